@@ -1,0 +1,39 @@
+import { Context, type Effect, type Redacted, type Stream } from "effect"
+import type {
+  ApiKey,
+  ApiScope,
+  DisabledKey,
+  KeyNotFound,
+  KeyStoreUnavailable,
+  TooManyKeys,
+  UnknownKey
+} from "../domain/ApiKey.ts"
+
+/** Issued API keys. The secret is shown once, at `issue`, and only its HMAC is kept. */
+export class KeyStore extends Context.Service<
+  KeyStore,
+  {
+    /** Makes a key. At most 10 keys of an account are active (neither disabled nor revoked) at a time. */
+    issue(request: {
+      readonly accountId: string
+      readonly name: string
+      readonly scopes: ReadonlyArray<ApiScope>
+      /** CIDR blocks the key may be used from; null allows any address. */
+      readonly ipPolicy: ReadonlyArray<string> | null
+    }): Effect.Effect<{ readonly key: ApiKey; readonly secret: Redacted.Redacted }, TooManyKeys | KeyStoreUnavailable>
+    /**
+     * The key a secret belongs to. A malformed secret or a wrong checksum is refused without a look-up.
+     * Marks the key as used.
+     */
+    authenticate(secret: Redacted.Redacted): Effect.Effect<ApiKey, UnknownKey | DisabledKey | KeyStoreUnavailable>
+    /** Keys of the account, newest first, revoked ones included. */
+    list(accountId: string): Effect.Effect<ReadonlyArray<ApiKey>, KeyStoreUnavailable>
+    /** Final. Effective at the next request in every process. */
+    revoke(id: string): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
+    /** Switches a key off until `enable`. */
+    disable(id: string): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
+    enable(id: string): Effect.Effect<ApiKey, KeyNotFound | TooManyKeys | KeyStoreUnavailable>
+    /** Ids of keys that were just revoked or disabled, anywhere: open streams of those keys end. */
+    readonly closures: Stream.Stream<string>
+  }
+>()("fathom/access/KeyStore") {}

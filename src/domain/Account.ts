@@ -1,0 +1,19 @@
+import type { Address } from "./Address.ts"
+
+/** An on-chain account as it stood at the end of `slot`. */
+export interface Account {
+  readonly address: Address
+  /** The program that owns the account; it alone gives the bytes a meaning. */
+  readonly owner: Address
+  readonly lamports: bigint
+  readonly data: Uint8Array
+  readonly slot: number
+}
+
+/** What the chain's clock said: the three values that fees and schedules depend on. */
+export interface ChainClock {
+  readonly slot: number
+  readonly epoch: number
+  /** Seconds since the Unix epoch, as the validators agreed; it may trail the wall clock. */
+  readonly unixTimestamp: number
+}

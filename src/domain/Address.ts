@@ -1,0 +1,31 @@
+import bs58 from "bs58"
+import { Schema } from "effect"
+
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
+
+/** Whether the text is base58 of exactly 32 bytes, which is what every Solana address is. */
+export const isAddress = (text: string): boolean => BASE58.test(text) && bs58.decode(text).length === 32
+
+/** A Solana address: base58 of 32 bytes. */
+export const Address = Schema.String.check(
+  Schema.isPattern(BASE58),
+  Schema.makeFilter((text) => isAddress(text) || "must be base58 of 32 bytes")
+)
+  .pipe(Schema.brand("Address"))
+  .annotate({ identifier: "Address", description: "A Solana address: base58 of 32 bytes." })
+export type Address = typeof Address.Type
+
+/** A token mint is an address like any other; the name says which one is meant. */
+export type Mint = Address
+
+/** The address that 32 raw bytes spell. The caller guarantees the length. */
+export const addressFromBytes = (bytes: Uint8Array): Address => bs58.encode(bytes) as Address
+
+/** The 32 raw bytes of an address. */
+export const addressToBytes = (address: Address): Uint8Array => bs58.decode(address)
+
+/** Wrapped SOL: the mint that stands for SOL in every pool. */
+export const SOL: Mint = Address.make("So11111111111111111111111111111111111111112")
+
+/** Circle's dollar on Solana mainnet, 6 decimals. */
+export const USDC: Mint = Address.make("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")

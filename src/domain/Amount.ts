@@ -1,0 +1,25 @@
+import { Schema } from "effect"
+
+/** The largest amount a Solana token account can hold. */
+export const MAX_U64 = 2n ** 64n - 1n
+
+/** A count of a mint's smallest unit. Digits on the wire, because JSON numbers lose precision past 2^53. */
+export const Atomic = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualToBigInt(0n)).pipe(
+  Schema.annotateEncoded({
+    identifier: "Atomic",
+    description: "A whole number of a mint's smallest unit, as decimal digits."
+  })
+)
+export type Atomic = typeof Atomic.Type
+
+/** Hundredths of a percent that a caller allows a price to move: 1 to 1000. */
+export const SlippageBps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })).annotate({
+  identifier: "SlippageBps",
+  description: "Allowed slippage in basis points, 1 to 1000."
+})
+
+/** Decimals of a mint as a caller states them: 0 to 18. */
+export const Decimals = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 18 })).annotate({
+  identifier: "Decimals",
+  description: "Decimals of a mint, 0 to 18."
+})

@@ -1,0 +1,44 @@
+import { Schema } from "effect"
+
+/** The two meters of a key. `limit` units fit into any `windowMs`. */
+export const budgets = {
+  rest: { name: "rest", limit: 120, windowMs: 60_000 },
+  quote: { name: "quote", limit: 300, windowMs: 60_000 }
+} as const
+
+export type BudgetName = keyof typeof budgets
+
+export const BudgetName = Schema.Literals(["rest", "quote"])
+
+/** Where one meter of one key stands at one moment. */
+export interface BudgetState {
+  readonly budget: BudgetName
+  readonly limit: number
+  /** Units that could be spent right now; never below zero. */
+  readonly remaining: number
+  /** When the oldest counted unit leaves the window; now, when nothing is counted. Milliseconds since the Unix epoch. */
+  readonly resetAtMs: number
+}
+
+/** Proof of a charge, and what it takes to give it back. */
+export interface Charge extends BudgetState {
+  readonly key: string
+  readonly cost: number
+  /** The millisecond that the log holds the units under. */
+  readonly atMs: number
+}
+
+/** The units do not fit into the window; nothing was charged. */
+export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("BudgetExceeded", {
+  budget: BudgetName,
+  cost: Schema.Int,
+  limit: Schema.Int,
+  remaining: Schema.Int,
+  /** When this cost will fit, in milliseconds since the Unix epoch. */
+  fitsAtMs: Schema.Int
+}) {}
+
+/** Admission could not be decided: nothing was charged and nothing may pass. */
+export class LimiterUnavailable extends Schema.TaggedError<LimiterUnavailable>()("LimiterUnavailable", {
+  cause: Schema.Defect()
+}) {}

@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+
+const capabilities = ["access", "amm", "quotes", "solana"]
+
+/** What each folder of src/ may import from the others. Files at the root count as folders. */
+const folders: Record<string, ReadonlyArray<string>> = {
+  domain: [],
+  amm: ["domain"],
+  api: ["domain"],
+  client: ["api", "domain"],
+  solana: ["domain"],
+  quotes: ["amm", "domain", "solana"],
+  access: ["domain"],
+  postgres: ["access", "domain"],
+  simulator: ["amm", "domain", "solana"],
+  server: ["api", "domain", ...capabilities],
+  testing: ["api", "client", "domain", "server", "simulator", ...capabilities],
+  "index.ts": ["domain", ...capabilities],
+  "App.ts": ["domain", "postgres", "server", "simulator", ...capabilities],
+  "main.ts": ["App.ts", "access", "api", "domain", "postgres"]
+}
+
+/** Who may import a package. `effect` itself is free to all but `amm`, which is plain arithmetic. */
+const packages: Record<string, ReadonlyArray<string>> = {
+  effect: [
+    "App.ts",
+    "access",
+    "api",
+    "client",
+    "domain",
+    "index.ts",
+    "main.ts",
+    "postgres",
+    "quotes",
+    "server",
+    "simulator",
+    "solana",
+    "testing"
+  ],
+  "effect/cli": ["main.ts"],
+  "effect/encoding": ["server", "simulator", "solana"],
+  "effect/http": ["App.ts", "client", "server", "simulator", "solana", "testing"],
+  "effect/http-api": ["api", "client", "server", "testing"],
+  "effect/net": ["access", "server"],
+  "effect/socket": ["simulator", "solana"],
+  "effect/sql": ["access", "postgres"],
+  "@effect/platform-node": ["App.ts", "main.ts", "testing"],
+  "@effect/sql-pg": ["access", "postgres"],
+  bs58: ["domain"],
+  "node:child_process": ["postgres"],
+  "node:crypto": ["access", "postgres", "simulator", "solana"],
+  "node:fs": ["postgres", "solana"],
+  "node:http": ["App.ts", "server", "simulator", "testing"],
+  "node:module": ["postgres"],
+  "node:os": ["postgres"],
+  "node:path": ["postgres", "solana"]
+}
+
+const folderOf = (file: string) => file.split("/")[1] ?? ""
+
+const importsOf = (file: string) =>
+  Array.from(readFileSync(file, "utf8").matchAll(/(?:from|import) "([^"]+)"/g), ([, path]) => path ?? "")
+
+const allows = (from: string, file: string, path: string) => {
+  if (path.startsWith(".")) {
+    const to = folderOf(normalize(join(dirname(file), path)))
+    return from === to || folders[from]?.includes(to) === true
+  }
+  return packages[path]?.includes(from) === true
+}
+
+describe("the import table", () => {
+  it.each(globSync("src/**/*.ts"))("holds for %s", (file) => {
+    const broken = importsOf(file).filter((path) => !allows(folderOf(file), file, path))
+    assert.deepStrictEqual(broken, [], `${file} imports what ${folderOf(file)} may not`)
+  })
+})
+
+describe("the tree", () => {
+  it("is two folders deep at most, migrations excepted", () => {
+    const deep = globSync("src/*/*/**/*.ts").filter((file) => !file.startsWith("src/postgres/migrations/"))
+    assert.deepStrictEqual(deep, [])
+  })
+})
