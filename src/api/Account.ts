@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ApiScope } from "../domain/ApiKey.ts"
+import { Authorization, Scope } from "./Authorization.ts"
+import { Budget } from "./Metering.ts"
+import { NoQuery } from "./parameters.ts"
+
+/** Where one budget of the key stands. */
+const BudgetNow = Schema.Struct({
+  limit: Schema.Int,
+  remaining: Schema.Int,
+  resetAtMs: Schema.Int.annotate({ description: "When the oldest counted unit leaves the window." })
+}).annotate({ identifier: "BudgetNow", description: "Where one budget of the key stands." })
+
+/** What the caller holds. */
+export class KeyReport extends Schema.Opaque<KeyReport>()(
+  Schema.Struct({
+    data: Schema.Struct({
+      id: Schema.String,
+      name: Schema.String,
+      lastFour: Schema.String,
+      scopes: Schema.Array(ApiScope),
+      createdAtMs: Schema.Int,
+      lastUsedAtMs: Schema.NullOr(Schema.Int),
+      budgets: Schema.Struct({ rest: BudgetNow, quote: BudgetNow })
+    }),
+    meta: Schema.Struct({ requestId: Schema.String, executionAuthority: Schema.Literal("none") })
+  }).annotate({ identifier: "KeyReport", description: "The key of this request and its budgets." })
+) {}
+
+/** What belongs to the owner of the key. */
+export class AccountGroup extends HttpApiGroup.make("account")
+  .add(
+    HttpApiEndpoint.get("key", "/api/v1/account/key", { query: NoQuery, success: KeyReport })
+      .annotate(Scope, [])
+      .annotate(Budget, null)
+      .annotate(OpenApi.Summary, "The key of this request and its budgets")
+  )
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "What belongs to the owner of the key.") {}

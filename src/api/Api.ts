@@ -1,0 +1,15 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { AccountGroup } from "./Account.ts"
+import { Refusals } from "./Refusals.ts"
+import { SystemGroup } from "./System.ts"
+
+/** Everything the service promises over HTTP. Handlers, clients and the OpenAPI document all derive from it. */
+export class Api extends HttpApi.make("fathom")
+  .add(SystemGroup)
+  .add(AccountGroup)
+  // Unknown fields are refused, and every issue is reported at once.
+  .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(OpenApi.Title, "Fathom developer API")
+  .annotate(OpenApi.Version, "v1")
+  .middleware(Refusals) {}

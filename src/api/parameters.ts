@@ -1,0 +1,54 @@
+/** Query parameters as the contract reads them: text in one spelling only, refused in the words of `ErrorDetail`. */
+import { Schema, SchemaIssue, SchemaTransformation } from "effect"
+import type { Issue } from "./problems.ts"
+
+/** A query without parameters: any parameter is refused. Endpoints declare it rather than nothing. */
+export const NoQuery = Schema.Struct({})
+
+/**
+ * Marks one field as refused with this word, from within a filter over several fields:
+ * `Schema.makeFilter((query) => valid || refuse("uiAmount", "conflict", "Send amount or uiAmount, not both."))`.
+ */
+export const refuse = (field: string, issue: Issue, message: string): Schema.FilterIssue => ({
+  path: [field],
+  issue: new SchemaIssue.InvalidValue({ message, issue })
+})
+
+/** Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. */
+export const IntegerParameter = (minimum: number, maximum: number) =>
+  Schema.String.check(Schema.isPattern(/^(?:0|[1-9][0-9]{0,15})$/u, { expected: "plain decimal digits" }))
+    .annotate({ description: `A whole number from ${minimum} to ${maximum}, in plain decimal digits.` })
+    .pipe(
+      Schema.decodeTo(
+        Schema.Int.check(
+          Schema.isBetween({ minimum, maximum }, { expected: `a whole number from ${minimum} to ${maximum}` })
+        ),
+        SchemaTransformation.numberFromString
+      )
+    )
+
+/** Exactly `true` or `false`. */
+export const BooleanParameter = Schema.Literals(["true", "false"]).pipe(
+  Schema.decodeTo(
+    Schema.Boolean,
+    SchemaTransformation.transform({
+      decode: (text) => text === "true",
+      encode: (flag): "true" | "false" => (flag ? "true" : "false")
+    })
+  )
+)
+
+/** Items separated by commas: at least one, at most `maximum`, none empty, none twice. */
+export const CommaList = <Item extends Schema.Codec<string, string>>(item: Item, maximum: number) =>
+  Schema.String.annotate({ description: `One to ${maximum} different items, separated by commas.` }).pipe(
+    Schema.decodeTo(
+      Schema.Array(item).check(
+        Schema.isMaxLength(maximum, { expected: `at most ${maximum} items` }),
+        Schema.isUnique({ expected: "no item twice" })
+      ),
+      SchemaTransformation.transform({
+        decode: (text: string): ReadonlyArray<string> => text.split(","),
+        encode: (items) => items.join(",")
+      })
+    )
+  )
