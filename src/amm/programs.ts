@@ -1,0 +1,6 @@
+import type { Program } from "./Program.ts"
+import { raydiumAmmV4 } from "./raydiumAmmV4.ts"
+import { raydiumCpmm } from "./raydiumCpmm.ts"
+
+/** Every AMM program this engine prices: one line a venue. */
+export const programs: ReadonlyArray<Program> = [raydiumAmmV4, raydiumCpmm]
