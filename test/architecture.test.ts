@@ -55,7 +55,8 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:http": ["App.ts", "server", "simulator", "testing"],
   "node:module": ["postgres"],
   "node:os": ["postgres"],
-  "node:path": ["postgres", "solana"]
+  "node:path": ["postgres", "solana"],
+  "node:zlib": ["access"]
 }
 
 const folderOf = (file: string) => file.split("/")[1] ?? ""

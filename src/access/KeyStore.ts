@@ -1,4 +1,4 @@
-import { Context, type Effect, type Redacted, type Stream } from "effect"
+import { Context, Effect, Layer, type Redacted, type Stream } from "effect"
 import type {
   ApiKey,
   ApiScope,
@@ -8,6 +8,7 @@ import type {
   TooManyKeys,
   UnknownKey
 } from "../domain/ApiKey.ts"
+import { makeMemoryKeys, type MemoryKeysOptions } from "./memoryKeys.ts"
 
 /** Issued API keys. The secret is shown once, at `issue`, and only its HMAC is kept. */
 export class KeyStore extends Context.Service<
@@ -36,4 +37,8 @@ export class KeyStore extends Context.Service<
     /** Ids of keys that were just revoked or disabled, anywhere: open streams of those keys end. */
     readonly closures: Stream.Stream<string>
   }
->()("fathom/access/KeyStore") {}
+>()("fathom/access/KeyStore") {
+  /** Keys held in memory, for tests and for a sandbox: `keys` exist from the start, under secrets the caller knows. */
+  static readonly layerMemory = (options: MemoryKeysOptions = {}): Layer.Layer<KeyStore> =>
+    Layer.effect(KeyStore, Effect.map(makeMemoryKeys(options), KeyStore.of))
+}

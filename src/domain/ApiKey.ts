@@ -12,22 +12,38 @@ export const ApiScope = Schema.Literals([
 ]).annotate({ identifier: "ApiScope", description: "One permission of a key." })
 export type ApiScope = typeof ApiScope.Type
 
+/** How many keys of one account may be active, which is neither disabled nor revoked, at a time. */
+export const MAX_ACTIVE_KEYS = 10
+
+/** What an owner calls a key: 1 to 64 characters, none of them a control character. */
+export const KeyName = Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,64}$/u)).annotate({
+  identifier: "KeyName",
+  description: "What the owner calls a key: 1 to 64 printable characters."
+})
+
 /** An issued key as the service knows it: everything but the secret. Times are milliseconds since the Unix epoch. */
 export class ApiKey extends Schema.Opaque<ApiKey>()(
   Schema.Struct({
     id: Schema.String,
     accountId: Schema.String,
     name: Schema.String,
+    /** `svc_live_`, or `svc_test_` for a key of a sandbox. */
     prefix: Schema.String,
+    /** The end of the secret, by which an owner tells keys apart. */
     lastFour: Schema.String,
     scopes: Schema.Array(ApiScope),
+    /** CIDR blocks the key may be used from; null allows any address. */
     ipPolicy: Schema.NullOr(Schema.Array(Schema.String)),
     createdAtMs: Schema.Int,
+    /** To the second; null while the key has never been used. */
     lastUsedAtMs: Schema.NullOr(Schema.Int),
     disabledAtMs: Schema.NullOr(Schema.Int),
     revokedAtMs: Schema.NullOr(Schema.Int)
   })
 ) {}
+
+/** Whether the key counts against its account's limit and opens doors. */
+export const isActive = (key: ApiKey): boolean => key.disabledAtMs === null && key.revokedAtMs === null
 
 /** The secret is malformed, was never issued, or its key is revoked. The caller is not told which. */
 export class UnknownKey extends Schema.TaggedError<UnknownKey>()("UnknownKey", {}) {}
@@ -38,7 +54,7 @@ export class DisabledKey extends Schema.TaggedError<DisabledKey>()("DisabledKey"
 /** The account already holds as many active keys as it may. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { limit: Schema.Int }) {}
 
-/** No key of this id belongs to the account. */
+/** No key has this id, or it is revoked and asked to come back. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { id: Schema.String }) {}
 
 /** The store did not answer in time, or failed. */

@@ -24,8 +24,10 @@ export interface BudgetState {
 export interface Charge extends BudgetState {
   readonly key: string
   readonly cost: number
-  /** The millisecond that the log holds the units under. */
+  /** When the units were charged, in milliseconds since the Unix epoch. */
   readonly atMs: number
+  /** Tells this charge from every other of the same limiter, also from one of the same millisecond. */
+  readonly seq: number
 }
 
 /** The units do not fit into the window; nothing was charged. */
@@ -34,7 +36,7 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
   cost: Schema.Int,
   limit: Schema.Int,
   remaining: Schema.Int,
-  /** When this cost will fit, in milliseconds since the Unix epoch. */
+  /** The first millisecond since the Unix epoch at which this cost fits; a full window away when it exceeds the limit. */
   fitsAtMs: Schema.Int
 }) {}
 

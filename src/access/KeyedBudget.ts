@@ -1,0 +1,80 @@
+import { SlidingLog } from "./SlidingLog.ts"
+
+/** Where the budget of one key stands. */
+export interface Standing {
+  /** Units that fit now. */
+  readonly remaining: number
+  /** Milliseconds until the oldest counted unit leaves the window; 0 when nothing is counted. */
+  readonly resetInMs: number
+}
+
+/** What came of asking for units. */
+export type Verdict =
+  | (Standing & { readonly _tag: "Admitted"; readonly seq: number })
+  /** `fitsInMs` is when the cost fits, or a whole window when it never can. */
+  | (Standing & { readonly _tag: "Refused"; readonly fitsInMs: number })
+
+/** One sliding budget for each of many keys. Times are milliseconds of a clock that never steps back. */
+export class KeyedBudget {
+  readonly limit: number
+  readonly windowMs: number
+  private readonly logs = new Map<string, SlidingLog>()
+  private lastSeq = 0
+
+  constructor(options: { readonly limit: number; readonly windowMs: number }) {
+    this.limit = options.limit
+    this.windowMs = options.windowMs
+  }
+
+  /** How many keys are held in memory. */
+  get size(): number {
+    return this.logs.size
+  }
+
+  /** Charges the whole cost or nothing. A cost of 0 is always admitted and leaves no trace. */
+  admit(key: string, cost: number, now: number): Verdict {
+    const log = this.logOf(key, now)
+    const excess = log.spent + cost - this.limit
+    if (excess > 0) {
+      const fitsInMs = cost > this.limit ? this.windowMs : log.freesIn(excess, now)
+      return { _tag: "Refused", ...this.standing(log, now), fitsInMs }
+    }
+    const seq = ++this.lastSeq
+    if (cost > 0) {
+      log.append(now, cost, seq)
+      this.logs.set(key, log)
+    }
+    return { _tag: "Admitted", ...this.standing(log, now), seq }
+  }
+
+  /** Gives the units of one charge back; a second time, or after they expired, changes nothing. */
+  refund(key: string, seq: number, now: number): Standing {
+    this.logs.get(key)?.remove(seq)
+    return this.peek(key, now)
+  }
+
+  /** Where a key stands; costs nothing. */
+  peek(key: string, now: number): Standing {
+    return this.standing(this.logOf(key, now), now)
+  }
+
+  /** Forgets keys that have nothing left in the window. */
+  sweep(now: number): void {
+    for (const [key, log] of this.logs) {
+      log.expire(now)
+      if (log.spent === 0) {
+        this.logs.delete(key)
+      }
+    }
+  }
+
+  private logOf(key: string, now: number): SlidingLog {
+    const log = this.logs.get(key) ?? new SlidingLog(this.windowMs)
+    log.expire(now)
+    return log
+  }
+
+  private standing(log: SlidingLog, now: number): Standing {
+    return { remaining: this.limit - log.spent, resetInMs: log.freesIn(1, now) }
+  }
+}
