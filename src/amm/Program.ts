@@ -88,15 +88,18 @@ export interface Program {
     readonly dataSize?: number
     readonly matches: ReadonlyArray<MemoryMatch>
   }>
+  /** Addresses to read for a mint's pools besides what the filters find: of pools whose account does not name it. */
+  readonly poolAddressesOf?: (mint: Mint, derive: DeriveAddress) => ReadonlyArray<Address>
   /** Whether the account is a pool of this program (owner and discriminator), not a config or a tick array. */
   readonly isPool: (account: Account) => boolean
   /**
    * Addresses the pool is priced from besides itself, mints and vaults included, given what is read so far.
    * Called again after every write until it names nothing new; the list may shift as the price moves.
+   * `foundBy` is the mint that `poolAddressesOf` was asked for, where that is how the pool was found.
    */
-  readonly needs: (pool: Account, accounts: Accounts, derive: DeriveAddress) => ReadonlyArray<Address>
-  /** The priced pool, or why there is none. */
-  readonly decode: (pool: Account, accounts: Accounts, derive: DeriveAddress) => Pool | Unpriceable
+  readonly needs: (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint) => ReadonlyArray<Address>
+  /** The priced pool, or why there is none. `foundBy` as above. */
+  readonly decode: (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint) => Pool | Unpriceable
 }
 
 /** Whether decoding gave a reason instead of a pool. */

@@ -1,6 +1,8 @@
 import type { Program } from "./Program.ts"
+import { pumpCurve } from "./pumpCurve.ts"
+import { pumpSwap } from "./pumpSwap.ts"
 import { raydiumAmmV4 } from "./raydiumAmmV4.ts"
 import { raydiumCpmm } from "./raydiumCpmm.ts"
 
 /** Every AMM program this engine prices: one line a venue. */
-export const programs: ReadonlyArray<Program> = [raydiumAmmV4, raydiumCpmm]
+export const programs: ReadonlyArray<Program> = [raydiumAmmV4, raydiumCpmm, pumpSwap, pumpCurve]

@@ -19,10 +19,8 @@ const SCALE = 1_000_000n
 
 const at = {
   config: 8,
-  vault0: 72,
-  vault1: 104,
-  mint0: 168,
-  mint1: 200,
+  vaults: [72, 104],
+  mints: [168, 200],
   status: 329,
   protocolFees: [341, 349],
   fundFees: [357, 365],
@@ -47,12 +45,10 @@ const isCpmmPool = ({ data, owner }: Account): boolean =>
   owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
-  [at.mint0, at.mint1].map((offset) => ({ dataSize: LENGTH, matches: [{ offset, bytes: addressToBytes(mint) }] }))
+  at.mints.map((offset) => ({ dataSize: LENGTH, matches: [{ offset, bytes: addressToBytes(mint) }] }))
 
 const needs = (pool: Account): ReadonlyArray<Address> =>
-  isCpmmPool(pool)
-    ? [at.config, at.vault0, at.vault1, at.mint0, at.mint1].map((offset) => readAddress(pool.data, offset))
-    : []
+  isCpmmPool(pool) ? [at.config, ...at.vaults, ...at.mints].map((offset) => readAddress(pool.data, offset)) : []
 
 /** Why no swap of the pool can be priced, whatever its reserves are. */
 const refusal = (data: Uint8Array): Unpriceable | null => {
@@ -99,6 +95,23 @@ const feesOf = (data: Uint8Array, tokenIn: 0 | 1, { creator, trade }: Rates) => 
     : { feeOnInput: trade, feeOnOutput: creator, scale: SCALE }
 }
 
+/** One of the two tokens: what is in its vault, and what moving it costs. */
+const readToken = (accounts: Accounts, data: Uint8Array, token: 0 | 1) => {
+  const mint = readAddress(data, at.mints[token])
+  const vault = readVault(accounts, readAddress(data, at.vaults[token]), mint)
+  if (isFailure(vault)) {
+    return vault
+  }
+  const minted = readMint(accounts, mint)
+  if (isFailure(minted)) {
+    return minted
+  }
+  const reserve = vault.amount - owed(data, token)
+  return reserve > 0n
+    ? { mint, reserve, transferFees: minted.transferFees, slot: Math.max(vault.slot, minted.slot) }
+    : closed("no liquidity")
+}
+
 const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isCpmmPool(pool)) {
@@ -108,44 +121,29 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
   if (refusing !== null) {
     return refusing
   }
-  const mintA = readAddress(data, at.mint0)
-  const mintB = readAddress(data, at.mint1)
   const rates = readRates(accounts, data)
   if (isFailure(rates)) {
     return rates
   }
-  const vault0 = readVault(accounts, readAddress(data, at.vault0), mintA)
-  if (isFailure(vault0)) {
-    return vault0
-  }
-  const vault1 = readVault(accounts, readAddress(data, at.vault1), mintB)
-  if (isFailure(vault1)) {
-    return vault1
-  }
-  const token0 = readMint(accounts, mintA)
+  const token0 = readToken(accounts, data, 0)
   if (isFailure(token0)) {
     return token0
   }
-  const token1 = readMint(accounts, mintB)
+  const token1 = readToken(accounts, data, 1)
   if (isFailure(token1)) {
     return token1
   }
-  const reserve0 = vault0.amount - owed(data, 0)
-  const reserve1 = vault1.amount - owed(data, 1)
-  if (reserve0 <= 0n || reserve1 <= 0n) {
-    return closed("no liquidity")
-  }
   const zeroForOne: Side = {
     ...feesOf(data, 0, rates),
-    reserveIn: reserve0,
-    reserveOut: reserve1,
+    reserveIn: token0.reserve,
+    reserveOut: token1.reserve,
     transferFeesIn: token0.transferFees,
     transferFeesOut: token1.transferFees
   }
   const oneForZero: Side = {
     ...feesOf(data, 1, rates),
-    reserveIn: reserve1,
-    reserveOut: reserve0,
+    reserveIn: token1.reserve,
+    reserveOut: token0.reserve,
     transferFeesIn: token1.transferFees,
     transferFeesOut: token0.transferFees
   }
@@ -153,9 +151,9 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
   return {
     address,
     dex,
-    mintA,
-    mintB,
-    slot: Math.max(pool.slot, rates.slot, vault0.slot, vault1.slot, token0.slot, token1.slot),
+    mintA: token0.mint,
+    mintB: token1.mint,
+    slot: Math.max(pool.slot, rates.slot, token0.slot, token1.slot),
     swap: (aToB, amountIn, clock) =>
       BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? zeroForOne : oneForZero, amountIn, clock.epoch),
     marginalRate: (aToB, clock) => marginalRate(aToB ? zeroForOne : oneForZero, clock.epoch)
