@@ -1,0 +1,142 @@
+/** One fixture against the engine: every case quoted and compared to the unit. */
+import { isUnpriceable, type Pool, type Swap, type Unpriceable } from "../../src/amm/Program.ts"
+import type { ChainClock } from "../../src/domain/Account.ts"
+import { bigintOf, type Entry, type Fixture, textOf } from "./fixture.ts"
+import { decodePumpSwapVector, isPumpSwapVector, pumpSwapVectorTrade } from "./pumpSwapVectors.ts"
+import { decodePools } from "./world.ts"
+
+export interface Tally {
+  readonly cases: number
+  readonly exact: number
+  /** The engine says that it cannot price this. */
+  readonly refused: number
+  readonly wrong: number
+  /** Recorded from a program version that rounds otherwise. */
+  readonly skipped: number
+  readonly errorsRefused: number
+  readonly errorsWrong: number
+}
+
+export const empty: Tally = {
+  cases: 0,
+  exact: 0,
+  refused: 0,
+  wrong: 0,
+  skipped: 0,
+  errorsRefused: 0,
+  errorsWrong: 0
+}
+
+/** Both together. */
+export const sum = (a: Tally, b: Tally): Tally => ({
+  cases: a.cases + b.cases,
+  exact: a.exact + b.exact,
+  refused: a.refused + b.refused,
+  wrong: a.wrong + b.wrong,
+  skipped: a.skipped + b.skipped,
+  errorsRefused: a.errorsRefused + b.errorsRefused,
+  errorsWrong: a.errorsWrong + b.errorsWrong
+})
+
+/** What the engine answers to a case, or why it does not. */
+type Answer = Swap | { readonly reason: string }
+
+const decline = ({ detail, reason }: Unpriceable): Answer => ({ reason: `${reason}: ${detail}` })
+
+/** The direction of a case: by its input mint, or as `aToB` or `side` say. */
+const directionOf = (entry: Entry, pool: Pool): boolean | undefined => {
+  if (typeof entry["aToB"] === "boolean") {
+    return entry["aToB"]
+  }
+  const input = textOf(entry, "inputMint")
+  if (input !== undefined) {
+    return input === pool.mintA ? true : input === pool.mintB ? false : undefined
+  }
+  const side = textOf(entry, "side")
+  return side === "sell" ? true : side === "buy" ? false : undefined
+}
+
+const quote = (pool: Pool, entry: Entry, clock: ChainClock): Answer => {
+  const aToB = directionOf(entry, pool)
+  if (aToB === undefined) {
+    return { reason: "the case names no mint of this pool" }
+  }
+  const exactOut = textOf(entry, "kind") === "exactOut"
+  const amount = bigintOf(entry, exactOut ? "amountOut" : "amountIn") ?? bigintOf(entry, "x")
+  if (amount === undefined) {
+    return { reason: "the case names no amount" }
+  }
+  if (!exactOut) {
+    return pool.swap(aToB, amount, clock)
+  }
+  return pool.swapExactOut?.(aToB, amount, clock) ?? { reason: "no exact-output quotes" }
+}
+
+const answer = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, clock: ChainClock): Answer => {
+  const priced = pools.filter((pool): pool is Pool => !isUnpriceable(pool))
+  const pool = priced.find((candidate) => directionOf(entry, candidate) !== undefined) ?? priced[0]
+  if (pool !== undefined) {
+    return quote(pool, entry, clock)
+  }
+  const [failed] = pools
+  return failed !== undefined && isUnpriceable(failed) ? decline(failed) : { reason: "no pool of a known program" }
+}
+
+const agrees = (entry: Entry, swap: Swap): boolean => {
+  const expectedIn = bigintOf(entry, "expectedIn")
+  const expectedOut = bigintOf(entry, "expectedOut") ?? bigintOf(entry, "amountOut")
+  return swap.amountOut === expectedOut && (expectedIn === undefined || swap.amountIn === expectedIn)
+}
+
+const shown = (value: unknown): string =>
+  JSON.stringify(value, (_, field: unknown) => (typeof field === "bigint" ? String(field) : field))
+
+const oldRounding = (entry: Entry): boolean =>
+  entry["oldRounding"] === true || (Array.isArray(entry["tags"]) && entry["tags"].includes("oldRounding"))
+
+/** Checks every case and every error, telling `note` of each that is not exact. */
+export const check = (fixture: Fixture, note: (line: string) => void): Tally => {
+  const pools = decodePools(fixture)
+  const answerTo = (entry: Entry): Answer =>
+    isPumpSwapVector(entry)
+      ? answer([decodePumpSwapVector(fixture, entry)], pumpSwapVectorTrade(entry), fixture.clockOf(entry))
+      : answer(pools, entry, fixture.clockOf(entry))
+
+  const outcomeOf = (entry: Entry): keyof Tally => {
+    if (oldRounding(entry)) {
+      return "skipped"
+    }
+    const trade = isPumpSwapVector(entry) ? pumpSwapVectorTrade(entry) : entry
+    const given = answerTo(entry)
+    if ("reason" in given) {
+      note(`refused (${given.reason}) ${shown(entry)}`)
+      return "refused"
+    }
+    if (agrees(trade, given)) {
+      return "exact"
+    }
+    note(`wrong ${shown(given)} for ${shown(entry)}`)
+    return "wrong"
+  }
+
+  const outcomeOfError = (entry: Entry): keyof Tally => {
+    const given = answerTo(entry)
+    if ("reason" in given || given.ending !== "filled") {
+      return "errorsRefused"
+    }
+    note(`filled what the program refused: ${shown(given)} for ${shown(entry)}`)
+    return "errorsWrong"
+  }
+
+  const outcomes = [...fixture.cases.map(outcomeOf), ...fixture.errors.map(outcomeOfError)]
+  const count = (wanted: keyof Tally): number => outcomes.filter((outcome) => outcome === wanted).length
+  return {
+    cases: fixture.cases.length,
+    exact: count("exact"),
+    refused: count("refused"),
+    wrong: count("wrong"),
+    skipped: count("skipped"),
+    errorsRefused: count("errorsRefused"),
+    errorsWrong: count("errorsWrong")
+  }
+}

@@ -1,0 +1,72 @@
+/** Vectors of the PumpSwap SDK: reserves and flags in, amounts out. Each becomes real accounts and a normal decode. */
+import type { Pool, Unpriceable } from "../../src/amm/Program.ts"
+import { pumpSwap } from "../../src/amm/pumpSwap.ts"
+import type { Account } from "../../src/domain/Account.ts"
+import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
+import { addressOf, bigintOf, type Entry, type Fixture } from "./fixture.ts"
+import { discriminator, type Field, makeAccount, plainMint, tokenAccount } from "./stateAccounts.ts"
+import { derive, lookup } from "./world.ts"
+
+const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
+const POOL = Address.make("Poo1111111111111111111111111111111111111111")
+const BASE_MINT = Address.make("BaseMint11111111111111111111111111111111111")
+const BASE_VAULT = Address.make("BaseVau1t1111111111111111111111111111111111")
+const QUOTE_VAULT = Address.make("QuoteVau1t111111111111111111111111111111111")
+const SOMEBODY = Address.make("Somebody11111111111111111111111111111111111")
+const LENGTH = 300
+
+const poolAuthority = derive(PUMP, [new TextEncoder().encode("pool-authority"), addressToBytes(BASE_MINT)])
+
+const flag = (entry: Entry, field: string): bigint => (entry[field] === true ? 1n : 0n)
+
+const poolOf = (entry: Entry): Account => {
+  const quoteMint = addressOf(entry, "quoteMint") ?? SOL
+  const fields: ReadonlyArray<Field> = [
+    [0, discriminator("f19a6d0411b16dbc")],
+    [11, addressToBytes(entry["canonicalPumpPool"] === true ? poolAuthority : SOMEBODY)],
+    [43, addressToBytes(BASE_MINT)],
+    [75, addressToBytes(quoteMint)],
+    [139, addressToBytes(BASE_VAULT)],
+    [171, addressToBytes(QUOTE_VAULT)],
+    ...(entry["coinCreatorSet"] === true ? [[211, addressToBytes(SOMEBODY)] as const] : []),
+    [243, flag(entry, "isMayhemMode"), 1],
+    [245, bigintOf(entry, "virtualQuoteReserves") ?? 0n, 16],
+    [261, bigintOf(entry, "creatorFeeBps") ?? 0n]
+  ]
+  return makeAccount(POOL, pumpSwap.programId, LENGTH, fields)
+}
+
+/** Whether the case describes a PumpSwap pool instead of naming one in the dump. */
+export const isPumpSwapVector = (entry: Entry): boolean => typeof entry["fn"] === "string" && "baseReserve" in entry
+
+/** The pool the vector describes. */
+export const decodePumpSwapVector = (fixture: Fixture, entry: Entry): Pool | Unpriceable => {
+  const pool = poolOf(entry)
+  const quoteMint = addressOf(entry, "quoteMint") ?? SOL
+  const accounts = [
+    plainMint(BASE_MINT, bigintOf(entry, "baseMintSupply")),
+    tokenAccount(BASE_VAULT, BASE_MINT, bigintOf(entry, "baseReserve") ?? 0n),
+    tokenAccount(QUOTE_VAULT, quoteMint, bigintOf(entry, "quoteReserve") ?? 0n)
+  ]
+  const given = new Map([...fixture.accounts, ...accounts.map((account) => [account.address, account] as const)])
+  return pumpSwap.decode(pool, lookup(given, new Set([quoteMint])), derive)
+}
+
+/** The vector's trade in the words of an ordinary case. */
+export const pumpSwapVectorTrade = (entry: Entry): Entry => {
+  switch (entry["fn"]) {
+    case "buyQuoteInput":
+      return { aToB: false, amountIn: entry["quoteIn"], expectedOut: entry["expectedBaseOut"] }
+    case "sellBaseInput":
+      return { aToB: true, amountIn: entry["baseIn"], expectedOut: entry["expectedQuoteOut"] }
+    case "buyBaseInput":
+      return {
+        kind: "exactOut",
+        aToB: false,
+        amountOut: entry["baseOut"] ?? entry["base"],
+        expectedIn: entry["expectedQuoteIn"] ?? entry["expectedQuote"]
+      }
+    default:
+      return {}
+  }
+}

@@ -1,0 +1,47 @@
+/** Accounts as bytes: what a dump left out and what test vectors only describe. */
+import { TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
+import type { Account } from "../../src/domain/Account.ts"
+import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
+
+/** One value at one offset: an address, or an unsigned number of so many bytes, little-endian. */
+export type Field = readonly [offset: number, value: Uint8Array | bigint, bytes?: number]
+
+/** An account of `length` bytes that are zero but for the fields. */
+export const makeAccount = (
+  address: Address,
+  owner: Address,
+  length: number,
+  fields: ReadonlyArray<Field>
+): Account => {
+  const data = new Uint8Array(length)
+  for (const [offset, value, bytes = 8] of fields) {
+    if (typeof value === "bigint") {
+      const unsigned = BigInt.asUintN(bytes * 8, value)
+      for (let i = 0; i < bytes; i++) {
+        data[offset + i] = Number((unsigned >> BigInt(8 * i)) & 0xffn)
+      }
+    } else {
+      data.set(value, offset)
+    }
+  }
+  return { address, owner, lamports: 1_000_000n, data, slot: 0 }
+}
+
+/** The bytes that 16 hex digits of an Anchor discriminator spell. */
+export const discriminator = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"))
+
+/** A mint of the classic Token program: no extensions, so no transfer fee. */
+export const plainMint = (address: Mint, supply = 1_000_000_000_000_000n): Account =>
+  makeAccount(address, TOKEN_PROGRAM, 82, [
+    [36, supply],
+    [44, 6n, 1],
+    [45, 1n, 1]
+  ])
+
+/** A token account holding `amount` of `mint`. */
+export const tokenAccount = (address: Address, mint: Mint, amount: bigint): Account =>
+  makeAccount(address, TOKEN_PROGRAM, 165, [
+    [0, addressToBytes(mint)],
+    [64, amount],
+    [108, 1n, 1]
+  ])

@@ -1,0 +1,74 @@
+/** The accounts a fixture's pools are decoded from: its own, and stand-ins for the few that dumps leave out. */
+import type { Accounts, Pool, Program, Unpriceable } from "../../src/amm/Program.ts"
+import { programs } from "../../src/amm/programs.ts"
+import type { Account } from "../../src/domain/Account.ts"
+import { Address, addressFromBytes, addressToBytes, type Mint, SOL } from "../../src/domain/Address.ts"
+import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
+import { addressOf, type Fixture } from "./fixture.ts"
+import { discriminator, makeAccount, plainMint } from "./stateAccounts.ts"
+
+/** One derivation cache for the whole run. */
+export const derive = makeDeriveAddress()
+
+const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
+const PUMP_GLOBAL = Address.make("4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf")
+const PUMP_FEE_CONFIG = Address.make("8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVwTt")
+const PUMP_SWAP = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
+const PUMP_SWAP_GLOBAL = Address.make("ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw")
+
+/** Switches of the pump programs where a dump has none: everything on, no creator sets a rate. */
+const standIns = (accounts: ReadonlyMap<string, Account>): ReadonlyArray<Account> => [
+  makeAccount(PUMP_SWAP_GLOBAL, PUMP_SWAP, 949, [[0, discriminator("95089ccaa0fcb0d9")]]),
+  // Only beside a FeeConfig: alone it would be read as the fees themselves.
+  ...(accounts.has(PUMP_FEE_CONFIG)
+    ? [makeAccount(PUMP_GLOBAL, PUMP, 1087, [[0, discriminator("a7e8e8b1c86c727f")]])]
+    : [])
+]
+
+const PROBE = Address.make("Probe11111111111111111111111111111111111111")
+
+/** Where the program's pools name their mints, learnt from its own search filters. */
+const mintOffsets = (program: Program): ReadonlyArray<number> => {
+  const probe = addressToBytes(PROBE).toString()
+  return program
+    .poolsOf(PROBE)
+    .flatMap(({ matches }) => matches)
+    .filter(({ bytes }) => bytes.toString() === probe)
+    .map(({ offset }) => offset)
+}
+
+interface Candidate {
+  readonly program: Program
+  readonly account: Account
+}
+
+const candidatesOf = ({ accounts }: Fixture): ReadonlyArray<Candidate> =>
+  [...accounts.values()].flatMap((account) =>
+    programs.filter((program) => program.isPool(account)).map((program) => ({ program, account }))
+  )
+
+const mintsOf = (fixture: Fixture, candidates: ReadonlyArray<Candidate>): ReadonlySet<Mint> =>
+  new Set([
+    SOL,
+    ...[...fixture.cases, ...fixture.errors].flatMap((entry) => addressOf(entry, "inputMint") ?? []),
+    ...candidates.flatMap(({ account: { data }, program }) =>
+      mintOffsets(program).map((offset) => addressFromBytes(data.subarray(offset, offset + 32)))
+    )
+  ])
+
+/** Looks accounts up: the given ones, stand-ins, plain mints; whatever else is asked for does not exist. */
+export const lookup = (given: ReadonlyMap<string, Account>, mints: ReadonlySet<Mint>): Accounts => {
+  const spare = new Map(standIns(given).map((account) => [account.address, account]))
+  return (address) => given.get(address) ?? spare.get(address) ?? (mints.has(address) ? plainMint(address) : null)
+}
+
+/** Every pool in the fixture, decoded by the engine's own programs. */
+export const decodePools = (fixture: Fixture): ReadonlyArray<Pool | Unpriceable> => {
+  const candidates = candidatesOf(fixture)
+  const mints = mintsOf(fixture, candidates)
+  const accounts = lookup(fixture.accounts, mints)
+  return candidates.map(({ account, program }) => {
+    const foundBy = [...mints].find((mint) => program.poolAddressesOf?.(mint, derive).includes(account.address))
+    return program.decode(account, accounts, derive, foundBy)
+  })
+}
