@@ -81,7 +81,8 @@ export class StateCold extends Schema.TaggedError<StateCold>()("StateCold", { mi
 /** The chain has been silent for too long to quote from what is in memory. */
 export class StateStale extends Schema.TaggedError<StateStale>()("StateStale", {
   lastSlot: Schema.Int,
-  silentMs: Schema.Int
+  /** Null before the first slot was heard. */
+  silentMs: Schema.NullOr(Schema.Int)
 }) {}
 
 /** This engine cannot serve this kind of route; `detail` says why. */

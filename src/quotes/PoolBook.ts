@@ -1,6 +1,12 @@
-import { Context, type Effect } from "effect"
-import type { Pool, Unpriceable } from "../amm/Program.ts"
-import type { Address, Mint } from "../domain/Address.ts"
+import { type Config, Context, Effect, Latch, Layer, Stream } from "effect"
+import type { Pool, Program, Unpriceable } from "../amm/Program.ts"
+import { programs } from "../amm/programs.ts"
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import { ChainFeed } from "../solana/ChainFeed.ts"
+import { makeDeriveAddress } from "../solana/programAddress.ts"
+import { makeDiscovery } from "./discovery.ts"
+import { PoolShelf } from "./PoolShelf.ts"
+import { tendShelf } from "./tendShelf.ts"
 
 /** What the book knows of one mint's pools. */
 export interface MintPools {
@@ -21,4 +27,45 @@ export class PoolBook extends Context.Service<
     /** Asks that the mint's pools be loaded and followed. Queues and returns; asking again is free. */
     warm(mint: Mint): Effect.Effect<void>
   }
->()("fathom/quotes/PoolBook") {}
+>()("fathom/quotes/PoolBook") {
+  /**
+   * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) bounds what one mint can make us follow, `WARM_MINTS`
+   * (2000) how many are kept at a time, the longest unused going first, and `POOL_REFRESH` (60 s) is how often
+   * the pools of a kept mint are looked for again.
+   */
+  static readonly layerPrograms = (
+    served: ReadonlyArray<Program>
+  ): Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> =>
+    Layer.effect(
+      PoolBook,
+      Effect.gen(function* () {
+        const feed = yield* ChainFeed
+        const shelf = new PoolShelf(makeDeriveAddress())
+        const changed = yield* Latch.make()
+
+        yield* feed.events.pipe(
+          Stream.runForEach((event) =>
+            Effect.sync(() => {
+              shelf.apply(event)
+              changed.openUnsafe()
+            })
+          ),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        const tending = yield* tendShelf(shelf, feed, changed)
+        const discovery = yield* makeDiscovery(shelf, feed, served, tending)
+
+        return PoolBook.of({
+          between: (a, b) => shelf.between(a, b),
+          poolsOf: (mint) => shelf.poolsOf(mint).pools,
+          // Half the chain trades SOL: its pools are those of the other side.
+          warm: (mint) => (mint === SOL ? Effect.void : discovery.warm(mint))
+        })
+      })
+    )
+
+  /** Pools of every program there is a file for. */
+  static readonly layer: Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> = Layer.suspend(() =>
+    PoolBook.layerPrograms(programs)
+  )
+}

@@ -1,0 +1,71 @@
+/** Exact arithmetic between decimal text, atomic units and the numbers that JSON shows. No float decides anything here. */
+
+const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/u
+/** What `String(number)` writes for a positive finite number. */
+const SHORTEST = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/u
+/** More digits than a double holds, so that the last step alone rounds. */
+const SIGNIFICANT = 25
+
+/** Why a decimal text is not an amount: not written as one, or finer than the token's smallest unit. */
+export type DecimalFault = "format" | "too_fine"
+
+/** Ten to the power; the exponent is a non-negative integer. */
+export const tenTo = (exponent: number): bigint => 10n ** BigInt(exponent)
+
+/** Atomic units of a whole-token amount as text: no sign, exponent or leading zeros, at most `decimals` fraction digits. */
+export const toAtomic = (text: string, decimals: number): bigint | DecimalFault => {
+  const parts = DECIMAL.exec(text)
+  if (parts === null) {
+    return "format"
+  }
+  const [, whole = "", fraction = ""] = parts
+  return fraction.length > decimals ? "too_fine" : BigInt(whole + fraction.padEnd(decimals, "0"))
+}
+
+/** Whole tokens of an atomic amount as exact decimal text, without trailing zeros. */
+export const fromAtomic = (amount: bigint, decimals: number): string => {
+  const digits = amount.toString().padStart(decimals + 1, "0")
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/u, "")
+  const whole = digits.slice(0, digits.length - decimals)
+  return decimals === 0 || fraction === "" ? whole : `${whole}.${fraction}`
+}
+
+/** Whole tokens of an atomic amount as the nearest JSON number. */
+export const uiNumber = (amount: bigint, decimals: number): number => Number(fromAtomic(amount, decimals))
+
+/** A positive JSON number without its exponent, as the shortest decimal text that reads back as the same number. */
+export const numberText = (value: number): string | null => {
+  const parts = SHORTEST.exec(String(value))
+  if (parts === null) {
+    return null
+  }
+  const [, whole = "", fraction = "", exponent = "0"] = parts
+  const scale = fraction.length - Number(exponent)
+  const digits = BigInt(whole + fraction)
+  return scale >= 0 ? fromAtomic(digits, scale) : (digits * tenTo(-scale)).toString()
+}
+
+/** The share `fraction` of an amount, rounded down. The fraction is decimal text of any fineness. */
+export const shareOf = (amount: bigint, fraction: string): bigint | null => {
+  const digits = fraction.length - fraction.indexOf(".") - 1
+  const scale = fraction.includes(".") ? digits : 0
+  const parts = toAtomic(fraction, scale)
+  return typeof parts === "string" ? null : (amount * parts) / tenTo(scale)
+}
+
+/** The nearest JSON number of a quotient. The dividend is non-negative and the divisor positive. */
+export const quotient = (dividend: bigint, divisor: bigint): number => {
+  if (dividend === 0n) {
+    return 0
+  }
+  const shift = SIGNIFICANT - (dividend.toString().length - divisor.toString().length)
+  const scaled = shift >= 0 ? (dividend * tenTo(shift)) / divisor : dividend / (divisor * tenTo(-shift))
+  return Number(`${scaled}e${-shift}`)
+}
+
+/** How much less `numerator / denominator` is than one, in percent points to six decimals, half away from zero. */
+export const shortfallPct = (numerator: bigint, denominator: bigint): number => {
+  const missing = (denominator - numerator) * 200_000_000n
+  const half = missing < 0n ? -denominator : denominator
+  return Number((missing + half) / (2n * denominator)) / 1_000_000
+}

@@ -1,0 +1,307 @@
+import { type DeriveAddress, isUnpriceable, type Pool, type Program, type Unpriceable } from "../amm/Program.ts"
+import type { Account } from "../domain/Account.ts"
+import type { Address, Mint } from "../domain/Address.ts"
+import type { ChainEvent } from "../solana/ChainFeed.ts"
+import { Following, type WatchChanges } from "./Following.ts"
+import type { MintPools } from "./PoolBook.ts"
+
+/** A pool account as discovery found it. */
+export interface FoundPool {
+  readonly program: Program
+  readonly account: Account
+}
+
+/** A program that failed on what an account holds. */
+export interface DecodeFault {
+  readonly address: Address
+  readonly dex: string
+  readonly detail: string
+}
+
+interface Entry extends FoundPool {
+  /** Mints whose discovery named it; dropped when none is left. */
+  readonly wantedFor: Set<Mint>
+  needs: ReadonlySet<Address>
+  decoded: Pool | Unpriceable
+  /** Known from the first decoding on; the account's bytes tell before. */
+  mints: ReadonlyArray<Mint> | null
+  readonly views: Set<View>
+}
+
+interface View {
+  readonly entries: ReadonlyArray<Entry>
+  /** Null when an entry has changed since it was put together. */
+  pools: MintPools | null
+}
+
+interface Wanted {
+  entries: ReadonlyArray<Entry>
+  /** Whether readers may rely on it: its pools have been read once. */
+  ready: boolean
+  lastUse: number
+}
+
+const NOTHING: ReadonlySet<Address> = new Set()
+const NOT_READ: Unpriceable = { reason: "incomplete", detail: "the pool account has not been read yet" }
+const GONE: Unpriceable = { reason: "closed", detail: "the pool account does not exist any more" }
+const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is not a pool of its program" }
+
+const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
+  data.length >= offset + bytes.length && bytes.every((byte, i) => data[offset + i] === byte)
+
+/** Whether the program's own search filters would find this pool under the mint. */
+export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean =>
+  program
+    .poolsOf(mint)
+    .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
+
+const trades = (entry: Entry, mint: Mint): boolean => entry.mints?.includes(mint) ?? wouldFind(entry, mint)
+
+/**
+ * The pools in memory. Written by one fiber, read synchronously by every request: a pool that changed since it was
+ * last decoded is decoded when somebody reads it, or when `refreshNext` comes to it, whichever is first.
+ */
+export class PoolShelf {
+  readonly #derive: DeriveAddress
+  readonly #following = new Following<Entry>()
+  readonly #entries = new Map<Address, Entry>()
+  readonly #wanted = new Map<Mint, Wanted>()
+  readonly #dirty = new Set<Entry>()
+  readonly #views = new Map<Mint, Map<Mint | null, View>>()
+  #faults: Array<DecodeFault> = []
+  #uses = 0
+
+  constructor(derive: DeriveAddress) {
+    this.#derive = derive
+  }
+
+  /** Mints whose pools are kept, ready or not, the longest unused first. */
+  wanted(): ReadonlyArray<Mint> {
+    return Array.from(this.#wanted)
+      .toSorted(([, a], [, b]) => a.lastUse - b.lastUse)
+      .map(([mint]) => mint)
+  }
+
+  /** Whether the pools of the mint have been read and may be quoted from. */
+  isReady(mint: Mint): boolean {
+    return this.#wanted.get(mint)?.ready === true
+  }
+
+  /** Replaces what discovery knows of the mint's pools. */
+  setPools(mint: Mint, found: ReadonlyArray<FoundPool>): void {
+    const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, lastUse: ++this.#uses }
+    this.#wanted.set(mint, wanted)
+    const before = new Set(wanted.entries)
+    wanted.entries = found.map((pool) => this.#entryOf(pool))
+    for (const entry of wanted.entries) {
+      before.delete(entry)
+      entry.wantedFor.add(mint)
+    }
+    this.#release(mint, before)
+    this.#forgetViews()
+  }
+
+  /** From now on readers see the pools of the mint. */
+  setReady(mint: Mint): void {
+    const wanted = this.#wanted.get(mint)
+    if (wanted !== undefined) {
+      wanted.ready = true
+    }
+  }
+
+  /** Whether every pool of the mint has been read as far as it can be priced or refused for good. */
+  isSettled(mint: Mint): boolean {
+    const entries = this.#wanted.get(mint)?.entries ?? []
+    return entries.every(
+      (entry) => !this.#dirty.has(entry) && (!isUnpriceable(entry.decoded) || entry.decoded.reason !== "incomplete")
+    )
+  }
+
+  /** Lets go of the mint's pools. */
+  forget(mint: Mint): void {
+    const entries = this.#wanted.get(mint)?.entries ?? []
+    this.#wanted.delete(mint)
+    this.#release(mint, entries)
+    this.#forgetViews()
+  }
+
+  /** Takes what the chain said. Cheap: pools are only marked, not decoded. */
+  apply(event: ChainEvent): void {
+    if (event._tag === "Writes") {
+      for (const account of event.accounts) {
+        this.#write(account.address, account)
+      }
+      return
+    }
+    for (const [address, account] of event.snapshot.accounts) {
+      this.#write(address, account)
+    }
+  }
+
+  /** Decodes one pool that changed; false when there is none left. */
+  refreshNext(): boolean {
+    for (const entry of this.#dirty) {
+      this.#refresh(entry)
+      return true
+    }
+    return false
+  }
+
+  /** Accounts to follow and to let go since the last call. */
+  takeChanges(): WatchChanges {
+    return this.#following.takeChanges()
+  }
+
+  /** Pools that their own program failed on since the last call. */
+  takeFaults(): ReadonlyArray<DecodeFault> {
+    const faults = this.#faults
+    this.#faults = []
+    return faults
+  }
+
+  /** Pools that trade both mints; null while neither side's pools are ready. */
+  between(a: Mint, b: Mint): MintPools | null {
+    const sides = [this.#wanted.get(a), this.#wanted.get(b)].filter((side) => side?.ready === true)
+    for (const side of sides) {
+      if (side !== undefined) {
+        side.lastUse = ++this.#uses
+      }
+    }
+    return sides.length === 0 ? null : this.#read(a, b)
+  }
+
+  /** Every pool in memory that trades the mint. */
+  poolsOf(mint: Mint): MintPools {
+    return this.#read(mint, null)
+  }
+
+  #read(a: Mint, b: Mint | null): MintPools {
+    const view = this.#views.get(a)?.get(b) ?? this.#makeView(a, b)
+    if (view.pools !== null) {
+      return view.pools
+    }
+    for (const entry of view.entries) {
+      if (this.#dirty.has(entry)) {
+        this.#refresh(entry)
+      }
+    }
+    // A first decoding may have moved a pool to another pair.
+    return this.#views.get(a)?.get(b) === view ? assemble(view) : this.#read(a, b)
+  }
+
+  #makeView(a: Mint, b: Mint | null): View {
+    const entries = Array.from(this.#entries.values()).filter(
+      (entry) => trades(entry, a) && (b === null || trades(entry, b))
+    )
+    const view: View = { entries, pools: null }
+    const sides = this.#views.get(a) ?? new Map<Mint | null, View>()
+    this.#views.set(a, sides.set(b, view))
+    for (const entry of entries) {
+      entry.views.add(view)
+    }
+    return view
+  }
+
+  #forgetViews(): void {
+    this.#views.clear()
+    for (const entry of this.#entries.values()) {
+      entry.views.clear()
+    }
+  }
+
+  #entryOf({ program, account }: FoundPool): Entry {
+    const known = this.#entries.get(account.address)
+    if (known !== undefined) {
+      return known
+    }
+    const entry: Entry = {
+      program,
+      account,
+      wantedFor: new Set(),
+      needs: NOTHING,
+      decoded: NOT_READ,
+      mints: null,
+      views: new Set()
+    }
+    this.#entries.set(account.address, entry)
+    this.#dirty.add(entry)
+    return entry
+  }
+
+  #release(mint: Mint, entries: Iterable<Entry>): void {
+    for (const entry of entries) {
+      entry.wantedFor.delete(mint)
+      if (entry.wantedFor.size === 0) {
+        this.#following.retarget(entry, entry.needs, NOTHING)
+        this.#dirty.delete(entry)
+        this.#entries.delete(entry.account.address)
+      }
+    }
+  }
+
+  #write(address: Address, account: Account | null): void {
+    for (const entry of this.#following.write(address, account)) {
+      this.#dirty.add(entry)
+      for (const view of entry.views) {
+        view.pools = null
+      }
+    }
+  }
+
+  #refresh(entry: Entry): void {
+    this.#dirty.delete(entry)
+    const before = entry.decoded
+    const account = this.#following.read(entry.account.address)
+    const needs = new Set([entry.account.address, ...this.#needsOf(entry, account)])
+    this.#following.retarget(entry, entry.needs, needs)
+    entry.needs = needs
+    entry.decoded = this.#decode(entry, account)
+    if (isUnpriceable(entry.decoded)) {
+      this.#reportMalformed(entry, before, entry.decoded)
+    } else if (entry.mints === null) {
+      entry.mints = [entry.decoded.mintA, entry.decoded.mintB]
+      this.#forgetViews()
+    }
+  }
+
+  #needsOf({ program, account: found }: Entry, account: Account | null | undefined): ReadonlyArray<Address> {
+    try {
+      return account === null ? [] : program.needs(account ?? found, this.#following.read, this.#derive)
+    } catch {
+      // Decoding meets the same bytes, fails as well, and is where the fault is reported.
+      return []
+    }
+  }
+
+  #decode({ program }: Entry, account: Account | null | undefined): Pool | Unpriceable {
+    if (account === undefined || account === null) {
+      return account === null ? GONE : NOT_READ
+    }
+    try {
+      return program.isPool(account) ? program.decode(account, this.#following.read, this.#derive) : NOT_A_POOL
+    } catch (error) {
+      return { reason: "malformed", detail: error instanceof Error ? error.message : "the program's file failed" }
+    }
+  }
+
+  #reportMalformed({ account, program }: Entry, before: Pool | Unpriceable, now: Unpriceable): void {
+    const known = isUnpriceable(before) && before.reason === "malformed"
+    if (now.reason === "malformed" && !known) {
+      this.#faults.push({ address: account.address, dex: program.dex, detail: now.detail })
+    }
+  }
+}
+
+const assemble = (view: View): MintPools => {
+  const pools: Array<Pool> = []
+  const refused: Array<MintPools["refused"][number]> = []
+  for (const { account, program, decoded } of view.entries) {
+    if (isUnpriceable(decoded)) {
+      refused.push({ address: account.address, dex: program.dex, ...decoded })
+    } else {
+      pools.push(decoded)
+    }
+  }
+  view.pools = { pools, refused }
+  return view.pools
+}

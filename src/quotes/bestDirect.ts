@@ -1,0 +1,78 @@
+/** Which pool pays most for a direct swap. Plain values in and out: this is the inside of every quote. */
+import type { Pool, Rate, Swap } from "../amm/Program.ts"
+import type { ChainClock } from "../domain/Account.ts"
+import type { Mint } from "../domain/Address.ts"
+import { shortfallPct } from "../domain/decimal.ts"
+
+/** The chosen pool and what it pays. */
+export interface Best {
+  readonly pool: Pool
+  readonly swap: Swap
+}
+
+/** Impact below this many percent points is noise. */
+const NOISE_FLOOR_PCT = 0.1
+const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
+
+const UNKNOWN: Rate = { numerator: 0n, denominator: 0n }
+
+// A pool whose arithmetic fails is a pool that cannot be used, not a request that fails.
+const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock): Swap => {
+  try {
+    return pool.swap(pool.mintA === inputMint, amount, clock)
+  } catch {
+    return REFUSED
+  }
+}
+
+const rateOf = (pool: Pool, inputMint: Mint, clock: ChainClock): Rate => {
+  try {
+    return pool.marginalRate(pool.mintA === inputMint, clock)
+  } catch {
+    return UNKNOWN
+  }
+}
+
+const isBetter = (swap: Swap, pool: Pool, best: Best | null): boolean => {
+  if (best === null || swap.ending !== best.swap.ending) {
+    return best === null || swap.ending === "filled"
+  }
+  return (
+    swap.amountOut > best.swap.amountOut || (swap.amountOut === best.swap.amountOut && pool.address < best.pool.address)
+  )
+}
+
+/**
+ * The pool with the greatest output among those that take the whole amount; when none does, the greatest output among
+ * those that run out. Equal outputs go to the lowest address. Null when every pool refuses or pays nothing.
+ */
+export const bestDirect = (
+  pools: ReadonlyArray<Pool>,
+  trade: { readonly inputMint: Mint; readonly amount: bigint },
+  clock: ChainClock
+): Best | null => {
+  let best: Best | null = null
+  for (const pool of pools) {
+    const swap = attempt(pool, trade.inputMint, trade.amount, clock)
+    if (swap.ending !== "refused" && swap.amountOut > 0n && isBetter(swap, pool, best)) {
+      best = { pool, swap }
+    }
+  }
+  return best
+}
+
+/**
+ * How much worse than the pool's marginal rate the swap is, in percent points to six decimals. Null when the amount
+ * was not filled, when the rate is unknown, or when the difference is inside the noise floor of 0.1.
+ */
+export const impactPct = ({ pool, swap }: Best, inputMint: Mint, clock: ChainClock): number | null => {
+  if (swap.ending !== "filled") {
+    return null
+  }
+  const { numerator, denominator } = rateOf(pool, inputMint, clock)
+  if (numerator <= 0n || denominator <= 0n) {
+    return null
+  }
+  const pct = shortfallPct(swap.amountOut * denominator, swap.amountIn * numerator)
+  return pct < NOISE_FLOOR_PCT ? null : pct
+}

@@ -1,0 +1,55 @@
+/** What the native engine serves: one SOL leg, one pool. Pure decisions, in the order they are judged. */
+import type { Pool } from "../amm/Program.ts"
+import { SOL, type Mint } from "../domain/Address.ts"
+import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../domain/Quote.ts"
+import type { MintPools } from "./PoolBook.ts"
+
+/** The service's fee on the SOL leg. */
+const SOL_FEE_BPS = 100n
+const BPS = 10_000n
+
+/** Why this shape of request cannot be served at all, or null. */
+export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | null => {
+  if (request.inputMint !== SOL && request.outputMint !== SOL) {
+    return new RouteNotSupported({ detail: "One side must be SOL." })
+  }
+  if (request.inputMint === request.outputMint) {
+    return new RouteNotSupported({ detail: "The two mints are the same." })
+  }
+  return request.directOnly === false
+    ? new RouteNotSupported({ detail: "Only direct routes are served: leave directOnly out or send true." })
+    : null
+}
+
+/** The side of the pair whose pools have to be loaded. */
+export const tokenOf = (request: QuoteRequest): Mint =>
+  request.inputMint === SOL ? request.outputMint : request.inputMint
+
+/** What a sale for `gross` lamports leaves after the fee, which is rounded up. */
+export const netOfSolFee = (gross: bigint): bigint => gross - (gross * SOL_FEE_BPS + BPS - 1n) / BPS
+
+/** The least received at the allowed slippage, rounded down. */
+export const minimumOut = (out: bigint, slippageBps: number): bigint => (out * (BPS - BigInt(slippageBps))) / BPS
+
+/** Pools of the pair that the filters leave, or why there is nothing to price. */
+export const candidates = (
+  known: MintPools,
+  request: QuoteRequest
+): ReadonlyArray<Pool> | NoRoute | StateCold | RouteNotSupported => {
+  const { inputMint, outputMint, venues, pools } = request
+  const passes = (pool: { readonly address: Pool["address"]; readonly dex: string }) =>
+    (venues === undefined || venues.includes(pool.dex)) && (pools === undefined || pools.includes(pool.address))
+  const unfiltered = venues === undefined && pools === undefined
+  const usable = unfiltered ? known.pools : known.pools.filter(passes)
+  if (usable.length > 0) {
+    return usable
+  }
+  const refused = known.refused.filter(passes)
+  if (refused.some(({ reason }) => reason === "incomplete")) {
+    return new StateCold({ mint: tokenOf(request) })
+  }
+  const unsupported = refused.find(({ reason }) => reason === "unsupported")
+  return unsupported === undefined
+    ? new NoRoute({ inputMint, outputMint })
+    : new RouteNotSupported({ detail: `Pool ${unsupported.address} (${unsupported.dex}): ${unsupported.detail}` })
+}

@@ -1,0 +1,231 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Result, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { SOL, USDC } from "../../src/domain/Address.ts"
+import { type QuoteRequest, SpotQuote } from "../../src/domain/Quote.ts"
+import { netOfSolFee } from "../../src/quotes/directRoute.ts"
+import { type MintPools, PoolBook } from "../../src/quotes/PoolBook.ts"
+import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
+import { at, constantProduct, ToyChain } from "./toyChain.ts"
+
+const TOKEN = at(10)
+const UNKNOWN = at(11)
+const sell: QuoteRequest = { inputMint: TOKEN, outputMint: SOL, amount: 1_000_000n, slippageBps: 50 }
+const buy: QuoteRequest = { inputMint: SOL, outputMint: TOKEN, amount: 1_000_000n, slippageBps: 100 }
+
+const deep = constantProduct(at(1), TOKEN, SOL, [9_000_000n, 18_000_000n], { slot: 5, dex: "deep" })
+const thin = constantProduct(at(2), TOKEN, SOL, [1_000_000n, 1_000_000n], { slot: 6, dex: "thin" })
+const refused = (n: number, reason: "unsupported" | "closed" | "incomplete" | "malformed") => ({
+  address: at(n),
+  dex: "toy",
+  reason,
+  detail: `because ${n}`
+})
+
+/** A book that knows TOKEN/SOL, and says what it was asked to warm. */
+const bookOf = (known: MintPools, warmed: Array<string> = []) =>
+  Layer.succeed(
+    PoolBook,
+    PoolBook.of({
+      between: (a, b) => (a === TOKEN || b === TOKEN ? known : null),
+      poolsOf: () => known.pools,
+      warm: (mint) => Effect.sync(() => void warmed.push(mint))
+    })
+  )
+
+const chain = (fresh: Partial<ToyChain["fresh"]> = {}) =>
+  Object.assign(new ToyChain(), { fresh: { slot: 77, heardAtMs: 0, state: "live", ...fresh } })
+
+const engineOver = (book: Layer.Layer<PoolBook>, feed: ToyChain = chain(), settings: Record<string, string> = {}) =>
+  QuoteEngine.layerNative.pipe(
+    Layer.provide([book, feed.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(settings))])
+  )
+
+const quote = (request: QuoteRequest) => QuoteEngine.use((engine) => engine.quote(request))
+const refusalOf = (request: QuoteRequest) => Effect.flip(quote(request))
+const knows = (...pools: MintPools["pools"]) => bookOf({ pools, refused: [] })
+
+describe("QuoteEngine.layerNative", () => {
+  it.effect("quotes a sale from the best pool, net of the SOL fee", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1500)
+      const answer = yield* quote({ ...sell, outputDecimals: 9 })
+      assert.deepStrictEqual(
+        { ...answer, requestId: "", engineTimeMs: -1 },
+        {
+          inputMint: TOKEN,
+          outputMint: SOL,
+          inAmount: 1_000_000n,
+          outAmount: 1_782_000n,
+          minOutAmount: 1_773_090n,
+          outUiAmount: 0.001782,
+          minOutUiAmount: 0.00177309,
+          slippageBps: 50,
+          impactMeasurable: true,
+          clamped: false,
+          route: [
+            {
+              dex: "deep",
+              inputMint: TOKEN,
+              outputMint: SOL,
+              pool: at(1),
+              percent: 100,
+              amountIn: 1_000_000n,
+              amountOut: 1_800_000n,
+              priceImpactPct: 10
+            }
+          ],
+          venues: ["deep"],
+          engine: "svc_native_cache",
+          priceImpactPct: 10,
+          contextSlot: 77,
+          engineTimeMs: -1,
+          swapUsdValue: null,
+          requestId: "",
+          quotedAtMs: 1500,
+          stateSlot: 5,
+          stateAgeMs: 1500,
+          feeBasis: "net"
+        }
+      )
+      assert.match(answer.requestId, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u)
+      assert.isTrue(Schema.is(SpotQuote)(answer))
+    }).pipe(Effect.provide(engineOver(knows(thin, deep))))
+  )
+
+  it.effect("quotes a purchase as principal, the fee being extra", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote(buy)
+      assert.strictEqual(answer.outAmount, 500_000n)
+      assert.strictEqual(answer.minOutAmount, 495_000n)
+      assert.strictEqual(answer.feeBasis, "principal")
+      assert.isFalse("outUiAmount" in answer)
+    }).pipe(Effect.provide(engineOver(knows(deep, thin))))
+  )
+
+  it.effect("answers a clamped quote, without an impact, when liquidity ends first", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote(sell)
+      assert.isTrue(answer.clamped)
+      assert.isFalse(answer.impactMeasurable)
+      assert.isNull(answer.priceImpactPct)
+      assert.strictEqual(answer.inAmount, 1_000_000n)
+      assert.strictEqual(answer.route[0]?.amountIn, 400_000n)
+    }).pipe(
+      Effect.provide(engineOver(knows({ ...constantProduct(at(1), TOKEN, SOL, [1n, 10n ** 9n], { most: 400_000n }) })))
+    )
+  )
+
+  it.effect("gives every quote an id of its own", () =>
+    Effect.gen(function* () {
+      const ids = yield* Effect.replicateEffect(quote(sell).pipe(Effect.map(({ requestId }) => requestId)), 100)
+      assert.strictEqual(new Set(ids).size, 100)
+    }).pipe(Effect.provide(engineOver(knows(deep))))
+  )
+
+  it.effect("narrows to the venues and pools that were asked for", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* quote({ ...sell, venues: ["thin"] })).venues, ["thin"])
+      assert.strictEqual((yield* quote({ ...sell, pools: [at(2)] })).route[0]?.pool, at(2))
+      assert.strictEqual((yield* refusalOf({ ...sell, venues: ["deep"], pools: [at(2)] }))._tag, "NoRoute")
+    }).pipe(Effect.provide(engineOver(knows(deep, thin))))
+  )
+
+  it.effect("serves direct routes whatever the hop limit, and refuses other shapes before anything else", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* Effect.flip(quote({ ...sell, maxHops: 4, directOnly: true })))._tag, "StateStale")
+      for (const request of [
+        { ...sell, directOnly: false },
+        { ...sell, outputMint: USDC },
+        { ...sell, inputMint: SOL }
+      ]) {
+        assert.strictEqual((yield* refusalOf(request))._tag, "RouteNotSupported")
+      }
+    }).pipe(Effect.provide(engineOver(knows(deep), chain({ heardAtMs: null }))))
+  )
+
+  it.effect("queues a cold mint, from either side, and says so", () => {
+    const warmed: Array<string> = []
+    return Effect.gen(function* () {
+      for (const request of [
+        { ...sell, inputMint: UNKNOWN },
+        { ...buy, outputMint: UNKNOWN }
+      ]) {
+        const refusal = yield* refusalOf(request)
+        assert.deepInclude(refusal, { _tag: "StateCold", mint: UNKNOWN })
+      }
+      assert.deepStrictEqual(warmed, [UNKNOWN, UNKNOWN])
+    }).pipe(Effect.provide(engineOver(bookOf({ pools: [deep], refused: [] }, warmed))))
+  })
+
+  it.effect("finds no route where there is no pool, or only closed and malformed ones", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* refusalOf(sell))._tag, "NoRoute")
+    }).pipe(Effect.provide(engineOver(bookOf({ pools: [], refused: [refused(3, "closed"), refused(4, "malformed")] }))))
+  )
+
+  it.effect("finds no route when the proceeds do not outlive the fee", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* refusalOf({ ...sell, amount: 1n }))._tag, "NoRoute")
+    }).pipe(Effect.provide(engineOver(knows(constantProduct(at(1), TOKEN, SOL, [10n, 11n])))))
+  )
+
+  it.effect("names an unsupported pool, but only when nothing else can be priced", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* quote(sell)).route[0]?.pool, at(1))
+      const refusal = yield* refusalOf({ ...sell, pools: [at(3)] })
+      assert.deepInclude(refusal, { _tag: "RouteNotSupported", detail: `Pool ${at(3)} (toy): because 3` })
+    }).pipe(Effect.provide(engineOver(bookOf({ pools: [deep], refused: [refused(3, "unsupported")] }))))
+  )
+
+  it.effect("is cold while the only pools are not read yet", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* refusalOf(sell))._tag, "StateCold")
+    }).pipe(
+      Effect.provide(engineOver(bookOf({ pools: [], refused: [refused(3, "unsupported"), refused(4, "incomplete")] })))
+    )
+  )
+
+  it.effect("is stale once the feed has been silent for longer than allowed", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(2000)
+      yield* quote(sell)
+      yield* TestClock.setTime(2001)
+      const refusal = yield* refusalOf(sell)
+      assert.deepInclude(refusal, { _tag: "StateStale", lastSlot: 77, silentMs: 2001 })
+    }).pipe(Effect.provide(engineOver(knows(deep), chain(), { STALE_AFTER: "2 seconds" })))
+  )
+
+  it.effect("prices several trades at one moment, refusals in their places", () =>
+    Effect.gen(function* () {
+      const engine = yield* QuoteEngine
+      const answers = yield* engine.quoteAll([sell, { ...sell, directOnly: false }, buy])
+      assert.deepStrictEqual(answers.map(Result.isSuccess), [true, false, true])
+    }).pipe(Effect.provide(engineOver(knows(deep))))
+  )
+
+  it.effect("survives a feed that reloads: stale until it is live again", () => {
+    const feed = chain({ state: "loading" })
+    return Effect.gen(function* () {
+      assert.strictEqual((yield* refusalOf(sell))._tag, "StateStale")
+      feed.fresh = { ...feed.fresh, state: "down" }
+      yield* quote(sell)
+      feed.fresh = { slot: 77, heardAtMs: null, state: "recorded" }
+      yield* TestClock.setTime(1e12)
+      assert.strictEqual((yield* quote(sell)).stateAgeMs, 0)
+    }).pipe(Effect.provide(engineOver(knows(deep), feed)))
+  })
+})
+
+describe("netOfSolFee", () => {
+  it.each([
+    [0n, 0n],
+    [1n, 0n],
+    [99n, 98n],
+    [100n, 99n],
+    [101n, 99n],
+    [1_000_000n, 990_000n]
+  ])("of %d lamports is %d", (gross, net) => {
+    assert.strictEqual(netOfSolFee(gross), net)
+  })
+})

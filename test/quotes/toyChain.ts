@@ -1,0 +1,176 @@
+/** A chain in a map and an AMM program small enough to check by hand, for tests of everything between the two. */
+import { Effect, Layer, Queue, Stream } from "effect"
+import type { Pool, Program, Unpriceable } from "../../src/amm/Program.ts"
+import { readAddress, readU64 } from "../../src/amm/bytes.ts"
+import type { Account, ChainClock } from "../../src/domain/Account.ts"
+import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
+import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/ChainFeed.ts"
+
+/** The address whose bytes are all `n`. */
+export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))
+
+export const TOY: Address = at(200)
+const VAULTS: Address = at(201)
+
+const u64 = (value: bigint): Uint8Array => {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, value, true)
+  return bytes
+}
+
+const join = (...parts: ReadonlyArray<Uint8Array>): Uint8Array =>
+  Uint8Array.from(parts.flatMap((part) => Array.from(part)))
+
+/** A vault that holds so much. */
+export const vault = (address: Address, amount: bigint, slot = 1): Account => ({
+  address,
+  owner: VAULTS,
+  lamports: 1n,
+  data: u64(amount),
+  slot
+})
+
+/** A pool account: both mints, both vaults, and a mode of which only 0 is priced. */
+export const toyPool = (
+  fields: { address: Address; mintA: Mint; mintB: Mint; vaultA: Address; vaultB: Address; mode?: number },
+  slot = 1
+): Account => ({
+  address: fields.address,
+  owner: TOY,
+  lamports: 1n,
+  data: join(
+    addressToBytes(fields.mintA),
+    addressToBytes(fields.mintB),
+    addressToBytes(fields.vaultA),
+    addressToBytes(fields.vaultB),
+    Uint8Array.of(fields.mode ?? 0)
+  ),
+  slot
+})
+
+const refusal = (reason: Unpriceable["reason"], detail: string): Unpriceable => ({ reason, detail })
+
+const decode: Program["decode"] = (account, accounts) => {
+  const mode = account.data[128]
+  if (mode === 1) {
+    return refusal("unsupported", "mode 1")
+  }
+  if (mode === 2) {
+    return refusal("closed", "mode 2")
+  }
+  const a = accounts(readAddress(account.data, 64))
+  const b = accounts(readAddress(account.data, 96))
+  if (a === undefined || b === undefined || a === null || b === null) {
+    return refusal("incomplete", "vault")
+  }
+  const reserves: [bigint, bigint] = [readU64(a.data, 0), readU64(b.data, 0)]
+  return constantProduct(account.address, readAddress(account.data, 0), readAddress(account.data, 32), reserves, {
+    slot: Math.max(account.slot, a.slot, b.slot)
+  })
+}
+
+/** x·y = k without a fee; takes at most `most` units in. */
+export const constantProduct = (
+  address: Address,
+  mintA: Mint,
+  mintB: Mint,
+  [a, b]: [bigint, bigint],
+  { dex = "toy", slot = 1, most = 2n ** 64n }: { dex?: string; slot?: number; most?: bigint } = {}
+): Pool => ({
+  address,
+  dex,
+  mintA,
+  mintB,
+  slot,
+  swap: (aToB, amount) => {
+    const [from, to] = aToB ? [a, b] : [b, a]
+    const amountIn = amount < most ? amount : most
+    const amountOut = (to * amountIn) / (from + amountIn)
+    const ending = amountOut === 0n ? "refused" : amountIn < amount ? "exhausted" : "filled"
+    return { ending, amountIn, amountOut }
+  },
+  marginalRate: (aToB) => (aToB ? { numerator: b, denominator: a } : { numerator: a, denominator: b })
+})
+
+export const toyProgram: Program = {
+  dex: "toy",
+  programId: TOY,
+  poolsOf: (mint) => [0, 32].map((offset) => ({ matches: [{ offset, bytes: addressToBytes(mint) }] })),
+  isPool: (account) => account.owner === TOY,
+  needs: (pool) => [readAddress(pool.data, 64), readAddress(pool.data, 96)],
+  decode
+}
+
+/** A chain that a test writes to. Watching answers with a snapshot at once, unless the account is withheld. */
+export class ToyChain {
+  readonly accounts = new Map<Address, Account>()
+  readonly watched = new Set<Address>()
+  readonly withheld = new Set<Address>()
+  searches = 0
+  failures = 0
+  fresh: Freshness = { slot: 1, heardAtMs: 0, state: "live" }
+  time: ChainClock = { slot: 1, epoch: 0, unixTimestamp: 0 }
+  readonly events: Queue.Queue<ChainEvent> = Effect.runSync(Queue.unbounded<ChainEvent>())
+
+  put(...accounts: ReadonlyArray<Account>): this {
+    for (const account of accounts) {
+      this.accounts.set(account.address, account)
+    }
+    return this
+  }
+
+  write(slot: number, ...accounts: ReadonlyArray<Account>): void {
+    this.put(...accounts)
+    const seen = accounts.filter(({ address }) => this.watched.has(address))
+    Queue.offerUnsafe(this.events, { _tag: "Writes", slot, accounts: seen })
+  }
+
+  close(address: Address): void {
+    this.accounts.delete(address)
+    this.tell([address])
+  }
+
+  tell(addresses: Iterable<Address>): void {
+    const told = Array.from(addresses, (address): [Address, Account | null] => [
+      address,
+      this.accounts.get(address) ?? null
+    ])
+    Queue.offerUnsafe(this.events, { _tag: "Snapshot", snapshot: { slot: 1, accounts: new Map(told) } })
+  }
+
+  readonly layer: Layer.Layer<ChainFeed> = Layer.sync(ChainFeed, () =>
+    ChainFeed.of({
+      accountsOf: ({ programId, matches }) =>
+        Effect.suspend(() => {
+          this.searches++
+          if (this.failures > 0) {
+            this.failures--
+            return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "toy" }))
+          }
+          const found = Array.from(this.accounts.values()).filter(
+            ({ owner, data }) =>
+              owner === programId &&
+              matches.every(({ offset, bytes }) => bytes.every((byte, i) => data[offset + i] === byte))
+          )
+          return Effect.succeed({ slot: 1, accounts: new Map(found.map((account) => [account.address, account])) })
+        }),
+      watch: (addresses) =>
+        Effect.sync(() => {
+          const added = Array.from(addresses).filter((address) => !this.watched.has(address))
+          for (const address of added) {
+            this.watched.add(address)
+          }
+          this.tell(added.filter((address) => !this.withheld.has(address)))
+        }),
+      unwatch: (addresses) =>
+        Effect.sync(() => {
+          for (const address of addresses) {
+            this.watched.delete(address)
+          }
+        }),
+      events: Stream.fromQueue(this.events),
+      freshness: () => this.fresh,
+      clock: () => this.time
+    })
+  )
+}
