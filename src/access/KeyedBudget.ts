@@ -20,6 +20,7 @@ export class KeyedBudget {
   readonly windowMs: number
   private readonly logs = new Map<string, SlidingLog>()
   private lastSeq = 0
+  private sweepsAt = 0
 
   constructor(options: { readonly limit: number; readonly windowMs: number }) {
     this.limit = options.limit
@@ -31,8 +32,12 @@ export class KeyedBudget {
     return this.logs.size
   }
 
-  /** Charges the whole cost or nothing. A cost of 0 is always admitted and leaves no trace. */
+  /** Charges the whole cost or nothing, and once a window forgets idle keys. A cost of 0 is always admitted and leaves no trace. */
   admit(key: string, cost: number, now: number): Verdict {
+    if (now >= this.sweepsAt) {
+      this.sweep(now)
+      this.sweepsAt = now + this.windowMs
+    }
     const log = this.logOf(key, now)
     const excess = log.spent + cost - this.limit
     if (excess > 0) {
@@ -58,16 +63,6 @@ export class KeyedBudget {
     return this.standing(this.logOf(key, now), now)
   }
 
-  /** Forgets keys that have nothing left in the window. */
-  sweep(now: number): void {
-    for (const [key, log] of this.logs) {
-      log.expire(now)
-      if (log.spent === 0) {
-        this.logs.delete(key)
-      }
-    }
-  }
-
   private logOf(key: string, now: number): SlidingLog {
     const log = this.logs.get(key) ?? new SlidingLog(this.windowMs)
     log.expire(now)
@@ -76,5 +71,14 @@ export class KeyedBudget {
 
   private standing(log: SlidingLog, now: number): Standing {
     return { remaining: this.limit - log.spent, resetInMs: log.freesIn(1, now) }
+  }
+
+  private sweep(now: number): void {
+    for (const [key, log] of this.logs) {
+      log.expire(now)
+      if (log.spent === 0) {
+        this.logs.delete(key)
+      }
+    }
   }
 }

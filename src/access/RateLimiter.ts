@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import {
   BudgetExceeded,
   type BudgetName,
@@ -26,53 +26,42 @@ export class RateLimiter extends Context.Service<
   }
 >()("fathom/access/RateLimiter") {
   /** Budgets of this process alone. Windows are measured by the monotonic clock, so setting the date moves nothing. */
-  static readonly layerMemory: Layer.Layer<RateLimiter> = Layer.effect(
-    RateLimiter,
-    Effect.gen(function* () {
-      const meters = { rest: new KeyedBudget(budgets.rest), quote: new KeyedBudget(budgets.quote) }
+  static readonly layerMemory: Layer.Layer<RateLimiter> = Layer.sync(RateLimiter, () => {
+    const meters = { rest: new KeyedBudget(budgets.rest), quote: new KeyedBudget(budgets.quote) }
 
-      const sweep = Clock.clockWith((clock) =>
-        Effect.sync(() => {
-          const now = monotonicMs(clock)
-          Object.values(meters).forEach((meter) => meter.sweep(now))
+    return RateLimiter.of({
+      admit: ({ budget, cost, key }) =>
+        Clock.clockWith((clock) => {
+          if (!Number.isSafeInteger(cost) || cost < 0) {
+            return Effect.die(new RangeError(`a cost is a whole number of units, not ${cost}`))
+          }
+          const verdict = meters[budget].admit(key, cost, monotonicMs(clock))
+          const atMs = clock.currentTimeMillisUnsafe()
+          const state = stateOf(budget, verdict, atMs)
+          return verdict._tag === "Admitted"
+            ? Effect.succeed({ ...state, key, cost, atMs, seq: verdict.seq })
+            : Effect.fail(
+                new BudgetExceeded({
+                  budget,
+                  cost,
+                  limit: state.limit,
+                  remaining: state.remaining,
+                  fitsAtMs: Math.ceil(atMs + verdict.fitsInMs)
+                })
+              )
+        }),
+      refund: ({ budget, key, seq }) =>
+        Clock.clockWith((clock) => {
+          const standing = meters[budget].refund(key, seq, monotonicMs(clock))
+          return Effect.succeed(stateOf(budget, standing, clock.currentTimeMillisUnsafe()))
+        }),
+      peek: (key, budget) =>
+        Clock.clockWith((clock) => {
+          const standing = meters[budget].peek(key, monotonicMs(clock))
+          return Effect.succeed(stateOf(budget, standing, clock.currentTimeMillisUnsafe()))
         })
-      )
-      yield* sweep.pipe(Effect.repeat(Schedule.spaced(Duration.millis(budgets.rest.windowMs))), Effect.forkScoped)
-
-      return RateLimiter.of({
-        admit: ({ budget, cost, key }) =>
-          Clock.clockWith((clock) => {
-            if (!Number.isSafeInteger(cost) || cost < 0) {
-              return Effect.die(new RangeError(`a cost is a whole number of units, not ${cost}`))
-            }
-            const verdict = meters[budget].admit(key, cost, monotonicMs(clock))
-            const atMs = clock.currentTimeMillisUnsafe()
-            const state = stateOf(budget, verdict, atMs)
-            return verdict._tag === "Admitted"
-              ? Effect.succeed({ ...state, key, cost, atMs, seq: verdict.seq })
-              : Effect.fail(
-                  new BudgetExceeded({
-                    budget,
-                    cost,
-                    limit: state.limit,
-                    remaining: state.remaining,
-                    fitsAtMs: Math.ceil(atMs + verdict.fitsInMs)
-                  })
-                )
-          }),
-        refund: ({ budget, key, seq }) =>
-          Clock.clockWith((clock) => {
-            const standing = meters[budget].refund(key, seq, monotonicMs(clock))
-            return Effect.succeed(stateOf(budget, standing, clock.currentTimeMillisUnsafe()))
-          }),
-        peek: (key, budget) =>
-          Clock.clockWith((clock) => {
-            const standing = meters[budget].peek(key, monotonicMs(clock))
-            return Effect.succeed(stateOf(budget, standing, clock.currentTimeMillisUnsafe()))
-          })
-      })
     })
-  )
+  })
 }
 
 const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

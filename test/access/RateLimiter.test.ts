@@ -78,14 +78,17 @@ describe("KeyedBudget", () => {
     )
   })
 
-  it("forgets idle keys when swept, and only those", () => {
+  it("forgets idle keys within two windows, and only those", () => {
     const budget = new KeyedBudget({ limit: LIMIT, windowMs: WINDOW })
-    budget.admit("old", 1, 0)
-    budget.admit("new", 1, 1)
-    budget.peek("asked", 1)
-    budget.sweep(WINDOW)
+    for (let i = 0; i < 1000; i++) {
+      budget.admit(`idle ${i}`, 1, i / 1000)
+      budget.peek(`asked ${i}`, i / 1000)
+    }
+    assert.strictEqual(budget.size, 1000)
+    budget.admit("busy", 1, WINDOW - 1)
+    budget.admit("busy", 1, 2 * WINDOW - 2)
     assert.strictEqual(budget.size, 1)
-    assert.strictEqual(budget.peek("new", WINDOW).remaining, LIMIT - 1)
+    assert.strictEqual(budget.peek("busy", 2 * WINDOW - 2).remaining, LIMIT - 2)
   })
 })
 
