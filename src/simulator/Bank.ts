@@ -1,0 +1,155 @@
+import bs58 from "bs58"
+import { createHash } from "node:crypto"
+import type { Account, ChainClock } from "../domain/Account.ts"
+import type { Address } from "../domain/Address.ts"
+import { CLOCK_SYSVAR, inventBytes, SYSVAR_OWNER } from "./addresses.ts"
+import { type Deed, type Ledger, makeLedger, type Transaction } from "./Ledger.ts"
+import { type NewAccount, rentExempt } from "./tokens.ts"
+import { writeI64, writeU64 } from "./writeBytes.ts"
+
+/** Simulated milliseconds between two slots. */
+export const SLOT_MS = 400
+
+/** Slots of an epoch. */
+export const SLOTS_PER_EPOCH = 432_000
+
+/** One finished slot: the accounts it wrote, each once and as it stood at the end, and its transactions. */
+export interface Block {
+  readonly slot: number
+  /** The slot before it; further back than one when slots were skipped. */
+  readonly parent: number
+  /** The slot that comes after it, already begun when this one is finished. */
+  readonly next: number
+  readonly height: number
+  readonly unixTimestamp: number
+  readonly blockhash: string
+  readonly accounts: ReadonlyArray<Account>
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
+/** The state of the simulated chain. Plain memory, changed by one caller, one slot at a time. */
+export interface Bank {
+  /** The account as the slot being built has it. */
+  readonly get: (address: Address) => Account | undefined
+  /** Like `get`; an account that must exist. */
+  readonly must: (address: Address) => Account
+  /** Replaces an account in the slot being built. */
+  readonly put: (account: NewAccount) => void
+  /** Accounts that the program owns. */
+  readonly ownedBy: (owner: Address) => Iterable<Account>
+  /** Every account there is. */
+  readonly accounts: () => Iterable<Account>
+  /** Builds one slot: the whole of `build`, then the clock, become visible at once as a block. */
+  readonly produce: (build: () => ReadonlyArray<Deed>) => Block
+  /** Leaves out this many slots after the one that is already begun. */
+  readonly skip: (slots: number) => void
+  /** The newest finished block. */
+  readonly newest: () => Block
+  /** The chain's clock in the slot being built, or in the newest one between slots. */
+  readonly clock: () => ChainClock
+  readonly ledger: Ledger
+}
+
+const clockAccount = (clock: ChainClock, epochStart: number): NewAccount => {
+  const data = new Uint8Array(40)
+  writeU64(data, 0, BigInt(clock.slot))
+  writeI64(data, 8, BigInt(epochStart))
+  writeU64(data, 16, BigInt(clock.epoch))
+  writeU64(data, 24, BigInt(clock.epoch + 1))
+  writeI64(data, 32, BigInt(clock.unixTimestamp))
+  return { address: CLOCK_SYSVAR, owner: SYSVAR_OWNER, lamports: rentExempt(40), data }
+}
+
+/** A chain with no account but its clock, at `startSlot` and `startUnixMs`. */
+export const makeBank = (options: {
+  readonly seed: string
+  readonly startSlot: number
+  readonly startUnixMs: number
+}): Bank => {
+  const { seed, startSlot, startUnixMs } = options
+  const accounts = new Map<Address, Account>()
+  const owners = new Map<Address, Map<Address, Account>>()
+  const written = new Map<Address, Account>()
+  const ledger = makeLedger(seed)
+  let slot = startSlot
+  let skipped = 0
+  let height = Math.floor(startSlot * 0.92)
+
+  const timeOf = (at: number): number => Math.floor((startUnixMs + (at - startSlot) * SLOT_MS) / 1000)
+  const clock = (): ChainClock => ({ slot, epoch: Math.floor(slot / SLOTS_PER_EPOCH), unixTimestamp: timeOf(slot) })
+
+  const put = (account: NewAccount): void => {
+    const stamped: Account = { ...account, slot }
+    const before = accounts.get(account.address)
+    if (before !== undefined && before.owner !== account.owner) {
+      owners.get(before.owner)?.delete(account.address)
+    }
+    const owned = owners.get(account.owner) ?? new Map<Address, Account>()
+    owners.set(account.owner, owned)
+    owned.set(account.address, stamped)
+    accounts.set(account.address, stamped)
+    written.set(account.address, stamped)
+  }
+
+  const must = (address: Address): Account => {
+    const account = accounts.get(address)
+    if (account === undefined) {
+      throw new RangeError(`the simulated chain has no account ${address}`)
+    }
+    return account
+  }
+
+  const close = (parent: number, deeds: ReadonlyArray<Deed>): Block => {
+    const now = clock()
+    const next = slot + 1 + skipped
+    skipped = 0
+    put(clockAccount(now, timeOf(now.epoch * SLOTS_PER_EPOCH)))
+    const block: Block = {
+      slot,
+      parent,
+      next,
+      height,
+      unixTimestamp: now.unixTimestamp,
+      blockhash: bs58.encode(inventBytes(seed, `block ${slot}`)),
+      accounts: [...written.values()],
+      transactions: ledger.record(slot, now.unixTimestamp, deeds)
+    }
+    written.clear()
+    return block
+  }
+
+  let newest = close(startSlot - 1, [])
+
+  const produce = (build: () => ReadonlyArray<Deed>): Block => {
+    const parent = slot
+    slot = newest.next
+    height += 1
+    newest = close(parent, build())
+    return newest
+  }
+
+  return {
+    get: (address) => accounts.get(address),
+    must,
+    put,
+    ownedBy: (owner) => owners.get(owner)?.values() ?? [],
+    accounts: () => accounts.values(),
+    produce,
+    skip: (slots) => {
+      skipped += slots
+    },
+    newest: () => newest,
+    clock,
+    ledger
+  }
+}
+
+/** A digest of every account: equal states, and only they, have equal digests. */
+export const digestOf = (bank: Bank): string => {
+  const hash = createHash("sha256")
+  const sorted = [...bank.accounts()].toSorted((a, b) => (a.address < b.address ? -1 : 1))
+  for (const { address, owner, lamports, slot, data } of sorted) {
+    hash.update(`${address} ${owner} ${lamports} ${slot} ${data.length} `).update(data)
+  }
+  return hash.digest("hex")
+}

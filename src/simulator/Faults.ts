@@ -1,0 +1,86 @@
+import { Config, Duration, Effect } from "effect"
+
+/** What is wrong with the node right now. */
+export interface Ailment {
+  /** How HTTP requests and handshakes end. `frozen` accepts them, never answers, and goes silent on open sockets. */
+  readonly http: "ok" | "503" | "429" | "frozen"
+  /** Every answer and every notification comes this much later. */
+  readonly lag: Duration.Duration
+  /** Every notification is sent twice. */
+  readonly duplicates: boolean
+  /** Every other slot's notifications are sent after the next slot's. */
+  readonly reorder: boolean
+  /** `truncated`: accounts have half their data. `garbled`: their data is not in the encoding it claims. */
+  readonly accounts: "ok" | "truncated" | "garbled"
+  /** Every socket is cut after each so many slots; 0 is never. */
+  readonly dropEverySlots: number
+  /** One slot is left out after each so many; 0 is never. */
+  readonly skipEverySlots: number
+}
+
+/** A node in good health. */
+export const healthy: Ailment = {
+  http: "ok",
+  lag: Duration.zero,
+  duplicates: false,
+  reorder: false,
+  accounts: "ok",
+  dropEverySlots: 0,
+  skipEverySlots: 0
+}
+
+/** What ails the node from the start: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
+export const ailmentConfig: Config.Config<Ailment> = Config.all({
+  http: Config.Literals(["ok", "503", "429", "frozen"], "HTTP").pipe(Config.withDefault(healthy.http)),
+  lag: Config.Duration("LAG").pipe(Config.withDefault(healthy.lag)),
+  duplicates: Config.Boolean("DUPLICATES").pipe(Config.withDefault(healthy.duplicates)),
+  reorder: Config.Boolean("REORDER").pipe(Config.withDefault(healthy.reorder)),
+  accounts: Config.Literals(["ok", "truncated", "garbled"], "ACCOUNTS").pipe(Config.withDefault(healthy.accounts)),
+  dropEverySlots: Config.Int("DROP_EVERY_SLOTS").pipe(Config.withDefault(healthy.dropEverySlots)),
+  skipEverySlots: Config.Int("SKIP_EVERY_SLOTS").pipe(Config.withDefault(healthy.skipEverySlots))
+}).pipe(Config.nested("SIMULATOR_FAULTS"))
+
+/** Makes the simulated node fail, on demand. */
+export interface Faults {
+  /** What is wrong now. */
+  readonly current: () => Ailment
+  /** Changes what is named and leaves the rest. */
+  readonly set: (change: Partial<Ailment>) => Effect.Effect<void>
+  /** Puts everything right. */
+  readonly clear: Effect.Effect<void>
+  /** Cuts every open WebSocket connection without a closing handshake. Clients may connect again at once. */
+  readonly dropSockets: Effect.Effect<void>
+  /** Leaves out this many slots after the one that is already begun. */
+  readonly skipSlots: (slots: number) => Effect.Effect<void>
+  /** Lets the recurring faults of a finished slot happen. */
+  readonly strike: (slot: number) => void
+}
+
+const isDue = (slot: number, every: number): boolean => every > 0 && slot % every === 0
+
+/** The control of one node's faults, given what only that node can do. */
+export const makeFaults = (
+  initial: Ailment,
+  node: { readonly dropSockets: () => void; readonly skipSlots: (slots: number) => void }
+): Faults => {
+  let current = initial
+  const set = (change: Partial<Ailment>) =>
+    Effect.sync(() => {
+      current = { ...current, ...change }
+    })
+  return {
+    current: () => current,
+    set,
+    clear: set(healthy),
+    dropSockets: Effect.sync(node.dropSockets),
+    skipSlots: (slots) => Effect.sync(() => node.skipSlots(slots)),
+    strike: (slot) => {
+      if (isDue(slot, current.dropEverySlots)) {
+        node.dropSockets()
+      }
+      if (isDue(slot, current.skipEverySlots)) {
+        node.skipSlots(1)
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import bs58 from "bs58"
+import { createHash } from "node:crypto"
+import type { Address, Mint } from "../domain/Address.ts"
+
+/** One swap inside a transaction, in what left and reached the trader's accounts. */
+export interface RecordedSwap {
+  readonly program: Address
+  readonly pool: Address
+  readonly inputMint: Mint
+  readonly outputMint: Mint
+  readonly amountIn: bigint
+  readonly amountOut: bigint
+}
+
+/** What a wallet did: its swaps, in order. An arbitrage has two, a plain trade one, a transfer none. */
+export interface Deed {
+  readonly wallet: Address
+  /** Lamports paid to the validator. */
+  readonly fee: bigint
+  readonly swaps: ReadonlyArray<RecordedSwap>
+}
+
+/** A deed with its place on the chain. */
+export interface Transaction extends Deed {
+  /** Base58 of 64 bytes. */
+  readonly signature: string
+  readonly slot: number
+  /** Its position in the block, from 0. */
+  readonly index: number
+  /** Seconds since the Unix epoch. */
+  readonly blockTime: number
+}
+
+/** Every recent transaction, newest slots only: older ones are forgotten, as a node without history does. */
+export interface Ledger {
+  readonly record: (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>) => ReadonlyArray<Transaction>
+  readonly find: (signature: string) => Transaction | undefined
+  readonly inSlot: (slot: number) => ReadonlyArray<Transaction>
+  /** How many there have ever been. */
+  readonly count: () => number
+}
+
+/** A ledger that remembers the transactions of its last `slots` blocks. */
+export const makeLedger = (seed: string, slots = 1500): Ledger => {
+  const bySignature = new Map<string, Transaction>()
+  const bySlot = new Map<number, ReadonlyArray<Transaction>>()
+  let count = 0
+
+  const forgetOldest = (): void => {
+    for (const [slot, transactions] of bySlot) {
+      if (bySlot.size <= slots) {
+        return
+      }
+      for (const { signature } of transactions) {
+        bySignature.delete(signature)
+      }
+      bySlot.delete(slot)
+    }
+  }
+
+  const record = (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>): ReadonlyArray<Transaction> => {
+    const transactions = deeds.map((deed, index) => {
+      const bytes = createHash("sha512").update(`${seed}:${slot}:${index}`).digest()
+      return { ...deed, signature: bs58.encode(bytes), slot, index, blockTime }
+    })
+    for (const transaction of transactions) {
+      bySignature.set(transaction.signature, transaction)
+    }
+    bySlot.set(slot, transactions)
+    count += transactions.length
+    forgetOldest()
+    return transactions
+  }
+
+  return {
+    record,
+    find: (signature) => bySignature.get(signature),
+    inSlot: (slot) => bySlot.get(slot) ?? [],
+    count: () => count
+  }
+}

@@ -1,0 +1,110 @@
+/** A pool of the simulated market: the same six things for every program. */
+import { isUnpriceable, type Pool, type Program } from "../amm/Program.ts"
+import type { Account, ChainClock } from "../domain/Account.ts"
+import { type Address, addressToBytes, type Mint } from "../domain/Address.ts"
+import { balanceOf } from "./tokens.ts"
+import type { World } from "./World.ts"
+
+/** Money that a swap moves. `trader` stands for the wallet's own account of the mint. */
+export interface Payment {
+  readonly from: Address | "trader"
+  readonly to: Address | "trader"
+  readonly mint: Mint
+  readonly amount: bigint
+}
+
+/** Everything that a swap changes. */
+export interface Settlement {
+  /** What leaves the trader. */
+  readonly amountIn: bigint
+  /** What reaches the trader. */
+  readonly amountOut: bigint
+  readonly payments: ReadonlyArray<Payment>
+  /** New data of the program's own accounts. */
+  readonly writes: ReadonlyArray<{ readonly address: Address; readonly data: Uint8Array }>
+}
+
+/** One pool, as traders see it. */
+export interface SimPool {
+  readonly address: Address
+  readonly dex: string
+  readonly programId: Address
+  readonly mintA: Mint
+  readonly mintB: Mint
+  /** False for a pool that the engine must refuse; nobody trades there. */
+  readonly open: boolean
+  /** What a swap would change now; null when the program would refuse it or cannot take all of the input. */
+  readonly plan: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Settlement | null
+  /** Atomic units of B for one of A, before fees. Only traders' wishes depend on it. */
+  readonly price: () => number
+  /** Units of A and of B that a trader should think of as the pool's size. */
+  readonly depth: () => { readonly a: number; readonly b: number }
+}
+
+/** What a pool begins with. `base` is the token, `quote` what it is priced in. */
+export interface PoolSpec {
+  /** Tells pools of one program and one pair apart. */
+  readonly label: string
+  readonly base: Mint
+  readonly quote: Mint
+  readonly baseAmount: bigint
+  readonly quoteAmount: bigint
+}
+
+/** A mint and how much of it. */
+export type Side = readonly [Mint, bigint]
+
+/** The two sides in the order of their mints' bytes, which most programs demand. */
+export const inOrder = ({ base, quote, baseAmount, quoteAmount }: PoolSpec): readonly [Side, Side] => {
+  const sides: readonly [Side, Side] = [
+    [base, baseAmount],
+    [quote, quoteAmount]
+  ]
+  return Buffer.compare(addressToBytes(base), addressToBytes(quote)) < 0 ? sides : [sides[1], sides[0]]
+}
+
+/** The two vaults of a pool. */
+export interface Vaults {
+  readonly a: Address
+  readonly b: Address
+}
+
+/** Creates and fills the two vaults of a pool. */
+export const newVaults = (
+  world: World,
+  owner: Address,
+  sides: { readonly a: Side; readonly b: Side },
+  addressOf: (side: "a" | "b") => Address
+): Vaults => {
+  const fill = (side: "a" | "b", [mint, amount]: Side): Address => {
+    const address = addressOf(side)
+    world.newTokenAccount(address, mint, owner)
+    world.issue(address, mint, amount)
+    return address
+  }
+  return { a: fill("a", sides.a), b: fill("b", sides.b) }
+}
+
+/** The balances of two vaults as doubles. */
+export const vaultDepth = (world: World, vaults: Vaults) => () => ({
+  a: Number(balanceOf(world.bank.must(vaults.a))),
+  b: Number(balanceOf(world.bank.must(vaults.b)))
+})
+
+/** What the engine's own reading of the pool is now, remembered until one of the pool's accounts changes. */
+export const priced = (world: World, program: Program, watched: ReadonlyArray<Address>): (() => Pool | null) => {
+  let seen: ReadonlyArray<Account> = []
+  let pool: Pool | null = null
+  const accounts = (address: Address) => world.bank.get(address) ?? null
+  return () => {
+    const now = watched.map((address) => world.bank.must(address))
+    if (now.every((account, index) => account === seen[index]) && seen.length > 0) {
+      return pool
+    }
+    const [first] = now
+    const decoded = first === undefined ? null : program.decode(first, accounts, world.derive)
+    seen = now
+    pool = decoded === null || isUnpriceable(decoded) ? null : decoded
+    return pool
+  }
+}

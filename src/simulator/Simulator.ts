@@ -1,0 +1,138 @@
+import { Clock, Config, Context, Duration, Effect, Layer, type Scope } from "effect"
+import type { HttpServerError } from "effect/http"
+import type { Address, Mint } from "../domain/Address.ts"
+import { digestOf, makeBank, SLOT_MS } from "./Bank.ts"
+import { type Ailment, ailmentConfig, type Faults, healthy } from "./Faults.ts"
+import { makeMarket, type Market, type SimMint, type SimWallet } from "./Market.ts"
+import { makeSolanaNode } from "./SolanaNode.ts"
+
+/** What a simulated chain is made of. */
+export interface SimulatorOptions {
+  /** Same seed, same market. */
+  readonly seed: string
+  /** Simulated seconds in a second of the clock; 0 leaves every slot to `advance`. */
+  readonly speed: number
+  readonly swapsPerSecond: number
+  /** What ails the node from the start. */
+  readonly ailment: Ailment
+  /** When the chain begins, in milliseconds since the Unix epoch; the clock's time when absent. */
+  readonly startUnixMs?: number | undefined
+}
+
+/** One pool of the simulated market. */
+export interface SimulatedPool {
+  readonly address: Address
+  readonly dex: string
+  readonly mintA: Mint
+  readonly mintB: Mint
+  /** False for a pool that an honest engine must refuse. */
+  readonly open: boolean
+}
+
+// Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
+const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
+
+/** A clock that jumped this far, as after a suspended machine, is not caught up with. */
+const MOST_SLOTS_BEHIND = 25
+
+/** A whole Solana of its own on the loopback interface: a node, a market and traders, all invented from one seed. */
+export class Simulator extends Context.Service<
+  Simulator,
+  {
+    /** Where the node answers JSON-RPC over HTTP. */
+    readonly rpcUrl: string
+    /** Where it takes subscriptions over WebSocket. */
+    readonly wsUrl: string
+    /** SOL and USDC at their real addresses, the rest invented. */
+    readonly mints: ReadonlyArray<SimMint>
+    readonly wallets: ReadonlyArray<SimWallet>
+    /** Pools as they are now. */
+    readonly pools: () => ReadonlyArray<SimulatedPool>
+    readonly faults: Faults
+    /** Lets this many slots happen at once, whatever the clock says. */
+    advance(slots: number): Effect.Effect<void>
+    /** A digest of every account: equal chains, and only they, have equal digests. */
+    readonly digest: Effect.Effect<string>
+  }
+>()("fathom/simulator/Simulator") {
+  /** A chain that lives as long as the layer's scope. */
+  static readonly layer = (
+    options: Partial<SimulatorOptions> = {}
+  ): Layer.Layer<Simulator, HttpServerError.ServeError> =>
+    Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
+
+  /** The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` and `SIMULATOR_FAULTS_...`. */
+  static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
+    Simulator,
+    Effect.flatMap(
+      Effect.suspend(() => simulatorConfig),
+      (options) => makeSimulator(options)
+    )
+  )
+}
+
+const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy }
+
+const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
+  seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
+  speed: Config.Finite("SPEED").pipe(Config.withDefault(defaults.speed)),
+  swapsPerSecond: Config.Finite("SWAPS_PER_SECOND").pipe(Config.withDefault(defaults.swapsPerSecond))
+}).pipe(
+  Config.nested("SIMULATOR"),
+  Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))
+)
+
+/** Runs one slot whenever it is due, and leaves out those that a stopped clock has made impossible. */
+const keepTime = Effect.fnUntraced(function* (speed: number, step: () => void, skip: (slots: number) => void) {
+  const interval = SLOT_MS / speed
+  let dueMs = (yield* Clock.currentTimeMillis) + interval
+  return yield* Effect.forever(
+    Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      const behind = Math.floor((nowMs - dueMs) / interval)
+      if (behind > MOST_SLOTS_BEHIND) {
+        skip(behind)
+        dueMs += behind * interval
+      }
+      yield* Effect.sleep(Duration.millis(Math.max(0, dueMs - nowMs)))
+      step()
+      dueMs += interval
+    })
+  )
+})
+
+const makeSimulator = Effect.fnUntraced(function* (
+  options: SimulatorOptions
+): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
+  const { seed, speed, swapsPerSecond, ailment } = options
+  const startUnixMs = options.startUnixMs ?? (yield* Clock.currentTimeMillis)
+  const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
+  const bank = makeBank({ seed, startSlot, startUnixMs })
+  const market: Market = makeMarket({ seed, bank, swapsPerSecond })
+  const { rpcUrl, wsUrl, faults, publish } = yield* makeSolanaNode({ seed, bank, ailment })
+
+  const step = (): void => {
+    const block = market.advance()
+    publish(block)
+    faults.strike(block.slot)
+  }
+  if (speed > 0) {
+    yield* Effect.forkScoped(keepTime(speed, step, bank.skip))
+  }
+
+  return Simulator.of({
+    rpcUrl,
+    wsUrl,
+    mints: market.mints,
+    wallets: market.wallets,
+    pools: market.pools,
+    faults,
+    advance: (slots) =>
+      Effect.sync(() => {
+        for (let i = 0; i < slots; i++) {
+          step()
+        }
+      }),
+    digest: Effect.sync(() => digestOf(bank))
+  })
+})

@@ -1,0 +1,124 @@
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
+import type { Account } from "../domain/Account.ts"
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import { makeDeriveAddress } from "../solana/programAddress.ts"
+import { inventAddress, SYSTEM_PROGRAM } from "./addresses.ts"
+import type { Bank } from "./Bank.ts"
+import {
+  balanceOf,
+  type MintSpec,
+  newMint,
+  newTokenAccount,
+  rentExempt,
+  transferFeeOf,
+  withBalance,
+  withheldOf,
+  withSupply
+} from "./tokens.ts"
+
+/** A bank in which money moves by the rules of the token programs, so that nothing appears or vanishes. */
+export interface World {
+  readonly seed: string
+  readonly bank: Bank
+  readonly derive: ReturnType<typeof makeDeriveAddress>
+  /** Creates a mint with no supply. */
+  readonly newMint: (spec: MintSpec) => void
+  /** Creates an empty token account at this address. */
+  readonly newTokenAccount: (address: Address, mint: Mint, owner: Address) => void
+  /** Creates an empty account of this program, with the lamports that keep it alive. */
+  readonly newAccount: (address: Address, owner: Address, data: Uint8Array) => void
+  /** Makes new money in a token account or, for SOL, in any account: only the beginning of the world may. */
+  readonly issue: (to: Address, mint: Mint, amount: bigint) => void
+  /** Moves money. SOL moves as lamports, wrapped on whichever side is a token account. */
+  readonly pay: (from: Address, to: Address, mint: Mint, amount: bigint) => void
+  /** The account where a wallet keeps a mint: itself for SOL, else a token account, which this creates when needed. */
+  readonly purse: (wallet: Address, mint: Mint) => Address
+  /** What a wallet has of a mint. */
+  readonly holding: (wallet: Address, mint: Mint) => bigint
+}
+
+const isTokenAccount = ({ owner }: Account): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
+
+const withLamports = (account: Account, delta: bigint): Account => {
+  const lamports = account.lamports + delta
+  if (lamports < 0n) {
+    throw new RangeError(`account ${account.address} would fall below zero lamports`)
+  }
+  return { ...account, lamports }
+}
+
+/** Rules over a bank that holds no money yet. */
+export const makeWorld = (seed: string, bank: Bank): World => {
+  const purses = new Map<string, Address>()
+
+  const move = (address: Address, mint: Mint, delta: bigint, withheld = 0n): void => {
+    const account = bank.must(address)
+    if (mint === SOL && !isTokenAccount(account)) {
+      bank.put(withLamports(account, delta))
+      return
+    }
+    bank.put(withBalance(account, delta, withheld))
+  }
+
+  const open = (address: Address, mint: Mint, owner: Address): void =>
+    bank.put(newTokenAccount(address, bank.must(mint), owner))
+
+  const issue: World["issue"] = (to, mint, amount) => {
+    move(to, mint, amount)
+    if (mint !== SOL) {
+      bank.put(withSupply(bank.must(mint), amount))
+    }
+  }
+
+  const pay: World["pay"] = (from, to, mint, amount) => {
+    const withheld = withheldOf(mint === SOL ? null : transferFeeOf(bank.must(mint)), amount)
+    move(from, mint, -amount)
+    move(to, mint, amount - withheld, withheld)
+  }
+
+  const purseAddress = (wallet: Address, mint: Mint): Address => {
+    if (mint === SOL) {
+      return wallet
+    }
+    const key = `${wallet}:${mint}`
+    const known = purses.get(key)
+    if (known !== undefined) {
+      return known
+    }
+    const address = inventAddress(seed, `purse ${key}`)
+    purses.set(key, address)
+    return address
+  }
+
+  const purse: World["purse"] = (wallet, mint) => {
+    const address = purseAddress(wallet, mint)
+    if (bank.get(address) === undefined) {
+      const account = newTokenAccount(address, bank.must(mint), wallet)
+      bank.put(withLamports(bank.must(wallet), -account.lamports))
+      bank.put(account)
+    }
+    return address
+  }
+
+  const holding: World["holding"] = (wallet, mint) => {
+    const account = bank.get(purseAddress(wallet, mint))
+    if (account === undefined) {
+      return 0n
+    }
+    return isTokenAccount(account) ? balanceOf(account) : account.lamports
+  }
+
+  return {
+    seed,
+    bank,
+    derive: makeDeriveAddress(),
+    newMint: (spec) => bank.put(newMint(spec)),
+    newTokenAccount: open,
+    newAccount: (address, owner, data) =>
+      bank.put({ address, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) }),
+    issue,
+    pay,
+    purse,
+    holding
+  }
+}
