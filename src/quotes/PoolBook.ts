@@ -40,7 +40,8 @@ export class PoolBook extends Context.Service<
       PoolBook,
       Effect.gen(function* () {
         const feed = yield* ChainFeed
-        const shelf = new PoolShelf(makeDeriveAddress())
+        const derive = makeDeriveAddress()
+        const shelf = new PoolShelf(derive)
         const changed = yield* Latch.make()
 
         yield* feed.events.pipe(
@@ -53,7 +54,7 @@ export class PoolBook extends Context.Service<
           Effect.forkScoped({ startImmediately: true })
         )
         const tending = yield* tendShelf(shelf, feed, changed)
-        const discovery = yield* makeDiscovery(shelf, feed, served, tending)
+        const discovery = yield* makeDiscovery(shelf, feed, served, derive, tending)
 
         return PoolBook.of({
           between: (a, b) => shelf.between(a, b),

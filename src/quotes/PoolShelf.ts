@@ -5,10 +5,14 @@ import type { ChainEvent } from "../solana/ChainFeed.ts"
 import { Following, type WatchChanges } from "./Following.ts"
 import type { MintPools } from "./PoolBook.ts"
 
-/** A pool account as discovery found it. */
+/** A pool as discovery found it. */
 export interface FoundPool {
   readonly program: Program
-  readonly account: Account
+  readonly address: Address
+  /** As the search returned it; null where only the address is known. */
+  readonly account: Account | null
+  /** The mint the address was derived from, where that is how it was found. */
+  readonly foundBy: Mint | undefined
 }
 
 /** A program that failed on what an account holds. */
@@ -49,8 +53,10 @@ const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is n
 const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
   data.length >= offset + bytes.length && bytes.every((byte, i) => data[offset + i] === byte)
 
-/** Whether the program's own search filters would find this pool under the mint. */
+/** Whether the program's own search would find this pool under the mint. */
 export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean =>
+  // What an address alone tells nothing about may trade anything until it is read.
+  account === null ||
   program
     .poolsOf(mint)
     .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
@@ -209,21 +215,20 @@ export class PoolShelf {
     }
   }
 
-  #entryOf({ program, account }: FoundPool): Entry {
-    const known = this.#entries.get(account.address)
+  #entryOf(found: FoundPool): Entry {
+    const known = this.#entries.get(found.address)
     if (known !== undefined) {
       return known
     }
     const entry: Entry = {
-      program,
-      account,
+      ...found,
       wantedFor: new Set(),
       needs: NOTHING,
       decoded: NOT_READ,
       mints: null,
       views: new Set()
     }
-    this.#entries.set(account.address, entry)
+    this.#entries.set(entry.address, entry)
     this.#dirty.add(entry)
     return entry
   }
@@ -234,7 +239,7 @@ export class PoolShelf {
       if (entry.wantedFor.size === 0) {
         this.#following.retarget(entry, entry.needs, NOTHING)
         this.#dirty.delete(entry)
-        this.#entries.delete(entry.account.address)
+        this.#entries.delete(entry.address)
       }
     }
   }
@@ -251,8 +256,8 @@ export class PoolShelf {
   #refresh(entry: Entry): void {
     this.#dirty.delete(entry)
     const before = entry.decoded
-    const account = this.#following.read(entry.account.address)
-    const needs = new Set([entry.account.address, ...this.#needsOf(entry, account)])
+    const account = this.#following.read(entry.address)
+    const needs = new Set([entry.address, ...this.#needsOf(entry, account)])
     this.#following.retarget(entry, entry.needs, needs)
     entry.needs = needs
     entry.decoded = this.#decode(entry, account)
@@ -264,30 +269,31 @@ export class PoolShelf {
     }
   }
 
-  #needsOf({ program, account: found }: Entry, account: Account | null | undefined): ReadonlyArray<Address> {
+  #needsOf({ program, account: found, foundBy }: Entry, read: Account | null | undefined): ReadonlyArray<Address> {
+    const account = read === undefined ? found : read
     try {
-      return account === null ? [] : program.needs(account ?? found, this.#following.read, this.#derive)
+      return account === null ? [] : program.needs(account, this.#following.read, this.#derive, foundBy)
     } catch {
       // Decoding meets the same bytes, fails as well, and is where the fault is reported.
       return []
     }
   }
 
-  #decode({ program }: Entry, account: Account | null | undefined): Pool | Unpriceable {
+  #decode({ program, foundBy }: Entry, account: Account | null | undefined): Pool | Unpriceable {
     if (account === undefined || account === null) {
       return account === null ? GONE : NOT_READ
     }
     try {
-      return program.isPool(account) ? program.decode(account, this.#following.read, this.#derive) : NOT_A_POOL
+      return program.isPool(account) ? program.decode(account, this.#following.read, this.#derive, foundBy) : NOT_A_POOL
     } catch (error) {
       return { reason: "malformed", detail: error instanceof Error ? error.message : "the program's file failed" }
     }
   }
 
-  #reportMalformed({ account, program }: Entry, before: Pool | Unpriceable, now: Unpriceable): void {
+  #reportMalformed({ address, program }: Entry, before: Pool | Unpriceable, now: Unpriceable): void {
     const known = isUnpriceable(before) && before.reason === "malformed"
     if (now.reason === "malformed" && !known) {
-      this.#faults.push({ address: account.address, dex: program.dex, detail: now.detail })
+      this.#faults.push({ address, dex: program.dex, detail: now.detail })
     }
   }
 }
@@ -295,9 +301,9 @@ export class PoolShelf {
 const assemble = (view: View): MintPools => {
   const pools: Array<Pool> = []
   const refused: Array<MintPools["refused"][number]> = []
-  for (const { account, program, decoded } of view.entries) {
+  for (const { address, program, decoded } of view.entries) {
     if (isUnpriceable(decoded)) {
-      refused.push({ address: account.address, dex: program.dex, ...decoded })
+      refused.push({ address, dex: program.dex, ...decoded })
     } else {
       pools.push(decoded)
     }

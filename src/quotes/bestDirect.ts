@@ -16,8 +16,8 @@ const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
 const UNKNOWN: Rate = { numerator: 0n, denominator: 0n }
 
-// A pool whose arithmetic fails is a pool that cannot be used, not a request that fails.
-const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock): Swap => {
+/** What the pool pays. A pool whose arithmetic fails is a pool that cannot be used, not a request that fails. */
+export const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock): Swap => {
   try {
     return pool.swap(pool.mintA === inputMint, amount, clock)
   } catch {

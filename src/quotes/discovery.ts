@@ -1,6 +1,6 @@
 /** Which pools a mint has: asked when somebody wants it, and again from time to time, because pools are created. */
 import { Config, Duration, Effect, Queue, Schedule, type Scope } from "effect"
-import type { Program } from "../amm/Program.ts"
+import type { DeriveAddress, Program } from "../amm/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import type { ChainFeed, ProgramQuery } from "../solana/ChainFeed.ts"
 import { type FoundPool, type PoolShelf, wouldFind } from "./PoolShelf.ts"
@@ -21,14 +21,27 @@ const settings = Config.all({
   refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60)))
 })
 
-const searchesFor = (programs: ReadonlyArray<Program>, mint: Mint) =>
+interface Search {
+  readonly program: Program
+  readonly query: ProgramQuery
+}
+
+const searchesFor = (programs: ReadonlyArray<Program>, mint: Mint): ReadonlyArray<Search> =>
   programs.flatMap((program) =>
-    program
-      .poolsOf(mint)
-      .map((filter): [Program, ProgramQuery] => [program, { programId: program.programId, ...filter }])
+    program.poolsOf(mint).map((filter) => ({ program, query: { programId: program.programId, ...filter } }))
   )
 
-const rankOf = (pool: FoundPool): string => `${wouldFind(pool, SOL) ? 0 : 1}${pool.account.address}`
+const derivedFor = (programs: ReadonlyArray<Program>, mint: Mint, derive: DeriveAddress): ReadonlyArray<FoundPool> =>
+  programs.flatMap((program) =>
+    (program.poolAddressesOf?.(mint, derive) ?? []).map((address) => ({
+      program,
+      address,
+      account: null,
+      foundBy: mint
+    }))
+  )
+
+const rankOf = (pool: FoundPool): string => `${wouldFind(pool, SOL) ? 0 : 1}${pool.address}`
 
 // Pools against SOL come first, because quotes need them most; the rest is for prices.
 const firstOf = (found: ReadonlyArray<FoundPool>, limit: number): ReadonlyArray<FoundPool> =>
@@ -42,22 +55,26 @@ export const makeDiscovery = Effect.fnUntraced(function* (
   shelf: PoolShelf,
   feed: ChainFeed["Service"],
   programs: ReadonlyArray<Program>,
+  derive: DeriveAddress,
   tending: Tending
 ): Effect.fn.Return<{ readonly warm: (mint: Mint) => Effect.Effect<void> }, Config.ConfigError, Scope.Scope> {
   const { poolsPerMint, mints, refresh } = yield* settings
   const queue = yield* Queue.dropping<Mint>(QUEUE_SIZE)
   const queued = new Set<Mint>()
 
-  const search = Effect.fnUntraced(function* ([program, query]: [Program, ProgramQuery]) {
+  const search = Effect.fnUntraced(function* ({ program, query }: Search) {
     const { accounts } = yield* feed.accountsOf(query).pipe(Effect.retry(backoff))
     return Array.from(accounts.values()).flatMap((account) =>
-      account !== null && program.isPool(account) ? [{ program, account }] : []
+      account !== null && program.isPool(account)
+        ? [{ program, address: account.address, account, foundBy: undefined }]
+        : []
     )
   })
 
   const load = Effect.fn("PoolBook.load")(function* (mint: Mint) {
     const found = yield* Effect.forEach(searchesFor(programs, mint), search, { concurrency: SEARCHES })
-    const pools = firstOf(found.flat(), poolsPerMint)
+    const derived = derivedFor(programs, mint, derive)
+    const pools = firstOf(derived.concat(found.flat()), poolsPerMint)
     shelf.setPools(mint, pools)
     const [oldest] = shelf.wanted().length > mints ? shelf.wanted() : []
     if (oldest !== undefined) {

@@ -246,6 +246,34 @@ describe("PoolBook", () => {
     )
   })
 
+  it.effect("reads pools whose account does not name the mint at the address that follows from it", () => {
+    const chain = chainWithOnePool()
+    const named: Program = {
+      ...toyProgram,
+      poolsOf: () => [],
+      poolAddressesOf: (mint) => (mint === TOKEN ? [POOL] : [at(99)]),
+      needs: (pool, accounts, derive, foundBy) => (foundBy === TOKEN ? toyProgram.needs(pool, accounts, derive) : []),
+      decode: (pool, accounts, derive, foundBy) =>
+        foundBy === TOKEN ? toyProgram.decode(pool, accounts, derive) : { reason: "unsupported", detail: "no mint" }
+    }
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(TOKEN)
+          yield* book.warm(OTHER)
+          yield* settle
+          assert.deepStrictEqual(outOf(book, 1000n, chain), [250n])
+          assert.deepStrictEqual(
+            book.between(OTHER, SOL)?.refused.map(({ reason }) => reason),
+            ["closed"]
+          )
+        }),
+      {},
+      [named]
+    )
+  })
+
   it.effect("never searches for SOL itself", () => {
     const chain = chainWithOnePool()
     return withBook(chain, (book) =>
