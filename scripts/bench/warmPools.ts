@@ -1,0 +1,102 @@
+/** Eight warm pools of one token against SOL, four constant-product and four concentrated, and an engine over them. */
+import { Effect, Layer, Stream } from "effect"
+import { makeConcentratedPool } from "../../src/amm/concentratedPool.ts"
+import { marginalRate, sell, type Side } from "../../src/amm/constantProduct.ts"
+import { type Course, staticFee } from "../../src/amm/course.ts"
+import { makePriceTable } from "../../src/amm/priceTable.ts"
+import type { Pool } from "../../src/amm/Program.ts"
+import { raydiumRules } from "../../src/amm/raydiumTicks.ts"
+import { type Address, addressFromBytes, SOL } from "../../src/domain/Address.ts"
+import { PoolBook } from "../../src/quotes/PoolBook.ts"
+import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
+import { ChainFeed } from "../../src/solana/ChainFeed.ts"
+
+const address = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))
+
+/** The token that is sold. */
+export const TOKEN: Address = address(1)
+
+const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
+  reserveIn,
+  reserveOut,
+  feeOnInput: 2500n,
+  feeOnOutput: 0n,
+  scale: 1_000_000n,
+  transferFeesIn: null,
+  transferFeesOut: null
+})
+
+const constantProduct = (n: number): Pool => {
+  const depth = BigInt(n) * 10n ** 13n
+  const [down, up] = [side(depth, depth / 20n), side(depth / 20n, depth)]
+  return {
+    address: address(10 + n),
+    dex: "constant",
+    mintA: TOKEN,
+    mintB: SOL,
+    slot: 1,
+    swap: (aToB, amountIn, { epoch }) => sell(aToB ? down : up, amountIn, epoch),
+    marginalRate: (aToB, { epoch }) => marginalRate(aToB ? down : up, epoch)
+  }
+}
+
+const TICK = -29_960
+const SPACING = 10
+
+const course = (down: boolean, liquidity: bigint): Course => ({
+  rules: raydiumRules,
+  down,
+  feeOnInput: true,
+  sqrtPrice: raydiumRules.sqrtPriceAt(TICK),
+  tick: TICK,
+  liquidity,
+  ticks: Array.from({ length: 180 }, (_, i) => ({
+    index: TICK + (down ? -1 : 1) * (i + 1) * SPACING,
+    liquidityNet: ((down ? 1n : -1n) * liquidity) / 400n,
+    orders: 0n
+  })),
+  edge: null,
+  fee: staticFee(2500n),
+  cuts: []
+})
+
+const concentrated = (n: number): Pool => {
+  const liquidity = BigInt(n) * 10n ** 14n
+  const tables = { down: makePriceTable(course(true, liquidity)), up: makePriceTable(course(false, liquidity)) }
+  return makeConcentratedPool({
+    address: address(30 + n),
+    dex: "concentrated",
+    mintA: TOKEN,
+    mintB: SOL,
+    slot: 1,
+    feesA: { fees: null, slot: 0 },
+    feesB: { fees: null, slot: 0 },
+    tables: () => tables,
+    refusesNothing: false
+  })
+}
+
+const numbers = [1, 2, 3, 4]
+/** The candidates. */
+export const warmPools = [...numbers.map(constantProduct), ...numbers.map(concentrated)]
+const known = { pools: warmPools, refused: [] }
+
+const book = Layer.succeed(
+  PoolBook,
+  PoolBook.of({ between: () => known, poolsOf: () => warmPools, warm: () => Effect.void })
+)
+
+const feed = Layer.succeed(
+  ChainFeed,
+  ChainFeed.of({
+    accountsOf: () => Effect.succeed({ slot: 1, accounts: new Map() }),
+    watch: () => Effect.void,
+    unwatch: () => Effect.void,
+    events: Stream.never,
+    freshness: () => ({ slot: 1, heardAtMs: null, state: "recorded" }),
+    clock: () => ({ slot: 1, epoch: 1, unixTimestamp: 1 })
+  })
+)
+
+/** The native engine over the eight pools. */
+export const warmEngine = QuoteEngine.layerNative.pipe(Layer.provide([book, feed]))
