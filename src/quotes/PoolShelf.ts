@@ -133,13 +133,8 @@ export class PoolShelf {
 
   /** Takes what the chain said. Cheap: pools are only marked, not decoded. */
   apply(event: ChainEvent): void {
-    if (event._tag === "Writes") {
-      for (const account of event.accounts) {
-        this.#write(account.address, account)
-      }
-      return
-    }
-    for (const [address, account] of event.snapshot.accounts) {
+    const { accounts } = event._tag === "Writes" ? event : event.snapshot
+    for (const [address, account] of accounts) {
       this.#write(address, account)
     }
   }

@@ -19,8 +19,11 @@ export interface Snapshot {
 export type ChainEvent =
   /** State of watched accounts at one slot: after `watch`, and after every gap. Older writes are already dropped. */
   | { readonly _tag: "Snapshot"; readonly snapshot: Snapshot }
-  /** Accounts written in `slot`, whole and in order of slot. */
-  | { readonly _tag: "Writes"; readonly slot: number; readonly accounts: ReadonlyArray<Account> }
+  /**
+   * Accounts written in `slot`, whole; `null` for those that ceased to exist. In order of slot, and for one account
+   * always: a write that the node told too late for its slot follows by itself, unless a newer one is already known.
+   */
+  | { readonly _tag: "Writes"; readonly slot: number; readonly accounts: ReadonlyMap<Address, Account | null> }
 
 /** How well the chain is known right now. */
 export interface Freshness {

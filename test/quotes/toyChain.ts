@@ -122,7 +122,8 @@ export class ToyChain {
   write(slot: number, ...accounts: ReadonlyArray<Account>): void {
     this.put(...accounts)
     const seen = accounts.filter(({ address }) => this.watched.has(address))
-    Queue.offerUnsafe(this.events, { _tag: "Writes", slot, accounts: seen })
+    const written = new Map(seen.map((account) => [account.address, account]))
+    Queue.offerUnsafe(this.events, { _tag: "Writes", slot, accounts: written })
   }
 
   close(address: Address): void {
