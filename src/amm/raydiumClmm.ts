@@ -1,0 +1,205 @@
+/**
+ * Raydium CLMM. Facts: raydium-io/raydium-clmm at 03b44b7, programs/amm/src; constant-fee swaps were checked against the
+ * deployed program of April 2026.
+ *
+ * The bitmap says which tick arrays hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
+ * to the first of them that is not there: an array that the bitmap names and nobody answers for ends what is known, so a
+ * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
+ */
+import type { Account, ChainClock } from "../domain/Account.ts"
+import { type Address, addressToBytes, type Mint } from "../domain/Address.ts"
+import { hasDiscriminator } from "./bytes.ts"
+import { FEE_DENOMINATOR } from "./concentrated.ts"
+import { type Directions, makeConcentratedPool, readFees, rememberTables } from "./concentratedPool.ts"
+import { type Course, type FeeCourse, staticFee } from "./course.ts"
+import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "./Program.ts"
+import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./raydiumBitmap.ts"
+import {
+  bitmapExtensionAddress,
+  CLMM_POOL_DISCRIMINATOR,
+  CLMM_POOL_SIZE,
+  CLMM_PROGRAM,
+  clmmArrayAddress,
+  type ClmmConfig,
+  clmmPoolOffsets,
+  type ClmmState,
+  decodeClmmArray,
+  decodeClmmConfig,
+  decodeClmmPool
+} from "./raydiumClmmLayout.ts"
+import { raydiumRules } from "./raydiumTicks.ts"
+import type { Tick } from "./ticks.ts"
+import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "./unpriceable.ts"
+
+const dex = "raydium-clmm"
+
+/** Tick arrays that a quote may use in one direction; a transaction has room for about as many. */
+const REACH = 8
+
+const isClmmPool = ({ data, owner }: Account): boolean =>
+  owner === CLMM_PROGRAM && data.length === CLMM_POOL_SIZE && hasDiscriminator(data, CLMM_POOL_DISCRIMINATOR)
+
+const poolsOf = (mint: Mint) =>
+  [clmmPoolOffsets.mint0, clmmPoolOffsets.mint1].map((offset) => ({
+    dataSize: CLMM_POOL_SIZE,
+    matches: [{ offset, bytes: addressToBytes(mint) }]
+  }))
+
+const arraysOf = (pool: Account, { tick, tickSpacing }: ClmmState, accounts: Accounts, derive: DeriveAddress) => {
+  const extension = bitmapOverflows(tickSpacing) ? accounts(bitmapExtensionAddress(derive, pool.address)) : null
+  const bits = extension === null || extension === undefined ? null : asBitmapExtension(extension.data)
+  const search = (down: boolean) =>
+    initializedArrays(pool.data, bits, { tick, spacing: tickSpacing, down, count: REACH })
+  return { down: search(true), up: search(false) }
+}
+
+const needs = (pool: Account, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
+  const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
+  if (state === null || state.tickSpacing === 0) {
+    return []
+  }
+  const { down, up } = arraysOf(pool, state, accounts, derive)
+  const extension = bitmapOverflows(state.tickSpacing) ? [bitmapExtensionAddress(derive, pool.address)] : []
+  const arrays = Array.from(new Set([...down, ...up]), (start) => clmmArrayAddress(derive, pool.address, start))
+  return [state.config, state.mint0, state.mint1, ...extension, ...arrays]
+}
+
+/** Initialized ticks ahead of the price, up to the first array that nobody answers for. */
+const ticksAhead = (
+  starts: ReadonlyArray<number>,
+  tick: number,
+  down: boolean,
+  accountOf: (start: number) => Account | null | undefined
+): { readonly ticks: ReadonlyArray<Tick> } | Unpriceable => {
+  const ticks: Array<Tick> = []
+  for (const [i, start] of starts.entries()) {
+    const account = accountOf(start)
+    if (account === undefined && i === 0) {
+      return incomplete(`tick array ${start} has not been read`)
+    }
+    if (account === null || account === undefined) {
+      break
+    }
+    const found = decodeClmmArray(account, start)
+    if (found === null) {
+      return malformed(`${account.address} is not the tick array ${start}`)
+    }
+    const ahead = found.filter(({ index }) => (down ? index <= tick : index > tick))
+    ticks.push(...(down ? ahead.toReversed() : ahead))
+  }
+  return { ticks }
+}
+
+const courseOf = (
+  state: ClmmState,
+  config: ClmmConfig,
+  down: boolean,
+  ticks: ReadonlyArray<Tick>,
+  fee: () => FeeCourse
+): Course => ({
+  rules: raydiumRules,
+  down,
+  feeOnInput: state.feeOn === "input" || (state.feeOn === "token0") === down,
+  sqrtPrice: state.sqrtPrice,
+  tick: state.tick,
+  liquidity: state.liquidity,
+  ticks,
+  edge: null,
+  fee,
+  cuts: [
+    { rate: config.protocolFeeRate, scale: FEE_DENOMINATOR },
+    { rate: config.fundFeeRate, scale: FEE_DENOMINATOR }
+  ]
+})
+
+/** Why no swap of the pool can be priced, whatever its ticks are. */
+const refusalOf = (state: ClmmState): Unpriceable | null => {
+  if (state.swapDisabled) {
+    return closed("swaps are disabled")
+  }
+  if (state.feeOn === null) {
+    return unsupported("unknown fee mode")
+  }
+  return state.hasDynamicFee ? unsupported("dynamic fee") : null
+}
+
+/** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
+export interface ClmmCourses {
+  readonly state: ClmmState
+  readonly config: ClmmConfig
+  /** Newest slot among pool and configuration. */
+  readonly slot: number
+  /** Null at a clock at which the program lets nobody trade. */
+  readonly at: (clock: ChainClock) => Directions<Course> | null
+}
+
+/** The courses that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
+export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAddress): ClmmCourses | Unpriceable => {
+  const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
+  if (state === null || state.tickSpacing === 0) {
+    return malformed("not a CLMM pool account")
+  }
+  const refusal = refusalOf(state)
+  if (refusal !== null) {
+    return refusal
+  }
+  const configAccount = accountAt(accounts, state.config, "configuration")
+  if (isFailure(configAccount)) {
+    return configAccount
+  }
+  const config = decodeClmmConfig(configAccount)
+  if (config === null || config.tradeFeeRate >= FEE_DENOMINATOR) {
+    return malformed(`${state.config} is not a CLMM configuration`)
+  }
+  const starts = arraysOf(pool, state, accounts, derive)
+  const accountOf = (start: number) => accounts(clmmArrayAddress(derive, pool.address, start))
+  const down = ticksAhead(starts.down, state.tick, true, accountOf)
+  if (isFailure(down)) {
+    return down
+  }
+  const up = ticksAhead(starts.up, state.tick, false, accountOf)
+  if (isFailure(up)) {
+    return up
+  }
+  const fee = staticFee(config.tradeFeeRate)
+  const courses = {
+    down: courseOf(state, config, true, down.ticks, fee),
+    up: courseOf(state, config, false, up.ticks, fee)
+  }
+  return {
+    state,
+    config,
+    slot: Math.max(pool.slot, configAccount.slot),
+    at: ({ unixTimestamp }) => (BigInt(unixTimestamp) > state.openTime ? courses : null)
+  }
+}
+
+const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+  const courses = clmmCourses(pool, accounts, derive)
+  if (isFailure(courses)) {
+    return courses
+  }
+  const { at, slot, state } = courses
+  const feesA = readFees(accounts, state.mint0)
+  if (isFailure(feesA)) {
+    return feesA
+  }
+  const feesB = readFees(accounts, state.mint1)
+  if (isFailure(feesB)) {
+    return feesB
+  }
+  return makeConcentratedPool({
+    address: pool.address,
+    dex,
+    mintA: state.mint0,
+    mintB: state.mint1,
+    slot,
+    feesA,
+    feesB,
+    tables: rememberTables(at),
+    refusesNothing: true
+  })
+}
+
+/** Raydium's concentrated-liquidity pools. */
+export const raydiumClmm: Program = { dex, programId: CLMM_PROGRAM, poolsOf, isPool: isClmmPool, needs, decode }

@@ -1,0 +1,182 @@
+/**
+ * Accounts of Raydium CLMM: offsets, discriminators, addresses and decoders.
+ * Offsets count from the start of the account, the 8-byte discriminator included.
+ */
+import type { Account } from "../domain/Account.ts"
+import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
+import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "./bytes.ts"
+import type { DeriveAddress } from "./Program.ts"
+import { floorDiv, type Tick } from "./ticks.ts"
+
+export const CLMM_PROGRAM: Address = Address.make("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK")
+
+export const CLMM_POOL_SIZE = 1544
+/** Raydium's CPMM pools begin with the same eight bytes: the owner tells them apart. */
+export const CLMM_POOL_DISCRIMINATOR = "f7ede3f5d7c3de46"
+/** Fields of the pool account. */
+export const clmmPoolOffsets = {
+  config: 9,
+  mint0: 73,
+  mint1: 105,
+  vault0: 137,
+  vault1: 169,
+  observation: 201,
+  decimals0: 233,
+  decimals1: 234,
+  tickSpacing: 235,
+  liquidity: 237,
+  sqrtPrice: 253,
+  tick: 269,
+  status: 389,
+  feeOn: 390,
+  arrayBitmap: 904,
+  openTime: 1080,
+  dynamicFee: 1096
+} as const
+/** Fields of the dynamic fee, from `clmmPoolOffsets.dynamicFee` on. All bytes zero: the pool has none. */
+export const dynamicFeeOffsets = {
+  filterPeriod: 0,
+  decayPeriod: 2,
+  reductionFactor: 4,
+  control: 6,
+  maxAccumulator: 10,
+  groupReference: 14,
+  volatilityReference: 18,
+  accumulator: 22,
+  updatedAt: 26
+} as const
+export const DYNAMIC_FEE_SIZE = 80
+
+export const CLMM_CONFIG_SIZE = 117
+export const CLMM_CONFIG_DISCRIMINATOR = "daf42168cbcb2b6f"
+export const clmmConfigOffsets = { protocolFeeRate: 43, tradeFeeRate: 47, tickSpacing: 51, fundFeeRate: 53 } as const
+
+export const TICKS_IN_CLMM_ARRAY = 60
+export const CLMM_ARRAY_SIZE = 10240
+export const CLMM_ARRAY_DISCRIMINATOR = "c09b55cd31f9812a"
+/** A tick array and, from the start of a tick, its fields. */
+export const clmmArrayOffsets = {
+  pool: 8,
+  start: 40,
+  ticks: 44,
+  tickSize: 168,
+  tickIndex: 0,
+  tickNet: 4,
+  tickGross: 20,
+  tickOrders: 124,
+  tickPartFilledOrders: 132,
+  initializedCount: 10124
+} as const
+
+export const BITMAP_EXTENSION_SIZE = 1832
+export const BITMAP_EXTENSION_DISCRIMINATOR = "3c9624db61808b99"
+export const bitmapExtensionOffsets = { pool: 8, positive: 40, negative: 936 } as const
+
+/** Which token pays the fee. */
+export type FeeOn = "input" | "token0" | "token1"
+
+const FEE_ON: ReadonlyArray<FeeOn> = ["input", "token0", "token1"]
+
+/** The pool account, as far as pricing needs it. */
+export interface ClmmState {
+  readonly config: Address
+  readonly mint0: Mint
+  readonly mint1: Mint
+  readonly tickSpacing: number
+  readonly liquidity: bigint
+  readonly sqrtPrice: bigint
+  readonly tick: number
+  readonly swapDisabled: boolean
+  /** Null when the account names a mode this decoder does not know. */
+  readonly feeOn: FeeOn | null
+  /** Swaps are refused up to and including this second. */
+  readonly openTime: bigint
+  readonly hasDynamicFee: boolean
+}
+
+const SWAP_DISABLED = 0b1_0000
+
+export const decodeClmmPool = (data: Uint8Array): ClmmState | null => {
+  if (data.length !== CLMM_POOL_SIZE || !hasDiscriminator(data, CLMM_POOL_DISCRIMINATOR)) {
+    return null
+  }
+  const at = clmmPoolOffsets
+  return {
+    config: readAddress(data, at.config),
+    mint0: readAddress(data, at.mint0),
+    mint1: readAddress(data, at.mint1),
+    tickSpacing: readU16(data, at.tickSpacing),
+    liquidity: readU128(data, at.liquidity),
+    sqrtPrice: readU128(data, at.sqrtPrice),
+    tick: readI32(data, at.tick),
+    swapDisabled: ((data[at.status] ?? 0) & SWAP_DISABLED) !== 0,
+    feeOn: FEE_ON[data[at.feeOn] ?? 0] ?? null,
+    openTime: readU64(data, at.openTime),
+    hasDynamicFee: data.subarray(at.dynamicFee, at.dynamicFee + DYNAMIC_FEE_SIZE).some((byte) => byte !== 0)
+  }
+}
+
+/** Rates of a fee tier: the trade fee in millionths, the two cuts in millionths of the fee. */
+export interface ClmmConfig {
+  readonly tradeFeeRate: bigint
+  readonly protocolFeeRate: bigint
+  readonly fundFeeRate: bigint
+}
+
+export const decodeClmmConfig = ({ data, owner }: Account): ClmmConfig | null => {
+  if (owner !== CLMM_PROGRAM || data.length < CLMM_CONFIG_SIZE || !hasDiscriminator(data, CLMM_CONFIG_DISCRIMINATOR)) {
+    return null
+  }
+  const at = clmmConfigOffsets
+  return {
+    tradeFeeRate: BigInt(readU32(data, at.tradeFeeRate)),
+    protocolFeeRate: BigInt(readU32(data, at.protocolFeeRate)),
+    fundFeeRate: BigInt(readU32(data, at.fundFeeRate))
+  }
+}
+
+/** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
+export const decodeClmmArray = ({ data, owner }: Account, start: number): ReadonlyArray<Tick> | null => {
+  const at = clmmArrayOffsets
+  if (
+    owner !== CLMM_PROGRAM ||
+    data.length !== CLMM_ARRAY_SIZE ||
+    !hasDiscriminator(data, CLMM_ARRAY_DISCRIMINATOR) ||
+    readI32(data, at.start) !== start
+  ) {
+    return null
+  }
+  const found: Array<Tick> = []
+  for (let i = 0, offset: number = at.ticks; i < TICKS_IN_CLMM_ARRAY; i++, offset += at.tickSize) {
+    const orders = readU64(data, offset + at.tickOrders) + readU64(data, offset + at.tickPartFilledOrders)
+    if (orders > 0n || readU128(data, offset + at.tickGross) > 0n) {
+      found.push({
+        index: readI32(data, offset + at.tickIndex),
+        liquidityNet: readI128(data, offset + at.tickNet),
+        orders
+      })
+    }
+  }
+  return found
+}
+
+const ARRAY_SEED = new TextEncoder().encode("tick_array")
+const EXTENSION_SEED = new TextEncoder().encode("pool_tick_array_bitmap_extension")
+
+/** The tick array that begins at `start`; the program seeds it with the index as four bytes, the highest first. */
+export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address => {
+  const index = new Uint8Array(4)
+  new DataView(index.buffer).setInt32(0, start)
+  return derive(CLMM_PROGRAM, [ARRAY_SEED, addressToBytes(pool), index])
+}
+
+/** Where the bitmap of tick arrays goes on when they lie farther out than the pool account records. */
+export const bitmapExtensionAddress = (derive: DeriveAddress, pool: Address): Address =>
+  derive(CLMM_PROGRAM, [EXTENSION_SEED, addressToBytes(pool)])
+
+/** Ticks that one array spans. */
+export const clmmArraySpan = (spacing: number): number => TICKS_IN_CLMM_ARRAY * spacing
+
+/** Start of the tick array that a tick lies in. */
+export const clmmArrayStart = (tick: number, spacing: number): number =>
+  floorDiv(tick, clmmArraySpan(spacing)) * clmmArraySpan(spacing)

@@ -1,0 +1,43 @@
+/** What both tick grids share. */
+
+/** Ticks of both programs run from -443636 to 443636, which is a price of 2^64 and its inverse. */
+export const MAX_TICK = 443_636
+export const MIN_TICK = -MAX_TICK
+
+/** An initialized tick: crossing it upwards adds `liquidityNet`, crossing it downwards takes it away. */
+export interface Tick {
+  readonly index: number
+  readonly liquidityNet: bigint
+  /** Units resting in limit orders at the tick. */
+  readonly orders: bigint
+}
+
+/** Integer division rounded towards minus infinity; the divisor is positive. */
+export const floorDiv = (dividend: number, divisor: number): number => Math.floor(dividend / divisor)
+
+/** The product of the ladder's factors whose bit is set in the tick, each product cut to `precision` fraction bits. */
+export const climb = (factors: ReadonlyArray<bigint>, tick: number, precision: bigint): bigint => {
+  let ratio = 1n << precision
+  for (let bit = 0, rest = Math.abs(tick); rest !== 0; bit++, rest >>>= 1) {
+    const factor = factors[bit]
+    if ((rest & 1) === 1 && factor !== undefined) {
+      ratio = (ratio * factor) >> precision
+    }
+  }
+  return ratio
+}
+
+/** The greatest tick whose price is not above `sqrtPrice`. The ladder is strictly monotonic, so twenty halvings find it. */
+export const tickBelow = (sqrtPriceAt: (tick: number) => bigint, sqrtPrice: bigint): number => {
+  let low = MIN_TICK
+  let high = MAX_TICK
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (sqrtPriceAt(middle) <= sqrtPrice) {
+      low = middle
+    } else {
+      high = middle - 1
+    }
+  }
+  return low
+}

@@ -1,0 +1,16 @@
+/** Recorded pools for tests; they lie outside the project, so that tests which need them say when they are absent. */
+import { existsSync, globSync } from "node:fs"
+import { basename } from "node:path"
+import { fileURLToPath } from "node:url"
+import { readFixture } from "../../scripts/exactness/fixture.ts"
+
+const folder = fileURLToPath(new URL("../../../shared/data/amm/", import.meta.url))
+
+/** Whether the folder of recorded pools is there. */
+export const hasRecordings = existsSync(folder)
+
+/** Every recording whose file name begins like this, by that name. */
+export const recordings = (prefix: string) =>
+  globSync(`${folder}${prefix}*.json`)
+    .toSorted()
+    .map((path) => ({ name: basename(path, ".json"), fixture: readFixture(path) }))
