@@ -46,7 +46,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/net": ["access", "server"],
   "effect/socket": ["simulator", "solana"],
   "effect/sql": ["access", "postgres"],
-  "@effect/platform-node": ["App.ts", "main.ts", "simulator", "testing"],
+  "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
   "@effect/sql-pg": ["access", "postgres"],
   bs58: ["domain", "simulator"],
   "node:child_process": ["postgres"],

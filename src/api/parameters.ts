@@ -2,9 +2,6 @@
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import type { Issue } from "./problems.ts"
 
-/** A query without parameters: any parameter is refused. Endpoints declare it rather than nothing. */
-export const NoQuery = Schema.Struct({})
-
 /**
  * Marks one field as refused with this word, from within a filter over several fields:
  * `Schema.makeFilter((query) => valid || refuse("uiAmount", "conflict", "Send amount or uiAmount, not both."))`.
@@ -13,6 +10,11 @@ export const refuse = (field: string, issue: Issue, message: string): Schema.Fil
   path: [field],
   issue: new SchemaIssue.InvalidValue({ message, issue })
 })
+
+/** A query without parameters: any parameter is refused. Endpoints declare it, because a query left out accepts everything. */
+export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).check(
+  Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is not known here.`)))
+)
 
 /** Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. */
 export const IntegerParameter = (minimum: number, maximum: number) =>

@@ -1,0 +1,50 @@
+import { Clock, Context, Effect, type Layer } from "effect"
+import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { RateLimiter } from "../access/RateLimiter.ts"
+import { allowedMethods } from "./allowedMethods.ts"
+import { Drain } from "./Drain.ts"
+import { Exchange, openExchange, RequestIds } from "./Exchange.ts"
+import { finish } from "./finish.ts"
+import { preflightHeaders } from "./headers.ts"
+import { placeholder } from "./Refusals.ts"
+import { refusal } from "./refusal.ts"
+
+const MAX_URL = 8192
+
+const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
+
+/**
+ * Around every request, routed or not: it opens the exchange, answers what needs no route, and has `finish` write the
+ * answer. `pages` are the paths outside the contract.
+ */
+export const layer = (
+  pages: ReadonlyArray<`/${string}`>
+): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | Drain> =>
+  HttpRouter.middleware(
+    Effect.gen(function* () {
+      const { begun } = yield* Drain
+      const finishing = {
+        clock: yield* Clock.Clock,
+        limiter: yield* RateLimiter,
+        closing: begun,
+        allowed: allowedMethods(pages)
+      }
+      const nextId = yield* RequestIds
+
+      return (routed) =>
+        Effect.withFiber((fiber) => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const exchange = openExchange(nextId(), request.headers["x-client-request-id"])
+          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finish(exchange, finishing))
+          if (request.url.length > MAX_URL) {
+            exchange.problem = refusal("uri_too_long")
+            return Effect.succeed(placeholder)
+          }
+          if (request.method === "OPTIONS") {
+            return Effect.succeed(preflight)
+          }
+          return Effect.provideService(routed, Exchange, exchange)
+        })
+    }),
+    { global: true }
+  )

@@ -1,0 +1,36 @@
+import { FindMyWay, type HttpRouter } from "effect/http"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+
+type Path = Exclude<HttpRouter.PathInput, "*">
+
+const isPath = (path: string): path is Path => path.startsWith("/")
+
+/** How paths are matched: one spelling each. */
+export const routerConfig = { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, caseSensitive: true }
+
+/**
+ * Which methods find something at a URL, in the order of the `Allow` header; empty where nothing is. `pages` are paths
+ * outside the contract that answer GET.
+ */
+export const allowedMethods = (pages: ReadonlyArray<Path>): ((url: string) => ReadonlyArray<string>) => {
+  const table = FindMyWay.make<true>(routerConfig)
+  const methods = new Set<string>(["GET"])
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }) => {
+      if (isPath(endpoint.path)) {
+        methods.add(endpoint.method)
+        table.on(endpoint.method, endpoint.path, true)
+      }
+    }
+  })
+  for (const page of pages) {
+    table.on("GET", page, true)
+  }
+  return (url) => {
+    const found = Array.from(methods).filter((method) => table.find(method, url) !== undefined)
+    const reads = found.includes("GET") ? ["HEAD"] : []
+    return found.length === 0 ? [] : [...found, ...reads, "OPTIONS"]
+  }
+}

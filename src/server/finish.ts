@@ -1,0 +1,83 @@
+import { type Clock, Effect } from "effect"
+import { type HttpEffect, HttpServerResponse } from "effect/http"
+import type { RateLimiter } from "../access/RateLimiter.ts"
+import { catalogue, type ErrorCode } from "../api/catalogue.ts"
+import { LimiterUnavailable, type Problem } from "../api/problems.ts"
+import { decide } from "./decide.ts"
+import type { Exchange } from "./Exchange.ts"
+import { exchangeHeaders, problemHeaders } from "./headers.ts"
+import { envelope, refusal } from "./refusal.ts"
+
+/** What finishing an answer needs besides the answer. */
+export interface Finishing {
+  readonly clock: Clock.Clock
+  readonly limiter: RateLimiter["Service"]
+  /** Whether callers are asked to close their connections. */
+  readonly closing: () => boolean
+  /** Methods that would find something at this URL; empty when nothing is there. */
+  readonly allowed: (url: string) => ReadonlyArray<string>
+}
+
+/** What the frameworks below us mean by an answer without a body. 503 is ours: the fiber was interrupted by shutdown. */
+const bareCodes: Record<number, ErrorCode> = {
+  413: "body_too_large",
+  415: "unsupported_media_type",
+  503: "data_unavailable"
+}
+
+const explain = (status: number, url: string, exchange: Exchange, finishing: Finishing): Problem => {
+  if (status !== 404) {
+    return refusal(bareCodes[status] ?? "internal_error")
+  }
+  const methods = finishing.allowed(url)
+  if (methods.length === 0) {
+    return refusal("not_found")
+  }
+  exchange.allow = methods.join(", ")
+  return refusal("method_not_allowed")
+}
+
+/** Gives every charge back. Where that leaves the budget is what the headers then say. */
+const refundAll = (exchange: Exchange, limiter: RateLimiter["Service"]) =>
+  Effect.forEach(exchange.charges.splice(0), (charge) =>
+    decide(limiter.refund(charge), () => new LimiterUnavailable())
+  ).pipe(
+    Effect.match({
+      // The caller stays charged, and the headers keep saying so.
+      onFailure: () => undefined,
+      onSuccess: (states) => {
+        const state = states.at(-1)
+        exchange.reading = state && { ...state, cost: 0, refused: false }
+      }
+    })
+  )
+
+const write = (response: HttpServerResponse.HttpServerResponse, exchange: Exchange, finishing: Finishing) => {
+  const nowMs = finishing.clock.currentTimeMillisUnsafe()
+  const headers = exchangeHeaders(exchange, nowMs)
+  if (finishing.closing()) {
+    headers["connection"] = "close"
+  }
+  const { problem } = exchange
+  if (problem === undefined) {
+    return HttpServerResponse.setHeaders(response, headers)
+  }
+  return HttpServerResponse.text(envelope(problem, exchange.id), {
+    status: catalogue[problem.error.code].status,
+    contentType: "application/json",
+    headers: Object.assign(headers, problemHeaders(problem, exchange, nowMs))
+  })
+}
+
+/** The last step of every answer: a problem in place of what the handler left, refunds, and all headers at once. */
+export const finish =
+  (exchange: Exchange, finishing: Finishing): HttpEffect.PreResponseHandler =>
+  (request, response) => {
+    if (exchange.problem === undefined && response.status >= 400) {
+      exchange.problem = explain(response.status, request.url, exchange, finishing)
+    }
+    const failed = exchange.problem !== undefined && catalogue[exchange.problem.error.code].status >= 500
+    return failed && exchange.charges.length > 0
+      ? Effect.map(refundAll(exchange, finishing.limiter), () => write(response, exchange, finishing))
+      : Effect.succeed(write(response, exchange, finishing))
+  }

@@ -1,0 +1,110 @@
+/** The service on a real socket, with every capability in memory. */
+import { Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { connect } from "node:net"
+import { checksum } from "../../src/access/keyFormat.ts"
+import { KeyStore } from "../../src/access/KeyStore.ts"
+import type { KnownKey } from "../../src/access/memoryKeys.ts"
+import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import { Listening } from "../../src/server/NodeServer.ts"
+import * as Server from "../../src/server/Server.ts"
+import { Settings, type SettingsShape } from "../../src/server/Settings.ts"
+import { ChainFeed, type Freshness } from "../../src/solana/ChainFeed.ts"
+
+/** A well-formed secret that is told from others by its letter. */
+export const secretOf = (letter: string): string => {
+  const body = `svc_live_${letter.repeat(30)}`
+  return body + checksum(body)
+}
+
+/** A key of that letter; `md.read` unless it says otherwise. */
+export const keyOf = (letter: string, known: Partial<KnownKey> = {}): KnownKey => ({
+  id: `key_${letter}`,
+  name: `key ${letter}`,
+  ...known,
+  secret: Redacted.make(secretOf(letter))
+})
+
+/** A feed that says nothing and is as fresh as it is told. */
+export const feed = (freshness: () => Freshness): Layer.Layer<ChainFeed> =>
+  Layer.succeed(ChainFeed, {
+    accountsOf: () => Effect.die("the test feed knows no accounts"),
+    watch: () => Effect.void,
+    unwatch: () => Effect.void,
+    events: Stream.never,
+    freshness,
+    clock: () => ({ slot: 1, epoch: 0, unixTimestamp: 0 })
+  })
+
+/** What a test puts in place of the defaults. */
+export interface World {
+  readonly keys?: ReadonlyArray<KnownKey>
+  readonly keyStore?: Layer.Layer<KeyStore>
+  readonly limiter?: Layer.Layer<RateLimiter>
+  readonly feed?: Layer.Layer<ChainFeed>
+  readonly settings?: Partial<SettingsShape>
+}
+
+/** A running service on a free port. */
+export const running = (world: World = {}) =>
+  Server.layer.pipe(
+    Layer.provideMerge([
+      world.keyStore ?? KeyStore.layerMemory({ keys: world.keys ?? [keyOf("a")] }),
+      world.limiter ?? RateLimiter.layerMemory,
+      world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
+      Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
+    ])
+  )
+
+/** An answer, read to its end. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** What the JSON body holds at a dotted path. */
+  readonly json: (path: string) => unknown
+}
+
+/** What a value holds at a dotted path. */
+const at = (value: unknown, path: string): unknown =>
+  path
+    .split(".")
+    .reduce<unknown>(
+      (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined),
+      value
+    )
+
+/** Sends a request with the key of that letter; none when it is null. */
+export const call = Effect.fnUntraced(function* (
+  path: string,
+  options: { readonly key?: string | null } & Omit<RequestInit, "headers"> & {
+      readonly headers?: Record<string, string>
+    } = {}
+) {
+  const { url } = yield* Listening
+  const { headers, key = "a", ...init } = options
+  const authorization: Record<string, string> = key === null ? {} : { authorization: `Bearer ${secretOf(key)}` }
+  return yield* Effect.promise(async (): Promise<Answer> => {
+    const response = await fetch(url + path, { ...init, headers: { ...authorization, ...headers } })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: (path) => at(JSON.parse(text), path)
+    }
+  })
+})
+
+/** Writes bytes to a socket and reads until the other side closes it. */
+export const exchange = Effect.fnUntraced(function* (bytes: string) {
+  const { port } = yield* Listening
+  return yield* Effect.callback<string>((resume) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes, "latin1"))
+    let heard = ""
+    socket.setEncoding("latin1")
+    socket.on("data", (chunk) => (heard += chunk))
+    socket.on("close", () => resume(Effect.succeed(heard)))
+    socket.on("error", () => undefined)
+    return Effect.sync(() => socket.destroy())
+  })
+})
