@@ -66,9 +66,12 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
     quotedAtMs: Schema.Int,
     stateSlot: Schema.Int.annotate({ description: "Slot of the oldest pool state used." }),
     stateAgeMs: Schema.Int.annotate({ description: "Milliseconds since the chain was last heard." }),
-    feeBasis: Schema.Literals(["net", "principal"]).annotate({
-      description: "net: the SOL fee is taken from the proceeds. principal: it is charged on top of the input."
-    })
+    feeBasis: Schema.optionalKey(
+      Schema.Literals(["net", "principal"]).annotate({
+        description:
+          "net: the SOL fee is taken from the proceeds. principal: it is charged on top of the input. Absent: no fee."
+      })
+    )
   }).annotate({ identifier: "SpotQuote", description: "A priced trade." })
 ) {}
 

@@ -4,6 +4,7 @@ import { programs } from "../amm/programs.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { ChainFeed } from "../solana/ChainFeed.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
+import type { PoolGraph } from "./bestPath.ts"
 import { makeDiscovery } from "./discovery.ts"
 import { PoolShelf } from "./PoolShelf.ts"
 import { tendShelf } from "./tendShelf.ts"
@@ -24,6 +25,10 @@ export class PoolBook extends Context.Service<
     readonly between: (a: Mint, b: Mint) => MintPools | null
     /** Every priced pool that trades the mint. */
     readonly poolsOf: (mint: Mint) => ReadonlyArray<Pool>
+    /** Whether the mint's pools have been looked for and read. SOL is: its pools are those of the other side. */
+    readonly isLoaded: (mint: Mint) => boolean
+    /** Every priced pool as a graph, whoever asked for it. */
+    readonly graph: PoolGraph
     /** Asks that the mint's pools be loaded and followed. Queues and returns; asking again is free. */
     warm(mint: Mint): Effect.Effect<void>
   }
@@ -59,6 +64,8 @@ export class PoolBook extends Context.Service<
         return PoolBook.of({
           between: (a, b) => shelf.between(a, b),
           poolsOf: (mint) => shelf.poolsOf(mint).pools,
+          isLoaded: (mint) => mint === SOL || shelf.isReady(mint),
+          graph: { partnersOf: (mint) => shelf.partnersOf(mint), poolsBetween: (a, b) => shelf.pairOf(a, b).pools },
           // Half the chain trades SOL: its pools are those of the other side.
           warm: (mint) => (mint === SOL ? Effect.void : discovery.warm(mint))
         })

@@ -3,6 +3,7 @@ import type { Account } from "../domain/Account.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { ChainEvent } from "../solana/ChainFeed.ts"
 import { Following, type WatchChanges } from "./Following.ts"
+import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
 import type { MintPools } from "./PoolBook.ts"
 
 /** A pool as discovery found it. */
@@ -22,20 +23,13 @@ export interface DecodeFault {
   readonly detail: string
 }
 
-interface Entry extends FoundPool {
+interface Entry extends FoundPool, Indexed {
   /** Mints whose discovery named it; dropped when none is left. */
   readonly wantedFor: Set<Mint>
   needs: ReadonlySet<Address>
   decoded: Pool | Unpriceable
   /** Known from the first decoding on; the account's bytes tell before. */
-  mints: ReadonlyArray<Mint> | null
-  readonly views: Set<View>
-}
-
-interface View {
-  readonly entries: ReadonlyArray<Entry>
-  /** Null when an entry has changed since it was put together. */
-  pools: MintPools | null
+  mints: readonly [Mint, Mint] | null
 }
 
 interface Wanted {
@@ -61,8 +55,6 @@ export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean 
     .poolsOf(mint)
     .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
 
-const trades = (entry: Entry, mint: Mint): boolean => entry.mints?.includes(mint) ?? wouldFind(entry, mint)
-
 /**
  * The pools in memory. Written by one fiber, read synchronously by every request: a pool that changed since it was
  * last decoded is decoded when somebody reads it, or when `refreshNext` comes to it, whichever is first.
@@ -73,7 +65,7 @@ export class PoolShelf {
   readonly #entries = new Map<Address, Entry>()
   readonly #wanted = new Map<Mint, Wanted>()
   readonly #dirty = new Set<Entry>()
-  readonly #views = new Map<Mint, Map<Mint | null, View>>()
+  readonly #index = new PairIndex<Entry, MintPools>()
   #faults: Array<DecodeFault> = []
   #uses = 0
 
@@ -104,7 +96,6 @@ export class PoolShelf {
       entry.wantedFor.add(mint)
     }
     this.#release(mint, before)
-    this.#forgetViews()
   }
 
   /** From now on readers see the pools of the mint. */
@@ -128,7 +119,6 @@ export class PoolShelf {
     const entries = this.#wanted.get(mint)?.entries ?? []
     this.#wanted.delete(mint)
     this.#release(mint, entries)
-    this.#forgetViews()
   }
 
   /** Takes what the chain said. Cheap: pools are only marked, not decoded. */
@@ -171,15 +161,25 @@ export class PoolShelf {
     return sides.length === 0 ? null : this.#read(a, b)
   }
 
+  /** Mints that share a decoded pool with this one. */
+  partnersOf(mint: Mint): Iterable<Mint> {
+    return this.#index.partnersOf(mint)
+  }
+
+  /** Every pool in memory that trades both mints, whoever asked for it. */
+  pairOf(a: Mint, b: Mint): MintPools {
+    return this.#read(a, b)
+  }
+
   /** Every pool in memory that trades the mint. */
   poolsOf(mint: Mint): MintPools {
     return this.#read(mint, null)
   }
 
   #read(a: Mint, b: Mint | null): MintPools {
-    const view = this.#views.get(a)?.get(b) ?? this.#makeView(a, b)
-    if (view.pools !== null) {
-      return view.pools
+    const view = this.#index.view(a, b)
+    if (view.value !== null) {
+      return view.value
     }
     for (const entry of view.entries) {
       if (this.#dirty.has(entry)) {
@@ -187,27 +187,7 @@ export class PoolShelf {
       }
     }
     // A first decoding may have moved a pool to another pair.
-    return this.#views.get(a)?.get(b) === view ? assemble(view) : this.#read(a, b)
-  }
-
-  #makeView(a: Mint, b: Mint | null): View {
-    const entries = Array.from(this.#entries.values()).filter(
-      (entry) => trades(entry, a) && (b === null || trades(entry, b))
-    )
-    const view: View = { entries, pools: null }
-    const sides = this.#views.get(a) ?? new Map<Mint | null, View>()
-    this.#views.set(a, sides.set(b, view))
-    for (const entry of entries) {
-      entry.views.add(view)
-    }
-    return view
-  }
-
-  #forgetViews(): void {
-    this.#views.clear()
-    for (const entry of this.#entries.values()) {
-      entry.views.clear()
-    }
+    return this.#index.view(a, b) === view ? assemble(view) : this.#read(a, b)
   }
 
   #entryOf(found: FoundPool): Entry {
@@ -221,9 +201,10 @@ export class PoolShelf {
       needs: NOTHING,
       decoded: NOT_READ,
       mints: null,
-      views: new Set()
+      mayTrade: (mint) => wouldFind(found, mint)
     }
     this.#entries.set(entry.address, entry)
+    this.#index.add(entry)
     this.#dirty.add(entry)
     return entry
   }
@@ -234,6 +215,7 @@ export class PoolShelf {
       if (entry.wantedFor.size === 0) {
         this.#following.retarget(entry, entry.needs, NOTHING)
         this.#dirty.delete(entry)
+        this.#index.remove(entry)
         this.#entries.delete(entry.address)
       }
     }
@@ -242,9 +224,7 @@ export class PoolShelf {
   #write(address: Address, account: Account | null): void {
     for (const entry of this.#following.write(address, account)) {
       this.#dirty.add(entry)
-      for (const view of entry.views) {
-        view.pools = null
-      }
+      this.#index.touch(entry)
     }
   }
 
@@ -260,7 +240,7 @@ export class PoolShelf {
       this.#reportMalformed(entry, before, entry.decoded)
     } else if (entry.mints === null) {
       entry.mints = [entry.decoded.mintA, entry.decoded.mintB]
-      this.#forgetViews()
+      this.#index.place(entry)
     }
   }
 
@@ -293,7 +273,7 @@ export class PoolShelf {
   }
 }
 
-const assemble = (view: View): MintPools => {
+const assemble = (view: View<Entry, MintPools>): MintPools => {
   const pools: Array<Pool> = []
   const refused: Array<MintPools["refused"][number]> = []
   for (const { address, program, decoded } of view.entries) {
@@ -303,6 +283,6 @@ const assemble = (view: View): MintPools => {
       pools.push(decoded)
     }
   }
-  view.pools = { pools, refused }
-  return view.pools
+  view.value = { pools, refused }
+  return view.value
 }

@@ -1,12 +1,12 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Random, Result } from "effect"
-import { NoRoute, type QuoteRefusal, type QuoteRequest, type SpotQuote, StateCold } from "../domain/Quote.ts"
+import { Address, USDC } from "../domain/Address.ts"
+import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/Quote.ts"
 import { uuidV4 } from "../domain/uuid.ts"
 import { ChainFeed } from "../solana/ChainFeed.ts"
-import { bestDirect } from "./bestDirect.ts"
-import { candidates, tokenOf, unsupportedShape } from "./directRoute.ts"
+import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
 import { staleness } from "./freshness.ts"
 import { PoolBook } from "./PoolBook.ts"
-import { proceeds, spotQuote } from "./spotQuote.ts"
+import { spotQuote } from "./spotQuote.ts"
 
 /** A priced trade, or why there is none. */
 export type Priced = Result.Result<SpotQuote, QuoteRefusal>
@@ -23,60 +23,71 @@ export class QuoteEngine extends Context.Service<
   /** Direct pools with a SOL leg, from this process's memory. Quotes nothing once the chain has been silent for `STALE_AFTER`. */
   static readonly layerNative: Layer.Layer<QuoteEngine, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     QuoteEngine,
+    Effect.suspend(() => makeEngine(nativeFinder))
+  )
+
+  /**
+   * Any mint to any mint over the pools in memory, up to four hops, divided among parallel pools where that pays more.
+   * Keeps the pools of `ROUTER_HUBS` (USDC) loaded besides what is asked for, because most routes pass through them.
+   */
+  static readonly layerRouter: Layer.Layer<QuoteEngine, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
+    QuoteEngine,
     Effect.gen(function* () {
-      const feed = yield* ChainFeed
       const book = yield* PoolBook
-      const staleAfter = yield* Config.Duration("STALE_AFTER").pipe(Config.withDefault(Duration.seconds(10)))
-      const price = nativePricer(feed, book, Duration.toMillis(staleAfter))
-
-      const priced = (requests: ReadonlyArray<QuoteRequest>) =>
-        Effect.withFiber((fiber) => {
-          const clock = fiber.getRef(Clock.Clock)
-          const random = fiber.getRef(Random.Random)
-          const answers = requests.map((request) => price(request, clock, random))
-          const cold = answers.flatMap((answer) =>
-            Result.isFailure(answer) && answer.failure._tag === "StateCold" ? [answer.failure.mint] : []
-          )
-          return cold.length === 0
-            ? Effect.succeed(answers)
-            : Effect.as(Effect.forEach(new Set(cold), book.warm, { discard: true }), answers)
-        })
-
-      const quote = (request: QuoteRequest) =>
-        Effect.flatMap(priced([request]), ([answer]) =>
-          answer === undefined ? Effect.die("one request has one answer") : Effect.fromResult(answer)
-        )
-
-      return QuoteEngine.of({ quote, quoteAll: priced })
+      yield* Effect.forEach(yield* hubs, book.warm, { discard: true })
+      return yield* makeEngine(routerFinder)
     })
   )
 }
 
-const refuse = Result.fail<QuoteRefusal>
+const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
 
-/** Judges one request in the order that callers can rely on: shape, age, coldness, route. */
-const nativePricer =
-  (feed: ChainFeed["Service"], book: PoolBook["Service"], staleAfterMs: number) =>
+const staleAfter = Config.Duration("STALE_AFTER").pipe(Config.withDefault(Duration.seconds(10)))
+
+/** An engine around one way to find routes. Settings are read once, while it is made. */
+const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
+  const feed = yield* ChainFeed
+  const book = yield* PoolBook
+  const price = pricer(finder, feed, book, Duration.toMillis(yield* staleAfter))
+
+  const quoteAll = (requests: ReadonlyArray<QuoteRequest>) =>
+    Effect.withFiber((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      const random = fiber.getRef(Random.Random)
+      const answers = requests.map((request) => price(request, clock, random))
+      const cold = answers.flatMap((answer) =>
+        Result.isFailure(answer) && answer.failure._tag === "StateCold" ? [answer.failure.mint] : []
+      )
+      return cold.length === 0
+        ? Effect.succeed(answers)
+        : Effect.as(Effect.forEach(new Set(cold), book.warm, { discard: true }), answers)
+    })
+
+  const quote = (request: QuoteRequest) =>
+    Effect.flatMap(quoteAll([request]), ([answer]) =>
+      answer === undefined ? Effect.die("one request has one answer") : Effect.fromResult(answer)
+    )
+
+  return QuoteEngine.of({ quote, quoteAll })
+})
+
+/** Judges one request: shape, age of the state, then what the finder says. */
+const pricer =
+  (finder: RouteFinder, feed: ChainFeed["Service"], book: PoolBook["Service"], staleAfterMs: number) =>
   (request: QuoteRequest, time: Clock.Clock, random: Random.Random): Priced => {
     const startedAt = time.monotonicTimeNanosUnsafe()
-    const { inputMint, outputMint } = request
     const nowMs = time.currentTimeMillisUnsafe()
     const freshness = feed.freshness()
-    const unfit = unsupportedShape(request) ?? staleness(freshness, nowMs, staleAfterMs)
+    const unfit = finder.unsupportedShape(request) ?? staleness(freshness, nowMs, staleAfterMs)
     if (unfit !== null) {
-      return refuse(unfit)
+      return Result.fail(unfit)
     }
-    const known = book.between(inputMint, outputMint)
-    const pools = known === null ? new StateCold({ mint: tokenOf(request) }) : candidates(known, request)
-    if ("_tag" in pools) {
-      return refuse(pools)
+    const moment = { nowMs, freshness, clock: feed.clock() }
+    const route = finder.find(book, request, moment)
+    if ("_tag" in route) {
+      return Result.fail(route)
     }
-    const clock = feed.clock()
-    const best = bestDirect(pools, request, clock)
-    if (best === null || proceeds(request, best) === 0n) {
-      return refuse(new NoRoute({ inputMint, outputMint }))
-    }
-    const quote = spotQuote(request, best, { nowMs, freshness, clock })
+    const quote = spotQuote(request, route, moment)
     const requestId = uuidV4(random)
     const engineTimeMs = Math.round(Number(time.monotonicTimeNanosUnsafe() - startedAt) / 1000) / 1000
     return Result.succeed({ ...quote, requestId, engineTimeMs })

@@ -25,7 +25,8 @@ export const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: Chai
   }
 }
 
-const rateOf = (pool: Pool, inputMint: Mint, clock: ChainClock): Rate => {
+/** The pool's marginal rate; zero over zero when it is unknown. */
+export const rateOf = (pool: Pool, inputMint: Mint, clock: ChainClock): Rate => {
   try {
     return pool.marginalRate(pool.mintA === inputMint, clock)
   } catch {
@@ -62,17 +63,17 @@ export const bestDirect = (
 }
 
 /**
- * How much worse than the pool's marginal rate the swap is, in percent points to six decimals. Null when the amount
- * was not filled, when the rate is unknown, or when the difference is inside the noise floor of 0.1.
+ * How much worse than the rate a trade is, in percent points to six decimals. Null when the rate is unknown, or when
+ * the difference is inside the noise floor of 0.1.
  */
-export const impactPct = ({ pool, swap }: Best, inputMint: Mint, clock: ChainClock): number | null => {
-  if (swap.ending !== "filled") {
-    return null
-  }
-  const { numerator, denominator } = rateOf(pool, inputMint, clock)
+export const impactAgainst = ({ numerator, denominator }: Rate, amountIn: bigint, amountOut: bigint): number | null => {
   if (numerator <= 0n || denominator <= 0n) {
     return null
   }
-  const pct = shortfallPct(swap.amountOut * denominator, swap.amountIn * numerator)
+  const pct = shortfallPct(amountOut * denominator, amountIn * numerator)
   return pct < NOISE_FLOOR_PCT ? null : pct
 }
+
+/** The impact of one swap against its pool's marginal rate; null as well when the amount was not filled. */
+export const impactPct = ({ pool, swap }: Best, inputMint: Mint, clock: ChainClock): number | null =>
+  swap.ending === "filled" ? impactAgainst(rateOf(pool, inputMint, clock), swap.amountIn, swap.amountOut) : null

@@ -91,11 +91,7 @@ const keep = (held: ReadonlyArray<Step>, step: Step, alternatives: number): Read
 
 /** Swaps on from a step into a partner mint through the pool that pays most; null when none may be used. */
 const advance = (graph: PoolGraph, from: Step, mint: Mint, clock: ChainClock, mayExhaust: boolean): Step | null => {
-  const best = bestDirect(
-    graph.poolsBetween(from.mint, mint),
-    { inputMint: from.mint, amount: from.amount },
-    clock
-  )
+  const best = bestDirect(graph.poolsBetween(from.mint, mint), { inputMint: from.mint, amount: from.amount }, clock)
   if (best === null || (best.swap.ending === "exhausted" && !mayExhaust)) {
     return null
   }

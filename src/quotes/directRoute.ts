@@ -13,13 +13,15 @@ export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | nul
   if (request.inputMint !== SOL && request.outputMint !== SOL) {
     return new RouteNotSupported({ detail: "One side must be SOL." })
   }
-  if (request.inputMint === request.outputMint) {
-    return new RouteNotSupported({ detail: "The two mints are the same." })
+  if (request.directOnly === false) {
+    return new RouteNotSupported({ detail: "Only direct routes are served: leave directOnly out or send true." })
   }
-  return request.directOnly === false
-    ? new RouteNotSupported({ detail: "Only direct routes are served: leave directOnly out or send true." })
-    : null
+  return sameMint(request)
 }
+
+/** A trade of a mint for itself is no trade, whatever the engine. */
+export const sameMint = ({ inputMint, outputMint }: QuoteRequest): RouteNotSupported | null =>
+  inputMint === outputMint ? new RouteNotSupported({ detail: "The two mints are the same." }) : null
 
 /** The side of the pair whose pools have to be loaded. */
 export const tokenOf = (request: QuoteRequest): Mint =>

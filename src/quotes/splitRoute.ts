@@ -2,7 +2,7 @@
 import type { Pool, Swap } from "../amm/Program.ts"
 import type { ChainClock } from "../domain/Account.ts"
 import type { Mint } from "../domain/Address.ts"
-import { attempt } from "./bestDirect.ts"
+import { attempt, bestDirect } from "./bestDirect.ts"
 import type { PoolGraph, Step } from "./bestPath.ts"
 
 /** Shares are handed out in steps of this many percent. */
@@ -113,52 +113,79 @@ const parallelPools = (
     .slice(0, MOST_POOLS)
     .map(({ pool }) => pool)
 
-const whole = (step: Step, from: Step, pool: Pool, swap: Swap): Leg => ({
-  inputMint: from.mint,
-  outputMint: step.mint,
-  amountIn: swap.amountIn,
-  amountOut: swap.amountOut,
-  shares: [{ pool, inputMint: from.mint, outputMint: step.mint, percent: 100, swap }]
-})
-
-/** One hop of the path for this amount: divided where that pays more, else through its best pool alone. */
-const legOf = (graph: PoolGraph, pair: { readonly inputMint: Mint; readonly outputMint: Mint }, amount: bigint, single: Share, clock: ChainClock): Leg => {
-  const alone = { ...pair, amountIn: amount, amountOut: single.swap.amountOut, shares: [single] }
-  const pools = parallelPools(graph.poolsBetween(pair.inputMint, pair.outputMint), pair.inputMint, amount, clock)
-  const portions = pools.length < 2 ? null : divide(pools, pair.inputMint, amount, clock)
+/** One hop for this amount: divided where that pays more, else through its best pool. Null when nothing takes it whole. */
+const legOf = (
+  graph: PoolGraph,
+  pair: { readonly inputMint: Mint; readonly outputMint: Mint },
+  amountIn: bigint,
+  clock: ChainClock
+): Leg | null => {
+  const parallel = graph.poolsBetween(pair.inputMint, pair.outputMint)
+  const best = bestDirect(parallel, { inputMint: pair.inputMint, amount: amountIn }, clock)
+  const alone: Leg | null =
+    best === null || best.swap.ending !== "filled"
+      ? null
+      : { ...pair, amountIn, amountOut: best.swap.amountOut, shares: [{ ...pair, ...best, percent: 100 }] }
+  const pools = parallelPools(parallel, pair.inputMint, amountIn, clock)
+  const portions = pools.length < 2 ? null : divide(pools, pair.inputMint, amountIn, clock)
   if (portions === null || portions.length < 2) {
     return alone
   }
-  const shares = settle(portions, pair, amount, clock)
-  const divided = shares.every(({ swap }) => swap.ending === "filled") ? total(shares) : 0n
-  return divided > alone.amountOut ? { ...pair, amountIn: amount, amountOut: divided, shares } : alone
+  const shares = settle(portions, pair, amountIn, clock)
+  if (!shares.every(({ swap }) => swap.ending === "filled")) {
+    return alone
+  }
+  const amountOut = total(shares)
+  return alone === null || amountOut > alone.amountOut ? { ...pair, amountIn, amountOut, shares } : alone
+}
+
+const undivided = (path: ReadonlyArray<Via>): ReadonlyArray<Leg> =>
+  path.map(({ pool, swap, ...pair }) => ({
+    ...pair,
+    amountIn: swap.amountIn,
+    amountOut: swap.amountOut,
+    shares: [{ ...pair, pool, swap, percent: 100 }]
+  }))
+
+const divided = (
+  graph: PoolGraph,
+  path: ReadonlyArray<Via>,
+  amount: bigint,
+  clock: ChainClock
+): ReadonlyArray<Leg> | null => {
+  const legs: Array<Leg> = []
+  for (const { inputMint, outputMint } of path) {
+    const leg = legOf(graph, { inputMint, outputMint }, legs.at(-1)?.amountOut ?? amount, clock)
+    if (leg === null) {
+      return null
+    }
+    legs.push(leg)
+  }
+  return legs
+}
+
+interface Via {
+  readonly inputMint: Mint
+  readonly outputMint: Mint
+  readonly pool: Pool
+  readonly swap: Swap
+}
+
+const pathTo = (last: Step): ReadonlyArray<Via> => {
+  const path: Array<Via> = []
+  for (let at = last; at.via !== null; at = at.via.from) {
+    const { from, pool, swap } = at.via
+    path.unshift({ inputMint: from.mint, outputMint: at.mint, pool, swap })
+  }
+  return path
 }
 
 /**
  * The path, hop by hop from the input, each hop divided among its parallel pools where that pays more. What a hop pays
  * is what the next one takes, so the whole never pays less than the path undivided. A path that ran out stays undivided.
  */
-export const splitRoute = (graph: PoolGraph, last: Step, clock: ChainClock): ReadonlyArray<Leg> => {
-  const steps: Array<Step> = []
-  for (let at: Step | undefined = last; at !== undefined; at = at.via?.from) {
-    steps.unshift(at)
-  }
-  const legs: Array<Leg> = []
-  for (const step of steps) {
-    if (step.via === null) {
-      continue
-    }
-    const { from, pool, swap } = step.via
-    const before = legs.at(-1)
-    if (last.exhausted) {
-      legs.push(whole(step, from, pool, swap))
-      continue
-    }
-    const pair = { inputMint: from.mint, outputMint: step.mint }
-    const amount = before === undefined ? from.amount : before.amountOut
-    const same = amount === from.amount
-    const single = { pool, ...pair, percent: 100, swap: same ? swap : attempt(pool, from.mint, amount, clock) }
-    legs.push(legOf(graph, pair, amount, single, clock))
-  }
-  return legs
+export const splitRoute = (graph: PoolGraph, last: Step, amount: bigint, clock: ChainClock): ReadonlyArray<Leg> => {
+  const path = pathTo(last)
+  const legs = last.exhausted ? null : divided(graph, path, amount, clock)
+  return legs !== null && (legs.at(-1)?.amountOut ?? 0n) > last.amount ? legs : undivided(path)
 }

@@ -1,8 +1,8 @@
-/** The quote of one direct swap. */
+/** The quote object, and the route of one direct swap. */
 import type { ChainClock } from "../domain/Account.ts"
 import { SOL } from "../domain/Address.ts"
 import { uiNumber } from "../domain/decimal.ts"
-import type { QuoteRequest, SpotQuote } from "../domain/Quote.ts"
+import type { Hop, QuoteRequest, SpotQuote } from "../domain/Quote.ts"
 import type { Freshness } from "../solana/ChainFeed.ts"
 import { type Best, impactPct } from "./bestDirect.ts"
 import { minimumOut, netOfSolFee } from "./directRoute.ts"
@@ -22,18 +22,46 @@ export interface Moment {
 export const proceeds = (request: QuoteRequest, { swap }: Best): bigint =>
   request.outputMint === SOL ? netOfSolFee(swap.amountOut) : swap.amountOut
 
+/** A route that has been priced, whichever way it was found. */
+export interface PricedRoute {
+  readonly engine: string
+  readonly route: ReadonlyArray<Hop>
+  /** What the trader is left with. */
+  readonly outAmount: bigint
+  readonly priceImpactPct: number | null
+  readonly clamped: boolean
+  readonly stateSlot: number
+  /** How the service's fee is taken; undefined where the engine takes none. */
+  readonly feeBasis: SpotQuote["feeBasis"] | undefined
+}
+
+/** One direct swap as a route. */
+export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment): PricedRoute => {
+  const { inputMint, outputMint } = request
+  const { pool, swap } = best
+  const { amountIn, amountOut } = swap
+  const priceImpactPct = impactPct(best, inputMint, clock)
+  return {
+    engine: NATIVE_ENGINE,
+    route: [
+      { dex: pool.dex, inputMint, outputMint, pool: pool.address, percent: 100, amountIn, amountOut, priceImpactPct }
+    ],
+    outAmount: proceeds(request, best),
+    priceImpactPct,
+    clamped: swap.ending === "exhausted",
+    stateSlot: pool.slot,
+    feeBasis: outputMint === SOL ? "net" : "principal"
+  }
+}
+
 /** The quote object, but for what is known only once it is made: its id and how long it took. */
 export const spotQuote = (
   request: QuoteRequest,
-  best: Best,
-  { nowMs, freshness, clock }: Moment
+  { outAmount, feeBasis, ...priced }: PricedRoute,
+  { nowMs, freshness }: Moment
 ): Omit<SpotQuote, "requestId" | "engineTimeMs"> => {
   const { inputMint, outputMint, amount, slippageBps, outputDecimals } = request
-  const { pool, swap } = best
-  const outAmount = proceeds(request, best)
   const minOutAmount = minimumOut(outAmount, slippageBps)
-  const priceImpactPct = impactPct(best, inputMint, clock)
-  const { amountIn, amountOut } = swap
   return {
     inputMint,
     outputMint,
@@ -45,19 +73,17 @@ export const spotQuote = (
       minOutUiAmount: uiNumber(minOutAmount, outputDecimals)
     }),
     slippageBps,
-    impactMeasurable: priceImpactPct !== null,
-    clamped: swap.ending === "exhausted",
-    route: [
-      { dex: pool.dex, inputMint, outputMint, pool: pool.address, percent: 100, amountIn, amountOut, priceImpactPct }
-    ],
-    venues: [pool.dex],
-    engine: NATIVE_ENGINE,
-    priceImpactPct,
+    impactMeasurable: priced.priceImpactPct !== null,
+    clamped: priced.clamped,
+    route: priced.route,
+    venues: Array.from(new Set(priced.route.map(({ dex }) => dex))),
+    engine: priced.engine,
+    priceImpactPct: priced.priceImpactPct,
     contextSlot: freshness.slot,
     swapUsdValue: null,
     quotedAtMs: nowMs,
-    stateSlot: pool.slot,
+    stateSlot: priced.stateSlot,
     stateAgeMs: silence(freshness, nowMs),
-    feeBasis: outputMint === SOL ? "net" : "principal"
+    ...(feeBasis !== undefined && { feeBasis })
   }
 }

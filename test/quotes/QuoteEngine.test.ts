@@ -29,6 +29,8 @@ const bookOf = (known: MintPools, warmed: Array<string> = []) =>
     PoolBook.of({
       between: (a, b) => (a === TOKEN || b === TOKEN ? known : null),
       poolsOf: () => known.pools,
+      isLoaded: (mint) => mint === TOKEN || mint === SOL,
+      graph: { partnersOf: () => [], poolsBetween: () => known.pools },
       warm: (mint) => Effect.sync(() => void warmed.push(mint))
     })
   )

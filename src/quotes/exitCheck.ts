@@ -1,0 +1,199 @@
+/** What a ladder of quotes says about a position. Pure: quotes in, report out. */
+import { quotient, shortfallPct, tenTo, uiNumber } from "../domain/decimal.ts"
+import type { ExitCheck, ExitSummary, Position, Rung, Verdict } from "../domain/ExitCheck.ts"
+import type { SpotQuote } from "../domain/Quote.ts"
+
+/** Percent points within which an exit is clean. */
+const CLEAN_PCT = 2
+/** Percent points from which an exit is no exit. */
+const TRAPPED_PCT = 50
+/** A baseline above this share, or with more impact of its own than this, is too coarse to measure against. */
+const COARSE_FRACTION = 0.05
+const COARSE_PCT = 1
+/** Rungs priced further apart than this many slots were not priced on one state. */
+const MIXED_SLOTS = 10
+
+const units = {
+  amount: "atomic of mint",
+  outAmount: "atomic of quoteMint",
+  fullExitOutAmount: "atomic of quoteMint",
+  uiAmount: "whole tokens of mint",
+  outUiAmount: "whole tokens of quoteMint",
+  realizedPrice: "quoteMint per mint, whole tokens",
+  realizedImpactPct: "percent against the smallest rung",
+  upstreamImpactPct: "percent as the engine reports it",
+  fraction: "0 to 1 of the position"
+}
+
+const texts = {
+  negative_marginal_proceeds: "a larger share returns less than a smaller one.",
+  coarse_baseline: "the smallest rung is too coarse to measure impact against.",
+  clamped_rung: "liquidity ends before at least one rung is sold.",
+  no_full_rung: "the ladder does not reach the whole position.",
+  impact_unmeasured: "the impact of selling the whole position could not be measured.",
+  mixed_slots: `rungs were priced more than ${MIXED_SLOTS} slots apart.`
+}
+
+/** What can be wrong with a ladder. */
+export type WarningCode = keyof typeof texts
+
+const uiOf = (amount: bigint | null, decimals: number | null): number | null =>
+  amount === null || decimals === null ? null : uiNumber(amount, decimals)
+
+/** Quote tokens per token: out / 10^quoteDecimals over in / 10^decimals. */
+const priceOf = (out: bigint | null, amount: bigint, { decimals, quoteDecimals }: Position): number | null =>
+  out === null || decimals === null || quoteDecimals === null
+    ? null
+    : quotient(out * tenTo(decimals), amount * tenTo(quoteDecimals))
+
+/** A clamped quote is what liquidity ends at, never proceeds. */
+const usable = (quote: SpotQuote | null): bigint | null => (quote === null || quote.clamped ? null : quote.outAmount)
+
+const errorOf = (quote: SpotQuote | null): Rung["error"] => {
+  if (quote === null) {
+    return "no_route"
+  }
+  return quote.clamped ? "clamped" : null
+}
+
+/** The rungs of the ladder; `quotes` stand in the order of the ladder, null where there is no route. */
+export const rungsOf = (
+  position: Position,
+  quotes: ReadonlyArray<SpotQuote | null>
+): readonly [Rung, ...ReadonlyArray<Rung>] | readonly [] => {
+  const [baseline] = position.ladder
+  const baselineOut = usable(quotes[0] ?? null)
+  const [first, ...rest] = position.ladder.map(({ fraction, amount }, i): Rung => {
+    const quote = quotes[i] ?? null
+    const outAmount = usable(quote)
+    const measured = outAmount !== null && baselineOut !== null && baselineOut > 0n && baseline !== undefined
+    return {
+      fraction,
+      amount,
+      isBaseline: i === 0,
+      uiAmount: uiOf(amount, position.decimals),
+      quote,
+      error: errorOf(quote),
+      outAmount,
+      outUiAmount: uiOf(outAmount, position.quoteDecimals),
+      realizedPrice: priceOf(outAmount, amount, position),
+      realizedImpactPct: measured ? shortfallPct(outAmount * baseline.amount, baselineOut * amount) : null,
+      upstreamImpactPct: quote?.priceImpactPct ?? null
+    }
+  })
+  return first === undefined ? [] : [first, ...rest]
+}
+
+const decreases = (rungs: ReadonlyArray<Rung>): boolean => {
+  let most = 0n
+  for (const { outAmount } of rungs) {
+    if (outAmount !== null && outAmount < most) {
+      return true
+    }
+    most = outAmount ?? most
+  }
+  return false
+}
+
+const isCoarse = ({ fraction, upstreamImpactPct }: Rung): boolean =>
+  fraction > COARSE_FRACTION || (upstreamImpactPct ?? 0) > COARSE_PCT
+
+/** Whether the quotes were priced on states too far apart to be compared. */
+export const areMixed = (slots: ReadonlyArray<number>): boolean =>
+  slots.length > 0 && Math.max(...slots) - Math.min(...slots) > MIXED_SLOTS
+
+/** The rung of the whole position. */
+const fullOf = (rungs: ReadonlyArray<Rung>): Rung | null => rungs.find(({ fraction }) => fraction === 1) ?? null
+
+/** Impact of the full exit. Against itself nothing is measured: a ladder of one rung says nothing of its impact. */
+const fullImpactOf = (full: Rung | null): number | null =>
+  full === null || full.isBaseline ? null : full.realizedImpactPct
+
+/** What is wrong with the ladder, in the order of the catalogue. */
+export const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
+  const [baseline] = rungs
+  const full = fullOf(rungs)
+  const slots = rungs.flatMap(({ quote }) => (quote === null ? [] : [quote.contextSlot]))
+  const holds: Record<WarningCode, boolean> = {
+    negative_marginal_proceeds: decreases(rungs),
+    coarse_baseline: baseline !== undefined && isCoarse(baseline),
+    clamped_rung: rungs.some(({ error }) => error === "clamped"),
+    no_full_rung: full === null,
+    impact_unmeasured: full !== null && full.outAmount !== null && fullImpactOf(full) === null,
+    mixed_slots: areMixed(slots)
+  }
+  const codes: ReadonlyArray<WarningCode> = [
+    "negative_marginal_proceeds",
+    "coarse_baseline",
+    "clamped_rung",
+    "no_full_rung",
+    "impact_unmeasured",
+    "mixed_slots"
+  ]
+  return codes.filter((code) => holds[code])
+}
+
+/**
+ * The first that holds. `no_route`: nothing buys the largest rung. `trapped`: liquidity ends inside it, or selling more
+ * returns less, or the full exit loses half. `thin`: the full exit loses more than 2 %, or was not measured. `clean`.
+ */
+export const verdictOf = (
+  largest: Pick<Rung, "error"> | undefined,
+  warnings: ReadonlyArray<WarningCode>,
+  fullExitImpactPct: number | null
+): Verdict => {
+  if (largest === undefined || largest.error === "no_route") {
+    return "no_route"
+  }
+  const isLost = fullExitImpactPct !== null && fullExitImpactPct >= TRAPPED_PCT
+  if (largest.error === "clamped" || warnings.includes("negative_marginal_proceeds") || isLost) {
+    return "trapped"
+  }
+  return fullExitImpactPct === null || fullExitImpactPct > CLEAN_PCT ? "thin" : "clean"
+}
+
+const isClean = ({ isBaseline, realizedImpactPct, upstreamImpactPct }: Rung): boolean =>
+  realizedImpactPct !== null && realizedImpactPct <= CLEAN_PCT && !(isBaseline && (upstreamImpactPct ?? 0) > CLEAN_PCT)
+
+/** The last rung before the first that is not clean; nothing is interpolated between rungs. */
+export const lastClean = (rungs: ReadonlyArray<Rung>): Rung | null => {
+  const firstBad = rungs.findIndex((rung) => !isClean(rung))
+  return (firstBad === -1 ? rungs.at(-1) : rungs[firstBad - 1]) ?? null
+}
+
+const summaryOf = (rungs: ReadonlyArray<Rung>): ExitSummary => {
+  const full = fullOf(rungs)
+  const warnings = warningsOf(rungs)
+  const fullExitImpactPct = fullImpactOf(full)
+  const clean = lastClean(rungs)
+  return {
+    verdict: verdictOf(rungs.at(-1), warnings, fullExitImpactPct),
+    venues: Array.from(new Set(rungs.flatMap(({ quote }) => quote?.venues ?? []))),
+    warnings: warnings.map((code) => `${code}: ${texts[code]}`),
+    fullExitImpactPct,
+    fullExitPrice: full?.realizedPrice ?? null,
+    fullExitOutAmount: full?.outAmount ?? null,
+    fullExitOutUiAmount: full?.outUiAmount ?? null,
+    maxCleanFraction: clean?.fraction ?? null,
+    maxCleanUiAmount: clean?.uiAmount ?? null
+  }
+}
+
+/** The report on a position; `quotes` stand in the order of its ladder, null where there is no route. */
+export const exitCheck = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): ExitCheck => {
+  const { mint, quoteMint, amount, decimals, quoteDecimals, slippageBps, ladder } = position
+  const rungs = rungsOf(position, quotes)
+  return {
+    mint,
+    quoteMint,
+    amount,
+    uiAmount: uiOf(amount, decimals),
+    decimals,
+    quoteDecimals,
+    slippageBps,
+    ladder: ladder.map(({ fraction }) => fraction),
+    summary: summaryOf(rungs),
+    rungs,
+    units
+  }
+}

@@ -1,0 +1,51 @@
+/** How each engine finds its route, judged in an order that callers can rely on. */
+import { NoRoute, type QuoteRefusal, type QuoteRequest, StateCold } from "../domain/Quote.ts"
+import { bestDirect } from "./bestDirect.ts"
+import { candidates, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
+import type { PoolBook } from "./PoolBook.ts"
+import { pricedRoute } from "./routedQuote.ts"
+import { directRoute, type Moment, type PricedRoute } from "./spotQuote.ts"
+
+/** One way to answer requests. */
+export interface RouteFinder {
+  /** Why this shape of request is never served, whatever the state, or null. */
+  readonly unsupportedShape: (request: QuoteRequest) => QuoteRefusal | null
+  /** The route of a request that the state is fit for, or why there is none. */
+  readonly find: (book: PoolBook["Service"], request: QuoteRequest, moment: Moment) => PricedRoute | QuoteRefusal
+}
+
+/** One SOL leg, one pool. */
+export const nativeFinder: RouteFinder = {
+  unsupportedShape,
+  find: (book, request, moment) => {
+    const { inputMint, outputMint } = request
+    const known = book.between(inputMint, outputMint)
+    const pools = known === null ? new StateCold({ mint: tokenOf(request) }) : candidates(known, request)
+    if ("_tag" in pools) {
+      return pools
+    }
+    const best = bestDirect(pools, request, moment.clock)
+    const route = best === null ? null : directRoute(request, best, moment)
+    return route === null || route.outAmount === 0n ? new NoRoute({ inputMint, outputMint }) : route
+  }
+}
+
+/** Any mint to any mint, over every pool in memory. */
+export const routerFinder: RouteFinder = {
+  unsupportedShape: sameMint,
+  find: (book, request, { clock }) => {
+    const { inputMint, outputMint } = request
+    const cold = [inputMint, outputMint].find((mint) => !book.isLoaded(mint))
+    if (cold !== undefined) {
+      return new StateCold({ mint: cold })
+    }
+    const route = pricedRoute(book.graph, request, clock)
+    if (route !== null && route.outAmount > 0n) {
+      return route
+    }
+    // The direct pools tell most about why: a mode that is not served, or a pool that is still being read.
+    const known = book.between(inputMint, outputMint)
+    const pools = known === null ? null : candidates(known, request)
+    return pools !== null && "_tag" in pools ? pools : new NoRoute({ inputMint, outputMint })
+  }
+}

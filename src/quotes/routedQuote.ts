@@ -1,0 +1,83 @@
+/** A route of several hops as a quote shows it. */
+import type { Pool, Rate } from "../amm/Program.ts"
+import type { ChainClock } from "../domain/Account.ts"
+import type { Mint } from "../domain/Address.ts"
+import type { Hop, QuoteRequest } from "../domain/Quote.ts"
+import { impactAgainst, impactPct, rateOf } from "./bestDirect.ts"
+import { bestPath, MAX_HOPS, type PoolGraph } from "./bestPath.ts"
+import type { PricedRoute } from "./spotQuote.ts"
+import { type Leg, splitRoute } from "./splitRoute.ts"
+
+/** Label of quotes that the router made. */
+export const ROUTER_ENGINE = "svc_router"
+/** Hops of a request that does not say. */
+const DEFAULT_HOPS = 3
+
+/** The graph that the request's venue and pool filters leave. */
+export const filtered = (graph: PoolGraph, { venues, pools }: QuoteRequest): PoolGraph => {
+  if (venues === undefined && pools === undefined) {
+    return graph
+  }
+  const passes = ({ address, dex }: Pool) =>
+    (venues === undefined || venues.includes(dex)) && (pools === undefined || pools.includes(address))
+  return { ...graph, poolsBetween: (a, b) => graph.poolsBetween(a, b).filter(passes) }
+}
+
+const hopsOf = ({ shares }: Leg, clock: ChainClock): ReadonlyArray<Hop> =>
+  shares.map(({ pool, inputMint, outputMint, percent, swap }) => ({
+    dex: pool.dex,
+    inputMint,
+    outputMint,
+    pool: pool.address,
+    percent,
+    amountIn: swap.amountIn,
+    amountOut: swap.amountOut,
+    priceImpactPct: impactPct({ pool, swap }, inputMint, clock)
+  }))
+
+/** The best rate that a vanishing trade would get at this hop, among the pools it uses. */
+const rateOfLeg = ({ shares }: Leg, clock: ChainClock): Rate =>
+  shares
+    .map(({ pool, inputMint }) => rateOf(pool, inputMint, clock))
+    .reduce((best, rate) => (rate.numerator * best.denominator > best.numerator * rate.denominator ? rate : best))
+
+/** How much worse the whole route is than a vanishing trade along it; null as for a single swap. */
+const routeImpact = (legs: ReadonlyArray<Leg>, amount: bigint, out: bigint, clock: ChainClock): number | null => {
+  const rate = legs
+    .map((leg) => rateOfLeg(leg, clock))
+    .reduce((all, { numerator, denominator }) => ({
+      numerator: all.numerator * numerator,
+      denominator: all.denominator * denominator
+    }))
+  return impactAgainst(rate, amount, out)
+}
+
+const slotsOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<number> =>
+  legs.flatMap(({ shares }) => shares.map(({ pool }) => pool.slot))
+
+/** The route that pays most through the graph, divided where that pays more; null when there is none. */
+export const pricedRoute = (graph: PoolGraph, request: QuoteRequest, clock: ChainClock): PricedRoute | null => {
+  const { inputMint, outputMint, amount, directOnly, maxHops = DEFAULT_HOPS } = request
+  const trade: { inputMint: Mint; outputMint: Mint; amount: bigint; maxHops: number } = {
+    inputMint,
+    outputMint,
+    amount,
+    maxHops: directOnly === true ? 1 : Math.min(maxHops, MAX_HOPS)
+  }
+  const usable = filtered(graph, request)
+  const last = bestPath(usable, trade, clock)
+  if (last === null) {
+    return null
+  }
+  const legs = splitRoute(usable, last, amount, clock)
+  const outAmount = legs.at(-1)?.amountOut ?? 0n
+  return {
+    engine: ROUTER_ENGINE,
+    route: legs.flatMap((leg) => hopsOf(leg, clock)),
+    outAmount,
+    priceImpactPct: last.exhausted ? null : routeImpact(legs, amount, outAmount, clock),
+    clamped: last.exhausted,
+    stateSlot: Math.min(...slotsOf(legs)),
+    feeBasis: undefined
+  }
+}
