@@ -57,13 +57,10 @@ const errorOf = (quote: SpotQuote | null): Rung["error"] => {
 }
 
 /** The rungs of the ladder; `quotes` stand in the order of the ladder, null where there is no route. */
-export const rungsOf = (
-  position: Position,
-  quotes: ReadonlyArray<SpotQuote | null>
-): readonly [Rung, ...ReadonlyArray<Rung>] | readonly [] => {
+export const rungsOf = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): ReadonlyArray<Rung> => {
   const [baseline] = position.ladder
   const baselineOut = usable(quotes[0] ?? null)
-  const [first, ...rest] = position.ladder.map(({ fraction, amount }, i): Rung => {
+  return position.ladder.map(({ fraction, amount }, i): Rung => {
     const quote = quotes[i] ?? null
     const outAmount = usable(quote)
     const measured = outAmount !== null && baselineOut !== null && baselineOut > 0n && baseline !== undefined
@@ -81,7 +78,6 @@ export const rungsOf = (
       upstreamImpactPct: quote?.priceImpactPct ?? null
     }
   })
-  return first === undefined ? [] : [first, ...rest]
 }
 
 const decreases = (rungs: ReadonlyArray<Rung>): boolean => {
@@ -114,23 +110,15 @@ export const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCod
   const [baseline] = rungs
   const full = fullOf(rungs)
   const slots = rungs.flatMap(({ quote }) => (quote === null ? [] : [quote.contextSlot]))
-  const holds: Record<WarningCode, boolean> = {
-    negative_marginal_proceeds: decreases(rungs),
-    coarse_baseline: baseline !== undefined && isCoarse(baseline),
-    clamped_rung: rungs.some(({ error }) => error === "clamped"),
-    no_full_rung: full === null,
-    impact_unmeasured: full !== null && full.outAmount !== null && fullImpactOf(full) === null,
-    mixed_slots: areMixed(slots)
-  }
-  const codes: ReadonlyArray<WarningCode> = [
-    "negative_marginal_proceeds",
-    "coarse_baseline",
-    "clamped_rung",
-    "no_full_rung",
-    "impact_unmeasured",
-    "mixed_slots"
+  const found: ReadonlyArray<WarningCode | null> = [
+    decreases(rungs) ? "negative_marginal_proceeds" : null,
+    baseline !== undefined && isCoarse(baseline) ? "coarse_baseline" : null,
+    rungs.some(({ error }) => error === "clamped") ? "clamped_rung" : null,
+    full === null ? "no_full_rung" : null,
+    full !== null && full.outAmount !== null && fullImpactOf(full) === null ? "impact_unmeasured" : null,
+    areMixed(slots) ? "mixed_slots" : null
   ]
-  return codes.filter((code) => holds[code])
+  return found.filter((code) => code !== null)
 }
 
 /**
