@@ -2,7 +2,9 @@
 import { isUnpriceable, type Pool, type Swap, type Unpriceable } from "../../src/amm/Program.ts"
 import type { ChainClock } from "../../src/domain/Account.ts"
 import { bigintOf, type Entry, type Fixture, textOf } from "./fixture.ts"
-import { decodePumpSwapVector, isPumpSwapVector, pumpSwapVectorTrade } from "./pumpSwapVectors.ts"
+import { pumpSwapVectors } from "./pumpSwapVectors.ts"
+import { agrees, type Vectors } from "./vectors.ts"
+import { whirlpoolVectors } from "./whirlpoolVectors.ts"
 import { decodePools } from "./world.ts"
 
 export interface Tally {
@@ -37,6 +39,8 @@ export const sum = (a: Tally, b: Tally): Tally => ({
   errorsRefused: a.errorsRefused + b.errorsRefused,
   errorsWrong: a.errorsWrong + b.errorsWrong
 })
+
+const formats: ReadonlyArray<Vectors> = [pumpSwapVectors, whirlpoolVectors]
 
 /** What the engine answers to a case, or why it does not. */
 type Answer = Swap | { readonly reason: string }
@@ -82,12 +86,6 @@ const answer = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, clock: C
   return failed !== undefined && isUnpriceable(failed) ? decline(failed) : { reason: "no pool of a known program" }
 }
 
-const agrees = (entry: Entry, swap: Swap): boolean => {
-  const expectedIn = bigintOf(entry, "expectedIn")
-  const expectedOut = bigintOf(entry, "expectedOut") ?? bigintOf(entry, "amountOut")
-  return swap.amountOut === expectedOut && (expectedIn === undefined || swap.amountIn === expectedIn)
-}
-
 const shown = (value: unknown): string =>
   JSON.stringify(value, (_, field: unknown) => (typeof field === "bigint" ? String(field) : field))
 
@@ -97,22 +95,25 @@ const oldRounding = (entry: Entry): boolean =>
 /** Checks every case and every error, telling `note` of each that is not exact. */
 export const check = (fixture: Fixture, note: (line: string) => void): Tally => {
   const pools = decodePools(fixture)
-  const answerTo = (entry: Entry): Answer =>
-    isPumpSwapVector(entry)
-      ? answer([decodePumpSwapVector(fixture, entry)], pumpSwapVectorTrade(entry), fixture.clockOf(entry))
-      : answer(pools, entry, fixture.clockOf(entry))
+  const answerTo = (entry: Entry): Answer => {
+    const vectors = formats.find(({ describes }) => describes(entry))
+    const clock = fixture.clockOf(entry)
+    return vectors === undefined
+      ? answer(pools, entry, clock)
+      : answer([vectors.decode(fixture, entry)], vectors.trade(entry), clock)
+  }
 
   const outcomeOf = (entry: Entry): keyof Tally => {
     if (oldRounding(entry)) {
       return "skipped"
     }
-    const trade = isPumpSwapVector(entry) ? pumpSwapVectorTrade(entry) : entry
+    const vectors = formats.find(({ describes }) => describes(entry))
     const given = answerTo(entry)
     if ("reason" in given) {
       note(`refused (${given.reason}) ${shown(entry)}`)
       return "refused"
     }
-    if (agrees(trade, given)) {
+    if ((vectors?.agrees ?? agrees)(entry, given)) {
       return "exact"
     }
     note(`wrong ${shown(given)} for ${shown(entry)}`)

@@ -56,9 +56,8 @@ const accountOf = (entry: Entry, slot: number): Account => ({
   slot
 })
 
-/** Reads one file. Throws when it is not JSON or holds something that is no account. */
-export const readFixture = (path: string): Fixture => {
-  const file: unknown = JSON.parse(readFileSync(path, "utf8"))
+/** One recorded pool from its JSON. Throws when that is not an object or holds something that is no account. */
+export const parseFixture = (file: unknown): Fixture => {
   if (!isEntry(file)) {
     throw new TypeError("not an object")
   }
@@ -80,3 +79,6 @@ export const readFixture = (path: string): Fixture => {
     }
   }
 }
+
+/** Reads one file. */
+export const readFixture = (path: string): Fixture => parseFixture(JSON.parse(readFileSync(path, "utf8")))

@@ -5,6 +5,7 @@ import type { Account } from "../../src/domain/Account.ts"
 import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
 import { addressOf, bigintOf, type Entry, type Fixture } from "./fixture.ts"
 import { discriminator, type Field, makeAccount, plainMint, tokenAccount } from "./stateAccounts.ts"
+import { agrees, type Vectors } from "./vectors.ts"
 import { derive, lookup } from "./world.ts"
 
 const PUMP = Address.make("6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P")
@@ -36,12 +37,7 @@ const poolOf = (entry: Entry): Account => {
   return makeAccount(POOL, pumpSwap.programId, LENGTH, fields)
 }
 
-/** Whether the case describes a PumpSwap pool instead of naming one in the dump. */
-export const isPumpSwapVector = (entry: Entry): boolean => typeof entry["fn"] === "string" && "baseReserve" in entry
-
-/** The pool the vector describes. */
-export const decodePumpSwapVector = (fixture: Fixture, entry: Entry): Pool | Unpriceable => {
-  const pool = poolOf(entry)
+const decode = (fixture: Fixture, entry: Entry): Pool | Unpriceable => {
   const quoteMint = addressOf(entry, "quoteMint") ?? SOL
   const accounts = [
     plainMint(BASE_MINT, bigintOf(entry, "baseMintSupply")),
@@ -49,11 +45,10 @@ export const decodePumpSwapVector = (fixture: Fixture, entry: Entry): Pool | Unp
     tokenAccount(QUOTE_VAULT, quoteMint, bigintOf(entry, "quoteReserve") ?? 0n)
   ]
   const given = new Map([...fixture.accounts, ...accounts.map((account) => [account.address, account] as const)])
-  return pumpSwap.decode(pool, lookup(given, new Set([quoteMint])), derive)
+  return pumpSwap.decode(poolOf(entry), lookup(given, new Set([quoteMint])), derive)
 }
 
-/** The vector's trade in the words of an ordinary case. */
-export const pumpSwapVectorTrade = (entry: Entry): Entry => {
+const trade = (entry: Entry): Entry => {
   switch (entry["fn"]) {
     case "buyQuoteInput":
       return { aToB: false, amountIn: entry["quoteIn"], expectedOut: entry["expectedBaseOut"] }
@@ -69,4 +64,11 @@ export const pumpSwapVectorTrade = (entry: Entry): Entry => {
     default:
       return {}
   }
+}
+
+export const pumpSwapVectors: Vectors = {
+  describes: (entry) => typeof entry["fn"] === "string" && "baseReserve" in entry,
+  decode,
+  trade,
+  agrees: (entry, swap) => agrees(trade(entry), swap)
 }

@@ -1,0 +1,20 @@
+/** Cases that describe a pool in words instead of naming one in the dump. */
+import type { Pool, Swap, Unpriceable } from "../../src/amm/Program.ts"
+import { bigintOf, type Entry, type Fixture } from "./fixture.ts"
+
+/** One format of such cases. */
+export interface Vectors {
+  readonly describes: (entry: Entry) => boolean
+  /** The pool of the case, from real account bytes through the engine's own decoding. */
+  readonly decode: (fixture: Fixture, entry: Entry) => Pool | Unpriceable
+  /** The trade in the words of an ordinary case: its direction, kind and amount. */
+  readonly trade: (entry: Entry) => Entry
+  readonly agrees: (entry: Entry, swap: Swap) => boolean
+}
+
+/** Whether a swap is what an ordinary case expects, to the unit. */
+export const agrees = (entry: Entry, swap: Swap): boolean => {
+  const expectedIn = bigintOf(entry, "expectedIn")
+  const expectedOut = bigintOf(entry, "expectedOut") ?? bigintOf(entry, "amountOut")
+  return swap.amountOut === expectedOut && (expectedIn === undefined || swap.amountIn === expectedIn)
+}
