@@ -56,6 +56,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:module": ["postgres"],
   "node:os": ["postgres"],
   "node:path": ["postgres", "solana"],
+  "node:sqlite": ["postgres"],
   "node:zlib": ["access"]
 }
 

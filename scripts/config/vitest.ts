@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     pool: "threads",
     isolate: false,
+    globalSetup: ["test/support/databaseServer.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000
   }

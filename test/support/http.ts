@@ -44,16 +44,21 @@ export interface World {
   readonly settings?: Partial<SettingsShape>
 }
 
-/** A running service on a free port. */
-export const running = (world: World = {}) =>
-  Server.layer.pipe(
-    Layer.provideMerge([
-      world.keyStore ?? KeyStore.layerMemory({ keys: world.keys ?? [keyOf("a")] }),
-      world.limiter ?? RateLimiter.layerMemory,
-      world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
-      Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
-    ])
+/** What stands behind every service under test. */
+export type Capable = KeyStore | RateLimiter | ChainFeed | Settings
+
+/** The capabilities of a world. */
+export const capabilities = (world: World): Layer.Layer<Capable> =>
+  Layer.mergeAll(
+    world.keyStore ?? KeyStore.layerMemory({ keys: world.keys ?? [keyOf("a")] }),
+    world.limiter ?? RateLimiter.layerMemory,
+    world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
+    Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )
+
+/** The service on a free port. */
+export const running = (world: World = {}): Layer.Layer<Listening | Capable> =>
+  Server.layer.pipe(Layer.provideMerge(capabilities(world)), Layer.orDie)
 
 /** An answer, read to its end. */
 export interface Answer {

@@ -1,0 +1,69 @@
+/** The database: the one that `DATABASE_URL` names, or a PostgreSQL of our own in `DATA_DIR`. */
+import { PgClient } from "@effect/sql-pg"
+import { Config, Duration, Effect, Layer, Option, String } from "effect"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { join } from "node:path"
+import * as EmbeddedServer from "./EmbeddedServer.ts"
+import { migrations } from "./migrations.ts"
+
+// Any number, the same in every process.
+const MIGRATION_LOCK = 7_426_110
+
+const settings = Config.all({
+  url: Config.option(Config.Redacted("DATABASE_URL")),
+  dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".fathom")),
+  poolSize: Config.Int("DATABASE_POOL_SIZE").pipe(Config.withDefault(10)),
+  connectTimeout: Config.Duration("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
+  statementTimeout: Config.Duration("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
+})
+
+/** A client's settings that do not depend on the server. Columns are snake_case in SQL and camelCase here. */
+export const clientConfig = (options: {
+  readonly poolSize: number
+  readonly connectTimeout: Duration.Duration
+  readonly statementTimeout: Duration.Duration
+}) => ({
+  applicationName: "fathom",
+  maxConnections: options.poolSize,
+  connectTimeout: options.connectTimeout,
+  startupParameters: { statement_timeout: `${Duration.toMillis(options.statementTimeout)}` },
+  transformQueryNames: String.camelToSnake,
+  transformResultNames: String.snakeToCamel
+})
+
+/** Brings the schema up to date in one transaction. Of several processes that start at once, one does it and the others wait. */
+export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`set local statement_timeout = 0`
+        yield* sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
+        yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "schema_migrations" })
+      })
+    )
+  })
+
+const connect = Effect.gen(function* () {
+  const { dataDir, url, ...rest } = yield* settings
+  if (Option.isSome(url)) {
+    return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
+  }
+  const server = yield* EmbeddedServer.start({ folder: join(dataDir, "postgres") })
+  yield* Effect.logInfo("Started the embedded PostgreSQL", { folder: server.socketFolder })
+  const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
+  return yield* PgClient.make({ ...clientConfig(rest), ...local })
+})
+
+type Unusable =
+  | Config.ConfigError
+  | EmbeddedServer.FolderInUse
+  | EmbeddedServer.NoBinaries
+  | EmbeddedServer.ServerFailed
+  | Migrator.MigrationError
+  | SqlError.SqlError
+
+/** A connected, fully migrated database. */
+export const layer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Unusable> = Layer.effectDiscard(migrate).pipe(
+  Layer.provideMerge(PgClient.layerFrom(connect))
+)

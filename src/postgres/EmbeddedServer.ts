@@ -1,0 +1,212 @@
+import { Effect, Schedule, Schema, type Scope } from "effect"
+import type { ChildProcess } from "node:child_process"
+import { createHash } from "node:crypto"
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { findBinaries } from "./binaries.ts"
+import { takeFolder } from "./folderLock.ts"
+import * as Processes from "./processes.ts"
+import { findRunner, type Runner } from "./unprivileged.ts"
+
+/** A running PostgreSQL 18 of our own. */
+export interface EmbeddedServer {
+  /** Holds the socket; as the host of a client it means exactly that. The user is `postgres`, without a password. */
+  readonly socketFolder: string
+  readonly pid: number
+}
+
+/** Another living process runs a server on this folder. */
+export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", {
+  folder: Schema.String,
+  pid: Schema.Int
+}) {
+  override get message(): string {
+    return `${this.folder} is in use by process ${this.pid}: set DATA_DIR to another folder, or DATABASE_URL to a server`
+  }
+}
+
+/** No PostgreSQL is packaged for this kind of machine. */
+export class NoBinaries extends Schema.TaggedError<NoBinaries>()("NoBinaries", { platform: Schema.String }) {
+  override get message(): string {
+    return `no PostgreSQL comes with this package for ${this.platform}: set DATABASE_URL to a server`
+  }
+}
+
+/** The server did not come up; `detail` is what it said. */
+export class ServerFailed extends Schema.TaggedError<ServerFailed>()("ServerFailed", {
+  folder: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `PostgreSQL in ${this.folder} did not start: ${this.detail}`
+  }
+}
+
+export interface EmbeddedServerOptions {
+  readonly folder: string
+  /** Server settings that replace the defaults. */
+  readonly settings?: Readonly<Record<string, string>> | undefined
+  /** False keeps root from using user namespaces, as some containers do. */
+  readonly namespaces?: boolean | undefined
+}
+
+// A unix socket path holds 103 bytes on macOS and 107 on Linux; the file's name takes 14.
+const MAX_FOLDER_BYTES = 85
+
+const DEFAULTS = {
+  listen_addresses: "",
+  unix_socket_permissions: "0700",
+  // No /dev/shm needed.
+  dynamic_shared_memory_type: "mmap",
+  max_connections: "60",
+  shared_buffers: "64MB",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  log_checkpoints: "off",
+  timezone: "UTC",
+  log_timezone: "UTC"
+}
+
+const linesOf = (file: string): ReadonlyArray<string> =>
+  existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
+
+/**
+ * Starts the server of a data folder, made on first use, and stops it with the scope. An acknowledged write survives
+ * the death of every process involved.
+ */
+export const start: (
+  options: EmbeddedServerOptions
+) => Effect.Effect<EmbeddedServer, FolderInUse | NoBinaries | ServerFailed, Scope.Scope> = Effect.fn(
+  "EmbeddedServer.start"
+)(
+  function* ({ folder: given, namespaces = true, settings = {} }) {
+    const bin = findBinaries()
+    if (bin === null) {
+      return yield* new NoBinaries({ platform: `${process.platform}-${process.arch}` })
+    }
+    const folder = resolve(given)
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const owner = yield* takeFolder(folder)
+    if (owner !== null) {
+      return yield* new FolderInUse({ folder, pid: owner })
+    }
+    const runner = yield* findRunner({ namespaces })
+    runner.own(folder)
+    const server = { bin, folder, runner, data: join(folder, "data"), socketFolder: socketFolderOf(folder) }
+    mkdirSync(server.socketFolder, { recursive: true, mode: 0o700 })
+    runner.own(server.socketFolder)
+    yield* initialise(server, settings)
+    yield* stopOrphan(server)
+    const pid = yield* launch(server, settings)
+    return { socketFolder: server.socketFolder, pid }
+  },
+  // What the file system refuses is as good as a server that does not start.
+  (effect, { folder }) =>
+    Effect.catchDefect(effect, (cause) => Effect.fail(new ServerFailed({ folder, detail: String(cause) })))
+)
+
+interface Server {
+  readonly bin: string
+  readonly folder: string
+  readonly data: string
+  readonly socketFolder: string
+  readonly runner: Runner
+}
+
+const failed = (server: Server) => (detail: string) => new ServerFailed({ folder: server.folder, detail })
+
+const socketFolderOf = (folder: string): string => {
+  if (Buffer.byteLength(folder) <= MAX_FOLDER_BYTES) {
+    return folder
+  }
+  const short = join(tmpdir(), `fathom-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`)
+  if (existsSync(short) && statSync(short).uid !== statSync(folder).uid) {
+    throw new Error(`${short} belongs to somebody else`)
+  }
+  return short
+}
+
+/** Makes the database cluster aside and moves it into place whole, so that half a cluster is never taken for one. */
+const initialise = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
+  if (existsSync(join(server.data, "PG_VERSION"))) {
+    return
+  }
+  const aside = join(server.folder, "data.new")
+  rmSync(aside, { recursive: true, force: true })
+  const args = ["-D", aside, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-instructions"]
+  const sync = settings["fsync"] === "off" ? ["--no-sync"] : []
+  const command = server.runner.once(join(server.bin, "initdb"), [...args, ...sync])
+  yield* Effect.mapError(Processes.run(command), failed(server))
+  renameSync(aside, server.data)
+})
+
+/** A server whose owner was killed, on a system where it could not follow: it has no owner any more, and has to go. */
+const stopOrphan = Effect.fnUntraced(function* (server: Server) {
+  const pid = Number(linesOf(join(server.data, "postmaster.pid"))[0] ?? 0)
+  if (!(pid > 0) || !(yield* Processes.commandLine(pid)).includes(server.data)) {
+    return
+  }
+  Processes.signal(pid, "SIGINT")
+  yield* Effect.sync(() => Processes.signal(pid, 0)).pipe(
+    Effect.repeat({ until: (alive) => !alive, schedule: Schedule.spaced("10 millis") }),
+    Effect.timeoutOrElse({
+      duration: "10 seconds",
+      orElse: () => Effect.fail(failed(server)(`an older server, process ${pid}, does not stop`))
+    })
+  )
+})
+
+/** Starts the server and waits until it takes connections. Remains of one that was killed may need a moment to go. */
+const launch = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
+  const all = Object.entries({ ...DEFAULTS, unix_socket_directories: server.socketFolder, ...settings })
+  const flags = all.flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const command = server.runner.server(join(server.bin, "postgres"), ["-D", server.data, "-p", "5432", ...flags])
+  const log = join(server.folder, "postgres.log")
+
+  const child = yield* Effect.acquireRelease(startLogged(command, log), stop).pipe(
+    Effect.mapError(failed(server)),
+    Effect.tap((child) => ready(server, child, log)),
+    Effect.retry({
+      while: ({ detail }) => /already exists|still in use/u.test(detail),
+      schedule: Schedule.spaced("100 millis"),
+      times: 300
+    })
+  )
+  return child.pid ?? 0
+})
+
+const startLogged = (command: Processes.Command, log: string): Effect.Effect<ChildProcess, string> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => openSync(log, "w", 0o600)),
+    (file) => Processes.start(command, file),
+    (file) => Effect.sync(() => closeSync(file))
+  )
+
+/** Line 1 of the pid file names the server, an older one may have left the file behind; line 8 says `ready`. */
+const ready = (server: Server, child: ChildProcess, log: string): Effect.Effect<void, ServerFailed> =>
+  Effect.suspend(() => {
+    if (Processes.hasEnded(child)) {
+      return Effect.fail(failed(server)(linesOf(log).slice(-20).join("\n")))
+    }
+    const lines = linesOf(join(server.data, "postmaster.pid"))
+    return Effect.succeed(Number(lines[0]) === child.pid && lines[7]?.trim() === "ready")
+  }).pipe(
+    Effect.repeat({ until: (isReady) => isReady, schedule: Schedule.spaced("5 millis") }),
+    Effect.timeoutOrElse({
+      duration: "2 minutes",
+      orElse: () => Effect.fail(failed(server)("it takes no connections after two minutes"))
+    }),
+    Effect.asVoid
+  )
+
+/** A fast shutdown: rolls open transactions back, writes a checkpoint and ends. */
+const stop = (child: ChildProcess): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    child.kill("SIGINT")
+    const done = yield* Processes.ended(child).pipe(Effect.interruptible, Effect.timeoutOption("10 seconds"))
+    if (done._tag === "None") {
+      child.kill("SIGKILL")
+      yield* Processes.ended(child)
+    }
+  })

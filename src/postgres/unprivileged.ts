@@ -1,0 +1,56 @@
+/** PostgreSQL refuses to run as root, and `initdb` as a user without a passwd entry. Containers are often both. */
+import { Effect } from "effect"
+import { chownSync } from "node:fs"
+import { userInfo } from "node:os"
+import { type Command, run } from "./processes.ts"
+
+const NOBODY = 65534
+
+/** How to run the programs of one data folder. */
+export interface Runner {
+  /** A program that ends by itself. */
+  readonly once: (file: string, args: ReadonlyArray<string>) => Command
+  /** A server. It follows this process to the grave with an orderly shutdown where the system can do that. */
+  readonly server: (file: string, args: ReadonlyArray<string>) => Command
+  /** Gives a folder to whoever runs the programs. */
+  readonly own: (folder: string) => void
+}
+
+const hasPasswdEntry = (): boolean => {
+  try {
+    return userInfo().username !== ""
+  } catch {
+    return false
+  }
+}
+
+const succeeds = (file: string, args: ReadonlyArray<string>) => Effect.isSuccess(run({ file, args }))
+
+/**
+ * Finds the way that this machine allows. A user namespace without a mapping reads as nobody while files keep their
+ * owner; where that is forbidden, as under the default profile of Docker, root becomes nobody for good.
+ */
+export const findRunner: (options: { readonly namespaces: boolean }) => Effect.Effect<Runner> = Effect.fnUntraced(
+  function* ({ namespaces }) {
+    const isRoot = process.getuid?.() === 0
+    const [canUnshare, canFollow] = yield* Effect.all(
+      [succeeds("unshare", ["--user", "true"]), succeeds("setpriv", ["--pdeathsig", "INT", "true"])],
+      { concurrency: "unbounded" }
+    )
+    const unshared = namespaces && canUnshare && (isRoot || !hasPasswdEntry())
+    const ids = isRoot && !unshared ? { uid: NOBODY, gid: NOBODY } : {}
+    const enter = unshared ? ["unshare", "--user"] : []
+    const follow = canFollow ? ["setpriv", "--pdeathsig", "INT"] : []
+
+    const command = (line: ReadonlyArray<string>): Command => ({ file: line[0] ?? "", args: line.slice(1), ...ids })
+    return {
+      once: (file, args) => command([...enter, file, ...args]),
+      server: (file, args) => command([...enter, ...follow, file, ...args]),
+      own: (folder) => {
+        if (ids.uid !== undefined) {
+          chownSync(folder, ids.uid, ids.gid)
+        }
+      }
+    }
+  }
+)
