@@ -89,8 +89,9 @@ const answer = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, clock: C
 const shown = (value: unknown): string =>
   JSON.stringify(value, (_, field: unknown) => (typeof field === "bigint" ? String(field) : field))
 
+/** Whether the entry is tagged so: as a flag, as the value of some field, or in a list of tags. */
 const oldRounding = (entry: Entry): boolean =>
-  entry["oldRounding"] === true || (Array.isArray(entry["tags"]) && entry["tags"].includes("oldRounding"))
+  entry["oldRounding"] === true || Object.values(entry).flat().includes("oldRounding")
 
 /** Checks every case and every error, telling `note` of each that is not exact. */
 export const check = (fixture: Fixture, note: (line: string) => void): Tally => {

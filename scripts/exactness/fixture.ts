@@ -1,7 +1,7 @@
 /** A recorded pool: its accounts and what the program paid, in the format that `scripts/exactness.ts --help` tells. */
 import { readFileSync } from "node:fs"
 import type { Account, ChainClock } from "../../src/domain/Account.ts"
-import { Address } from "../../src/domain/Address.ts"
+import { Address, isAddress } from "../../src/domain/Address.ts"
 
 /** A case or an error as the file has it. Numbers may be digits in quotes. */
 export type Entry = Readonly<Record<string, unknown>>
@@ -40,7 +40,7 @@ export const bigintOf = (entry: Entry, field: string): bigint | undefined => {
 /** The field as an address, or undefined where the entry has none. */
 export const addressOf = (entry: Entry, field: string): Address | undefined => {
   const text = textOf(entry, field)
-  return text === undefined ? undefined : Address.make(text)
+  return text === undefined || !isAddress(text) ? undefined : Address.make(text)
 }
 
 const numberOf = (field: string, ...entries: ReadonlyArray<Entry>): number | undefined => {
