@@ -37,6 +37,14 @@ const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): 
 export const asBitmapExtension = (data: Uint8Array): Uint8Array | null =>
   data.length >= BITMAP_EXTENSION_SIZE && hasDiscriminator(data, BITMAP_EXTENSION_DISCRIMINATOR) ? data : null
 
+/** Numbers of the first and last array that there is a bit for. */
+const recorded = (spacing: number, extended: boolean): readonly [number, number] => {
+  const span = clmmArraySpan(spacing)
+  const lowest = clmmArrayStart(MIN_TICK, spacing) / span
+  const highest = clmmArrayStart(MAX_TICK, spacing) / span
+  return extended ? [lowest, highest] : [Math.max(lowest, -IN_POOL), Math.min(highest, IN_POOL - 1)]
+}
+
 /**
  * Starts of the arrays with initialized ticks that a swap from this tick meets, nearest first, at most `count`. The array
  * of the tick itself belongs to both directions.
@@ -48,8 +56,7 @@ export const initializedArrays = (
 ): ReadonlyArray<number> => {
   const { count, down, spacing, tick } = search
   const span = clmmArraySpan(spacing)
-  const lowest = clmmArrayStart(MIN_TICK, spacing) / span
-  const highest = clmmArrayStart(MAX_TICK, spacing) / span
+  const [lowest, highest] = recorded(spacing, extension !== null)
   const found: Array<number> = []
   for (let n = clmmArrayStart(tick, spacing) / span; n >= lowest && n <= highest && found.length < count;) {
     const first = floorDiv(n, 8) * 8

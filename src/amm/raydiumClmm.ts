@@ -19,7 +19,7 @@ import {
   CLMM_POOL_DISCRIMINATOR,
   CLMM_POOL_SIZE,
   CLMM_PROGRAM,
-  clmmArrayAddress,
+  clmmArrayAddresses,
   type ClmmConfig,
   clmmPoolOffsets,
   type ClmmState,
@@ -60,7 +60,7 @@ const needs = (pool: Account, accounts: Accounts, derive: DeriveAddress): Readon
   }
   const { down, up } = arraysOf(pool, state, accounts, derive)
   const extension = bitmapOverflows(state.tickSpacing) ? [bitmapExtensionAddress(derive, pool.address)] : []
-  const arrays = Array.from(new Set([...down, ...up]), (start) => clmmArrayAddress(derive, pool.address, start))
+  const arrays = Array.from(new Set([...down, ...up]), clmmArrayAddresses(derive, pool.address))
   return [state.config, state.mint0, state.mint1, ...extension, ...arrays]
 }
 
@@ -152,7 +152,8 @@ export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAdd
     return malformed(`${state.config} is not a CLMM configuration`)
   }
   const starts = arraysOf(pool, state, accounts, derive)
-  const accountOf = (start: number) => accounts(clmmArrayAddress(derive, pool.address, start))
+  const addressOf = clmmArrayAddresses(derive, pool.address)
+  const accountOf = (start: number) => accounts(addressOf(start))
   const down = ticksAhead(starts.down, state.tick, true, accountOf)
   if (isFailure(down)) {
     return down

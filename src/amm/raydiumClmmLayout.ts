@@ -4,7 +4,7 @@
  */
 import type { Account } from "../domain/Account.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
-import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "./bytes.ts"
+import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "./bytes.ts"
 import type { DeriveAddress } from "./Program.ts"
 import { floorDiv, type Tick } from "./ticks.ts"
 
@@ -135,6 +135,13 @@ export const decodeClmmConfig = ({ data, owner }: Account): ClmmConfig | null =>
   }
 }
 
+/** Whether any of these sixteen bytes is set: a u128 above zero, or one of two u64. */
+const isUsed = (view: DataView, offset: number): boolean =>
+  (view.getUint32(offset) | view.getUint32(offset + 4) | view.getUint32(offset + 8) | view.getUint32(offset + 12)) !== 0
+
+const int128 = (view: DataView, offset: number): bigint =>
+  (view.getBigInt64(offset + 8, true) << 64n) | view.getBigUint64(offset, true)
+
 /** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
 export const decodeClmmArray = ({ data, owner }: Account, start: number): ReadonlyArray<Tick> | null => {
   const at = clmmArrayOffsets
@@ -146,14 +153,17 @@ export const decodeClmmArray = ({ data, owner }: Account, start: number): Readon
   ) {
     return null
   }
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const found: Array<Tick> = []
   for (let i = 0, offset: number = at.ticks; i < TICKS_IN_CLMM_ARRAY; i++, offset += at.tickSize) {
-    const orders = readU64(data, offset + at.tickOrders) + readU64(data, offset + at.tickPartFilledOrders)
-    if (orders > 0n || readU128(data, offset + at.tickGross) > 0n) {
+    const hasOrders = isUsed(view, offset + at.tickOrders)
+    if (hasOrders || isUsed(view, offset + at.tickGross)) {
       found.push({
-        index: readI32(data, offset + at.tickIndex),
-        liquidityNet: readI128(data, offset + at.tickNet),
-        orders
+        index: view.getInt32(offset + at.tickIndex, true),
+        liquidityNet: int128(view, offset + at.tickNet),
+        orders: hasOrders
+          ? view.getBigUint64(offset + at.tickOrders, true) + view.getBigUint64(offset + at.tickPartFilledOrders, true)
+          : 0n
       })
     }
   }
@@ -163,12 +173,19 @@ export const decodeClmmArray = ({ data, owner }: Account, start: number): Readon
 const ARRAY_SEED = new TextEncoder().encode("tick_array")
 const EXTENSION_SEED = new TextEncoder().encode("pool_tick_array_bitmap_extension")
 
-/** The tick array that begins at `start`; the program seeds it with the index as four bytes, the highest first. */
-export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address => {
-  const index = new Uint8Array(4)
-  new DataView(index.buffer).setInt32(0, start)
-  return derive(CLMM_PROGRAM, [ARRAY_SEED, addressToBytes(pool), index])
+/** Addresses of a pool's tick arrays by their start; the program seeds them with it as four bytes, the highest first. */
+export const clmmArrayAddresses = (derive: DeriveAddress, pool: Address): ((start: number) => Address) => {
+  const poolBytes = addressToBytes(pool)
+  return (start) => {
+    const index = new Uint8Array(4)
+    new DataView(index.buffer).setInt32(0, start)
+    return derive(CLMM_PROGRAM, [ARRAY_SEED, poolBytes, index])
+  }
 }
+
+/** The tick array that begins at `start`. */
+export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address =>
+  clmmArrayAddresses(derive, pool)(start)
 
 /** Where the bitmap of tick arrays goes on when they lie farther out than the pool account records. */
 export const bitmapExtensionAddress = (derive: DeriveAddress, pool: Address): Address =>

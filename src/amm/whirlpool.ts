@@ -22,7 +22,7 @@ import {
   WHIRLPOOL_DISCRIMINATOR,
   WHIRLPOOL_PROGRAM,
   WHIRLPOOL_SIZE,
-  whirlpoolArrayAddress,
+  whirlpoolArrayAddresses,
   whirlpoolOffsets,
   type WhirlpoolState
 } from "./whirlpoolLayout.ts"
@@ -46,7 +46,7 @@ const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress): Reado
   }
   const { mintA, mintB, tick, tickSpacing } = state
   const starts = [...arraySequence(tick, tickSpacing, true), ...arraySequence(tick, tickSpacing, false)]
-  return [mintA, mintB, ...Array.from(new Set(starts), (start) => whirlpoolArrayAddress(derive, pool.address, start))]
+  return [mintA, mintB, ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))]
 }
 
 /** Ticks in one direction, as far as they are known, and the edge behind them when all arrays are. */
@@ -60,10 +60,10 @@ type ReadArray = (start: number) => ReadonlyArray<Tick> | Unpriceable
 
 const isList = (read: ReadonlyArray<Tick> | Unpriceable): read is ReadonlyArray<Tick> => Array.isArray(read)
 
-const readArrayOf =
-  (pool: Account, spacing: number, accounts: Accounts, derive: DeriveAddress): ReadArray =>
-  (start) => {
-    const address = whirlpoolArrayAddress(derive, pool.address, start)
+const readArrayOf = (pool: Account, spacing: number, accounts: Accounts, derive: DeriveAddress): ReadArray => {
+  const addressOf = whirlpoolArrayAddresses(derive, pool.address)
+  return (start) => {
+    const address = addressOf(start)
     const account = accounts(address)
     if (account === undefined) {
       return incomplete(`tick array ${address} has not been read`)
@@ -72,6 +72,7 @@ const readArrayOf =
       ? []
       : (decodeWhirlpoolArray(account, start, spacing) ?? malformed(`tick array ${address} is not one`))
   }
+}
 
 const reachOf = ({ tick, tickSpacing }: WhirlpoolState, down: boolean, read: ReadArray): Reach | Unpriceable => {
   const starts = arraySequence(tick, tickSpacing, down)

@@ -104,9 +104,15 @@ const text = (seed: string) => new TextEncoder().encode(seed)
 const TICK_ARRAY_SEED = text("tick_array")
 const ORACLE_SEED = text("oracle")
 
-/** The tick array that begins at `start`; the program seeds it with the index as decimal text. */
+/** Addresses of a pool's tick arrays by their start; the program seeds them with it as decimal text. */
+export const whirlpoolArrayAddresses = (derive: DeriveAddress, pool: Address): ((start: number) => Address) => {
+  const poolBytes = addressToBytes(pool)
+  return (start) => derive(WHIRLPOOL_PROGRAM, [TICK_ARRAY_SEED, poolBytes, text(String(start))])
+}
+
+/** The tick array that begins at `start`. */
 export const whirlpoolArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address =>
-  derive(WHIRLPOOL_PROGRAM, [TICK_ARRAY_SEED, addressToBytes(pool), text(String(start))])
+  whirlpoolArrayAddresses(derive, pool)(start)
 
 /** The account that holds the adaptive fee of a pool. */
 export const oracleAddress = (derive: DeriveAddress, pool: Address): Address =>

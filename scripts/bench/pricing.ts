@@ -1,0 +1,146 @@
+/**
+ * What one quote costs, per AMM program: `node scripts/bench/pricing.ts [--json]`.
+ *
+ * Pools are synthetic and warm. Amounts are spread evenly over all sizes, from one unit to all the liquidity there is,
+ * in both directions. A sample is a batch of eight quotes, so that the 99th percentile still sees single slow ones.
+ * What a write to the pool costs comes apart: `decode` reads the accounts, `table` is the first quote afterwards, which
+ * sums up one direction to the end of its liquidity.
+ */
+import { isUnpriceable, type Pool, type Program } from "../../src/amm/Program.ts"
+import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
+import { whirlpool } from "../../src/amm/whirlpool.ts"
+import { MAX_U64 } from "../../src/domain/Amount.ts"
+import {
+  clmmFrom,
+  clock,
+  derive,
+  type PoolPlan,
+  randomFrom,
+  type SyntheticPool,
+  whirlpoolFrom
+} from "../../test/amm/syntheticPools.ts"
+import { percentile, report } from "./report.ts"
+
+/** A pool with liquidity around its price on as many ticks as a busy pool has: about a hundred and twenty. */
+const busy = (tickSpacing: number, feeRate: number): PoolPlan => {
+  const random = randomFrom(42)
+  const tick = -24_473
+  const at = (offset: number) => (Math.floor(tick / tickSpacing) + offset) * tickSpacing
+  const positions = Array.from({ length: 70 }, () => {
+    const below = 1 + Math.floor(random() * 60)
+    const above = 1 + Math.floor(random() * 60)
+    return { lower: at(-below), upper: at(above), liquidity: 10n ** 12n + BigInt(Math.floor(random() * 1e15)) }
+  })
+  return { tickSpacing, tick, feeRate, positions }
+}
+
+interface Subject {
+  readonly program: Program
+  readonly synthetic: SyntheticPool
+}
+
+/** What is measured: one line a program. */
+const subjects: ReadonlyArray<Subject> = [
+  { program: raydiumClmm, synthetic: clmmFrom(busy(1, 400)) },
+  { program: whirlpool, synthetic: whirlpoolFrom(busy(4, 400)) }
+]
+
+const BATCH = 8
+const BATCHES = 40_000
+const REBUILDS = 2000
+
+const decode = ({ program, synthetic: { accounts, pool } }: Subject): Pool => {
+  const decoded = program.decode(pool, accounts, derive)
+  if (isUnpriceable(decoded)) {
+    throw new Error(`${program.dex}: ${decoded.detail}`)
+  }
+  return decoded
+}
+
+/** The most a direction takes; a curve without an end takes a trillion units. */
+const capacity = (pool: Pool, aToB: boolean): bigint => {
+  const { amountIn, ending } = pool.swap(aToB, MAX_U64, clock)
+  return ending === "exhausted" ? amountIn : 10n ** 12n
+}
+
+interface Trade {
+  readonly aToB: boolean
+  readonly amount: bigint
+}
+
+const tradesFor = (pool: Pool): ReadonlyArray<Trade> => {
+  const random = randomFrom(7)
+  return Array.from({ length: 4096 }, (_, i) => {
+    const aToB = i % 2 === 0
+    const size = Math.log2(Number(capacity(pool, aToB)))
+    return { aToB, amount: BigInt(Math.ceil(2 ** (random() * size))) }
+  })
+}
+
+const elapsedNs = (work: () => void): number => {
+  const start = process.hrtime.bigint()
+  work()
+  return Number(process.hrtime.bigint() - start)
+}
+
+const quotes = (pool: Pool): Float64Array => {
+  const trades = tradesFor(pool)
+  const samples = new Float64Array(BATCHES)
+  let next = 0
+  let paid = 0n
+  const batch = () => {
+    for (let i = 0; i < BATCH; i++) {
+      const trade = trades[next++ % trades.length]
+      if (trade !== undefined) {
+        paid += pool.swap(trade.aToB, trade.amount, clock).amountOut
+      }
+    }
+  }
+  for (let i = 0; i < BATCHES; i++) {
+    batch()
+  }
+  for (let i = 0; i < BATCHES; i++) {
+    samples[i] = elapsedNs(batch) / BATCH
+  }
+  if (paid === 0n) {
+    throw new Error("nothing was quoted")
+  }
+  return samples
+}
+
+/** Times decoding, and apart from it the first quote of each direction in turn. */
+const rebuilds = (subject: Subject) => {
+  const decoding = new Float64Array(REBUILDS)
+  const summing = new Float64Array(REBUILDS)
+  let fresh = decode(subject)
+  const most = [capacity(fresh, true), capacity(fresh, false)] as const
+  for (let i = -REBUILDS; i < REBUILDS; i++) {
+    const aToB = i % 2 === 0
+    const decodeNs = elapsedNs(() => {
+      fresh = decode(subject)
+    })
+    const sumNs = elapsedNs(() => fresh.swap(aToB, most[aToB ? 0 : 1], clock))
+    if (i >= 0) {
+      decoding[i] = decodeNs
+      summing[i] = sumNs
+    }
+  }
+  return { decoding, summing }
+}
+
+const us = (ns: number | null): number | null => (ns === null ? null : Math.round(ns) / 1000)
+
+const figuresOf = (subject: Subject) => {
+  const quoted = quotes(decode(subject))
+  const { decoding, summing } = rebuilds(subject)
+  return {
+    quoteMedianUs: us(percentile(quoted, 0.5)),
+    quoteP99Us: us(percentile(quoted, 0.99)),
+    decodeMedianUs: us(percentile(decoding, 0.5)),
+    decodeP99Us: us(percentile(decoding, 0.99)),
+    tableMedianUs: us(percentile(summing, 0.5)),
+    tableP99Us: us(percentile(summing, 0.99))
+  }
+}
+
+report("pricing", Object.fromEntries(subjects.map((subject) => [subject.program.dex, figuresOf(subject)])))
