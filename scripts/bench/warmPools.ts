@@ -6,7 +6,7 @@ import { type Course, staticFee } from "../../src/amm/course.ts"
 import { makePriceTable } from "../../src/amm/priceTable.ts"
 import type { Pool } from "../../src/amm/Program.ts"
 import { raydiumRules } from "../../src/amm/raydiumTicks.ts"
-import { type Address, addressFromBytes, SOL } from "../../src/domain/Address.ts"
+import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/quotes/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { ChainFeed } from "../../src/solana/ChainFeed.ts"
@@ -26,14 +26,21 @@ const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
   transferFeesOut: null
 })
 
-const constantProduct = (n: number): Pool => {
-  const depth = BigInt(n) * 10n ** 13n
+/** Which mints a synthetic pool trades, under which address, and how deep it is: one is shallow, a thousand is deep. */
+export interface PoolPlan {
+  readonly address: Address
+  readonly mintA: Mint
+  readonly mintB: Mint
+  readonly depth: number
+}
+
+/** A warm constant-product pool with a fee of 25 bps. */
+export const constantProduct = ({ depth: deep, ...plan }: PoolPlan): Pool => {
+  const depth = BigInt(deep) * 10n ** 13n
   const [down, up] = [side(depth, depth / 20n), side(depth / 20n, depth)]
   return {
-    address: address(10 + n),
+    ...plan,
     dex: "constant",
-    mintA: TOKEN,
-    mintB: SOL,
     slot: 1,
     swap: (aToB, amountIn, { epoch }) => sell(aToB ? down : up, amountIn, epoch),
     marginalRate: (aToB, { epoch }) => marginalRate(aToB ? down : up, epoch)
@@ -60,14 +67,13 @@ const course = (down: boolean, liquidity: bigint): Course => ({
   cuts: []
 })
 
-const concentrated = (n: number): Pool => {
-  const liquidity = BigInt(n) * 10n ** 14n
+/** A warm concentrated pool with 180 initialized ticks on either side and a fee of 25 bps. */
+export const concentrated = ({ depth, ...plan }: PoolPlan): Pool => {
+  const liquidity = BigInt(depth) * 10n ** 14n
   const tables = { down: makePriceTable(course(true, liquidity)), up: makePriceTable(course(false, liquidity)) }
   return makeConcentratedPool({
-    address: address(30 + n),
+    ...plan,
     dex: "concentrated",
-    mintA: TOKEN,
-    mintB: SOL,
     slot: 1,
     feesA: { fees: null, slot: 0 },
     feesB: { fees: null, slot: 0 },
@@ -78,12 +84,21 @@ const concentrated = (n: number): Pool => {
 
 const numbers = [1, 2, 3, 4]
 /** The candidates. */
-export const warmPools = [...numbers.map(constantProduct), ...numbers.map(concentrated)]
+export const warmPools = [
+  ...numbers.map((n) => constantProduct({ address: address(10 + n), mintA: TOKEN, mintB: SOL, depth: n })),
+  ...numbers.map((n) => concentrated({ address: address(30 + n), mintA: TOKEN, mintB: SOL, depth: n }))
+]
 const known = { pools: warmPools, refused: [] }
 
 const book = Layer.succeed(
   PoolBook,
-  PoolBook.of({ between: () => known, poolsOf: () => warmPools, warm: () => Effect.void })
+  PoolBook.of({
+    between: () => known,
+    poolsOf: () => warmPools,
+    isLoaded: () => true,
+    graph: { partnersOf: () => [], poolsBetween: () => warmPools },
+    warm: () => Effect.void
+  })
 )
 
 const feed = Layer.succeed(

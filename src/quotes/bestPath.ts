@@ -1,15 +1,22 @@
 /**
- * The single path that pays most, found exactly. A swap's output never falls when its input grows, so the best way to
- * stand at a mint after some hops is the one that holds most of it there; only the ban on visiting a mint twice needs a
- * second choice, and with at most four hops one second choice is enough.
+ * The single path that pays most, found exactly and lazily.
+ *
+ * For every mint and number of hops there is a list of ways to stand there, richest first. A swap's output never falls
+ * when its input grows, so the richest way through a pool comes from the richest way to stand before it: one look at the
+ * head of each list usually decides. Only where that way has been at the next mint already, or holds more than the next
+ * pool can take, is the second richest worked out, and so on. (The k-best search of Huang and Chiang, "Better k-best
+ * parsing", 2005, on a graph unrolled by hops.)
  */
 import type { Pool, Swap } from "../amm/Program.ts"
 import type { ChainClock } from "../domain/Account.ts"
 import type { Mint } from "../domain/Address.ts"
-import { bestDirect } from "./bestDirect.ts"
+import { attempt } from "./bestDirect.ts"
 
-/** The most hops a route may have. The search keeps just enough alternatives to be exact up to here. */
+/** The most hops a route may have. */
 export const MAX_HOPS = 4
+
+/** Ways that do not fit are passed over this many times before a pool is given up: a bound on the work, rarely met. */
+const MOST_PASSED_OVER = 64
 
 /** Pools as a graph: mints are its nodes. */
 export interface PoolGraph {
@@ -32,16 +39,46 @@ export interface Step {
   readonly mint: Mint
   /** Units of `mint` held here. */
   readonly amount: bigint
-  readonly hops: number
   /** Whether a pool on the way ran out before it took the whole amount. */
   readonly exhausted: boolean
   readonly via: { readonly from: Step; readonly pool: Pool; readonly swap: Swap } | null
 }
 
-/** Hops from each mint to the output, as far as `limit`. */
-const distancesTo = (graph: PoolGraph, outputMint: Mint, limit: number): ReadonlyMap<Mint, number> => {
-  const distances = new Map<Mint, number>([[outputMint, 0]])
-  let edge: Array<Mint> = [outputMint]
+/** Ways to stand at one mint after so many hops. */
+interface Stop {
+  readonly mint: Mint
+  /** Richest first, as far as anyone has asked. */
+  readonly ways: Array<Step>
+  /** Null until somebody asks. */
+  sources: Array<Source> | null
+}
+
+/** Ways into a stop through one pool, richest first. */
+interface Source {
+  readonly from: Stop
+  readonly pool: Pool
+  next: number
+  head: Step | null
+}
+
+const visits = (step: Step, mint: Mint): boolean => {
+  for (let at: Step | undefined = step; at !== undefined; at = at.via?.from) {
+    if (at.mint === mint) {
+      return true
+    }
+  }
+  return false
+}
+
+const addressOf = (step: Step): string => step.via?.pool.address ?? ""
+
+/** Whether `a` is the richer way; equal riches go to the lower pool address. */
+const beats = (a: Step, b: Step): boolean => (a.amount === b.amount ? addressOf(a) < addressOf(b) : a.amount > b.amount)
+
+/** Hops from the input to each mint, as far as `limit`. */
+const distancesFrom = (graph: PoolGraph, inputMint: Mint, limit: number): ReadonlyMap<Mint, number> => {
+  const distances = new Map<Mint, number>([[inputMint, 0]])
+  let edge: Array<Mint> = [inputMint]
   for (let distance = 1; distance <= limit && edge.length > 0; distance++) {
     const next: Array<Mint> = []
     for (const mint of edge) {
@@ -57,80 +94,111 @@ const distancesTo = (graph: PoolGraph, outputMint: Mint, limit: number): Readonl
   return distances
 }
 
-const visits = (step: Step, mint: Mint): boolean => {
-  for (let at: Step | undefined = step; at !== undefined; at = at.via?.from) {
-    if (at.mint === mint) {
-      return true
+/** One search: the stops it has come by, and what it allows. */
+class Search {
+  readonly #graph: PoolGraph
+  readonly #clock: ChainClock
+  readonly #mayExhaust: boolean
+  readonly #distances: ReadonlyMap<Mint, number>
+  readonly #stops: Array<Map<Mint, Stop>>
+
+  constructor(graph: PoolGraph, { inputMint, amount, maxHops }: Trade, clock: ChainClock, mayExhaust: boolean) {
+    this.#graph = graph
+    this.#clock = clock
+    this.#mayExhaust = mayExhaust
+    this.#distances = distancesFrom(graph, inputMint, maxHops - 1)
+    const start = { mint: inputMint, ways: [{ mint: inputMint, amount, exhausted: false, via: null }], sources: [] }
+    this.#stops = [new Map([[inputMint, start]])]
+  }
+
+  /** The richest way to stand at the mint after exactly so many hops; null when there is none. */
+  richest(mint: Mint, hops: number): Step | null {
+    return this.#way(this.#stop(mint, hops), hops, 0)
+  }
+
+  #stop(mint: Mint, hops: number): Stop {
+    const stops = (this.#stops[hops] ??= new Map())
+    const known = stops.get(mint)
+    if (known !== undefined) {
+      return known
     }
+    const stop: Stop = { mint, ways: [], sources: null }
+    stops.set(mint, stop)
+    return stop
   }
-  return false
-}
 
-const addressOf = (step: Step): string => step.via?.pool.address ?? ""
+  #way(stop: Stop, hops: number, rank: number): Step | null {
+    while (stop.ways.length <= rank) {
+      stop.sources ??= this.#sourcesOf(stop, hops)
+      let best: Source | null = null
+      for (const source of stop.sources) {
+        if (source.head !== null && (best === null || best.head === null || beats(source.head, best.head))) {
+          best = source
+        }
+      }
+      if (best === null || best.head === null) {
+        return null
+      }
+      stop.ways.push(best.head)
+      this.#advance(best, stop.mint, hops)
+    }
+    return stop.ways[rank] ?? null
+  }
 
-/** Whether `a` is the better place to stand: nothing ran out, more in hand, fewer hops, then the lower pool address. */
-const beats = (a: Step, b: Step): boolean => {
-  if (a.exhausted !== b.exhausted) {
-    return b.exhausted
+  #sourcesOf({ mint }: Stop, hops: number): Array<Source> {
+    const sources: Array<Source> = []
+    for (const partner of this.#graph.partnersOf(mint)) {
+      const distance = this.#distances.get(partner)
+      // The first hop leaves the input, and no later one does: a path visits a mint once.
+      if (distance === undefined || distance >= hops || (distance === 0) !== (hops === 1)) {
+        continue
+      }
+      const from = this.#stop(partner, hops - 1)
+      for (const pool of this.#graph.poolsBetween(partner, mint)) {
+        const source: Source = { from, pool, next: 0, head: null }
+        this.#advance(source, mint, hops)
+        sources.push(source)
+      }
+    }
+    return sources
   }
-  if (a.amount !== b.amount) {
-    return a.amount > b.amount
-  }
-  return a.hops === b.hops ? addressOf(a) < addressOf(b) : a.hops < b.hops
-}
 
-/** Keeps the best step at a mint and, where a later hop could need it, the best one that came another way. */
-const keep = (held: ReadonlyArray<Step>, step: Step, alternatives: number): ReadonlyArray<Step> => {
-  const sameWay = held.find(({ via }) => via?.from.mint === step.via?.from.mint)
-  if (sameWay !== undefined && !beats(step, sameWay)) {
-    return held
-  }
-  const others = held.filter((other) => other !== sameWay)
-  return [...others, step].toSorted((a, b) => (beats(a, b) ? -1 : 1)).slice(0, alternatives)
-}
-
-/** Swaps on from a step into a partner mint through the pool that pays most; null when none may be used. */
-const advance = (graph: PoolGraph, from: Step, mint: Mint, clock: ChainClock, mayExhaust: boolean): Step | null => {
-  const best = bestDirect(graph.poolsBetween(from.mint, mint), { inputMint: from.mint, amount: from.amount }, clock)
-  if (best === null || (best.swap.ending === "exhausted" && !mayExhaust)) {
-    return null
-  }
-  return {
-    mint,
-    amount: best.swap.amountOut,
-    hops: from.hops + 1,
-    exhausted: from.exhausted || best.swap.ending === "exhausted",
-    via: { from, pool: best.pool, swap: best.swap }
+  /** Moves a source on to its next way that fits. */
+  #advance(source: Source, mint: Mint, hops: number): void {
+    source.head = null
+    for (let passedOver = 0; source.head === null && passedOver < MOST_PASSED_OVER; passedOver++) {
+      const from = this.#way(source.from, hops - 1, source.next++)
+      if (from === null) {
+        return
+      }
+      if (visits(from, mint)) {
+        continue
+      }
+      const swap = attempt(source.pool, from.mint, from.amount, this.#clock)
+      if (swap.amountOut === 0n || swap.ending === "refused") {
+        // What is too little now stays too little for the poorer ways.
+        return
+      }
+      const ranOut = swap.ending === "exhausted"
+      if (!ranOut || this.#mayExhaust) {
+        source.head = {
+          mint,
+          amount: swap.amountOut,
+          exhausted: from.exhausted || ranOut,
+          via: { from, pool: source.pool, swap }
+        }
+      }
+    }
   }
 }
 
 const search = (graph: PoolGraph, trade: Trade, clock: ChainClock, mayExhaust: boolean): Step | null => {
-  const { inputMint, outputMint, amount, maxHops } = trade
-  const distances = distancesTo(graph, outputMint, maxHops)
+  const paths = new Search(graph, trade, clock, mayExhaust)
   let best: Step | null = null
-  let steps: ReadonlyArray<Step> = [{ mint: inputMint, amount, hops: 0, exhausted: false, via: null }]
-  for (let hop = 1; hop <= maxHops && steps.length > 0; hop++) {
-    const reach = maxHops - hop
-    // A step that has only the output ahead can meet no mint again, and after one hop there is only one way to have come.
-    const alternatives = hop > 1 && reach > 1 ? 2 : 1
-    const reached = new Map<Mint, ReadonlyArray<Step>>()
-    for (const from of steps) {
-      for (const mint of graph.partnersOf(from.mint)) {
-        if ((distances.get(mint) ?? Infinity) > reach || visits(from, mint)) {
-          continue
-        }
-        const step = advance(graph, from, mint, clock, mayExhaust)
-        if (step === null) {
-          continue
-        }
-        if (mint === outputMint) {
-          best = best === null || beats(step, best) ? step : best
-        } else {
-          reached.set(mint, keep(reached.get(mint) ?? [], step, alternatives))
-        }
-      }
-    }
-    steps = Array.from(reached.values()).flat()
+  for (let hops = 1; hops <= trade.maxHops; hops++) {
+    const step = paths.richest(trade.outputMint, hops)
+    // The same for fewer hops is better.
+    best = step !== null && (best === null || step.amount > best.amount) ? step : best
   }
   return best
 }

@@ -39,13 +39,15 @@ const exhaustive = (pools: ReadonlyArray<Pool>, { inputMint, outputMint, amount,
 
 const Reserve = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1_000n, maximum: 1_000_000_000n }))
 const MintIndex = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6 }))
-const Edge = Schema.Struct({ a: MintIndex, b: MintIndex, x: Reserve, y: Reserve })
+const Edge = Schema.Struct({ a: MintIndex, b: MintIndex, x: Reserve, y: Reserve, most: Reserve })
 const Market = Schema.Array(Edge).check(Schema.isMinLength(4), Schema.isMaxLength(14))
 const Amount = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1_000n, maximum: 10_000_000n }))
 const Hops = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))
 
 const poolsOf = (edges: ReadonlyArray<typeof Edge.Type>): ReadonlyArray<Pool> =>
-  edges.flatMap(({ a, b, x, y }, i) => (a === b ? [] : [constantProduct(at(100 + i), at(a), at(b), [x, y])]))
+  edges.flatMap(({ a, b, x, y, most }, i) =>
+    a === b ? [] : [constantProduct(at(100 + i), at(a), at(b), [x, y], { most })]
+  )
 
 const tradeOf = (amount: bigint, maxHops: number): Trade => ({ inputMint: at(1), outputMint: at(2), amount, maxHops })
 
