@@ -1,18 +1,20 @@
 import { Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApiScalar } from "effect/http-api"
-import { Api } from "../api/Api.ts"
+import { type HttpApi, type HttpApiGroup, HttpApiScalar } from "effect/http-api"
 import { changelog } from "./changelog.ts"
 
 /** Paths that answer GET outside the contract. */
 export const pages = ["/docs", "/openapi.json", "/changelog"] as const
 
 /** The reference page, whole and without a single request to elsewhere, and the history of the contract. */
-export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.mergeAll(
-  HttpApiScalar.layer(Api, { path: "/docs", scalar: { withDefaultFonts: false } }),
-  HttpRouter.add(
-    "GET",
-    "/changelog",
-    HttpServerResponse.text(changelog, { contentType: "text/markdown; charset=utf-8" })
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
+  Layer.mergeAll(
+    HttpApiScalar.layer(api, { path: "/docs", scalar: { withDefaultFonts: false } }),
+    HttpRouter.add(
+      "GET",
+      "/changelog",
+      HttpServerResponse.text(changelog, { contentType: "text/markdown; charset=utf-8" })
+    )
   )
-)

@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, type Layer } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "../access/RateLimiter.ts"
 import { allowedMethods } from "./allowedMethods.ts"
 import { Drain } from "./Drain.ts"
@@ -17,7 +18,8 @@ const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHead
  * Around every request, routed or not: it opens the exchange, answers what needs no route, and has `finish` write the
  * answer. `pages` are the paths outside the contract.
  */
-export const layer = (
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
   pages: ReadonlyArray<`/${string}`>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | Drain> =>
   HttpRouter.middleware(
@@ -27,7 +29,7 @@ export const layer = (
         clock: yield* Clock.Clock,
         limiter: yield* RateLimiter,
         closing: begun,
-        allowed: allowedMethods(pages)
+        allowed: allowedMethods(api, pages)
       }
       const nextId = yield* RequestIds
 

@@ -1,13 +1,13 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
 import { Api } from "../api/Api.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
 import * as Account from "./Account.ts"
-import * as Authorization from "./Authorization.ts"
 import { routerConfig } from "./allowedMethods.ts"
+import * as Authorization from "./Authorization.ts"
 import * as Documents from "./Documents.ts"
 import { Drain } from "./Drain.ts"
 import * as Edge from "./Edge.ts"
@@ -20,19 +20,31 @@ import * as System from "./System.ts"
 /** What the handlers answer from. */
 export type Capabilities = KeyStore | RateLimiter | ChainFeed
 
-/** One layer per group of the contract, and the middleware they share. */
-const handlers = Layer.mergeAll(System.layer, Account.layer).pipe(
-  Layer.provide([Authorization.layer, JsonBody.layer, Refusals.layer])
+/** The middleware of a contract: admission, strict bodies, one error envelope. */
+export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
+
+/** What surrounds a contract: its documents, and the edge that every request passes. */
+export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+) => Layer.mergeAll(Documents.layer(api), Edge.layer(api, Documents.pages))
+
+/** What a served contract stands on. */
+export const ground = Layer.mergeAll(
+  Drain.layer,
+  HttpServer.layerServices,
+  Layer.succeed(HttpRouter.RouterConfig, routerConfig)
 )
 
+/** One layer per group of the contract. */
+const handlers = Layer.mergeAll(System.layer, Account.layer)
+
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
-  Documents.layer,
-  Edge.layer(Documents.pages)
-).pipe(Layer.provide(handlers))
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),
+  surroundings(Api)
+).pipe(Layer.provide(middleware))
 
 /** Serves the contract until its scope closes, then drains. The capabilities and the settings are the caller's choice. */
 export const layer: Layer.Layer<Listening, HttpServerError.ServeError, Capabilities | Settings> = Layer.effect(
   Listening,
   Effect.flatMap(HttpRouter.toHttpEffect(routes), serve)
-).pipe(Layer.provide([Drain.layer, HttpServer.layerServices, Layer.succeed(HttpRouter.RouterConfig, routerConfig)]))
+).pipe(Layer.provide(ground))

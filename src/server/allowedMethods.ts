@@ -1,6 +1,5 @@
 import { FindMyWay, type HttpRouter } from "effect/http"
-import { HttpApi } from "effect/http-api"
-import { Api } from "../api/Api.ts"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
 type Path = Exclude<HttpRouter.PathInput, "*">
 
@@ -13,10 +12,13 @@ export const routerConfig = { ignoreTrailingSlash: false, ignoreDuplicateSlashes
  * Which methods find something at a URL, in the order of the `Allow` header; empty where nothing is. `pages` are paths
  * outside the contract that answer GET.
  */
-export const allowedMethods = (pages: ReadonlyArray<Path>): ((url: string) => ReadonlyArray<string>) => {
+export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  pages: ReadonlyArray<Path>
+): ((url: string) => ReadonlyArray<string>) => {
   const table = FindMyWay.make<true>(routerConfig)
   const methods = new Set<string>(["GET"])
-  HttpApi.reflect(Api, {
+  HttpApi.reflect(api, {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint }) => {
       if (isPath(endpoint.path)) {

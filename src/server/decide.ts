@@ -11,25 +11,27 @@ const settle = <A, E, E2>(exit: Exit.Exit<A, E>, unavailable: () => E2): Effect.
 
 /**
  * Asks a store for a decision it owes at once. When it fails in a way it does not declare, or does not answer in time,
- * the decision is `unavailable()`; what it says too late goes to `late`. An answer that needs no waiting costs no timer.
+ * the decision is `unavailable()`. What it decides too late is undone by `undo`; without one the question is withdrawn.
+ * An answer that needs no waiting costs no timer.
  */
 export const decide = <A, E, E2>(
   question: Effect.Effect<A, E>,
   unavailable: () => E2,
-  late?: (answer: A) => Effect.Effect<unknown, unknown>
+  undo?: (answer: A) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<A, E | E2> =>
   Effect.withFiber((fiber) => {
     const asked = Effect.runForkWith(fiber.context)(question)
 
-    const giveUp = Effect.suspend(() => {
+    const letGo = () => {
+      if (undo === undefined) {
+        return asked.interruptUnsafe(fiber.id)
+      }
       asked.addObserver((exit) => {
-        if (Exit.isSuccess(exit) && late !== undefined) {
-          Effect.runForkWith(fiber.context)(Effect.ignore(late(exit.value)))
+        if (Exit.isSuccess(exit)) {
+          Effect.runForkWith(fiber.context)(Effect.ignore(undo(exit.value)))
         }
       })
-      asked.interruptUnsafe(fiber.id)
-      return Effect.andThen(Effect.logWarning("A store did not decide in time"), Effect.fail(unavailable()))
-    })
+    }
 
     const answered = asked.pollUnsafe()
     if (answered !== undefined) {
@@ -37,7 +39,15 @@ export const decide = <A, E, E2>(
     }
     return Fiber.await(asked).pipe(
       Effect.timeoutOption(PATIENCE),
-      Effect.onInterrupt(() => Effect.sync(() => asked.interruptUnsafe(fiber.id))),
-      Effect.flatMap(Option.match({ onNone: () => giveUp, onSome: (exit) => settle(exit, unavailable) }))
+      Effect.onInterrupt(() => Effect.sync(letGo)),
+      Effect.flatMap(
+        Option.match({
+          onNone: () => {
+            letGo()
+            return Effect.andThen(Effect.logWarning("A store did not decide in time"), Effect.fail(unavailable()))
+          },
+          onSome: (exit) => settle(exit, unavailable)
+        })
+      )
     )
   })
