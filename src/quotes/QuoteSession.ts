@@ -1,0 +1,178 @@
+import type { BudgetExceeded, BudgetState } from "../domain/Budget.ts"
+import type { SpotQuote } from "../domain/Quote.ts"
+import type { Change, CloseReason, Frame, StreamTerms } from "../domain/QuoteStream.ts"
+
+/** A stream that fails this many ticks in a row is not going to recover. */
+const MOST_ERRORS = 30
+
+/** Why a tick was not priced. */
+export interface TickFailure {
+  readonly code: string
+  readonly message: string
+  readonly requestId: string
+  readonly retryable: boolean
+}
+
+/** Takes a frame; false when the reader is so far behind that there is no room for it. `close` always has room. */
+export type Sink = (frame: Frame) => boolean
+
+type Unnumbered<F> = F extends { readonly event: infer Event; readonly data: infer Data }
+  ? { readonly event: Event; readonly data: Omit<Data, "streamId" | "seq" | "atMs"> }
+  : never
+
+const routeOf = ({ route }: SpotQuote): string =>
+  route.map(({ pool, inputMint, percent }) => `${pool}:${inputMint}:${percent}`).join()
+
+const changesBetween = (before: SpotQuote | null, now: SpotQuote): ReadonlyArray<Change> => {
+  if (before === null) {
+    return ["first"]
+  }
+  const changes: ReadonlyArray<Change | null> = [
+    before.outAmount === now.outAmount ? null : "outAmount",
+    routeOf(before) === routeOf(now) ? null : "route",
+    before.clamped === now.clamped ? null : "clamped"
+  ]
+  return changes.filter((change) => change !== null)
+}
+
+/** One quote stream: numbers its frames, keeps its counts and decides which of them end it. */
+export class QuoteSession {
+  readonly #terms: StreamTerms
+  readonly #streamId: string
+  readonly #sink: Sink
+  #seq = 0
+  #closed = false
+  #last: SpotQuote | null = null
+  #throttled = false
+  #errorsInARow = 0
+  #counts = { ticks: 0, emitted: 0, suppressed: 0, errors: 0, throttledTicks: 0, unitsCharged: 0 }
+  #startedAtMs = 0
+
+  constructor(streamId: string, terms: StreamTerms, sink: Sink) {
+    this.#streamId = streamId
+    this.#terms = terms
+    this.#sink = sink
+  }
+
+  /** Whether the last frame has been written. Nothing that happens afterwards is told. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** The first frame. `budget` is how it stands before the first tick; the grid begins now. */
+  open(budget: Omit<BudgetState, "budget">, nowMs: number): void {
+    this.#startedAtMs = nowMs
+    const { limit, remaining, resetAtMs } = budget
+    this.#emit(
+      {
+        event: "open",
+        data: {
+          ...this.#terms,
+          endsAtMs: nowMs + this.#terms.durationSeconds * 1000,
+          costPerTick: 1,
+          budget: { limit, remaining, resetAtMs }
+        }
+      },
+      nowMs
+    )
+  }
+
+  /** A tick was priced and paid. */
+  quoted(tick: number, quote: SpotQuote, budgetRemaining: number, nowMs: number): void {
+    this.#admitted(1)
+    this.#errorsInARow = 0
+    const changed = changesBetween(this.#last, quote)
+    this.#last = quote
+    if (this.#terms.changesOnly && changed.length === 0) {
+      this.#counts.suppressed++
+      return
+    }
+    this.#counts.emitted++
+    this.#emit({ event: "quote", data: { tick, changed, budgetRemaining, quote } }, nowMs)
+  }
+
+  /** A tick was not priced; `units` is what it cost all the same. */
+  failed(tick: number, failure: TickFailure, units: 0 | 1, nowMs: number): void {
+    this.#admitted(units)
+    this.#counts.errors++
+    this.#errorsInARow++
+    const { code, message, requestId, retryable } = failure
+    this.#emit({ event: "error", data: { tick, error: { code, message }, requestId, retryable } }, nowMs)
+    if (!retryable || this.#errorsInARow >= MOST_ERRORS) {
+      this.close("failed", nowMs)
+    }
+  }
+
+  /** A tick did not fit into the budget. Told once until one does. */
+  throttled(tick: number, { limit, remaining, fitsAtMs }: BudgetExceeded, nowMs: number): void {
+    this.#counts.throttledTicks++
+    if (this.#throttled) {
+      return
+    }
+    this.#throttled = true
+    const { intervalMs } = this.#terms
+    const ticksUntil = Math.max(tick + 1, Math.ceil((fitsAtMs - this.#startedAtMs) / intervalMs))
+    this.#emit(
+      {
+        event: "throttled",
+        data: {
+          tick,
+          limit,
+          remaining,
+          resetAtMs: fitsAtMs,
+          retryAfterMs: Math.max(0, fitsAtMs - nowMs),
+          nextTickAtMs: this.#startedAtMs + ticksUntil * intervalMs
+        }
+      },
+      nowMs
+    )
+  }
+
+  /** The last frame. Only the first call counts. */
+  close(reason: CloseReason, nowMs: number): void {
+    if (!this.#closed) {
+      this.#write(
+        { event: "close", data: { reason, ...this.#counts, lastQuoteAtMs: this.#last?.quotedAtMs ?? null } },
+        nowMs
+      )
+      this.#closed = true
+    }
+  }
+
+  #admitted(units: 0 | 1): void {
+    this.#counts.ticks++
+    this.#counts.unitsCharged += units
+    this.#throttled = false
+  }
+
+  #emit(frame: Unnumbered<Frame>, nowMs: number): void {
+    if (!this.#closed && !this.#write(frame, nowMs)) {
+      this.close("slow_consumer", nowMs)
+    }
+  }
+
+  #write(frame: Unnumbered<Frame>, nowMs: number): boolean {
+    const numbered = { streamId: this.#streamId, seq: this.#seq, atMs: nowMs }
+    const taken = this.#sink(number(frame, numbered))
+    this.#seq += taken ? 1 : 0
+    return taken
+  }
+}
+
+type Numbers = { readonly streamId: string; readonly seq: number; readonly atMs: number }
+
+// Spelled out per event, because a spread over a union loses which data belongs to which event.
+const number = (frame: Unnumbered<Frame>, numbers: Numbers): Frame => {
+  switch (frame.event) {
+    case "open":
+      return { event: "open", data: { ...numbers, ...frame.data } }
+    case "quote":
+      return { event: "quote", data: { ...numbers, ...frame.data } }
+    case "error":
+      return { event: "error", data: { ...numbers, ...frame.data } }
+    case "throttled":
+      return { event: "throttled", data: { ...numbers, ...frame.data } }
+    case "close":
+      return { event: "close", data: { ...numbers, ...frame.data } }
+  }
+}
