@@ -3,8 +3,24 @@ import { Schema } from "effect"
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
 
+/** The same addresses come back on every request, and decoding one costs microseconds. */
+const MOST_KNOWN = 20_000
+const known = new Set<string>()
+
 /** Whether the text is base58 of exactly 32 bytes, which is what every Solana address is. */
-export const isAddress = (text: string): boolean => BASE58.test(text) && bs58.decode(text).length === 32
+export const isAddress = (text: string): boolean => {
+  if (known.has(text)) {
+    return true
+  }
+  const valid = BASE58.test(text) && bs58.decode(text).length === 32
+  if (valid) {
+    if (known.size >= MOST_KNOWN) {
+      known.clear()
+    }
+    known.add(text)
+  }
+  return valid
+}
 
 /** A Solana address: base58 of 32 bytes. */
 export const Address = Schema.String.check(

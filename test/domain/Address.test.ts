@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { Address, addressFromBytes, addressToBytes, isAddress, SOL } from "../../src/domain/Address.ts"
+
+describe("isAddress", () => {
+  it("accepts what spells 32 bytes, however often it is asked", () => {
+    assert.isTrue(isAddress(SOL))
+    assert.isTrue(isAddress(SOL))
+    assert.isTrue(isAddress("11111111111111111111111111111111"))
+  })
+
+  it.each([
+    ["a character that base58 leaves out", `0${SOL.slice(1)}`],
+    ["31 bytes", addressFromBytes(new Uint8Array(31).fill(255))],
+    ["33 bytes", addressFromBytes(new Uint8Array(33).fill(1))],
+    ["nothing", ""],
+    ["a sentence", "So11111111111111111111111111111111111111112 "]
+  ])("refuses %s", (_, text) => {
+    assert.isFalse(isAddress(text))
+  })
+})
+
+describe("Address", () => {
+  it("reads back the bytes it was made of", () => {
+    const bytes = Uint8Array.from({ length: 32 }, (_, i) => 255 - i)
+    assert.deepStrictEqual(addressToBytes(addressFromBytes(bytes)), bytes)
+  })
+
+  it("is refused by the schema unless it is 32 bytes of base58", () => {
+    const decode = Schema.decodeUnknownOption(Address)
+    assert.strictEqual(decode(SOL)._tag, "Some")
+    assert.strictEqual(decode("z".repeat(44))._tag, "None")
+  })
+})
