@@ -1,8 +1,9 @@
 /** The accounts a fixture's pools are decoded from: its own, and stand-ins for the few that dumps leave out. */
+import { mintsNamedBy } from "../../src/amm/mintOffsets.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../../src/amm/Program.ts"
 import { programs } from "../../src/amm/programs.ts"
 import type { Account } from "../../src/domain/Account.ts"
-import { Address, addressFromBytes, addressToBytes, type Mint, SOL } from "../../src/domain/Address.ts"
+import { Address, type Mint, SOL } from "../../src/domain/Address.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
 import { addressOf, type Fixture } from "./fixture.ts"
 import { discriminator, makeAccount, plainMint } from "./stateAccounts.ts"
@@ -25,18 +26,6 @@ const standIns = (accounts: ReadonlyMap<string, Account>): ReadonlyArray<Account
     : [])
 ]
 
-const PROBE = Address.make("Probe11111111111111111111111111111111111111")
-
-/** Where the program's pools name their mints, learnt from its own search filters. */
-const mintOffsets = (program: Program): ReadonlyArray<number> => {
-  const probe = addressToBytes(PROBE).toString()
-  return program
-    .poolsOf(PROBE)
-    .flatMap(({ matches }) => matches)
-    .filter(({ bytes }) => bytes.toString() === probe)
-    .map(({ offset }) => offset)
-}
-
 interface Candidate {
   readonly program: Program
   readonly account: Account
@@ -51,9 +40,7 @@ const mintsOf = (fixture: Fixture, candidates: ReadonlyArray<Candidate>): Readon
   new Set([
     SOL,
     ...[...fixture.cases, ...fixture.errors].flatMap((entry) => addressOf(entry, "inputMint") ?? []),
-    ...candidates.flatMap(({ account: { data }, program }) =>
-      mintOffsets(program).map((offset) => addressFromBytes(data.subarray(offset, offset + 32)))
-    )
+    ...candidates.flatMap(({ account: { data }, program }) => mintsNamedBy(program, data))
   ])
 
 /** Looks accounts up: the given ones, stand-ins, plain mints; whatever else is asked for does not exist. */
