@@ -1,6 +1,6 @@
 /**
- * Raydium CLMM. Facts: raydium-io/raydium-clmm at 03b44b7, programs/amm/src; constant-fee swaps were checked against the
- * deployed program of April 2026.
+ * Raydium CLMM, after raydium-io/raydium-clmm at 03b44b7, programs/amm/src. Swaps with a constant fee on the input were
+ * checked against the deployed program of April 2026; fees on the output, dynamic fees and limit orders follow the source.
  *
  * The bitmap says which tick arrays hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
  * to the first of them that is not there: an array that the bitmap names and nobody answers for ends what is known, so a
@@ -8,6 +8,7 @@
  */
 import type { Account, ChainClock } from "../domain/Account.ts"
 import { type Address, addressToBytes, type Mint } from "../domain/Address.ts"
+import { perRegime, referenceIn, regimeAfter } from "./adaptiveFee.ts"
 import { hasDiscriminator } from "./bytes.ts"
 import { FEE_DENOMINATOR } from "./concentrated.ts"
 import { type Directions, makeConcentratedPool, readFees, rememberTables } from "./concentratedPool.ts"
@@ -27,8 +28,9 @@ import {
   decodeClmmConfig,
   decodeClmmPool
 } from "./raydiumClmmLayout.ts"
+import { raydiumFee } from "./raydiumFee.ts"
 import { raydiumRules } from "./raydiumTicks.ts"
-import type { Tick } from "./ticks.ts"
+import { floorDiv, type Tick } from "./ticks.ts"
 import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "./unpriceable.ts"
 
 const dex = "raydium-clmm"
@@ -117,10 +119,24 @@ const refusalOf = (state: ClmmState): Unpriceable | null => {
   if (state.swapDisabled) {
     return closed("swaps are disabled")
   }
-  if (state.feeOn === null) {
-    return unsupported("unknown fee mode")
+  return state.feeOn === null ? unsupported("unknown fee mode") : null
+}
+
+/** The courses at a clock: always the same under a constant fee, else one set for each thing that time does to the fee. */
+const coursesOver = (
+  { dynamicFee, tick }: ClmmState,
+  { tradeFeeRate }: ClmmConfig,
+  courses: (feeOf: (goesDown: boolean) => () => FeeCourse) => Directions<Course>
+): ((clock: ChainClock) => Directions<Course>) => {
+  if (dynamicFee === null) {
+    const constant = courses(() => staticFee(tradeFeeRate))
+    return () => constant
   }
-  return state.hasDynamicFee ? unsupported("dynamic fee") : null
+  const inRegime = perRegime((regime) => {
+    const reference = referenceIn(regime, dynamicFee, floorDiv(tick, dynamicFee.groupSize))
+    return courses((goesDown) => raydiumFee(tradeFeeRate, dynamicFee, reference, tick, goesDown))
+  })
+  return ({ unixTimestamp }) => inRegime(regimeAfter(dynamicFee, unixTimestamp - dynamicFee.updatedAt))
 }
 
 /** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
@@ -162,16 +178,16 @@ export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAdd
   if (isFailure(up)) {
     return up
   }
-  const fee = staticFee(config.tradeFeeRate)
-  const courses = {
-    down: courseOf(state, config, true, down.ticks, fee),
-    up: courseOf(state, config, false, up.ticks, fee)
-  }
+  const courses = (feeOf: (goesDown: boolean) => () => FeeCourse): Directions<Course> => ({
+    down: courseOf(state, config, true, down.ticks, feeOf(true)),
+    up: courseOf(state, config, false, up.ticks, feeOf(false))
+  })
+  const coursesAt = coursesOver(state, config, courses)
   return {
     state,
     config,
     slot: Math.max(pool.slot, configAccount.slot),
-    at: ({ unixTimestamp }) => (BigInt(unixTimestamp) > state.openTime ? courses : null)
+    at: (clock) => (BigInt(clock.unixTimestamp) > state.openTime ? coursesAt(clock) : null)
   }
 }
 

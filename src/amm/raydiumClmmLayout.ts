@@ -4,6 +4,7 @@
  */
 import type { Account } from "../domain/Account.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
+import type { Volatility } from "./adaptiveFee.ts"
 import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "./bytes.ts"
 import type { DeriveAddress } from "./Program.ts"
 import { floorDiv, type Tick } from "./ticks.ts"
@@ -77,6 +78,11 @@ export type FeeOn = "input" | "token0" | "token1"
 
 const FEE_ON: ReadonlyArray<FeeOn> = ["input", "token0", "token1"]
 
+/** A fee that follows volatility, and when a swap last moved its reference, in seconds since the Unix epoch. */
+export interface DynamicFee extends Volatility {
+  readonly updatedAt: number
+}
+
 /** The pool account, as far as pricing needs it. */
 export interface ClmmState {
   readonly config: Address
@@ -91,11 +97,33 @@ export interface ClmmState {
   readonly feeOn: FeeOn | null
   /** Swaps are refused up to and including this second. */
   readonly openTime: bigint
-  readonly hasDynamicFee: boolean
+  /** Null when the pool has a constant fee. */
+  readonly dynamicFee: DynamicFee | null
 }
 
 const SWAP_DISABLED = 0b1_0000
 
+const decodeDynamicFee = (data: Uint8Array, groupSize: number): DynamicFee | null => {
+  const fields = data.subarray(clmmPoolOffsets.dynamicFee, clmmPoolOffsets.dynamicFee + DYNAMIC_FEE_SIZE)
+  if (fields.every((byte) => byte === 0)) {
+    return null
+  }
+  const at = dynamicFeeOffsets
+  return {
+    filterPeriod: readU16(fields, at.filterPeriod),
+    decayPeriod: readU16(fields, at.decayPeriod),
+    reductionFactor: BigInt(readU16(fields, at.reductionFactor)),
+    control: BigInt(readU32(fields, at.control)),
+    maxAccumulator: BigInt(readU32(fields, at.maxAccumulator)),
+    groupSize,
+    groupReference: readI32(fields, at.groupReference),
+    volatilityReference: BigInt(readU32(fields, at.volatilityReference)),
+    accumulator: BigInt(readU32(fields, at.accumulator)),
+    updatedAt: Number(readU64(fields, at.updatedAt))
+  }
+}
+
+/** The pool account's fields; null when the bytes are not one. */
 export const decodeClmmPool = (data: Uint8Array): ClmmState | null => {
   if (data.length !== CLMM_POOL_SIZE || !hasDiscriminator(data, CLMM_POOL_DISCRIMINATOR)) {
     return null
@@ -112,7 +140,7 @@ export const decodeClmmPool = (data: Uint8Array): ClmmState | null => {
     swapDisabled: ((data[at.status] ?? 0) & SWAP_DISABLED) !== 0,
     feeOn: FEE_ON[data[at.feeOn] ?? 0] ?? null,
     openTime: readU64(data, at.openTime),
-    hasDynamicFee: data.subarray(at.dynamicFee, at.dynamicFee + DYNAMIC_FEE_SIZE).some((byte) => byte !== 0)
+    dynamicFee: decodeDynamicFee(data, readU16(data, at.tickSpacing))
   }
 }
 

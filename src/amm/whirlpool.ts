@@ -1,23 +1,28 @@
 /**
- * Orca Whirlpool. Facts: orca-so/whirlpools at a3b7887 (the last Apache-2.0 state) for static fees and fixed tick
- * arrays, both checked against the deployed program; account layouts of the later program for the rest.
+ * Orca Whirlpool. Static fees over fixed tick arrays follow orca-so/whirlpools at a3b7887, the last Apache-2.0 state, and
+ * were checked against the deployed program; adaptive fees and dynamic tick arrays follow what the later program
+ * documents of itself and were not run against it.
  *
  * A swap is given the three tick arrays that its direction needs, so a quote reaches to the end of the third. An array
  * that nobody has created (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
  * other. An array that has not been read yet ends what is known: a swap that would go there is exhausted.
  */
 import type { Account, ChainClock } from "../domain/Account.ts"
+import { perRegime, referenceIn } from "./adaptiveFee.ts"
 import { addressToBytes, type Address, type Mint } from "../domain/Address.ts"
 import { hasDiscriminator } from "./bytes.ts"
 import { type Directions, makeConcentratedPool, readFees, rememberTables } from "./concentratedPool.ts"
 import { type Course, type FeeCourse, staticFee } from "./course.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "./Program.ts"
-import type { Tick } from "./ticks.ts"
-import { incomplete, isFailure, malformed, unsupported } from "./unpriceable.ts"
+import { floorDiv, type Tick } from "./ticks.ts"
+import { accountAt, incomplete, isFailure, malformed } from "./unpriceable.ts"
 import {
   arraySequence,
+  decodeOracle,
   decodeWhirlpool,
   decodeWhirlpoolArray,
+  oracleAddress,
+  type OracleState,
   sequenceEdge,
   WHIRLPOOL_DISCRIMINATOR,
   WHIRLPOOL_PROGRAM,
@@ -26,6 +31,7 @@ import {
   whirlpoolOffsets,
   type WhirlpoolState
 } from "./whirlpoolLayout.ts"
+import { whirlpoolFee, whirlpoolRegime } from "./whirlpoolFee.ts"
 import { whirlpoolRules } from "./whirlpoolTicks.ts"
 
 const dex = "orca-whirlpool"
@@ -46,7 +52,8 @@ const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress): Reado
   }
   const { mintA, mintB, tick, tickSpacing } = state
   const starts = [...arraySequence(tick, tickSpacing, true), ...arraySequence(tick, tickSpacing, false)]
-  return [mintA, mintB, ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))]
+  const oracle = state.feeTierIndex === tickSpacing ? [] : [oracleAddress(derive, pool.address)]
+  return [mintA, mintB, ...oracle, ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))]
 }
 
 /** Ticks in one direction, as far as they are known, and the edge behind them when all arrays are. */
@@ -102,6 +109,29 @@ const courseOf = (state: WhirlpoolState, down: boolean, { edge, ticks }: Reach, 
   cuts: [{ rate: state.protocolFeeRate, scale: 10_000n }]
 })
 
+const readOracle = (pool: Account, accounts: Accounts, derive: DeriveAddress): OracleState | Unpriceable => {
+  const account = accountAt(accounts, oracleAddress(derive, pool.address), "oracle")
+  if (isFailure(account)) {
+    return account
+  }
+  const oracle = decodeOracle(account)
+  return oracle === null || oracle.groupSize === 0 ? malformed(`${account.address} is not an oracle`) : oracle
+}
+
+/** Courses whose fee depends on the time since the last swap; one set for each thing that time can do. */
+const adaptiveCourses = (
+  { feeRate, tick }: WhirlpoolState,
+  oracle: OracleState,
+  courses: (feeOf: (goesDown: boolean) => () => FeeCourse) => Directions<Course>
+): WhirlpoolCourses["at"] => {
+  const inRegime = perRegime((regime) => {
+    const reference = referenceIn(regime, oracle, floorDiv(tick, oracle.groupSize))
+    return courses((goesDown) => whirlpoolFee(feeRate, oracle, reference, tick, goesDown))
+  })
+  return ({ unixTimestamp }) =>
+    unixTimestamp < oracle.tradeEnableAt ? null : inRegime(whirlpoolRegime(oracle, unixTimestamp))
+}
+
 /** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
 export interface WhirlpoolCourses {
   readonly state: WhirlpoolState
@@ -119,9 +149,6 @@ export const whirlpoolCourses = (
   if (state === null || state.tickSpacing === 0) {
     return malformed("not a Whirlpool account")
   }
-  if (state.feeTierIndex !== state.tickSpacing) {
-    return unsupported("adaptive fee")
-  }
   const read = readArrayOf(pool, state.tickSpacing, accounts, derive)
   const down = reachOf(state, true, read)
   if (isFailure(down)) {
@@ -131,9 +158,16 @@ export const whirlpoolCourses = (
   if (isFailure(up)) {
     return up
   }
-  const fee = staticFee(state.feeRate)
-  const courses = { down: courseOf(state, true, down, fee), up: courseOf(state, false, up, fee) }
-  return { state, at: () => courses }
+  const courses = (feeOf: (goesDown: boolean) => () => FeeCourse): Directions<Course> => ({
+    down: courseOf(state, true, down, feeOf(true)),
+    up: courseOf(state, false, up, feeOf(false))
+  })
+  if (state.feeTierIndex === state.tickSpacing) {
+    const constant = courses(() => staticFee(state.feeRate))
+    return { state, at: () => constant }
+  }
+  const oracle = readOracle(pool, accounts, derive)
+  return isFailure(oracle) ? oracle : { state, at: adaptiveCourses(state, oracle, courses) }
 }
 
 const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {

@@ -2,8 +2,9 @@
  * Accounts of Orca Whirlpool: offsets, discriminators, addresses and decoders.
  * Offsets count from the start of the account, the 8-byte discriminator included.
  */
+import type { Volatility } from "./adaptiveFee.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
-import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU64 } from "./bytes.ts"
+import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "./bytes.ts"
 import type { Account } from "../domain/Account.ts"
 import type { DeriveAddress } from "./Program.ts"
 import { MAX_TICK, MIN_TICK, type Tick } from "./ticks.ts"
@@ -184,25 +185,16 @@ export const arraySequence = (tick: number, spacing: number, down: boolean): Rea
 export const sequenceEdge = (last: number, spacing: number, down: boolean): number =>
   down ? Math.max(last, MIN_TICK) : Math.min(last + TICKS_IN_ARRAY * spacing - 1, MAX_TICK)
 
-/** The adaptive fee of a pool: what its creator chose and what swaps left behind. Times in seconds. */
-export interface OracleState {
+/** The adaptive fee of a pool, and when it was last touched. Times are in seconds since the Unix epoch. */
+export interface OracleState extends Volatility {
   readonly tradeEnableAt: number
-  readonly filterPeriod: number
-  readonly decayPeriod: number
-  readonly reductionFactor: bigint
-  readonly control: bigint
-  readonly maxAccumulator: bigint
-  readonly groupSize: number
+  /** Ticks that the price must move in one swap for it to count as a major one. */
   readonly majorSwapTicks: number
   readonly referenceUpdatedAt: number
   readonly majorSwapAt: number
-  readonly volatilityReference: bigint
-  readonly groupReference: number
-  readonly accumulator: bigint
 }
 
-const readU32BigInt = (data: Uint8Array, offset: number): bigint => readU64(data, offset) & 0xffffffffn
-
+/** The oracle account's fee; null when the bytes are not one. */
 export const decodeOracle = (account: Account): OracleState | null => {
   const { data } = account
   if (
@@ -218,14 +210,14 @@ export const decodeOracle = (account: Account): OracleState | null => {
     filterPeriod: readU16(data, at.filterPeriod),
     decayPeriod: readU16(data, at.decayPeriod),
     reductionFactor: BigInt(readU16(data, at.reductionFactor)),
-    control: readU32BigInt(data, at.control),
-    maxAccumulator: readU32BigInt(data, at.maxAccumulator),
+    control: BigInt(readU32(data, at.control)),
+    maxAccumulator: BigInt(readU32(data, at.maxAccumulator)),
     groupSize: readU16(data, at.groupSize),
     majorSwapTicks: readU16(data, at.majorSwapTicks),
     referenceUpdatedAt: Number(readU64(data, at.referenceUpdatedAt)),
     majorSwapAt: Number(readU64(data, at.majorSwapAt)),
-    volatilityReference: readU32BigInt(data, at.volatilityReference),
+    volatilityReference: BigInt(readU32(data, at.volatilityReference)),
     groupReference: readI32(data, at.groupReference),
-    accumulator: BigInt(new DataView(data.buffer, data.byteOffset).getUint32(at.accumulator, true))
+    accumulator: BigInt(readU32(data, at.accumulator))
   }
 }
