@@ -5,3 +5,15 @@ export const ceilDiv = (dividend: bigint, divisor: bigint): bigint => (dividend 
 export const minBigInt = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 export const maxBigInt = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+/** Rounded down. */
+export const squareRoot = (value: bigint): bigint => {
+  if (value < 2n) {
+    return value
+  }
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
+  for (let next = (root + value / root) >> 1n; next < root; next = (root + value / root) >> 1n) {
+    root = next
+  }
+  return root
+}
