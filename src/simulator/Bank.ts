@@ -1,11 +1,11 @@
 import bs58 from "bs58"
 import { createHash } from "node:crypto"
+import { writeI64, writeU64 } from "../amm/writes.ts"
 import type { Account, ChainClock } from "../domain/Account.ts"
 import type { Address } from "../domain/Address.ts"
 import { CLOCK_SYSVAR, inventBytes, SYSVAR_OWNER } from "./addresses.ts"
 import { type Deed, type Ledger, makeLedger, type Transaction } from "./Ledger.ts"
 import { type NewAccount, rentExempt } from "./tokens.ts"
-import { writeI64, writeU64 } from "./writeBytes.ts"
 
 /** Simulated milliseconds between two slots. */
 export const SLOT_MS = 400

@@ -12,8 +12,9 @@ export interface RecordedSwap {
   readonly amountOut: bigint
 }
 
-/** What a wallet did: its swaps, in order. An arbitrage has two, a plain trade one, a transfer none. */
+/** What a wallet did: its swaps, in order. An arbitrage has two, a plain trade one, all other deeds none. */
 export interface Deed {
+  readonly kind: "trade" | "transfer" | "launch" | "graduation"
   readonly wallet: Address
   /** Lamports paid to the validator. */
   readonly fee: bigint

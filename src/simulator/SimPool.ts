@@ -2,7 +2,7 @@
 import { isUnpriceable, type Pool, type Program } from "../amm/Program.ts"
 import type { Account, ChainClock } from "../domain/Account.ts"
 import { type Address, addressToBytes, type Mint } from "../domain/Address.ts"
-import { balanceOf } from "./tokens.ts"
+import { balanceOf, transferFeeOf, withheldOf } from "./tokens.ts"
 import type { World } from "./World.ts"
 
 /** Money that a swap moves. `trader` stands for the wallet's own account of the mint. */
@@ -31,14 +31,22 @@ export interface SimPool {
   readonly programId: Address
   readonly mintA: Mint
   readonly mintB: Mint
-  /** False for a pool that the engine must refuse; nobody trades there. */
-  readonly open: boolean
+  /** False while the engine must refuse the pool; nobody trades there. */
+  readonly open: () => boolean
   /** What a swap would change now; null when the program would refuse it or cannot take all of the input. */
   readonly plan: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Settlement | null
   /** Atomic units of B for one of A, before fees. Only traders' wishes depend on it. */
   readonly price: () => number
   /** Units of A and of B that a trader should think of as the pool's size. */
   readonly depth: () => { readonly a: number; readonly b: number }
+}
+
+/** A mint of the market, for whoever wants to name it. */
+export interface SimMint {
+  readonly symbol: string
+  readonly name: string
+  readonly address: Mint
+  readonly decimals: number
 }
 
 /** What a pool begins with. `base` is the token, `quote` what it is priced in. */
@@ -50,6 +58,10 @@ export interface PoolSpec {
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
 }
+
+/** What a pool receives of an amount sent to it, and what a trader receives of one that it pays. */
+export const afterTransferFee = (world: World, mint: Mint, amount: bigint): bigint =>
+  amount - withheldOf(transferFeeOf(world.bank.must(mint)), amount)
 
 /** A mint and how much of it. */
 export type Side = readonly [Mint, bigint]
@@ -63,30 +75,49 @@ export const inOrder = ({ base, quote, baseAmount, quoteAmount }: PoolSpec): rea
   return Buffer.compare(addressToBytes(base), addressToBytes(quote)) < 0 ? sides : [sides[1], sides[0]]
 }
 
-/** The two vaults of a pool. */
-export interface Vaults {
+/** An address for each side of a pool: its vaults, its mints. */
+export interface Pair {
   readonly a: Address
   readonly b: Address
 }
 
-/** Creates and fills the two vaults of a pool. */
+/** Creates the two vaults of a pool and fills them: from these accounts, or with new money where none are named. */
 export const newVaults = (
   world: World,
   owner: Address,
   sides: { readonly a: Side; readonly b: Side },
-  addressOf: (side: "a" | "b") => Address
-): Vaults => {
+  addressOf: (side: "a" | "b") => Address,
+  depositors: Pair | null = null
+): Pair => {
   const fill = (side: "a" | "b", [mint, amount]: Side): Address => {
     const address = addressOf(side)
     world.newTokenAccount(address, mint, owner)
-    world.issue(address, mint, amount)
+    if (depositors === null) {
+      world.issue(address, mint, amount)
+    } else {
+      world.pay(depositors[side], address, mint, amount)
+    }
     return address
   }
   return { a: fill("a", sides.a), b: fill("b", sides.b) }
 }
 
+/** The two payments of a plain swap: all of the input into one vault, what the pool pays out of the other. */
+export const exchange = (
+  aToB: boolean,
+  mints: { readonly a: Mint; readonly b: Mint },
+  vaults: Pair,
+  amounts: { readonly in: bigint; readonly out: bigint }
+): ReadonlyArray<Payment> => {
+  const [into, from] = aToB ? (["a", "b"] as const) : (["b", "a"] as const)
+  return [
+    { from: "trader", to: vaults[into], mint: mints[into], amount: amounts.in },
+    { from: vaults[from], to: "trader", mint: mints[from], amount: amounts.out }
+  ]
+}
+
 /** The balances of two vaults as doubles. */
-export const vaultDepth = (world: World, vaults: Vaults) => () => ({
+export const vaultDepth = (world: World, vaults: Pair) => () => ({
   a: Number(balanceOf(world.bank.must(vaults.a))),
   b: Number(balanceOf(world.bank.must(vaults.b)))
 })

@@ -2,8 +2,10 @@ import { Clock, Config, Context, Duration, Effect, Layer, type Scope } from "eff
 import type { HttpServerError } from "effect/http"
 import type { Address, Mint } from "../domain/Address.ts"
 import { digestOf, makeBank, SLOT_MS } from "./Bank.ts"
+import type { SimWallet } from "./cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./Faults.ts"
-import { makeMarket, type Market, type SimMint, type SimWallet } from "./Market.ts"
+import { makeMarket, type Market } from "./Market.ts"
+import type { SimMint } from "./SimPool.ts"
 import { makeSolanaNode } from "./SolanaNode.ts"
 
 /** What a simulated chain is made of. */
@@ -43,8 +45,8 @@ export class Simulator extends Context.Service<
     readonly rpcUrl: string
     /** Where it takes subscriptions over WebSocket. */
     readonly wsUrl: string
-    /** SOL and USDC at their real addresses, the rest invented. */
-    readonly mints: ReadonlyArray<SimMint>
+    /** SOL and USDC at their real addresses, the rest invented. Launches add to them. */
+    readonly mints: () => ReadonlyArray<SimMint>
     readonly wallets: ReadonlyArray<SimWallet>
     /** Pools as they are now. */
     readonly pools: () => ReadonlyArray<SimulatedPool>
@@ -125,7 +127,8 @@ const makeSimulator = Effect.fnUntraced(function* (
     wsUrl,
     mints: market.mints,
     wallets: market.wallets,
-    pools: market.pools,
+    pools: () =>
+      market.pools().map(({ address, dex, mintA, mintB, open }) => ({ address, dex, mintA, mintB, open: open() })),
     faults,
     advance: (slots) =>
       Effect.sync(() => {

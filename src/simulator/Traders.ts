@@ -2,6 +2,7 @@ import { minBigInt } from "../amm/integers.ts"
 import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import { arbitrage, type Worth } from "./arbitrage.ts"
 import { SLOT_MS } from "./Bank.ts"
+import type { Cast } from "./cast.ts"
 import type { Deed, RecordedSwap } from "./Ledger.ts"
 import type { Random } from "./Random.ts"
 import type { SimPool } from "./SimPool.ts"
@@ -11,23 +12,12 @@ import type { World } from "./World.ts"
 /** A mint as traders see it. */
 export interface Listing {
   readonly mint: Mint
-  /** Pools they may use. */
+  /** Pools they may use; at least one. */
   readonly pools: ReadonlyArray<SimPool>
   /** What it was worth at first, in lamports for an atomic unit. Beliefs wander around it. */
   readonly worth: number
   /** How far beliefs wander in one slot, as a fraction. */
   readonly volatility: number
-}
-
-/** Who trades. */
-export interface Cast {
-  readonly retail: ReadonlyArray<Address>
-  readonly whales: ReadonlyArray<Address>
-  readonly arbitrageurs: ReadonlyArray<Address>
-  /** Tops up the wallets that have run dry. */
-  readonly treasury: Address
-  /** Earns the transaction fees. */
-  readonly validator: Address
 }
 
 /** Seeded habits: they decide who wants what, slot by slot. */
@@ -92,7 +82,7 @@ export const makeTraders = (options: {
   const done = (wallet: Address, swaps: ReadonlyArray<RecordedSwap | null>): number => {
     const made = swaps.filter((swap) => swap !== null)
     if (made.length > 0) {
-      deeds.push(charge(world, wallet, cast.validator, made))
+      deeds.push(charge(world, wallet, cast.validator, "trade", made))
     }
     return made.length
   }
@@ -109,7 +99,7 @@ export const makeTraders = (options: {
     const amount = TOP_UP.get(mint)
     if (amount !== undefined && world.holding(wallet, mint) < amount / 100n + reserveOf(mint)) {
       world.pay(world.purse(cast.treasury, mint), world.purse(wallet, mint), mint, amount)
-      deeds.push(charge(world, cast.treasury, cast.validator, []))
+      deeds.push(charge(world, cast.treasury, cast.validator, "transfer"))
     }
   }
 
@@ -153,13 +143,16 @@ export const makeTraders = (options: {
       : unload(wallet, listing, share)
   }
 
-  const believe = (): ReadonlyArray<Belief> => {
-    for (const listing of listings()) {
+  const believe = (): ReadonlyArray<Belief> =>
+    listings().map((listing) => {
       const known = beliefs.get(listing.mint)
-      beliefs.set(listing.mint, { listing, worth: known?.worth ?? listing.worth, attention: known?.attention ?? 1 })
-    }
-    return [...beliefs.values()].filter(({ listing }) => listing.pools.length > 0)
-  }
+      if (known?.listing === listing) {
+        return known
+      }
+      const belief = { listing, worth: known?.worth ?? listing.worth, attention: known?.attention ?? 1 }
+      beliefs.set(listing.mint, belief)
+      return belief
+    })
 
   const trade = (): ReadonlyArray<Deed> => {
     deeds = []

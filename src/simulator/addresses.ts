@@ -1,6 +1,6 @@
 /** Addresses of the simulated chain: the well-known ones as they are on mainnet, the rest invented from a seed. */
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
-import { Address, addressFromBytes } from "../domain/Address.ts"
+import { Address, addressFromBytes, addressToBytes, type Mint } from "../domain/Address.ts"
 
 export const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
 export const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
@@ -27,3 +27,11 @@ export const inventWallet = (seed: string, label: string): Address => {
   })
   return addressFromBytes(createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-32))
 }
+
+/** The associated token account: the one place where everybody looks for an owner's tokens of a mint. */
+export const associatedAddress = (
+  derive: (programId: Address, seeds: ReadonlyArray<Uint8Array>) => Address,
+  owner: Address,
+  mint: Mint,
+  tokenProgram: Address
+): Address => derive(ASSOCIATED_TOKEN_PROGRAM, [owner, tokenProgram, mint].map(addressToBytes))

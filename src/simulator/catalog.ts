@@ -1,13 +1,6 @@
 /** What the simulated market begins with: invented coins, and the pools that trade them. */
+import type { Kind } from "./newPool.ts"
 import type { TransferFee } from "./tokens.ts"
-
-/** Which program a pool belongs to, and in which of its modes. */
-export type Kind =
-  | "raydium-amm-v4"
-  | "raydium-amm-v4-closed"
-  | "raydium-cpmm"
-  | "raydium-cpmm-creator"
-  | "raydium-cpmm-closed"
 
 /** One pool of a coin. */
 export interface PoolPlan {
@@ -34,49 +27,158 @@ export interface Coin {
 /** Dollars for one SOL at first. */
 export const SOL_USD = 150
 
-const pool = (kind: Kind, sideUsd: number, quote: PoolPlan["quote"] = "SOL"): PoolPlan => ({ kind, quote, sideUsd })
+const sol = (kind: Kind, sideUsd: number): PoolPlan => ({ kind, quote: "SOL", sideUsd })
+const usdc = (kind: Kind, sideUsd: number): PoolPlan => ({ kind, quote: "USDC", sideUsd })
 
 /** Where SOL and USDC trade against each other. */
 export const solUsdcPools: ReadonlyArray<PoolPlan> = [
-  pool("raydium-amm-v4", 9_000_000),
-  pool("raydium-cpmm", 1_500_000)
+  sol("whirlpool-tight", 12_000_000),
+  sol("raydium-amm-v4", 9_000_000),
+  sol("raydium-clmm-tight", 6_000_000),
+  sol("meteora-dlmm-tight", 4_000_000),
+  sol("raydium-cpmm", 1_500_000)
 ]
 
-/** The coins, biggest first. */
-export const coins: ReadonlyArray<Coin> = [
+type Traits = Pick<Coin, "decimals" | "priceUsd" | "supply" | "dailyVolatility">
+
+const coin = (symbol: string, name: string, traits: Traits, ...pools: ReadonlyArray<PoolPlan>): Coin => ({
+  symbol,
+  name,
+  ...traits,
+  transferFee: null,
+  pools
+})
+
+const established: ReadonlyArray<Coin> = [
+  coin(
+    "FERN",
+    "Fern Network",
+    { decimals: 6, priceUsd: 0.84, supply: 1_000_000_000, dailyVolatility: 0.08 },
+    sol("raydium-amm-v4", 2_400_000),
+    sol("whirlpool", 1_800_000),
+    sol("raydium-clmm", 900_000),
+    sol("raydium-cpmm", 800_000),
+    sol("meteora-dlmm", 700_000),
+    sol("meteora-damm-v2", 350_000),
+    usdc("raydium-amm-v4", 600_000),
+    usdc("whirlpool", 250_000)
+  ),
+  coin(
+    "OTTER",
+    "Otter",
+    { decimals: 5, priceUsd: 0.0000231, supply: 88_000_000_000_000, dailyVolatility: 0.2 },
+    sol("raydium-amm-v4", 1_100_000),
+    sol("whirlpool", 500_000),
+    sol("raydium-cpmm", 400_000),
+    usdc("raydium-clmm", 150_000),
+    sol("raydium-cpmm-closed", 20_000)
+  ),
+  coin(
+    "QUARRY",
+    "Quarry Protocol",
+    { decimals: 9, priceUsd: 3.2, supply: 120_000_000, dailyVolatility: 0.1 },
+    sol("whirlpool", 1_300_000),
+    sol("raydium-clmm", 700_000),
+    usdc("whirlpool", 400_000),
+    sol("raydium-cpmm-newer", 60_000)
+  ),
+  coin(
+    "LANTERN",
+    "Lantern",
+    { decimals: 6, priceUsd: 0.045, supply: 3_000_000_000, dailyVolatility: 0.15 },
+    sol("raydium-clmm", 500_000),
+    sol("raydium-cpmm", 350_000),
+    sol("raydium-amm-v4", 300_000)
+  ),
+  coin(
+    "BASALT",
+    "Basalt",
+    { decimals: 8, priceUsd: 61, supply: 2_000_000, dailyVolatility: 0.06 },
+    usdc("whirlpool", 900_000),
+    sol("whirlpool", 600_000),
+    sol("raydium-amm-v4", 250_000)
+  )
+]
+
+const popular: ReadonlyArray<Coin> = [
+  coin(
+    "GOOSE",
+    "Goose on the loose",
+    { decimals: 6, priceUsd: 0.0042, supply: 1_000_000_000, dailyVolatility: 0.5 },
+    sol("pumpswap", 400_000),
+    sol("meteora-dlmm", 60_000),
+    sol("whirlpool", 50_000)
+  ),
+  coin(
+    "MUFFIN",
+    "Muffin",
+    { decimals: 6, priceUsd: 0.00081, supply: 1_000_000_000, dailyVolatility: 0.6 },
+    sol("pumpswap", 120_000),
+    sol("meteora-damm-v2-quote", 40_000)
+  ),
+  coin(
+    "WALRUS",
+    "Sir Walrus",
+    { decimals: 6, priceUsd: 0.00022, supply: 1_000_000_000, dailyVolatility: 0.7 },
+    sol("pumpswap", 55_000),
+    sol("pumpswap-flat", 9_000)
+  ),
+  coin(
+    "PICKLE",
+    "Pickle",
+    { decimals: 6, priceUsd: 0.000061, supply: 1_000_000_000, dailyVolatility: 0.8 },
+    sol("pumpswap", 21_000)
+  ),
+  coin(
+    "TEAPOT",
+    "Short and stout",
+    { decimals: 6, priceUsd: 0.0011, supply: 900_000_000, dailyVolatility: 0.5 },
+    sol("raydium-cpmm-creator", 70_000),
+    sol("raydium-amm-v4", 45_000),
+    sol("raydium-amm-v4-closed", 5_000)
+  )
+]
+
+const taxed: ReadonlyArray<Coin> = [
   {
-    symbol: "FERN",
-    name: "Fern Network",
-    decimals: 6,
-    priceUsd: 0.84,
-    supply: 1_000_000_000,
-    dailyVolatility: 0.08,
-    transferFee: null,
-    pools: [
-      pool("raydium-amm-v4", 2_400_000),
-      pool("raydium-cpmm", 800_000),
-      pool("raydium-amm-v4", 600_000, "USDC"),
-      pool("raydium-cpmm", 300_000, "USDC")
-    ]
+    ...coin(
+      "TITHE",
+      "Tithe",
+      { decimals: 9, priceUsd: 0.012, supply: 5_000_000_000, dailyVolatility: 0.25 },
+      sol("raydium-cpmm", 220_000),
+      sol("raydium-cpmm-creator", 90_000),
+      sol("raydium-clmm", 80_000)
+    ),
+    transferFee: { bps: 300, maximum: 50_000_000_000_000n }
   },
   {
-    symbol: "OTTER",
-    name: "Otter",
-    decimals: 5,
-    priceUsd: 0.0000231,
-    supply: 88_000_000_000_000,
-    dailyVolatility: 0.2,
-    transferFee: null,
-    pools: [pool("raydium-amm-v4", 1_100_000), pool("raydium-cpmm", 400_000), pool("raydium-cpmm-closed", 20_000)]
-  },
-  {
-    symbol: "TITHE",
-    name: "Tithe",
-    decimals: 9,
-    priceUsd: 0.012,
-    supply: 5_000_000_000,
-    dailyVolatility: 0.25,
-    transferFee: { bps: 300, maximum: 50_000_000_000_000n },
-    pools: [pool("raydium-cpmm", 220_000), pool("raydium-cpmm-creator", 90_000)]
+    ...coin(
+      "TOLL",
+      "Toll Road",
+      { decimals: 6, priceUsd: 0.31, supply: 60_000_000, dailyVolatility: 0.2 },
+      sol("whirlpool", 110_000),
+      sol("meteora-dlmm", 80_000),
+      sol("raydium-cpmm", 70_000)
+    ),
+    transferFee: { bps: 50, maximum: 2n ** 63n }
   }
+]
+
+/** The coins, by kind: long listed, newly popular, and those that tax every transfer. */
+export const coins: ReadonlyArray<Coin> = [...established, ...popular, ...taxed]
+
+/** Names of coins that are launched while the market runs, used in turn. */
+export const launchNames: ReadonlyArray<readonly [symbol: string, name: string]> = [
+  ["NOODLE", "Noodle"],
+  ["BADGER", "Badger"],
+  ["SOCK", "Lost Sock"],
+  ["TURNIP", "Turnip"],
+  ["ECHO", "Echo Echo"],
+  ["MOTH", "Moth"],
+  ["PEBBLE", "Pebble"],
+  ["YODEL", "Yodel"],
+  ["CRUMB", "Crumb"],
+  ["HERON", "Heron"],
+  ["WAFFLE", "Waffle"],
+  ["GNOME", "Garden Gnome"]
 ]

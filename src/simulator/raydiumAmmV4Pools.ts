@@ -2,11 +2,12 @@
 import { readU128, readU64 } from "../amm/bytes.ts"
 import { ceilDiv } from "../amm/integers.ts"
 import { raydiumAmmV4 } from "../amm/raydiumAmmV4.ts"
+import { writeU128, writeU64 } from "../amm/writes.ts"
 import { Address } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
-import { newVaults, type PoolSpec, priced, type Settlement, type SimPool, type Vaults, vaultDepth } from "./SimPool.ts"
+import { exchange, newVaults, type Pair, type PoolSpec, priced, type SimPool, vaultDepth } from "./SimPool.ts"
 import type { World } from "./World.ts"
-import { writeAddress, writeU128, writeU64 } from "./writeBytes.ts"
+import { writeAddress } from "./writeBytes.ts"
 
 const AUTHORITY = Address.make("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1")
 const OPEN_BOOK = Address.make("srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX")
@@ -20,7 +21,7 @@ const counters = {
 /** Status 6 may only swap; 3 may only withdraw, so that every swap is refused. */
 const status = { swapOnly: 6n, withdrawOnly: 3n }
 
-const newState = (world: World, spec: PoolSpec, vaults: Vaults, open: boolean): Uint8Array => {
+const newState = (world: World, spec: PoolSpec, vaults: Pair, open: boolean): Uint8Array => {
   const name = (part: string) => inventAddress(world.seed, `raydium-amm-v4 ${spec.label} ${part}`)
   const data = new Uint8Array(752)
   const numbers: ReadonlyArray<readonly [number, bigint]> = [
@@ -62,27 +63,23 @@ const counted = (before: Uint8Array, aToB: boolean, amountIn: bigint, amountOut:
 export const newRaydiumAmmV4Pool = (world: World, spec: PoolSpec, open = true): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `raydium-amm-v4 ${spec.label} ${part}`)
   const address = name("pool")
+  const mints = { a: spec.base, b: spec.quote }
   const sides = { a: [spec.base, spec.baseAmount], b: [spec.quote, spec.quoteAmount] } as const
   const vaults = newVaults(world, AUTHORITY, sides, (side) => name(`vault ${side}`))
   world.newAccount(address, raydiumAmmV4.programId, newState(world, spec, vaults, open))
   const current = priced(world, raydiumAmmV4, [address, vaults.a, vaults.b])
   const depth = vaultDepth(world, vaults)
 
-  const plan: SimPool["plan"] = (aToB, amountIn, clock): Settlement | null => {
+  const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
     const swap = current()?.swap(aToB, amountIn, clock)
     if (swap?.ending !== "filled") {
       return null
     }
-    const [into, from] = aToB ? [vaults.a, vaults.b] : [vaults.b, vaults.a]
-    const [input, output] = aToB ? [spec.base, spec.quote] : [spec.quote, spec.base]
     const data = counted(world.bank.must(address).data, aToB, amountIn, swap.amountOut)
     return {
       amountIn,
       amountOut: swap.amountOut,
-      payments: [
-        { from: "trader", to: into, mint: input, amount: amountIn },
-        { from, to: "trader", mint: output, amount: swap.amountOut }
-      ],
+      payments: exchange(aToB, mints, vaults, { in: amountIn, out: swap.amountOut }),
       writes: [{ address, data }]
     }
   }
@@ -93,7 +90,7 @@ export const newRaydiumAmmV4Pool = (world: World, spec: PoolSpec, open = true): 
     programId: raydiumAmmV4.programId,
     mintA: spec.base,
     mintB: spec.quote,
-    open,
+    open: () => open,
     plan,
     price: () => depth().b / depth().a,
     depth

@@ -4,12 +4,23 @@ import { outputFor } from "../amm/constantProduct.ts"
 import { ceilDiv } from "../amm/integers.ts"
 import { raydiumCpmm } from "../amm/raydiumCpmm.ts"
 import { TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
+import { writeU64 } from "../amm/writes.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
-import { inOrder, newVaults, type PoolSpec, priced, type SimPool, type Vaults, vaultDepth } from "./SimPool.ts"
-import { balanceOf, supplyOf, transferFeeOf, withheldOf } from "./tokens.ts"
+import {
+  afterTransferFee,
+  exchange,
+  inOrder,
+  newVaults,
+  type Pair,
+  type PoolSpec,
+  priced,
+  type SimPool,
+  vaultDepth
+} from "./SimPool.ts"
+import { balanceOf, supplyOf } from "./tokens.ts"
 import type { World } from "./World.ts"
-import { newAccountData, writeAddress, writeU16, writeU64 } from "./writeBytes.ts"
+import { newAccountData, writeAddress, writeU16 } from "./writeBytes.ts"
 
 const SCALE = 1_000_000n
 const utf8 = new TextEncoder()
@@ -28,7 +39,8 @@ export interface CpmmSpec extends PoolSpec {
   readonly config: CpmmConfig
   /** Whether the creator's fee is charged, and on what: 0 the input, 1 token 0, 2 token 1. */
   readonly creatorFeeOn: 0 | 1 | 2 | null
-  readonly open: boolean
+  /** `closed` pools let nobody swap; `newer` ones carry fields of a program version that nobody has described. */
+  readonly state: "open" | "closed" | "newer"
 }
 
 const at = { protocolFees: [341, 349], fundFees: [357, 365], creatorFees: [397, 405] } as const
@@ -59,7 +71,7 @@ const newState = (
   world: World,
   spec: CpmmSpec,
   mints: readonly [Mint, Mint],
-  vaults: Vaults,
+  vaults: Pair,
   name: (part: string) => Address
 ): Uint8Array => {
   const data = newAccountData(637, "f7ede3f5d7c3de46")
@@ -79,12 +91,13 @@ const newState = (
   for (const [offset, address] of addresses) {
     writeAddress(data, offset, address ?? TOKEN_PROGRAM)
   }
-  data[329] = spec.open ? 0 : 0b100
+  data[329] = spec.state === "closed" ? 0b100 : 0
   data[330] = 9
   mints.forEach((mint, index) => {
     data[331 + index] = world.bank.must(mint).data[44] ?? 0
   })
   writeU64(data, 333, supplyOf(world.bank.must(name("lp mint"))))
+  data[413] = spec.state === "newer" ? 1 : 0
   data[389] = spec.creatorFeeOn ?? 0
   data[390] = spec.creatorFeeOn === null ? 0 : 1
   return data
@@ -126,6 +139,7 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `raydium-cpmm ${spec.label} ${part}`)
   const address = name("pool")
   const [a, b] = inOrder(spec)
+  const mints = { a: a[0], b: b[0] }
   const authority = world.derive(raydiumCpmm.programId, [utf8.encode("vault_and_lp_mint_auth_seed")])
   const vaults = newVaults(world, authority, { a, b }, (side) => name(`vault ${side}`))
   world.newMint({ address: name("lp mint"), decimals: 9, authority, freezeAuthority: null, transferFee: null })
@@ -140,9 +154,8 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     }
     const [tokenIn, tokenOut] = aToB ? ([0, 1] as const) : ([1, 0] as const)
     const [into, from] = aToB ? [vaults.a, vaults.b] : [vaults.b, vaults.a]
-    const [input, output] = aToB ? [a[0], b[0]] : [b[0], a[0]]
     const data = bank.must(address).data.slice()
-    const moved = swapOf(spec, tokenIn, amountIn - withheldOf(transferFeeOf(bank.must(input)), amountIn), {
+    const moved = swapOf(spec, tokenIn, afterTransferFee(world, aToB ? mints.a : mints.b, amountIn), {
       in: balanceOf(bank.must(into)) - owed(data, tokenIn),
       out: balanceOf(bank.must(from)) - owed(data, tokenOut)
     })
@@ -153,10 +166,7 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     return {
       amountIn,
       amountOut: swap.amountOut,
-      payments: [
-        { from: "trader", to: into, mint: input, amount: amountIn },
-        { from, to: "trader", mint: output, amount: moved.payout }
-      ],
+      payments: exchange(aToB, mints, vaults, { in: amountIn, out: moved.payout }),
       writes: [{ address, data }]
     }
   }
@@ -168,7 +178,7 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     programId: raydiumCpmm.programId,
     mintA: a[0],
     mintB: b[0],
-    open: spec.open,
+    open: () => spec.state === "open",
     plan,
     price: () => depth().b / depth().a,
     depth

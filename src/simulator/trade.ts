@@ -60,9 +60,15 @@ const SOL_RESERVE = 500_000_000n
 /** What a wallet keeps back of a mint: SOL pays for everything else. */
 export const reserveOf = (mint: Mint): bigint => (mint === SOL ? SOL_RESERVE : 0n)
 
-/** Pays the validator and makes the swaps a deed. */
-export const charge = (world: World, wallet: Address, validator: Address, swaps: ReadonlyArray<RecordedSwap>): Deed => {
+/** Pays the validator for what the wallet did. */
+export const charge = (
+  world: World,
+  wallet: Address,
+  validator: Address,
+  kind: Deed["kind"],
+  swaps: ReadonlyArray<RecordedSwap> = []
+): Deed => {
   const fee = 5_000n
   world.pay(wallet, validator, SOL, fee)
-  return { wallet, fee, swaps }
+  return { kind, wallet, fee, swaps }
 }
