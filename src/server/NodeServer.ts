@@ -1,7 +1,8 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { Context, Duration, Effect, Scope } from "effect"
+import { Context, Duration, Effect, Fiber, Scope } from "effect"
 import { HttpServerError, type HttpServerResponse } from "effect/http"
 import { createServer, type Server } from "node:http"
+import { Server as NetServer } from "node:net"
 import { Drain } from "./Drain.ts"
 import { RequestIds } from "./Exchange.ts"
 import { parserOptions, refuseWithEnvelope } from "./parserRefusals.ts"
@@ -32,25 +33,34 @@ const listen = (server: Server, { host, port }: SettingsShape) =>
     })
   })
 
-/** Closes the listener and the idle connections, and waits for the last answer to leave. */
-const close = (server: Server) =>
+/** How long a connection that was accepted in the last moment may take to send its request. */
+const LAST_CALL = Duration.millis(500)
+
+/** Closes the listener alone, and waits until every connection has ended. `Server.close` would cut those still silent. */
+const closeListener = (server: Server) =>
   Effect.callback<void>((resume) => {
-    // The check phase follows the poll phase, in which every connection that is already there is accepted.
-    setImmediate(() => server.close(() => resume(Effect.void)))
+    // Accepting belongs to the poll phase; the check phase follows with the fewest connections left unaccepted.
+    setImmediate(() => NetServer.prototype.close.call(server, () => resume(Effect.void)))
   })
 
 /**
  * Two phases lose no request. First the listener stays open while every answer asks for its connection to be closed and
- * streams say goodbye, so that whatever is on its way still arrives; then nothing new is let in and the rest is finished.
+ * streams say goodbye, so that whatever is on its way still arrives. Then nothing new is let in: connections without a
+ * request get a last call, requests finish, and what has not ended at the limit is cut.
  */
 const shutDown = Effect.fnUntraced(function* (server: Server, drain: Drain["Service"], settings: SettingsShape) {
   yield* drain.begin
   yield* Effect.logInfo("Draining")
   yield* Effect.sleep(settings.drainQuiet)
-  yield* Effect.interruptible(close(server)).pipe(
-    Effect.timeoutOption(Duration.subtract(settings.drainLimit, settings.drainQuiet)),
-    Effect.ensuring(Effect.sync(() => server.closeAllConnections()))
-  )
+  const closed = yield* Effect.forkDetach(Effect.interruptible(closeListener(server)), { startImmediately: true })
+  const lastCall = Duration.min(LAST_CALL, settings.drainQuiet)
+  yield* Fiber.await(closed).pipe(Effect.timeoutOption(lastCall))
+  server.closeIdleConnections()
+  const rest = Duration.subtract(settings.drainLimit, Duration.sum(settings.drainQuiet, lastCall))
+  yield* Fiber.await(closed).pipe(Effect.timeoutOption(rest))
+  server.closeAllConnections()
+  // The listener is gone already; this ends the watch over slow connections.
+  server.close()
 })
 
 const portOf = (server: Server): number => {

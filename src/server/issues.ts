@@ -94,6 +94,11 @@ const objections = (found: SchemaIssue.Issue, source: Source, path: Path): Reado
       return [describe(source, path, isIssue(word) ? word : "format", found.annotations)]
     }
     default: {
+      // A union of one is how a payload is declared; of several, no member is the one that was meant.
+      const [only, ...others] = "issues" in found ? found.issues : []
+      if (only !== undefined && others.length === 0) {
+        return objections(only, source, path)
+      }
       const expected = "ast" in found ? found.ast.annotations?.expected : undefined
       return [describe(source, path, wordOfMismatch(source, path), { expected })]
     }

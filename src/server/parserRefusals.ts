@@ -4,7 +4,6 @@ import { asText, plainAnswer, type PlainAnswer } from "./plainAnswer.ts"
 
 interface ParserError extends Error {
   readonly code?: string
-  readonly rawPacket?: Buffer
 }
 
 /** What is needed of a socket to say a last word on it. */
@@ -16,14 +15,14 @@ interface Wire {
 
 const METHODS = "GET, POST, PATCH, DELETE, OPTIONS"
 
-/** Whether the headers overflowed before the first line was over. */
-const isRequestLine = (packet: Buffer | undefined): boolean =>
-  packet !== undefined && /^[A-Z]+ /u.test(packet.toString("latin1", 0, 16)) && !packet.includes("\n")
+const MAX_HEADERS = 32 * 1024
+// Far above what is accepted, so that most of what is too long can still be told apart: first line, or headers.
+const MAX_PARSED = 128 * 1024
 
-const codeOf = ({ code, rawPacket }: ParserError): ErrorCode => {
+const codeOf = ({ code }: ParserError): ErrorCode => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
-      return isRequestLine(rawPacket) ? "uri_too_long" : "headers_too_large"
+      return "headers_too_large"
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return "body_too_large"
     case "ERR_HTTP_REQUEST_TIMEOUT":
@@ -52,6 +51,8 @@ const isAbsent = (header: string | undefined): boolean => header === undefined |
 /** HTTP/1.1 asks for exactly one Host; older versions know none. */
 const lacksHost = (request: IncomingMessage): boolean => request.httpVersion === "1.1" && isAbsent(request.headers.host)
 
+const headerBytes = ({ rawHeaders }: IncomingMessage): number => rawHeaders.reduce((sum, { length }) => sum + length, 0)
+
 /** Whether the upgrade is one that may simply not happen: HTTP/2 over cleartext, which clients offer unasked. */
 const isOffer = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === "h2c"
 
@@ -67,6 +68,9 @@ export const refuseWithEnvelope = (
   server.on("request", (request, response) => {
     if (lacksHost(request)) {
       return send(response, answer("invalid_request", undefined, "The Host header is required."))
+    }
+    if (headerBytes(request) > MAX_HEADERS) {
+      return send(response, answer("headers_too_large"))
     }
     handle(request, response)
   })
@@ -85,7 +89,6 @@ export const refuseWithEnvelope = (
 export const parserOptions = {
   requireHostHeader: false,
   connectionsCheckingInterval: 1000,
-  // Above the 8 KiB of a URL, so that a longer one is read and answered.
-  maxHeaderSize: 64 * 1024,
+  maxHeaderSize: MAX_PARSED,
   shouldUpgradeCallback: (request: IncomingMessage) => !isOffer(request)
 }

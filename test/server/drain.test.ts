@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Agent, get } from "node:http"
+import { Listening } from "../../src/server/NodeServer.ts"
+import { call, feed, running, secretOf } from "../support/http.ts"
+import { Gate, probing } from "../support/probe.ts"
+
+const quick = { drainQuiet: Duration.millis(300), drainLimit: Duration.seconds(3) }
+
+/** Builds a service that the test itself takes down. */
+const start = <A, E>(service: Layer.Layer<A, E>) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const context = yield* Layer.buildWithScope(service, scope)
+    return { context, stop: Scope.close(scope, Exit.void) }
+  })
+
+/** How one request ended: a status, or the error of its connection. */
+interface Outcome {
+  readonly end: number | string
+  /** Whether the answer asked to close the connection. */
+  readonly leave: boolean
+}
+
+const knock = (agent: Agent, url: string) =>
+  Effect.callback<Outcome>((resume) => {
+    const request = get(url, { agent, headers: { authorization: `Bearer ${secretOf("a")}` } }, (response) => {
+      const leave = response.headers.connection === "close"
+      response.on("data", () => undefined)
+      response.on("end", () => resume(Effect.succeed({ end: response.statusCode ?? 0, leave })))
+      response.on("error", (error) => resume(Effect.succeed({ end: error.message, leave: true })))
+    })
+    request.on("error", (error) => resume(Effect.succeed({ end: error.message, leave: true })))
+  })
+
+/** Sends one request after another over one connection until it is asked to leave. */
+const hammer = Effect.fnUntraced(function* (url: string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const outcomes: Array<Outcome> = []
+  while (outcomes.at(-1)?.leave !== true) {
+    outcomes.push(yield* knock(agent, url))
+  }
+  agent.destroy()
+  return outcomes.map(({ end }) => end)
+})
+
+/** Keeps one connection and lets it rest in between, so that some are at rest whenever the listener closes. */
+const visit = Effect.fnUntraced(function* (url: string, pause: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const first = yield* knock(agent, url)
+  yield* Effect.sleep(pause)
+  const second = yield* knock(agent, url)
+  agent.destroy()
+  return [first.end, second.end]
+})
+
+describe("a shutdown", () => {
+  it.live("loses no request while clients hammer on their connections", () =>
+    Effect.gen(function* () {
+      const { context, stop } = yield* start(probing({ settings: quick }))
+      const { url } = yield* Listening.pipe(Effect.provideContext(context))
+      const clients = yield* Effect.forkChild(
+        Effect.replicateEffect(hammer(`${url}/probe/free`), 16, { concurrency: "unbounded" })
+      )
+      yield* Effect.sleep("200 millis")
+      yield* stop
+      const outcomes = (yield* Fiber.join(clients)).flat()
+      assert.isAbove(outcomes.length, 100)
+      assert.deepStrictEqual(new Set(outcomes), new Set([200]))
+    })
+  )
+
+  it.live("still answers connections that wake up, whether before or after the listener has closed", () =>
+    Effect.gen(function* () {
+      const { context, stop } = yield* start(probing({ settings: quick }))
+      const { url } = yield* Listening.pipe(Effect.provideContext(context))
+      // They wake up from 100 to 475 ms after the shutdown began; the listener closes at 300 ms.
+      const clients = yield* Effect.forkChild(
+        Effect.forEach(
+          Array.from({ length: 16 }, (_, at) => 200 + at * 25),
+          (pause) => visit(`${url}/probe/free`, pause),
+          {
+            concurrency: "unbounded"
+          }
+        )
+      )
+      yield* Effect.sleep("100 millis")
+      yield* stop
+      assert.deepStrictEqual(new Set((yield* Fiber.join(clients)).flat()), new Set([200]))
+    })
+  )
+
+  it.live("turns readiness off and asks callers to leave while it still answers", () =>
+    Effect.gen(function* () {
+      const { context, stop } = yield* start(running({ settings: quick }))
+      yield* Effect.gen(function* () {
+        const before = yield* call("/readyz")
+        assert.strictEqual(before.status, 200)
+        const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
+        yield* Effect.sleep("50 millis")
+        const ready = yield* call("/readyz")
+        assert.strictEqual(ready.status, 503)
+        assert.strictEqual(ready.json("error.code"), "data_unavailable")
+        assert.strictEqual(ready.headers.get("retry-after"), "1")
+        const live = yield* call("/livez")
+        assert.strictEqual(live.status, 200)
+        assert.strictEqual(live.headers.get("connection"), "close")
+        yield* Fiber.join(stopping)
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  it.live("finishes what is running, and takes no longer than that", () =>
+    Effect.gen(function* () {
+      const { context, stop } = yield* start(probing({ settings: quick }))
+      yield* Effect.gen(function* () {
+        const gate = yield* Gate
+        const held = yield* Effect.forkChild(call("/probe/held"), { startImmediately: true })
+        while (gate.waiting === 0) {
+          yield* Effect.sleep("5 millis")
+        }
+        const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
+        yield* Effect.sleep("600 millis")
+        assert.isUndefined(stopping.pollUnsafe())
+        yield* Deferred.succeed(gate.release, undefined)
+        assert.strictEqual((yield* Fiber.join(held)).status, 200)
+        yield* Fiber.join(stopping).pipe(Effect.timeout("1 second"))
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  it.live("has open streams say goodbye", () =>
+    Effect.gen(function* () {
+      const { context, stop } = yield* start(probing({ settings: quick }))
+      yield* Effect.gen(function* () {
+        const stream = yield* Effect.forkChild(call("/probe/stream"), { startImmediately: true })
+        yield* Effect.sleep("100 millis")
+        yield* stop.pipe(Effect.timeout("2 seconds"))
+        const { text } = yield* Fiber.join(stream)
+        assert.match(text, /data: "?open"?\n\n[^]*data: "?close"?\n\n$/u)
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  it.live("gives up on what does not end", () =>
+    Effect.gen(function* () {
+      const limit = { drainQuiet: Duration.millis(50), drainLimit: Duration.millis(400) }
+      const { context, stop } = yield* start(probing({ settings: limit }))
+      const { url } = yield* Listening.pipe(Effect.provideContext(context))
+      const agent = new Agent()
+      const held = yield* Effect.forkChild(knock(agent, `${url}/probe/held`), { startImmediately: true })
+      yield* Effect.sleep("50 millis")
+      yield* stop.pipe(Effect.timeout("2 seconds"))
+      assert.strictEqual((yield* Fiber.join(held)).end, "socket hang up")
+    })
+  )
+})
+
+const readiness = (state: "live" | "loading" | "down" | "recorded") =>
+  Effect.map(call("/readyz", { key: null }), ({ status }) => status).pipe(
+    Effect.provide(running({ feed: feed(() => ({ slot: 1, heardAtMs: 0, state })) }))
+  )
+
+describe("readiness", () => {
+  it.live("waits for the chain to be followed", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* readiness("loading"), 503)
+      assert.strictEqual(yield* readiness("down"), 503)
+      assert.strictEqual(yield* readiness("live"), 200)
+      assert.strictEqual(yield* readiness("recorded"), 200)
+    })
+  )
+})
