@@ -1,12 +1,14 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { Refusals } from "./Refusals.ts"
+import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 
 /** Everything the service promises over HTTP. Handlers, clients and the OpenAPI document all derive from it. */
 export class Api extends HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
+  .add(SpotGroup)
   // Unknown fields are refused, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })

@@ -1,5 +1,6 @@
 /** Query parameters as the contract reads them: text in one spelling only, refused in the words of `ErrorDetail`. */
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { MAX_U64 } from "../domain/Amount.ts"
 import type { Issue } from "./problems.ts"
 
 /**
@@ -52,5 +53,20 @@ export const CommaList = <Item extends Schema.Codec<string, string>>(item: Item,
         decode: (text: string): ReadonlyArray<string> => text.split(","),
         encode: (items) => items.join(",")
       })
+    )
+  )
+
+/** Units of a mint as plain decimal digits: at least 1, and no more than a token account can hold. */
+export const AmountText = Schema.String.check(
+  Schema.isMaxLength(128, { expected: "at most 128 digits" }),
+  Schema.isPattern(/^(?:0|[1-9][0-9]*)$/u, { expected: "plain decimal digits" })
+)
+  .annotate({ identifier: "AmountText", description: "Units of a mint as decimal digits, 1 to 18446744073709551615." })
+  .pipe(
+    Schema.decodeTo(
+      Schema.BigInt.check(
+        Schema.isBetweenBigInt({ minimum: 1n, maximum: MAX_U64 }, { expected: "from 1 to 18446744073709551615" })
+      ),
+      SchemaTransformation.bigintFromString
     )
   )

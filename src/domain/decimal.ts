@@ -1,8 +1,8 @@
 /** Exact arithmetic between decimal text, atomic units and the numbers that JSON shows. No float decides anything here. */
 
 const DECIMAL = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/u
-/** What `String(number)` writes for a positive finite number. */
-const SHORTEST = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/u
+/** A positive number as JSON and `String(number)` write it. */
+const JSON_NUMBER = /^([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/u
 /** More digits than a double holds, so that the last step alone rounds. */
 const SIGNIFICANT = 25
 
@@ -33,9 +33,9 @@ export const fromAtomic = (amount: bigint, decimals: number): string => {
 /** Whole tokens of an atomic amount as the nearest JSON number. */
 export const uiNumber = (amount: bigint, decimals: number): number => Number(fromAtomic(amount, decimals))
 
-/** A positive JSON number without its exponent, as the shortest decimal text that reads back as the same number. */
-export const numberText = (value: number): string | null => {
-  const parts = SHORTEST.exec(String(value))
+/** The text of a positive JSON number without exponent and trailing zeros; null when it is no such text. */
+export const plainDecimal = (text: string): string | null => {
+  const parts = JSON_NUMBER.exec(text)
   if (parts === null) {
     return null
   }
@@ -44,6 +44,9 @@ export const numberText = (value: number): string | null => {
   const digits = BigInt(whole + fraction)
   return scale >= 0 ? fromAtomic(digits, scale) : (digits * tenTo(-scale)).toString()
 }
+
+/** The shortest decimal text that reads back as the same positive number, without an exponent. */
+export const numberText = (value: number): string | null => plainDecimal(String(value))
 
 /** The share `fraction` of an amount, rounded down. The fraction is decimal text of any fineness. */
 export const shareOf = (amount: bigint, fraction: string): bigint | null => {

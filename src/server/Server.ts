@@ -4,6 +4,7 @@ import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
 import { Api } from "../api/Api.ts"
+import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
 import * as Account from "./Account.ts"
 import { routerConfig } from "./allowedMethods.ts"
@@ -15,10 +16,11 @@ import * as JsonBody from "./JsonBody.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import * as Refusals from "./Refusals.ts"
 import type { Settings } from "./Settings.ts"
+import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 
 /** What the handlers answer from. */
-export type Capabilities = KeyStore | RateLimiter | ChainFeed
+export type Capabilities = KeyStore | RateLimiter | ChainFeed | QuoteEngine
 
 /** The middleware of a contract: admission, strict bodies, one error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
@@ -36,7 +38,7 @@ export const ground = Layer.mergeAll(
 )
 
 /** One layer per group of the contract. */
-const handlers = Layer.mergeAll(System.layer, Account.layer)
+const handlers = Layer.mergeAll(System.layer, Account.layer, Spot.layer)
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),

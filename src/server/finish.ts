@@ -76,7 +76,8 @@ export const finish =
     if (exchange.problem === undefined && response.status >= 400) {
       exchange.problem = explain(response.status, request.url, exchange, finishing)
     }
-    const failed = exchange.problem !== undefined && catalogue[exchange.problem.error.code].status >= 500
+    const status = exchange.problem === undefined ? response.status : catalogue[exchange.problem.error.code].status
+    const failed = status >= 500 || status === 429
     return failed && exchange.charges.length > 0
       ? Effect.map(refundAll(exchange, finishing.limiter), () => write(response, exchange, finishing))
       : Effect.succeed(write(response, exchange, finishing))

@@ -5,6 +5,7 @@ import { checksum } from "../../src/access/keyFormat.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
 import * as Server from "../../src/server/Server.ts"
 import { Settings, type SettingsShape } from "../../src/server/Settings.ts"
@@ -35,17 +36,23 @@ export const feed = (freshness: () => Freshness): Layer.Layer<ChainFeed> =>
     clock: () => ({ slot: 1, epoch: 0, unixTimestamp: 0 })
   })
 
+const noEngine = Layer.succeed(QuoteEngine, {
+  quote: () => Effect.die("this test has no engine"),
+  quoteAll: () => Effect.die("this test has no engine")
+})
+
 /** What a test puts in place of the defaults. */
 export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
   readonly keyStore?: Layer.Layer<KeyStore>
   readonly limiter?: Layer.Layer<RateLimiter>
   readonly feed?: Layer.Layer<ChainFeed>
+  readonly engine?: Layer.Layer<QuoteEngine>
   readonly settings?: Partial<SettingsShape>
 }
 
 /** What stands behind every service under test. */
-export type Capable = KeyStore | RateLimiter | ChainFeed | Settings
+export type Capable = KeyStore | RateLimiter | ChainFeed | QuoteEngine | Settings
 
 /** The capabilities of a world. */
 export const capabilities = (world: World): Layer.Layer<Capable> =>
@@ -53,6 +60,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.keyStore ?? KeyStore.layerMemory({ keys: world.keys ?? [keyOf("a")] }),
     world.limiter ?? RateLimiter.layerMemory,
     world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
+    world.engine ?? noEngine,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )
 

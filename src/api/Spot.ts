@@ -1,0 +1,158 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Address, SOL } from "../domain/Address.ts"
+import { Decimals, SlippageBps } from "../domain/Amount.ts"
+import { ExitCheck } from "../domain/ExitCheck.ts"
+import { SpotQuote } from "../domain/Quote.ts"
+import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../domain/QuoteStream.ts"
+import { Authorization } from "./Authorization.ts"
+import { JsonBody } from "./JsonBody.ts"
+import { Budget } from "./Metering.ts"
+import { AmountText, BooleanParameter, CommaList, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import {
+  DataUnavailable,
+  RateLimited,
+  RouteNotFound,
+  RouteTypeNotServed,
+  StateNotLoaded,
+  StateTooOld
+} from "./problems.ts"
+
+/** Where the contract leaves something out, this is what is meant. */
+export const defaults = {
+  quoteSlippageBps: 50,
+  exitSlippageBps: 100,
+  ladder: [0.01, 0.1, 0.25, 0.5, 0.75, 1],
+  intervalMs: 2000,
+  durationSeconds: 60
+} as const
+
+const DecimalsParameter = IntegerParameter(0, 18)
+const SlippageParameter = IntegerParameter(1, 1000)
+const VenueLabel = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,32}$/u, { expected: "venue labels" }))
+
+const pair = { inputMint: Address, outputMint: Address }
+
+const twoMints = (request: { readonly inputMint: Address; readonly outputMint: Address }) =>
+  request.inputMint !== request.outputMint || refuse("outputMint", "conflict", "outputMint must differ from inputMint.")
+
+/** One of the two, and what the second needs. `decimals` is how the field is called here. */
+const oneAmount =
+  <const D extends string>(decimals: D) =>
+  (request: { readonly amount?: bigint; readonly uiAmount?: unknown } & { readonly [_ in D]?: number }) => {
+    if (request.amount !== undefined) {
+      return request.uiAmount === undefined || refuse("uiAmount", "conflict", "Send amount or uiAmount, not both.")
+    }
+    if (request.uiAmount === undefined) {
+      return refuse("amount", "missing", `amount is required, or uiAmount and ${decimals}.`)
+    }
+    return request[decimals] !== undefined || refuse(decimals, "missing", `uiAmount needs ${decimals}.`)
+  }
+
+/** What is to be priced. */
+export const QuoteQuery = Schema.Struct({
+  ...pair,
+  amount: Schema.optionalKey(AmountText),
+  uiAmount: Schema.optionalKey(
+    Schema.String.annotate({ description: "Whole tokens as decimal text; needs inputDecimals." })
+  ),
+  inputDecimals: Schema.optionalKey(DecimalsParameter),
+  outputDecimals: Schema.optionalKey(DecimalsParameter),
+  slippageBps: Schema.optionalKey(SlippageParameter),
+  venues: Schema.optionalKey(CommaList(VenueLabel, 20)),
+  pools: Schema.optionalKey(CommaList(Address, 20)),
+  maxHops: Schema.optionalKey(IntegerParameter(1, 4)),
+  directOnly: Schema.optionalKey(BooleanParameter)
+}).check(Schema.makeFilter(twoMints), Schema.makeFilter(oneAmount("inputDecimals")))
+
+/** What is to be re-quoted, how often and for how long. */
+export const StreamQuery = Schema.Struct({
+  ...pair,
+  amount: AmountText,
+  outputDecimals: Schema.optionalKey(DecimalsParameter),
+  slippageBps: Schema.optionalKey(SlippageParameter),
+  intervalMs: Schema.optionalKey(IntegerParameter(250, 60_000)),
+  durationSeconds: Schema.optionalKey(IntegerParameter(1, 240)),
+  changesOnly: Schema.optionalKey(BooleanParameter)
+}).check(Schema.makeFilter(twoMints))
+
+const ascending = (ladder: ReadonlyArray<number>) => {
+  const wrong = ladder.findIndex((fraction, i) => fraction <= (ladder[i - 1] ?? 0))
+  if (wrong === -1) {
+    return true
+  }
+  const issue = ladder[wrong] === ladder[wrong - 1] ? "duplicate" : "out_of_range"
+  return refuse(String(wrong), issue, "The ladder must rise from rung to rung.")
+}
+
+/** The position whose exit is to be checked. */
+export const ExitCheckBody = Schema.Struct({
+  mint: Address,
+  quoteMint: Schema.optionalKey(Address),
+  amount: Schema.optionalKey(AmountText),
+  uiAmount: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, { expected: "a positive number" }))),
+  decimals: Schema.optionalKey(Decimals),
+  quoteDecimals: Schema.optionalKey(Decimals),
+  slippageBps: Schema.optionalKey(SlippageBps),
+  ladder: Schema.optionalKey(
+    Schema.Array(
+      Schema.Finite.check(
+        Schema.isGreaterThan(0, { expected: "above 0 and at most 1" }),
+        Schema.isLessThanOrEqualTo(1, { expected: "above 0 and at most 1" })
+      )
+    ).check(
+      Schema.isMinLength(1, { expected: "1 to 8 fractions" }),
+      Schema.isMaxLength(8, { expected: "1 to 8 fractions" }),
+      Schema.makeFilter(ascending)
+    )
+  )
+})
+  .check(
+    Schema.makeFilter(oneAmount("decimals")),
+    Schema.makeFilter(
+      ({ mint, quoteMint = SOL }) =>
+        mint !== quoteMint || refuse("quoteMint", "conflict", "quoteMint, SOL unless given, must differ from mint.")
+    )
+  )
+  .annotate({ identifier: "ExitCheckRequest", description: "The position whose exit is to be checked." })
+
+const frame = <const Name extends string, Data extends Schema.Top>(event: Name, data: Data) =>
+  Schema.Struct({
+    id: Schema.optional(Schema.String),
+    event: Schema.Literal(event),
+    data: Schema.fromJsonString(data)
+  })
+
+const StreamFrame = Schema.Union([
+  frame("open", OpenFrame),
+  frame("quote", QuoteFrame),
+  frame("error", ErrorFrame),
+  frame("throttled", ThrottledFrame),
+  frame("close", CloseFrame)
+])
+
+/** Prices of trades against the pools on chain. */
+export class SpotGroup extends HttpApiGroup.make("spot")
+  .add(
+    HttpApiEndpoint.get("quote", "/api/v1/spot/quote", {
+      query: QuoteQuery,
+      success: SpotQuote,
+      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld]
+    }).annotate(OpenApi.Summary, "Price one trade"),
+    HttpApiEndpoint.get("stream", "/api/v1/spot/quote/stream", {
+      query: StreamQuery,
+      success: HttpApiSchema.StreamSse({ events: StreamFrame }),
+      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited]
+    }).annotate(OpenApi.Summary, "Price one trade again and again"),
+    HttpApiEndpoint.post("exitCheck", "/api/v1/spot/exit-check", {
+      query: NoQuery,
+      payload: ExitCheckBody,
+      success: ExitCheck,
+      error: [StateNotLoaded, StateTooOld, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Whether a whole position can be sold")
+  )
+  .annotateEndpoints(Budget, "quote")
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "Prices of trades against the pools on chain.") {}

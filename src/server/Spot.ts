@@ -1,0 +1,132 @@
+import { Clock, Effect, Layer, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { RateLimiter } from "../access/RateLimiter.ts"
+import { Api } from "../api/Api.ts"
+import { CurrentKey } from "../api/Authorization.ts"
+import { Meter } from "../api/Metering.ts"
+import { DataUnavailable, RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld } from "../api/problems.ts"
+import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../api/Spot.ts"
+import { SOL } from "../domain/Address.ts"
+import { LimiterUnavailable } from "../domain/Budget.ts"
+import type { QuoteRefusal, SpotQuote } from "../domain/Quote.ts"
+import { describeRefusal } from "../quotes/describeRefusal.ts"
+import { exitCheck } from "../quotes/exitCheck.ts"
+import { type Priced, QuoteEngine } from "../quotes/QuoteEngine.ts"
+import { monotonicMs, runTicks, type TickMeter } from "../quotes/runTicks.ts"
+import { decide } from "./decide.ts"
+import { OpenStreams } from "./OpenStreams.ts"
+import { streamSession } from "./quoteStream.ts"
+import { exitPosition, quoteRequest, streamTerms, tickRequest } from "./spotRequests.ts"
+import { quoteResponse } from "./wireQuote.ts"
+
+const problemOf = (refusal: QuoteRefusal) => {
+  const error = { message: describeRefusal(refusal).message }
+  switch (refusal._tag) {
+    case "NoRoute":
+      return new RouteNotFound({ error })
+    case "StateCold":
+      return new StateNotLoaded({ error })
+    case "StateStale":
+      return new StateTooOld({ error })
+    case "RouteNotSupported":
+      return new RouteTypeNotServed({ error })
+  }
+}
+
+/** A rung without a route is a fact about the position; anything else that fails keeps the ladder from being made. */
+const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | DataUnavailable> => {
+  if (Result.isSuccess(priced)) {
+    return Effect.succeed(priced.success)
+  }
+  const problem = problemOf(priced.failure)
+  switch (problem._tag) {
+    case "RouteNotFound":
+      return Effect.succeed(null)
+    case "RouteTypeNotServed":
+      return Effect.fail(new DataUnavailable({ error: { message: problem.error.message } }))
+    default:
+      return Effect.fail(problem)
+  }
+}
+
+const notInSol = () => new DataUnavailable({ error: { message: "Exits are measured in SOL only." } })
+
+const tickMeter = (limiter: RateLimiter["Service"], key: string): TickMeter => {
+  const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
+  return {
+    admit: decide(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) => limiter.refund(late)),
+    refund: (charge) => decide(limiter.refund(charge), unavailable)
+  }
+}
+
+const handlers = HttpApiBuilder.group(
+  Api,
+  "spot",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* QuoteEngine
+    const limiter = yield* RateLimiter
+    const streams = yield* OpenStreams
+
+    const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
+      quoteRequest(query).pipe(
+        Effect.flatMap((request) => Effect.mapError(engine.quote(request), problemOf)),
+        Effect.map(quoteResponse)
+      )
+
+    const check = Effect.fnUntraced(function* (input: {
+      readonly payload: typeof ExitCheckBody.Type
+      readonly request: HttpServerRequest.HttpServerRequest
+    }) {
+      const position = yield* exitPosition(input.payload, input.request)
+      const { ladder, mint, quoteDecimals, quoteMint, slippageBps } = position
+      const meter = yield* Meter
+      yield* meter.raiseTo(ladder.length)
+      if (quoteMint !== SOL) {
+        return yield* notInSol()
+      }
+      const outputDecimals = quoteDecimals ?? undefined
+      const rungs = yield* engine.quoteAll(
+        ladder.map(({ amount }) => ({ inputMint: mint, outputMint: quoteMint, amount, slippageBps, outputDecimals }))
+      )
+      return exitCheck(position, yield* Effect.forEach(rungs, rungQuote))
+    })
+
+    const stream = Effect.fnUntraced(function* ({ query }: { readonly query: typeof StreamQuery.Type }) {
+      const { id: key } = yield* CurrentKey
+      const { charge } = yield* Meter
+      if (charge === null) {
+        return yield* Effect.die("a stream is charged to a budget")
+      }
+      const place = yield* streams.enter(key)
+      const terms = streamTerms(query)
+      const request = tickRequest(terms)
+      const clock = yield* Clock.Clock
+      const startedAt = monotonicMs(clock)
+      const openedAtMs = clock.currentTimeMillisUnsafe()
+      const first = yield* Effect.mapError(engine.quote(request), problemOf)
+
+      const writer = yield* Effect.withFiber(Effect.succeed)
+      const { response, session } = yield* streamSession(terms, writer)
+      session.open({ ...charge, remaining: charge.remaining + charge.cost }, openedAtMs)
+      session.quoted(0, first, charge.remaining, clock.currentTimeMillisUnsafe())
+      place.attach(session, clock.currentTimeMillisUnsafe())
+
+      const { durationSeconds, intervalMs } = terms
+      const meter = tickMeter(limiter, key)
+      yield* runTicks(engine, {
+        session,
+        request,
+        intervalMs,
+        durationMs: durationSeconds * 1000,
+        startedAt,
+        meter
+      }).pipe(Effect.forkScoped)
+      return response
+    })
+
+    return handlers.handleAll({ quote, stream, exitCheck: check })
+  })
+)
+
+export const layer = handlers.pipe(Layer.provide(OpenStreams.layer))
