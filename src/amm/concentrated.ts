@@ -148,26 +148,30 @@ const stepIn = (rules: StepRules, stretch: Stretch, remaining: bigint): Step | n
   return { sqrtPrice, amountIn, amountOut: gross, fee: reached ? feeOnTop(whole, feeRate) : remaining - amountIn }
 }
 
-/** Exact output is only offered where the fee is on the input. */
+/** What the curve must pay so that `net` is left once the fee is taken from it, rounded up. */
+export const grossOf = (net: bigint, feeRate: bigint): bigint =>
+  ceilDiv(net * FEE_DENOMINATOR, FEE_DENOMINATOR - feeRate)
+
 const stepOut = (rules: StepRules, stretch: Stretch, remaining: bigint): Step | null => {
-  const { down, feeRate, target } = stretch
+  const { down, feeOnInput, feeRate, target } = stretch
   const wide = isWide(rules, stretch.liquidity)
   if (wide && !down && overflowsTo(stretch, target)) {
     return null
   }
-  const whole = between(stretch, target, false)
-  const reached = remaining >= whole
-  const sqrtPrice = reached ? target : priceAfterOutput(rules, stretch, wide, remaining)
-  if (sqrtPrice === null || (wide && down && overflowsTo(stretch, sqrtPrice))) {
+  const wanted = feeOnInput ? remaining : grossOf(remaining, feeRate)
+  const sqrtPrice = wanted >= between(stretch, target, false) ? target : priceAfterOutput(rules, stretch, wide, wanted)
+  if (sqrtPrice === null || wanted > MAX_U64 || (wide && down && overflowsTo(stretch, sqrtPrice))) {
     return null
   }
   const amountIn = between(stretch, sqrtPrice, true)
-  const amountOut = between(stretch, sqrtPrice, false)
-  const fee = feeOnTop(amountIn, feeRate)
-  if (amountIn > MAX_U64 || amountOut > MAX_U64 || fee > MAX_U64) {
+  const gross = between(stretch, sqrtPrice, false)
+  const fee = feeOnInput ? feeOnTop(amountIn, feeRate) : feeWithin(gross, feeRate)
+  if (amountIn > MAX_U64 || gross > MAX_U64 || fee > MAX_U64) {
     return null
   }
-  return { sqrtPrice, amountIn, amountOut: minBigInt(amountOut, remaining), fee }
+  // What the roundings leave over is kept by the pool, as fee where the fee is part of the output.
+  const amountOut = minBigInt(feeOnInput ? gross : gross - fee, remaining)
+  return { sqrtPrice, amountIn, amountOut, fee: feeOnInput ? fee : gross - amountOut }
 }
 
 /** Moves the price along the stretch by at most `remaining` units in (or out), as the programs do; null when they refuse. */

@@ -85,14 +85,11 @@ const buy = (pool: ConcentratedPool, aToB: boolean, course: Course, amountOut: b
   }
   const { amountIn, amountOut: paid, ending } = traverse(course, gross, false)
   const sent = beforeTransfer(input, amountIn, epoch)
-  if (ending === "refused" || sent > MAX_U64) {
+  const nothing = amountIn === 0n && pool.refusesNothing
+  if (ending === "refused" || sent > MAX_U64 || (ending === "filled" && nothing)) {
     return refused
   }
-  return {
-    ending,
-    amountIn: sent,
-    amountOut: ending === "filled" ? amountOut : transfersOf(input, output).paid(paid, epoch)
-  }
+  return { ending, amountIn: sent, amountOut: transfersOf(input, output).paid(paid, epoch) }
 }
 
 /** The pool that the rest of the engine sees. */

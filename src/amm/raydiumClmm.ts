@@ -214,7 +214,8 @@ const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool 
     feesA,
     feesB,
     tables: rememberTables(at),
-    refusesNothing: true
+    refusesNothing: true,
+    exactOut: at
   })
 }
 

@@ -1,7 +1,8 @@
 /** A swap step by step, as the programs run it: the reference that price tables are checked against, and the way to move a pool. */
 import { MAX_U64 } from "../domain/Amount.ts"
-import { feeOnTop, feeWithin, lessFee, step } from "./concentrated.ts"
+import { feeOnTop, feeWithin, grossOf, lessFee, step } from "./concentrated.ts"
 import { across, boundaries, clampToLimit, type Course, type FeeCourse } from "./course.ts"
+import { minBigInt } from "./integers.ts"
 import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
 import type { Swap } from "./Program.ts"
 import { type Tick, tickBelow } from "./ticks.ts"
@@ -61,26 +62,49 @@ const apply = (order: Order, walk: Walk, amountIn: bigint, amountOut: bigint, fe
   splitFee(order, walk, fee)
 }
 
-/** Orders resting at the tick the price has just reached. Exact input only. */
-const takeOrders = (order: Order, walk: Walk, tick: Tick, feeRate: bigint): void => {
-  const { down, feeOnInput } = order.course
-  if (walk.remaining === 0n || tick.orders === 0n) {
+/** What orders at a price take, pay and cost: input without a fee on it, output with a fee still in it. */
+interface Match {
+  readonly amountIn: bigint
+  readonly gross: bigint
+  readonly fee: bigint
+}
+
+/** Orders that the price has reached. */
+interface Resting {
+  readonly orders: bigint
+  /** Q64.64 of B per A, rounded for the direction. */
+  readonly price: bigint
+  readonly feeRate: bigint
+}
+
+const matchIn = ({ down, feeOnInput }: Course, remaining: bigint, { feeRate, orders, price }: Resting): Match => {
+  const usable = feeOnInput ? lessFee(remaining, feeRate) : remaining
+  const bought = ordersOut(down, price, usable)
+  const gross = minBigInt(bought, orders)
+  const amountIn = bought > orders ? ordersIn(down, price, orders) : usable
+  if (!feeOnInput) {
+    return { amountIn, gross, fee: feeWithin(gross, feeRate) }
+  }
+  return { amountIn, gross, fee: bought > orders ? feeOnTop(amountIn, feeRate) : remaining - usable }
+}
+
+const matchOut = ({ down, feeOnInput }: Course, remaining: bigint, { feeRate, orders, price }: Resting): Match => {
+  const net = minBigInt(remaining, orders)
+  const gross = feeOnInput ? net : minBigInt(grossOf(net, feeRate), orders)
+  const amountIn = ordersIn(down, price, gross)
+  return { amountIn, gross, fee: feeOnInput ? feeOnTop(amountIn, feeRate) : feeWithin(gross, feeRate) }
+}
+
+/** Takes orders resting at the tick that the price has just reached. */
+const takeOrders = (order: Order, walk: Walk, { index, orders }: Tick, feeRate: bigint): void => {
+  const { course, exactIn } = order
+  if (walk.remaining === 0n || orders === 0n) {
     return
   }
-  const price = ordersPrice(down, walk.sqrtPrice)
-  let amountIn = feeOnInput ? lessFee(walk.remaining, feeRate) : walk.remaining
-  let gross = ordersOut(down, price, amountIn)
-  let fee = walk.remaining - amountIn
-  if (gross > tick.orders) {
-    gross = tick.orders
-    amountIn = ordersIn(down, price, gross)
-    fee = feeOnTop(amountIn, feeRate)
-  }
-  if (!feeOnInput) {
-    fee = feeWithin(gross, feeRate)
-  }
-  walk.ordersTaken.set(tick.index, gross)
-  apply(order, walk, amountIn, feeOnInput ? gross : gross - fee, fee)
+  const resting = { orders, price: ordersPrice(course.down, walk.sqrtPrice), feeRate }
+  const { amountIn, fee, gross } = (exactIn ? matchIn : matchOut)(course, walk.remaining, resting)
+  walk.ordersTaken.set(index, gross)
+  apply(order, walk, amountIn, course.feeOnInput ? gross : gross - fee, fee)
 }
 
 const reach = (order: Order, walk: Walk, tick: Tick, feeRate: bigint): void => {
