@@ -29,12 +29,12 @@ export class KeyStore extends Context.Service<
     authenticate(secret: Redacted.Redacted): Effect.Effect<ApiKey, UnknownKey | DisabledKey | KeyStoreUnavailable>
     /** Keys of the account, newest first, revoked ones included. */
     list(accountId: string): Effect.Effect<ReadonlyArray<ApiKey>, KeyStoreUnavailable>
-    /** Final. Effective at the next request in every process. */
+    /** Final, and the same when repeated. Effective at the next request in every process. */
     revoke(id: string): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
-    /** Switches a key off until `enable`. */
+    /** Switches a key off until `enable`. A revoked key is not found, neither here nor there. */
     disable(id: string): Effect.Effect<ApiKey, KeyNotFound | KeyStoreUnavailable>
     enable(id: string): Effect.Effect<ApiKey, KeyNotFound | TooManyKeys | KeyStoreUnavailable>
-    /** Ids of keys that were just revoked or disabled, anywhere: open streams of those keys end. */
+    /** Ids of keys that were just revoked or disabled, anywhere: open streams of those keys end. An id may come twice. */
     readonly closures: Stream.Stream<string>
   }
 >()("fathom/access/KeyStore") {

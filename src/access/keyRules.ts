@@ -5,8 +5,8 @@ import { type ApiKey, DisabledKey, KeyNotFound, UnknownKey } from "../domain/Api
 const LAST_USED_RESOLUTION_MS = 1000
 
 /** The key, when it opens doors. A revoked key looks like one that was never issued, also when it was disabled before. */
-export const admitted = (key: ApiKey | undefined): Result.Result<ApiKey, UnknownKey | DisabledKey> => {
-  if (key === undefined || key.revokedAtMs !== null) {
+export const admitted = (key: ApiKey | null): Result.Result<ApiKey, UnknownKey | DisabledKey> => {
+  if (key === null || key.revokedAtMs !== null) {
     return Result.fail(new UnknownKey())
   }
   return key.disabledAtMs === null ? Result.succeed(key) : Result.fail(new DisabledKey({ id: key.id }))

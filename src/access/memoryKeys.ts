@@ -65,7 +65,7 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
       return yield* new UnknownKey()
     }
     const nowMs = yield* Clock.currentTimeMillis
-    const found = byId.get(idByHash.get(Format.hashSecret(pepper, secret)) ?? "")
+    const found = byId.get(idByHash.get(Format.hashSecret(pepper, secret)) ?? "") ?? null
     const key = Result.map(Rules.admitted(found), (key) => Rules.used(key, nowMs))
     if (Result.isSuccess(key)) {
       byId.set(key.success.id, key.success)

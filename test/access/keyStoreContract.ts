@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, type Layer, Redacted, Stream } from "effect"
-import { TestClock } from "effect/testing"
+import { Clock, Effect, Fiber, type Layer, Redacted, Stream } from "effect"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { makeSecret } from "../../src/access/keyFormat.ts"
 import { MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"
@@ -10,16 +9,30 @@ const issue = Effect.fnUntraced(function* (accountId: string, name = "bot") {
   return yield* keys.issue({ accountId, name, scopes: ["md.read"], ipPolicy: null })
 })
 
+/** Runs at that moment of the wall clock. The store's own tasks keep their time. */
+const at = (nowMs: number) =>
+  Effect.provideServiceEffect(
+    Clock.Clock,
+    Effect.map(Clock.Clock, (clock): Clock.Clock => ({
+      currentTimeMillisUnsafe: () => nowMs,
+      currentTimeMillis: Effect.succeed(nowMs),
+      currentTimeNanosUnsafe: () => BigInt(nowMs) * 1_000_000n,
+      currentTimeNanos: Effect.succeed(BigInt(nowMs) * 1_000_000n),
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => clock.sleep(duration)
+    }))
+  )
+
 /** What every key store does, whatever holds the keys. Each test has an account of its own. */
 export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E>) =>
-  layer(store, { timeout: "1 minute" })(name, (it) => {
+  layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
     it.effect("issues a key that its secret opens", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
-        yield* TestClock.setTime(1_700_000_000_000)
         const request = { accountId: "issue", name: "Bot — 1", scopes: ["md.read", "alerts.write"] as const }
-        const { key, secret } = yield* keys.issue({ ...request, ipPolicy: ["10.0.0.0/8"] })
-        assert.deepInclude(key, { ...request, ipPolicy: ["10.0.0.0/8"], createdAtMs: 1_700_000_000_000 })
+        const { key, secret } = yield* keys.issue({ ...request, ipPolicy: ["10.0.0.0/8"] }).pipe(at(1_700_000_000_123))
+        assert.deepInclude(key, { ...request, ipPolicy: ["10.0.0.0/8"], createdAtMs: 1_700_000_000_123 })
         assert.deepInclude(key, { lastUsedAtMs: null, disabledAtMs: null, revokedAtMs: null, prefix: "svc_live_" })
         assert.strictEqual(key.lastFour, Redacted.value(secret).slice(-4))
         assert.strictEqual((yield* keys.authenticate(secret)).id, key.id)
@@ -53,15 +66,14 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const keys = yield* KeyStore
         const { secret } = yield* issue("usage")
         const lastUsed = Effect.map(keys.list("usage"), ([key]) => key?.lastUsedAtMs)
+        const useAt = (nowMs: number) =>
+          Effect.map(keys.authenticate(secret), (key) => key.lastUsedAtMs).pipe(at(nowMs))
         assert.isNull(yield* lastUsed)
-        yield* TestClock.setTime(1_700_000_100_000)
-        assert.strictEqual((yield* keys.authenticate(secret)).lastUsedAtMs, 1_700_000_100_000)
+        assert.strictEqual(yield* useAt(1_700_000_100_000), 1_700_000_100_000)
         assert.strictEqual(yield* lastUsed, 1_700_000_100_000)
-        yield* TestClock.adjust(999)
-        yield* keys.authenticate(secret)
+        assert.strictEqual(yield* useAt(1_700_000_100_999), 1_700_000_100_000)
         assert.strictEqual(yield* lastUsed, 1_700_000_100_000)
-        yield* TestClock.adjust(1)
-        yield* keys.authenticate(secret)
+        assert.strictEqual(yield* useAt(1_700_000_101_000), 1_700_000_101_000)
         assert.strictEqual(yield* lastUsed, 1_700_000_101_000)
       })
     )
@@ -71,12 +83,11 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const keys = yield* KeyStore
         const { key, secret } = yield* issue("revoked")
         yield* keys.authenticate(secret)
-        yield* TestClock.setTime(1_700_000_200_000)
-        assert.strictEqual((yield* keys.revoke(key.id)).revokedAtMs, 1_700_000_200_000)
+        const revoked = yield* keys.revoke(key.id).pipe(at(1_700_000_200_000))
+        assert.strictEqual(revoked.revokedAtMs, 1_700_000_200_000)
         assert.strictEqual((yield* Effect.flip(keys.authenticate(secret)))._tag, "UnknownKey")
         assert.strictEqual((yield* Effect.flip(keys.enable(key.id)))._tag, "KeyNotFound")
         assert.strictEqual((yield* Effect.flip(keys.disable(key.id)))._tag, "KeyNotFound")
-        yield* TestClock.adjust(1000)
         assert.strictEqual((yield* keys.revoke(key.id)).revokedAtMs, 1_700_000_200_000)
         assert.strictEqual((yield* Effect.flip(keys.authenticate(secret)))._tag, "UnknownKey")
       })
@@ -86,10 +97,9 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const { key, secret } = yield* issue("disabled")
-        yield* TestClock.setTime(1_700_000_300_000)
-        assert.strictEqual((yield* keys.disable(key.id)).disabledAtMs, 1_700_000_300_000)
+        const disabled = yield* keys.disable(key.id).pipe(at(1_700_000_300_000))
+        assert.strictEqual(disabled.disabledAtMs, 1_700_000_300_000)
         assert.deepInclude(yield* Effect.flip(keys.authenticate(secret)), { _tag: "DisabledKey", id: key.id })
-        yield* TestClock.adjust(1000)
         assert.strictEqual((yield* keys.disable(key.id)).disabledAtMs, 1_700_000_300_000)
         assert.isNull((yield* keys.enable(key.id)).disabledAtMs)
         assert.isNull((yield* keys.enable(key.id)).disabledAtMs)
@@ -175,13 +185,14 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const mine = new Set([a, b, c])
         const heard = yield* keys.closures.pipe(
           Stream.filter((id) => mine.has(id)),
-          Stream.take(2),
+          Stream.takeUntil((id) => id === a),
           Stream.runCollect,
           Effect.forkChild({ startImmediately: true })
         )
         yield* keys.revoke(c)
         yield* keys.disable(a)
-        assert.deepStrictEqual(yield* Fiber.join(heard), [c, a])
+        // A store may say it twice.
+        assert.deepStrictEqual(new Set(yield* Fiber.join(heard)), new Set([c, a]))
       })
     )
   })

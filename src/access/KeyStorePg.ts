@@ -1,0 +1,147 @@
+/** Keys in Postgres, cached in this process for as long as it is certain to hear of every change. */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, type Schema, Stream } from "effect"
+import type { SqlError } from "effect/sql"
+import { type ApiKey, isActive, KeyNotFound, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
+import { within } from "./deadline.ts"
+import { KeyCache } from "./KeyCache.ts"
+import { makeKeyChannel } from "./KeyChannel.ts"
+import * as Format from "./keyFormat.ts"
+import { admitted } from "./keyRules.ts"
+import { KeyStore } from "./KeyStore.ts"
+import { makeKeyTable } from "./keyTable.ts"
+import { LastUsedLog } from "./LastUsedLog.ts"
+import type { KeyRequest } from "./memoryKeys.ts"
+
+/** On the path of a request. The edge has half a second to say that the store is away. */
+const REQUEST_DEADLINE = Duration.millis(400)
+const DESK_DEADLINE = Duration.seconds(5)
+const FLUSH_EVERY = Duration.seconds(5)
+/** How much longer than the gap to look back for missed changes: a transaction may have been open for a while. */
+const LOOK_BACK_MS = 60_000
+
+const settings = Config.all({
+  environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
+  /** Hashes are worthless without it. When missing, the database keeps a random one, so that processes agree. */
+  pepper: Config.option(Config.Redacted("KEY_PEPPER"))
+})
+
+type Broken = SqlError.SqlError | Schema.SchemaError
+
+/** Runs a query to its end or to the deadline. Whatever is wrong with the database, the caller learns only that it is away. */
+const bounded =
+  (deadline: Duration.Duration) =>
+  <A, E>(effect: Effect.Effect<A, E | Broken>) =>
+    Effect.catchTag(within(deadline)(effect), ["SqlError", "SchemaError"], (cause) =>
+      Effect.fail(new KeyStoreUnavailable({ cause }))
+    )
+
+const KEY_ID = /^[\w-]{1,64}$/u
+
+const make = Effect.gen(function* () {
+  const { environment, pepper: given } = yield* settings
+  const random = yield* Format.SecretSource
+  const sql = yield* PgClient.PgClient
+  const table = makeKeyTable(sql)
+  const pepper = Option.isSome(given)
+    ? given.value
+    : yield* bounded(DESK_DEADLINE)(table.secret("key_pepper", Format.makePepper(random)))
+  const cache = new KeyCache()
+  const lastUsed = new LastUsedLog()
+  const closed = yield* PubSub.unbounded<string>()
+
+  const channel = yield* makeKeyChannel({
+    onChange: (id, isOpen) => {
+      cache.drop(id)
+      if (!isOpen) {
+        PubSub.publishUnsafe(closed, id)
+      }
+    },
+    onConnected: Effect.fnUntraced(function* (gapMs) {
+      cache.clear()
+      const missed = gapMs === null ? [] : yield* table.closedWithin(gapMs + LOOK_BACK_MS)
+      yield* PubSub.publishAll(closed, missed)
+    })
+  })
+
+  const flush = Effect.suspend(() => {
+    const batch = lastUsed.batch()
+    return batch.length === 0
+      ? Effect.void
+      : Effect.map(bounded(DESK_DEADLINE)(table.markUsed(batch)), () => lastUsed.written(batch))
+  }).pipe(Effect.ignore)
+  yield* Effect.addFinalizer(() => flush)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(FLUSH_EVERY), flush)))
+
+  const read = Effect.fnUntraced(function* (hash: string, nowMs: number) {
+    const version = cache.version
+    const key = yield* bounded(REQUEST_DEADLINE)(table.byHash(hash))
+    cache.remember(hash, key, version, nowMs)
+    return key
+  })
+
+  const authenticate = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+    if (!Format.isWellFormed(secret)) {
+      return yield* new UnknownKey()
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    const hash = Format.hashSecret(pepper, secret)
+    const cached = channel.isProven() ? cache.get(hash, nowMs) : undefined
+    const key = yield* Effect.fromResult(admitted(cached === undefined ? yield* read(hash, nowMs) : cached))
+    const marked = lastUsed.mark(key, nowMs)
+    cache.refresh(hash, marked)
+    return marked
+  })
+
+  const issue = Effect.fn("KeyStore.issue")(function* (request: KeyRequest) {
+    const createdAtMs = yield* Clock.currentTimeMillis
+    const secret = Format.makeSecret(environment, random)
+    const identity = { id: Format.makeId(random), ...Format.visibleParts(secret), createdAtMs }
+    const stored = table.insert({ ...request, ...identity, secretHash: Format.hashSecret(pepper, secret) })
+    return { key: yield* bounded(DESK_DEADLINE)(sql.withTransaction(stored)), secret }
+  })
+
+  const list = Effect.fn("KeyStore.list")(function* (accountId: string) {
+    const keys = yield* bounded(DESK_DEADLINE)(table.ofAccount(accountId))
+    return keys.map((key) => lastUsed.merge(key))
+  })
+
+  /** Changes a key and tells everyone in one transaction. This process does not wait to hear of it. */
+  const change = Effect.fnUntraced(function* <E>(
+    id: string,
+    statement: Effect.Effect<ApiKey, E | Broken | KeyNotFound>
+  ) {
+    if (!KEY_ID.test(id)) {
+      return yield* new KeyNotFound({ id })
+    }
+    const announced = Effect.tap(statement, (key) => channel.announce(id, isActive(key)))
+    const key = yield* bounded(DESK_DEADLINE)(sql.withTransaction(announced))
+    cache.drop(id)
+    if (!isActive(key)) {
+      yield* PubSub.publish(closed, id)
+    }
+    return lastUsed.merge(key)
+  })
+  const now = Clock.currentTimeMillis
+  const revoke = Effect.fn("KeyStore.revoke")((id: string) =>
+    change(
+      id,
+      Effect.flatMap(now, (nowMs) => table.revoke(id, nowMs))
+    )
+  )
+  const disable = Effect.fn("KeyStore.disable")((id: string) =>
+    change(
+      id,
+      Effect.flatMap(now, (nowMs) => table.disable(id, nowMs))
+    )
+  )
+  const enable = Effect.fn("KeyStore.enable")((id: string) => change(id, table.enable(id)))
+
+  return KeyStore.of({ issue, authenticate, list, revoke, disable, enable, closures: Stream.fromPubSub(closed) })
+})
+
+/** Keys in the table `api_keys`. */
+export const layer: Layer.Layer<KeyStore, Config.ConfigError | KeyStoreUnavailable, PgClient.PgClient> = Layer.effect(
+  KeyStore,
+  make
+)

@@ -1,0 +1,37 @@
+import type { ApiKey } from "../domain/ApiKey.ts"
+import { used } from "./keyRules.ts"
+
+/** Uses of keys that the store has not heard of yet. Kept here so that no request waits for a write. */
+export class LastUsedLog {
+  private readonly waiting = new Map<string, number>()
+
+  /** The key as used just now, to the second. */
+  mark(key: ApiKey, nowMs: number): ApiKey {
+    const before = this.merge(key)
+    const after = used(before, nowMs)
+    if (after !== before) {
+      this.waiting.set(key.id, nowMs)
+    }
+    return after
+  }
+
+  /** The key with the uses that only this process knows of. */
+  merge(key: ApiKey): ApiKey {
+    const lastUsedAtMs = this.waiting.get(key.id) ?? null
+    return lastUsedAtMs === null || lastUsedAtMs <= (key.lastUsedAtMs ?? -1) ? key : { ...key, lastUsedAtMs }
+  }
+
+  /** What has to be written: ids and times of the last use. */
+  batch(): ReadonlyArray<readonly [id: string, lastUsedAtMs: number]> {
+    return Array.from(this.waiting)
+  }
+
+  /** Forgets what has been written, unless the key was used again meanwhile. */
+  written(batch: ReadonlyArray<readonly [id: string, lastUsedAtMs: number]>): void {
+    for (const [id, lastUsedAtMs] of batch) {
+      if (this.waiting.get(id) === lastUsedAtMs) {
+        this.waiting.delete(id)
+      }
+    }
+  }
+}

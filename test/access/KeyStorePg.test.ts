@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Duration, Effect, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { hashSecret, makeSecret } from "../../src/access/keyFormat.ts"
+import { KeyStore } from "../../src/access/KeyStore.ts"
+import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
+import * as Proxy from "../support/Proxy.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { keyStoreContract } from "./keyStoreContract.ts"
+
+const request = { accountId: "local", name: "bot", scopes: ["md.read"] as const, ipPolicy: null }
+
+/** A key store in a process of its own. */
+const open = (address: TestDatabase.TestAddress, settings: Record<string, string> = {}) =>
+  KeyStorePg.layer.pipe(
+    Layer.provide(TestDatabase.connect(address)),
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings))),
+    Layer.build,
+    Effect.map((context) => KeyStore.of(Context.get(context, KeyStore)))
+  )
+
+/** The database itself, for whoever goes behind the store's back. */
+const behind = Effect.fnUntraced(function* (address: TestDatabase.TestAddress) {
+  return Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
+})
+
+// The deadline itself is 400 ms; a busy machine may add to it, and without one it would be five seconds.
+const DEADLINE_MS = 1500
+
+const pause = Effect.sleep("1 second")
+/** Until it holds, or the test runs out of time. */
+const eventually = <A, E>(effect: Effect.Effect<A, E>) => Effect.retry(effect, Schedule.spaced("5 millis"))
+
+const took = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
+  const [duration, result] = yield* Effect.timed(effect)
+  return { ms: Duration.toMillis(duration), result }
+})
+
+describe.runIf(TestDatabase.isAvailable)("over Postgres", () => {
+  keyStoreContract("KeyStorePg.layer", KeyStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
+
+  it.live("opens in every process what was issued in one", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      const { key, secret } = yield* here.issue(request)
+      assert.strictEqual((yield* there.authenticate(secret)).id, key.id)
+    })
+  )
+
+  it.live("lets an account have ten active keys however many processes issue them", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const stores = [yield* open(address), yield* open(address)]
+      const asked = yield* Effect.forEach(
+        Array.from({ length: 24 }, (_, i) => stores[i % 2] ?? stores[0]),
+        (store) => Effect.isSuccess(store?.issue(request) ?? Effect.never),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(asked.filter((made) => made).length, 10)
+    })
+  )
+
+  it.live("closes in every process what was revoked or disabled in one", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      const [one, two] = [yield* here.issue(request), yield* here.issue(request)]
+      const heard = yield* there.closures.pipe(
+        Stream.take(2),
+        Stream.runCollect,
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* pause
+      yield* there.authenticate(one.secret)
+      yield* there.authenticate(two.secret)
+      yield* here.revoke(one.key.id)
+      yield* here.disable(two.key.id)
+      assert.deepStrictEqual(yield* Fiber.join(heard), [one.key.id, two.key.id])
+      assert.strictEqual((yield* Effect.flip(there.authenticate(one.secret)))._tag, "UnknownKey")
+      assert.strictEqual((yield* Effect.flip(there.authenticate(two.secret)))._tag, "DisabledKey")
+      yield* here.enable(two.key.id)
+      assert.strictEqual((yield* eventually(there.authenticate(two.secret))).id, two.key.id)
+    })
+  )
+
+  it.live("asks the database once about a key and once about a stranger", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const pepper = Redacted.make("pepper")
+      const store = yield* open(address, { KEY_PEPPER: Redacted.value(pepper) })
+      const sql = yield* behind(address)
+      const stranger = makeSecret("live", (size) => new Uint8Array(size).fill(3))
+      const { key, secret } = yield* store.issue(request)
+      yield* pause
+      yield* store.authenticate(secret)
+      yield* Effect.flip(store.authenticate(stranger))
+      // Nobody is told of this, so only the cache can still know better.
+      yield* sql`update api_keys set secret_hash = ${hashSecret(pepper, stranger)} where id = ${key.id}`
+      assert.strictEqual((yield* store.authenticate(secret)).id, key.id)
+      assert.strictEqual((yield* Effect.flip(store.authenticate(stranger)))._tag, "UnknownKey")
+    })
+  )
+
+  it.live("writes down when a key was last used, later", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* behind(address)
+      const lastUsed = Effect.map(sql`select last_used_at from api_keys`, ([row]) => row?.["lastUsedAt"])
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const store = yield* open(address)
+          const { secret } = yield* store.issue(request)
+          yield* store.authenticate(secret)
+          assert.isNull(yield* lastUsed)
+        })
+      )
+      assert.instanceOf(yield* lastUsed, Date)
+    })
+  )
+
+  it.live("answers 'away' within half a second when the database is frozen, and never lets a key pass for long", () =>
+    Effect.gen(function* () {
+      const proxy = yield* Proxy.make(yield* TestDatabase.create)
+      const store = yield* open(proxy.address)
+      const { secret } = yield* store.issue(request)
+      yield* pause
+      yield* store.authenticate(secret)
+      yield* proxy.freeze
+      yield* pause
+      for (const asked of [1, 2, 3]) {
+        const { ms, result } = yield* took(Effect.flip(store.authenticate(secret)))
+        assert.strictEqual(result._tag, "KeyStoreUnavailable", `${asked}`)
+        assert.isBelow(ms, DEADLINE_MS)
+      }
+      const crowd = yield* took(
+        Effect.forEach(Array.from({ length: 200 }), () => Effect.flip(store.authenticate(secret)), {
+          concurrency: "unbounded"
+        })
+      )
+      assert.isBelow(crowd.ms, DEADLINE_MS)
+      assert.isTrue(crowd.result.every((error) => error._tag === "KeyStoreUnavailable"))
+      // What can be known offline is still known.
+      assert.strictEqual((yield* Effect.flip(store.authenticate(Redacted.make("svc_live_"))))._tag, "UnknownKey")
+      yield* proxy.thaw
+      yield* eventually(store.authenticate(secret))
+    })
+  )
+
+  it.live("bypasses the cache while changes cannot be heard, and makes up for what it missed", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const proxy = yield* Proxy.make(address)
+      const [here, there] = [yield* open(address), yield* open(proxy.address)]
+      const { key, secret } = yield* here.issue(request)
+      yield* pause
+      yield* there.authenticate(secret)
+      const heard = yield* there.closures.pipe(
+        Stream.take(1),
+        Stream.runCollect,
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* proxy.freezeConnected
+      yield* pause
+      yield* here.revoke(key.id)
+      // Never the key, though it is in the cache: first no answer, then the right one.
+      yield* Effect.flip(there.authenticate(secret)).pipe(
+        Effect.repeat({ until: (error) => error._tag === "UnknownKey" })
+      )
+      assert.deepStrictEqual(yield* Fiber.join(heard), [key.id])
+    })
+  )
+})
