@@ -4,7 +4,7 @@ import { bestDirect } from "../../src/quotes/bestDirect.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { percentile, report } from "./report.ts"
-import { TOKEN, warmEngine, warmPools } from "./warmPools.ts"
+import { TOKEN, warmMarket, warmPools } from "./warmPools.ts"
 
 const WARM_UP = 30_000
 const SAMPLES = 100_000
@@ -44,4 +44,4 @@ const measure = Effect.gen(function* () {
   })
 })
 
-await Effect.runPromise(measure.pipe(Effect.provide(warmEngine)))
+await Effect.runPromise(measure.pipe(Effect.provide(warmMarket)))

@@ -7,9 +7,17 @@
  * sums up one direction to the end of its liquidity.
  */
 import { isUnpriceable, type Pool, type Program } from "../../src/amm/Program.ts"
+import { dammV2At } from "../../src/amm/dammV2State.ts"
+import { dbcConfigAt, dbcPoolAt } from "../../src/amm/dbcState.ts"
+import { binPrice } from "../../src/amm/dlmmBins.ts"
+import { dlmmPairAt } from "../../src/amm/dlmmPair.ts"
+import { meteoraDammV2 } from "../../src/amm/meteoraDammV2.ts"
+import { meteoraDbc } from "../../src/amm/meteoraDbc.ts"
+import { meteoraDlmm } from "../../src/amm/meteoraDlmm.ts"
 import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
 import { whirlpool } from "../../src/amm/whirlpool.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
+import { dammV2With, dbcWith, dlmmWith } from "../../test/amm/meteoraPools.ts"
 import {
   clmmFrom,
   clock,
@@ -34,6 +42,47 @@ const busy = (tickSpacing: number, feeRate: number): PoolPlan => {
   return { tickSpacing, tick, feeRate, positions }
 }
 
+/** A pair with liquidity in sixty bins on either side of its price, and a fee that rises with every one of them. */
+const busyPair = (): SyntheticPool => {
+  const random = randomFrom(42)
+  const bins = Array.from({ length: 120 }, (_, i) => {
+    const amount = BigInt(Math.floor(10 ** 9 + random() * 10 ** 10))
+    const id = i < 60 ? -i : i - 59
+    return { id, price: binPrice(id, 10) ?? 0n, ...(i < 60 ? { y: amount } : { x: amount }) }
+  })
+  return dlmmWith(bins, [[dlmmPairAt.variableFeeControl, 40_000n, 4]])
+}
+
+/** A pool halfway down an exponential fee schedule of an hour. */
+const scheduledPool = (): SyntheticPool =>
+  dammV2With([
+    [dammV2At.cliffRate, 500_000_000n],
+    [dammV2At.baseFeeMode, 1n, 1],
+    [dammV2At.periods, 3600n, 2],
+    [dammV2At.secondFactor, 1n],
+    [dammV2At.reduction, 5n],
+    [dammV2At.activationPoint, BigInt(clock.unixTimestamp - 1800)]
+  ])
+
+/** A curve of sixteen points, each 10 % up in square-root price, halfway through. */
+const longCurve = (): SyntheticPool => {
+  const points = Array.from({ length: 16 }, (_, i) => BigInt(Math.floor(1.1 ** (i + 1) * 2 ** 40)) << 20n)
+  return dbcWith(
+    [[dbcPoolAt.sqrtPrice, (points[7] ?? 0n) + 1n, 16]],
+    [
+      [dbcConfigAt.sqrtStartPrice, 1n << 60n, 16],
+      [dbcConfigAt.migrationSqrtPrice, points[15] ?? 0n, 16],
+      ...points.flatMap(
+        (sqrtPrice, i) =>
+          [
+            [dbcConfigAt.curve + 32 * i, sqrtPrice, 16],
+            [dbcConfigAt.curve + 32 * i + 16, 1n << 106n, 16]
+          ] as const
+      )
+    ]
+  )
+}
+
 interface Subject {
   readonly program: Program
   readonly synthetic: SyntheticPool
@@ -42,7 +91,10 @@ interface Subject {
 /** What is measured: one line a program. */
 const subjects: ReadonlyArray<Subject> = [
   { program: raydiumClmm, synthetic: clmmFrom(busy(1, 400)) },
-  { program: whirlpool, synthetic: whirlpoolFrom(busy(4, 400)) }
+  { program: whirlpool, synthetic: whirlpoolFrom(busy(4, 400)) },
+  { program: meteoraDlmm, synthetic: busyPair() },
+  { program: meteoraDammV2, synthetic: scheduledPool() },
+  { program: meteoraDbc, synthetic: longCurve() }
 ]
 
 const BATCH = 8

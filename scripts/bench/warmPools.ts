@@ -113,5 +113,5 @@ const feed = Layer.succeed(
   })
 )
 
-/** The native engine over the eight pools. */
-export const warmEngine = QuoteEngine.layerNative.pipe(Layer.provide([book, feed]))
+/** The native engine over the eight pools, with the book and the feed it reads. */
+export const warmMarket = QuoteEngine.layerNative.pipe(Layer.provideMerge([book, feed]))

@@ -1,0 +1,23 @@
+/** `/spot/quote` through the whole stack: the contract, admission, the engine and the edge. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { KeyStore } from "../../../src/access/KeyStore.ts"
+import { RateLimiter } from "../../../src/access/RateLimiter.ts"
+import { Listening } from "../../../src/server/NodeServer.ts"
+import * as Server from "../../../src/server/Server.ts"
+import { Settings } from "../../../src/server/Settings.ts"
+import { warmMarket } from "../warmPools.ts"
+import { announce, knownKeys } from "./world.ts"
+
+const serving = Server.layer.pipe(
+  Layer.provide([
+    KeyStore.layerMemory({ keys: knownKeys }),
+    RateLimiter.layerMemory,
+    Settings.layer({ port: 0 }),
+    warmMarket
+  ])
+)
+
+const tell = Layer.effectDiscard(Effect.map(Listening, ({ port }) => announce(port)))
+
+NodeRuntime.runMain(Layer.launch(tell.pipe(Layer.provide(serving))))

@@ -1,0 +1,18 @@
+/** The load generator, in a process of its own: `load.ts PORT SECONDS CONNECTIONS`, one JSON line. */
+import autocannon from "autocannon"
+import { requestOf } from "./world.ts"
+
+const [port = "0", seconds = "5", connections = "64"] = process.argv.slice(2)
+let sent = 0
+
+const result = await autocannon({
+  url: `http://127.0.0.1:${port}`,
+  connections: Number(connections),
+  duration: Number(seconds),
+  requests: [{ method: "GET", setupRequest: (request) => ({ ...request, ...requestOf(sent++) }) }]
+})
+
+const { "2xx": ok, errors, latency, non2xx, requests } = result
+process.stdout.write(
+  `${JSON.stringify({ perSecond: requests.average, ok, non2xx, errors, p50: latency.p50, p99: latency.p99 })}\n`
+)

@@ -1,0 +1,31 @@
+/** What both servers are given: the same keys, and the same eight pools. */
+import { Redacted } from "effect"
+import { checksum } from "../../../src/access/keyFormat.ts"
+import { SOL } from "../../../src/domain/Address.ts"
+import { TOKEN } from "../warmPools.ts"
+
+/** Enough keys that none of them spends its budget in a run. */
+const KEYS = 4000
+
+/** Secrets that are well formed and the same in every process. */
+export const secrets: ReadonlyArray<string> = Array.from({ length: KEYS }, (_, n) => {
+  const body = `svc_test_${String(n).padStart(30, "0")}`
+  return body + checksum(body)
+})
+
+export const knownKeys = secrets.map((secret, n) => ({ secret: Redacted.make(secret), id: `key_${n}` }))
+
+/** The request of the nth call: every key in turn, and many amounts. */
+export const requestOf = (n: number) => {
+  const amount = 1_000_000_000n + BigInt((n * 7919) % 100_000) * 1_000_000n
+  const query = `inputMint=${TOKEN}&outputMint=${SOL}&amount=${amount}&slippageBps=50&outputDecimals=9`
+  return {
+    path: `/api/v1/spot/quote?${query}`,
+    headers: { authorization: `Bearer ${secrets[n % KEYS] ?? ""}` }
+  }
+}
+
+/** How a server tells its parent that it listens. */
+export const announce = (port: number): void => {
+  process.stdout.write(`${JSON.stringify({ port })}\n`)
+}
