@@ -162,6 +162,12 @@ const volatilityOf = (data: Uint8Array): Volatility => ({
   reference: readU128(data, dammV2At.volatilityReference)
 })
 
+/** Whether what prices divide by is there: the program lets none of it become zero. */
+const isPriceable = (data: Uint8Array, collectFeeMode: number): boolean =>
+  collectFeeMode === COMPOUNDING
+    ? readU64(data, dammV2At.amountA) > 0n && readU64(data, dammV2At.amountB) > 0n
+    : [dammV2At.sqrtPrice, dammV2At.sqrtMinPrice, dammV2At.sqrtMaxPrice].every((at) => readU128(data, at) > 0n)
+
 const refusal = (data: Uint8Array): Unpriceable | null => {
   const mode = data[dammV2At.collectFeeMode] ?? 0
   if (mode > COMPOUNDING) {
@@ -172,7 +178,10 @@ const refusal = (data: Uint8Array): Unpriceable | null => {
     return unsupported(`layout_version ${layout}`)
   }
   const activation = data[dammV2At.activationType] ?? 0
-  return activation > 1 ? malformed(`activation_type ${activation}`) : null
+  if (activation > 1) {
+    return malformed(`activation_type ${activation}`)
+  }
+  return isPriceable(data, mode) ? null : malformed("no price")
 }
 
 /** The state of a pool account, whose length and discriminator have been checked. */

@@ -29,7 +29,7 @@ export interface DammV2Fill {
 }
 
 /** Whether a swap pays its fee from what comes in. */
-export const feeOnInput = (state: DammV2State, aToB: boolean): boolean => state.collectFeeMode > 0 && !aToB
+const feeOnInput = (state: DammV2State, aToB: boolean): boolean => state.collectFeeMode > 0 && !aToB
 
 const periodsByPrice = (fee: DammV2BaseFee & { kind: "marketCap" }, sqrtPrice: bigint): bigint | null => {
   if (sqrtPrice <= fee.initialSqrtPrice) {
@@ -70,8 +70,28 @@ const baseRate = (state: DammV2State, aToB: boolean, point: bigint, charged: Cha
   return charged.feeIncluded ? limitedRate(limiter, charged.amount) : limitedRateOfNet(limiter, charged.amount)
 }
 
+/**
+ * The same pool with its base fee fixed at what it is at a point, so that a schedule is worked out once and not per swap.
+ * A limiter, and a schedule that overflows, stay as they are.
+ */
+export const dammV2AtPoint = (state: DammV2State, point: bigint): DammV2State => {
+  const passed = periodsPassed(state, point)
+  const { baseFee } = state
+  const cliff = passed === null || baseFee.kind === "limiter" ? null : scheduledRate(baseFee.schedule, passed)
+  return cliff === null
+    ? state
+    : {
+        ...state,
+        baseFee: {
+          kind: "time",
+          schedule: { cliff, periods: 0n, reduction: 0n, exponential: false },
+          pointsPerPeriod: 0n
+        }
+      }
+}
+
 /** The fee rate of an amount at a point, capped. Null where the program overflows. */
-export const dammV2Rate = (state: DammV2State, aToB: boolean, point: bigint, charged: Charged): bigint | null => {
+const dammV2Rate = (state: DammV2State, aToB: boolean, point: bigint, charged: Charged): bigint | null => {
   const base = baseRate(state, aToB, point, charged)
   return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), state.rateCap)
 }

@@ -63,9 +63,9 @@ export const dbcConfigAt = {
   curve: 408
 } as const
 
-/** Points of the curve that the account has room for, 32 bytes each. */
-export const DBC_CURVE_POINTS = 20
+/** Bytes of one point of the curve; the account has room for twenty. */
 export const DBC_CURVE_POINT_SIZE = 32
+const CURVE_POINTS = 20
 
 /** Liquidity up to a square-root price, from the point before it or from the start of the curve. */
 export interface CurvePoint {
@@ -74,7 +74,7 @@ export interface CurvePoint {
 }
 
 /** How the base rate comes about. A point is a slot or a second, as the config's activation type says. */
-export type DbcBaseFee =
+type DbcBaseFee =
   | { readonly kind: "time"; readonly schedule: Schedule; readonly pointsPerPeriod: bigint }
   | { readonly kind: "limiter"; readonly limiter: RateLimiter; readonly duration: bigint }
 
@@ -144,7 +144,7 @@ const rulesOf = (config: Uint8Array): VolatilityRules | null =>
 
 const curveOf = (config: Uint8Array): ReadonlyArray<CurvePoint> => {
   const points: Array<CurvePoint> = []
-  for (let i = 0; i < DBC_CURVE_POINTS; i++) {
+  for (let i = 0; i < CURVE_POINTS; i++) {
     const at = dbcConfigAt.curve + i * DBC_CURVE_POINT_SIZE
     const point = { sqrtPrice: readU128(config, at), liquidity: readU128(config, at + 16) }
     // The program stops at the first unset point, and configs are only ever filled from the front.
@@ -165,6 +165,9 @@ export const readDbc = (pool: Uint8Array, config: Uint8Array): DbcState | Unpric
   const activation = config[dbcConfigAt.activationType] ?? 0
   if (activation > 1) {
     return malformed(`activation_type ${activation}`)
+  }
+  if (readU128(pool, dbcPoolAt.sqrtPrice) === 0n || readU128(config, dbcConfigAt.sqrtStartPrice) === 0n) {
+    return malformed("no price")
   }
   const baseFee = baseFeeOf(config)
   if ("reason" in baseFee) {

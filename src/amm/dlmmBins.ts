@@ -1,6 +1,7 @@
 /** Bins of a DLMM pair: MeteoraAg/dlmm-sdk, commons/src/extensions/{bin,bin_array}.rs at fb02e51. */
 import type { Account } from "../domain/Account.ts"
-import { readAddress, hasDiscriminator, readI64, readU64, readU128 } from "./bytes.ts"
+import type { Address } from "../domain/Address.ts"
+import { hasDiscriminator, readI64, readU64, readU128 } from "./bytes.ts"
 import { powerQ64 } from "./powerQ64.ts"
 import type { Unpriceable } from "./Program.ts"
 import { malformed } from "./unpriceable.ts"
@@ -68,14 +69,19 @@ export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | n
   return price === null ? null : { id: binId, price, layers }
 }
 
-/** Why the account is not this array of the pair. */
-export const binArrayFault = (account: Account, pair: Account, index: number): Unpriceable | null => {
-  const { address, data, owner } = account
-  if (owner !== pair.owner || data.length < BIN_ARRAY_LENGTH || !hasDiscriminator(data, DISCRIMINATOR)) {
+/** Why the account is not this array of the pair, whose address comes as bytes. */
+export const binArrayFault = (
+  account: Account,
+  owner: Address,
+  pair: Uint8Array,
+  index: number
+): Unpriceable | null => {
+  const { address, data } = account
+  if (account.owner !== owner || data.length < BIN_ARRAY_LENGTH || !hasDiscriminator(data, DISCRIMINATOR)) {
     return malformed(`${address} is not a BinArray`)
   }
   return readI64(data, dlmmBinArrayAt.index) === BigInt(index) &&
-    readAddress(data, dlmmBinArrayAt.pair) === pair.address
+    pair.every((byte, i) => data[dlmmBinArrayAt.pair + i] === byte)
     ? null
-    : malformed(`${address} is not bin array ${index} of ${pair.address}`)
+    : malformed(`${address} is not bin array ${index} of its pair`)
 }

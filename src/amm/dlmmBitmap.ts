@@ -8,43 +8,41 @@ import { dlmmPairAt } from "./dlmmPair.ts"
 /** Arrays on either side of zero that the pair itself keeps track of. */
 export const INTERNAL_ARRAYS = 512
 const PAGES = 12
-/** One more than the furthest array that has a bit, on either side. */
-export const TRACKED_ARRAYS = INTERNAL_ARRAYS * (PAGES + 1)
-
 const PAGE_BYTES = 64
 const EXTENSION_LENGTH = 1576
 const DISCRIMINATOR = "506f7c7137ed1205"
 const POSITIVE_AT = 40
 const NEGATIVE_AT = POSITIVE_AT + PAGES * PAGE_BYTES
 
-const bitAt = (data: Uint8Array, at: number, bit: number): boolean =>
-  (((data[at + (bit >> 3)] ?? 0) >> (bit & 7)) & 1) === 1
-
 /** Whether the account is a bitmap extension. */
 export const isBitmapExtension = (data: Uint8Array): boolean =>
   data.length >= EXTENSION_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 
-/** Whether the array's bit is in the pair account. */
-export const isInternal = (index: number): boolean => index >= -INTERNAL_ARRAYS && index < INTERNAL_ARRAYS
-
-/** Whether an array holds liquidity. Arrays further out than `isInternal` need the extension. */
-export const hasBinArray = (pair: Uint8Array, extension: Uint8Array | null, index: number): boolean => {
-  if (isInternal(index)) {
-    return bitAt(pair, dlmmPairAt.bitmap, index + INTERNAL_ARRAYS)
+const setBits = (data: Uint8Array, at: number, bytes: number): ReadonlyArray<number> => {
+  const bits: Array<number> = []
+  for (let i = 0; i < bytes; i++) {
+    for (let byte = data[at + i] ?? 0, bit = 8 * i; byte !== 0; byte >>= 1, bit++) {
+      if ((byte & 1) === 1) {
+        bits.push(bit)
+      }
+    }
   }
-  if (extension === null) {
-    return false
-  }
-  // Array -513 is the first bit on the negative side, as array 512 is on the positive one.
-  const distance = index < 0 ? -index - 1 : index
-  const page = Math.floor(distance / INTERNAL_ARRAYS) - 1
-  return (
-    page < PAGES &&
-    bitAt(extension, (index < 0 ? NEGATIVE_AT : POSITIVE_AT) + page * PAGE_BYTES, distance % INTERNAL_ARRAYS)
-  )
+  return bits
 }
 
-/** The arrays a swap comes to, nearest first, and whether more may follow in an extension that has not been read. */
+/** Arrays with liquidity that the pair's own bitmap names, ascending. */
+const inside = (pair: Uint8Array): ReadonlyArray<number> =>
+  setBits(pair, dlmmPairAt.bitmap, (2 * INTERNAL_ARRAYS) / 8).map((bit) => bit - INTERNAL_ARRAYS)
+
+/** Arrays with liquidity further out, ascending. Array -513 is the first bit below zero, array 512 the first above. */
+const outside = (extension: Uint8Array): ReadonlyArray<number> => [
+  ...setBits(extension, NEGATIVE_AT, PAGES * PAGE_BYTES)
+    .map((bit) => -bit - INTERNAL_ARRAYS - 1)
+    .toReversed(),
+  ...setBits(extension, POSITIVE_AT, PAGES * PAGE_BYTES).map((bit) => bit + INTERNAL_ARRAYS)
+]
+
+/** The arrays a swap comes to, nearest first, and whether others may come before or behind them in an unread extension. */
 export interface BinArraysAhead {
   readonly indexes: ReadonlyArray<number>
   readonly needsExtension: boolean
@@ -61,15 +59,9 @@ export const binArraysAhead = (
   down: boolean,
   count: number
 ): BinArraysAhead => {
-  const indexes: Array<number> = []
-  const reach = extension === null ? INTERNAL_ARRAYS : TRACKED_ARRAYS
-  for (let index = from; indexes.length < count && index >= -reach && index < reach; index += down ? -1 : 1) {
-    if (extension === undefined && !isInternal(index)) {
-      return { indexes, needsExtension: true }
-    }
-    if (hasBinArray(pair, extension ?? null, index)) {
-      indexes.push(index)
-    }
-  }
-  return { indexes, needsExtension: false }
+  const known = extension ? [...inside(pair), ...outside(extension)] : inside(pair)
+  const ahead = known.filter((index) => (down ? index <= from : index >= from))
+  const indexes = ahead.toSorted((a, b) => (down ? b - a : a - b)).slice(0, count)
+  const leavesPair = from < -INTERNAL_ARRAYS || from >= INTERNAL_ARRAYS || indexes.length < count
+  return { indexes, needsExtension: extension === undefined && leavesPair }
 }

@@ -17,11 +17,11 @@ export const inputFor = (amountOut: bigint, price: bigint, sellsX: boolean): big
   sellsX ? ceilDiv(amountOut << SCALE, price) : ceilDiv(amountOut * price, ONE)
 
 /** Output that `amountIn` buys at a price of Y per X, rounded down. */
-export const outputFor = (amountIn: bigint, price: bigint, sellsX: boolean): bigint =>
+const outputFor = (amountIn: bigint, price: bigint, sellsX: boolean): bigint =>
   sellsX ? (amountIn * price) >> SCALE : (amountIn << SCALE) / price
 
 /** Takes up to `amountIn`, fees aside, from the layers of a bin in their order. */
-export const takeFromBin = (bin: Bin, sellsX: boolean, amountIn: bigint) => {
+const takeFromBin = (bin: Bin, sellsX: boolean, amountIn: bigint) => {
   let left = amountIn
   let out = 0n
   for (const layer of bin.layers) {

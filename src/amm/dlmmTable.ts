@@ -13,7 +13,7 @@ import { dlmmFeeOnInput, fillBin, inputFor } from "./dlmmSwap.ts"
 import { withFee, withoutFee } from "./meteoraFees.ts"
 
 /** A bin with what emptying it takes and gives, whatever the fee. */
-export interface Rung {
+interface Rung {
   readonly bin: Bin
   readonly wholeIn: bigint
   readonly wholeOut: bigint

@@ -3,7 +3,7 @@ import type { Account, ChainClock } from "../domain/Account.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
 import { hasDiscriminator, readAddress } from "./bytes.ts"
 import { dammV2At, readDammV2, type DammV2State } from "./dammV2State.ts"
-import { dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
+import { dammV2AtPoint, dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
 import { readMintFees, transfersOf, WHOLE } from "./meteoraTransfer.ts"
 import type { Accounts, Pool, Program, Swap, Unpriceable } from "./Program.ts"
 import { closed, isFailure, malformed } from "./unpriceable.ts"
@@ -29,8 +29,17 @@ const poolsOf = (mint: Mint) =>
 const needs = (pool: Account): ReadonlyArray<Address> =>
   isDammV2Pool(pool) ? [dammV2At.mintA, dammV2At.mintB].map((offset) => readAddress(pool.data, offset)) : []
 
-const pointOf = (state: DammV2State, clock: ChainClock): bigint =>
-  BigInt(state.activatesBySlot ? clock.slot : clock.unixTimestamp)
+/** The pool at a clock. Quotes come many at a time for one clock, so the last answer is kept. */
+const atClock = (state: DammV2State) => {
+  let known: { readonly at: number; readonly point: bigint; readonly state: DammV2State } | undefined
+  return ({ slot, unixTimestamp }: ChainClock) => {
+    const at = state.activatesBySlot ? slot : unixTimestamp
+    if (known?.at !== at) {
+      known = { at, point: BigInt(at), state: dammV2AtPoint(state, BigInt(at)) }
+    }
+    return known
+  }
+}
 
 const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
   const { address, data } = pool
@@ -40,9 +49,9 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
   if (data[dammV2At.status] !== 0) {
     return closed(`pool_status ${data[dammV2At.status]}`)
   }
-  const state = readDammV2(data)
-  if (isFailure(state)) {
-    return state
+  const read = readDammV2(data)
+  if (isFailure(read)) {
+    return read
   }
   const mintA = readAddress(data, dammV2At.mintA)
   const mintB = readAddress(data, dammV2At.mintB)
@@ -56,6 +65,7 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
   }
   const selling = transfersOf(tokenA.fees, tokenB.fees)
   const buying = transfersOf(tokenB.fees, tokenA.fees)
+  const at = atClock(read)
   return {
     address,
     dex,
@@ -65,7 +75,8 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
     swap: (aToB, amountIn, clock) => {
       const transfers = aToB ? selling : buying
       const received = transfers.received(amountIn, clock.epoch)
-      const fill = fillDammV2(state, aToB, received, pointOf(state, clock))
+      const { point, state } = at(clock)
+      const fill = fillDammV2(state, aToB, received, point)
       if (fill === null) {
         return REFUSED
       }
@@ -75,7 +86,8 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
         : { ending: "exhausted", amountIn: transfers.sent(fill.amountIn, clock.epoch), amountOut }
     },
     marginalRate: (aToB, clock) => {
-      const { denominator, numerator } = dammV2Slope(state, aToB, pointOf(state, clock))
+      const { point, state } = at(clock)
+      const { denominator, numerator } = dammV2Slope(state, aToB, point)
       return {
         numerator: numerator * (aToB ? selling : buying).kept(clock.epoch),
         denominator: denominator * WHOLE

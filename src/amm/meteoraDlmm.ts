@@ -21,7 +21,8 @@ const LENGTH = 904
 const REACH = 4
 
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
-const utf8 = new TextEncoder()
+const BIN_ARRAY_SEED = new TextEncoder().encode("bin_array")
+const BITMAP_SEED = new TextEncoder().encode("bitmap")
 
 const isDlmmPair = ({ data, owner }: Account): boolean =>
   owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
@@ -32,43 +33,56 @@ const poolsOf = (mint: Mint) =>
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 
-const binArrayAddress = (derive: DeriveAddress, pair: Address, index: number): Address => {
-  const seed = new Uint8Array(8)
-  new DataView(seed.buffer).setBigInt64(0, BigInt(index), true)
-  return derive(programId, [utf8.encode("bin_array"), addressToBytes(pair), seed])
+/** Where the arrays of a pair are looked up. */
+interface Site {
+  readonly pool: Account
+  /** The pair's address. */
+  readonly bytes: Uint8Array
+  readonly accounts: Accounts
+  readonly derive: DeriveAddress
 }
 
-const extensionAddress = (derive: DeriveAddress, pair: Address): Address =>
-  derive(programId, [utf8.encode("bitmap"), addressToBytes(pair)])
+const siteOf = (pool: Account, accounts: Accounts, derive: DeriveAddress): Site => ({
+  pool,
+  bytes: addressToBytes(pool.address),
+  accounts,
+  derive
+})
+
+const binArrayAddress = ({ bytes, derive }: Site, index: number): Address => {
+  const seed = new Uint8Array(8)
+  new DataView(seed.buffer).setBigInt64(0, BigInt(index), true)
+  return derive(programId, [BIN_ARRAY_SEED, bytes, seed])
+}
+
+const extensionAddress = ({ bytes, derive }: Site): Address => derive(programId, [BITMAP_SEED, bytes])
 
 /** The arrays in one direction. The extension is only looked up when the pair's own bitmap does not name enough. */
-const arraysAhead = (pool: Account, accounts: Accounts, derive: DeriveAddress, down: boolean): BinArraysAhead => {
+const arraysAhead = (site: Site, down: boolean): BinArraysAhead => {
+  const { accounts, pool } = site
   const from = binArrayIndexOf(readI32(pool.data, dlmmPairAt.activeId))
   const inside = binArraysAhead(pool.data, undefined, from, down, REACH)
-  if (!inside.needsExtension) {
-    return inside
-  }
-  const found = accounts(extensionAddress(derive, pool.address))
+  const found = inside.needsExtension ? accounts(extensionAddress(site)) : undefined
   if (found === undefined) {
     return inside
   }
   const usable = found !== null && found.owner === programId && isBitmapExtension(found.data)
-  const ahead = binArraysAhead(pool.data, usable ? found.data : null, from, down, REACH)
-  return { ...ahead, needsExtension: true }
+  return { ...binArraysAhead(pool.data, usable ? found.data : null, from, down, REACH), needsExtension: true }
 }
 
 const needs = (pool: Account, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   if (!isDlmmPair(pool)) {
     return []
   }
-  const below = arraysAhead(pool, accounts, derive, true)
-  const above = arraysAhead(pool, accounts, derive, false)
+  const site = siteOf(pool, accounts, derive)
+  const below = arraysAhead(site, true)
+  const above = arraysAhead(site, false)
   const indexes = new Set([...below.indexes, ...above.indexes])
   return [
     readAddress(pool.data, dlmmPairAt.mintX),
     readAddress(pool.data, dlmmPairAt.mintY),
-    ...(below.needsExtension || above.needsExtension ? [extensionAddress(derive, pool.address)] : []),
-    ...Array.from(indexes, (index) => binArrayAddress(derive, pool.address, index))
+    ...(below.needsExtension || above.needsExtension ? [extensionAddress(site)] : []),
+    ...Array.from(indexes, (index) => binArrayAddress(site, index))
   ]
 }
 
@@ -79,20 +93,15 @@ interface BinArray {
 }
 
 /** The arrays of one direction up to the first that is said to exist and does not: what lies behind it is not known. */
-const readArrays = (
-  pool: Account,
-  accounts: Accounts,
-  derive: DeriveAddress,
-  down: boolean
-): ReadonlyArray<BinArray> | Unpriceable => {
-  const { indexes, needsExtension } = arraysAhead(pool, accounts, derive, down)
-  const extension = needsExtension ? accounts(extensionAddress(derive, pool.address)) : null
-  if (extension === undefined) {
+const readArrays = (site: Site, down: boolean): ReadonlyArray<BinArray> | Unpriceable => {
+  const { accounts, bytes, pool } = site
+  const { indexes, needsExtension } = arraysAhead(site, down)
+  if (needsExtension && accounts(extensionAddress(site)) === undefined) {
     return incomplete(`bitmap extension of ${pool.address} has not been read`)
   }
   const arrays: Array<BinArray> = []
   for (const index of indexes) {
-    const address = binArrayAddress(derive, pool.address, index)
+    const address = binArrayAddress(site, index)
     const account = accounts(address)
     if (account === undefined) {
       return incomplete(`bin array ${address} has not been read`)
@@ -100,7 +109,7 @@ const readArrays = (
     if (account === null) {
       break
     }
-    const fault = binArrayFault(account, pool, index)
+    const fault = binArrayFault(account, programId, bytes, index)
     if (fault !== null) {
       return fault
     }
@@ -132,7 +141,7 @@ export const dlmmBins = (
   pair: DlmmPair,
   sellsX: boolean
 ): Iterable<Bin> | Unpriceable => {
-  const arrays = readArrays(pool, accounts, derive, sellsX)
+  const arrays = readArrays(siteOf(pool, accounts, derive), sellsX)
   return isFailure(arrays)
     ? arrays
     : binsOf(pair, arrays, { binStep: pair.binStep, sellsX, takesLimitOrders: pair.takesLimitOrders })
@@ -187,11 +196,12 @@ const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool 
   if (isFailure(tokenY)) {
     return tokenY
   }
-  const below = readArrays(pool, accounts, derive, true)
+  const site = siteOf(pool, accounts, derive)
+  const below = readArrays(site, true)
   if (isFailure(below)) {
     return below
   }
-  const above = readArrays(pool, accounts, derive, false)
+  const above = readArrays(site, false)
   if (isFailure(above)) {
     return above
   }

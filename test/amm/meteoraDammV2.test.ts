@@ -173,6 +173,8 @@ describe("meteoraDammV2", () => {
 
   it("does not price what it does not know", () => {
     assert.strictEqual(failing(decode([[dammV2At.status, 1n, 1]])).reason, "closed")
+    assert.strictEqual(failing(decode([[dammV2At.sqrtPrice, 0n, 16]])).reason, "malformed")
+    assert.strictEqual(failing(decode([[dammV2At.collectFeeMode, 2n, 1]])).reason, "malformed")
     for (const [offset, value] of [
       [dammV2At.collectFeeMode, 3n],
       [dammV2At.baseFeeMode, 5n],

@@ -159,6 +159,7 @@ describe("meteoraDbc", () => {
 
   it("does not price what has ended or what it does not know", () => {
     assert.strictEqual(failing(decode([[dbcPoolAt.isMigrated, 1n, 1]])).reason, "closed")
+    assert.strictEqual(failing(decode([[dbcPoolAt.sqrtPrice, 0n, 16]])).reason, "malformed")
     assert.strictEqual(failing(decode([[dbcPoolAt.quoteReserve, 87_945_796_097n]])).reason, "closed")
     assert.strictEqual(failing(decode([], [[dbcConfigAt.collectFeeMode, 2n, 1]])).reason, "unsupported")
     assert.strictEqual(failing(decode([], [[dbcConfigAt.baseFeeMode, 3n, 1]])).reason, "unsupported")

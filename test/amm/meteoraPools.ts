@@ -105,6 +105,8 @@ export interface PlannedBin {
   readonly processed?: bigint
   readonly open?: bigint
   readonly ordersSellX?: boolean
+  /** Left for the decoder to compute when absent, as in a bin that nobody has used. */
+  readonly price?: bigint
 }
 
 const binFields = (bin: PlannedBin): ReadonlyArray<Field> => {
@@ -112,6 +114,7 @@ const binFields = (bin: PlannedBin): ReadonlyArray<Field> => {
   return [
     [at + dlmmBinAt.amountX, bin.x ?? 0n],
     [at + dlmmBinAt.amountY, bin.y ?? 0n],
+    [at + dlmmBinAt.price, bin.price ?? 0n, 16],
     [at + dlmmBinAt.processedOrders, bin.processed ?? 0n],
     [at + dlmmBinAt.openOrders, bin.open ?? 0n],
     [at + dlmmBinAt.ordersSellX, bin.ordersSellX === true ? 1n : 0n, 1]
@@ -129,7 +132,7 @@ export const binArrayAt = (index: number): Address => {
 export const bitmapExtensionAt = (): Address =>
   derive(meteoraDlmm.programId, [new TextEncoder().encode("bitmap"), addressToBytes(POOL)])
 
-/** The account of one bin array. Prices are left for the decoder to compute. */
+/** The account of one bin array. */
 export const binArrayWith = (index: number, bins: ReadonlyArray<PlannedBin>): Account =>
   makeAccount(binArrayAt(index), meteoraDlmm.programId, BIN_ARRAY_LENGTH, [
     [0, discriminator("5c8e5cdc059446b5")],
