@@ -53,5 +53,7 @@ export const candidates = (
   const unsupported = refused.find(({ reason }) => reason === "unsupported")
   return unsupported === undefined
     ? new NoRoute({ inputMint, outputMint })
-    : new RouteNotSupported({ detail: `Pool ${unsupported.address} (${unsupported.dex}): ${unsupported.detail}` })
+    : new RouteNotSupported({
+        detail: `Pool ${unsupported.address} (${unsupported.dex}) is not served: ${unsupported.detail}.`
+      })
 }

@@ -1,0 +1,74 @@
+/** A market of toy pools behind the native engine, for tests of the spot endpoints. */
+import { Effect, Layer } from "effect"
+import { SOL } from "../../src/domain/Address.ts"
+import { type MintPools, PoolBook } from "../../src/quotes/PoolBook.ts"
+import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
+import type { Freshness } from "../../src/solana/ChainFeed.ts"
+import { at, constantProduct } from "../quotes/toyChain.ts"
+import { feed } from "./http.ts"
+
+/** A token with two pools against SOL. */
+export const TOKEN = at(10)
+/** A token that has no pools. */
+export const LONELY = at(11)
+/** A token nobody has loaded. */
+export const COLD = at(12)
+/** A token whose only pool cannot be priced. */
+export const ODD = at(13)
+/** A token whose only pool takes a thousand units and no more. */
+export const SHALLOW = at(14)
+
+export const DEEP_POOL = at(1)
+export const THIN_POOL = at(2)
+
+const M = 1_000_000n
+
+/** What every test may change: how fresh the feed is, and what the pools of TOKEN hold. */
+export interface Market {
+  fresh: Freshness
+  pools: MintPools["pools"]
+  readonly warmed: Array<string>
+  /** Thrown from inside the engine when set. */
+  defect: Error | undefined
+}
+
+export const makeMarket = (): Market => ({
+  fresh: { slot: 77, heardAtMs: 0, state: "live" },
+  pools: [
+    constantProduct(DEEP_POOL, TOKEN, SOL, [9000n * M, 18_000n * M], { slot: 75, dex: "raydium-cpmm" }),
+    constantProduct(THIN_POOL, TOKEN, SOL, [1000n * M, 1000n * M], { slot: 76, dex: "pumpswap" })
+  ],
+  warmed: [],
+  defect: undefined
+})
+
+const shallow = constantProduct(at(3), SHALLOW, SOL, [M, M], { dex: "raydium-cpmm", most: 1000n })
+const odd = { address: at(4), dex: "raydium-cpmm", reason: "unsupported", detail: "mode 9" } as const
+
+const bookOf = (market: Market) =>
+  Layer.succeed(
+    PoolBook,
+    PoolBook.of({
+      between: (a, b) => {
+        if (market.defect !== undefined) {
+          throw market.defect
+        }
+        const has = (mint: string) => a === mint || b === mint
+        if (has(COLD)) {
+          return null
+        }
+        if (has(ODD)) {
+          return { pools: [], refused: [odd] }
+        }
+        return { pools: has(TOKEN) ? market.pools : has(SHALLOW) ? [shallow] : [], refused: [] }
+      },
+      poolsOf: () => [],
+      isLoaded: (mint) => mint !== COLD,
+      graph: { partnersOf: () => [], poolsBetween: () => [] },
+      warm: (mint) => Effect.sync(() => void market.warmed.push(mint))
+    })
+  )
+
+/** The native engine over the market. */
+export const engineOver = (market: Market): Layer.Layer<QuoteEngine> =>
+  QuoteEngine.layerNative.pipe(Layer.provide([bookOf(market), feed(() => market.fresh)]), Layer.orDie)
