@@ -30,7 +30,7 @@ import {
 } from "./raydiumClmmLayout.ts"
 import { raydiumFee } from "./raydiumFee.ts"
 import { raydiumRules } from "./raydiumTicks.ts"
-import { floorDiv, type Tick } from "./ticks.ts"
+import { floorDiv, isInTick, type Tick } from "./ticks.ts"
 import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "./unpriceable.ts"
 
 const dex = "raydium-clmm"
@@ -69,7 +69,7 @@ const needs = (pool: Account, accounts: Accounts, derive: DeriveAddress): Readon
 /** Initialized ticks ahead of the price, up to the first array that nobody answers for. */
 const ticksAhead = (
   starts: ReadonlyArray<number>,
-  tick: number,
+  { tick, tickSpacing }: ClmmState,
   down: boolean,
   accountOf: (start: number) => Account | null | undefined
 ): { readonly ticks: ReadonlyArray<Tick> } | Unpriceable => {
@@ -82,7 +82,7 @@ const ticksAhead = (
     if (account === null || account === undefined) {
       break
     }
-    const found = decodeClmmArray(account, start)
+    const found = decodeClmmArray(account, start, tickSpacing)
     if (found === null) {
       return malformed(`${account.address} is not the tick array ${start}`)
     }
@@ -155,6 +155,9 @@ export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAdd
   if (state === null || state.tickSpacing === 0) {
     return malformed("not a CLMM pool account")
   }
+  if (!isInTick(raydiumRules.sqrtPriceAt, state.tick, state.sqrtPrice)) {
+    return malformed(`price ${state.sqrtPrice} is not in tick ${state.tick}`)
+  }
   const refusal = refusalOf(state)
   if (refusal !== null) {
     return refusal
@@ -170,11 +173,11 @@ export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAdd
   const starts = arraysOf(pool, state, accounts, derive)
   const addressOf = clmmArrayAddresses(derive, pool.address)
   const accountOf = (start: number) => accounts(addressOf(start))
-  const down = ticksAhead(starts.down, state.tick, true, accountOf)
+  const down = ticksAhead(starts.down, state, true, accountOf)
   if (isFailure(down)) {
     return down
   }
-  const up = ticksAhead(starts.up, state.tick, false, accountOf)
+  const up = ticksAhead(starts.up, state, false, accountOf)
   if (isFailure(up)) {
     return up
   }

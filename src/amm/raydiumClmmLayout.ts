@@ -7,7 +7,7 @@ import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
 import type { Volatility } from "./adaptiveFee.ts"
 import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "./bytes.ts"
 import type { DeriveAddress } from "./Program.ts"
-import { floorDiv, type Tick } from "./ticks.ts"
+import { floorDiv, isOnGrid, type Tick } from "./ticks.ts"
 
 export const CLMM_PROGRAM: Address = Address.make("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK")
 
@@ -171,7 +171,11 @@ const int128 = (view: DataView, offset: number): bigint =>
   (view.getBigInt64(offset + 8, true) << 64n) | view.getBigUint64(offset, true)
 
 /** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
-export const decodeClmmArray = ({ data, owner }: Account, start: number): ReadonlyArray<Tick> | null => {
+export const decodeClmmArray = (
+  { data, owner }: Account,
+  start: number,
+  spacing: number
+): ReadonlyArray<Tick> | null => {
   const at = clmmArrayOffsets
   if (
     owner !== CLMM_PROGRAM ||
@@ -186,8 +190,12 @@ export const decodeClmmArray = ({ data, owner }: Account, start: number): Readon
   for (let i = 0, offset: number = at.ticks; i < TICKS_IN_CLMM_ARRAY; i++, offset += at.tickSize) {
     const hasOrders = isUsed(view, offset + at.tickOrders)
     if (hasOrders || isUsed(view, offset + at.tickGross)) {
+      const index = view.getInt32(offset + at.tickIndex, true)
+      if (index !== start + i * spacing || !isOnGrid(index)) {
+        return null
+      }
       found.push({
-        index: view.getInt32(offset + at.tickIndex, true),
+        index,
         liquidityNet: int128(view, offset + at.tickNet),
         orders: hasOrders
           ? view.getBigUint64(offset + at.tickOrders, true) + view.getBigUint64(offset + at.tickPartFilledOrders, true)

@@ -41,3 +41,10 @@ export const tickBelow = (sqrtPriceAt: (tick: number) => bigint, sqrtPrice: bigi
   }
   return low
 }
+
+/** Whether the price lies in the tick, its upper end included: a downward crossing leaves it there. */
+export const isInTick = (sqrtPriceAt: (tick: number) => bigint, tick: number, sqrtPrice: bigint): boolean =>
+  tick >= MIN_TICK - 1 && tick <= MAX_TICK && sqrtPriceAt(tick) <= sqrtPrice && sqrtPrice <= sqrtPriceAt(tick + 1)
+
+/** Whether initialized ticks may lie there. */
+export const isOnGrid = (tick: number): boolean => tick >= MIN_TICK && tick <= MAX_TICK

@@ -14,7 +14,7 @@ import { hasDiscriminator } from "./bytes.ts"
 import { type Directions, makeConcentratedPool, readFees, rememberTables } from "./concentratedPool.ts"
 import { type Course, type FeeCourse, staticFee } from "./course.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "./Program.ts"
-import { floorDiv, type Tick } from "./ticks.ts"
+import { floorDiv, isInTick, type Tick } from "./ticks.ts"
 import { accountAt, incomplete, isFailure, malformed } from "./unpriceable.ts"
 import {
   arraySequence,
@@ -148,6 +148,9 @@ export const whirlpoolCourses = (
   const state = isWhirlpool(pool) ? decodeWhirlpool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
     return malformed("not a Whirlpool account")
+  }
+  if (!isInTick(whirlpoolRules.sqrtPriceAt, state.tick, state.sqrtPrice)) {
+    return malformed(`price ${state.sqrtPrice} is not in tick ${state.tick}`)
   }
   const read = readArrayOf(pool, state.tickSpacing, accounts, derive)
   const down = reachOf(state, true, read)

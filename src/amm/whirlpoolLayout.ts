@@ -7,7 +7,7 @@ import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
 import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "./bytes.ts"
 import type { Account } from "../domain/Account.ts"
 import type { DeriveAddress } from "./Program.ts"
-import { MAX_TICK, MIN_TICK, type Tick } from "./ticks.ts"
+import { isOnGrid, MAX_TICK, MIN_TICK, type Tick } from "./ticks.ts"
 
 export const WHIRLPOOL_PROGRAM: Address = Address.make("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc")
 
@@ -149,6 +149,9 @@ const decodeDynamicArray = (data: Uint8Array, spacing: number): ReadonlyArray<Ti
   return found
 }
 
+const onGrid = (ticks: ReadonlyArray<Tick> | null): ReadonlyArray<Tick> | null =>
+  ticks?.every(({ index }) => isOnGrid(index)) === true ? ticks : null
+
 /** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
 export const decodeWhirlpoolArray = (account: Account, start: number, spacing: number): ReadonlyArray<Tick> | null => {
   const { data } = account
@@ -159,9 +162,9 @@ export const decodeWhirlpoolArray = (account: Account, start: number, spacing: n
     return null
   }
   if (hasDiscriminator(data, FIXED_ARRAY_DISCRIMINATOR)) {
-    return data.length < FIXED_ARRAY_SIZE ? null : decodeFixedArray(data, spacing)
+    return data.length < FIXED_ARRAY_SIZE ? null : onGrid(decodeFixedArray(data, spacing))
   }
-  return hasDiscriminator(data, DYNAMIC_ARRAY_DISCRIMINATOR) ? decodeDynamicArray(data, spacing) : null
+  return hasDiscriminator(data, DYNAMIC_ARRAY_DISCRIMINATOR) ? onGrid(decodeDynamicArray(data, spacing)) : null
 }
 
 /** Start of the tick array that a tick lies in. */

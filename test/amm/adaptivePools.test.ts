@@ -1,7 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { isUnpriceable, type Pool, type Unpriceable } from "../../src/amm/Program.ts"
 import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
-import { clmmArrayOffsets, clmmPoolOffsets, dynamicFeeOffsets } from "../../src/amm/raydiumClmmLayout.ts"
+import {
+  CLMM_PROGRAM,
+  clmmArrayAddress,
+  clmmArrayOffsets,
+  clmmPoolOffsets,
+  dynamicFeeOffsets
+} from "../../src/amm/raydiumClmmLayout.ts"
 import { raydiumSqrtPriceAt } from "../../src/amm/raydiumTicks.ts"
 import { whirlpool } from "../../src/amm/whirlpool.ts"
 import {
@@ -13,6 +19,7 @@ import {
 } from "../../src/amm/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/amm/whirlpoolTicks.ts"
 import type { Account } from "../../src/domain/Account.ts"
+import { MAX_U64 } from "../../src/domain/Amount.ts"
 import { clmmFrom, clock, derive, type PoolPlan, whirlpoolFrom, writer } from "./syntheticPools.ts"
 
 const plan: PoolPlan = {
@@ -133,31 +140,25 @@ describe("a Raydium CLMM pool with a dynamic fee", () => {
 })
 
 describe("a Raydium CLMM pool with limit orders", () => {
+  const { accounts, pool } = clmmFrom({ ...plan, feeRate: 0 })
+  const below = clmmArrayAddress(derive, pool.address, 0)
+
+  /** The pool with orders on tick zero: opened ones, and what a partial fill has left of earlier ones. */
+  const withOrders = (opened: bigint, partFilled: bigint) => {
+    const array = accounts(below)
+    const data = Uint8Array.from(array?.data ?? [])
+    const view = new DataView(data.buffer)
+    view.setBigUint64(clmmArrayOffsets.ticks + clmmArrayOffsets.tickOrders, opened, true)
+    view.setBigUint64(clmmArrayOffsets.ticks + clmmArrayOffsets.tickPartFilledOrders, partFilled, true)
+    const changed = { address: below, owner: CLMM_PROGRAM, lamports: 1n, data, slot: 1 }
+    return priced(raydiumClmm.decode(pool, (asked) => (asked === below ? changed : accounts(asked)), derive))
+  }
+
   it("fills them where they rest", () => {
-    const { accounts, pool } = clmmFrom({ ...plan, feeRate: 0 })
-    const withOrders = (open: bigint, partFilled: bigint) =>
-      priced(
-        raydiumClmm.decode(
-          pool,
-          (address) => {
-            const account = accounts(address)
-            if (account === null || account === undefined || account.data.length !== 10_240) {
-              return account
-            }
-            const data = Uint8Array.from(account.data)
-            const view = new DataView(data.buffer)
-            const first = clmmArrayOffsets.ticks
-            view.setBigUint64(first + clmmArrayOffsets.tickOrders, open, true)
-            view.setBigUint64(first + clmmArrayOffsets.tickPartFilledOrders, partFilled, true)
-            return { ...account, data }
-          },
-          derive
-        )
-      )
     // Tick zero ends the position: what lies beyond it is the orders, at a price of one.
     const [none, some] = [withOrders(0n, 0n), withOrders(700n, 300n)]
-    const all = none.swap(true, 2n ** 63n, clock)
-    const more = some.swap(true, 2n ** 63n, clock)
+    const all = none.swap(true, MAX_U64, clock)
+    const more = some.swap(true, MAX_U64, clock)
     assert.strictEqual(all.ending, "exhausted")
     assert.deepStrictEqual([more.amountIn - all.amountIn, more.amountOut - all.amountOut], [1000n, 1000n])
   })
