@@ -44,13 +44,13 @@ export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.Sql
     )
   })
 
-const connect = Effect.gen(function* () {
+const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.start) {
   const { dataDir, url, ...rest } = yield* settings
   if (Option.isSome(url)) {
     return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
   }
-  const server = yield* EmbeddedServer.start({ folder: join(dataDir, "postgres") })
-  yield* Effect.logInfo("Started the embedded PostgreSQL", { folder: server.socketFolder })
+  const server = yield* embedded({ folder: join(dataDir, "postgres") })
+  yield* Effect.logDebug("The database is our own", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
   return yield* PgClient.make({ ...clientConfig(rest), ...local })
 })
@@ -63,7 +63,13 @@ type Unusable =
   | Migrator.MigrationError
   | SqlError.SqlError
 
-/** A connected, fully migrated database. */
-export const layer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Unusable> = Layer.effectDiscard(migrate).pipe(
-  Layer.provideMerge(PgClient.layerFrom(connect))
-)
+const migrated = (
+  embedded: typeof EmbeddedServer.start
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
+  Layer.effectDiscard(migrate).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
+
+/** A connected, fully migrated database. Without `DATABASE_URL` this process has to be the only one in `DATA_DIR`. */
+export const layer = migrated(EmbeddedServer.start)
+
+/** The same for a short command: it works beside a service that is already running in `DATA_DIR`. */
+export const layerBeside = migrated(EmbeddedServer.join)

@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process"
 import { createHash } from "node:crypto"
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import * as Path from "node:path"
 import { findBinaries } from "./binaries.ts"
 import { takeFolder } from "./folderLock.ts"
 import * as Processes from "./processes.ts"
@@ -85,7 +85,7 @@ export const start: (
     if (bin === null) {
       return yield* new NoBinaries({ platform: `${process.platform}-${process.arch}` })
     }
-    const folder = resolve(given)
+    const folder = Path.resolve(given)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const owner = yield* takeFolder(folder)
     if (owner !== null) {
@@ -93,7 +93,7 @@ export const start: (
     }
     const runner = yield* findRunner({ namespaces })
     runner.own(folder)
-    const server = { bin, folder, runner, data: join(folder, "data"), socketFolder: socketFolderOf(folder) }
+    const server = { bin, folder, runner, data: Path.join(folder, "data"), socketFolder: socketFolderOf(folder) }
     mkdirSync(server.socketFolder, { recursive: true, mode: 0o700 })
     runner.own(server.socketFolder)
     yield* initialise(server, settings)
@@ -105,6 +105,14 @@ export const start: (
   (effect, { folder }) =>
     Effect.catchDefect(effect, (cause) => Effect.fail(new ServerFailed({ folder, detail: String(cause) })))
 )
+
+/** Uses the server of a data folder while another process of this machine runs it, and otherwise starts it. */
+export const join: typeof start = (options) =>
+  start(options).pipe(
+    Effect.catchTag("FolderInUse", ({ folder, pid }) =>
+      Effect.sync(() => ({ socketFolder: socketFolderOf(folder), pid }))
+    )
+  )
 
 interface Server {
   readonly bin: string
@@ -120,7 +128,7 @@ const socketFolderOf = (folder: string): string => {
   if (Buffer.byteLength(folder) <= MAX_FOLDER_BYTES) {
     return folder
   }
-  const short = join(tmpdir(), `fathom-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`)
+  const short = Path.join(tmpdir(), `fathom-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`)
   if (existsSync(short) && statSync(short).uid !== statSync(folder).uid) {
     throw new Error(`${short} belongs to somebody else`)
   }
@@ -129,21 +137,21 @@ const socketFolderOf = (folder: string): string => {
 
 /** Makes the database cluster aside and moves it into place whole, so that half a cluster is never taken for one. */
 const initialise = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
-  if (existsSync(join(server.data, "PG_VERSION"))) {
+  if (existsSync(Path.join(server.data, "PG_VERSION"))) {
     return
   }
-  const aside = join(server.folder, "data.new")
+  const aside = Path.join(server.folder, "data.new")
   rmSync(aside, { recursive: true, force: true })
   const args = ["-D", aside, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-instructions"]
   const sync = settings["fsync"] === "off" ? ["--no-sync"] : []
-  const command = server.runner.once(join(server.bin, "initdb"), [...args, ...sync])
+  const command = server.runner.once(Path.join(server.bin, "initdb"), [...args, ...sync])
   yield* Effect.mapError(Processes.run(command), failed(server))
   renameSync(aside, server.data)
 })
 
 /** A server whose owner was killed, on a system where it could not follow: it has no owner any more, and has to go. */
 const stopOrphan = Effect.fnUntraced(function* (server: Server) {
-  const pid = Number(linesOf(join(server.data, "postmaster.pid"))[0] ?? 0)
+  const pid = Number(linesOf(Path.join(server.data, "postmaster.pid"))[0] ?? 0)
   if (!(pid > 0) || !(yield* Processes.commandLine(pid)).includes(server.data)) {
     return
   }
@@ -161,8 +169,8 @@ const stopOrphan = Effect.fnUntraced(function* (server: Server) {
 const launch = Effect.fnUntraced(function* (server: Server, settings: Readonly<Record<string, string>>) {
   const all = Object.entries({ ...DEFAULTS, unix_socket_directories: server.socketFolder, ...settings })
   const flags = all.flatMap(([name, value]) => ["-c", `${name}=${value}`])
-  const command = server.runner.server(join(server.bin, "postgres"), ["-D", server.data, "-p", "5432", ...flags])
-  const log = join(server.folder, "postgres.log")
+  const command = server.runner.server(Path.join(server.bin, "postgres"), ["-D", server.data, "-p", "5432", ...flags])
+  const log = Path.join(server.folder, "postgres.log")
 
   const child = yield* Effect.acquireRelease(startLogged(command, log), stop).pipe(
     Effect.mapError(failed(server)),
@@ -189,7 +197,7 @@ const ready = (server: Server, child: ChildProcess, log: string): Effect.Effect<
     if (Processes.hasEnded(child)) {
       return Effect.fail(failed(server)(linesOf(log).slice(-20).join("\n")))
     }
-    const lines = linesOf(join(server.data, "postmaster.pid"))
+    const lines = linesOf(Path.join(server.data, "postmaster.pid"))
     return Effect.succeed(Number(lines[0]) === child.pid && lines[7]?.trim() === "ready")
   }).pipe(
     Effect.repeat({ until: (isReady) => isReady, schedule: Schedule.spaced("5 millis") }),

@@ -31,6 +31,19 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
     })
   )
 
+  it.live("serves a command beside the process that owns DATA_DIR, which stays the only owner", () =>
+    Effect.gen(function* () {
+      const settings = withSettings({ DATA_DIR: yield* temporaryFolder })
+      yield* Layer.build(Database.layer.pipe(settings))
+      assert.deepStrictEqual(
+        yield* Effect.provide(applied, Database.layerBeside.pipe(settings)),
+        Object.keys(migrations)
+      )
+      const error = yield* Effect.flip(Effect.provide(applied, Layer.fresh(Database.layer).pipe(settings)))
+      assert.strictEqual(error._tag, "FolderInUse")
+    })
+  )
+
   it.live("uses the server that DATABASE_URL names, with its names translated both ways", () =>
     Effect.gen(function* () {
       const { database, host } = yield* TestDatabase.create

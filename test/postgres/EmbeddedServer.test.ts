@@ -87,6 +87,16 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
+  it.live("is joined, and left running, by a command beside it", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const owner = yield* EmbeddedServer.start({ folder: path, settings })
+      const joined = yield* Effect.scoped(EmbeddedServer.join({ folder: path }))
+      assert.strictEqual(joined.socketFolder, owner.socketFolder)
+      assert.deepStrictEqual(yield* query(joined.socketFolder, "select 1"), [[1]])
+    })
+  )
+
   it.live("refuses a folder that another process uses, and takes it over once that one is dead", () =>
     Effect.gen(function* () {
       const path = yield* folder

@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, ConfigProvider, Effect, Exit, Formatter, Layer, Logger, Redacted, References, Tracer } from "effect"
+import { SqlClient } from "effect/sql"
+import { inspect } from "node:util"
+import { KeyStore } from "../../src/access/KeyStore.ts"
+import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+/** Everything that leaves a process by the way: log lines of every level, and spans with what is written on them. */
+const overheard = () => {
+  const said: Array<string> = []
+  const note = (what: unknown) => said.push(inspect(what, { depth: 8 }), Formatter.format(what), String(what))
+  const logger = Logger.make((options) => {
+    note(options.message)
+    note(Cause.pretty(options.cause))
+  })
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      const end = span.end.bind(span)
+      span.end = (time, exit) => {
+        note({ name: span.name, attributes: Object.fromEntries(span.attributes), events: span.events })
+        note(exit._tag === "Failure" ? Cause.pretty(exit.cause) : "")
+        end(time, exit)
+      }
+      return span
+    }
+  })
+  const layer = Layer.mergeAll(
+    Logger.layer([logger]),
+    Layer.succeed(References.MinimumLogLevel, "All"),
+    Layer.succeed(Tracer.Tracer, tracer)
+  )
+  return { said, layer, note }
+}
+
+/** A key's whole life, failures included, with every value and error noted as a careless caller would. */
+const life = Effect.fnUntraced(function* (note: (what: unknown) => void) {
+  const keys = yield* KeyStore
+  const issued = yield* keys.issue({ accountId: "a", name: "bot", scopes: ["md.read"], ipPolicy: null })
+  const mistyped = Redacted.make(`${Redacted.value(issued.secret).slice(0, -1)}_`)
+  const noteExit = (exit: Exit.Exit<unknown, unknown>) => {
+    note(exit)
+    note(JSON.stringify(exit))
+    note(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : exit.value)
+  }
+  note(issued)
+  note(JSON.stringify(issued))
+  yield* Effect.logInfo("issued", issued, mistyped)
+  noteExit(yield* Effect.exit(keys.authenticate(issued.secret)))
+  noteExit(yield* Effect.exit(keys.authenticate(mistyped)))
+  yield* keys.disable(issued.key.id)
+  noteExit(yield* Effect.exit(keys.authenticate(issued.secret)))
+  yield* keys.revoke(issued.key.id)
+  noteExit(yield* Effect.exit(keys.authenticate(issued.secret)))
+  noteExit(yield* Effect.exit(keys.list("a")))
+  return Redacted.value(issued.secret).slice("svc_live_".length, -4)
+})
+
+describe("a secret", () => {
+  it.live("is never said aloud by the store in memory", () => {
+    const { layer, note, said } = overheard()
+    return Effect.gen(function* () {
+      const secret = yield* life(note).pipe(Effect.provide(KeyStore.layerMemory()), Effect.provide(layer))
+      assert.isAbove(said.length, 20)
+      assert.notInclude(said.join("\n"), secret)
+    })
+  })
+
+  describe.runIf(TestDatabase.isAvailable)("over Postgres", () => {
+    it.live("is never said aloud, and neither is the pepper, also when the database fails", () => {
+      const { layer, note, said } = overheard()
+      return Effect.gen(function* () {
+        const address = yield* TestDatabase.create
+        const secret = yield* Effect.gen(function* () {
+          const secret = yield* life(note)
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`alter table api_keys rename to elsewhere`
+          const keys = yield* KeyStore
+          const request = { accountId: "a", name: "n", scopes: [], ipPolicy: null }
+          note(yield* Effect.exit(keys.issue(request)))
+          return secret
+        }).pipe(
+          Effect.provide(KeyStorePg.layer),
+          Effect.provide(TestDatabase.connect(address)),
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ KEY_PEPPER: "hot-chili-pepper" }))),
+          Effect.provide(layer)
+        )
+        assert.include(said.join("\n"), "KeyStoreUnavailable")
+        assert.notInclude(said.join("\n"), secret)
+        assert.notInclude(said.join("\n"), "hot-chili-pepper")
+      })
+    })
+
+    it.live("is not in the database", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const keys = yield* KeyStore
+        const { secret } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null })
+        const rows = yield* sql`select to_json(t)::text as row from api_keys t`.values
+        assert.strictEqual(rows.length, 1)
+        assert.notInclude(String(rows), Redacted.value(secret).slice("svc_live_".length, -4))
+      }).pipe(Effect.provide(KeyStorePg.layer), Effect.provide(TestDatabase.layer))
+    )
+  })
+})
