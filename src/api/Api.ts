@@ -1,11 +1,11 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
+import { withAdmission } from "./document.ts"
 import { Refusals } from "./Refusals.ts"
 import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 
-/** Everything the service promises over HTTP. Handlers, clients and the OpenAPI document all derive from it. */
-export class Api extends HttpApi.make("fathom")
+const contract = HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
   .add(SpotGroup)
@@ -14,4 +14,7 @@ export class Api extends HttpApi.make("fathom")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(OpenApi.Title, "Fathom developer API")
   .annotate(OpenApi.Version, "v1")
-  .middleware(Refusals) {}
+  .middleware(Refusals)
+
+/** Everything the service promises over HTTP. Handlers, clients and the OpenAPI document all derive from it. */
+export class Api extends contract.annotate(OpenApi.Transform, withAdmission(contract)) {}

@@ -1,0 +1,104 @@
+/** What the OpenAPI document says beyond the schemas: scopes, prices, and the headers that every answer carries. */
+import { Context } from "effect"
+import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
+import { Authorization, Scope } from "./Authorization.ts"
+import { Budget, Cost } from "./Metering.ts"
+
+type Spec = Parameters<typeof OpenApi.Transform.Service>[0]
+type Headers = Readonly<Record<string, { readonly description: string; readonly schema: { readonly type: string } }>>
+
+const header = (type: "string" | "integer", description: string) => ({ description, schema: { type } })
+
+const common: Headers = {
+  "X-Request-Id": header("string", "The UUID of this answer."),
+  "X-Client-Request-Id": header("string", "What the request sent under this name: 1 to 64 printable ASCII characters.")
+}
+
+const metered: Headers = {
+  "X-RateLimit-Limit": header("integer", "Units of the budget in any 60 seconds."),
+  "X-RateLimit-Remaining": header("integer", "Units that are left; never below 0."),
+  "X-RateLimit-Reset": header(
+    "integer",
+    "Unix second at which the oldest counted unit leaves the window; on a 429, at which the cost of this request fits."
+  ),
+  "X-RateLimit-Budget": header("string", "The budget that was charged: rest or quote."),
+  "X-RateLimit-Cost": header("integer", "Units that this request was charged; 0 when they were returned."),
+  "RateLimit-Policy": header("string", "The budget in the form of the IETF draft."),
+  RateLimit: header("string", "Where the budget stands, in the form of the IETF draft.")
+}
+
+const retryAfter: Headers = { "Retry-After": header("integer", "Seconds to wait before trying again.") }
+
+const challenge: Headers = { "WWW-Authenticate": header("string", "Always Bearer.") }
+
+const refs = (headers: Headers) =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** Statuses of refusals that come before the budget is asked. */
+const BEFORE_ADMISSION = new Set(["401", "403"])
+
+const headersOf = (status: string, isMetered: boolean) => ({
+  ...refs(common),
+  ...(isMetered && !BEFORE_ADMISSION.has(status) ? refs(metered) : {}),
+  ...(status === "429" || status === "503" ? refs(retryAfter) : {}),
+  ...(status === "401" ? refs(challenge) : {})
+})
+
+const priceOf = (budget: string | null, cost: number): string =>
+  budget === null ? "Free of charge." : `Costs ${cost} of the ${budget} budget.`
+
+const scopeOf = (accepted: ReadonlyArray<string>): string =>
+  accepted.length === 0 ? "Any key." : `Scope: ${accepted.map((scope) => `\`${scope}\``).join(" or ")}.`
+
+const templated = (path: string): string => path.replaceAll(/:(\w+)/gu, "{$1}")
+
+/** Lets a schema and what is inside it have fields that nobody has named yet. */
+const reopen = (schema: unknown): void => {
+  if (typeof schema !== "object" || schema === null) {
+    return
+  }
+  if ("additionalProperties" in schema && schema.additionalProperties === false) {
+    Reflect.deleteProperty(schema, "additionalProperties")
+  }
+  Object.values(schema).forEach(reopen)
+}
+
+/** Writes the admission of every operation of the contract into its document. */
+export const withAdmission =
+  <Id extends string, Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<Id, Groups>) =>
+  (spec: Spec): Spec => {
+    const requested = new Set<unknown>()
+    HttpApi.reflect(contract, {
+      onGroup: () => undefined,
+      onEndpoint: ({ endpoint, middleware }) => {
+        const operation = spec["paths"][templated(endpoint.path)][endpoint.method.toLowerCase()]
+        const isKeyed = Array.from(middleware).some(({ key }) => key === Authorization.key)
+        const accepted = Context.get(endpoint.annotations, Scope)
+        const budget = Context.get(endpoint.annotations, Budget)
+        const cost = Context.get(endpoint.annotations, Cost)
+        for (const [status, response] of Object.entries<Spec>(operation.responses)) {
+          response["headers"] = { ...headersOf(status, isKeyed && budget !== null), ...response["headers"] }
+        }
+        requested.add(operation.requestBody?.content["application/json"].schema.$ref)
+        if (!isKeyed) {
+          return
+        }
+        const alternatives = accepted.length === 0 ? [[]] : accepted.map((scope) => [scope])
+        operation.security = alternatives.map((scopes) => ({ bearer: scopes }))
+        operation.description = [operation.description, scopeOf(accepted), priceOf(budget, cost)]
+          .filter(Boolean)
+          .join(" ")
+        operation["x-scopes"] = accepted
+        operation["x-budget"] = budget
+        operation["x-cost"] = budget === null ? 0 : cost
+      }
+    })
+    // Answers may gain fields within a version; only what is sent to us is closed.
+    for (const [name, schema] of Object.entries(spec["components"].schemas)) {
+      if (!requested.has(`#/components/schemas/${name}`)) {
+        reopen(schema)
+      }
+    }
+    spec["components"].headers = { ...common, ...metered, ...retryAfter, ...challenge }
+    return spec
+  }

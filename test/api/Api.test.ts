@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context } from "effect"
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { readFileSync } from "node:fs"
+import { Api } from "../../src/api/Api.ts"
+import { Authorization, Scope } from "../../src/api/Authorization.ts"
+import { catalogue, defaultRetryAfter, type ErrorCode } from "../../src/api/catalogue.ts"
+import { JsonBody } from "../../src/api/JsonBody.ts"
+import { Budget } from "../../src/api/Metering.ts"
+import * as problems from "../../src/api/problems.ts"
+import { Refusals } from "../../src/api/Refusals.ts"
+
+interface Declared {
+  readonly endpoint: HttpApiEndpoint.Top
+  readonly middleware: ReadonlyArray<string>
+}
+
+const declared: Array<Declared> = []
+HttpApi.reflect(Api, {
+  onGroup: () => undefined,
+  onEndpoint: ({ endpoint, middleware }) => {
+    declared.push({ endpoint, middleware: Array.from(middleware, ({ key }) => key) })
+  }
+})
+
+const open = new Set(["/api/v1", "/api/v1/freshness", "/freshness", "/livez", "/readyz"])
+const free = new Set([...open, "/api/v1/account/key"])
+
+describe.each(declared)("$endpoint.method $endpoint.path", ({ endpoint, middleware }) => {
+  it("declares its query, so that unknown parameters are refused", () => {
+    assert.isDefined(endpoint.query)
+  })
+
+  it("asks for a key, unless it is one of the few that do not", () => {
+    assert.strictEqual(middleware.includes(Authorization.key), !open.has(endpoint.path))
+  })
+
+  it("is charged, unless it is one of the few that are not", () => {
+    const isCharged = middleware.includes(Authorization.key) && Context.get(endpoint.annotations, Budget) !== null
+    assert.strictEqual(isCharged, !free.has(endpoint.path))
+  })
+
+  it("refuses last, and reads a body strictly and after everything else", () => {
+    assert.strictEqual(middleware.at(-1), Refusals.key)
+    assert.strictEqual(middleware.includes(JsonBody.key), endpoint.payload.size > 0)
+    assert.isTrue(endpoint.payload.size === 0 || middleware[0] === JsonBody.key)
+  })
+})
+
+const document = OpenApi.fromApi(Api)
+
+describe("the OpenAPI document", () => {
+  it("is the committed one", () => {
+    const committed: unknown = JSON.parse(readFileSync("src/api/openapi.json", "utf8"))
+    assert.deepStrictEqual(committed, JSON.parse(JSON.stringify(document)))
+  })
+
+  it("is OpenAPI 3.1", () => {
+    assert.strictEqual(document.openapi, "3.1.0")
+  })
+
+  it.each(declared.filter(({ endpoint }) => !open.has(endpoint.path)))(
+    "states scope and budget of $endpoint.path",
+    ({ endpoint }) => {
+      const path = document.paths[endpoint.path.replaceAll(/:(\w+)/gu, "{$1}")]
+      const operation = endpoint.method === "POST" ? path?.post : path?.get
+      const scopes = Context.get(endpoint.annotations, Scope)
+      const alternatives = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])
+      assert.deepStrictEqual(
+        operation?.security,
+        alternatives.map((bearer) => ({ bearer }))
+      )
+      assert.include(operation?.description, Context.get(endpoint.annotations, Budget) ?? "Free of charge.")
+      for (const status of ["400", "401", "403", "429", "500", "503"]) {
+        assert.property(operation?.responses, status)
+      }
+    }
+  )
+})
+
+const isCode = (code: string): code is ErrorCode => Object.hasOwn(catalogue, code)
+
+// Said by the edge before there is an endpoint: they have no class, because no endpoint can raise them.
+const edgeOnly = new Set<string>([
+  "method_not_allowed",
+  "request_timeout",
+  "uri_too_long",
+  "expectation_failed",
+  "upgrade_required",
+  "headers_too_large"
+])
+
+describe("the catalogue of errors", () => {
+  const raised = Object.values(problems).flatMap((exported) => {
+    const problem: unknown =
+      typeof exported === "function" && "ast" in exported ? Reflect.construct(exported, [{}]) : undefined
+    return problem instanceof Error && "error" in problem ? [problem] : []
+  })
+  const codes = raised.map((problem) => Reflect.get(Object(Reflect.get(problem, "error")), "code"))
+
+  it("has one problem class per code, and a code per class", () => {
+    assert.sameMembers(
+      codes,
+      Object.keys(catalogue).filter((code) => !edgeOnly.has(code))
+    )
+  })
+
+  it("asks to come back on every 429 and 503", () => {
+    for (const code of Object.keys(catalogue).filter(isCode)) {
+      const { status } = catalogue[code]
+      const wants = status === 429 || status === 503 || code === "status_not_found"
+      assert.strictEqual(defaultRetryAfter(code) !== undefined, wants, code)
+    }
+  })
+})
