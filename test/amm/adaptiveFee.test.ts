@@ -188,6 +188,21 @@ for (const [name, whirlpool, makeFee] of families) {
       assert.deepStrictEqual([whole.amountIn, whole.amountOut], [spent, paid], `seed ${seed} from ${sqrtPrice}`)
     })
 
+    it("finds its group again behind a stretch without liquidity", () => {
+      const reference: Reference = { group: 0, volatility: 0n }
+      const { sqrtPriceAt } = whirlpool ? whirlpoolRules : raydiumRules
+      const rateBehind = (from: number, to: number) => {
+        const fee = makeFee(1000n, volatility, reference, from, to < from)()
+        const target = sqrtPriceAt(to)
+        assert.strictEqual(fee.holds(target, 0n).until, target)
+        fee.moved(target, to, target)
+        return fee.holds(sqrtPriceAt(to < from ? -6400 : 6400), 1n).feeRate
+      }
+      // Upwards tick 640 opens group 10 of 64 ticks; downwards tick -640 closes group -10, and -11 follows.
+      assert.strictEqual(rateBehind(5, 640), adaptiveRate(1000n, volatility, 100_000n))
+      assert.strictEqual(rateBehind(5, -640), adaptiveRate(1000n, volatility, 110_000n))
+    })
+
     it.prop("costs the constant fee when volatility adds nothing", [Seed, Schema.Boolean], ([seed, down]) => {
       const { base, course, reference, volatility: settings } = settingOf(seed, down, whirlpool)
       const still = { ...settings, control: 0n, maxAccumulator: 0n }
