@@ -53,7 +53,7 @@ const makeDisorder = (faults: Faults) => {
 export const runConnection = Effect.fnUntraced(function* (options: {
   readonly request: HttpServerRequest.HttpServerRequest
   /** The connection under the WebSocket. */
-  readonly wire: { destroy(): unknown; end(): unknown }
+  readonly wire: { destroy(): unknown; destroySoon(): void }
   readonly state: NodeState
   readonly faults: Faults
   readonly connections: Set<Connection>
@@ -83,7 +83,7 @@ export const runConnection = Effect.fnUntraced(function* (options: {
       Effect.sync(() => {
         connections.delete(connection)
         // A client that never answers the closing handshake must not keep the server open.
-        wire.end()
+        wire.destroySoon()
       })
   )
 

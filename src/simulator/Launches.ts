@@ -69,8 +69,10 @@ export const makeLaunches = (options: {
     const kind = random.chance(0.65) ? "pump-fun" : "meteora"
     const [symbol, name] = launchNames[coins.length % launchNames.length] ?? ["COIN", "Coin"]
     const address = inventAddress(world.seed, `launch ${coins.length}`)
-    world.newMint({ address, decimals: 6, authority: null, freezeAuthority: null, transferFee: null })
-    const curve = (kind === "pump-fun" ? newPumpCurve : newMeteoraDbc)(world, address, creator)
+    const curve = world.paidBy(creator, () => {
+      world.newMint({ address, decimals: 6, authority: null, freezeAuthority: null, transferFee: null })
+      return (kind === "pump-fun" ? newPumpCurve : newMeteoraDbc)(world, address, creator)
+    })
     coins = [...coins, { mint: { symbol, name, address, decimals: 6 }, kind, creator, curve, pool: null }]
     return charge(world, creator, cast.validator, "launch")
   }
@@ -80,7 +82,7 @@ export const makeLaunches = (options: {
     if (ready.length === 0) {
       return []
     }
-    const homes = new Map(ready.map((coin) => [coin, newHome(world, coin)]))
+    const homes = new Map(ready.map((coin) => [coin, world.paidBy(cast.treasury, () => newHome(world, coin))]))
     ready.forEach(({ curve }) => curve.close())
     coins = coins.map((coin) => ({ ...coin, pool: homes.get(coin) ?? coin.pool }))
     return ready.map(() => charge(world, cast.treasury, cast.validator, "graduation"))

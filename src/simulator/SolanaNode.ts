@@ -132,12 +132,16 @@ export const makeSolanaNode = Effect.fnUntraced(function* (options: {
   let subscriptions = 0
   const nextId = () => subscriptions++
 
-  const server = yield* NodeHttpServer.make(createServer, {
+  const http = createServer()
+  const server = yield* NodeHttpServer.make(() => http, {
     port: 0,
     host: "127.0.0.1",
     disablePreemptiveShutdown: true
   })
-  yield* server.serve(app)
+  // Runs once the requests have been interrupted: a client that keeps a silent connection must not hold up the end.
+  yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
+  // The server itself runs an app without a router uninterruptibly.
+  yield* server.serve(Effect.interruptible(app))
   const address = HttpServer.formatAddress(server.address)
 
   return {

@@ -7,6 +7,7 @@ import type { Bank } from "./Bank.ts"
 import {
   balanceOf,
   type MintSpec,
+  type NewAccount,
   newMint,
   newTokenAccount,
   rentExempt,
@@ -27,6 +28,8 @@ export interface World {
   readonly newTokenAccount: (address: Address, mint: Mint, owner: Address) => void
   /** Creates an empty account of this program, with the lamports that keep it alive. */
   readonly newAccount: (address: Address, owner: Address, data: Uint8Array) => void
+  /** Creates accounts whose rent this wallet pays. Only the beginning of the world creates any for nothing. */
+  readonly paidBy: <A>(wallet: Address, create: () => A) => A
   /** Makes new money in a token account or, for SOL, in any account: only the beginning of the world may. */
   readonly issue: (to: Address, mint: Mint, amount: bigint) => void
   /** Moves money. SOL moves as lamports, wrapped on whichever side is a token account. */
@@ -60,8 +63,18 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     bank.put(withBalance(account, delta, withheld))
   }
 
-  const open = (address: Address, mint: Mint, owner: Address): void =>
-    bank.put(newTokenAccount(address, bank.must(mint), owner))
+  let rents = 0n
+  const create = (account: NewAccount): void => {
+    rents += account.lamports
+    bank.put(account)
+  }
+
+  const paidBy: World["paidBy"] = (wallet, make) => {
+    const before = rents
+    const made = make()
+    bank.put(withLamports(bank.must(wallet), before - rents))
+    return made
+  }
 
   const issue: World["issue"] = (to, mint, amount) => {
     move(to, mint, amount)
@@ -93,9 +106,7 @@ export const makeWorld = (seed: string, bank: Bank): World => {
   const purse: World["purse"] = (wallet, mint) => {
     const address = purseAddress(wallet, mint)
     if (bank.get(address) === undefined) {
-      const account = newTokenAccount(address, bank.must(mint), wallet)
-      bank.put(withLamports(bank.must(wallet), -account.lamports))
-      bank.put(account)
+      paidBy(wallet, () => create(newTokenAccount(address, bank.must(mint), wallet)))
     }
     return address
   }
@@ -112,10 +123,11 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     seed,
     bank,
     derive: makeDeriveAddress(),
-    newMint: (spec) => bank.put(newMint(spec)),
-    newTokenAccount: open,
+    newMint: (spec) => create(newMint(spec)),
+    newTokenAccount: (address, mint, owner) => create(newTokenAccount(address, bank.must(mint), owner)),
     newAccount: (address, owner, data) =>
-      bank.put({ address, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) }),
+      create({ address, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) }),
+    paidBy,
     issue,
     pay,
     purse,

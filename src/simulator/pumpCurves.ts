@@ -4,7 +4,7 @@ import { outputFor } from "../amm/constantProduct.ts"
 import { ceilDiv } from "../amm/integers.ts"
 import { pumpCurve } from "../amm/pumpCurve.ts"
 import { netOf, PUMP_PROGRAM } from "../amm/pumpFees.ts"
-import { type Pool, isUnpriceable } from "../amm/Program.ts"
+import { isUnpriceable, type Pool, type Swap } from "../amm/Program.ts"
 import { TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
 import { writeU64 } from "../amm/writes.ts"
 import type { Account } from "../domain/Account.ts"
@@ -18,7 +18,7 @@ import type { World } from "./World.ts"
 import { newAccountData, writeAddress } from "./writeBytes.ts"
 
 /** How every curve begins: a billion coins of six decimals, of which 793.1 million are for sale. */
-export const curveStart = {
+const curveStart = {
   supply: 1_000_000_000_000_000n,
   virtualTokens: 1_073_000_000_000_000n,
   virtualQuote: 30_000_000_000n,
@@ -62,34 +62,84 @@ const till = (world: World, label: string): Address => {
   return address
 }
 
-/** A new coin's curve, with the whole supply of the coin. */
-export const newPumpCurve = (world: World, mint: Mint, creator: Address): LaunchCurve => {
+/** What a swap does to a curve, and what it costs: in tokens bought and quote paid in, both negative for a sale. */
+interface Trade {
+  readonly tokens: bigint
+  readonly quote: bigint
+  readonly protocolFee: bigint
+  readonly creatorFee: bigint
+}
+
+const feesOf = (amount: bigint) => ({
+  protocolFee: share(amount, rates.protocol),
+  creatorFee: share(amount, rates.creator)
+})
+
+const sale = (data: Uint8Array, { amountIn }: Swap): Trade => {
+  const gross = outputFor(amountIn, readU64(data, at.virtualTokens), readU64(data, at.virtualQuote))
+  return { tokens: -amountIn, quote: -gross, ...feesOf(gross) }
+}
+
+const purchase = (data: Uint8Array, { amountIn, amountOut, ending }: Swap): Trade => {
+  const left = readU64(data, at.virtualTokens) - amountOut
+  // An exact input is charged on one unit more than the curve prices; the last coins have an exact price.
+  const charged =
+    ending === "filled" ? netOf(amountIn, rates) + 1n : (amountOut * readU64(data, at.virtualQuote)) / left + 1n
+  const fees = feesOf(charged)
+  return { tokens: amountOut, quote: amountIn - fees.protocolFee - fees.creatorFee, ...fees }
+}
+
+const pay = (from: Payment["from"], to: Payment["to"], amount: bigint): Payment => ({ from, to, mint: SOL, amount })
+
+/** Where the money of one curve is. */
+interface Places {
+  readonly curve: Address
+  readonly vault: Address
+  readonly protocolTill: Address
+  readonly creatorTill: Address
+}
+
+const paymentsOf = (
+  { curve, vault, protocolTill, creatorTill }: Places,
+  mint: Mint,
+  { amountIn, amountOut }: Swap,
+  { tokens, quote, protocolFee, creatorFee }: Trade
+): ReadonlyArray<Payment> => {
+  const payer = tokens > 0n ? "trader" : curve
+  const fees = [pay(payer, protocolTill, protocolFee), pay(payer, creatorTill, creatorFee)]
+  return tokens > 0n
+    ? [pay("trader", curve, quote), { from: vault, to: "trader", mint, amount: amountOut }, ...fees]
+    : [{ from: "trader", to: vault, mint, amount: amountIn }, pay(curve, "trader", amountOut), ...fees]
+}
+
+/** Creates the accounts of a new coin's curve, with the whole supply of the coin. */
+const createCurve = (world: World, mint: Mint, creator: Address): Places => {
   ensurePumpFees(world)
-  const { bank } = world
-  const address = world.derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
-  const vault = associatedAddress(world.derive, address, mint, TOKEN_PROGRAM)
-  world.newAccount(address, PUMP_PROGRAM, newState(creator))
-  world.newTokenAccount(vault, mint, address)
+  const curve = world.derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
+  const vault = associatedAddress(world.derive, curve, mint, TOKEN_PROGRAM)
+  world.newAccount(curve, PUMP_PROGRAM, newState(creator))
+  world.newTokenAccount(vault, mint, curve)
   world.issue(vault, mint, curveStart.supply)
-  const protocolTill = till(world, "protocol")
-  const creatorTill = till(world, `creator ${creator}`)
+  return { curve, vault, protocolTill: till(world, "protocol"), creatorTill: till(world, `creator ${creator}`) }
+}
+
+/** A new coin's curve. */
+export const newPumpCurve = (world: World, mint: Mint, creator: Address): LaunchCurve => {
+  const { bank } = world
+  const places = createCurve(world, mint, creator)
+  const { curve: address, vault } = places
+  const accounts = (wanted: Address) => bank.get(wanted) ?? null
   let seen: Account | undefined
   let pool: Pool | null = null
   const current = (): Pool | null => {
     const account = bank.must(address)
     if (account !== seen) {
-      const decoded = pumpCurve.decode(account, (wanted) => bank.get(wanted) ?? null, world.derive, mint)
+      const decoded = pumpCurve.decode(account, accounts, world.derive, mint)
       seen = account
       pool = isUnpriceable(decoded) ? null : decoded
     }
     return pool
   }
-
-  const pay = (from: Payment["from"], to: Payment["to"], amount: bigint): Payment => ({ from, to, mint: SOL, amount })
-  const dues = (from: Payment["from"], amount: bigint): ReadonlyArray<Payment> => [
-    pay(from, protocolTill, share(amount, rates.protocol)),
-    pay(from, creatorTill, share(amount, rates.creator))
-  ]
 
   const plan: SimPool["plan"] = (aToB, wanted, clock) => {
     const swap = current()?.swap(aToB, wanted, clock)
@@ -97,35 +147,17 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
     if (swap === undefined || swap.ending === "refused" || swap.amountOut === 0n) {
       return null
     }
-    const { amountIn, amountOut, ending } = swap
     const { data } = bank.must(address)
-    const quote = readU64(data, at.virtualQuote)
-    const tokens = readU64(data, at.virtualTokens)
-    if (aToB) {
-      const gross = outputFor(amountIn, tokens, quote)
-      return {
-        amountIn,
-        amountOut,
-        payments: [
-          { from: "trader", to: vault, mint, amount: amountIn },
-          pay(address, "trader", amountOut),
-          ...dues(address, gross)
-        ],
-        writes: [{ address, data: moved(data, -amountIn, -gross) }]
-      }
-    }
-    const charged = ending === "filled" ? netOf(amountIn, rates) + 1n : (amountOut * quote) / (tokens - amountOut) + 1n
-    const fees = dues("trader", charged)
-    const kept = fees.reduce((left, { amount }) => left - amount, amountIn)
+    const trade = (aToB ? sale : purchase)(data, swap)
     return {
-      amountIn,
-      amountOut,
-      payments: [pay("trader", address, kept), { from: vault, to: "trader", mint, amount: amountOut }, ...fees],
-      writes: [{ address, data: moved(data, amountOut, kept) }]
+      amountIn: swap.amountIn,
+      amountOut: swap.amountOut,
+      payments: paymentsOf(places, mint, swap, trade),
+      writes: [{ address, data: moved(data, trade.tokens, trade.quote) }]
     }
   }
 
-  const field = (offset: number) => Number(readU64(bank.must(address).data, offset))
+  const field = (offset: number): bigint => readU64(bank.must(address).data, offset)
   const complete = () => bank.must(address).data[at.complete] === 1
   return {
     address,
@@ -133,19 +165,19 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
     programId: PUMP_PROGRAM,
     mintA: mint,
     mintB: SOL,
+    open: () => !complete(),
+    plan,
+    price: () => Number(field(at.virtualQuote)) / Number(field(at.virtualTokens)),
+    depth: () => ({ a: Number(field(at.virtualTokens)), b: Number(field(at.virtualQuote)) }),
     complete,
     remains: () => ({
       tokens: { from: vault, amount: balanceOf(bank.must(vault)) },
-      lamports: { from: address, amount: readU64(bank.must(address).data, at.realQuote) }
+      lamports: { from: address, amount: field(at.realQuote) }
     }),
     close: () => {
       const data = bank.must(address).data.slice()
       data.fill(0, at.virtualTokens, at.supply)
       bank.put({ ...bank.must(address), data })
-    },
-    open: () => !complete(),
-    plan,
-    price: () => field(at.virtualQuote) / field(at.virtualTokens),
-    depth: () => ({ a: field(at.virtualTokens), b: field(at.virtualQuote) })
+    }
   }
 }
