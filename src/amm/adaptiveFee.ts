@@ -10,7 +10,7 @@ const REDUCTION_SCALE = 10_000n
 const RATE_SCALE = 100_000n * SCALE * SCALE
 
 /** Millionths: no fee goes beyond ten percent. */
-export const MAX_ADAPTIVE_RATE = 100_000n
+const MAX_ADAPTIVE_RATE = 100_000n
 
 /** What a pool's creator chose, and what swaps left behind. Periods are in seconds. */
 export interface Volatility {

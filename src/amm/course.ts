@@ -11,7 +11,7 @@ export interface FeeCourse {
 }
 
 /** A share of every fee that does not go to liquidity providers, rounded down per step. */
-export interface FeeCut {
+interface FeeCut {
   readonly rate: bigint
   readonly scale: bigint
 }

@@ -26,7 +26,7 @@ import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
 import type { Rate, Swap } from "./Program.ts"
 
 /** Exact-input price of one direction. The amount is positive and at most u64. */
-export type Quote = (amountIn: bigint) => Swap
+type Quote = (amountIn: bigint) => Swap
 
 /** Everything a swap pays between two points of its way. */
 interface Segment {

@@ -9,8 +9,10 @@ import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, rea
 import type { DeriveAddress } from "./Program.ts"
 import { floorDiv, isOnGrid, type Tick } from "./ticks.ts"
 
+/** Raydium's concentrated-liquidity program. */
 export const CLMM_PROGRAM: Address = Address.make("CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK")
 
+/** Bytes of a pool account. */
 export const CLMM_POOL_SIZE = 1544
 /** Raydium's CPMM pools begin with the same eight bytes: the owner tells them apart. */
 export const CLMM_POOL_DISCRIMINATOR = "f7ede3f5d7c3de46"
@@ -46,14 +48,20 @@ export const dynamicFeeOffsets = {
   accumulator: 22,
   updatedAt: 26
 } as const
-export const DYNAMIC_FEE_SIZE = 80
+const DYNAMIC_FEE_SIZE = 80
 
+/** Bytes of a fee tier's account. */
 export const CLMM_CONFIG_SIZE = 117
+/** First eight bytes of a fee tier's account. */
 export const CLMM_CONFIG_DISCRIMINATOR = "daf42168cbcb2b6f"
+/** Fields of a fee tier's account. */
 export const clmmConfigOffsets = { protocolFeeRate: 43, tradeFeeRate: 47, tickSpacing: 51, fundFeeRate: 53 } as const
 
-export const TICKS_IN_CLMM_ARRAY = 60
+const TICKS_IN_CLMM_ARRAY = 60
+
+/** Bytes of a tick array. */
 export const CLMM_ARRAY_SIZE = 10240
+/** First eight bytes of a tick array. */
 export const CLMM_ARRAY_DISCRIMINATOR = "c09b55cd31f9812a"
 /** A tick array and, from the start of a tick, its fields. */
 export const clmmArrayOffsets = {
@@ -69,17 +77,20 @@ export const clmmArrayOffsets = {
   initializedCount: 10124
 } as const
 
+/** Bytes of a bitmap extension. */
 export const BITMAP_EXTENSION_SIZE = 1832
+/** First eight bytes of a bitmap extension. */
 export const BITMAP_EXTENSION_DISCRIMINATOR = "3c9624db61808b99"
+/** Where the bits for arrays above and below the pool account's own begin. */
 export const bitmapExtensionOffsets = { pool: 8, positive: 40, negative: 936 } as const
 
 /** Which token pays the fee. */
-export type FeeOn = "input" | "token0" | "token1"
+type FeeOn = "input" | "token0" | "token1"
 
 const FEE_ON: ReadonlyArray<FeeOn> = ["input", "token0", "token1"]
 
 /** A fee that follows volatility, and when a swap last moved its reference, in seconds since the Unix epoch. */
-export interface DynamicFee extends Volatility {
+interface DynamicFee extends Volatility {
   readonly updatedAt: number
 }
 
@@ -151,6 +162,7 @@ export interface ClmmConfig {
   readonly fundFeeRate: bigint
 }
 
+/** The fee tier's rates; null when the bytes are not one. */
 export const decodeClmmConfig = ({ data, owner }: Account): ClmmConfig | null => {
   if (owner !== CLMM_PROGRAM || data.length < CLMM_CONFIG_SIZE || !hasDiscriminator(data, CLMM_CONFIG_DISCRIMINATOR)) {
     return null

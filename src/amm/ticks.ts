@@ -1,7 +1,9 @@
 /** What both tick grids share. */
 
-/** Ticks of both programs run from -443636 to 443636, which is a price of 2^64 and its inverse. */
+/** The highest tick of both programs: a price of about 2^64. */
 export const MAX_TICK = 443_636
+
+/** The lowest tick of both programs: the inverse price. */
 export const MIN_TICK = -MAX_TICK
 
 /** An initialized tick: crossing it upwards adds `liquidityNet`, crossing it downwards takes it away. */

@@ -9,9 +9,12 @@ import type { Account } from "../domain/Account.ts"
 import type { DeriveAddress } from "./Program.ts"
 import { isOnGrid, MAX_TICK, MIN_TICK, type Tick } from "./ticks.ts"
 
+/** Orca's concentrated-liquidity program. */
 export const WHIRLPOOL_PROGRAM: Address = Address.make("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc")
 
+/** Bytes of a pool account. */
 export const WHIRLPOOL_SIZE = 653
+/** First eight bytes of a pool account. */
 export const WHIRLPOOL_DISCRIMINATOR = "3f95d10ce1806309"
 /** Fields of the pool account. */
 export const whirlpoolOffsets = {
@@ -28,12 +31,16 @@ export const whirlpoolOffsets = {
   vaultB: 213
 } as const
 
+/** Ticks of one array, a tick spacing apart. */
 export const TICKS_IN_ARRAY = 88
+/** Bytes of a tick array of fixed size. */
 export const FIXED_ARRAY_SIZE = 9988
+/** First eight bytes of a tick array of fixed size. */
 export const FIXED_ARRAY_DISCRIMINATOR = "4561bdbe6e0742bb"
 /** A tick array of fixed size; a tick is a flag byte, its net liquidity and growth counters. */
 export const fixedArrayOffsets = { start: 8, ticks: 12, tickSize: 113, tickNet: 1, tickGross: 17, pool: 9956 } as const
 
+/** First eight bytes of a tick array that grows with its use. */
 export const DYNAMIC_ARRAY_DISCRIMINATOR = "11d8f68ee1c7da38"
 /** A tick array that stores one byte for a tick nobody uses, and that byte plus the tick for one somebody does. */
 export const dynamicArrayOffsets = {
@@ -47,6 +54,7 @@ export const dynamicArrayOffsets = {
   tickGross: 17
 } as const
 
+/** First eight bytes of an oracle account. */
 export const ORACLE_DISCRIMINATOR = "8bc283b38cb3e5f4"
 /** The oracle account of a pool with an adaptive fee: its constants, then the variables that swaps write. */
 export const oracleOffsets = {
@@ -65,7 +73,7 @@ export const oracleOffsets = {
   groupReference: 102,
   accumulator: 106
 } as const
-export const ORACLE_SIZE = 110
+const ORACLE_SIZE = 110
 
 /** The pool account, as far as pricing needs it. */
 export interface WhirlpoolState {
@@ -83,6 +91,7 @@ export interface WhirlpoolState {
   readonly mintB: Mint
 }
 
+/** The pool account's fields; null when the bytes are not one. */
 export const decodeWhirlpool = (data: Uint8Array): WhirlpoolState | null => {
   if (data.length < WHIRLPOOL_SIZE || !hasDiscriminator(data, WHIRLPOOL_DISCRIMINATOR)) {
     return null

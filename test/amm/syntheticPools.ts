@@ -40,12 +40,14 @@ import { TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/amm/whirlpoolTicks.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
 
+/** Derives addresses, remembering them. */
 export const derive = makeDeriveAddress()
 
+/** A clock late enough for every pool here. */
 export const clock: ChainClock = { slot: 1, epoch: 700, unixTimestamp: 1_732_000_000 }
 
 /** Liquidity between two ticks. */
-export interface Position {
+interface Position {
   readonly lower: number
   readonly upper: number
   readonly liquidity: bigint
