@@ -1,0 +1,117 @@
+/**
+ * How well one process keeps the grid of a thousand quote streams at four ticks a second, over real sockets:
+ * `node scripts/bench/streams.ts [--json] [--together]`. Streams open over five seconds, or all at once.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { connect } from "node:net"
+import { createInterface } from "node:readline"
+import { SOL } from "../../src/domain/Address.ts"
+import { secrets } from "./http/world.ts"
+import { percentile, report } from "./report.ts"
+import { TOKEN } from "./warmPools.ts"
+
+const STREAMS = 1000
+const INTERVAL_MS = 250
+const DURATION_SECONDS = 15
+const RAMP_MS = process.argv.includes("--together") ? 0 : 5000
+const ON_TIME_MS = 50
+
+const query = new URLSearchParams({
+  inputMint: TOKEN,
+  outputMint: SOL,
+  amount: "5000000000",
+  outputDecimals: "9",
+  intervalMs: String(INTERVAL_MS),
+  durationSeconds: String(DURATION_SECONDS)
+})
+
+const FRAME = /event: (\w+)\ndata: \{"streamId":"\w+","seq":\d+,"atMs":(\d+),(?:"tick":(\d+))?/gu
+
+const started: Array<number> = []
+const arrived: Array<number> = []
+const counts = { open: 0, quote: 0, error: 0, throttled: 0, close: 0, ticks: 0 }
+
+const listen = (port: number, secret: string): Promise<unknown> => {
+  const socket = connect(port, "127.0.0.1")
+  socket.setEncoding("latin1")
+  socket.write(
+    `GET /api/v1/spot/quote/stream?${query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${secret}\r\n\r\n`
+  )
+  let openedAt = 0
+  let rest = ""
+  socket.on("data", (chunk) => {
+    const now = performance.timeOrigin + performance.now()
+    const text = rest + String(chunk)
+    rest = text.slice(text.lastIndexOf("\n\n") + 2)
+    for (const [, event = "", atMs = "0", tick] of text.slice(0, text.length - rest.length).matchAll(FRAME)) {
+      counts[event as keyof typeof counts]++
+      if (event === "open") {
+        openedAt = Number(atMs)
+      } else if (tick !== undefined && tick !== "0") {
+        const due = openedAt + Number(tick) * INTERVAL_MS
+        started.push(Number(atMs) - due)
+        arrived.push(now - due)
+      }
+    }
+    counts.ticks += Number(/"reason":"completed","ticks":(\d+)/u.exec(text)?.[1] ?? 0)
+  })
+  return once(socket, "close")
+}
+
+/** Processor time of a process so far, in milliseconds. */
+const busyMs = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")
+  return (Number(fields[13]) + Number(fields[14])) * 10
+}
+
+const portOf = async (output: NodeJS.ReadableStream): Promise<number> => {
+  for await (const line of createInterface(output)) {
+    if (line.startsWith("{")) {
+      return JSON.parse(line).port
+    }
+  }
+  throw new Error("the server ended without a word")
+}
+
+const server = spawn(
+  process.execPath,
+  ["--max-semi-space-size=64", new URL("http/fathomServer.ts", import.meta.url).pathname],
+  { stdio: ["ignore", "pipe", "inherit"] }
+)
+const port = await portOf(server.stdout)
+const begun = performance.now()
+const open: Array<Promise<unknown>> = []
+for (const [n, secret] of secrets.slice(0, STREAMS).entries()) {
+  open.push(listen(port, secret))
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, begun + (n * RAMP_MS) / STREAMS - performance.now())))
+}
+await Promise.all(open)
+const seconds = (performance.now() - begun) / 1000
+const busy = process.platform === "linux" && server.pid !== undefined ? busyMs(server.pid) : null
+server.kill()
+
+const share = (samples: ReadonlyArray<number>) =>
+  Number(((100 * samples.filter((late) => late <= ON_TIME_MS).length) / samples.length).toFixed(3))
+const lateness = (samples: ReadonlyArray<number>) => ({
+  p50: Math.round(percentile(samples, 0.5) ?? 0),
+  p99: Math.round(percentile(samples, 0.99) ?? 0),
+  max: Math.round(percentile(samples, 1) ?? 0)
+})
+const due = (STREAMS * DURATION_SECONDS * 1000) / INTERVAL_MS
+
+report("streams", {
+  streams: STREAMS,
+  ticksPerSecond: (STREAMS * 1000) / INTERVAL_MS,
+  rampMs: RAMP_MS,
+  ticksDue: due,
+  ticksStarted: counts.ticks,
+  skippedPct: Number((100 * (1 - counts.ticks / due)).toFixed(3)),
+  frames: counts,
+  startedWithin50msPct: share(started),
+  startLatenessMs: lateness(started),
+  arrivedWithin50msPct: share(arrived),
+  arrivalLatenessMs: lateness(arrived),
+  serverBusyPct: busy === null ? null : Math.round(busy / seconds / 10)
+})
