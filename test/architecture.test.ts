@@ -44,6 +44,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/http": ["App.ts", "client", "server", "simulator", "solana", "testing"],
   "effect/http-api": ["api", "client", "main.ts", "server", "testing"],
   "effect/net": ["access", "server"],
+  "effect/persistence": ["solana"],
   "effect/socket": ["App.ts", "simulator", "solana"],
   "effect/sql": ["access", "postgres"],
   "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],

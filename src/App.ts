@@ -1,0 +1,110 @@
+import { NodeHttpClient, NodeServices, NodeSocket } from "@effect/platform-node"
+import { Config, ConfigProvider, Effect, Layer, Option, Schedule, Schema } from "effect"
+import type { HttpClient, HttpServerError } from "effect/http"
+import type { Socket } from "effect/socket"
+import * as KeyStorePg from "./access/KeyStorePg.ts"
+import { RateLimiter } from "./access/RateLimiter.ts"
+import { Address, USDC } from "./domain/Address.ts"
+import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
+import * as Database from "./postgres/Database.ts"
+import { PoolBook } from "./quotes/PoolBook.ts"
+import { QuoteEngine } from "./quotes/QuoteEngine.ts"
+import { recordedMints } from "./quotes/recordedMints.ts"
+import { MarketSource } from "./server/MarketSource.ts"
+import * as Server from "./server/Server.ts"
+import { Settings } from "./server/Settings.ts"
+import * as Welcome from "./server/Welcome.ts"
+import { Simulator } from "./simulator/Simulator.ts"
+import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
+import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
+import * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
+
+// A sandbox hands out keys that say so, unless somebody decided otherwise.
+const testKeys = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ KEY_ENVIRONMENT: "test" }))
+
+/** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
+const node = Layer.mergeAll(
+  ChainFeedRpc.layer(),
+  Layer.effect(
+    MarketSource,
+    Effect.map(Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault([USDC])), (mints) =>
+      MarketSource.of({ description: "a Solana node", sandbox: false, mints })
+    )
+  )
+)
+
+/** A recorded market: a folder of account dumps. */
+const recording = (folder: string) =>
+  Layer.effect(
+    MarketSource,
+    Effect.map(recordedMints, (mints) =>
+      MarketSource.of({ description: `the recording in ${folder}`, sandbox: true, mints })
+    )
+  ).pipe(Layer.provideMerge(ChainFeedDump.layer(folder)), Layer.provideMerge(testKeys))
+
+/** The market of our own, behind the same client that a real node would be. */
+const simulation = Layer.unwrap(
+  Effect.map(Simulator, ({ mints, rpcUrl, wsUrl }) =>
+    Layer.mergeAll(
+      ChainFeedRpc.layer({ rpcUrl, wsUrl }),
+      Layer.succeed(
+        MarketSource,
+        MarketSource.of({
+          description: "a simulated market",
+          sandbox: true,
+          mints: mints().map(({ address }) => address)
+        })
+      )
+    )
+  )
+).pipe(Layer.provide(Simulator.layerConfig), Layer.provideMerge(testKeys))
+
+type Market = Layer.Layer<
+  ChainFeed | MarketSource,
+  Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
+  HttpClient.HttpClient | Socket.WebSocketConstructor
+>
+
+const market: Market = Layer.unwrap(
+  Effect.gen(function* () {
+    const folder = yield* Config.option(Config.String("ACCOUNTS_DIR"))
+    const rpcUrl = yield* Config.option(Config.String("SOLANA_RPC_URL"))
+    const chosen: Market = Option.isSome(folder) ? recording(folder.value) : Option.isSome(rpcUrl) ? node : simulation
+    return chosen
+  })
+)
+
+const engine = Layer.unwrap(
+  Effect.map(
+    Config.Literals(["native", "router"], "QUOTE_ENGINE").pipe(Config.withDefault("native" as const)),
+    (kind) => (kind === "router" ? QuoteEngine.layerRouter : QuoteEngine.layerNative)
+  )
+)
+
+const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerge(market))
+
+const platform = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor, NodeServices.layer)
+
+/** Keys in the database that the settings name. */
+export const keyStore = KeyStorePg.layer.pipe(Layer.provide(Database.layer))
+
+/** The whole service. This file is the only place that chooses an implementation. */
+export const layer = Welcome.layer.pipe(
+  Layer.provideMerge(Server.layer),
+  Layer.provide([keyStore, RateLimiter.layerMemory, Settings.layerConfig]),
+  Layer.provide(quotes),
+  Layer.provide(platform)
+)
+
+const asJson = Schema.encodeEffect(Schema.fromJsonString(SpotQuote))
+
+/** One quote as JSON, without HTTP or a database. Waits up to 20 seconds for the pools to be read. */
+export const quoteOnce = (trade: Pick<QuoteRequest, "inputMint" | "outputMint" | "amount">) =>
+  QuoteEngine.use((engine) => engine.quote({ ...trade, slippageBps: 50 })).pipe(
+    Effect.retry({
+      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 400 })),
+      while: ({ _tag }) => _tag === "StateCold" || _tag === "StateStale"
+    }),
+    Effect.flatMap(asJson),
+    Effect.provide(quotes.pipe(Layer.provide(platform)))
+  )
