@@ -27,8 +27,15 @@ export const defaults = {
   durationSeconds: 60
 } as const
 
+/** Says in the document what the type of a parameter cannot. */
+const noted = <S extends Schema.Top>(parameter: S, description: string) =>
+  parameter.pipe(Schema.annotateEncoded({ description }))
+
 const DecimalsParameter = IntegerParameter(0, 18)
-const SlippageParameter = IntegerParameter(1, 1000)
+const SlippageParameter = noted(
+  IntegerParameter(1, 1000),
+  `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} unless given.`
+)
 const VenueLabel = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,32}$/u, { expected: "venue labels" }))
 
 const pair = { inputMint: Address, outputMint: Address }
@@ -57,23 +64,31 @@ export const QuoteQuery = Schema.Struct({
     Schema.String.annotate({ description: "Whole tokens as decimal text; needs inputDecimals." })
   ),
   inputDecimals: Schema.optionalKey(DecimalsParameter),
-  outputDecimals: Schema.optionalKey(DecimalsParameter),
+  outputDecimals: Schema.optionalKey(noted(DecimalsParameter, "0 to 18; adds whole-token amounts to the quote.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
-  venues: Schema.optionalKey(CommaList(VenueLabel, 20)),
-  pools: Schema.optionalKey(CommaList(Address, 20)),
-  maxHops: Schema.optionalKey(IntegerParameter(1, 4)),
-  directOnly: Schema.optionalKey(BooleanParameter)
+  venues: Schema.optionalKey(noted(CommaList(VenueLabel, 20), "Only pools of these venues: 1 to 20 labels.")),
+  pools: Schema.optionalKey(noted(CommaList(Address, 20), "Only these pools: 1 to 20 addresses.")),
+  maxHops: Schema.optionalKey(noted(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4.")),
+  directOnly: Schema.optionalKey(
+    noted(BooleanParameter, "Whether one pool has to do it all. An explicit false needs a router.")
+  )
 }).check(Schema.makeFilter(twoMints), Schema.makeFilter(oneAmount("inputDecimals")))
 
 /** What is to be re-quoted, how often and for how long. */
 export const StreamQuery = Schema.Struct({
   ...pair,
   amount: AmountText,
-  outputDecimals: Schema.optionalKey(DecimalsParameter),
+  outputDecimals: Schema.optionalKey(noted(DecimalsParameter, "0 to 18; adds whole-token amounts to the quotes.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
-  intervalMs: Schema.optionalKey(IntegerParameter(250, 60_000)),
-  durationSeconds: Schema.optionalKey(IntegerParameter(1, 240)),
-  changesOnly: Schema.optionalKey(BooleanParameter)
+  intervalMs: Schema.optionalKey(
+    noted(IntegerParameter(250, 60_000), `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`)
+  ),
+  durationSeconds: Schema.optionalKey(
+    noted(IntegerParameter(1, 240), `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`)
+  ),
+  changesOnly: Schema.optionalKey(
+    noted(BooleanParameter, "Send only quotes whose proceeds or route moved; every tick is charged all the same.")
+  )
 }).check(Schema.makeFilter(twoMints))
 
 const ascending = (ladder: ReadonlyArray<number>) => {
@@ -88,7 +103,7 @@ const ascending = (ladder: ReadonlyArray<number>) => {
 /** The position whose exit is to be checked. */
 export const ExitCheckBody = Schema.Struct({
   mint: Address,
-  quoteMint: Schema.optionalKey(Address),
+  quoteMint: Schema.optionalKey(Address.annotate({ description: "What it is sold for; SOL unless given." })),
   amount: Schema.optionalKey(AmountText),
   uiAmount: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, { expected: "a positive number" }))),
   decimals: Schema.optionalKey(Decimals),
@@ -100,11 +115,13 @@ export const ExitCheckBody = Schema.Struct({
         Schema.isGreaterThan(0, { expected: "above 0 and at most 1" }),
         Schema.isLessThanOrEqualTo(1, { expected: "above 0 and at most 1" })
       )
-    ).check(
-      Schema.isMinLength(1, { expected: "1 to 8 fractions" }),
-      Schema.isMaxLength(8, { expected: "1 to 8 fractions" }),
-      Schema.makeFilter(ascending)
     )
+      .check(
+        Schema.isMinLength(1, { expected: "1 to 8 fractions" }),
+        Schema.isMaxLength(8, { expected: "1 to 8 fractions" }),
+        Schema.makeFilter(ascending)
+      )
+      .annotate({ description: `Rising shares of the position; ${defaults.ladder.join(", ")} unless given.` })
   )
 })
   .check(

@@ -121,7 +121,15 @@ const handlers = HttpApiBuilder.group(
         durationMs: durationSeconds * 1000,
         startedAt,
         meter
-      }).pipe(Effect.forkScoped)
+      }).pipe(
+        Effect.catchDefect((defect) =>
+          Effect.andThen(
+            Effect.logError("A quote stream failed", defect),
+            Effect.sync(() => session.close("failed", clock.currentTimeMillisUnsafe()))
+          )
+        ),
+        Effect.forkScoped
+      )
       return response
     })
 
