@@ -7,6 +7,7 @@ import { makeId, SecretSource } from "./keyFormat.ts"
 
 const CHANNEL = "fathom_keys"
 const BEAT_EVERY_MS = 250
+const CONNECT_TIMEOUT_MS = 2000
 const BEAT_TIMEOUT_MS = 500
 const RETRY_EVERY_MS = 250
 /** How long a beat vouches for the channel: a beat may come late, three may not. */
@@ -20,7 +21,7 @@ export interface KeyChannelHandlers {
   readonly onConnected: (gapMs: number | null) => Effect.Effect<void, unknown>
 }
 
-export interface KeyChannel {
+interface KeyChannel {
   /** Whether every change that was committed before the last three quarters of a second has been heard. */
   readonly isProven: () => boolean
   /** Tells every process. Inside a transaction it takes effect with the commit. */
@@ -36,8 +37,9 @@ export const makeKeyChannel = Effect.fnUntraced(function* (handlers: KeyChannelH
   const clock = yield* Clock.Clock
   const self = makeId(yield* SecretSource)
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  let isUp = false
+  let isReported = false
   let provenAtMs: number | null = null
-  let isUp = true
 
   const hear = (payload: string): void => {
     const [sender, word, subject = ""] = payload.split(" ")
@@ -52,11 +54,12 @@ export const makeKeyChannel = Effect.fnUntraced(function* (handlers: KeyChannelH
     Effect.gen(function* () {
       // Closed after the connection: UNLISTEN on a connection that does not answer would never end.
       const listening = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-      const connection = yield* PgConnection.make(sql.config)
+      const connection = yield* PgConnection.make({ ...sql.config, connectTimeout: CONNECT_TIMEOUT_MS })
       const pinned = yield* Scope.provide(connection.pin, listening)
       const heard = yield* within(BEAT_TIMEOUT_MS)(Scope.provide(pinned.listen(CHANNEL), listening))
       yield* within(BEAT_TIMEOUT_MS)(handlers.onConnected(provenAtMs === null ? null : nowMs() - provenAtMs))
       isUp = true
+      isReported = false
       const beat = Effect.suspend(() =>
         pinned.query("select pg_notify($1, $2)", [CHANNEL, `${self} beat ${nowMs()}`]).pipe(within(BEAT_TIMEOUT_MS))
       )
@@ -68,20 +71,23 @@ export const makeKeyChannel = Effect.fnUntraced(function* (handlers: KeyChannelH
   )
 
   // One line for each time the channel goes down, however often it is tried again.
-  const report = Effect.suspend(() => {
-    const wasUp = isUp
+  const down = (exit: Exit.Exit<unknown, unknown>) => {
+    const isNews = !isReported
     isUp = false
-    return wasUp ? Effect.logWarning("Changes of keys go unheard: every key is read from the database") : Effect.void
-  })
+    isReported = true
+    return isNews && Exit.isFailure(exit)
+      ? Effect.logWarning("Changes of keys go unheard: every key is read from the database", exit.cause)
+      : Effect.void
+  }
   yield* Effect.exit(session).pipe(
-    Effect.andThen(report),
+    Effect.flatMap(down),
     Effect.andThen(Effect.sleep(RETRY_EVERY_MS)),
     Effect.forever,
     Effect.forkScoped
   )
 
   const channel: KeyChannel = {
-    isProven: () => provenAtMs !== null && nowMs() - provenAtMs < PROVEN_FOR_MS,
+    isProven: () => isUp && provenAtMs !== null && nowMs() - provenAtMs < PROVEN_FOR_MS,
     announce: (id, isOpen) =>
       Effect.asVoid(sql`select pg_notify(${CHANNEL}, ${`${self} ${isOpen ? "open" : "closed"} ${id}`})`)
   }

@@ -60,4 +60,8 @@ export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound"
 /** The store did not answer in time, or failed. */
 export class KeyStoreUnavailable extends Schema.TaggedError<KeyStoreUnavailable>()("KeyStoreUnavailable", {
   cause: Schema.Defect()
-}) {}
+}) {
+  override get message(): string {
+    return "the key store does not answer"
+  }
+}

@@ -1,9 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { hashSecret, makeSecret } from "../../src/access/keyFormat.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
+import { migrate } from "../../src/postgres/Database.ts"
+import * as EmbeddedServer from "../../src/postgres/EmbeddedServer.ts"
+import { signal } from "../../src/postgres/processes.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { keyStoreContract } from "./keyStoreContract.ts"
@@ -36,9 +42,12 @@ const took = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
   return { ms: Duration.toMillis(duration), result }
 })
 
-describe.runIf(TestDatabase.isAvailable)("over Postgres", () => {
+describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   keyStoreContract("KeyStorePg.layer", KeyStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
+})
 
+// Each has a database of its own, and mostly waits.
+describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true }, () => {
   it.live("opens in every process what was issued in one", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
@@ -152,22 +161,58 @@ describe.runIf(TestDatabase.isAvailable)("over Postgres", () => {
       const address = yield* TestDatabase.create
       const proxy = yield* Proxy.make(address)
       const [here, there] = [yield* open(address), yield* open(proxy.address)]
-      const { key, secret } = yield* here.issue(request)
+      const [one, two] = [yield* here.issue(request), yield* here.issue(request)]
       yield* pause
-      yield* there.authenticate(secret)
+      yield* there.authenticate(one.secret)
+      yield* there.authenticate(two.secret)
       const heard = yield* there.closures.pipe(
-        Stream.take(1),
+        Stream.take(2),
         Stream.runCollect,
         Effect.forkChild({ startImmediately: true })
       )
-      yield* proxy.freezeConnected
+      yield* proxy.freeze
       yield* pause
-      yield* here.revoke(key.id)
+      yield* here.revoke(one.key.id)
+      yield* here.disable(two.key.id)
+      yield* proxy.replace
       // Never the key, though it is in the cache: first no answer, then the right one.
-      yield* Effect.flip(there.authenticate(secret)).pipe(
+      yield* Effect.flip(there.authenticate(one.secret)).pipe(
         Effect.repeat({ until: (error) => error._tag === "UnknownKey" })
       )
-      assert.deepStrictEqual(yield* Fiber.join(heard), [key.id])
+      assert.deepStrictEqual(new Set(yield* Fiber.join(heard)), new Set([one.key.id, two.key.id]))
+      // By now the cache is in use again, and the other key was in it all the time.
+      yield* pause
+      assert.strictEqual((yield* Effect.flip(there.authenticate(two.secret)))._tag, "DisabledKey")
+    })
+  )
+
+  it.live.runIf(process.platform === "linux")("outlives a server that stands still", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-keys-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+      )
+      const server = yield* EmbeddedServer.start({ folder, settings: { fsync: "off" } })
+      const address = { host: server.socketFolder, database: "postgres" }
+      yield* Effect.provide(migrate, TestDatabase.connect(address))
+      const store = yield* open(address)
+      const { key, secret } = yield* store.issue(request)
+      yield* pause
+      yield* store.authenticate(secret)
+
+      const backends = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8")
+      const all = [server.pid, ...backends.trim().split(" ").map(Number)]
+      all.forEach((pid) => signal(pid, "SIGSTOP"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => all.forEach((pid) => signal(pid, "SIGCONT"))))
+      yield* pause
+      const { ms, result } = yield* took(Effect.flip(store.authenticate(secret)))
+      assert.strictEqual(result._tag, "KeyStoreUnavailable")
+      assert.isBelow(ms, DEADLINE_MS)
+
+      all.forEach((pid) => signal(pid, "SIGCONT"))
+      yield* eventually(store.authenticate(secret))
+      yield* eventually(store.revoke(key.id))
+      assert.strictEqual((yield* Effect.flip(store.authenticate(secret)))._tag, "UnknownKey")
     })
   )
 })

@@ -59,7 +59,9 @@ export const make = Effect.fnUntraced(function* (behind: TestAddress) {
       isFrozen = false
       wires.forEach(({ far, near }) => [far, near].forEach((socket) => socket.resume()))
     }),
-    /** Freezes the connections there are; new ones work. */
-    freezeConnected: Effect.sync(() => wires.forEach(stop))
+    /** New connections work. Those that were frozen stay frozen, so what they carried is never heard. */
+    replace: Effect.sync(() => {
+      isFrozen = false
+    })
   }
 })
