@@ -8,7 +8,8 @@ import type { Deed } from "./Ledger.ts"
 import { newPool } from "./newPool.ts"
 import { makeRandom, type Random } from "./Random.ts"
 import type { SimMint, SimPool } from "./SimPool.ts"
-import { type Listing, makeTraders } from "./Traders.ts"
+import type { Listing } from "./retail.ts"
+import { makeTraders } from "./Traders.ts"
 import { makeWorld, type World } from "./World.ts"
 
 /** A seeded market on a bank. */

@@ -1,4 +1,4 @@
-import { Clock, Config, Context, Duration, Effect, Layer, type Scope } from "effect"
+import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
 import type { Address, Mint } from "../domain/Address.ts"
 import { digestOf, makeBank, SLOT_MS } from "./Bank.ts"
@@ -6,6 +6,7 @@ import type { SimWallet } from "./cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./Faults.ts"
 import { makeMarket, type Market } from "./Market.ts"
 import type { SimMint } from "./SimPool.ts"
+import { keepPace } from "./pace.ts"
 import { makeSolanaNode } from "./SolanaNode.ts"
 
 /** What a simulated chain is made of. */
@@ -33,9 +34,6 @@ export interface SimulatedPool {
 
 // Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
 const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
-
-/** A clock that jumped this far, as after a suspended machine, is not caught up with. */
-const MOST_SLOTS_BEHIND = 25
 
 /** A whole Solana of its own on the loopback interface: a node, a market and traders, all invented from one seed. */
 export class Simulator extends Context.Service<
@@ -84,25 +82,6 @@ const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))
 )
 
-/** Runs one slot whenever it is due, and leaves out those that a stopped clock has made impossible. */
-const keepTime = Effect.fnUntraced(function* (speed: number, step: () => void, skip: (slots: number) => void) {
-  const interval = SLOT_MS / speed
-  let dueMs = (yield* Clock.currentTimeMillis) + interval
-  return yield* Effect.forever(
-    Effect.gen(function* () {
-      const nowMs = yield* Clock.currentTimeMillis
-      const behind = Math.floor((nowMs - dueMs) / interval)
-      if (behind > MOST_SLOTS_BEHIND) {
-        skip(behind)
-        dueMs += behind * interval
-      }
-      yield* Effect.sleep(Duration.millis(Math.max(0, dueMs - nowMs)))
-      step()
-      dueMs += interval
-    })
-  )
-})
-
 const makeSimulator = Effect.fnUntraced(function* (
   options: SimulatorOptions
 ): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
@@ -119,7 +98,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     faults.strike(block.slot)
   }
   if (speed > 0) {
-    yield* Effect.forkScoped(keepTime(speed, step, bank.skip))
+    yield* Effect.forkScoped(keepPace(SLOT_MS / speed, step, bank.skip))
   }
 
   return Simulator.of({

@@ -35,7 +35,7 @@ const answerOne = (state: NodeState, value: unknown): string | null => {
 }
 
 /** The answer to a whole request body, single or batch; empty when nothing in it wants one. */
-export const answerBody = (state: NodeState, body: string): string => {
+const answerBody = (state: NodeState, body: string): string => {
   const parsed = readJson(body)
   if (parsed === undefined) {
     return failure(null, parseError)

@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
 import { Address, addressFromBytes, addressToBytes, type Mint } from "../domain/Address.ts"
 
 export const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
-export const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
+const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 export const UPGRADEABLE_LOADER = Address.make("BPFLoaderUpgradeab1e11111111111111111111111")
 export const SYSVAR_OWNER = Address.make("Sysvar1111111111111111111111111111111111111")
 export const CLOCK_SYSVAR = Address.make("SysvarC1ock11111111111111111111111111111111")

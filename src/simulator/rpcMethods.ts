@@ -11,7 +11,7 @@ import { matchesFilter, readAddress, readOptions, readTexts, type RpcOptions } f
 import { balanceOf, mintOf } from "./tokens.ts"
 
 /** What the node states as the version of its software. */
-export const API_VERSION = "3.1.0"
+const API_VERSION = "3.1.0"
 
 /** A bank and the way its accounts are spelled, which a fault may spoil. */
 export interface NodeState {

@@ -18,7 +18,7 @@ import type { SimPool } from "../../src/simulator/SimPool.ts"
 import { balanceOf, heldBackIn, mintOf, supplyOf } from "../../src/simulator/tokens.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
 
-export const derive = makeDeriveAddress()
+const derive = makeDeriveAddress()
 
 export const newBank = (seed: string): Bank =>
   makeBank({ seed, startSlot: 520_000_000, startUnixMs: 1_790_000_000_000 })

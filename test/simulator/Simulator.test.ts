@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { SOL, USDC } from "../../src/domain/Address.ts"
+import { slotsToSkip } from "../../src/simulator/pace.ts"
+import { Simulator } from "../../src/simulator/Simulator.ts"
+import { at, call, connect, postText } from "./client.ts"
+
+const slotOf = (url: string) => Effect.map(call(url, "getSlot"), (answer) => Number(at(answer, "result")))
+const health = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getHealth" })
+
+describe("Simulator", () => {
+  it.effect("begins a slot every 400 ms of simulated time, at the speed asked for", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, wsUrl } = yield* Simulator
+      const before = yield* slotOf(rpcUrl)
+      const { ask, next, pending } = yield* connect(wsUrl)
+      yield* ask("slotSubscribe")
+      yield* TestClock.adjust("2 seconds")
+      yield* Effect.replicateEffect(next, 20)
+      assert.strictEqual((yield* slotOf(rpcUrl)) - before, 20)
+      assert.strictEqual(yield* pending, 0)
+    }).pipe(Effect.provide(Simulator.layer({ speed: 4 })))
+  )
+
+  it.effect("waits to be told when it has no speed", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, advance } = yield* Simulator
+      const before = yield* slotOf(rpcUrl)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* slotOf(rpcUrl), before)
+      yield* advance(3)
+      assert.strictEqual((yield* slotOf(rpcUrl)) - before, 3)
+    }).pipe(Effect.provide(Simulator.layer({ speed: 0 })))
+  )
+
+  it.effect("names its mints and wallets, with SOL and USDC where everybody expects them", () =>
+    Effect.gen(function* () {
+      const { mints, wallets, rpcUrl } = yield* Simulator
+      assert.deepStrictEqual(
+        mints()
+          .slice(0, 2)
+          .map(({ symbol, address, decimals }) => ({ symbol, address, decimals })),
+        [
+          { symbol: "SOL", address: SOL, decimals: 9 },
+          { symbol: "USDC", address: USDC, decimals: 6 }
+        ]
+      )
+      assert.strictEqual(new Set(mints().map(({ address }) => address)).size, mints().length)
+      const whale = wallets.find(({ label }) => label === "whale 1")
+      const balance = yield* call(rpcUrl, "getBalance", whale?.address)
+      assert.isAbove(Number(at(balance, "result", "value")), 10_000_000_000_000)
+    }).pipe(Effect.provide(Simulator.layer({ speed: 0 })))
+  )
+
+  it.effect("ends what it is doing when its scope closes, whatever its clients do", () =>
+    Effect.gen(function* () {
+      const urls = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { rpcUrl, wsUrl, faults } = Context.get(yield* Layer.build(Simulator.layer()), Simulator)
+          const { ask } = yield* connect(wsUrl)
+          yield* ask("slotSubscribe")
+          yield* faults.set({ http: "frozen" })
+          yield* Effect.forkChild(postText(rpcUrl, health))
+          return { rpcUrl, wsUrl }
+        })
+      )
+      const failure = yield* Effect.promise(() => fetch(urls.rpcUrl).catch((error: Error) => error))
+      assert.instanceOf(failure, Error)
+    })
+  )
+
+  it.effect("is set by the environment", () =>
+    Effect.gen(function* () {
+      const { digest, faults } = yield* Simulator
+      assert.strictEqual(faults.current().accounts, "truncated")
+      const named = Simulator.layer({ seed: "from the environment", speed: 0 })
+      const same = yield* Effect.provide(
+        Effect.flatMap(Simulator, (simulator) => simulator.digest),
+        named
+      )
+      assert.strictEqual(yield* digest, same)
+    }).pipe(
+      Effect.provide(Simulator.layerConfig),
+      Effect.provide(
+        ConfigProvider.layer(
+          ConfigProvider.fromEnv({
+            env: {
+              SIMULATOR_SEED: "from the environment",
+              SIMULATOR_SPEED: "0",
+              SIMULATOR_FAULTS_ACCOUNTS: "truncated"
+            }
+          })
+        )
+      )
+    )
+  )
+})
+
+describe("slotsToSkip", () => {
+  it("catches up with a late slot, and leaves out what a jump of the clock has missed", () => {
+    assert.strictEqual(slotsToSkip(-400, 400), 0)
+    assert.strictEqual(slotsToSkip(10_000, 400), 0)
+    assert.strictEqual(slotsToSkip(3_600_000, 400), 9_000)
+  })
+})
