@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Result } from "effect"
+import { Effect, Layer, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "../access/RateLimiter.ts"
@@ -8,16 +8,13 @@ import { Meter } from "../api/Metering.ts"
 import { DataUnavailable, RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld } from "../api/problems.ts"
 import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../api/Spot.ts"
 import { SOL } from "../domain/Address.ts"
-import { LimiterUnavailable } from "../domain/Budget.ts"
 import type { QuoteRefusal, SpotQuote } from "../domain/Quote.ts"
 import { describeRefusal } from "../quotes/describeRefusal.ts"
 import { exitCheck } from "../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../quotes/QuoteEngine.ts"
-import { monotonicMs, runTicks, type TickMeter } from "../quotes/runTicks.ts"
-import { decide } from "./decide.ts"
-import { OpenStreams } from "./OpenStreams.ts"
-import { streamSession } from "./quoteStream.ts"
-import { exitPosition, quoteRequest, streamTerms, tickRequest } from "./spotRequests.ts"
+import { StreamPlaces } from "./StreamPlaces.ts"
+import { openStream } from "./openStream.ts"
+import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { quoteResponse } from "./wireQuote.ts"
 
 const problemOf = (refusal: QuoteRefusal) => {
@@ -52,21 +49,13 @@ const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoad
 
 const notInSol = () => new DataUnavailable({ error: { message: "Exits are measured in SOL only." } })
 
-const tickMeter = (limiter: RateLimiter["Service"], key: string): TickMeter => {
-  const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
-  return {
-    admit: decide(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) => limiter.refund(late)),
-    refund: (charge) => decide(limiter.refund(charge), unavailable)
-  }
-}
-
 const handlers = HttpApiBuilder.group(
   Api,
   "spot",
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* QuoteEngine
     const limiter = yield* RateLimiter
-    const streams = yield* OpenStreams
+    const streams = yield* StreamPlaces
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
       quoteRequest(query).pipe(
@@ -93,48 +82,18 @@ const handlers = HttpApiBuilder.group(
     })
 
     const stream = Effect.fnUntraced(function* ({ query }: { readonly query: typeof StreamQuery.Type }) {
-      const { id: key } = yield* CurrentKey
+      const { id } = yield* CurrentKey
       const { charge } = yield* Meter
       if (charge === null) {
         return yield* Effect.die("a stream is charged to a budget")
       }
-      const place = yield* streams.enter(key)
-      const terms = streamTerms(query)
-      const request = tickRequest(terms)
-      const clock = yield* Clock.Clock
-      const startedAt = monotonicMs(clock)
-      const openedAtMs = clock.currentTimeMillisUnsafe()
-      const first = yield* Effect.mapError(engine.quote(request), problemOf)
-
-      const writer = yield* Effect.withFiber(Effect.succeed)
-      const { response, session } = yield* streamSession(terms, writer)
-      session.open({ ...charge, remaining: charge.remaining + charge.cost }, openedAtMs)
-      session.quoted(0, first, charge.remaining, clock.currentTimeMillisUnsafe())
-      place.attach(session, clock.currentTimeMillisUnsafe())
-
-      const { durationSeconds, intervalMs } = terms
-      const meter = tickMeter(limiter, key)
-      yield* runTicks(engine, {
-        session,
-        request,
-        intervalMs,
-        durationMs: durationSeconds * 1000,
-        startedAt,
-        meter
-      }).pipe(
-        Effect.catchDefect((defect) =>
-          Effect.andThen(
-            Effect.logError("A quote stream failed", defect),
-            Effect.sync(() => session.close("failed", clock.currentTimeMillisUnsafe()))
-          )
-        ),
-        Effect.forkScoped
-      )
-      return response
+      const place = yield* streams.enter(id)
+      const opening = { charge, place, terms: streamTerms(query) }
+      return yield* Effect.mapError(openStream(engine, limiter, opening), problemOf)
     })
 
     return handlers.handleAll({ quote, stream, exitCheck: check })
   })
 )
 
-export const layer = handlers.pipe(Layer.provide(OpenStreams.layer))
+export const layer = handlers.pipe(Layer.provide(StreamPlaces.layer))

@@ -43,17 +43,15 @@ const tooMany = () =>
   })
 
 /** The open quote streams of this process: how many a key has, and how they are ended from outside. */
-export class OpenStreams extends Context.Service<
-  OpenStreams,
+export class StreamPlaces extends Context.Service<
+  StreamPlaces,
   {
     /** Takes one of the key's five places until the scope ends. */
     enter(key: string): Effect.Effect<Place, RateLimited, Scope.Scope>
-    /** How many streams are open. */
-    readonly count: () => number
   }
->()("fathom/server/OpenStreams") {
-  static readonly layer: Layer.Layer<OpenStreams, never, KeyStore | Drain> = Layer.effect(
-    OpenStreams,
+>()("fathom/server/StreamPlaces") {
+  static readonly layer: Layer.Layer<StreamPlaces, never, KeyStore | Drain> = Layer.effect(
+    StreamPlaces,
     Effect.gen(function* () {
       const keys = yield* KeyStore
       const drain = yield* Drain
@@ -97,9 +95,8 @@ export class OpenStreams extends Context.Service<
           }
         })
 
-      return OpenStreams.of({
-        enter: (key) => Effect.acquireRelease(take(key), leave),
-        count: () => everywhere().length
+      return StreamPlaces.of({
+        enter: (key) => Effect.acquireRelease(take(key), leave)
       })
     })
   )
