@@ -88,6 +88,9 @@ const platform = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebS
 /** Keys in the database that the settings name. */
 export const keyStore = KeyStorePg.layer.pipe(Layer.provide(Database.layer))
 
+/** The same keys for a short command, which works beside a service that is running on the same data. */
+export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide(Database.layerBeside))
+
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),

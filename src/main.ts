@@ -70,7 +70,7 @@ const quote = Command.make(
 ).pipe(Command.withDescription("Price one trade from the configured chain and leave"))
 
 fathom.pipe(
-  Command.withSubcommands([keys.pipe(Command.provide(App.keyStore)), quote, openapi]),
+  Command.withSubcommands([keys.pipe(Command.provide(App.keyStoreBeside)), quote, openapi]),
   Command.run({ version: "0.1.0" }),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain

@@ -63,7 +63,7 @@ const scopes = Flag.Literals("scope", ApiScope.literals).pipe(
 )
 const addresses = Flag.String("ip").pipe(
   Flag.withDescription("An address or CIDR block the key may be used from; may be repeated"),
-  Flag.filterMap(canonicalBlock, (text) => `not an address or a CIDR block: ${text}`),
+  Flag.filterMap(canonicalBlock, () => "an address or a CIDR block"),
   Flag.atLeast(0)
 )
 
