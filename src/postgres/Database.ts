@@ -1,6 +1,6 @@
 /** The database: the one that `DATABASE_URL` names, or a PostgreSQL of our own in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
-import { Config, Duration, Effect, Layer, Option, String } from "effect"
+import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
@@ -12,7 +12,10 @@ const MIGRATION_LOCK = 7_426_110
 const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".fathom")),
-  poolSize: Config.Int("DATABASE_POOL_SIZE").pipe(Config.withDefault(10)),
+  /** Beside these, each key store holds one connection to listen on. */
+  poolSize: Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })), "DATABASE_POOL_SIZE").pipe(
+    Config.withDefault(10)
+  ),
   connectTimeout: Config.Duration("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
   statementTimeout: Config.Duration("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
 })

@@ -69,6 +69,22 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
     })
   )
 
+  it.live("refuses a pool without connections", () =>
+    Effect.gen(function* () {
+      const layer = Database.layer.pipe(withSettings({ DATA_DIR: "/nowhere", DATABASE_POOL_SIZE: "0" }))
+      assert.strictEqual((yield* Effect.flip(Effect.provide(applied, layer)))._tag, "ConfigError")
+    })
+  )
+
+  it.live("takes a pool of one", () =>
+    Effect.gen(function* () {
+      const { database, host } = yield* TestDatabase.create
+      const url = `postgres://postgres@localhost/${database}?host=${encodeURIComponent(host)}`
+      const layer = Database.layer.pipe(withSettings({ DATABASE_URL: url, DATABASE_POOL_SIZE: "1" }))
+      assert.deepStrictEqual(yield* Effect.provide(applied, layer), Object.keys(migrations))
+    })
+  )
+
   it.live("says nothing about the password when the server cannot be reached", () =>
     Effect.gen(function* () {
       const layer = Database.layer.pipe(
