@@ -38,7 +38,11 @@ export interface Freshness {
 /** The upstream did not answer, or not with what the protocol says. */
 export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
   reason: Schema.Literals(["timeout", "unreachable", "rate_limited", "invalid"]),
-  detail: Schema.String
+  detail: Schema.String,
+  /** The code of a JSON-RPC error. */
+  rpcCode: Schema.optionalKey(Schema.Finite),
+  /** How long the upstream wants to be left alone. */
+  retryAfterMs: Schema.optionalKey(Schema.Finite)
 }) {}
 
 /** The chain as a source of account state. Generic: it knows nothing of pools. */

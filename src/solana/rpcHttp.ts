@@ -38,9 +38,15 @@ const TOO_MANY: ReadonlySet<number> = new Set([429, -32429])
 const refuse = (
   reason: ChainUnavailable["reason"],
   detail: string,
-  rest: Duration.Duration = Duration.zero
+  rest: Duration.Duration = Duration.zero,
+  rpcCode?: number
 ): Refusal => ({
-  unavailable: new ChainUnavailable({ reason, detail }),
+  unavailable: new ChainUnavailable({
+    reason,
+    detail,
+    ...(rpcCode !== undefined && { rpcCode }),
+    ...(Duration.isPositive(rest) && { retryAfterMs: Duration.toMillis(rest) })
+  }),
   again: reason !== "invalid" && Duration.isLessThanOrEqualTo(rest, LONGEST_REST),
   rest
 })
@@ -71,7 +77,8 @@ const resultOf = (method: string, body: string): Result.Result<unknown, Refusal>
   const { error, result } = answer.success
   if (error !== undefined) {
     const reason = TOO_MANY.has(error.code) ? "rate_limited" : BEHIND.has(error.code) ? "unreachable" : "invalid"
-    return Result.fail(refuse(reason, `${method}: ${error.code} ${error.message.slice(0, 200)}`))
+    const detail = `${method}: ${error.code} ${error.message.slice(0, 200)}`
+    return Result.fail(refuse(reason, detail, Duration.zero, error.code))
   }
   return result === undefined ? Result.fail(refuse("invalid", `${method}: no result`)) : Result.succeed(result)
 }

@@ -1,6 +1,6 @@
 /** A JSON-RPC node that says, over a real socket, exactly what a test tells it to. */
 import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Queue } from "effect"
+import { Deferred, Effect, Queue } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 
@@ -10,7 +10,7 @@ export interface Call {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** What the node answers: a result, a JSON-RPC error, a whole response, or nothing for ever. */
+/** What the node answers: a result, a JSON-RPC error, a whole response, or silence. */
 export type Script = (call: Call) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 /** A JSON-RPC result. */
@@ -28,10 +28,10 @@ export const response = (status: number, body = "", headers: Record<string, stri
 /** Starts a node on a free port of the loopback interface; it ends with the scope. */
 export const scriptedNode = Effect.gen(function* () {
   const received = yield* Queue.unbounded<Call>()
+  const over = yield* Deferred.make<never>()
   const calls: Array<Call> = []
   const node: { script: Script } = { script: () => rpcError(-32601, "Method not found") }
-  const listener = createServer()
-  const server = yield* NodeHttpServer.make(() => listener, {
+  const server = yield* NodeHttpServer.make(createServer, {
     port: 0,
     host: "127.0.0.1",
     disablePreemptiveShutdown: true
@@ -46,9 +46,10 @@ export const scriptedNode = Effect.gen(function* () {
       return yield* node.script(call)
     })
   )
-  // A node that keeps silent would otherwise wait for the end of what it never says.
-  yield* Effect.addFinalizer(() => Effect.sync(() => { listener.getConnections((_, n) => console.log("OPEN", n)); listener.closeAllConnections() }))
+  yield* Effect.addFinalizer(() => Deferred.interrupt(over))
   return {
+    /** Says nothing, until the node ends. */
+    silence: Deferred.await(over),
     rpcUrl: HttpServer.formatAddress(server.address),
     /** Calls so far. */
     calls,
