@@ -94,7 +94,13 @@ export const start: (
     const runner = yield* findRunner({ namespaces })
     runner.own(folder)
     const server = { bin, folder, runner, data: Path.join(folder, "data"), socketFolder: socketFolderOf(folder) }
-    mkdirSync(server.socketFolder, { recursive: true, mode: 0o700 })
+    yield* Effect.acquireRelease(
+      Effect.sync(() => mkdirSync(server.socketFolder, { recursive: true, mode: 0o700 })),
+      () =>
+        Effect.sync(
+          () => server.socketFolder !== folder && rmSync(server.socketFolder, { recursive: true, force: true })
+        )
+    )
     runner.own(server.socketFolder)
     yield* initialise(server, settings)
     yield* stopOrphan(server)

@@ -126,12 +126,18 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
-  it.live("works in a folder whose path is too long for a socket", () =>
+  it.live("works in a folder whose path is too long for a socket, and leaves nothing elsewhere", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "a".repeat(60), "b".repeat(60))
-      const server = yield* EmbeddedServer.start({ folder: path, settings })
-      assert.isBelow(Buffer.byteLength(server.socketFolder), 86)
-      assert.deepStrictEqual(yield* query(server.socketFolder, "select 1"), [[1]])
+      const socketFolder = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const server = yield* EmbeddedServer.start({ folder: path, settings })
+          assert.deepStrictEqual(yield* query(server.socketFolder, "select 1"), [[1]])
+          return server.socketFolder
+        })
+      )
+      assert.isBelow(Buffer.byteLength(socketFolder), 86)
+      assert.isFalse(existsSync(socketFolder))
     })
   )
 
