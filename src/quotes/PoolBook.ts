@@ -2,7 +2,7 @@ import { type Config, Context, Effect, Latch, Layer, Stream } from "effect"
 import type { Pool, Program, Unpriceable } from "../amm/Program.ts"
 import { programs } from "../amm/programs.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import { ChainFeed } from "../solana/ChainFeed.ts"
+import { type ChainEvent, ChainFeed } from "../solana/ChainFeed.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
 import type { PoolGraph } from "./bestPath.ts"
 import { makeDiscovery } from "./discovery.ts"
@@ -49,15 +49,16 @@ export class PoolBook extends Context.Service<
         const shelf = new PoolShelf(derive)
         const changed = yield* Latch.make()
 
-        yield* feed.events.pipe(
-          Stream.runForEach((event) =>
-            Effect.sync(() => {
-              shelf.apply(event)
-              changed.openUnsafe()
-            })
-          ),
-          Effect.forkScoped({ startImmediately: true })
-        )
+        const take = (event: ChainEvent) =>
+          Effect.sync(() => shelf.apply(event)).pipe(
+            Effect.catchDefect((defect) => {
+              // What cannot be applied leaves pools that nobody knows the state of. Asking loads them again.
+              shelf.wanted().forEach((mint) => shelf.forget(mint))
+              return Effect.logError("Every pool was dropped: an event could not be applied", defect)
+            }),
+            Effect.andThen(Effect.sync(() => changed.openUnsafe()))
+          )
+        yield* feed.events.pipe(Stream.runForEach(take), Effect.forkScoped({ startImmediately: true }))
         const tending = yield* tendShelf(shelf, feed, changed)
         const discovery = yield* makeDiscovery(shelf, feed, served, derive, tending)
 

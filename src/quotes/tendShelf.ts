@@ -66,7 +66,11 @@ export const tendShelf = Effect.fnUntraced(function* (
     }
     yield* follow()
   })
-  yield* turn.pipe(Effect.forever, Effect.forkScoped({ startImmediately: true }))
+  yield* turn.pipe(
+    Effect.catchDefect((defect) => Effect.logError("Tending the pools failed", defect)),
+    Effect.forever,
+    Effect.forkScoped({ startImmediately: true })
+  )
 
   const settled = (mint: Mint) =>
     Effect.suspend(() => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import type { Program } from "../../src/amm/Program.ts"
 import { SOL } from "../../src/domain/Address.ts"
@@ -271,6 +271,27 @@ describe("PoolBook", () => {
         }),
       {},
       [named]
+    )
+  })
+
+  it.effect("drops every pool at an event it cannot apply, and loads them again when asked", () => {
+    const chain = chainWithOnePool()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(TOKEN)
+        yield* settle
+        const accounts = new Map<never, never>()
+        accounts[Symbol.iterator] = () => {
+          throw new Error("not what a feed sends")
+        }
+        Queue.offerUnsafe(chain.events, { _tag: "Writes", slot: 2, accounts })
+        yield* settle
+        assert.isNull(book.between(TOKEN, SOL))
+        assert.strictEqual(chain.watched.size, 0)
+        yield* book.warm(TOKEN)
+        yield* settle
+        assert.deepStrictEqual(outOf(book, 1000n, chain), [250n])
+      })
     )
   })
 
