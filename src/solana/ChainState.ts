@@ -189,8 +189,13 @@ export class ChainState implements Listener {
 
   /** Every slot up to and including this one has ended: tells what was written in it. */
   settle(slot: number): void {
+    const wasBehind = this.#buffer.isBehind
     for (const event of this.#buffer.end(slot)) {
       this.#overflows += this.#outbox.tell(event) ? 1 : 0
+    }
+    if (wasBehind && !this.#buffer.isBehind) {
+      // The gap is closed when the reader knows what it missed, not when we do.
+      this.#outbox.press()
     }
     const state = this.#buffer.state(CLOCK)
     if (state !== undefined && state !== this.#clockState) {

@@ -7,7 +7,9 @@ export interface Outbox {
   readonly events: Stream.Stream<ChainEvent>
   /** Tells the consumer; true when it had fallen so far behind that it is told everything anew. */
   readonly tell: (event: ChainEvent) => boolean
-  /** Whether the consumer has yet to take what replaced the events it was too slow for. */
+  /** What lies there matters: the consumer counts as behind until it has taken it. */
+  readonly press: () => void
+  /** Whether the consumer has yet to take what matters, or what replaced the events it was too slow for. */
   readonly isLagging: () => boolean
 }
 
@@ -30,6 +32,9 @@ export const makeOutbox = Effect.fnUntraced(function* (
       Queue.offerUnsafe(queue, { _tag: "Snapshot", snapshot: everything() })
       lagging = true
       return true
+    },
+    press: () => {
+      lagging = true
     },
     isLagging: () => {
       lagging = lagging && Queue.sizeUnsafe(queue) > 0
