@@ -4,8 +4,8 @@ import type { Mint } from "../domain/Address.ts"
 export interface Indexed {
   /** The two mints; null until they are known for sure. */
   readonly mints: readonly [Mint, Mint] | null
-  /** Whether it may turn out to trade this mint. Asked only while the mints are not known. */
-  readonly mayTrade: (mint: Mint) => boolean
+  /** Whether it may turn out to trade `a`, and `b` too unless it is null. Asked only while the mints are not known. */
+  readonly mayTrade: (a: Mint, b: Mint | null) => boolean
 }
 
 /** Entries that trade a mint or a pair, and a value made from them that lasts until one of them changes. */
@@ -84,9 +84,7 @@ export class PairIndex<Entry extends Indexed, Value> {
   #entries(a: Mint, b: Mint | null): ReadonlyArray<Entry> {
     const pairs = this.#placed.get(a)
     const placed = b === null ? Array.from(pairs?.values() ?? []) : [pairs?.get(b) ?? []]
-    const possible = Array.from(this.#unplaced).filter(
-      (entry) => entry.mayTrade(a) && (b === null || entry.mayTrade(b))
-    )
+    const possible = Array.from(this.#unplaced).filter((entry) => entry.mayTrade(a, b))
     return [...placed.flatMap((entries) => Array.from(entries)), ...possible]
   }
 

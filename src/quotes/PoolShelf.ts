@@ -41,7 +41,7 @@ interface Wanted {
 
 const NOTHING: ReadonlySet<Address> = new Set()
 const NOT_READ: Unpriceable = { reason: "incomplete", detail: "the pool account has not been read yet" }
-const GONE: Unpriceable = { reason: "closed", detail: "the pool account does not exist any more" }
+const GONE: Unpriceable = { reason: "closed", detail: "there is no pool account" }
 const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is not a pool of its program" }
 
 const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
@@ -54,6 +54,12 @@ export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean 
   program
     .poolsOf(mint)
     .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
+
+/** What the bytes do not tell, the mint that it was found by does: one side is that mint, the other may be any. */
+const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
+  found.foundBy === undefined
+    ? wouldFind(found, a) && (b === null || wouldFind(found, b))
+    : a === found.foundBy || b === found.foundBy
 
 /**
  * The pools in memory. Written by one fiber, read synchronously by every request: a pool that changed since it was
@@ -201,7 +207,7 @@ export class PoolShelf {
       needs: NOTHING,
       decoded: NOT_READ,
       mints: null,
-      mayTrade: (mint) => wouldFind(found, mint)
+      mayTrade: (a, b) => mayTrade(found, a, b)
     }
     this.#entries.set(entry.address, entry)
     this.#index.add(entry)

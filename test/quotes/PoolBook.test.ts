@@ -265,9 +265,10 @@ describe("PoolBook", () => {
           yield* settle
           assert.deepStrictEqual(outOf(book, 1000n, chain), [250n])
           assert.deepStrictEqual(
-            book.between(OTHER, SOL)?.refused.map(({ reason }) => reason),
-            ["closed"]
+            book.between(OTHER, SOL)?.refused.map(({ address, reason }) => [address, reason]),
+            [[at(99), "closed"]]
           )
+          assert.deepStrictEqual(book.between(TOKEN, SOL)?.refused, [])
         }),
       {},
       [named]
