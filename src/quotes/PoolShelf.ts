@@ -1,20 +1,11 @@
-import { type DeriveAddress, isUnpriceable, type Pool, type Program, type Unpriceable } from "../amm/Program.ts"
+import { type DeriveAddress, isUnpriceable, type Pool, type Unpriceable } from "../amm/Program.ts"
 import type { Account } from "../domain/Account.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { ChainEvent } from "../solana/ChainFeed.ts"
 import { Following, type WatchChanges } from "./Following.ts"
+import { decodePool, type FoundPool, mayTrade, needsOf, NOT_READ } from "./foundPool.ts"
 import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
 import type { MintPools } from "./PoolBook.ts"
-
-/** A pool as discovery found it. */
-export interface FoundPool {
-  readonly program: Program
-  readonly address: Address
-  /** As the search returned it; null where only the address is known. */
-  readonly account: Account | null
-  /** The mint the address was derived from, where that is how it was found. */
-  readonly foundBy: Mint | undefined
-}
 
 /** A program that failed on what an account holds. */
 export interface DecodeFault {
@@ -40,26 +31,6 @@ interface Wanted {
 }
 
 const NOTHING: ReadonlySet<Address> = new Set()
-const NOT_READ: Unpriceable = { reason: "incomplete", detail: "the pool account has not been read yet" }
-const GONE: Unpriceable = { reason: "closed", detail: "there is no pool account" }
-const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is not a pool of its program" }
-
-const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
-  data.length >= offset + bytes.length && bytes.every((byte, i) => data[offset + i] === byte)
-
-/** Whether the program's own search would find this pool under the mint. */
-export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean =>
-  // What an address alone tells nothing about may trade anything until it is read.
-  account === null ||
-  program
-    .poolsOf(mint)
-    .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
-
-/** What the bytes do not tell, the mint that it was found by does: one side is that mint, the other may be any. */
-const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
-  found.foundBy === undefined
-    ? wouldFind(found, a) && (b === null || wouldFind(found, b))
-    : a === found.foundBy || b === found.foundBy
 
 /**
  * The pools in memory. Written by one fiber, read synchronously by every request: a pool that changed since it was
@@ -238,36 +209,15 @@ export class PoolShelf {
     this.#dirty.delete(entry)
     const before = entry.decoded
     const account = this.#following.read(entry.address)
-    const needs = new Set([entry.address, ...this.#needsOf(entry, account)])
+    const needs = new Set([entry.address, ...needsOf(entry, account, this.#following.read, this.#derive)])
     this.#following.retarget(entry, entry.needs, needs)
     entry.needs = needs
-    entry.decoded = this.#decode(entry, account)
+    entry.decoded = decodePool(entry, account, this.#following.read, this.#derive)
     if (isUnpriceable(entry.decoded)) {
       this.#reportMalformed(entry, before, entry.decoded)
     } else if (entry.mints === null) {
       entry.mints = [entry.decoded.mintA, entry.decoded.mintB]
       this.#index.place(entry)
-    }
-  }
-
-  #needsOf({ program, account: found, foundBy }: Entry, read: Account | null | undefined): ReadonlyArray<Address> {
-    const account = read === undefined ? found : read
-    try {
-      return account === null ? [] : program.needs(account, this.#following.read, this.#derive, foundBy)
-    } catch {
-      // Decoding meets the same bytes, fails as well, and is where the fault is reported.
-      return []
-    }
-  }
-
-  #decode({ program, foundBy }: Entry, account: Account | null | undefined): Pool | Unpriceable {
-    if (account === undefined || account === null) {
-      return account === null ? GONE : NOT_READ
-    }
-    try {
-      return program.isPool(account) ? program.decode(account, this.#following.read, this.#derive, foundBy) : NOT_A_POOL
-    } catch (error) {
-      return { reason: "malformed", detail: error instanceof Error ? error.message : "the program's file failed" }
     }
   }
 

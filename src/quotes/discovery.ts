@@ -3,7 +3,8 @@ import { Config, Duration, Effect, Queue, Schedule, type Scope } from "effect"
 import type { DeriveAddress, Program } from "../amm/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import type { ChainFeed, ProgramQuery } from "../solana/ChainFeed.ts"
-import { type FoundPool, type PoolShelf, wouldFind } from "./PoolShelf.ts"
+import { type FoundPool, wouldFind } from "./foundPool.ts"
+import type { PoolShelf } from "./PoolShelf.ts"
 import type { Tending } from "./tendShelf.ts"
 
 const QUEUE_SIZE = 1024

@@ -57,7 +57,7 @@ const errorOf = (quote: SpotQuote | null): Rung["error"] => {
 }
 
 /** The rungs of the ladder; `quotes` stand in the order of the ladder, null where there is no route. */
-export const rungsOf = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): ReadonlyArray<Rung> => {
+const rungsOf = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): ReadonlyArray<Rung> => {
   const [baseline] = position.ladder
   const baselineOut = usable(quotes[0] ?? null)
   return position.ladder.map(({ fraction, amount }, i): Rung => {
@@ -106,7 +106,7 @@ const fullImpactOf = (full: Rung | null): number | null =>
   full === null || full.isBaseline ? null : full.realizedImpactPct
 
 /** What is wrong with the ladder, in the order of the catalogue. */
-export const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
+const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
   const [baseline] = rungs
   const full = fullOf(rungs)
   const slots = rungs.flatMap(({ quote }) => (quote === null ? [] : [quote.contextSlot]))

@@ -9,7 +9,7 @@ import { minimumOut, netOfSolFee } from "./directRoute.ts"
 import { silence } from "./freshness.ts"
 
 /** Label of quotes priced from this process's own memory. */
-export const NATIVE_ENGINE = "svc_native_cache"
+const NATIVE_ENGINE = "svc_native_cache"
 
 /** When and from what a quote is made. */
 export interface Moment {
@@ -19,7 +19,7 @@ export interface Moment {
 }
 
 /** What the trader is left with: sales lose the SOL fee, purchases pay it on top. */
-export const proceeds = (request: QuoteRequest, { swap }: Best): bigint =>
+const proceeds = (request: QuoteRequest, { swap }: Best): bigint =>
   request.outputMint === SOL ? netOfSolFee(swap.amountOut) : swap.amountOut
 
 /** A route that has been priced, whichever way it was found. */

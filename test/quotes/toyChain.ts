@@ -9,7 +9,7 @@ import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "..
 /** The address whose bytes are all `n`. */
 export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))
 
-export const TOY: Address = at(200)
+const TOY: Address = at(200)
 const VAULTS: Address = at(201)
 
 const u64 = (value: bigint): Uint8Array => {
