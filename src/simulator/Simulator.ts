@@ -98,7 +98,10 @@ const makeSimulator = Effect.fnUntraced(function* (
     faults.strike(block.slot)
   }
   if (speed > 0) {
-    yield* Effect.forkScoped(keepPace(SLOT_MS / speed, step, bank.skip))
+    yield* keepPace(SLOT_MS / speed, step, bank.skip).pipe(
+      Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
+      Effect.forkScoped
+    )
   }
 
   return Simulator.of({

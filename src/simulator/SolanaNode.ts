@@ -1,5 +1,5 @@
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
-import { Duration, Effect, Result, type Scope } from "effect"
+import { Duration, Effect, Result, Scope } from "effect"
 import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 import { accountText, accountTextWith } from "./accountJson.ts"
@@ -83,70 +83,87 @@ const post = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerR
   return json(answerBody(state, yield* request.text))
 })
 
-/** Serves the bank on a free port of the loopback interface until the scope closes. */
-export const makeSolanaNode = Effect.fnUntraced(function* (options: {
+/** Spells accounts as well as the node's health allows. */
+const spellOf =
+  (faults: Faults): NodeState["spell"] =>
+  (account, encoding, slice) => {
+    const { accounts } = faults.current()
+    if (accounts === "garbled") {
+      return accountTextWith(account, '["not*base64","base64"]')
+    }
+    const half = { offset: 0, length: account.data.length >> 1 }
+    return accountText(account, encoding, accounts === "truncated" ? half : slice)
+  }
+
+/** One request or handshake, answered as well as the node's health allows. */
+const answerRequest = Effect.fnUntraced(function* (
+  faults: Faults,
+  state: NodeState,
+  connect: (request: HttpServerRequest.HttpServerRequest) => ReturnType<typeof runConnection>
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { http, lag } = faults.current()
+  if (http === "frozen") {
+    return yield* Effect.never
+  }
+  if (Duration.toMillis(lag) > 0) {
+    yield* Effect.sleep(lag)
+  }
+  const refused = refusal(faults.current())
+  if (refused !== null) {
+    return refused
+  }
+  const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket"
+  return yield* isWebSocket ? connect(request) : post(request, state)
+})
+
+/** Listens on a free port of the loopback interface. `cut` ends what clients keep open. */
+const listen = Effect.fnUntraced(function* (
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>,
+  cut: () => void
+) {
+  // The server waits for its clients when it closes, so they have to be gone before.
+  const serving = yield* Scope.make()
+  const http = createServer()
+  yield* Effect.addFinalizer((exit) =>
+    Effect.suspend(() => {
+      cut()
+      http.closeAllConnections()
+      return Scope.close(serving, exit)
+    })
+  )
+  const options = { port: 0, host: "127.0.0.1", disablePreemptiveShutdown: true }
+  const server = yield* NodeHttpServer.make(() => http, options).pipe(Scope.provide(serving))
+  // The server itself runs an app without a router uninterruptibly.
+  yield* server.serve(Effect.interruptible(app)).pipe(Scope.provide(serving))
+  return HttpServer.formatAddress(server.address)
+})
+
+/** Serves the bank until the scope closes. */
+export const makeSolanaNode = Effect.fnUntraced(function* ({
+  seed,
+  bank,
+  ailment
+}: {
   readonly seed: string
   readonly bank: Bank
   readonly ailment: Ailment
 }): Effect.fn.Return<SolanaNode, HttpServerError.ServeError, Scope.Scope> {
-  const { seed, bank, ailment } = options
   const connections = new Set<Connection>()
-  const faults = makeFaults(ailment, {
-    dropSockets: () => connections.forEach((connection) => connection.cut()),
-    skipSlots: bank.skip
-  })
-
-  const state: NodeState = {
-    seed,
-    bank,
-    spell: (account, encoding, slice) => {
-      const { accounts } = faults.current()
-      if (accounts === "garbled") {
-        return accountTextWith(account, '["not*base64","base64"]')
-      }
-      const half = { offset: 0, length: account.data.length >> 1 }
-      return accountText(account, encoding, accounts === "truncated" ? half : slice)
-    }
-  }
-
-  const app = Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const { http, lag } = faults.current()
-    if (http === "frozen") {
-      return yield* Effect.never
-    }
-    if (Duration.toMillis(lag) > 0) {
-      yield* Effect.sleep(lag)
-    }
-    const refused = refusal(faults.current())
-    if (refused !== null) {
-      return refused
-    }
-    if (request.headers.upgrade?.toLowerCase() === "websocket") {
-      const wire = NodeHttpServerRequest.toIncomingMessage(request).socket
-      return yield* runConnection({ request, wire, state, faults, connections, nextId })
-    }
-    return yield* post(request, state)
-  })
-
+  const cut = () => connections.forEach((connection) => connection.cut())
+  const faults = makeFaults(ailment, { dropSockets: cut, skipSlots: bank.skip })
+  const state: NodeState = { seed, bank, spell: spellOf(faults) }
   let subscriptions = 0
   const nextId = () => subscriptions++
-
-  const http = createServer()
-  const server = yield* NodeHttpServer.make(() => http, {
-    port: 0,
-    host: "127.0.0.1",
-    disablePreemptiveShutdown: true
-  })
-  // Runs once the requests have been interrupted: a client that keeps a silent connection must not hold up the end.
-  yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
-  // The server itself runs an app without a router uninterruptibly.
-  yield* server.serve(Effect.interruptible(app))
-  const address = HttpServer.formatAddress(server.address)
+  const connect = (request: HttpServerRequest.HttpServerRequest) => {
+    const wire = NodeHttpServerRequest.toIncomingMessage(request).socket
+    return runConnection({ request, wire, state, faults, connections, nextId })
+  }
+  const rpcUrl = yield* listen(answerRequest(faults, state, connect), cut)
 
   return {
-    rpcUrl: address,
-    wsUrl: address.replace(/^http/u, "ws"),
+    rpcUrl,
+    wsUrl: rpcUrl.replace(/^http/u, "ws"),
     faults,
     publish: (block) => connections.forEach((connection) => connection.publish(block))
   }

@@ -38,8 +38,9 @@ const newLiquidity = ({ baseAmount, quoteAmount }: PoolSpec) => {
   return { sqrtPrice, liquidity, base: amountA(sqrtPrice, HIGHEST, liquidity, true), quote: quoteAmount }
 }
 
-const writeVolatilityRules = (data: Uint8Array): void => {
+const writeVolatility = (data: Uint8Array, sqrtPrice: bigint): void => {
   const at = dammV2At
+  writeU128(data, at.sqrtPriceReference, sqrtPrice)
   data[at.volatilityOn] = 1
   writeU32(data, at.volatilityMaximum, 14_460_000)
   writeU32(data, at.volatilityControl, 956)
@@ -57,7 +58,7 @@ const newState = (world: World, spec: DammV2Spec, vaults: Pair, made: ReturnType
   writeU64(data, at.cliffRate, spec.rate)
   data[at.protocolFeePercent] = 20
   if (spec.dynamicFee) {
-    writeVolatilityRules(data)
+    writeVolatility(data, made.sqrtPrice)
   }
   writeU128(data, at.initialSqrtPrice, made.sqrtPrice)
   writeAddress(data, at.mintA, spec.base)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import { slotsToSkip } from "../../src/simulator/pace.ts"
@@ -17,7 +17,9 @@ describe("Simulator", () => {
       const { ask, next, pending } = yield* connect(wsUrl)
       yield* ask("slotSubscribe")
       yield* TestClock.adjust("2 seconds")
-      yield* Effect.replicateEffect(next, 20)
+      for (let slot = before + 1; slot <= before + 20; slot++) {
+        assert.deepInclude(at(yield* next, "params", "result"), { parent: slot, slot: slot + 1 })
+      }
       assert.strictEqual((yield* slotOf(rpcUrl)) - before, 20)
       assert.strictEqual(yield* pending, 0)
     }).pipe(Effect.provide(Simulator.layer({ speed: 4 })))
@@ -53,19 +55,19 @@ describe("Simulator", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 0 })))
   )
 
-  it.effect("ends what it is doing when its scope closes, whatever its clients do", () =>
+  it.effect("ends when its scope closes, whatever its clients do", () =>
     Effect.gen(function* () {
-      const urls = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { rpcUrl, wsUrl, faults } = Context.get(yield* Layer.build(Simulator.layer()), Simulator)
-          const { ask } = yield* connect(wsUrl)
-          yield* ask("slotSubscribe")
-          yield* faults.set({ http: "frozen" })
-          yield* Effect.forkChild(postText(rpcUrl, health))
-          return { rpcUrl, wsUrl }
-        })
-      )
-      const failure = yield* Effect.promise(() => fetch(urls.rpcUrl).catch((error: Error) => error))
+      const life = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Simulator.layer(), life)
+      const { rpcUrl, wsUrl, faults } = Context.get(context, Simulator)
+      const { ask, closed } = yield* connect(wsUrl)
+      yield* ask("slotSubscribe")
+      yield* faults.set({ http: "frozen" })
+      const waiting = yield* Effect.forkChild(Effect.exit(postText(rpcUrl, health)))
+      yield* Scope.close(life, Exit.void)
+      assert.strictEqual(yield* closed, 1006)
+      yield* Fiber.interrupt(waiting)
+      const failure = yield* Effect.promise(() => fetch(rpcUrl).catch((error: unknown) => error))
       assert.instanceOf(failure, Error)
     })
   )
