@@ -9,7 +9,7 @@ import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
 import * as Database from "./postgres/Database.ts"
 import { PoolBook } from "./quotes/PoolBook.ts"
 import { QuoteEngine } from "./quotes/QuoteEngine.ts"
-import { recordedMints } from "./quotes/recordedMints.ts"
+import { recordedMints, standInMints } from "./quotes/recordedMints.ts"
 import { MarketSource } from "./server/MarketSource.ts"
 import * as Server from "./server/Server.ts"
 import { Settings } from "./server/Settings.ts"
@@ -18,13 +18,13 @@ import { Simulator } from "./simulator/Simulator.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
 import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
 import * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
-
-// A sandbox hands out keys that say so, unless somebody decided otherwise.
-const testKeys = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ KEY_ENVIRONMENT: "test" }))
+import { TransactionStatus } from "./solana/TransactionStatus.ts"
+import * as TransactionStatusRpc from "./solana/TransactionStatusRpc.ts"
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
+  TransactionStatusRpc.layer(),
   Layer.effect(
     MarketSource,
     Effect.map(Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault([USDC])), (mints) =>
@@ -40,13 +40,16 @@ const recording = (folder: string) =>
     Effect.map(recordedMints, (mints) =>
       MarketSource.of({ description: `the recording in ${folder}`, sandbox: true, mints })
     )
-  ).pipe(Layer.provideMerge(ChainFeedDump.layer(folder)), Layer.provideMerge(testKeys))
+  ).pipe(
+    Layer.provideMerge([ChainFeedDump.layer(folder, { complete: standInMints }), TransactionStatus.layerUnreachable])
+  )
 
 /** The market of our own, behind the same client that a real node would be. */
 const simulation = Layer.unwrap(
   Effect.map(Simulator, ({ mints, rpcUrl, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
+      TransactionStatusRpc.layer({ rpcUrl }),
       Layer.succeed(
         MarketSource,
         MarketSource.of({
@@ -57,10 +60,10 @@ const simulation = Layer.unwrap(
       )
     )
   )
-).pipe(Layer.provide(Simulator.layerConfig), Layer.provideMerge(testKeys))
+).pipe(Layer.provide(Simulator.layerConfig))
 
 type Market = Layer.Layer<
-  ChainFeed | MarketSource,
+  ChainFeed | TransactionStatus | MarketSource,
   Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >
@@ -85,11 +88,19 @@ const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerg
 
 const platform = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor, NodeServices.layer)
 
-/** Keys in the database that the settings name. */
-export const keyStore = KeyStorePg.layer.pipe(Layer.provide(Database.layer))
+/** A market that is not real hands out keys that say so, unless somebody decided otherwise. */
+const keyEnvironment = Layer.unwrap(
+  Effect.map(Config.option(Config.String("SOLANA_RPC_URL")), (rpcUrl) =>
+    Option.isSome(rpcUrl)
+      ? Layer.empty
+      : ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ KEY_ENVIRONMENT: "test" }))
+  )
+)
+
+const keyStore = KeyStorePg.layer.pipe(Layer.provide([Database.layer, keyEnvironment]))
 
 /** The same keys for a short command, which works beside a service that is running on the same data. */
-export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide(Database.layerBeside))
+export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.layerBeside, keyEnvironment]))
 
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(

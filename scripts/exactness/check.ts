@@ -17,6 +17,8 @@ export interface Tally {
   readonly skipped: number
   readonly errorsRefused: number
   readonly errorsWrong: number
+  /** The recorded transaction passed its accounts in the wrong order: nothing is learnt of the pool. */
+  readonly errorsSkipped: number
 }
 
 export const empty: Tally = {
@@ -26,7 +28,8 @@ export const empty: Tally = {
   wrong: 0,
   skipped: 0,
   errorsRefused: 0,
-  errorsWrong: 0
+  errorsWrong: 0,
+  errorsSkipped: 0
 }
 
 /** Both together. */
@@ -37,7 +40,8 @@ export const sum = (a: Tally, b: Tally): Tally => ({
   wrong: a.wrong + b.wrong,
   skipped: a.skipped + b.skipped,
   errorsRefused: a.errorsRefused + b.errorsRefused,
-  errorsWrong: a.errorsWrong + b.errorsWrong
+  errorsWrong: a.errorsWrong + b.errorsWrong,
+  errorsSkipped: a.errorsSkipped + b.errorsSkipped
 })
 
 const formats: ReadonlyArray<Vectors> = [pumpSwapVectors, whirlpoolVectors]
@@ -126,6 +130,10 @@ export const check = (fixture: Fixture, note: (line: string) => void): Tally => 
     if ("reason" in given || given.ending !== "filled") {
       return "errorsRefused"
     }
+    // DLMM found the next bin array behind the one it was looking for; with both in order the same swap goes through.
+    if (entry["programError"] === "AccountNotEnoughKeys") {
+      return "errorsSkipped"
+    }
     note(`filled what the program refused: ${shown(given)} for ${shown(entry)}`)
     return "errorsWrong"
   }
@@ -139,6 +147,7 @@ export const check = (fixture: Fixture, note: (line: string) => void): Tally => 
     wrong: count("wrong"),
     skipped: count("skipped"),
     errorsRefused: count("errorsRefused"),
-    errorsWrong: count("errorsWrong")
+    errorsWrong: count("errorsWrong"),
+    errorsSkipped: count("errorsSkipped")
   }
 }

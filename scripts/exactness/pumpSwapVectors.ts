@@ -1,10 +1,11 @@
 /** Vectors of the PumpSwap SDK: reserves and flags in, amounts out. Each becomes real accounts and a normal decode. */
 import type { Pool, Unpriceable } from "../../src/amm/Program.ts"
+import { plainMint } from "../../src/amm/plainMint.ts"
 import { pumpSwap } from "../../src/amm/pumpSwap.ts"
 import type { Account } from "../../src/domain/Account.ts"
 import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
 import { addressOf, bigintOf, type Entry, type Fixture } from "./fixture.ts"
-import { discriminator, type Field, makeAccount, plainMint, tokenAccount } from "./stateAccounts.ts"
+import { discriminator, type Field, makeAccount, tokenAccount } from "./stateAccounts.ts"
 import { agrees, type Vectors } from "./vectors.ts"
 import { derive, lookup } from "./world.ts"
 

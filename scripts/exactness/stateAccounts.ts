@@ -30,14 +30,6 @@ export const makeAccount = (
 /** The bytes that 16 hex digits of an Anchor discriminator spell. */
 export const discriminator = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"))
 
-/** A mint of the classic Token program: no extensions, so no transfer fee. */
-export const plainMint = (address: Mint, supply = 1_000_000_000_000_000n): Account =>
-  makeAccount(address, TOKEN_PROGRAM, 82, [
-    [36, supply],
-    [44, 6n, 1],
-    [45, 1n, 1]
-  ])
-
 /** A token account holding `amount` of `mint`. */
 export const tokenAccount = (address: Address, mint: Mint, amount: bigint): Account =>
   makeAccount(address, TOKEN_PROGRAM, 165, [

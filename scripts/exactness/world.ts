@@ -1,4 +1,5 @@
 /** The accounts a fixture's pools are decoded from: its own, and stand-ins for the few that dumps leave out. */
+import { plainMint } from "../../src/amm/plainMint.ts"
 import { mintsNamedBy } from "../../src/amm/mintOffsets.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../../src/amm/Program.ts"
 import { programs } from "../../src/amm/programs.ts"
@@ -6,7 +7,7 @@ import type { Account } from "../../src/domain/Account.ts"
 import { Address, type Mint, SOL } from "../../src/domain/Address.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
 import { addressOf, type Fixture } from "./fixture.ts"
-import { discriminator, makeAccount, plainMint } from "./stateAccounts.ts"
+import { discriminator, makeAccount } from "./stateAccounts.ts"
 
 /** One derivation cache for the whole run. */
 export const derive = makeDeriveAddress()

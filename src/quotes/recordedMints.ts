@@ -1,21 +1,38 @@
+/** What a recording of pools says of their mints, and what it leaves out. */
 import { Effect } from "effect"
 import { mintsNamedBy } from "../amm/mintOffsets.ts"
+import { plainMint } from "../amm/plainMint.ts"
 import { programs } from "../amm/programs.ts"
-import { type Mint, SOL } from "../domain/Address.ts"
+import type { Account } from "../domain/Account.ts"
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { ChainFeed, type ChainUnavailable } from "../solana/ChainFeed.ts"
+
+const mintsOf = (accounts: Iterable<Account | null>): ReadonlySet<Mint> => {
+  const mints = new Set<Mint>()
+  for (const account of accounts) {
+    const program = account === null ? undefined : programs.find(({ isPool }) => isPool(account))
+    for (const mint of account === null || program === undefined ? [] : mintsNamedBy(program, account.data)) {
+      mints.add(mint)
+    }
+  }
+  return mints
+}
+
+/**
+ * Mints that a recording's pools name and its accounts do not hold, as plain mints of the Token program. Recorders often
+ * leave mints out, because a swap without a transfer fee does not depend on them.
+ */
+export const standInMints = (accounts: ReadonlyMap<Address, Account>): ReadonlyArray<Account> =>
+  Array.from(mintsOf(accounts.values()))
+    .filter((mint) => !accounts.has(mint))
+    .map((mint) => plainMint(mint))
 
 /** Every mint but SOL that a pool of a recording names, in order of address. For recordings only: it reads whole programs. */
 export const recordedMints: Effect.Effect<ReadonlyArray<Mint>, ChainUnavailable, ChainFeed> = Effect.gen(function* () {
   const feed = yield* ChainFeed
-  const mints = new Set<Mint>()
-  for (const program of programs) {
-    const { accounts } = yield* feed.accountsOf({ programId: program.programId, matches: [] })
-    for (const account of accounts.values()) {
-      for (const mint of account !== null && program.isPool(account) ? mintsNamedBy(program, account.data) : []) {
-        mints.add(mint)
-      }
-    }
-  }
-  mints.delete(SOL)
-  return Array.from(mints).toSorted()
+  const found = yield* Effect.forEach(programs, ({ programId }) => feed.accountsOf({ programId, matches: [] }))
+  const mints = mintsOf(found.flatMap(({ accounts }) => Array.from(accounts.values())))
+  return Array.from(mints)
+    .filter((mint) => mint !== SOL)
+    .toSorted()
 })

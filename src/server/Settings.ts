@@ -22,6 +22,7 @@ export interface SettingsShape {
 
 const PORT = 3000
 
+const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 const Hops = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 16 }))
 
 /** The settings of a service that nobody has configured. */
@@ -51,7 +52,9 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("fathom
       return {
         ...defaults,
         host: yield* Config.String("HOST").pipe(Config.withDefault(defaults.host)),
-        port: yield* Config.Port("PORT").pipe(Config.withDefault(defaults.port)),
+        port: yield* Config.schema(Schema.NumberFromString.pipe(Schema.decodeTo(Port)), "PORT").pipe(
+          Config.withDefault(defaults.port)
+        ),
         trustedHops: yield* Config.schema(Schema.NumberFromString.pipe(Schema.decodeTo(Hops)), "TRUST_PROXY").pipe(
           Config.withDefault(defaults.trustedHops)
         ),

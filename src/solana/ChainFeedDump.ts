@@ -13,6 +13,9 @@ export class DumpUnreadable extends Schema.TaggedError<DumpUnreadable>()("DumpUn
   detail: Schema.String
 }) {}
 
+/** Accounts to add to those of a recording. */
+export type Complete = (accounts: ReadonlyMap<Address, Account>) => ReadonlyArray<Account>
+
 const BACKLOG = 4096
 
 const attempt = <A>(file: string, evaluate: () => Promise<A>) =>
@@ -43,8 +46,13 @@ const matches = ({ programId, dataSize, matches }: ProgramQuery, { owner, data }
       offset + bytes.length <= data.length && bytes.every((byte, index) => data[offset + index] === byte)
   )
 
-const make = Effect.fnUntraced(function* (folder: string) {
-  const { accounts, clock } = yield* readFolder(folder)
+const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
+  const { accounts: recorded, clock } = yield* readFolder(folder)
+  const added = complete(recorded)
+  const accounts = new Map([...recorded, ...added.map((account) => [account.address, account] as const)])
+  if (added.length > 0) {
+    yield* Effect.logInfo("The recording was completed", { accounts: added.map(({ address }) => address).join(" ") })
+  }
   const watched = new Set<Address>()
 
   const snapshotOf = (addresses: Iterable<Address>): Snapshot => ({
@@ -81,5 +89,11 @@ const make = Effect.fnUntraced(function* (folder: string) {
   })
 })
 
-/** A folder of account dumps as a market that never changes. What the dumps lack does not exist. */
-export const layer = (folder: string): Layer.Layer<ChainFeed, DumpUnreadable> => Layer.effect(ChainFeed, make(folder))
+/**
+ * A folder of account dumps as a market that never changes. What the dumps lack does not exist, but for what `complete`
+ * adds to them, which is logged.
+ */
+export const layer = (
+  folder: string,
+  { complete = () => [] }: { readonly complete?: Complete } = {}
+): Layer.Layer<ChainFeed, DumpUnreadable> => Layer.effect(ChainFeed, make(folder, complete))

@@ -1,6 +1,7 @@
+import { plainMint } from "../../src/amm/plainMint.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { discriminator, makeAccount, plainMint, tokenAccount } from "../../scripts/exactness/stateAccounts.ts"
+import { discriminator, makeAccount, tokenAccount } from "../../scripts/exactness/stateAccounts.ts"
 import { pumpSwap } from "../../src/amm/pumpSwap.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../src/domain/Address.ts"
 import { feeConfig, type Tier } from "./pumpAccounts.ts"

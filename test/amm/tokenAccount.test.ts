@@ -1,5 +1,6 @@
+import { plainMint } from "../../src/amm/plainMint.ts"
 import { assert, describe, it } from "@effect/vitest"
-import { makeAccount, plainMint, tokenAccount } from "../../scripts/exactness/stateAccounts.ts"
+import { makeAccount, tokenAccount } from "../../scripts/exactness/stateAccounts.ts"
 import { readMint, readVault, TOKEN_2022_PROGRAM } from "../../src/amm/tokenAccount.ts"
 import { isFailure } from "../../src/amm/unpriceable.ts"
 import { at, mintWithFee, reading } from "./stateAccounts.ts"
