@@ -6,6 +6,7 @@ import { bytesFromBase64, Lamports, parseJson, Slot } from "./accountJson.ts"
 
 /** Slots of a full epoch, for dumps that do not name theirs. */
 const SLOTS_PER_EPOCH = 432_000
+const SECONDS_PER_SLOT = 0.4
 
 const DumpJson = Schema.Struct({
   accounts: Schema.Array(
@@ -53,17 +54,25 @@ export const readDump = (text: string): Result.Result<AccountDump, string> => {
   return Result.succeed({ accounts, slot, epoch, unixTimestamp })
 }
 
+/** When a slot was, going by the newest dump that says both: slots are aimed at 0.4 seconds. Zero when none does. */
+const timeAt = (slot: number, dumps: ReadonlyArray<AccountDump>): number => {
+  const dated = dumps.filter((dump) => dump.slot > 0 && dump.unixTimestamp !== null)
+  const anchor = dated.toSorted((a, b) => b.slot - a.slot)[0]
+  const latest = dumps.reduce((time, { unixTimestamp }) => Math.max(time, unixTimestamp ?? 0), 0)
+  return anchor === undefined
+    ? latest
+    : Math.max(latest, (anchor.unixTimestamp ?? 0) + Math.round((slot - anchor.slot) * SECONDS_PER_SLOT))
+}
+
 /**
  * One market out of many dumps. Of an account's states the one of the highest slot counts, of equals the first. The time is
- * that of the newest dump; where it does not say, the epoch follows from the slot, and the latest time of any dump stands in.
+ * that of the newest dump; where it does not say, the epoch follows from the slot, and so does the time.
  */
 export const mergeDumps = (dumps: ReadonlyArray<AccountDump>): Recording => {
   const accounts = new Map<Address, Account>()
   let newest: AccountDump | undefined
-  let latest = 0
   for (const dump of dumps) {
     newest = newest === undefined || dump.slot > newest.slot ? dump : newest
-    latest = Math.max(latest, dump.unixTimestamp ?? 0)
     for (const account of dump.accounts) {
       const known = accounts.get(account.address)
       if (known === undefined || account.slot > known.slot) {
@@ -77,7 +86,7 @@ export const mergeDumps = (dumps: ReadonlyArray<AccountDump>): Recording => {
     clock: {
       slot,
       epoch: newest?.epoch ?? Math.floor(slot / SLOTS_PER_EPOCH),
-      unixTimestamp: newest?.unixTimestamp ?? latest
+      unixTimestamp: newest?.unixTimestamp ?? timeAt(slot, dumps)
     }
   }
 }

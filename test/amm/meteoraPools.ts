@@ -1,5 +1,5 @@
-import { plainMint } from "../../src/amm/plainMint.ts"
 /** Meteora pools written as account bytes, at the offsets the decoders read. */
+import { plainMint } from "../../src/amm/plainMint.ts"
 import { discriminator, type Field, makeAccount } from "../../scripts/exactness/stateAccounts.ts"
 import { dammV2At } from "../../src/amm/dammV2State.ts"
 import { dbcConfigAt, dbcPoolAt } from "../../src/amm/dbcState.ts"
@@ -32,7 +32,7 @@ const POOL = addressFromBytes(new Uint8Array(32).fill(21))
 const CONFIG = addressFromBytes(new Uint8Array(32).fill(22))
 
 const holding = (...given: ReadonlyArray<Account>): Accounts => {
-  const known = new Map([plainMint(SOL)(USDC), ...given].map((account) => [account.address, account]))
+  const known = new Map([plainMint(SOL), plainMint(USDC), ...given].map((account) => [account.address, account]))
   return (address) => known.get(address) ?? null
 }
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { discriminator, makeAccount, plainMint } from "../../scripts/exactness/stateAccounts.ts"
+import { discriminator, makeAccount } from "../../scripts/exactness/stateAccounts.ts"
+import { plainMint } from "../../src/amm/plainMint.ts"
 import type { Accounts } from "../../src/amm/Program.ts"
 import { pumpCurve } from "../../src/amm/pumpCurve.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../src/domain/Address.ts"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { discriminator, makeAccount, plainMint, tokenAccount } from "../../scripts/exactness/stateAccounts.ts"
+import { discriminator, makeAccount, tokenAccount } from "../../scripts/exactness/stateAccounts.ts"
+import { plainMint } from "../../src/amm/plainMint.ts"
 import { raydiumCpmm } from "../../src/amm/raydiumCpmm.ts"
 import { addressToBytes } from "../../src/domain/Address.ts"
 import { at, clock, derive, failing, filled, mintWithFee, priced, reading } from "./stateAccounts.ts"

@@ -91,7 +91,8 @@ describe("a recorded market", () => {
         epoch: 3,
         unixTimestamp: 400
       })
-      assert.deepStrictEqual(yield* clock({ slot: 864_001 }), { slot: 864_001, epoch: 2, unixTimestamp: 500 })
+      // 432,001 slots of 0.4 seconds later.
+      assert.deepStrictEqual(yield* clock({ slot: 864_001 }), { slot: 864_001, epoch: 2, unixTimestamp: 173_300 })
     })
   )
 
