@@ -117,8 +117,5 @@ export const matchesFilter = (data: Uint8Array, { dataSize, matches }: AccountFi
   if (dataSize !== undefined && data.length !== dataSize) {
     return false
   }
-  return matches.every(
-    ({ offset, bytes }) =>
-      offset + bytes.length <= data.length && bytes.every((byte, index) => data[offset + index] === byte)
-  )
+  return matches.every(({ offset, bytes }) => bytes.every((byte, index) => data[offset + index] === byte))
 }
