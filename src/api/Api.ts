@@ -1,7 +1,9 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { withAdmission } from "./document.ts"
+import { ClosedGroup } from "./Closed.ts"
 import { Refusals } from "./Refusals.ts"
+import { RoutingGroup } from "./Routing.ts"
 import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 
@@ -9,6 +11,8 @@ const contract = HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
   .add(SpotGroup)
+  .add(RoutingGroup)
+  .add(ClosedGroup)
   // Unknown fields are refused, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })

@@ -36,11 +36,13 @@ const SlippageParameter = noted(
   IntegerParameter(1, 1000),
   `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} unless given.`
 )
-const VenueLabel = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,32}$/u, { expected: "venue labels" }))
+/** The shape of a venue label; which labels exist is for the engine to say. */
+export const VenueLabel = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,32}$/u, { expected: "venue labels" }))
 
 const pair = { inputMint: Address, outputMint: Address }
 
-const twoMints = (request: { readonly inputMint: Address; readonly outputMint: Address }) =>
+/** Refuses a trade of a mint for itself. */
+export const twoMints = (request: { readonly inputMint: Address; readonly outputMint: Address }) =>
   request.inputMint !== request.outputMint || refuse("outputMint", "conflict", "outputMint must differ from inputMint.")
 
 /** One of the two, and what the second needs. `decimals` is how the field is called here. */

@@ -26,7 +26,7 @@ const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
 /** The bytes of the body. Nothing is read of one that says it is too large, and no more than the limit of any other. */
-const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Array, BodyTooLarge | InvalidRequest> => {
+export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Array, BodyTooLarge | InvalidRequest> => {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     return Effect.fail(new BodyTooLarge())
   }

@@ -6,21 +6,24 @@ import type { RateLimiter } from "../access/RateLimiter.ts"
 import { Api } from "../api/Api.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
+import type { TransactionStatus } from "../solana/TransactionStatus.ts"
 import * as Account from "./Account.ts"
 import { routerConfig } from "./allowedMethods.ts"
 import * as Authorization from "./Authorization.ts"
+import * as Closed from "./Closed.ts"
 import * as Documents from "./Documents.ts"
 import { Drain } from "./Drain.ts"
 import * as Edge from "./Edge.ts"
 import * as JsonBody from "./JsonBody.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import * as Refusals from "./Refusals.ts"
+import * as Routing from "./Routing.ts"
 import type { Settings } from "./Settings.ts"
 import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 
 /** What the handlers answer from. */
-export type Capabilities = KeyStore | RateLimiter | ChainFeed | QuoteEngine
+export type Capabilities = KeyStore | RateLimiter | ChainFeed | QuoteEngine | TransactionStatus
 
 /** The middleware of a contract: admission, strict bodies, one error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
@@ -38,7 +41,7 @@ export const ground = Layer.mergeAll(
 )
 
 /** One layer per group of the contract. */
-const handlers = Layer.mergeAll(System.layer, Account.layer, Spot.layer)
+const handlers = Layer.mergeAll(System.layer, Account.layer, Spot.layer, Routing.layer, Closed.layer)
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),

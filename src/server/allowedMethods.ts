@@ -5,8 +5,13 @@ type Path = Exclude<HttpRouter.PathInput, "*">
 
 const isPath = (path: string): path is Path => path.startsWith("/")
 
-/** How paths are matched: one spelling each. */
-export const routerConfig = { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, caseSensitive: true }
+/** How paths are matched: one spelling each, and a parameter as long as a URL may be, so that an endpoint refuses it. */
+export const routerConfig = {
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  caseSensitive: true,
+  maxParamLength: 8192
+}
 
 /**
  * Which methods find something at a URL, in the order of the `Allow` header; empty where nothing is. `pages` are paths

@@ -10,6 +10,7 @@ import { Listening } from "../../src/server/NodeServer.ts"
 import * as Server from "../../src/server/Server.ts"
 import { Settings, type SettingsShape } from "../../src/server/Settings.ts"
 import { ChainFeed, type Freshness } from "../../src/solana/ChainFeed.ts"
+import { TransactionStatus } from "../../src/solana/TransactionStatus.ts"
 
 /** A well-formed secret that is told from others by its letter. */
 export const secretOf = (letter: string): string => {
@@ -48,11 +49,12 @@ export interface World {
   readonly limiter?: Layer.Layer<RateLimiter>
   readonly feed?: Layer.Layer<ChainFeed>
   readonly engine?: Layer.Layer<QuoteEngine>
+  readonly statuses?: Layer.Layer<TransactionStatus>
   readonly settings?: Partial<SettingsShape>
 }
 
 /** What stands behind every service under test. */
-export type Capable = KeyStore | RateLimiter | ChainFeed | QuoteEngine | Settings
+export type Capable = KeyStore | RateLimiter | ChainFeed | QuoteEngine | TransactionStatus | Settings
 
 /** The capabilities of a world. */
 export const capabilities = (world: World): Layer.Layer<Capable> =>
@@ -61,6 +63,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.limiter ?? RateLimiter.layerMemory,
     world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
     world.engine ?? noEngine,
+    world.statuses ?? TransactionStatus.layerUnreachable,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )
 

@@ -6,6 +6,7 @@ import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
 import * as Server from "../../../src/server/Server.ts"
 import { Settings } from "../../../src/server/Settings.ts"
+import { TransactionStatus } from "../../../src/solana/TransactionStatus.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
 
@@ -14,6 +15,7 @@ const serving = Server.layer.pipe(
     KeyStore.layerMemory({ keys: knownKeys }),
     RateLimiter.layerMemory,
     Settings.layer({ port: 0 }),
+    TransactionStatus.layerUnreachable,
     warmMarket
   ])
 )

@@ -1,0 +1,89 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
+import { Decimals, SlippageBps } from "../domain/Amount.ts"
+import { SpotQuote } from "../domain/Quote.ts"
+import { TransactionReport } from "../domain/TransactionReport.ts"
+import { Authorization } from "./Authorization.ts"
+import { JsonBody } from "./JsonBody.ts"
+import { Budget } from "./Metering.ts"
+import { AmountText, NoQuery } from "./parameters.ts"
+import {
+  InvalidSignature,
+  RouteNotFound,
+  RouteTypeNotServed,
+  StatusNotFound,
+  UpstreamInvalid,
+  UpstreamRateLimited,
+  UpstreamTimeout,
+  UpstreamUnavailable
+} from "./problems.ts"
+import { twoMints, VenueLabel } from "./Spot.ts"
+
+const filter = <Item extends Schema.Constraint>(item: Item) =>
+  Schema.Array(item).check(
+    Schema.isMinLength(1, { expected: "1 to 20 items" }),
+    Schema.isMaxLength(20, { expected: "1 to 20 items" }),
+    Schema.isUnique({ expected: "a list without repetition" })
+  )
+
+/** What is to be routed. */
+export const RouteBody = Schema.Struct({
+  chain: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
+  inputMint: Address,
+  outputMint: Address,
+  amount: AmountText,
+  slippageBps: Schema.optionalKey(SlippageBps),
+  outputDecimals: Schema.optionalKey(Decimals),
+  venues: Schema.optionalKey(filter(VenueLabel)),
+  pools: Schema.optionalKey(filter(Address)),
+  maxHops: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }, { expected: "a whole number from 1 to 4" }))
+  ),
+  directOnly: Schema.optionalKey(Schema.Boolean)
+})
+  .check(Schema.makeFilter(twoMints))
+  .annotate({ identifier: "RouteRequest", description: "What is to be routed." })
+
+/** The public status of one transaction. */
+export class TransactionStatusAnswer extends Schema.Opaque<TransactionStatusAnswer>()(
+  Schema.Struct({
+    data: TransactionReport,
+    meta: Schema.Struct({
+      requestId: Schema.String,
+      methodVersion: Schema.Literal("public-status-v1"),
+      executionAuthority: Schema.Literal("none")
+    })
+  }).annotate({ identifier: "TransactionStatus", description: "The public status of one transaction." })
+) {}
+
+/** The router: reads only. Nothing here builds, signs or submits a transaction. */
+export class RoutingGroup extends HttpApiGroup.make("routing")
+  .add(
+    HttpApiEndpoint.post("route", "/api/v1/route", {
+      query: NoQuery,
+      payload: RouteBody,
+      success: SpotQuote,
+      error: [RouteNotFound, RouteTypeNotServed, UpstreamUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(Budget, "quote")
+      .annotate(OpenApi.Summary, "Route one trade"),
+    HttpApiEndpoint.get("status", "/api/v1/status/:id", {
+      params: {
+        id: Schema.String.annotate({ description: "A transaction signature: base58 of 64 bytes." })
+      },
+      query: NoQuery,
+      success: TransactionStatusAnswer,
+      error: [
+        InvalidSignature,
+        StatusNotFound,
+        UpstreamTimeout,
+        UpstreamUnavailable,
+        UpstreamRateLimited,
+        UpstreamInvalid
+      ]
+    }).annotate(OpenApi.Summary, "The public status of one transaction")
+  )
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "The router: reads only. Nothing here builds, signs or submits a transaction.") {}
