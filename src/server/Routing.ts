@@ -1,9 +1,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { programs } from "../amm/programs.ts"
 import { Api } from "../api/Api.ts"
 import {
-  InvalidRequest,
+  type InvalidRequest,
   InvalidSignature,
   retryAfter,
   RouteNotFound,
@@ -23,18 +22,12 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainUnavailable } from "../solana/ChainFeed.ts"
 import { TransactionStatus } from "../solana/TransactionStatus.ts"
 import { Exchange } from "./Exchange.ts"
+import { invalid, venueLabels } from "./spotRequests.ts"
 import { quoteResponse } from "./wireQuote.ts"
-
-const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
 
 const unknownVenue = (at: number) => {
   const known = Array.from(venueLabels).toSorted().join(", ")
-  return new InvalidRequest({
-    error: {
-      message: `venues.${at} is not a known venue. Known are: ${known}.`,
-      details: [{ in: "body", field: `venues.${at}`, issue: "unknown" }]
-    }
-  })
+  return invalid({ in: "body", field: `venues.${at}`, issue: "unknown" }, `venues may hold: ${known}.`)
 }
 
 const routeRequest = (body: typeof RouteBody.Type): Effect.Effect<QuoteRequest, InvalidRequest> => {

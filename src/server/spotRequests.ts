@@ -13,9 +13,12 @@ import type { StreamTerms } from "../domain/QuoteStream.ts"
 
 const SOL_DECIMALS = 9
 
-const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
+/** The labels that callers may narrow a route to. */
+export const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
 
-const invalid = (detail: ErrorDetail, message: string) => new InvalidRequest({ error: { message, details: [detail] } })
+/** The refusal of one field. */
+export const invalid = (detail: ErrorDetail, message: string) =>
+  new InvalidRequest({ error: { message, details: [detail] } })
 
 /** Atomic units of whole tokens given as text. */
 const atomicOf = (where: "query" | "body", text: string, decimals: number): Effect.Effect<bigint, InvalidRequest> => {

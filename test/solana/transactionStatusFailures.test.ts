@@ -105,6 +105,27 @@ describe("TransactionStatusRpc, when the node fails,", () => {
     )
   )
 
+  it.effect("lets nobody else through while it tries the node again", () =>
+    asking((node, find) =>
+      Effect.gen(function* () {
+        node.say(() => response(503))
+        yield* Effect.repeat(Effect.flip(find(signature)), { times: 4 })
+        yield* TestClock.adjust("1 second")
+        node.say(() => node.silence)
+        const asked = node.calls.length
+        const probe = yield* Effect.forkChild(Effect.flip(find(signature)))
+        while (node.calls.length === asked) {
+          yield* node.next
+        }
+        const error = yield* Effect.flip(find(signature))
+        assert.deepInclude(error, { _tag: "ChainUnavailable", reason: "unreachable", retryAfterMs: 1000 })
+        assert.strictEqual(node.calls.length, asked + 1)
+        yield* TestClock.adjust("2 seconds")
+        assert.deepInclude(yield* Fiber.join(probe), { reason: "timeout" })
+      })
+    )
+  )
+
   it.effect("rests as long as the node asked for when it limits us", () =>
     asking((node, find) =>
       Effect.gen(function* () {
