@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 
-const capabilities = ["access", "amm", "quotes", "solana"]
+const capabilities = ["access", "amm", "market", "quotes", "solana"]
 
 /** What each folder of src/ may import from the others. Files at the root count as folders. */
 const folders: Record<string, ReadonlyArray<string>> = {
@@ -12,6 +12,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   client: ["api", "domain"],
   solana: ["domain"],
   quotes: ["amm", "domain", "solana"],
+  market: ["domain", "quotes", "solana", "trades"],
   access: ["domain"],
   postgres: ["access", "domain"],
   simulator: ["amm", "domain", "solana"],
@@ -32,6 +33,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "domain",
     "index.ts",
     "main.ts",
+    "market",
     "postgres",
     "quotes",
     "server",

@@ -1,0 +1,59 @@
+const PAGE_BITS = 10
+const PAGE_MASK = 2 ** PAGE_BITS - 1
+const NO_CELLS = new Float64Array(0)
+
+/**
+ * Records of a fixed number of cells, kept in pages: growing never copies, a record never moves, and the garbage
+ * collector sees pages instead of millions of objects. Number 0 is never given out: it means "none".
+ */
+export class Records {
+  /** Cells of one record. */
+  readonly stride: number
+  private readonly pages: Array<Float64Array> = []
+  private readonly free: Array<number> = []
+  private next = 1
+
+  constructor(stride: number) {
+    this.stride = stride
+  }
+
+  /** The page that holds the record; its cells begin at `at(id)`. */
+  page(id: number): Float64Array {
+    return this.pages[id >>> PAGE_BITS] ?? NO_CELLS
+  }
+
+  /** Where in its page the record begins. */
+  at(id: number): number {
+    return (id & PAGE_MASK) * this.stride
+  }
+
+  /** A record of zeros, until it is given back. */
+  take(): number {
+    const id = this.free.pop() ?? this.next++
+    const page = this.pages[id >>> PAGE_BITS]
+    if (page === undefined) {
+      this.pages[id >>> PAGE_BITS] = new Float64Array(2 ** PAGE_BITS * this.stride)
+      return id
+    }
+    const at = this.at(id)
+    for (let cell = at; cell < at + this.stride; cell++) {
+      page[cell] = 0
+    }
+    return id
+  }
+
+  /** Ends a record; its number may come back from `take`. */
+  give(id: number): void {
+    this.free.push(id)
+  }
+
+  /** Records in use. */
+  get used(): number {
+    return this.next - 1 - this.free.length
+  }
+
+  /** Bytes of every page, records in use or not. */
+  get bytes(): number {
+    return this.pages.length * 2 ** PAGE_BITS * this.stride * Float64Array.BYTES_PER_ELEMENT
+  }
+}
