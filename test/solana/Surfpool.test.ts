@@ -1,47 +1,12 @@
 import { NodeHttpClient, NodeSocket } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
-import { createRequire } from "node:module"
-import { Address } from "../../src/domain/Address.ts"
 import { ChainFeed } from "../../src/solana/ChainFeed.ts"
 import * as ChainFeedRpc from "../../src/solana/ChainFeedRpc.ts"
+import { hasSurfnet, newAddress, surfnet } from "../support/surfnet.ts"
 import { OWNER, readFeed, until } from "./accounts.ts"
 
-interface Surfnet {
-  readonly rpcUrl: string
-  readonly wsUrl: string
-  setAccount(address: string, lamports: number, data: ReadonlyArray<number>, owner: string): void
-  resetAccount(address: string): void
-  stop(): void
-}
-
-interface SurfnetClass {
-  startWithConfig(config: object): Surfnet
-  newKeypair(): { readonly publicKey: string }
-}
-
-// Native, and for one platform only.
-const loadSurfnet = (): SurfnetClass | null => {
-  try {
-    return createRequire(import.meta.url)("@solana/surfpool-linux-x64-gnu").Surfnet
-  } catch {
-    return null
-  }
-}
-
-const Surfnet = loadSurfnet()
-
-const surfnet = Effect.acquireRelease(
-  Effect.sync(() => {
-    const node = Surfnet?.startWithConfig({ offline: true, slotTimeMs: 100, blockProductionMode: "clock" })
-    return node ?? assert.fail("surfpool is not installed")
-  }),
-  (node) => Effect.sync(() => node.stop())
-)
-
-const newAddress = (): Address => Address.make(Surfnet?.newKeypair().publicKey ?? "")
-
-describe.skipIf(Surfnet === null)("a Solana runtime that is not ours (needs the optional package surfpool)", () => {
+describe.skipIf(!hasSurfnet)("a Solana runtime that is not ours (needs the optional package surfpool)", () => {
   it.live("is searched, watched and followed", () =>
     Effect.gen(function* () {
       const node = yield* surfnet
