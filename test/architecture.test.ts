@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 
-const capabilities = ["access", "amm", "market", "quotes", "solana"]
+const capabilities = ["access", "amm", "market", "perps", "quotes", "solana", "tokens", "trades"]
 
 /** What each folder of src/ may import from the others. Files at the root count as folders. */
 const folders: Record<string, ReadonlyArray<string>> = {
@@ -16,7 +16,6 @@ const folders: Record<string, ReadonlyArray<string>> = {
   market: ["amm", "domain", "quotes", "solana", "trades"],
   tokens: ["amm", "domain", "quotes", "solana", "trades"],
   perps: ["domain"],
-  market: ["domain", "quotes", "solana", "trades"],
   access: ["domain"],
   postgres: ["access", "domain"],
   simulator: ["amm", "domain", "solana"],
@@ -38,12 +37,15 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "index.ts",
     "main.ts",
     "market",
+    "perps",
     "postgres",
     "quotes",
     "server",
     "simulator",
     "solana",
-    "testing"
+    "testing",
+    "tokens",
+    "trades"
   ],
   "effect/cli": ["access", "main.ts"],
   "effect/encoding": ["server", "simulator", "solana"],
