@@ -69,6 +69,23 @@ describe("writes from a node", () => {
     )
   )
 
+  it.live("are told at once when the feed does not ask for more than processed, and the next slot begins", () =>
+    scene(
+      Effect.fnUntraced(function* ({ node, reader }) {
+        node.write(101, holding(A, [1]))
+        node.begin(102)
+        node.write(101, holding(B, [1]))
+        yield* until("B is written", () => reader.bytes(B)?.[0] === 1)
+
+        assert.deepStrictEqual(
+          reader.writes.map(({ slot }) => slot),
+          [101, 101]
+        )
+      }),
+      { commitment: "processed" }
+    )
+  )
+
   it.live("that come late never overwrite newer ones, and are a reason to read the account again", () =>
     scene(
       Effect.fnUntraced(function* ({ node, reader }) {
@@ -179,6 +196,25 @@ describe("a snapshot from a node", () => {
     })
   )
 
+  it.live("of a new connection is not older than the first slot whose writes are heard", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode
+      node.put(holding(A, [0]))
+      yield* Effect.gen(function* () {
+        const feed = yield* ChainFeed
+        const reader = yield* readFeed(feed)
+        yield* feed.watch([A])
+        yield* until("A is followed", () => node.followed().has(A))
+        // Reads are answered by a node that lags behind the one that is followed.
+        node.tell(140, CLOCK, json(clockOf(7, 1)))
+        yield* until("A is asked for", () => node.callsOf("getMultipleAccounts").length > 0)
+        assert.isFalse(reader.known.has(A))
+        node.slot = 140
+        yield* until("A is told", () => reader.known.get(A)?.slot === 140)
+      }).pipe(Effect.provide(feedOf(node)))
+    })
+  )
+
   it.live("is read after its accounts are followed, and is not older than what was heard", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node, reader }) {
@@ -196,51 +232,6 @@ describe("a snapshot from a node", () => {
         const order = node.calls.filter(({ params }) => JSON.stringify(params).includes(C)).map(({ method }) => method)
         assert.strictEqual(order[0], "accountSubscribe")
         assert.strictEqual(reader.known.get(C)?.slot, 141)
-      })
-    )
-  )
-})
-
-describe("the chain's time", () => {
-  it.live("follows the clock sysvar, at the newest slot heard", () =>
-    scene(
-      Effect.fnUntraced(function* ({ feed, node, reader }) {
-        node.write(101, clockOf(8, 1_700_000_400, 101))
-        node.begin(103)
-        yield* until("the clock is told", () => feed.clock().epoch === 8)
-        assert.deepStrictEqual(feed.clock(), { slot: 103, epoch: 8, unixTimestamp: 1_700_000_400 })
-        // Nobody watches the sysvar itself.
-        assert.isFalse(reader.known.has(CLOCK))
-      })
-    )
-  )
-
-  it.live("is read when the node does not tell of it", () =>
-    scene(
-      Effect.fnUntraced(function* ({ feed, node }) {
-        node.put(clockOf(9, 1_700_000_800, 101))
-        for (let slot = 101; feed.clock().epoch !== 9 && slot < 200; slot++) {
-          node.slot = slot
-          node.begin(slot)
-          yield* Effect.sleep("100 millis")
-        }
-        assert.strictEqual(feed.clock().epoch, 9)
-        assert.strictEqual(feed.freshness().state, "live")
-      })
-    )
-  )
-
-  it.live("is told to a reader that watches the sysvar", () =>
-    scene(
-      Effect.fnUntraced(function* ({ feed, node, reader }) {
-        yield* feed.watch([CLOCK])
-        yield* until("the sysvar is told", () => reader.known.has(CLOCK))
-        node.write(101, clockOf(8, 1, 101))
-        yield* until("its write is told", () => reader.known.get(CLOCK)?.slot === 101)
-        yield* feed.unwatch([CLOCK])
-        node.write(102, clockOf(9, 1, 102))
-        yield* until("the time goes on", () => feed.clock().epoch === 9)
-        assert.strictEqual(reader.known.get(CLOCK)?.slot, 101)
       })
     )
   )

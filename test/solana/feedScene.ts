@@ -1,6 +1,6 @@
 /** A feed of a scripted node, on real sockets. */
 import { NodeHttpClient, NodeSocket } from "@effect/platform-node"
-import { Effect, Layer, References } from "effect"
+import { Duration, Effect, Layer, References } from "effect"
 import type { Account } from "../../src/domain/Account.ts"
 import { ChainFeed } from "../../src/solana/ChainFeed.ts"
 import * as ChainFeedRpc from "../../src/solana/ChainFeedRpc.ts"
@@ -13,9 +13,9 @@ const quiet = Layer.succeed(References.MinimumLogLevel, "None")
 
 const sockets = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor, quiet)
 
-/** A feed of the node. */
+/** A feed of the node. Silence alone does not make it connect anew, which would heal what a test is to find broken. */
 export const feedOf = ({ rpcUrl, wsUrl }: FakeNode, options: RpcOptions = {}) =>
-  ChainFeedRpc.layer({ rpcUrl, wsUrl, ...options }).pipe(Layer.provide(sockets))
+  ChainFeedRpc.layer({ rpcUrl, wsUrl, watchdog: Duration.minutes(1), ...options }).pipe(Layer.provide(sockets))
 
 /** A node whose chain has these accounts and a clock, at slot 100. */
 export const nodeWith = Effect.fnUntraced(function* (accounts: ReadonlyArray<Account>) {
