@@ -14,9 +14,16 @@ import { dlmmPairAt } from "../../src/amm/dlmmPair.ts"
 import { meteoraDammV2 } from "../../src/amm/meteoraDammV2.ts"
 import { meteoraDbc } from "../../src/amm/meteoraDbc.ts"
 import { meteoraDlmm } from "../../src/amm/meteoraDlmm.ts"
+import { pumpCurve } from "../../src/amm/pumpCurve.ts"
+import { pumpSwap } from "../../src/amm/pumpSwap.ts"
+import { raydiumAmmV4 } from "../../src/amm/raydiumAmmV4.ts"
+import { raydiumCpmm } from "../../src/amm/raydiumCpmm.ts"
 import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
 import { whirlpool } from "../../src/amm/whirlpool.ts"
+import type { Mint } from "../../src/domain/Address.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
+import { makeBank } from "../../src/simulator/Bank.ts"
+import { makeMarket } from "../../src/simulator/Market.ts"
 import { dammV2With, dbcWith, dlmmWith } from "../../test/amm/meteoraPools.ts"
 import {
   clmmFrom,
@@ -86,10 +93,32 @@ const longCurve = (): SyntheticPool => {
 interface Subject {
   readonly program: Program
   readonly synthetic: SyntheticPool
+  /** The coin whose curve it is, where the account does not say. */
+  readonly foundBy?: Mint
+}
+
+const bank = makeBank({ seed: "bench", startSlot: 520_000_000, startUnixMs: clock.unixTimestamp * 1000 })
+const market = makeMarket({ seed: "bench", bank, swapsPerSecond: 30 })
+
+/** The first open pool of a venue in a freshly simulated market. */
+const simulated = (program: Program): Subject => {
+  const pool = market.pools().find(({ dex, open }) => dex === program.dex && open())
+  if (pool === undefined) {
+    throw new Error(`the simulated market has no ${program.dex}`)
+  }
+  return {
+    program,
+    synthetic: { pool: bank.must(pool.address), accounts: (address) => bank.get(address) ?? null },
+    foundBy: pool.mintA
+  }
 }
 
 /** What is measured: one line a program. */
 const subjects: ReadonlyArray<Subject> = [
+  simulated(raydiumAmmV4),
+  simulated(raydiumCpmm),
+  simulated(pumpSwap),
+  simulated(pumpCurve),
   { program: raydiumClmm, synthetic: clmmFrom(busy(1, 400)) },
   { program: whirlpool, synthetic: whirlpoolFrom(busy(4, 400)) },
   { program: meteoraDlmm, synthetic: busyPair() },
@@ -101,8 +130,8 @@ const BATCH = 8
 const BATCHES = 40_000
 const REBUILDS = 2000
 
-const decode = ({ program, synthetic: { accounts, pool } }: Subject): Pool => {
-  const decoded = program.decode(pool, accounts, derive)
+const decode = ({ foundBy, program, synthetic: { accounts, pool } }: Subject): Pool => {
+  const decoded = program.decode(pool, accounts, derive, foundBy)
   if (isUnpriceable(decoded)) {
     throw new Error(`${program.dex}: ${decoded.detail}`)
   }
