@@ -109,7 +109,8 @@ const feed = Layer.succeed(
     unwatch: () => Effect.void,
     events: Stream.never,
     freshness: () => ({ slot: 1, heardAtMs: null, state: "recorded" }),
-    clock: () => ({ slot: 1, epoch: 1, unixTimestamp: 1 })
+    clock: () => ({ slot: 1, epoch: 1, unixTimestamp: 1 }),
+    commitment: "confirmed"
   })
 )
 

@@ -1,8 +1,9 @@
-import { type Config, Context, Effect, Latch, Layer, Stream } from "effect"
+import { type Config, Context, Effect, Latch, Layer } from "effect"
 import type { Pool, Program, Unpriceable } from "../amm/Program.ts"
 import { programs } from "../amm/programs.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "../solana/ChainFeed.ts"
+import { ChainHub } from "../solana/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
 import type { PoolGraph } from "./bestPath.ts"
 import { makeDiscovery } from "./discovery.ts"
@@ -45,6 +46,7 @@ export class PoolBook extends Context.Service<
       PoolBook,
       Effect.gen(function* () {
         const feed = yield* ChainFeed
+        const hub = yield* ChainHub
         const derive = makeDeriveAddress()
         const shelf = new PoolShelf(derive)
         const changed = yield* Latch.make()
@@ -58,8 +60,7 @@ export class PoolBook extends Context.Service<
             }),
             Effect.andThen(Effect.sync(() => changed.openUnsafe()))
           )
-        yield* feed.events.pipe(Stream.runForEach(take), Effect.forkScoped({ startImmediately: true }))
-        const tending = yield* tendShelf(shelf, feed, changed)
+        const tending = yield* tendShelf(shelf, yield* hub.join(take), changed)
         const discovery = yield* makeDiscovery(shelf, feed, served, derive, tending)
 
         return PoolBook.of({
@@ -71,7 +72,7 @@ export class PoolBook extends Context.Service<
           warm: (mint) => (mint === SOL ? Effect.void : discovery.warm(mint))
         })
       })
-    )
+    ).pipe(Layer.provide(ChainHub.layer))
 
   /** Pools of every program there is a file for. */
   static readonly layer: Layer.Layer<PoolBook, Config.ConfigError, ChainFeed> = Layer.suspend(() =>

@@ -1,7 +1,7 @@
 /** The background work on the shelf: decode what changed, follow what decoding asks for, tell who waits. */
 import { Clock, Deferred, Effect, type Latch, Metric, type Scope } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import type { ChainFeed } from "../solana/ChainFeed.ts"
+import type { Follower } from "../solana/ChainHub.ts"
 import type { PoolShelf } from "./PoolShelf.ts"
 
 /** Decoding never holds up requests for longer than this at a time. */
@@ -32,7 +32,7 @@ const decodeForOneTurn = (shelf: PoolShelf, time: Clock.Clock): boolean => {
 /** Runs until the scope ends; `changed` is opened by whoever changes the shelf. */
 export const tendShelf = Effect.fnUntraced(function* (
   shelf: PoolShelf,
-  feed: ChainFeed["Service"],
+  feed: Pick<Follower, "watch" | "unwatch">,
   changed: Latch.Latch
 ): Effect.fn.Return<Tending, never, Scope.Scope> {
   const waiting = new Map<Mint, Deferred.Deferred<void>>()

@@ -1,6 +1,7 @@
 import { Context, type Effect, Schema, type Stream } from "effect"
 import type { Account, ChainClock } from "../domain/Account.ts"
 import type { Address } from "../domain/Address.ts"
+import type { Commitment } from "./SolanaRpc.ts"
 
 /** A `getProgramAccounts` query: accounts of a program that match every condition. */
 export interface ProgramQuery {
@@ -58,11 +59,13 @@ export class ChainFeed extends Context.Service<
     watch(addresses: Iterable<Address>): Effect.Effect<void>
     /** Stop following these accounts. */
     unwatch(addresses: Iterable<Address>): Effect.Effect<void>
-    /** Every event from the moment of subscription, in order, for one consumer: the writer of the books. */
+    /** Every event from the moment of subscription, in order, for one consumer: the hub of the books. */
     readonly events: Stream.Stream<ChainEvent>
     /** Read synchronously on every quote. */
     readonly freshness: () => Freshness
     /** The chain's own clock, from the clock sysvar. Read synchronously on every quote. */
     readonly clock: () => ChainClock
+    /** How sure the chain is of everything told here. */
+    readonly commitment: Commitment
   }
 >()("fathom/solana/ChainFeed") {}

@@ -85,7 +85,9 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
       }),
     events: outbox.events,
     freshness: () => freshness,
-    clock: () => clock
+    clock: () => clock,
+    // What was written down cannot be rolled back.
+    commitment: "finalized"
   })
 })
 

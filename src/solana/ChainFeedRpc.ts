@@ -57,7 +57,8 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
     unwatch: (addresses) => Effect.sync(() => state.unwatch(addresses)),
     events: outbox.events,
     freshness: () => state.freshness(),
-    clock: () => state.clock()
+    clock: () => state.clock(),
+    commitment: settings.commitment
   })
 })
 

@@ -5,6 +5,7 @@ import { readAddress, readU64 } from "../../src/amm/bytes.ts"
 import type { Account, ChainClock } from "../../src/domain/Account.ts"
 import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/ChainFeed.ts"
+import type { Commitment } from "../../src/solana/SolanaRpc.ts"
 
 /** The address whose bytes are all `n`. */
 export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))
@@ -110,6 +111,7 @@ export class ToyChain {
   failures = 0
   fresh: Freshness = { slot: 1, heardAtMs: 0, state: "live" }
   time: ChainClock = { slot: 1, epoch: 0, unixTimestamp: 0 }
+  commitment: Commitment = "confirmed"
   readonly events: Queue.Queue<ChainEvent> = Effect.runSync(Queue.unbounded<ChainEvent>())
 
   put(...accounts: ReadonlyArray<Account>): this {
@@ -171,7 +173,8 @@ export class ToyChain {
         }),
       events: Stream.fromQueue(this.events),
       freshness: () => this.fresh,
-      clock: () => this.time
+      clock: () => this.time,
+      commitment: this.commitment
     })
   )
 }

@@ -34,7 +34,8 @@ export const feed = (freshness: () => Freshness): Layer.Layer<ChainFeed> =>
     unwatch: () => Effect.void,
     events: Stream.never,
     freshness,
-    clock: () => ({ slot: 1, epoch: 0, unixTimestamp: 0 })
+    clock: () => ({ slot: 1, epoch: 0, unixTimestamp: 0 }),
+    commitment: "confirmed"
   })
 
 const noEngine = Layer.succeed(QuoteEngine, {
