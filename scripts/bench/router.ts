@@ -7,9 +7,10 @@
  */
 import type { Pool } from "../../src/amm/Program.ts"
 import { type Address, addressFromBytes, type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import { bestPath, type PoolGraph, type Trade } from "../../src/quotes/bestPath.ts"
+import { bestPath, type PoolGraph } from "../../src/quotes/bestPath.ts"
 import { pricedRoute } from "../../src/quotes/routedQuote.ts"
 import { splitRoute } from "../../src/quotes/splitRoute.ts"
+import { exhaustive } from "../../test/quotes/exhaustive.ts"
 import { percentile, report } from "./report.ts"
 import { concentrated, constantProduct } from "./warmPools.ts"
 
@@ -66,24 +67,6 @@ const graphOf = (pools: ReadonlyArray<Pool>): PoolGraph => {
   return { partnersOf: (mint) => pairs.get(mint)?.keys() ?? [], poolsBetween: (a, b) => pairs.get(a)?.get(b) ?? [] }
 }
 
-const exhaustive = (pools: ReadonlyArray<Pool>, { inputMint, outputMint, amount, maxHops }: Trade): bigint => {
-  const walk = (mint: Mint, held: bigint, hops: number, seen: ReadonlyArray<Mint>): bigint => {
-    if (mint === outputMint || hops === maxHops) {
-      return mint === outputMint ? held : 0n
-    }
-    return pools.reduce((most, pool) => {
-      const next = pool.mintA === mint ? pool.mintB : pool.mintB === mint ? pool.mintA : null
-      if (next === null || seen.includes(next)) {
-        return most
-      }
-      const swap = pool.swap(pool.mintA === mint, held, clock)
-      const end = swap.ending === "filled" ? walk(next, swap.amountOut, hops + 1, [...seen, next]) : 0n
-      return end > most ? end : most
-    }, 0n)
-  }
-  return walk(inputMint, amount, 0, [inputMint])
-}
-
 const micros = (samples: ReadonlyArray<number>) => ({
   p50: Math.round(percentile(samples, 0.5) ?? 0),
   p99: Math.round(percentile(samples, 0.99) ?? 0)
@@ -127,7 +110,7 @@ for (let i = 0; i < CHECKS; i++) {
   }
   const last = bestPath(small, trade, clock)
   const single = last === null || last.exhausted ? 0n : last.amount
-  optimal += single === exhaustive(pools, trade) ? 1 : 0
+  optimal += single === exhaustive(pools, trade, clock) ? 1 : 0
   const legs = last === null || last.exhausted ? [] : splitRoute(small, last, trade.amount, clock)
   const whole = legs.at(-1)?.amountOut ?? 0n
   neverWorse += whole >= single ? 1 : 0

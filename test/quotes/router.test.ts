@@ -5,6 +5,7 @@ import type { Mint } from "../../src/domain/Address.ts"
 import { bestPath, type PoolGraph, type Trade } from "../../src/quotes/bestPath.ts"
 import { pricedRoute } from "../../src/quotes/routedQuote.ts"
 import { splitRoute } from "../../src/quotes/splitRoute.ts"
+import { exhaustive } from "./exhaustive.ts"
 import { at, constantProduct } from "./toyChain.ts"
 
 const clock = { slot: 1, epoch: 0, unixTimestamp: 0 }
@@ -15,27 +16,6 @@ const graphOf = (pools: ReadonlyArray<Pool>): PoolGraph => ({
   poolsBetween: (a, b) =>
     pools.filter(({ mintA, mintB }) => (mintA === a && mintB === b) || (mintA === b && mintB === a))
 })
-
-/** Every path without a repeated mint, tried one by one: slow, and beyond doubt. */
-const exhaustive = (pools: ReadonlyArray<Pool>, { inputMint, outputMint, amount, maxHops }: Trade): bigint => {
-  const walk = (mint: Mint, held: bigint, hops: number, seen: ReadonlyArray<Mint>): bigint => {
-    if (mint === outputMint) {
-      return held
-    }
-    let most = 0n
-    for (const pool of hops === maxHops ? [] : pools) {
-      const next = pool.mintA === mint ? pool.mintB : pool.mintB === mint ? pool.mintA : null
-      if (next === null || seen.includes(next)) {
-        continue
-      }
-      const swap = pool.swap(pool.mintA === mint, held, clock)
-      const end = swap.ending === "filled" ? walk(next, swap.amountOut, hops + 1, [...seen, next]) : 0n
-      most = end > most ? end : most
-    }
-    return most
-  }
-  return walk(inputMint, amount, 0, [inputMint])
-}
 
 const Reserve = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1_000n, maximum: 1_000_000_000n }))
 const MintIndex = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6 }))
@@ -60,7 +40,7 @@ describe("bestPath", () => {
         const pools = poolsOf(edges)
         const trade = tradeOf(amount, hops)
         const found = bestPath(graphOf(pools), trade, clock)
-        assert.strictEqual(found === null || found.exhausted ? 0n : found.amount, exhaustive(pools, trade))
+        assert.strictEqual(found === null || found.exhausted ? 0n : found.amount, exhaustive(pools, trade, clock))
       }),
     { arbitrary: { runs: 1000 } }
   )
@@ -76,7 +56,7 @@ describe("bestPath", () => {
       constantProduct(at(105), at(3), at(2), [1_000_000n, 1_000_000n])
     ]
     const trade = tradeOf(10_000n, 4)
-    assert.strictEqual(bestPath(graphOf(pools), trade, clock)?.amount, exhaustive(pools, trade))
+    assert.strictEqual(bestPath(graphOf(pools), trade, clock)?.amount, exhaustive(pools, trade, clock))
   })
 
   it("offers a path that runs out only when none takes the whole amount, and says so", () => {
