@@ -1,0 +1,109 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer } from "effect"
+import type { Pool } from "../../src/amm/Program.ts"
+import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
+import type { QuoteRequest } from "../../src/domain/Quote.ts"
+import type { PoolGraph } from "../../src/quotes/bestPath.ts"
+import { PoolBook } from "../../src/quotes/PoolBook.ts"
+import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
+import { at, constantProduct, ToyChain } from "./toyChain.ts"
+
+const A = at(10)
+const B = at(11)
+const M = 1_000_000n
+const request: QuoteRequest = { inputMint: A, outputMint: B, amount: 50_000n, slippageBps: 100, outputDecimals: 3 }
+
+const pools = [
+  constantProduct(at(1), A, SOL, [M, M], { dex: "one", slot: 9 }),
+  constantProduct(at(2), SOL, B, [M, M], { dex: "two", slot: 7 })
+]
+
+const graphOf = (known: ReadonlyArray<Pool>): PoolGraph => ({
+  partnersOf: (mint) =>
+    new Set(known.flatMap(({ mintA, mintB }) => (mintA === mint ? [mintB] : mintB === mint ? [mintA] : []))),
+  poolsBetween: (a, b) => known.filter(({ mintA, mintB }) => [mintA, mintB].includes(a) && [mintA, mintB].includes(b))
+})
+
+const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>; hubs?: string }) => {
+  const loaded = world.loaded ?? [A, B, SOL]
+  const book = Layer.succeed(
+    PoolBook,
+    PoolBook.of({
+      between: (a, b) => (loaded.includes(a) || loaded.includes(b) ? { pools: [], refused: [] } : null),
+      poolsOf: () => pools,
+      isLoaded: (mint) => loaded.includes(mint),
+      graph: graphOf(pools),
+      warm: (mint) => Effect.sync(() => void world.warmed?.push(mint))
+    })
+  )
+  const chain = Object.assign(new ToyChain(), { fresh: { slot: 77, heardAtMs: 0, state: "live" } })
+  const settings = ConfigProvider.layer(
+    ConfigProvider.fromUnknown(world.hubs === undefined ? {} : { ROUTER_HUBS: world.hubs })
+  )
+  return QuoteEngine.layerRouter.pipe(Layer.provide([book, chain.layer, settings]))
+}
+
+const quote = (asked: QuoteRequest) => QuoteEngine.use((engine) => engine.quote(asked))
+
+describe("QuoteEngine.layerRouter", () => {
+  it.effect("joins two mints that share no pool", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote(request)
+      assert.strictEqual(answer.engine, "svc_router")
+      assert.deepStrictEqual(
+        answer.route.map(({ dex, amountIn, amountOut }) => [dex, amountIn, amountOut]),
+        [
+          ["one", 50_000n, 47_619n],
+          ["two", 47_619n, 45_454n]
+        ]
+      )
+      assert.deepStrictEqual(answer.venues, ["one", "two"])
+      assert.strictEqual(answer.outAmount, 45_454n)
+      assert.strictEqual(answer.minOutAmount, 44_999n)
+      assert.strictEqual(answer.outUiAmount, 45.454)
+      assert.strictEqual(answer.stateSlot, 7)
+      assert.isUndefined(answer.feeBasis)
+    }).pipe(Effect.provide(engineOver({})))
+  )
+
+  it.effect("takes no fee of its own, also where one leg is SOL", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...request, outputMint: SOL })
+      assert.strictEqual(answer.outAmount, 47_619n)
+    }).pipe(Effect.provide(engineOver({})))
+  )
+
+  it.effect("accepts what the native engine refuses: directOnly=false", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...request, directOnly: false })
+      assert.strictEqual(answer.route.length, 2)
+    }).pipe(Effect.provide(engineOver({})))
+  )
+
+  it.effect("says that there is no route when the hops do not reach", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* Effect.flip(quote({ ...request, maxHops: 1 })))._tag, "NoRoute")
+      assert.strictEqual((yield* Effect.flip(quote({ ...request, directOnly: true })))._tag, "NoRoute")
+    }).pipe(Effect.provide(engineOver({})))
+  )
+
+  it.effect("is cold until both ends are loaded, and asks for the one that is not", () => {
+    const warmed: Array<Mint> = []
+    return Effect.gen(function* () {
+      const refusal = yield* Effect.flip(quote(request))
+      assert.deepInclude(refusal, { _tag: "StateCold", mint: B })
+      assert.include(warmed, B)
+    }).pipe(Effect.provide(engineOver({ loaded: [A, SOL], warmed })))
+  })
+
+  it.effect("keeps its hubs loaded: USDC, or those it is told", () => {
+    const usual: Array<Mint> = []
+    const told: Array<Mint> = []
+    return Effect.gen(function* () {
+      yield* Effect.scoped(Layer.build(engineOver({ warmed: usual })))
+      yield* Effect.scoped(Layer.build(engineOver({ warmed: told, hubs: `${A},${B}` })))
+      assert.deepStrictEqual(usual, [USDC])
+      assert.deepStrictEqual(told, [A, B])
+    })
+  })
+})
