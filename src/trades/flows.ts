@@ -1,0 +1,87 @@
+/** What went into and out of the accounts of each wallet within some top-level instructions. */
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import { TOKEN_2022_PROGRAM } from "./instructions.ts"
+import type { TokenAccount } from "./tokenAccounts.ts"
+import type { Transaction } from "./transaction.ts"
+
+/** Net units by mint: positive for what was received. */
+export type Flow = ReadonlyMap<Mint, bigint>
+
+/** Which movements count, and for whom. */
+export interface FlowQuery {
+  readonly wallet: Address
+  /** Another account whose tokens are the wallet's: an order's. */
+  readonly custody: Address | null
+  /** First and last top-level instruction. */
+  readonly fromOuter: number
+  readonly toOuter: number
+  /** Whether lamports that the wallet receives count: an order's owner signs nothing, so they can only be proceeds. */
+  readonly lamports: boolean
+}
+
+/**
+ * What the mint's transfer fee kept back from everything an account received in the whole transaction: it is in the
+ * account, but not in its balance.
+ */
+const withheld = ({ instructions }: Transaction, { address, before, after }: TokenAccount): bigint => {
+  let expected = before
+  for (const { movements } of instructions) {
+    for (const movement of movements) {
+      if (movement.kind === "transfer") {
+        expected += movement.destination === address ? movement.amount : 0n
+        expected -= movement.source === address ? movement.amount : 0n
+      } else if (movement.kind !== "lamports" && movement.kind !== "open" && movement.account === address) {
+        expected += movement.kind === "mint" ? movement.amount : -movement.amount
+      }
+    }
+  }
+  return expected > after ? expected - after : 0n
+}
+
+/** Net units by mint that the wallet's token accounts received. Transfer fees are taken off what arrived. */
+export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bigint> => {
+  const { tokenAccounts, instructions } = transaction
+  const flow = new Map<Mint, bigint>()
+  const add = (mint: Mint, amount: bigint) => flow.set(mint, (flow.get(mint) ?? 0n) + amount)
+  const mine = (owner: Address | null | undefined) =>
+    owner === query.wallet || (query.custody !== null && owner === query.custody)
+  const charged = new Set<Address>()
+  for (const { outer, movements } of instructions) {
+    for (const movement of outer < query.fromOuter || outer > query.toOuter ? [] : movements) {
+      if (
+        movement.kind === "lamports" &&
+        query.lamports &&
+        !movement.created &&
+        movement.destination === query.wallet
+      ) {
+        add(SOL, movement.amount)
+      }
+      if (movement.kind !== "transfer") {
+        continue
+      }
+      const source = tokenAccounts.get(movement.source)
+      const destination = tokenAccounts.get(movement.destination)
+      const mint = movement.mint ?? source?.mint ?? destination?.mint
+      if (mint === undefined) {
+        continue
+      }
+      if (mine(source?.owner)) {
+        add(mint, -movement.amount)
+      }
+      if (destination !== undefined && mine(destination.owner)) {
+        add(mint, movement.amount)
+        if (destination.program === TOKEN_2022_PROGRAM && !charged.has(destination.address)) {
+          charged.add(destination.address)
+          add(mint, -withheld(transaction, destination))
+        }
+      }
+    }
+  }
+  return flow
+}
+
+/** Whether something was given and something else received. */
+export const isExchange = (flow: Flow): boolean => {
+  const amounts = Array.from(flow.values())
+  return amounts.some((amount) => amount > 0n) && amounts.some((amount) => amount < 0n)
+}

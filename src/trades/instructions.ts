@@ -1,0 +1,137 @@
+/** Instructions of a transaction, outer and inner, in the order in which they ran. */
+import { Address } from "../domain/Address.ts"
+import { bytesFromBase58 } from "./base58.ts"
+import { type Fields, isAddresses, isCount, isFields, looksLikeAddress } from "./json.ts"
+import { type Movement, NO_MOVEMENTS, systemMovements, tokenMovements } from "./movement.ts"
+import { parsedMovement } from "./parsedMovement.ts"
+
+/** The first token program. */
+export const TOKEN_PROGRAM: Address = Address.make("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
+
+/** The token program with extensions, transfer fees among them. */
+export const TOKEN_2022_PROGRAM: Address = Address.make("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
+
+const SYSTEM_PROGRAM: Address = Address.make("11111111111111111111111111111111")
+
+/** One instruction that ran. */
+export interface Instruction {
+  readonly program: Address
+  readonly accounts: ReadonlyArray<Address>
+  /** Base58, as nodes write it in either encoding; null where the node only sent its parsed form. See `dataOf`. */
+  readonly data: string | null
+  /** What it did to tokens or lamports, in either encoding; empty for other programs. */
+  readonly movements: ReadonlyArray<Movement>
+  /** Which outer instruction it is, or runs inside of. */
+  readonly outer: number
+  /** Position among the inner instructions of its outer one; null for the outer one itself. */
+  readonly inner: number | null
+  /** How deep the call is, 1 for outer ones; null for inner ones of nodes that do not say. */
+  readonly height: number | null
+}
+
+/** The instruction's bytes; null when the node did not send them, or what it sent is not base58. */
+export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : bytesFromBase58(data))
+
+interface Position {
+  readonly outer: number
+  readonly inner: number | null
+  readonly height: number | null
+}
+
+const NO_ACCOUNTS: ReadonlyArray<Address> = []
+
+const movementsOf = (program: Address, data: string, accounts: ReadonlyArray<Address>): ReadonlyArray<Movement> => {
+  const read =
+    program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
+      ? tokenMovements
+      : program === SYSTEM_PROGRAM
+        ? systemMovements
+        : null
+  const bytes = read === null ? null : bytesFromBase58(data)
+  return read === null || bytes === null ? NO_MOVEMENTS : read(bytes, accounts)
+}
+
+/** Accounts are indexes in encoding `json` and addresses in `jsonParsed`. */
+const readAccounts = (list: unknown, keys: ReadonlyArray<Address>): ReadonlyArray<Address> | null => {
+  if (!Array.isArray(list) || typeof list[0] === "string") {
+    return isAddresses(list) ? list : null
+  }
+  const accounts: Array<Address> = []
+  for (const index of list) {
+    const key = isCount(index) ? keys[index] : undefined
+    if (key === undefined) {
+      return null
+    }
+    accounts.push(key)
+  }
+  return accounts
+}
+
+const readParsed = (entry: Fields, program: Address, position: Position): Instruction | null => {
+  const movement = parsedMovement(entry["program"], entry["parsed"])
+  const movements = movement === null || movement === "malformed" ? NO_MOVEMENTS : [movement]
+  return movement === "malformed" ? null : { ...position, program, accounts: NO_ACCOUNTS, data: null, movements }
+}
+
+const readInstruction = (entry: unknown, keys: ReadonlyArray<Address>, position: Position): Instruction | null => {
+  if (!isFields(entry)) {
+    return null
+  }
+  const program = isCount(entry["programIdIndex"]) ? keys[entry["programIdIndex"]] : entry["programId"]
+  if (!looksLikeAddress(program)) {
+    return null
+  }
+  if (entry["parsed"] !== undefined) {
+    return readParsed(entry, program, position)
+  }
+  const accounts = readAccounts(entry["accounts"], keys)
+  const { data } = entry
+  if (accounts === null || typeof data !== "string") {
+    return null
+  }
+  return { ...position, program, accounts, data, movements: movementsOf(program, data, accounts) }
+}
+
+/** Inner instructions by the outer one they belong to; null when malformed. */
+const readGroups = (groups: unknown): ReadonlyMap<number, ReadonlyArray<unknown>> | null => {
+  if (!Array.isArray(groups)) {
+    return null
+  }
+  const byOuter = new Map<number, ReadonlyArray<unknown>>()
+  for (const group of groups) {
+    if (!isFields(group) || !isCount(group["index"]) || !Array.isArray(group["instructions"])) {
+      return null
+    }
+    byOuter.set(group["index"], group["instructions"])
+  }
+  return byOuter
+}
+
+const heightOf = (entry: unknown): number | null =>
+  isFields(entry) && isCount(entry["stackHeight"]) ? entry["stackHeight"] : null
+
+/** All instructions in the order in which they ran; null when malformed. */
+export const readInstructions = (
+  outers: unknown,
+  groups: unknown,
+  keys: ReadonlyArray<Address>
+): ReadonlyArray<Instruction> | null => {
+  const byOuter = readGroups(groups)
+  if (!Array.isArray(outers) || byOuter === null) {
+    return null
+  }
+  const instructions: Array<Instruction> = []
+  for (const [outer, entry] of outers.entries()) {
+    const inners = byOuter.get(outer) ?? []
+    for (let i = -1; i < inners.length; i++) {
+      const isOuter = i === -1
+      const position = { outer, inner: isOuter ? null : i, height: isOuter ? 1 : heightOf(inners[i]) }
+      const instruction = readInstruction(isOuter ? entry : inners[i], keys, position)
+      if (instruction === null) {
+        return null
+      }
+      instructions.push(instruction)
+    }
+  }
+  return instructions
+}

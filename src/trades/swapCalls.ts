@@ -1,0 +1,93 @@
+/** Finds the swap instructions of a transaction, and what ran inside of each. */
+import { dataOf, type Instruction } from "./instructions.ts"
+import type { Movement } from "./movement.ts"
+import { type Hop, type SwapProgram, type SwapReport, tagAt, tagOf } from "./SwapProgram.ts"
+import { swapProgramOf } from "./swapPrograms.ts"
+import type { Transaction } from "./transaction.ts"
+
+/** A swap instruction with everything that ran inside of it: from `at` to before `end`. */
+export interface SwapCall {
+  readonly program: SwapProgram
+  readonly hops: ReadonlyArray<Hop>
+  readonly at: number
+  readonly end: number
+}
+
+/** Tokens from one account to another. */
+export type TokenTransfer = Extract<Movement, { readonly kind: "transfer" }>
+
+/** What an event says, and the venue of the program that said it. */
+export interface CallReport extends SwapReport {
+  readonly dex: string
+}
+
+/** How Anchor programs send events to themselves: this tag, the event's own tag, the body. */
+const SELF_CALL = tagOf("e445a52e51cb9a1d")
+
+/** Where the calls inside an instruction end. Without heights every call counts until the next swap. */
+const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: number | undefined): number => {
+  const outer = instructions[at]?.outer
+  const depth = instructions[at]?.height ?? null
+  for (let end = at + 1; end < instructions.length; end++) {
+    const height = instructions[end]?.height ?? null
+    const over = height === null || depth === null ? end === nextSwap : height <= depth
+    if (over || instructions[end]?.outer !== outer) {
+      return end
+    }
+  }
+  return instructions.length
+}
+
+/** Every swap instruction in the order in which they ran. */
+export const swapCallsOf = ({ instructions }: Transaction): ReadonlyArray<SwapCall> => {
+  const starts: Array<Omit<SwapCall, "end">> = []
+  for (const [at, instruction] of instructions.entries()) {
+    const program = swapProgramOf.get(instruction.program)
+    const data = program === undefined ? null : dataOf(instruction)
+    const hops = program === undefined || data === null ? [] : program.hops(data, instruction.accounts)
+    if (program !== undefined && hops.length > 0) {
+      starts.push({ program, hops, at })
+    }
+  }
+  return starts.map((start, i) => ({ ...start, end: endOf(instructions, start.at, starts[i + 1]?.at) }))
+}
+
+/** The token transfers inside of a call, in order. */
+export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<TokenTransfer> => {
+  const transfers: Array<TokenTransfer> = []
+  for (let i = at + 1; i < end; i++) {
+    for (const movement of instructions[i]?.movements ?? []) {
+      if (movement.kind === "transfer") {
+        transfers.push(movement)
+      }
+    }
+  }
+  return transfers
+}
+
+/** What an instruction says if it is a swap event that a program sent to itself. */
+const selfReport = (instruction: Instruction): CallReport | null => {
+  const program = swapProgramOf.get(instruction.program)
+  // Only the event authority is passed.
+  if (program?.selfCall === undefined || instruction.accounts.length !== 1) {
+    return null
+  }
+  const data = dataOf(instruction)
+  if (data === null || tagAt(data, 0) !== SELF_CALL) {
+    return null
+  }
+  const report = program.selfCall(tagAt(data, 8), data.subarray(16))
+  return report === null ? null : { ...report, dex: program.dex }
+}
+
+/** What events inside of a call say, in order. */
+export const reportsIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<CallReport> => {
+  const reports: Array<CallReport> = []
+  for (const instruction of instructions.slice(at + 1, end)) {
+    const report = selfReport(instruction)
+    if (report !== null) {
+      reports.push(report)
+    }
+  }
+  return reports
+}

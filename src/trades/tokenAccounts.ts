@@ -1,0 +1,106 @@
+/** The token accounts of a transaction, as they were before and after it. */
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import type { Instruction } from "./instructions.ts"
+import { amountFromDigits, type Fields, isCount, isFields, looksLikeAddress } from "./json.ts"
+
+/** A token account that the transaction names or opens. */
+export interface TokenAccount {
+  readonly address: Address
+  readonly mint: Mint
+  /** Whose it is; null when the node does not say, as before 2021. */
+  readonly owner: Address | null
+  /** Null when neither the balances nor the mint itself tell. */
+  readonly decimals: number | null
+  /** The token program that keeps it; null when the node does not say. */
+  readonly program: Address | null
+  /** Zero when it did not exist, or was not a token account. */
+  readonly before: bigint
+  readonly after: bigint
+}
+
+interface Balance {
+  readonly address: Address
+  readonly mint: Mint
+  readonly owner: Address | null
+  readonly program: Address | null
+  readonly decimals: number
+  readonly amount: bigint
+}
+
+const readBalance = (entry: unknown, keys: ReadonlyArray<Address>): Balance | null => {
+  if (!isFields(entry) || !isCount(entry["accountIndex"]) || !isFields(entry["uiTokenAmount"])) {
+    return null
+  }
+  const { mint, owner, programId, uiTokenAmount } = entry
+  const address = keys[entry["accountIndex"]]
+  const amount = amountFromDigits(uiTokenAmount["amount"])
+  const { decimals } = uiTokenAmount
+  if (address === undefined || amount === null || !isCount(decimals) || !looksLikeAddress(mint)) {
+    return null
+  }
+  return {
+    address,
+    mint,
+    owner: looksLikeAddress(owner) ? owner : null,
+    program: looksLikeAddress(programId) ? programId : null,
+    decimals,
+    amount
+  }
+}
+
+/** Adds one list of balances. False when it is malformed. */
+const addBalances = (
+  accounts: Map<Address, TokenAccount>,
+  list: unknown,
+  keys: ReadonlyArray<Address>,
+  when: "before" | "after"
+): boolean => {
+  if (!Array.isArray(list)) {
+    return false
+  }
+  for (const entry of list) {
+    const balance = readBalance(entry, keys)
+    if (balance === null) {
+      return false
+    }
+    const { amount, ...account } = balance
+    const known = accounts.get(account.address)
+    accounts.set(
+      account.address,
+      when === "before"
+        ? { ...account, before: amount, after: 0n }
+        : { ...account, owner: known?.owner ?? account.owner, before: known?.before ?? 0n, after: amount }
+    )
+  }
+  return true
+}
+
+/** Accounts that live only inside the transaction are in no list of balances; what opened them tells whose they are. */
+const addOpened = (accounts: Map<Address, TokenAccount>, instructions: ReadonlyArray<Instruction>): void => {
+  for (const { movements, program } of instructions) {
+    for (const movement of movements) {
+      if (movement.kind === "open" && !accounts.has(movement.account)) {
+        const { account: address, mint, owner } = movement
+        const decimals = mint === SOL ? 9 : null
+        accounts.set(address, { address, mint, owner, decimals, program, before: 0n, after: 0n })
+      }
+    }
+  }
+}
+
+/** By address; null when malformed. Nodes that keep no token balances send null, which is an empty list here. */
+export const readTokenAccounts = (
+  meta: Fields,
+  keys: ReadonlyArray<Address>,
+  instructions: ReadonlyArray<Instruction>
+): ReadonlyMap<Address, TokenAccount> | null => {
+  const accounts = new Map<Address, TokenAccount>()
+  if (
+    !addBalances(accounts, meta["preTokenBalances"] ?? [], keys, "before") ||
+    !addBalances(accounts, meta["postTokenBalances"] ?? [], keys, "after")
+  ) {
+    return null
+  }
+  addOpened(accounts, instructions)
+  return accounts
+}

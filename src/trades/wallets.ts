@@ -1,0 +1,54 @@
+/** Whose trade a pool swap is. */
+import type { Address } from "../domain/Address.ts"
+import { flowOf, isExchange } from "./flows.ts"
+import type { Fill } from "./orders.ts"
+import type { PoolSwap } from "./poolSwaps.ts"
+import type { Transaction } from "./transaction.ts"
+
+const isSigner = ({ keys, signers }: Transaction, wallet: Address): boolean => {
+  const at = keys.indexOf(wallet)
+  return at !== -1 && at < signers
+}
+
+/** Who owned what was paid in, before asking on whose behalf. Null when it came straight out of another pool. */
+const payerOf = (transaction: Transaction, swap: PoolSwap, before: PoolSwap | undefined): Address | null => {
+  const { native, paidFrom, at } = swap
+  if (native !== null || paidFrom === null) {
+    return native?.trader ?? null
+  }
+  const fromPool = before?.at === at && before.vaults.includes(paidFrom.account)
+  return fromPool ? null : (transaction.tokenAccounts.get(paidFrom.account)?.owner ?? paidFrom.authority)
+}
+
+const flowIn = (transaction: Transaction, wallet: Address, outer: number) =>
+  flowOf(transaction, { wallet, custody: null, fromOuter: outer, toOuter: outer, lamports: false })
+
+/** A router swaps with accounts of its own, which end as they began: behind it is the one signer whose tokens moved. */
+const behindRouter = (transaction: Transaction, payer: Address, outer: number): Address => {
+  if (isExchange(flowIn(transaction, payer, outer))) {
+    return payer
+  }
+  const signers = transaction.keys.slice(0, transaction.signers)
+  const moved = signers.filter((signer) => {
+    const flow = flowIn(transaction, signer, outer)
+    return Array.from(flow.values()).some((amount) => amount !== 0n)
+  })
+  return moved[0] !== undefined && moved.length === 1 ? moved[0] : payer
+}
+
+/** The owner of each swap, in order: of the filled order, of the token account that paid, or of what a router swapped for it. */
+export const walletsOf = (
+  transaction: Transaction,
+  swaps: ReadonlyArray<PoolSwap>,
+  fills: ReadonlyArray<Fill>
+): ReadonlyArray<Address> => {
+  const wallets: Array<Address> = []
+  for (const [i, swap] of swaps.entries()) {
+    const fill = fills.find(({ from, to }) => from <= swap.at && swap.at <= to)
+    const payer = payerOf(transaction, swap, swaps[i - 1]) ?? wallets[i - 1] ?? transaction.keys[0] ?? swap.pool
+    const outer = transaction.instructions[swap.at]?.outer ?? 0
+    const owner = isSigner(transaction, payer) ? payer : behindRouter(transaction, payer, outer)
+    wallets.push(fill?.owner ?? owner)
+  }
+  return wallets
+}
