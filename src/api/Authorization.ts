@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { HttpApiMiddleware } from "effect/http-api"
 import type { ApiKey, ApiScope } from "../domain/ApiKey.ts"
 import type { Meter } from "./Metering.ts"
 import {
@@ -29,7 +29,6 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
   "fathom/api/Authorization",
   {
     requiredForClient: true,
-    security: { bearer: HttpApiSecurity.bearer },
     error: [
       MissingApiKey,
       InvalidApiKey,

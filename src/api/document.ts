@@ -99,6 +99,7 @@ export const withAdmission =
         reopen(schema)
       }
     }
+    spec["components"].securitySchemes = { bearer: { type: "http", scheme: "bearer" } }
     spec["components"].headers = { ...common, ...metered, ...retryAfter, ...challenge }
     return spec
   }

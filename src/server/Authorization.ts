@@ -1,5 +1,6 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, type Fiber, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { ipAllowed } from "../access/ipPolicy.ts"
 import { KeyStore } from "../access/KeyStore.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
@@ -13,16 +14,36 @@ import {
   MissingApiKey,
   MissingScope
 } from "../api/problems.ts"
-import type { ApiKey, ApiScope } from "../domain/ApiKey.ts"
+import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
 import { clientAddress } from "./clientAddress.ts"
-import { decide } from "./decide.ts"
+import { decideOn } from "./decide.ts"
 import { Exchange } from "./Exchange.ts"
 import { makeMeter } from "./meter.ts"
+import { rawHeader } from "./rawHeader.ts"
 import { Settings } from "./Settings.ts"
 
-/** Whether the key holds one of the scopes that an endpoint accepts. */
-const inScope = (key: ApiKey, accepted: ReadonlyArray<ApiScope>): boolean =>
-  accepted.length === 0 || accepted.some((scope) => key.scopes.includes(scope))
+type Request = HttpServerRequest.HttpServerRequest
+
+/** What an endpoint asks of a key; read from its annotations once. */
+const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
+  accepted: Context.get(annotations, Scope),
+  budget: Context.get(annotations, Budget),
+  cost: Context.get(annotations, Cost)
+})
+
+const termsByEndpoint = new WeakMap<HttpApiEndpoint.Top, ReturnType<typeof makeTerms>>()
+
+const termsOf = (endpoint: HttpApiEndpoint.Top) => {
+  const terms = termsByEndpoint.get(endpoint) ?? makeTerms(endpoint)
+  termsByEndpoint.set(endpoint, terms)
+  return terms
+}
+
+const BEARER = /^Bearer +(?<secret>\S.*)$/iu
+
+/** What follows the scheme; undefined when there is no bearer token. */
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : BEARER.exec(authorization)?.groups?.["secret"]
 
 const missingScope = ([wanted = "md.read"]: ReadonlyArray<ApiScope>) =>
   new MissingScope({
@@ -32,14 +53,29 @@ const missingScope = ([wanted = "md.read"]: ReadonlyArray<ApiScope>) =>
     }
   })
 
-const callerOf = (request: HttpServerRequest.HttpServerRequest, trustedHops: number): string | null =>
+const callerOf = (request: Request, trustedHops: number): string | null =>
   clientAddress({
     peer: Option.getOrNull(request.remoteAddress),
-    forwardedFor: request.headers["x-forwarded-for"],
+    forwardedFor: rawHeader(request, "x-forwarded-for"),
     trustedHops
   })
 
 const keyStoreDown = () => new DataUnavailable({ error: { message: "The API key cannot be checked right now." } })
+
+const refuseKey = (
+  error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable
+): Effect.Effect<never, InvalidApiKey | KeyDisabled | DataUnavailable> => {
+  switch (error._tag) {
+    case "UnknownKey":
+      return Effect.fail(new InvalidApiKey())
+    case "DisabledKey":
+      return Effect.fail(new KeyDisabled())
+    case "KeyStoreUnavailable":
+      return Effect.andThen(Effect.logError("The key store is unavailable", error.cause), Effect.fail(keyStoreDown()))
+    case "DataUnavailable":
+      return Effect.fail(error)
+  }
+}
 
 /** Key, address, scope, charge: in this order, each before anything more of the request is read. */
 export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | Settings> = Layer.effect(
@@ -50,54 +86,45 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
     const { trustedHops } = yield* Settings
 
     const verify = (
-      secret: Redacted.Redacted
+      fiber: Fiber.Fiber<unknown, unknown>,
+      authorization: string | undefined
     ): Effect.Effect<ApiKey, MissingApiKey | InvalidApiKey | KeyDisabled | DataUnavailable> => {
-      if (Redacted.value(secret) === "") {
-        return Effect.fail(new MissingApiKey())
-      }
-      return decide(keys.authenticate(secret), keyStoreDown).pipe(
-        Effect.catchTags({
-          UnknownKey: () => new InvalidApiKey(),
-          DisabledKey: () => new KeyDisabled(),
-          KeyStoreUnavailable: keyStoreDown
-        })
-      )
+      const secret = bearerOf(authorization)
+      return secret === undefined
+        ? Effect.fail(new MissingApiKey())
+        : Effect.catchEager(decideOn(fiber, keys.authenticate(Redacted.make(secret)), keyStoreDown), refuseKey)
     }
 
-    /** What keeps this key from this endpoint; undefined when nothing does. */
-    const objection = (
+    const accept = (
       key: ApiKey,
       accepted: ReadonlyArray<ApiScope>,
-      request: HttpServerRequest.HttpServerRequest
-    ) => {
+      request: Request
+    ): Effect.Effect<void, IpNotAllowed | MissingScope> => {
       if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, callerOf(request, trustedHops))) {
-        return new IpNotAllowed()
+        return Effect.fail(new IpNotAllowed())
       }
-      return inScope(key, accepted) ? undefined : missingScope(accepted)
+      const isAccepted = accepted.length === 0 || accepted.some((scope) => key.scopes.includes(scope))
+      return isAccepted ? Effect.void : Effect.fail(missingScope(accepted))
     }
 
-    return Authorization.of({
-      bearer: (httpEffect, { credential, endpoint }) =>
-        Effect.withFiber((fiber) => {
-          const exchange = fiber.getRef(Exchange)
-          exchange.keyed = true
-          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const admitted = verify(credential).pipe(
-            Effect.flatMap((key) => {
-              const objected = objection(key, Context.get(endpoint.annotations, Scope), request)
-              return objected === undefined ? Effect.succeed(key) : Effect.fail(objected)
-            })
-          )
-          return Effect.flatMap(admitted, (key) => {
-            const budget = Context.get(endpoint.annotations, Budget)
-            const cost = Context.get(endpoint.annotations, Cost)
-            return Effect.flatMap(makeMeter({ exchange, limiter, key: key.id, budget, cost }), (meter) =>
-              Effect.updateContext(httpEffect, (context) =>
-                context.pipe(Context.add(CurrentKey, key), Context.add(Meter, meter))
-              )
+    // The eager combinators do without a fiber's help as long as every answer is there at once, which in process it is.
+    return Authorization.of((httpEffect, { endpoint }) =>
+      Effect.withFiber((fiber) => {
+        const exchange = fiber.getRef(Exchange)
+        exchange.keyed = true
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const { accepted, budget, cost } = termsOf(endpoint)
+        const admitted = Effect.flatMapEager(verify(fiber, rawHeader(request, "authorization")), (key) =>
+          Effect.mapEager(accept(key, accepted, request), () => key)
+        )
+        return Effect.flatMapEager(admitted, (key) =>
+          Effect.flatMapEager(makeMeter({ fiber, exchange, limiter, key: key.id, budget, cost }), (meter) =>
+            Effect.updateContext(httpEffect, (context) =>
+              Context.add(Context.add(context, CurrentKey, key), Meter, meter)
             )
-          })
-        })
-    })
+          )
+        )
+      })
+    )
   })
 )

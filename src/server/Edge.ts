@@ -7,6 +7,7 @@ import { Drain } from "./Drain.ts"
 import { Exchange, openExchange, RequestIds } from "./Exchange.ts"
 import { finish } from "./finish.ts"
 import { preflightHeaders } from "./headers.ts"
+import { rawHeader } from "./rawHeader.ts"
 import { placeholder } from "./Refusals.ts"
 import { refusal } from "./refusal.ts"
 
@@ -36,7 +37,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
       return (routed) =>
         Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const exchange = openExchange(nextId(), request.headers["x-client-request-id"])
+          const exchange = openExchange(nextId(), rawHeader(request, "x-client-request-id"))
           HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finish(exchange, finishing))
           if (request.url.length > MAX_URL) {
             exchange.problem = refusal("uri_too_long")

@@ -1,6 +1,6 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Duration, Effect, Fiber, Scope } from "effect"
-import { HttpServerError, type HttpServerResponse } from "effect/http"
+import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { createServer, type Server } from "node:http"
 import { Server as NetServer } from "node:net"
 import { Drain } from "./Drain.ts"
@@ -13,7 +13,11 @@ export class Listening extends Context.Service<Listening, { readonly port: numbe
   "fathom/server/NodeServer/Listening"
 ) {}
 
-type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
+type App = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  unknown,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
 
 const open = (settings: SettingsShape): Server =>
   createServer({
@@ -68,8 +72,15 @@ const portOf = (server: Server): number => {
   return typeof address === "object" && address !== null ? address.port : 0
 }
 
+/**
+ * Every request copies the context it starts with, so it starts without our services: the layers that need them have
+ * closed over them. What remains is what shapes a fiber, such as its clock and its loggers.
+ */
+const withoutServices = (context: Context.Context<never>): Context.Context<never> =>
+  Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("fathom/"))))
+
 /** Listens until the scope closes, and drains before it does. */
-export const serve = Effect.fnUntraced(function* <R>(app: App<R>) {
+export const serve = Effect.fnUntraced(function* (app: App) {
   const settings = yield* Settings
   const drain = yield* Drain
   const nextId = yield* RequestIds
@@ -78,7 +89,7 @@ export const serve = Effect.fnUntraced(function* <R>(app: App<R>) {
   const server = open(settings)
   // Closes before the server does: what is still running when the time is up is interrupted.
   const requests = yield* Scope.fork(scope, "parallel")
-  const handle = yield* NodeHttpServer.makeHandler(app, { scope: requests })
+  const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
   refuseWithEnvelope(server, nextId, handle)
 
   yield* Effect.acquireRelease(listen(server, settings), () => shutDown(server, drain, settings))

@@ -5,7 +5,7 @@ import { catalogue, type ErrorCode } from "../api/catalogue.ts"
 import { LimiterUnavailable, type Problem } from "../api/problems.ts"
 import { decide } from "./decide.ts"
 import type { Exchange } from "./Exchange.ts"
-import { exchangeHeaders, problemHeaders } from "./headers.ts"
+import { type HeaderRecord, writeExchange, writeProblem } from "./headers.ts"
 import { envelope, refusal } from "./refusal.ts"
 
 /** What finishing an answer needs besides the answer. */
@@ -52,21 +52,26 @@ const refundAll = (exchange: Exchange, limiter: RateLimiter["Service"]) =>
     })
   )
 
+/** The response with other headers. Its own constructors would copy and normalise each of them again. */
+const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: HeaderRecord) => {
+  const copy: HttpServerResponse.HttpServerResponse = Object.create(Object.getPrototypeOf(response))
+  return Object.assign(copy, response, { headers })
+}
+
 const write = (response: HttpServerResponse.HttpServerResponse, exchange: Exchange, finishing: Finishing) => {
   const nowMs = finishing.clock.currentTimeMillisUnsafe()
-  const headers = exchangeHeaders(exchange, nowMs)
+  const { problem } = exchange
+  const headers: HeaderRecord = problem === undefined ? { ...response.headers } : {}
+  writeExchange(headers, exchange, nowMs)
   if (finishing.closing()) {
     headers["connection"] = "close"
   }
-  const { problem } = exchange
   if (problem === undefined) {
-    return HttpServerResponse.setHeaders(response, headers)
+    return withHeaders(response, headers)
   }
-  return HttpServerResponse.text(envelope(problem, exchange.id), {
-    status: catalogue[problem.error.code].status,
-    contentType: "application/json",
-    headers: Object.assign(headers, problemHeaders(problem, exchange, nowMs))
-  })
+  writeProblem(headers, problem, exchange, nowMs)
+  const { status } = catalogue[problem.error.code]
+  return HttpServerResponse.text(envelope(problem, exchange.id), { status, contentType: "application/json", headers })
 }
 
 /** The last step of every answer: a problem in place of what the handler left, refunds, and all headers at once. */

@@ -55,13 +55,11 @@ const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: numbe
   headers["ratelimit"] = `"${reading.budget}";r=${reading.remaining};t=${secondsLeft(reading, nowMs)}`
 }
 
-/** What every answer carries: its id, CORS, and whatever the exchange has learnt of the caller. */
-export const exchangeHeaders = (exchange: Exchange, nowMs: number): HeaderRecord => {
-  const headers: HeaderRecord = {
-    "x-request-id": exchange.id,
-    "access-control-allow-origin": "*",
-    "access-control-expose-headers": EXPOSED
-  }
+/** Adds what every answer carries: its id, CORS, and whatever the exchange has learnt of the caller. */
+export const writeExchange = (headers: HeaderRecord, exchange: Exchange, nowMs: number): void => {
+  headers["x-request-id"] = exchange.id
+  headers["access-control-allow-origin"] = "*"
+  headers["access-control-expose-headers"] = EXPOSED
   if (exchange.keyed) {
     headers["cache-control"] = "no-store"
   }
@@ -71,7 +69,6 @@ export const exchangeHeaders = (exchange: Exchange, nowMs: number): HeaderRecord
   if (exchange.clientId !== undefined) {
     headers["x-client-request-id"] = exchange.clientId
   }
-  return headers
 }
 
 /** Seconds that the refused caller should wait: on a 429 until the cost fits, else what the problem or its code says. */
@@ -82,9 +79,8 @@ const retryAfterOf = (problem: Problem, exchange: Exchange, nowMs: number): numb
     : (problem.retryAfter ?? defaultRetryAfter(problem.error.code))
 }
 
-/** What a refusal adds to `exchangeHeaders`. */
-export const problemHeaders = (problem: Problem, exchange: Exchange, nowMs: number): HeaderRecord => {
-  const headers: HeaderRecord = {}
+/** Adds what a refusal carries besides. */
+export const writeProblem = (headers: HeaderRecord, problem: Problem, exchange: Exchange, nowMs: number): void => {
   const seconds = retryAfterOf(problem, exchange, nowMs)
   if (seconds !== undefined) {
     headers["retry-after"] = String(seconds)
@@ -95,5 +91,4 @@ export const problemHeaders = (problem: Problem, exchange: Exchange, nowMs: numb
   if (exchange.allow !== undefined) {
     headers["allow"] = exchange.allow
   }
-  return headers
 }

@@ -1,15 +1,17 @@
-import { Effect } from "effect"
+import { Effect, type Fiber } from "effect"
 import type { RateLimiter } from "../access/RateLimiter.ts"
 import type { Meter } from "../api/Metering.ts"
 import { LimiterUnavailable, RateLimited } from "../api/problems.ts"
 import { type BudgetExceeded, type BudgetName, budgets, type BudgetState, type Charge } from "../domain/Budget.ts"
-import { decide } from "./decide.ts"
+import { decide, decideOn } from "./decide.ts"
 import type { Exchange } from "./Exchange.ts"
 
 type Limiter = RateLimiter["Service"]
 
 /** What one request may be charged, and to whom. */
 export interface Terms {
+  /** The fiber of the request. */
+  readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly exchange: Exchange
   readonly limiter: Limiter
   readonly key: string
@@ -29,10 +31,8 @@ export const rateLimited = (budget: BudgetName) =>
     }
   })
 
-const admit = (limiter: Limiter, key: string, budget: BudgetName, cost: number) =>
-  decide(limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge)).pipe(
-    Effect.catchTag("LimiterUnavailable", unavailable)
-  )
+const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
+  decideOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
 
 const turnAway = (exchange: Exchange, refused: BudgetExceeded, state: Pick<BudgetState, "remaining">) => {
   exchange.reading = {
@@ -59,32 +59,44 @@ const record = (exchange: Exchange, charge: Charge): Charge => {
   return charge
 }
 
+/** What the limiter itself says is logged; that it said nothing in time has been already. */
+const down = (error: { readonly cause?: unknown }): Effect.Effect<never, LimiterUnavailable> =>
+  error.cause === undefined
+    ? Effect.fail(unavailable())
+    : Effect.andThen(Effect.logError("The limiter is unavailable", error.cause), Effect.fail(unavailable()))
+
+/** Whole or not at all: what was charged up front goes back before the refusal leaves. */
+const turnBack = (terms: Terms, refused: BudgetExceeded) =>
+  Effect.forEach(terms.exchange.charges.splice(0), (charge) => decide(terms.limiter.refund(charge), unavailable)).pipe(
+    Effect.catchTag("LimiterUnavailable", unavailable),
+    Effect.flatMap((states) => turnAway(terms.exchange, refused, states.at(-1) ?? refused))
+  )
+
+const raise = (terms: Terms, budget: BudgetName, units: number) => {
+  const due = units - (terms.exchange.reading?.cost ?? 0)
+  return due <= 0
+    ? Effect.void
+    : admit(terms, budget, due).pipe(
+        Effect.map((charge) => void record(terms.exchange, charge)),
+        Effect.catch((error) => (error._tag === "BudgetExceeded" ? turnBack(terms, error) : down(error)))
+      )
+}
+
+const freeMeter: Meter["Service"] = { charge: null, raiseTo: () => Effect.void }
+
 /** Charges what is due up front and gives the meter of the rest of the request. */
 export const makeMeter = (terms: Terms): Effect.Effect<Meter["Service"], RateLimited | LimiterUnavailable> => {
-  const { budget, cost, exchange, key, limiter } = terms
+  const { budget, cost, exchange } = terms
   if (budget === null) {
-    return Effect.succeed({ charge: null, raiseTo: () => Effect.void })
+    return Effect.succeed(freeMeter)
   }
-
-  const raiseTo = Effect.fnUntraced(function* (units: number) {
-    const due = units - (exchange.reading?.cost ?? 0)
-    if (due <= 0) {
-      return
-    }
-    yield* admit(limiter, key, budget, due).pipe(
-      Effect.map((charge) => record(exchange, charge)),
-      Effect.catchTag("BudgetExceeded", (refused) =>
-        // Whole or not at all: what was charged up front goes back before the refusal leaves.
-        Effect.forEach(exchange.charges.splice(0), (charge) => decide(limiter.refund(charge), unavailable)).pipe(
-          Effect.catchTag("LimiterUnavailable", unavailable),
-          Effect.flatMap((states) => turnAway(exchange, refused, states.at(-1) ?? refused))
-        )
-      )
-    )
-  })
-
-  return admit(limiter, key, budget, cost).pipe(
-    Effect.map((charge) => ({ charge: record(exchange, charge), raiseTo })),
-    Effect.catchTag("BudgetExceeded", (refused) => turnAway(exchange, refused, refused))
+  const admitted = Effect.catchEager(
+    admit(terms, budget, cost),
+    (error): Effect.Effect<never, RateLimited | LimiterUnavailable> =>
+      error._tag === "BudgetExceeded" ? Effect.fail(turnAway(exchange, error, error)) : down(error)
   )
+  return Effect.mapEager(admitted, (charge) => ({
+    charge: record(exchange, charge),
+    raiseTo: (units: number) => Effect.suspend(() => raise(terms, budget, units))
+  }))
 }

@@ -1,7 +1,7 @@
 /** Answers to what never becomes a request: the HTTP parser's refusals, in the same envelope as every other. */
 import { catalogue, type ErrorCode } from "../api/catalogue.ts"
 import { openExchange } from "./Exchange.ts"
-import { exchangeHeaders, type HeaderRecord, problemHeaders } from "./headers.ts"
+import { type HeaderRecord, writeExchange, writeProblem } from "./headers.ts"
 import { envelope, refusal } from "./refusal.ts"
 
 /** A whole answer, not yet in the form of any transport. */
@@ -19,18 +19,14 @@ export const plainAnswer = (
   const exchange = openExchange(options.id, undefined)
   const problem = refusal(code, options.message)
   const body = envelope(problem, options.id)
-  return {
-    status: catalogue[code].status,
-    headers: {
-      "content-type": "application/json",
-      "content-length": String(new TextEncoder().encode(body).length),
-      connection: "close",
-      ...exchangeHeaders(exchange, 0),
-      ...problemHeaders(problem, exchange, 0),
-      ...options.headers
-    },
-    body
+  const headers: HeaderRecord = {
+    "content-type": "application/json",
+    "content-length": String(new TextEncoder().encode(body).length),
+    connection: "close"
   }
+  writeExchange(headers, exchange, 0)
+  writeProblem(headers, problem, exchange, 0)
+  return { status: catalogue[code].status, headers: Object.assign(headers, options.headers), body }
 }
 
 /** The answer as bytes on a socket. */
