@@ -34,8 +34,37 @@ export type Address = typeof Address.Type
 /** A token mint is an address like any other; the name says which one is meant. */
 export type Mint = Address
 
-/** The address that 32 raw bytes spell. The caller guarantees the length. */
-export const addressFromBytes = (bytes: Uint8Array): Address => bs58.encode(bytes) as Address
+/** A power of two: how many spellings are remembered, one for each value of the hash. */
+const SPELLINGS = 2 ** 14
+const spelled: Array<{ readonly bytes: Uint8Array; readonly text: Address } | undefined> = []
+
+// Addresses are hashes or public keys, so a few of their bytes are as good a hash as any.
+const hashOf = (bytes: Uint8Array): number =>
+  ((bytes[0] ?? 0) | ((bytes[13] ?? 0) << 8) | ((bytes[31] ?? 0) << 16)) % SPELLINGS
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => {
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] !== b[i]) {
+      return false
+    }
+  }
+  return a.length === b.length
+}
+
+/**
+ * The address that 32 raw bytes spell. The caller guarantees the length. Spelling one anew takes microseconds, and a pool
+ * that is decoded again names the same mints and vaults as before.
+ */
+export const addressFromBytes = (bytes: Uint8Array): Address => {
+  const hash = hashOf(bytes)
+  const known = spelled[hash]
+  if (known !== undefined && isSame(known.bytes, bytes)) {
+    return known.text
+  }
+  const text = bs58.encode(bytes) as Address
+  spelled[hash] = { bytes: bytes.slice(), text }
+  return text
+}
 
 /** The 32 raw bytes of an address. */
 export const addressToBytes = (address: Address): Uint8Array => bs58.decode(address)

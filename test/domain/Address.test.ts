@@ -26,6 +26,22 @@ describe("Address", () => {
     assert.deepStrictEqual(addressToBytes(addressFromBytes(bytes)), bytes)
   })
 
+  it("spells bytes that share a hash each in its own way, in any order", () => {
+    const twin = (n: number) => Uint8Array.from({ length: 32 }, (_, i) => (i === 5 ? n : i))
+    const texts = [1, 2, 1, 2].map((n) => addressFromBytes(twin(n)))
+    assert.strictEqual(texts[0], texts[2])
+    assert.strictEqual(texts[1], texts[3])
+    assert.notStrictEqual(texts[0], texts[1])
+  })
+
+  it("keeps a spelling when the bytes it was read from change", () => {
+    const bytes = new Uint8Array(32).fill(9)
+    const before = addressFromBytes(bytes)
+    bytes[5] = 10
+    assert.notStrictEqual(addressFromBytes(bytes), before)
+    assert.strictEqual(addressFromBytes(new Uint8Array(32).fill(9)), before)
+  })
+
   it("is refused by the schema unless it is 32 bytes of base58", () => {
     const decode = Schema.decodeUnknownOption(Address)
     assert.strictEqual(decode(SOL)._tag, "Some")
