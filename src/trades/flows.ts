@@ -1,6 +1,6 @@
 /** What went into and out of the accounts of each wallet within some top-level instructions. */
+import { TOKEN_2022_PROGRAM } from "../amm/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import { TOKEN_2022_PROGRAM } from "./instructions.ts"
 import type { TokenAccount } from "./tokenAccounts.ts"
 import type { Transaction } from "./transaction.ts"
 
