@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, type Layer } from "effect"
+import { Cause, Clock, Context, Effect, type Layer } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "../access/RateLimiter.ts"
@@ -14,6 +14,14 @@ import { refusal } from "./refusal.ts"
 const MAX_URL = 8192
 
 const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
+
+/** Contracts report their own failures; this is for what is served beside them. */
+const reportDefect = (cause: Cause.Cause<unknown>) =>
+  Cause.hasDies(cause)
+    ? Effect.flatMap(Exchange, ({ id }) =>
+        Effect.logError("A request failed", cause).pipe(Effect.annotateLogs({ requestId: id }))
+      )
+    : Effect.void
 
 /**
  * Around every request, routed or not: it opens the exchange, answers what needs no route, and has `finish` write the
@@ -34,8 +42,9 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
       }
       const nextId = yield* RequestIds
 
-      return (routed) =>
-        Effect.withFiber((fiber) => {
+      return (routed) => {
+        const watched = Effect.tapCause(routed, reportDefect)
+        return Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const exchange = openExchange(nextId(), rawHeader(request, "x-client-request-id"))
           HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finish(exchange, finishing))
@@ -46,8 +55,9 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
           if (request.method === "OPTIONS") {
             return Effect.succeed(preflight)
           }
-          return Effect.provideService(routed, Exchange, exchange)
+          return Effect.provideService(watched, Exchange, exchange)
         })
+      }
     }),
     { global: true }
   )
