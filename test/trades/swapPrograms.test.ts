@@ -131,10 +131,11 @@ const cases = instructions.flatMap(([program, dex, all]) =>
   all.map((instruction) => ({ program, dex, instruction, title: `${dex} ${instruction.name}` }))
 )
 
+const sorted = (all: ReadonlyArray<{ readonly dex: string; readonly programId: Address }>) =>
+  all.map(({ dex, programId }) => `${dex} ${programId}`).toSorted()
+
 describe("swap instructions", () => {
   it("are decoded under the same label and address as the pools that are priced", () => {
-    const sorted = (all: ReadonlyArray<{ readonly dex: string; readonly programId: Address }>) =>
-      all.map(({ dex, programId }) => `${dex} ${programId}`).toSorted()
     assert.deepStrictEqual(sorted(swapPrograms), sorted(programs))
   })
 

@@ -132,12 +132,12 @@ const metaOf = (plan: Plan, keys: ReadonlyArray<Address>, write: (flat: FlatCall
   logMessages: plan.logs === undefined ? [] : plan.logs
 })
 
-const answer = (message: object, meta: object) => ({
+const answer = <Message, Meta>(plan: Plan, message: Message, meta: Meta) => ({
   slot: 400_000_000,
   blockTime: 1_790_000_000,
   transactionIndex: 17,
   version: 0,
-  transaction: { signatures: [SIGNATURE], message },
+  transaction: { signatures: plan.signers.map(() => SIGNATURE), message },
   meta
 })
 
@@ -157,7 +157,7 @@ export const encoded = (plan: Plan) => {
     instructions: plan.calls.map((call) => write({ call, height: 1 }))
   }
   const loadedAddresses = { writable: keys.slice(fixed, fixed + 1), readonly: keys.slice(fixed + 1) }
-  return answer(message, { ...metaOf(plan, keys, write), loadedAddresses })
+  return answer(plan, message, { ...metaOf(plan, keys, write), loadedAddresses })
 }
 
 const amountAt = (data: Uint8Array, at: number) => String(Buffer.from(data).readBigUInt64LE(at))
@@ -192,7 +192,7 @@ export const parsed = (plan: Plan) => {
     accountKeys: keys.map((pubkey, i) => ({ pubkey, signer: i < plan.signers.length, writable: true })),
     instructions: plan.calls.map((call) => write({ call, height: 1 }))
   }
-  return answer(message, metaOf(plan, keys, write))
+  return answer(plan, message, metaOf(plan, keys, write))
 }
 
 /** The plan as the decoder reads it. */
