@@ -1,0 +1,57 @@
+import { type Effect, Schema } from "effect"
+import type { PerpsVenue } from "../domain/Perps.ts"
+import type { Book } from "./bookWalk.ts"
+import type { Funding } from "./funding.ts"
+
+/** What a venue charges on the value of a trade, in millionths of a basis point; negative is a rebate. */
+export interface Fees {
+  readonly taker: bigint
+  readonly maker: bigint
+}
+
+/** Which sizes a venue takes; null is no such rule. In units of 10^-30. */
+export interface Lots {
+  /** Sizes are whole multiples of this many coins. */
+  readonly step: bigint
+  readonly least: bigint | null
+  readonly most: bigint | null
+  /** The least value of an order in dollars. */
+  readonly leastValue: bigint | null
+}
+
+/** One market of one venue, at one moment. */
+export interface VenueMarket extends Book {
+  /** When the venue says that the book stood like this, in milliseconds since the Unix epoch. */
+  readonly asOfMs: number
+  readonly lots: Lots
+  readonly funding: Funding
+  readonly fees: Fees
+}
+
+/** The venue answers, and has no such market or does not trade it now. */
+export class NoMarket extends Schema.TaggedError<NoMarket>()("NoMarket", { symbol: Schema.String }) {}
+
+/** The venue answers with a book that is too old to price from. */
+export class StaleBook extends Schema.TaggedError<StaleBook>()("StaleBook", { asOfMs: Schema.Int }) {}
+
+/**
+ * The venue gave no usable answer. `late`: not in time. `down`: not at all, or an error of its own. `limited`: it wants to
+ * be left alone. `malformed`: not what its documentation promises. `resting`: it was not asked, after failing repeatedly.
+ */
+export class VenueUnreadable extends Schema.TaggedError<VenueUnreadable>()("VenueUnreadable", {
+  why: Schema.Literals(["late", "down", "limited", "malformed", "resting"]),
+  detail: Schema.String
+}) {}
+
+export type VenueFault = NoMarket | StaleBook | VenueUnreadable
+
+/** One exchange as this service sees it. */
+export interface Venue {
+  readonly key: PerpsVenue
+  /** The fees of an account without volume, where the venue states them for all markets alike. */
+  readonly fees: Fees | null
+  /** How old a book may be. */
+  readonly maxAgeMs: number
+  /** Reads the market of a base symbol. The answer may be of any age; the caller sets the deadline. */
+  readonly read: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
+}

@@ -1,0 +1,29 @@
+/** What holding a position costs. Every venue here charges longs, and pays shorts, while its rate is positive. */
+import { ONE, type Ratio } from "./exact.ts"
+import type { Side } from "./bookWalk.ts"
+
+export const HOURS_OF_YEAR = 8760n
+
+/** A venue's rate: the share of the position that longs pay shorts. */
+export interface Funding {
+  readonly rate: Ratio
+  /** Hours that the rate is for, which need not be those between two payments. */
+  readonly rateHours: number
+  /** Hours from payment to payment; for a venue that charges all the time, those of its rate. */
+  readonly intervalHours: number
+}
+
+/** The rate of a year in percent points, without compounding; positive when longs pay. */
+export const aprPct = ({ rate, rateHours }: Funding): Ratio => ({
+  numerator: rate.numerator * HOURS_OF_YEAR * 100n,
+  denominator: rate.denominator * BigInt(rateHours)
+})
+
+/**
+ * `s * aprPct * 100 * holdHours / 8760` in basis points: `s` is 1 for a buyer and -1 for a seller, so that a negative cost
+ * is paid to the holder. Hours are in units of 10^-30.
+ */
+export const holdBps = (side: Side, apr: Ratio, holdHours: bigint): Ratio => {
+  const cost = apr.numerator * 100n * holdHours
+  return { numerator: side === "buy" ? cost : -cost, denominator: apr.denominator * HOURS_OF_YEAR * ONE }
+}

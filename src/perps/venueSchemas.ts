@@ -1,0 +1,55 @@
+/** Numbers and books as venues spell them, and as this service reads them. */
+import { Result, Schema, SchemaTransformation } from "effect"
+import type { Book, Level } from "./bookWalk.ts"
+import { isCrossed } from "./bookWalk.ts"
+import { DECIMAL, fixedOfNumber, fixedText, parseFixed } from "./exact.ts"
+import { VenueUnreadable } from "./Venue.ts"
+
+/** Decimal text, in units of 10^-30. */
+export const DecimalText = Schema.String.check(Schema.isPattern(DECIMAL)).pipe(
+  Schema.decodeTo(
+    Schema.BigInt,
+    // The pattern has been checked, so there is always a value.
+    SchemaTransformation.transform({
+      decode: (text: string) => parseFixed(text) ?? 0n,
+      encode: (value) => fixedText(value)
+    })
+  )
+)
+
+/** A JSON number, in units of 10^-30, by the digits it was written with. */
+export const DecimalNumber = Schema.Finite.check(Schema.makeFilter((value) => fixedOfNumber(value) !== null)).pipe(
+  Schema.decodeTo(
+    Schema.BigInt,
+    SchemaTransformation.transform({
+      decode: (value: number) => fixedOfNumber(value) ?? 0n,
+      encode: (value) => Number(fixedText(value))
+    })
+  )
+)
+
+/** Whole units of a venue as digits. */
+export const WholeText = Schema.String.check(Schema.isPattern(/^-?[0-9]{1,40}$/u)).pipe(
+  Schema.decodeTo(Schema.BigInt, SchemaTransformation.bigintFromString)
+)
+
+const malformed = (detail: string) => Result.fail(new VenueUnreadable({ why: "malformed", detail }))
+
+const descending = (a: Level, b: Level) => (a.price === b.price ? 0 : a.price > b.price ? -1 : 1)
+
+const isHeld = ({ size }: Level) => size > 0n
+
+/** A book from its levels in whatever order: empty ones are left out, and one that cannot exist is malformed. */
+export const bookOf = (
+  bids: ReadonlyArray<Level>,
+  asks: ReadonlyArray<Level>
+): Result.Result<Book, VenueUnreadable> => {
+  if ([...bids, ...asks].some(({ price, size }) => price <= 0n || size < 0n)) {
+    return malformed("a level without a price, or of less than nothing")
+  }
+  const book = {
+    bids: bids.filter(isHeld).toSorted(descending),
+    asks: asks.filter(isHeld).toSorted((a, b) => descending(b, a))
+  }
+  return isCrossed(book) ? malformed("a crossed book") : Result.succeed(book)
+}
