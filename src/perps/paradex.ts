@@ -1,0 +1,110 @@
+/**
+ * Paradex: `GET /markets`, `/markets/summary` and `/orderbook`. Funding accrues all the time; its rate is for the market's
+ * own funding period, eight hours where nothing else is said, and longs pay while it is positive. Fees come with the
+ * market, as those of orders that are sent through the API.
+ */
+import { Cache, Effect, Exit, Option, Schema } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { ONE } from "./exact.ts"
+import { NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
+import { makeAsk } from "./venueHttp.ts"
+import { bookOf, DecimalText } from "./venueSchemas.ts"
+
+/** A share of one as millionths of a basis point. */
+const MILLIONTHS_OF_BPS = 10_000n * 1_000_000n
+const USUAL_PERIOD_HOURS = 8
+
+const Fee = Schema.Struct({ fee: DecimalText })
+const positive = DecimalText.check(Schema.isGreaterThanBigInt(0n))
+
+const Markets = Schema.Struct({
+  results: Schema.Array(
+    Schema.Struct({
+      symbol: Schema.String,
+      asset_kind: Schema.String,
+      order_size_increment: positive,
+      min_notional: Schema.optionalKey(DecimalText),
+      max_order_size: Schema.optionalKey(DecimalText),
+      funding_period_hours: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 24 }))),
+      fee_config: Schema.Struct({ api_fee: Schema.Struct({ taker_fee: Fee, maker_fee: Fee }) })
+    })
+  )
+})
+
+const Summaries = Schema.Struct({
+  results: Schema.Array(Schema.Struct({ symbol: Schema.String, funding_rate: DecimalText }))
+})
+
+const Levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
+const Orderbook = Schema.Struct({ market: Schema.String, last_updated_at: Schema.Int, bids: Levels, asks: Levels })
+
+const levelOf = ([price, size]: (typeof Levels.Type)[number]) => ({ price, size })
+
+const feeOf = ({ fee }: typeof Fee.Type): bigint => (fee * MILLIONTHS_OF_BPS) / ONE
+
+const isAbsent = (exit: Exit.Exit<unknown, NoMarket | VenueUnreadable>): boolean =>
+  Option.exists(Exit.findErrorOption(exit), ({ _tag }) => _tag === "NoMarket")
+
+const marketOf = (symbol: string) => `${symbol}-USD-PERP`
+const only = (symbol: string) => ({ urlParams: { market: marketOf(symbol) } })
+const absence = (symbol: string) => ({ symbol, statuses: [400, 404] })
+
+/** Reads from the API under this address. */
+export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
+  const ask = yield* makeAsk
+
+  const termsOf = Effect.fnUntraced(function* (symbol: string) {
+    const { value } = yield* ask(HttpClientRequest.get(`${baseUrl}/markets`, only(symbol)), Markets, absence(symbol))
+    const market = value.results.find((one) => one.symbol === marketOf(symbol) && one.asset_kind === "PERP")
+    return market === undefined ? yield* new NoMarket({ symbol }) : market
+  })
+
+  // That there is no such market is worth remembering as much as what one is like.
+  const terms = yield* Cache.makeWith(termsOf, {
+    capacity: 256,
+    timeToLive: (exit) => (Exit.isSuccess(exit) || isAbsent(exit) ? "30 seconds" : 0)
+  })
+
+  const bookAndRate = (symbol: string) =>
+    Effect.all(
+      [
+        ask(
+          HttpClientRequest.get(`${baseUrl}/orderbook/${marketOf(symbol)}`, { urlParams: { depth: "100" } }),
+          Orderbook,
+          absence(symbol)
+        ),
+        ask(HttpClientRequest.get(`${baseUrl}/markets/summary`, only(symbol)), Summaries, absence(symbol))
+      ],
+      { concurrency: 2 }
+    )
+
+  const read = Effect.fnUntraced(function* (symbol: string) {
+    const market = yield* Cache.get(terms, symbol)
+    const [{ value: heard }, { value: summaries }] = yield* bookAndRate(symbol)
+    const summary = summaries.results.find((one) => one.symbol === market.symbol)
+    if (summary === undefined) {
+      return yield* new NoMarket({ symbol })
+    }
+    const hours = market.funding_period_hours ?? USUAL_PERIOD_HOURS
+    return {
+      ...(yield* Effect.fromResult(bookOf(heard.bids.map(levelOf), heard.asks.map(levelOf)))),
+      asOfMs: heard.last_updated_at,
+      lots: {
+        step: market.order_size_increment,
+        least: null,
+        most: market.max_order_size ?? null,
+        leastValue: market.min_notional ?? null
+      },
+      funding: {
+        rate: { numerator: summary.funding_rate, denominator: ONE },
+        rateHours: hours,
+        intervalHours: hours
+      },
+      fees: { taker: feeOf(market.fee_config.api_fee.taker_fee), maker: feeOf(market.fee_config.api_fee.maker_fee) }
+    }
+  })
+
+  // A quiet market's book is not updated, and is no worse for it.
+  const venue: Venue = { key: "paradex", fees: null, maxAgeMs: 60_000, read }
+  return venue
+})
