@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { fixedNumber, fixedText, roundAt } from "../../src/perps/exact.ts"
+import { aprPct } from "../../src/perps/funding.ts"
+import { json, type Override, recordedClient, recordings } from "./recorded.ts"
+import { RECORDED_MS, type Recording } from "./recording.ts"
+
+const read = (recording: Recording, override?: Override, symbol = "BTC") =>
+  recording.make.pipe(
+    Effect.flatMap((venue) => venue.read(symbol)),
+    Effect.provide(recordedClient(recording.answers, override)),
+    Effect.scoped
+  )
+
+const faultOf = (recording: Recording, override: Override, symbol?: string) =>
+  Effect.map(Effect.flip(read(recording, override, symbol)), (fault) =>
+    fault._tag === "VenueUnreadable" ? fault.why : fault._tag
+  )
+
+const instead =
+  (path: string, answer: () => ReturnType<Override>): Override =>
+  (asked) =>
+    asked === path ? answer() : undefined
+
+const gone =
+  (absent: Recording["absent"]): Override =>
+  (asked) =>
+    asked in absent ? new Response("{}", { status: absent[asked] ?? 404 }) : undefined
+
+const bytes = (count: number) => new Response(`"${"x".repeat(count)}"`)
+
+describe.each(recordings)("the adapter of $key", (recording) => {
+  const { absent, answers, book, crossed, key, meaning } = recording
+  const failing = (path: string, answer: () => ReturnType<Override>) => faultOf(recording, instead(path, answer))
+
+  it.effect("reads a market from what the venue documents, to the last digit", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(RECORDED_MS + 400)
+      const market = yield* read(recording)
+      const plain = ({ price, size }: (typeof market.bids)[number]) => [fixedText(price), fixedText(size)] as const
+      assert.deepStrictEqual(market.bids.map(plain), meaning.bids)
+      assert.deepStrictEqual(market.asks.map(plain), meaning.asks)
+      assert.strictEqual(market.asOfMs, RECORDED_MS)
+      assert.strictEqual(fixedText(market.lots.step), meaning.step)
+      assert.strictEqual(fixedNumber(market.fees.taker, 6), meaning.takerBps)
+      assert.strictEqual(fixedNumber(market.fees.maker, 6), meaning.makerBps)
+    })
+  )
+
+  it.effect("annualises funding from the venue's own interval and sign", () =>
+    Effect.gen(function* () {
+      const { funding } = yield* read(recording)
+      assert.strictEqual(fixedNumber(roundAt(aprPct(funding), 12), 12), meaning.fundingAprPct)
+      assert.strictEqual(funding.intervalHours, meaning.fundingIntervalHours)
+    })
+  )
+
+  it.effect("knows a market that the venue does not have", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* faultOf(recording, gone(absent), "NOPE"), "NoMarket")
+    })
+  )
+
+  for (const path of Object.keys(answers)) {
+    it.effect(`tells apart the ways in which ${path} fails`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* failing(path, () => new Response("", { status: 503 })), "down")
+        assert.strictEqual(yield* failing(path, () => new Response("", { status: 429 })), "limited")
+        assert.strictEqual(yield* failing(path, () => new Response("", { status: 418 })), "malformed")
+        assert.strictEqual(yield* failing(path, () => "unreachable"), "down")
+        assert.strictEqual(
+          yield* failing(path, () => new Response(JSON.stringify(answers[path]).slice(0, -2))),
+          "malformed"
+        )
+        assert.strictEqual(yield* failing(path, () => json({ surprise: [] })), "malformed")
+        assert.strictEqual(yield* failing(path, () => bytes(5 * 1024 * 1024)), "malformed")
+      })
+    )
+  }
+
+  it.effect("refuses a book in which bids and asks overlap", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* faultOf(
+          recording,
+          instead(book, () => json(crossed))
+        ),
+        "malformed"
+      )
+    })
+  )
+
+  it.effect("refuses numbers that are no numbers, and prices of nothing", () =>
+    Effect.gen(function* () {
+      const text = JSON.stringify(answers[book])
+      const price = /"(?:px|price)":"([0-9.]+)"|\["([0-9.]+)"/u.exec(text)
+      const written = price?.[1] ?? price?.[2] ?? ""
+      assert.notStrictEqual(written, "", key)
+      for (const wrong of ["NaN", "1e5", "", "-1", "0", "9".repeat(5000)]) {
+        const answer = text.replace(`"${written}"`, `"${wrong}"`)
+        assert.strictEqual(
+          yield* faultOf(
+            recording,
+            instead(book, () => new Response(answer))
+          ),
+          "malformed",
+          wrong
+        )
+      }
+    })
+  )
+})
+
+describe("markets that are listed but closed", () => {
+  it.effect.each([
+    ["hl", "FTT"],
+    ["dydx", "OLD"],
+    ["lighter", "OLD"],
+    ["lighter", "NEW"]
+  ] as const)("%s does not trade %s", ([key, symbol]) =>
+    Effect.gen(function* () {
+      const recording = recordings.find((one) => one.key === key) ?? assert.fail()
+      assert.strictEqual(yield* faultOf(recording, () => undefined, symbol), "NoMarket")
+    })
+  )
+})
+
+describe("what is asked", () => {
+  it.effect.each(recordings)(
+    "$key lists its markets once for many reads, within seconds",
+    ({ answers, book, key, make }) =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const venue = yield* make.pipe(Effect.provide(recordedClient(answers, undefined, asked)))
+        yield* Effect.all([venue.read("BTC"), venue.read("BTC"), venue.read("BTC")])
+        yield* venue.read("BTC")
+        const times = (path: string) => asked.filter((one) => one === path).length
+        assert.strictEqual(times(book), 4, key)
+        assert.isTrue(Object.keys(answers).some((path) => times(path) === 1))
+      })
+  )
+})
