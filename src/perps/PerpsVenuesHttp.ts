@@ -1,0 +1,83 @@
+import { Config, Effect, Layer, Option, Record, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import { tenTo } from "../domain/decimal.ts"
+import { drift } from "./drift.ts"
+import { dydx } from "./dydx.ts"
+import { ONE, SCALE } from "./exact.ts"
+import { hyperliquid } from "./hyperliquid.ts"
+import { lighter } from "./lighter.ts"
+import { paradex } from "./paradex.ts"
+import { PerpsVenues } from "./PerpsVenues.ts"
+import { defaultRules } from "./SharedReads.ts"
+import { DecimalText } from "./venueSchemas.ts"
+
+/** Where the venues are, each by the name of its setting; without slashes at the end. */
+export const publicUrls = {
+  PERPS_HL_URL: "https://api.hyperliquid.xyz",
+  PERPS_DRIFT_BOOK_URL: "https://dlob.drift.trade",
+  PERPS_DRIFT_DATA_URL: "https://data.api.drift.trade",
+  PERPS_DYDX_URL: "https://indexer.dydx.trade",
+  PERPS_PARADEX_URL: "https://api.prod.paradex.trade/v1",
+  PERPS_LIGHTER_URL: "https://mainnet.zklighter.elliot.ai"
+} as const
+
+export type VenueUrls = Readonly<Record<keyof typeof publicUrls, string>>
+
+const WebUrl = Schema.URL.check(
+  Schema.makeFilter(({ protocol }) => protocol === "http:" || protocol === "https:" || "must start with http or https")
+)
+
+const setting = (name: keyof VenueUrls) =>
+  Config.schema(WebUrl, name).pipe(
+    Config.map(({ href }) => href.replace(/\/+$/u, "")),
+    Config.option
+  )
+
+const configured = Config.all({
+  PERPS_HL_URL: setting("PERPS_HL_URL"),
+  PERPS_DRIFT_BOOK_URL: setting("PERPS_DRIFT_BOOK_URL"),
+  PERPS_DRIFT_DATA_URL: setting("PERPS_DRIFT_DATA_URL"),
+  PERPS_DYDX_URL: setting("PERPS_DYDX_URL"),
+  PERPS_PARADEX_URL: setting("PERPS_PARADEX_URL"),
+  PERPS_LIGHTER_URL: setting("PERPS_LIGHTER_URL")
+})
+
+/** Whether somebody has said where any of the venues is. */
+export const isConfigured: Config.Config<boolean> = Config.map(configured, (urls) =>
+  Object.values(urls).some(Option.isSome)
+)
+
+const MILLIONTH = tenTo(SCALE - 6)
+
+const ourBps = Config.schema(
+  DecimalText.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10_000n * ONE })),
+  "PERPS_FEE_BPS"
+).pipe(
+  Config.withDefault(0n),
+  Config.map((fee) => fee / MILLIONTH)
+)
+
+const make = Effect.fnUntraced(function* (urls: VenueUrls) {
+  const venues = yield* Effect.all([
+    hyperliquid(urls.PERPS_HL_URL),
+    drift({ book: urls.PERPS_DRIFT_BOOK_URL, data: urls.PERPS_DRIFT_DATA_URL }),
+    dydx(urls.PERPS_DYDX_URL),
+    paradex(urls.PERPS_PARADEX_URL),
+    lighter(urls.PERPS_LIGHTER_URL)
+  ])
+  const deadline = yield* Config.Duration("PERPS_DEADLINE").pipe(Config.withDefault(defaultRules.deadline))
+  return PerpsVenues.layer(venues, { deadline, ourBps: yield* ourBps })
+})
+
+/**
+ * The five venues over HTTP, at their public addresses unless `PERPS_HL_URL`, `PERPS_DRIFT_BOOK_URL`,
+ * `PERPS_DRIFT_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL` or `PERPS_LIGHTER_URL` say otherwise; at the given ones
+ * when there are such. `PERPS_DEADLINE` (1.2 s) is what a venue has to answer, `PERPS_FEE_BPS` (0) what this service adds.
+ */
+export const layer = (given?: VenueUrls): Layer.Layer<PerpsVenues, Config.ConfigError, HttpClient.HttpClient> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const said = Record.getSomes(yield* configured)
+      return yield* make(given ?? { ...publicUrls, ...said })
+    })
+  )
