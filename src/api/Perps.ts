@@ -1,0 +1,93 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { PerpsComparison, PerpsVenue } from "../domain/Perps.ts"
+import { Authorization, Scope } from "./Authorization.ts"
+import { CommaList, refuse } from "./parameters.ts"
+import { PerpsUnavailable } from "./problems.ts"
+import { VenueLabel } from "./Spot.ts"
+
+/** Where the contract leaves something out, this is what is meant. */
+export const defaults = { holdHours: "8" } as const
+
+const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u
+const SHORT = { expected: "at most 64 characters" }
+
+/** Plain decimal text whose whole part is in the given range; what lies between two whole numbers is in it too. */
+const DecimalParameter = (description: string) =>
+  Schema.String.check(
+    Schema.isMaxLength(64, SHORT),
+    Schema.isPattern(DECIMAL, { expected: "a plain decimal number with at most 30 fraction digits" })
+  ).annotate({ description })
+
+/** Compares texts of the pattern above with a whole number, without ever rounding. */
+const isAtMost = (text: string, most: bigint): boolean => {
+  const [whole = "", fraction = ""] = text.split(".")
+  return BigInt(whole) < most || (BigInt(whole) === most && /^0*$/u.test(fraction))
+}
+
+const isZero = (text: string): boolean => /^[0.]*$/u.test(text)
+
+const MOST_COINS = 1_000_000_000_000n
+const MOST_HOURS = 8760n
+
+const knownVenues: ReadonlySet<string> = new Set(PerpsVenue.literals)
+
+const sizeInRange = ({ size }: { readonly size: string }) =>
+  (!isZero(size) && isAtMost(size, MOST_COINS)) ||
+  refuse("size", "out_of_range", `size must be above 0 and at most ${MOST_COINS}.`)
+
+const holdInRange = ({ holdHours = defaults.holdHours }: { readonly holdHours?: string }) =>
+  isAtMost(holdHours, MOST_HOURS) || refuse("holdHours", "out_of_range", `holdHours must be from 0 to ${MOST_HOURS}.`)
+
+const venuesKnown = ({ venues = [] }: { readonly venues?: ReadonlyArray<string> }) =>
+  venues.every((venue) => knownVenues.has(venue)) ||
+  refuse("venues", "unknown", `venues may hold: ${PerpsVenue.literals.join(", ")}.`)
+
+/** The hypothetical order. */
+export const PerpsQuery = Schema.Struct({
+  symbol: Schema.String.check(
+    Schema.isMaxLength(64, SHORT),
+    Schema.isPattern(/^[A-Z0-9]+$/u, { expected: "an upper-case base symbol" })
+  ).annotate({ description: "Base symbol in upper case, 1 to 64 characters, for example BTC." }),
+  side: Schema.Literals(["buy", "sell"]),
+  size: DecimalParameter(`Coins as plain decimal text, above 0 and at most ${MOST_COINS}.`),
+  holdHours: Schema.optionalKey(
+    DecimalParameter(`Hours that the position is held, 0 to ${MOST_HOURS}; ${defaults.holdHours} unless given.`)
+  ),
+  venues: Schema.optionalKey(
+    Schema.String.check(Schema.isMaxLength(256, { expected: "at most 256 characters" }))
+      .annotate({ description: `Only these venues: ${PerpsVenue.literals.join(", ")}, separated by commas.` })
+      .pipe(Schema.decodeTo(CommaList(VenueLabel, 64)))
+  )
+}).check(Schema.makeFilter(sizeInRange), Schema.makeFilter(holdInRange), Schema.makeFilter(venuesKnown))
+
+/** Venues compared for one order, and the order as it was understood. */
+export class PerpsQuote extends Schema.Opaque<PerpsQuote>()(
+  Schema.Struct({
+    query: Schema.Struct({
+      symbol: Schema.String,
+      side: Schema.Literals(["buy", "sell"]),
+      size: Schema.String.annotate({ description: "Coins as exact decimal text." }),
+      holdHours: Schema.Finite,
+      venues: Schema.NullOr(Schema.Array(PerpsVenue))
+    }),
+    ...PerpsComparison.fields,
+    requestId: Schema.String
+  }).annotate({ identifier: "PerpsQuote", description: "Venues compared for one hypothetical order." })
+) {}
+
+/** Comparison of perpetual futures venues: reads only. Nothing here signs or submits an order. */
+export class PerpsGroup extends HttpApiGroup.make("perps")
+  .add(
+    HttpApiEndpoint.get("quote", "/api/v1/perps/quote", {
+      query: PerpsQuery,
+      success: PerpsQuote,
+      error: PerpsUnavailable
+    }).annotate(OpenApi.Summary, "Compare venues for one order")
+  )
+  .annotateEndpoints(Scope, ["perps.read"])
+  .middleware(Authorization)
+  .annotate(
+    OpenApi.Description,
+    "Comparison of perpetual futures venues: reads only. Nothing here signs or submits an order."
+  ) {}
