@@ -1,5 +1,5 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { Context, Duration, Effect, Fiber, Scope } from "effect"
+import { Context, Deferred, Duration, Effect, Scope } from "effect"
 import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { createServer, type Server } from "node:http"
 import { Server as NetServer } from "node:net"
@@ -7,6 +7,7 @@ import { Drain } from "./Drain.ts"
 import { RequestIds } from "./Exchange.ts"
 import { parserOptions, refuseWithEnvelope } from "./parserRefusals.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import { makeTurnstile, type Turnstile } from "./turnstile.ts"
 
 /** Where the service listens. */
 export class Listening extends Context.Service<Listening, { readonly port: number; readonly url: string }>()(
@@ -37,31 +38,53 @@ const listen = (server: Server, { host, port }: SettingsShape) =>
     })
   })
 
+/** How long requests are held while the listener closes: long enough that whoever is connecting has been accepted. */
+const HOLD = Duration.millis(50)
+
 /** How long a connection that was accepted in the last moment may take to send its request. */
 const LAST_CALL = Duration.millis(500)
 
-/** Closes the listener alone, and waits until every connection has ended. `Server.close` would cut those still silent. */
+/**
+ * Closes the listener alone, in the phase of the loop that follows the one in which connections are accepted. The effect it
+ * gives waits until every connection has ended. `Server.close` would also cut connections that are still silent.
+ */
 const closeListener = (server: Server) =>
-  Effect.callback<void>((resume) => {
-    // Accepting belongs to the poll phase; the check phase follows with the fewest connections left unaccepted.
-    setImmediate(() => NetServer.prototype.close.call(server, () => resume(Effect.void)))
+  Effect.callback<Effect.Effect<void>>((resume) => {
+    setImmediate(() => {
+      const ended = Deferred.makeUnsafe<void>()
+      NetServer.prototype.close.call(server, () => Deferred.doneUnsafe(ended, Effect.void))
+      resume(Effect.succeed(Deferred.await(ended)))
+    })
   })
+
+interface Running {
+  readonly server: Server
+  readonly turnstile: Turnstile
+  readonly drain: Drain["Service"]
+  readonly settings: SettingsShape
+}
 
 /**
  * Two phases lose no request. First the listener stays open while every answer asks for its connection to be closed and
  * streams say goodbye, so that whatever is on its way still arrives. Then nothing new is let in: connections without a
  * request get a last call, requests finish, and what has not ended at the limit is cut.
  */
-const shutDown = Effect.fnUntraced(function* (server: Server, drain: Drain["Service"], settings: SettingsShape) {
+const shutDown = Effect.fnUntraced(function* ({ drain, server, settings, turnstile }: Running) {
   yield* drain.begin
   yield* Effect.logInfo("Draining")
   yield* Effect.sleep(settings.drainQuiet)
-  const closed = yield* Effect.forkDetach(Effect.interruptible(closeListener(server)), { startImmediately: true })
+  // A closing listener resets connections it has not accepted. With no answer leaving, nobody comes back to connect, and
+  // with nothing else to do the server accepts at once whoever has.
+  const hold = Duration.min(HOLD, settings.drainQuiet)
+  turnstile.hold()
+  yield* Effect.sleep(hold)
+  const ended = yield* closeListener(server)
+  turnstile.release()
   const lastCall = Duration.min(LAST_CALL, settings.drainQuiet)
-  yield* Fiber.await(closed).pipe(Effect.timeoutOption(lastCall))
+  yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(lastCall))
   server.closeIdleConnections()
-  const rest = Duration.subtract(settings.drainLimit, Duration.sum(settings.drainQuiet, lastCall))
-  yield* Fiber.await(closed).pipe(Effect.timeoutOption(rest))
+  const rest = Duration.subtract(settings.drainLimit, Duration.sum(settings.drainQuiet, Duration.sum(hold, lastCall)))
+  yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(rest))
   server.closeAllConnections()
   // The listener is gone already; this ends the watch over slow connections.
   server.close()
@@ -90,9 +113,10 @@ export const serve = Effect.fnUntraced(function* (app: App) {
   // Closes before the server does: what is still running when the time is up is interrupted.
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
-  refuseWithEnvelope(server, nextId, handle)
+  const turnstile = makeTurnstile(handle)
+  refuseWithEnvelope(server, nextId, turnstile.handle)
 
-  yield* Effect.acquireRelease(listen(server, settings), () => shutDown(server, drain, settings))
+  yield* Effect.acquireRelease(listen(server, settings), () => shutDown({ drain, server, settings, turnstile }))
   const port = portOf(server)
   return Listening.of({ port, url: `http://${settings.host}:${port}` })
 })
