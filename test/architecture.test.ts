@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 
-const capabilities = ["access", "amm", "market", "perps", "quotes", "solana", "tokens", "trades"]
+const capabilities = ["access", "amm", "callouts", "market", "perps", "quotes", "solana", "tokens", "trades"]
 
 /** What each folder of src/ may import from the others. Files at the root count as folders. */
 const folders: Record<string, ReadonlyArray<string>> = {
@@ -16,6 +16,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   market: ["amm", "domain", "quotes", "solana", "trades"],
   tokens: ["amm", "domain", "quotes", "solana", "trades"],
   perps: ["domain"],
+  callouts: ["domain"],
   access: ["domain"],
   postgres: ["access", "domain"],
   simulator: ["amm", "domain", "solana"],
@@ -32,6 +33,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "App.ts",
     "access",
     "api",
+    "callouts",
     "client",
     "domain",
     "index.ts",
@@ -54,9 +56,9 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/net": ["access", "server"],
   "effect/persistence": ["solana"],
   "effect/socket": ["App.ts", "simulator", "solana"],
-  "effect/sql": ["access", "postgres"],
+  "effect/sql": ["access", "callouts", "postgres"],
   "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
-  "@effect/sql-pg": ["access", "postgres"],
+  "@effect/sql-pg": ["access", "callouts", "postgres"],
   bs58: ["domain", "simulator"],
   "node:child_process": ["postgres"],
   "node:crypto": ["access", "postgres", "simulator", "solana"],

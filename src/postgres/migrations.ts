@@ -1,6 +1,8 @@
 import * as apiKeys from "./migrations/0001_api_keys.ts"
+import * as callouts from "./migrations/0002_callouts.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
-  "0001_api_keys": apiKeys.up
+  "0001_api_keys": apiKeys.up,
+  "0002_callouts": callouts.up
 }

@@ -1,0 +1,60 @@
+/** Callouts in Postgres. Every question to the database has a deadline. */
+import { Clock, Duration, Effect, Layer, type Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import {
+  type AttributedTrade,
+  type CalloutSelection,
+  CalloutStoreUnavailable,
+  isCalloutId,
+  type NewCallout
+} from "../domain/Callout.ts"
+import { CalloutStore } from "./CalloutStore.ts"
+import { makeCalloutTable } from "./calloutTable.ts"
+import { within } from "./deadline.ts"
+
+/** On the path of a request. */
+const READ_DEADLINE = Duration.millis(400)
+const WRITE_DEADLINE = Duration.seconds(5)
+
+type Broken = SqlError.SqlError | Schema.SchemaError
+
+/** Runs a query to its end or to the deadline. Whatever is wrong with the database, the caller learns only that it is away. */
+const bounded =
+  (deadline: Duration.Duration) =>
+  <A>(effect: Effect.Effect<A, Broken>) =>
+    Effect.catchTag(within(deadline)(effect), ["SqlError", "SchemaError"], (cause) =>
+      Effect.fail(new CalloutStoreUnavailable({ cause }))
+    )
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const table = makeCalloutTable(sql)
+  const now = Clock.currentTimeMillis
+  const read = bounded(READ_DEADLINE)
+  const write = bounded(WRITE_DEADLINE)
+
+  return CalloutStore.of({
+    post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>
+      Effect.flatMap(now, (nowMs) => write(sql.withTransaction(table.post(callout, nowMs))))
+    ),
+    // What cannot be an id may hold what the database cannot even be asked about.
+    remove: Effect.fn("CalloutStore.remove")((id: string) =>
+      isCalloutId(id) ? write(table.remove(id)) : Effect.succeed(false)
+    ),
+    find: Effect.fn("CalloutStore.find")((id: string) =>
+      isCalloutId(id) ? Effect.flatMap(now, (nowMs) => read(table.find(id, nowMs))) : Effect.succeed(null)
+    ),
+    page: Effect.fn("CalloutStore.page")((selection: CalloutSelection) =>
+      Effect.flatMap(now, (nowMs) => read(table.page(selection, nowMs)))
+    ),
+    recordClick: Effect.fn("CalloutStore.recordClick")((id: string) =>
+      isCalloutId(id) ? Effect.flatMap(now, (nowMs) => Effect.asVoid(read(table.recordClick(id, nowMs)))) : Effect.void
+    ),
+    attribute: Effect.fn("CalloutStore.attribute")((trade: AttributedTrade) =>
+      isCalloutId(trade.calloutId) ? write(sql.withTransaction(table.attribute(trade))) : Effect.succeed(false)
+    )
+  })
+})
+
+/** Callouts in the table `callouts`. */
+export const layer: Layer.Layer<CalloutStore, never, SqlClient.SqlClient> = Layer.effect(CalloutStore, make)

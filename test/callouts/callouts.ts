@@ -1,0 +1,57 @@
+/** Callouts and trades for tests. */
+import { Clock, Effect } from "effect"
+import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
+import type { AttributedTrade, NewCallout } from "../../src/domain/Callout.ts"
+
+/** An address that is told from others by its number. */
+export const addressOf = (number: number): Address =>
+  addressFromBytes(Uint8Array.from({ length: 32 }, (_, i) => (i < 4 ? (number >>> (8 * i)) & 255 : 9)))
+
+/** Where the time of these callouts begins. */
+export const START = Date.UTC(2026, 9, 1, 12)
+
+/** A callout of a week from `START`. */
+export const calloutOf = (id: string, other: Partial<NewCallout> = {}): NewCallout => ({
+  id,
+  mint: addressOf(1),
+  body: `What ${id} has to say.`,
+  createdAtMs: START,
+  expiresAtMs: START + 7 * 86_400_000,
+  creator: { id: "u_1", username: "mira", displayName: "Mira", avatarUrl: "https://images.example/mira.png" },
+  tokenSymbol: "FERN",
+  tokenName: "Fern Network",
+  tokenImageUrl: "https://images.example/fern.png",
+  priceUsdAtCreate: "0.84",
+  ...other
+})
+
+/** A trade that brought so many dollars. */
+export const tradeOf = (
+  tradeId: string,
+  calloutId: string,
+  usd: number,
+  other: Partial<AttributedTrade> = {}
+): AttributedTrade => ({
+  tradeId,
+  calloutId,
+  trader: addressOf(100),
+  volumeUsdNanos: BigInt(usd) * 1_000_000_000n,
+  earnedUsdNanos: BigInt(usd) * 1_000_000n,
+  points: BigInt(usd),
+  ...other
+})
+
+/** Runs at that moment of the wall clock. The store's own deadlines keep their time. */
+export const at = (nowMs: number) =>
+  Effect.provideServiceEffect(
+    Clock.Clock,
+    Effect.map(Clock.Clock, (clock): Clock.Clock => ({
+      currentTimeMillisUnsafe: () => nowMs,
+      currentTimeMillis: Effect.succeed(nowMs),
+      currentTimeNanosUnsafe: () => BigInt(nowMs) * 1_000_000n,
+      currentTimeNanos: Effect.succeed(BigInt(nowMs) * 1_000_000n),
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => clock.sleep(duration)
+    }))
+  )
