@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 
-const capabilities = ["access", "amm", "callouts", "market", "perps", "quotes", "solana", "tokens", "trades"]
+const capabilities = ["access", "amm", "callouts", "funding", "market", "perps", "quotes", "solana", "tokens", "trades"]
 
 /** What each folder of src/ may import from the others. Files at the root count as folders. */
 const folders: Record<string, ReadonlyArray<string>> = {
@@ -15,6 +15,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   trades: ["amm", "domain", "solana"],
   market: ["amm", "domain", "quotes", "solana", "trades"],
   tokens: ["amm", "domain", "quotes", "solana", "trades"],
+  funding: ["domain"],
   perps: ["domain"],
   callouts: ["domain"],
   access: ["domain"],
@@ -36,6 +37,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "callouts",
     "client",
     "domain",
+    "funding",
     "index.ts",
     "main.ts",
     "market",
@@ -51,17 +53,17 @@ const packages: Record<string, ReadonlyArray<string>> = {
   ],
   "effect/cli": ["access", "main.ts"],
   "effect/encoding": ["server", "simulator", "solana"],
-  "effect/http": ["App.ts", "client", "perps", "server", "simulator", "solana", "testing"],
+  "effect/http": ["App.ts", "client", "funding", "perps", "server", "simulator", "solana", "testing"],
   "effect/http-api": ["api", "client", "main.ts", "server", "testing"],
   "effect/net": ["access", "server"],
-  "effect/persistence": ["solana"],
+  "effect/persistence": ["funding", "solana"],
   "effect/socket": ["App.ts", "simulator", "solana"],
   "effect/sql": ["access", "callouts", "postgres"],
   "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
   "@effect/sql-pg": ["access", "callouts", "postgres"],
   bs58: ["domain", "simulator"],
   "node:child_process": ["postgres"],
-  "node:crypto": ["access", "postgres", "simulator", "solana"],
+  "node:crypto": ["access", "postgres", "server", "simulator", "solana"],
   "node:fs": ["postgres", "solana"],
   "node:http": ["App.ts", "server", "simulator", "testing"],
   "node:module": ["postgres"],

@@ -1,0 +1,165 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Config, ConfigProvider, Duration, Effect, Redacted, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import { FundingClient } from "../../src/funding/FundingClient.ts"
+import { fundingSettings } from "../../src/funding/fundingSettings.ts"
+import { asking, bytes, OWNER, portTo, response, wallets } from "./scriptedFunding.ts"
+
+type Failing = readonly [string, ReturnType<typeof response>, string, number | undefined]
+
+const failures: ReadonlyArray<Failing> = [
+  ["fails", response(500, "secret"), "unreachable", undefined],
+  ["asks for patience", response(503, "", { "retry-after": "7" }), "unreachable", 7000],
+  ["limits us", response(429, "", { "retry-after": "12" }), "rate_limited", 12_000],
+  ["asks for patience that nobody has", response(429, "", { "retry-after": "999999" }), "rate_limited", 300_000],
+  ["does not know us", response(401, "secret"), "malformed", undefined],
+  ["sends us elsewhere", response(302, "", { location: "http://127.0.0.1:1/" }), "malformed", undefined],
+  ["has nothing at this path", response(404, "secret"), "malformed", undefined],
+  ["refuses a list", response(404, `{"error":"unknown_wallet"}`), "malformed", undefined],
+  ["answers nothing", response(200, ""), "malformed", undefined],
+  ["answers HTML", response(200, "<html>"), "malformed", undefined],
+  ["answers half", response(200, JSON.stringify(wallets).slice(0, 99)), "malformed", undefined],
+  ["answers in another encoding", bytes(200, Buffer.from(JSON.stringify(wallets), "utf16le")), "malformed", undefined],
+  ["answers null", response(200, "null"), "malformed", undefined],
+  ["never stops", response(200, JSON.stringify(wallets) + " ".repeat(5 * 1024 * 1024)), "malformed", undefined]
+]
+
+describe("FundingClientHttp, when the service", () => {
+  for (const [what, said, reason, retryAfterMs] of failures) {
+    it.effect(`${what}, finds it ${reason}`, () =>
+      asking((client, { say }) =>
+        Effect.gen(function* () {
+          say({ wallets: said })
+          const error = yield* Effect.flip(client.wallets(OWNER))
+          assert.strictEqual(error.reason, reason)
+          assert.strictEqual(error.retryAfterMs, retryAfterMs)
+          assert.notInclude(JSON.stringify(error), "secret")
+          assert.notInclude(JSON.stringify(error), "credential")
+          say({})
+          assert.strictEqual((yield* client.wallets(OWNER)).wallets.length, 3, "one failure closes nothing")
+        })
+      )
+    )
+  }
+
+  it.effect("fails, is asked once more, unless it asks for patience", () =>
+    asking((client, { asked, say }) =>
+      Effect.gen(function* () {
+        say({ wallets: response(503) })
+        yield* Effect.flip(client.wallets(OWNER))
+        assert.strictEqual(asked.length, 2)
+        say({ wallets: response(503, "", { "retry-after": "1" }) })
+        yield* Effect.flip(client.wallets(OWNER))
+        assert.strictEqual(asked.length, 3)
+      })
+    )
+  )
+
+  it.live("is silent, is given up in time", () =>
+    asking(
+      (client, { say, silence }) =>
+        Effect.gen(function* () {
+          say({ wallets: silence })
+          assert.strictEqual((yield* Effect.flip(client.wallets(OWNER))).reason, "timeout")
+        }),
+      { timeout: Duration.millis(50) }
+    )
+  )
+
+  it.live("never stops sending, is cut off where it gets too long", () =>
+    asking((client, { say }) =>
+      Effect.gen(function* () {
+        let sent = 0
+        const drip = Stream.fromEffectRepeat(Effect.sync(() => new Uint8Array(65_536).fill((sent++, 32))))
+        say({ wallets: Effect.succeed(HttpServerResponse.stream(drip)) })
+        assert.strictEqual((yield* Effect.flip(client.wallets(OWNER))).reason, "malformed")
+        assert.isBelow(sent, 1000, "no more than the socket holds beyond the limit")
+      })
+    )
+  )
+
+  it.effect("cannot be reached, says so", () =>
+    FundingClient.use((client) =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* Effect.flip(client.wallets(OWNER))).reason, "unreachable")
+      })
+    ).pipe(Effect.provide(portTo({ url: "http://127.0.0.1:1" })))
+  )
+
+  it.effect("keeps failing, is left alone for a while", () =>
+    asking((client, { asked, say }) =>
+      Effect.gen(function* () {
+        say({ wallets: response(500) })
+        yield* Effect.repeat(Effect.flip(client.wallets(OWNER)), { times: 4 })
+        const before = asked.length
+        const error = yield* Effect.flip(client.wallets(OWNER))
+        assert.deepInclude(error, { reason: "unreachable", retryAfterMs: 1000 })
+        assert.strictEqual(asked.length, before)
+        say({})
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* client.wallets(OWNER)).wallets.length, 3)
+      })
+    )
+  )
+
+  it.effect("keeps making no sense, is asked again", () =>
+    asking((client, { asked, say }) =>
+      Effect.gen(function* () {
+        say({ wallets: response(200, "{}") })
+        yield* Effect.repeat(Effect.flip(client.wallets(OWNER)), { times: 9 })
+        assert.strictEqual(asked.length, 10)
+      })
+    )
+  )
+})
+
+describe("FundingClient.layerUnconfigured", () => {
+  it.effect("says of every question that there is nobody to ask", () =>
+    Effect.gen(function* () {
+      const client = yield* FundingClient
+      const errors = [
+        yield* Effect.flip(client.wallets(OWNER)),
+        yield* Effect.flip(client.catalog({ owner: OWNER })),
+        yield* Effect.flip(client.balances({ owner: OWNER })),
+        yield* Effect.flip(client.depositAddress({ owner: OWNER, walletId: "w", networkId: "n", assetId: "a" }))
+      ]
+      for (const error of errors) {
+        assert.deepInclude(error, { _tag: "FundingUnavailable", reason: "unconfigured" })
+      }
+    }).pipe(Effect.provide(FundingClient.layerUnconfigured))
+  )
+})
+
+const settingsFrom = (env: Record<string, string>) =>
+  Effect.provideService(
+    Effect.flatMap(ConfigProvider.ConfigProvider, (provider) => fundingSettings({}).parse(provider)),
+    ConfigProvider.ConfigProvider,
+    ConfigProvider.fromEnv({ env })
+  )
+
+describe("fundingSettings", () => {
+  it.effect("come from the environment, without a trailing slash", () =>
+    Effect.gen(function* () {
+      const settings = yield* settingsFrom({
+        FUNDING_URL: "https://funding.example/api/",
+        FUNDING_TOKEN: "credential",
+        FUNDING_TIMEOUT: "3 seconds"
+      })
+      assert.strictEqual(settings.url, "https://funding.example/api")
+      assert.strictEqual(settings.token === null ? null : Redacted.value(settings.token), "credential")
+      assert.strictEqual(Duration.toSeconds(settings.timeout), 3)
+      const bare = yield* settingsFrom({ FUNDING_URL: "http://127.0.0.1:9" })
+      assert.deepInclude(bare, { url: "http://127.0.0.1:9", token: null })
+      assert.notInclude(JSON.stringify(settings), "credential")
+    })
+  )
+
+  for (const url of ["ftp://x", "not a url", "https://user:secret@x", "https://x/?key=1", "https://x/#a"]) {
+    it.effect(`refuse ${url}`, () =>
+      Effect.gen(function* () {
+        assert.instanceOf(yield* Effect.flip(settingsFrom({ FUNDING_URL: url })), Config.ConfigError)
+      })
+    )
+  }
+})

@@ -1,0 +1,77 @@
+/** Tables of answers that must not be passed on. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type {
+  FundingClient,
+  FundingUnavailable,
+  UnknownFundingTarget,
+  UnknownWallet
+} from "../../src/funding/FundingClient.ts"
+import { asking, type Script } from "./scriptedFunding.ts"
+
+type Reason = "malformed" | "foreign"
+/** What is wrong, what it is taken for, and the fields that make it so. */
+export type Variant = readonly [what: string, reason: Reason, change: object]
+/** A question. */
+export type Ask = (
+  client: FundingClient["Service"]
+) => Effect.Effect<unknown, FundingUnavailable | UnknownWallet | UnknownFundingTarget>
+
+/** Every field in turn: absent, of another type, and beside one that does not belong there. */
+export const perField = (whole: object): ReadonlyArray<Variant> => [
+  ...Object.keys(whole).flatMap((field): ReadonlyArray<Variant> => [
+    [`no ${field}`, "malformed", { [field]: undefined }],
+    [`${field} as a list`, "malformed", { [field]: [] }]
+  ]),
+  ["a field too many", "malformed", { userId: "acct_1" }]
+]
+
+/** Proves that every variant of an answer is refused, and that the answer itself is not. */
+export const refuses = (
+  question: string,
+  ask: Ask,
+  answer: (change: object) => Partial<Script>,
+  variants: ReadonlyArray<Variant>
+) => {
+  describe(`${question} passes on`, () => {
+    it.effect("what is as it should be", () =>
+      asking((client, { say }) =>
+        Effect.gen(function* () {
+          say(answer({}))
+          yield* ask(client)
+        })
+      )
+    )
+  })
+  describe(`${question} does not pass on`, () => {
+    for (const [what, reason, change] of variants) {
+      it.effect(what, () =>
+        asking((client, { say }) =>
+          Effect.gen(function* () {
+            say(answer(change))
+            assert.deepInclude(yield* Effect.flip(ask(client)), { _tag: "FundingUnavailable", reason })
+          })
+        )
+      )
+    }
+  })
+}
+
+const amounts: ReadonlyArray<readonly [string, unknown]> = [
+  ["as a number", 1],
+  ["as nothing", ""],
+  ["with a leading zero", "01"],
+  ["with a sign", "+1"],
+  ["below zero", "-1"],
+  ["with a fraction", "1.0"],
+  ["with an exponent", "1e6"],
+  ["in hex", "0x10"],
+  ["with a space", " 1"],
+  ["with a line break", "1\n"],
+  ["in other digits", "\u0661"],
+  ["of 129 digits", "1".repeat(129)]
+]
+
+/** A field that is an amount, written in every wrong way. */
+export const named = (field: string): ReadonlyArray<Variant> =>
+  amounts.map(([what, value]) => [`${field} ${what}`, "malformed", { [field]: value }])
