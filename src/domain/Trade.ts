@@ -54,7 +54,8 @@ export interface Leg extends Trade {
 
 /**
  * What one wallet gave and got in one top-level instruction, or in the filling of one order, all fees included: one for a
- * route of any number of legs. For wallets; adding it to the legs would count twice. `index` counts these in the transaction.
+ * route of any number of legs, several only where unconnected exchanges stand side by side. For wallets; adding it to the
+ * legs would count twice. `index` counts these in the transaction.
  */
 export interface NetTrade extends Trade {
   readonly index: number

@@ -205,7 +205,7 @@ export const TOKEN = named("token mint")
 /** The token accounts of a swap of SOL for the token: 1000 of SOL in, 50 of the token out, unless told otherwise. */
 export const swapHoldings = (amountIn = 1000n, amountOut = 50n): ReadonlyArray<Holding> => [
   { address: named("trader sol"), mint: SOL, owner: TRADER, decimals: 9, before: 5000n, after: 5000n - amountIn },
-  { address: named("trader token"), mint: TOKEN, owner: TRADER, decimals: 6, before: 0n, after: amountOut },
+  { address: named("trader token"), mint: TOKEN, owner: TRADER, decimals: 6, before: 100n, after: 100n + amountOut },
   { address: named("vault sol"), mint: SOL, owner: POOL, decimals: 9, before: 7000n, after: 7000n + amountIn },
   { address: named("vault token"), mint: TOKEN, owner: POOL, decimals: 6, before: 900n, after: 900n - amountOut }
 ]

@@ -1,0 +1,144 @@
+/** What one wallet gave for what, from what its accounts received and the pools that it went through. */
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import { type Flow, flowOf, isExchange } from "./flows.ts"
+import type { PoolSwap } from "./poolSwaps.ts"
+import type { Transaction } from "./transaction.ts"
+
+/** A wallet, the top-level instructions in which it traded, and the swaps that were its, by their indexes. */
+export interface TradingGroup {
+  readonly wallet: Address
+  readonly custody: Address | null
+  readonly fromOuter: number
+  readonly toOuter: number
+  readonly legs: ReadonlyArray<number>
+}
+
+/** So much of one mint for so much of another. */
+export interface Exchange {
+  readonly gave: readonly [Mint, bigint]
+  readonly got: readonly [Mint, bigint]
+  readonly legs: ReadonlyArray<number>
+}
+
+/** What the trader of a swap paid in: with lamports, fees are in it. */
+const paidIn = ({ native, inputMint, amountIn }: PoolSwap): bigint =>
+  inputMint === SOL ? (native?.lamports ?? amountIn) : amountIn
+
+const paidOut = ({ native, outputMint, amountOut }: PoolSwap): bigint =>
+  outputMint === SOL ? (native?.lamports ?? amountOut) : amountOut
+
+const sumOf = (swaps: ReadonlyArray<PoolSwap>, amount: (swap: PoolSwap) => bigint): bigint =>
+  swaps.reduce((sum, swap) => sum + amount(swap), 0n)
+
+/** What the wallet's token accounts received, and the lamports that its swaps moved without an instruction. */
+const groupFlow = (transaction: Transaction, group: TradingGroup, own: ReadonlyArray<PoolSwap>): Flow => {
+  const flow = flowOf(transaction, { ...group, lamports: group.custody !== null })
+  for (const swap of own) {
+    if (swap.native !== null) {
+      flow.set(SOL, (flow.get(SOL) ?? 0n) + (swap.inputMint === SOL ? -paidIn(swap) : paidOut(swap)))
+    }
+  }
+  return flow
+}
+
+/** Of the mints that went one way, the one that the route begins or ends with; otherwise the only one there is. */
+const chosen = (mints: ReadonlyArray<Mint>, preferred: Mint | undefined): Mint | null => {
+  if (preferred !== undefined && mints.includes(preferred)) {
+    return preferred
+  }
+  return mints.length === 1 ? (mints[0] ?? null) : null
+}
+
+/** The exchange of one route; null when nothing was exchanged, as in an arbitrage that ends with what it began with. */
+const routeExchange = (
+  flow: Flow,
+  own: ReadonlyArray<PoolSwap>
+): { readonly gave: readonly [Mint, bigint]; readonly got: readonly [Mint, bigint] } | null => {
+  const first = own[0]?.inputMint
+  const last = own.at(-1)?.outputMint
+  const amounts = Array.from(flow)
+  const gave = chosen(
+    amounts.flatMap(([mint, amount]) => (amount < 0n ? [mint] : [])),
+    first
+  )
+  const got = chosen(
+    amounts.flatMap(([mint, amount]) => (amount > 0n ? [mint] : [])),
+    last
+  )
+  if (gave !== null && got !== null) {
+    return { gave: [gave, -(flow.get(gave) ?? 0n)], got: [got, flow.get(got) ?? 0n] }
+  }
+  if (first === undefined || last === undefined || first === last || isExchange(flow)) {
+    return null
+  }
+  // A router that wraps SOL into an account of its own hides one side; the pools know it.
+  const ofFirst = own.filter(({ inputMint }) => inputMint === first)
+  const ofLast = own.filter(({ outputMint }) => outputMint === last)
+  if (got === last && gave === null) {
+    return { gave: [first, sumOf(ofFirst, paidIn)], got: [got, flow.get(got) ?? 0n] }
+  }
+  return gave === first && got === null
+    ? { gave: [gave, -(flow.get(gave) ?? 0n)], got: [last, sumOf(ofLast, paidOut)] }
+    : null
+}
+
+/** Swaps of the same two mints, in the order in which they began. */
+const byPair = (own: ReadonlyArray<PoolSwap>): ReadonlyMap<string, ReadonlyArray<PoolSwap>> => {
+  const pairs = new Map<string, ReadonlyArray<PoolSwap>>()
+  for (const swap of own) {
+    const key = `${swap.inputMint} ${swap.outputMint}`
+    pairs.set(key, [...(pairs.get(key) ?? []), swap])
+  }
+  return pairs
+}
+
+/** Whether some swap begins with what another ended with. */
+const isChained = (own: ReadonlyArray<PoolSwap>): boolean => {
+  const outputs = new Set(own.map(({ outputMint }) => outputMint))
+  return own.some(({ inputMint }) => outputs.has(inputMint))
+}
+
+/**
+ * Several purchases or sales side by side: one exchange for each pair of mints. A mint that only one of them has moved by
+ * what the wallet's accounts say; of one that they share, each has what its own pools say.
+ */
+const sideBySide = (
+  flow: Flow,
+  group: TradingGroup,
+  swaps: ReadonlyArray<PoolSwap>,
+  pairs: ReadonlyMap<string, ReadonlyArray<PoolSwap>>
+): ReadonlyArray<Exchange> => {
+  const groups = Array.from(pairs.values())
+  const sharedBy = (mint: Mint) =>
+    groups.filter(([swap]) => swap?.inputMint === mint || swap?.outputMint === mint).length
+  return groups.flatMap((own) => {
+    const [swap] = own
+    if (swap === undefined) {
+      return []
+    }
+    const { inputMint, outputMint } = swap
+    const gave = sharedBy(inputMint) === 1 ? -(flow.get(inputMint) ?? 0n) : sumOf(own, paidIn)
+    const got = sharedBy(outputMint) === 1 ? (flow.get(outputMint) ?? 0n) : sumOf(own, paidOut)
+    const legs = group.legs.filter((leg) => own.some((each) => each === swaps[leg]))
+    return gave > 0n && got > 0n ? [{ gave: [inputMint, gave], got: [outputMint, got], legs }] : []
+  })
+}
+
+/** What the group exchanged. Nothing where lamports moved of which nothing tells how many. */
+export const exchangesOf = (
+  transaction: Transaction,
+  group: TradingGroup,
+  swaps: ReadonlyArray<PoolSwap>
+): ReadonlyArray<Exchange> => {
+  const own = group.legs.flatMap((leg) => swaps[leg] ?? [])
+  if (own.some(({ native }) => native !== null && native.lamports === null)) {
+    return []
+  }
+  const flow = groupFlow(transaction, group, own)
+  const pairs = byPair(own)
+  if (pairs.size > 1 && !isChained(own)) {
+    return sideBySide(flow, group, swaps, pairs)
+  }
+  const exchange = routeExchange(flow, own)
+  return exchange === null ? [] : [{ ...exchange, legs: group.legs }]
+}

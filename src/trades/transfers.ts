@@ -1,0 +1,64 @@
+/** What went from wallet to wallet outside of any trade. */
+import { type Address, SOL } from "../domain/Address.ts"
+import type { Transfer } from "../domain/Trade.ts"
+import { type DecodedTrades, occurrenceIn } from "./decode.ts"
+import type { Instruction } from "./instructions.ts"
+import type { Movement } from "./movement.ts"
+import { fillsOf } from "./orders.ts"
+import { decimalsOf, type Transaction } from "./transaction.ts"
+
+/** Top-level instructions whose movements are told as trades. */
+const tradingOuters = ({ instructions }: Transaction, { legs, nets }: DecodedTrades): ReadonlySet<number> => {
+  const outers = new Set([...legs, ...nets].map(({ outer }) => outer))
+  for (const { from, to } of fillsOf(instructions)) {
+    for (let at = from; at <= to; at++) {
+      outers.add(instructions[at]?.outer ?? 0)
+    }
+  }
+  return outers
+}
+
+/** Whose the account is: a token account's owner, or the account itself. */
+const holderOf = ({ tokenAccounts }: Transaction, account: Address): Address | null => {
+  const known = tokenAccounts.get(account)
+  return known === undefined ? account : known.owner
+}
+
+const transferOf = (transaction: Transaction, movement: Movement, instruction: Instruction): Transfer | null => {
+  const isPayment = movement.kind === "transfer" || (movement.kind === "lamports" && !movement.created)
+  if (!isPayment) {
+    return null
+  }
+  const { source, destination, amount } = movement
+  const native = movement.kind === "lamports"
+  const { tokenAccounts } = transaction
+  const mint = native ? SOL : (movement.mint ?? tokenAccounts.get(source)?.mint ?? tokenAccounts.get(destination)?.mint)
+  const from = holderOf(transaction, source)
+  const to = holderOf(transaction, destination)
+  if (mint === undefined || from === null || to === null || from === to || amount === 0n) {
+    return null
+  }
+  const decimals = mint === SOL ? 9 : decimalsOf(transaction, mint)
+  return { ...occurrenceIn(transaction)(instruction), from, to, mint, amount, decimals, native }
+}
+
+/**
+ * Every transfer outside of the instructions that traded, in order. None between accounts of one wallet, and none that
+ * pays for an account. Amounts are what left the sender.
+ */
+export const transfersOf = (transaction: Transaction, trades: DecodedTrades): ReadonlyArray<Transfer> => {
+  if (transaction.error !== null) {
+    return []
+  }
+  const trading = tradingOuters(transaction, trades)
+  const transfers: Array<Transfer> = []
+  for (const instruction of transaction.instructions) {
+    for (const movement of trading.has(instruction.outer) ? [] : instruction.movements) {
+      const transfer = transferOf(transaction, movement, instruction)
+      if (transfer !== null) {
+        transfers.push(transfer)
+      }
+    }
+  }
+  return transfers
+}

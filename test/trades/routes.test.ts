@@ -1,0 +1,208 @@
+import { assert, describe, it } from "@effect/vitest"
+import { TOKEN_2022_PROGRAM } from "../../src/amm/tokenAccount.ts"
+import { whirlpool } from "../../src/amm/whirlpool.ts"
+import { SOL, USDC } from "../../src/domain/Address.ts"
+import { accountsAt, bytesOf, type Call, named, TOKEN, TRADER, transfer, transferChecked } from "./transactions.ts"
+import {
+  decode,
+  dlmmSwap,
+  held,
+  holdings,
+  jupiter,
+  program,
+  raydiumSwap,
+  SOL_TO_TOKEN,
+  told,
+  USDC_TO_SOL
+} from "./twoPools.ts"
+
+describe("a route", () => {
+  const direct = [
+    dlmmSwap("my usdc", TRADER, "my sol", 1000n, 200n),
+    raydiumSwap("my sol", TRADER, "my token", 200n, 50n)
+  ]
+  const once = {
+    legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
+    nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
+  }
+
+  it("of two pools is two legs and one net trade, which names no pool", () => {
+    const decoded = decode([jupiter(direct)])
+    assert.deepStrictEqual(told(decoded), once)
+    assert.deepStrictEqual([decoded.nets[0]?.pool, decoded.nets[0]?.dex], [null, null])
+    assert.deepStrictEqual(
+      decoded.legs.map(({ outer, inner }) => [outer, inner]),
+      [
+        [0, 0],
+        [0, 3]
+      ]
+    )
+  })
+
+  it("is the same when the node does not tell how deep the calls are", () => {
+    assert.deepStrictEqual(told(decode([jupiter(direct)], { heights: false })), once)
+  })
+
+  it("through a router's own accounts is the signer's, once", () => {
+    const calls = [
+      transfer(named("my usdc"), named("router usdc"), TRADER, 1000n),
+      dlmmSwap("router usdc", named("router"), "router sol", 1000n, 200n),
+      raydiumSwap("router sol", named("router"), "router token", 200n, 50n),
+      transfer(named("router token"), named("my token"), named("router"), 49n)
+    ]
+    assert.deepStrictEqual(told(decode([jupiter(calls)])), {
+      legs: once.legs,
+      // The router kept one unit.
+      nets: [[TRADER, "buy", 49n, TOKEN, 1000n, USDC, [0, 1]]]
+    })
+  })
+
+  it("paid for and signed by another is the owner's of the token accounts", () => {
+    const owner = { signers: [named("sponsor")] }
+    assert.deepStrictEqual(told(decode([jupiter(direct)], owner)), once)
+  })
+
+  it("by a delegate is still the owner's", () => {
+    const calls = [
+      dlmmSwap("my usdc", named("delegate"), "my sol", 1000n, 200n),
+      raydiumSwap("my sol", named("delegate"), "my token", 200n, 50n)
+    ]
+    assert.deepStrictEqual(told(decode([jupiter(calls)], { signers: [named("delegate")] })), once)
+  })
+
+  it("that splits over two pools is one net trade", () => {
+    const other: Call = { ...raydiumSwap("my sol", TRADER, "my token", 80n, 19n) }
+    const decoded = decode([jupiter([raydiumSwap("my sol", TRADER, "my token", 120n, 31n), other])])
+    assert.strictEqual(decoded.legs.length, 2)
+    assert.deepStrictEqual(told(decoded).nets, [[TRADER, "buy", 50n, TOKEN, 200n, SOL, [0, 1]]])
+  })
+
+  it("that ends with what it began with is an arbitrage: legs, and no net trade", () => {
+    const back: Call = {
+      ...raydiumSwap("my sol", TRADER, "my token", 0n, 0n),
+      calls: [
+        transfer(named("my token"), named("b token"), TRADER, 50n),
+        transfer(named("b sol"), named("my sol"), named("pool b"), 210n)
+      ]
+    }
+    const decoded = decode([program(named("bot"), [TRADER], "00", [direct[1] ?? back, back])])
+    assert.deepStrictEqual(
+      decoded.legs.map(({ side }) => side),
+      ["buy", "sell"]
+    )
+    assert.deepStrictEqual(decoded.nets, [])
+  })
+
+  it("of purchases side by side is a net trade for each", () => {
+    const calls = [
+      raydiumSwap("my sol", TRADER, "my token", 200n, 50n),
+      {
+        ...dlmmSwap("my sol", TRADER, "my usdc", 0n, 0n),
+        calls: [
+          transfer(named("my sol"), named("a sol"), TRADER, 70n),
+          transfer(named("a usdc"), named("my usdc"), named("pool a"), 300n)
+        ]
+      }
+    ]
+    assert.deepStrictEqual(told(decode([program(named("bot"), [TRADER], "00", calls)])).nets, [
+      [TRADER, "buy", 50n, TOKEN, 200n, SOL, [0]],
+      [TRADER, "sell", 70n, SOL, 300n, USDC, [1]]
+    ])
+  })
+
+  it("in two top-level instructions is two net trades", () => {
+    assert.deepStrictEqual(told(decode(direct)).nets, [
+      [TRADER, "buy", 200n, SOL, 1000n, USDC, [0]],
+      [TRADER, "buy", 50n, TOKEN, 200n, SOL, [1]]
+    ])
+  })
+
+  it("through unknown pools only is a net trade without legs when an aggregator ran it", () => {
+    const unknown = program(named("unknown amm"), [], "00", [
+      transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
+      transfer(named("b token"), named("my token"), named("pool b"), 50n)
+    ])
+    assert.deepStrictEqual(told(decode([jupiter([unknown])])), {
+      legs: [],
+      nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, []]]
+    })
+    assert.deepStrictEqual(decode([unknown]), { legs: [], nets: [], unresolved: 0 })
+  })
+
+  it("that hides SOL in a router's account has what the pools took", () => {
+    const calls = [raydiumSwap("router sol", named("router"), "my token", 200n, 50n)]
+    assert.deepStrictEqual(told(decode([program(named("bot"), [TRADER], "00", calls)])), {
+      legs: [SOL_TO_TOKEN(TRADER)],
+      nets: [[TRADER, "buy", 50n, TOKEN, 200n, SOL, [0]]]
+    })
+  })
+
+  it("of a mint with a transfer fee gets what arrived, while the pool paid all of it", () => {
+    const calls = [
+      {
+        ...raydiumSwap("my sol", TRADER, "my taxed", 200n, 0n),
+        calls: [
+          transfer(named("my sol"), named("b sol"), TRADER, 200n),
+          transferChecked(named("b token"), named("my taxed"), named("pool b"), TOKEN, 50n)
+        ]
+      }
+    ]
+    const taxed = { ...held(TRADER, "my taxed", TOKEN, TOKEN_2022_PROGRAM), before: 7n, after: 56n }
+    const { legs, nets } = decode(calls, { holdings: [...holdings, taxed] })
+    assert.strictEqual(legs[0]?.token.amount, 50n)
+    assert.strictEqual(nets[0]?.token.amount, 49n)
+  })
+})
+
+describe("Whirlpool's two hops", () => {
+  const inputs = {
+    2: named("pool a"),
+    3: named("pool b"),
+    5: named("a usdc"),
+    7: named("a sol"),
+    9: named("b sol"),
+    11: named("b token")
+  }
+
+  it("through the trader's account are two legs", () => {
+    const call = {
+      program: whirlpool.programId,
+      accounts: accountsAt(20, inputs),
+      data: bytesOf("c360ed6c44a2dbe6", new Uint8Array(16)),
+      calls: [
+        transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
+        transfer(named("a sol"), named("my sol"), named("pool a"), 200n),
+        transfer(named("my sol"), named("b sol"), TRADER, 200n),
+        transfer(named("b token"), named("my token"), named("pool b"), 50n)
+      ]
+    }
+    assert.deepStrictEqual(told(decode([call])), {
+      legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
+      nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
+    })
+  })
+
+  it("from vault to vault are two legs of the wallet that paid the first", () => {
+    const call = {
+      program: whirlpool.programId,
+      accounts: accountsAt(24, {
+        0: named("pool a"),
+        1: named("pool b"),
+        9: named("a usdc"),
+        10: named("a sol"),
+        11: named("b sol"),
+        12: named("b token")
+      }),
+      data: bytesOf("ba8fd11dfe02c275", new Uint8Array(16)),
+      calls: [
+        transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
+        transfer(named("a sol"), named("b sol"), named("pool a"), 200n),
+        transfer(named("b token"), named("my token"), named("pool b"), 50n)
+      ]
+    }
+    assert.deepStrictEqual(told(decode([call])), {
+      legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
+      nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
+    })
+  })
+})
