@@ -1,0 +1,122 @@
+import { Schema } from "effect"
+
+/** Exact decimal text: no exponent, no plus sign, no trailing zeros after the point, never `-0`, 30 fraction digits at most. */
+export const Decimal = Schema.String.check(
+  Schema.isPattern(/^(?:0|-?(?:0|[1-9][0-9]*)\.[0-9]{0,29}[1-9]|-?[1-9][0-9]*)$/u)
+).annotate({ identifier: "Decimal", description: "An exact decimal number as text." })
+export type Decimal = typeof Decimal.Type
+
+/** How well a value is known. */
+export const Status = Schema.Literals(["known", "partial", "stale", "unavailable"])
+export type Status = typeof Status.Type
+
+/** Why something is not known whole. */
+export const CoverageReason = Schema.Literals([
+  "not_captured",
+  "backfill_running",
+  "source_gap",
+  "resolution_retention",
+  "range_clipped",
+  "limit_clipped",
+  "supply_unknown",
+  "basis_unknown",
+  "mark_unknown",
+  "observed_swaps_only",
+  "source_stale",
+  "deadline",
+  "budget"
+])
+export type CoverageReason = typeof CoverageReason.Type
+
+/** Whether everything that belongs to an answer is in it, and why not. */
+export class Coverage extends Schema.Opaque<Coverage>()(
+  Schema.Struct({ complete: Schema.Boolean, reason: Schema.NullOr(CoverageReason) })
+    .check(
+      Schema.makeFilter(({ complete, reason }) => complete === (reason === null) || "a reason, unless it is complete")
+    )
+    .annotate({ identifier: "Coverage", description: "Whether everything that belongs here is here, and why not." })
+) {}
+
+/** Everything is there. */
+export const COMPLETE: Coverage = { complete: true, reason: null }
+
+/** Something is missing. */
+export const incomplete = (reason: CoverageReason): Coverage => ({ complete: false, reason })
+
+/** What a scalar counts. */
+export const ScalarUnit = Schema.Literals(["usd", "sol", "count", "percent", "ms"])
+export type ScalarUnit = typeof ScalarUnit.Type
+
+const time = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
+
+const fields = Schema.Struct({
+  value: Schema.NullOr(Decimal),
+  unit: ScalarUnit,
+  status: Status,
+  observedAtMs: time("When the producer computed it."),
+  expiresAtMs: time("When it stops being worth anything; null when it never does."),
+  coverage: Coverage
+})
+
+const fault = ({ coverage, status, value }: typeof fields.Type): true | string => {
+  if ((value === null) !== (status === "stale" || status === "unavailable")) {
+    return "a value, unless it is stale or unavailable"
+  }
+  return coverage.complete === (status === "known") || "complete exactly when it is known"
+}
+
+/** One number with everything a reader needs to judge it. */
+export class Scalar extends Schema.Opaque<Scalar>()(
+  fields
+    .check(Schema.makeFilter(fault))
+    .annotate({ identifier: "Scalar", description: "One number, how well it is known, since when and until when." })
+) {}
+
+/** When a value was computed and until when it holds. */
+export interface Lifetime {
+  readonly observedAtMs: number
+  readonly expiresAtMs: number | null
+}
+
+/** A value that is wholly known; a text that could not be made is unavailable. */
+export const known = (unit: ScalarUnit, value: Decimal | null, { expiresAtMs, observedAtMs }: Lifetime): Scalar =>
+  value === null
+    ? unavailable(unit, "source_gap")
+    : { value, unit, status: "known", observedAtMs, expiresAtMs, coverage: COMPLETE }
+
+/** A value that lacks something. */
+export const partial = (
+  unit: ScalarUnit,
+  value: Decimal | null,
+  { expiresAtMs, observedAtMs }: Lifetime,
+  reason: CoverageReason
+): Scalar =>
+  value === null
+    ? unavailable(unit, reason)
+    : { value, unit, status: "partial", observedAtMs, expiresAtMs, coverage: incomplete(reason) }
+
+/** A value that is not known. */
+export const unavailable = (unit: ScalarUnit, reason: CoverageReason): Scalar => ({
+  value: null,
+  unit,
+  status: "unavailable",
+  observedAtMs: null,
+  expiresAtMs: null,
+  coverage: incomplete(reason)
+})
+
+/** A value that was known and is too old to be told. */
+export const stale = (unit: ScalarUnit, { expiresAtMs, observedAtMs }: Lifetime): Scalar => ({
+  value: null,
+  unit,
+  status: "stale",
+  observedAtMs,
+  expiresAtMs,
+  coverage: incomplete("source_stale")
+})
+
+/** The scalar as it may be told now: past its expiry without its value, whoever kept it and for how long. */
+export const asOf = (scalar: Scalar, nowMs: number): Scalar =>
+  scalar.value === null || scalar.observedAtMs === null || scalar.expiresAtMs === null || nowMs <= scalar.expiresAtMs
+    ? scalar
+    : stale(scalar.unit, { observedAtMs: scalar.observedAtMs, expiresAtMs: scalar.expiresAtMs })
