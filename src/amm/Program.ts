@@ -53,6 +53,8 @@ export interface Pool {
   readonly mintB: Mint
   /** Newest slot among the accounts it was decoded from. */
   readonly slot: number
+  /** Units of A and of B that it can pay out in all. Only where its own accounts state them: no concentrated pool's do. */
+  readonly reserves?: readonly [bigint, bigint]
   /**
    * Exact-input quote, to the unit what the program would pay at this clock.
    * `aToB` is the direction: true sells mintA for mintB. `amountIn` is positive and at most u64.

@@ -146,6 +146,7 @@ const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress, foundB
     mintA: foundBy,
     mintB: quoteMint,
     slot: Math.max(pool.slot, coin.slot, quote.slot, fees.slot),
+    reserves: [curve.realTokens, curve.realQuote],
     swap: (aToB, amountIn) => (aToB ? sell(curve, amountIn) : buy(curve, amountIn)),
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(curve, amountOut)),
     marginalRate: (aToB) => marginalRate(curve, aToB)

@@ -201,6 +201,7 @@ const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool 
     mintA: fields.baseMint,
     mintB: fields.quoteMint,
     slot: Math.max(pool.slot, base.slot, quote.slot, config.slot, feeConfig.slot),
+    reserves: [base.amount, quote.amount],
     swap: (aToB, amountIn) => (aToB ? sell(state, amountIn) : buy(state, amountIn)),
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(state, amountOut)),
     marginalRate: (aToB) => marginalRate(state, aToB)

@@ -89,6 +89,7 @@ const decode = ({ address, data, slot }: Account, accounts: Accounts): Pool | Un
     mintA,
     mintB,
     slot: Math.max(slot, coinVault.slot, pcVault.slot),
+    reserves: [coin, pc],
     swap: (aToB, amountIn, clock) =>
       BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? coinToPc : pcToCoin, amountIn, clock.epoch),
     marginalRate: (aToB, clock) => marginalRate(aToB ? coinToPc : pcToCoin, clock.epoch)

@@ -154,6 +154,7 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
     mintA: token0.mint,
     mintB: token1.mint,
     slot: Math.max(pool.slot, rates.slot, token0.slot, token1.slot),
+    reserves: [token0.reserve, token1.reserve],
     swap: (aToB, amountIn, clock) =>
       BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? zeroForOne : oneForZero, amountIn, clock.epoch),
     marginalRate: (aToB, clock) => marginalRate(aToB ? zeroForOne : oneForZero, clock.epoch)

@@ -20,12 +20,13 @@ const mintsOf = (accounts: Iterable<Account | null>): ReadonlySet<Mint> => {
 
 /**
  * Mints that a recording's pools name and its accounts do not hold, as plain mints of the Token program. Recorders often
- * leave mints out, because a swap without a transfer fee does not depend on them.
+ * leave mints out, because a swap without a transfer fee does not depend on them. They have no lamports, unlike any account
+ * of a chain, so that nobody takes their supply for a fact.
  */
 export const standInMints = (accounts: ReadonlyMap<Address, Account>): ReadonlyArray<Account> =>
   Array.from(mintsOf(accounts.values()))
     .filter((mint) => !accounts.has(mint))
-    .map((mint) => plainMint(mint))
+    .map((mint) => ({ ...plainMint(mint), lamports: 0n }))
 
 /** Every mint but SOL that a pool of a recording names, in order of address. For recordings only: it reads whole programs. */
 export const recordedMints: Effect.Effect<ReadonlyArray<Mint>, ChainUnavailable, ChainFeed> = Effect.gen(function* () {
