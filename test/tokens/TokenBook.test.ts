@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { findProgramAddress } from "../../src/solana/programAddress.ts"
+import { metaplexAddress } from "../../src/tokens/metadata.ts"
+import { TokenBook } from "../../src/tokens/TokenBook.ts"
+import { at, ToyChain } from "../quotes/toyChain.ts"
+import { classicMint, extendedMint, extension, metadataOf, metaplexAccount } from "./mints.ts"
+
+const [MINT, OTHER] = [at(10), at(11)]
+const METADATA = metaplexAddress(MINT, findProgramAddress)
+
+/** Lets every fiber do what it can without time passing. */
+const settle = TestClock.adjust(0).pipe(Effect.repeat({ times: 20 }))
+
+const withBook = <A, E>(
+  chain: ToyChain,
+  use: (book: TokenBook["Service"]) => Effect.Effect<A, E>,
+  settings: Record<string, string> = {}
+) =>
+  TokenBook.use(use).pipe(
+    Effect.provide(
+      TokenBook.layer.pipe(
+        Layer.provide(chain.layer),
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))
+      )
+    )
+  )
+
+describe("TokenBook", () => {
+  it.effect("knows nothing of a mint until somebody asks, then what the chain says, and since when", () => {
+    const chain = new ToyChain().put(classicMint(MINT, { supply: 7n, slot: 5 }))
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(1_000_000)
+        assert.isNull(book.read(MINT))
+        yield* book.warm(MINT)
+        yield* settle
+        const state = book.read(MINT)
+        assert.deepStrictEqual(state?.observation, { slot: 5, observedAtMs: 1_000_000 })
+        assert.deepInclude(state?._tag === "Token" ? state.facts : null, { supply: 7n, decimals: 6 })
+        assert.strictEqual(book.commitment, "confirmed")
+      })
+    )
+  })
+
+  it.effect("follows the mint: a write is a new observation, and time alone is none", () => {
+    const chain = new ToyChain().put(classicMint(MINT, { mintAuthority: at(1) }))
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(MINT)
+        yield* settle
+        yield* TestClock.adjust("1 hour")
+        yield* book.warm(MINT)
+        yield* settle
+        assert.strictEqual(book.read(MINT)?.observation.observedAtMs, 0)
+        chain.write(9, classicMint(MINT, { slot: 9 }))
+        yield* settle
+        const state = book.read(MINT)
+        assert.deepStrictEqual(state?.observation, { slot: 9, observedAtMs: 3_600_000 })
+        assert.isNull(state?._tag === "Token" ? state.facts?.mintAuthority : at(1))
+      })
+    )
+  })
+
+  it.effect("has the chain asked again for mints that do not change", () => {
+    const chain = new ToyChain().put(classicMint(MINT))
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(MINT)
+        yield* settle
+        yield* TestClock.adjust("6 hours")
+        yield* settle
+        assert.strictEqual(book.read(MINT)?.observation.observedAtMs, 21_600_000)
+        chain.withheld.add(MINT)
+        yield* TestClock.adjust("12 hours")
+        yield* settle
+        assert.strictEqual(book.read(MINT)?.observation.observedAtMs, 21_600_000)
+      })
+    )
+  })
+
+  it.effect("takes the name from the mint, or from Metaplex where the mint carries none", () => {
+    const named = extendedMint(OTHER, [extension(19, metadataOf(OTHER, "Tithe", "TITHE"))])
+    const chain = new ToyChain().put(classicMint(MINT), metaplexAccount(METADATA, MINT, "Otter", "OTTER"), named)
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(MINT)
+        yield* book.warm(OTHER)
+        yield* settle
+        assert.deepInclude(book.read(MINT), {
+          metadata: { name: "Otter", symbol: "OTTER", uri: "https://example.com/token.json" }
+        })
+        assert.deepInclude(book.read(OTHER), { metadata: { name: "Tithe", symbol: "TITHE", uri: null } })
+        assert.sameMembers(Array.from(chain.watched), [MINT, METADATA, OTHER])
+        chain.close(METADATA)
+        yield* settle
+        assert.deepInclude(book.read(MINT), { metadata: null })
+      })
+    )
+  })
+
+  it.effect("tells a mint that does not exist from one that nobody has asked for, and notices when it comes", () => {
+    const chain = new ToyChain()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(MINT)
+        yield* settle
+        assert.strictEqual(book.read(MINT)?._tag, "NoToken")
+        chain.write(3, classicMint(MINT, { slot: 3 }))
+        yield* settle
+        assert.strictEqual(book.read(MINT)?._tag, "Token")
+      })
+    )
+  })
+
+  it.effect("says so when the account is not what its program writes", () => {
+    const broken = classicMint(MINT)
+    broken.data[45] = 7
+    return withBook(new ToyChain().put(broken), (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(MINT)
+        yield* settle
+        assert.deepInclude(book.read(MINT), { _tag: "Malformed", detail: "is_initialized 7" })
+      })
+    )
+  })
+
+  it.effect("takes nothing for a fact of a mint that a recording left out", () =>
+    withBook(new ToyChain().put({ ...classicMint(MINT), lamports: 0n }), (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(MINT)
+        yield* settle
+        assert.deepInclude(book.read(MINT), { _tag: "Token", facts: null, metadata: null })
+      })
+    )
+  )
+
+  it.effect("keeps a bounded number, and lets the longest unused go with all that was followed for it", () => {
+    const chain = new ToyChain().put(classicMint(MINT), classicMint(OTHER), classicMint(at(12)))
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(MINT)
+          yield* book.warm(OTHER)
+          yield* settle
+          book.read(MINT)
+          yield* book.warm(at(12))
+          yield* settle
+          assert.isNull(book.read(OTHER))
+          assert.isNotNull(book.read(MINT))
+          assert.isNotNull(book.read(at(12)))
+          assert.strictEqual(chain.watched.size, 4)
+          assert.isFalse(chain.watched.has(OTHER))
+        }),
+      { TOKENS_KEPT: "2" }
+    )
+  })
+
+  it.effect("dates a recording by what it says, and not at all where it says nothing", () => {
+    const chain = new ToyChain().put(classicMint(MINT), classicMint(OTHER))
+    chain.fresh = { slot: 1, heardAtMs: 0, state: "recorded" }
+    chain.time = { slot: 1, epoch: 0, unixTimestamp: 1_700_000_000 }
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* book.warm(MINT)
+        yield* settle
+        assert.strictEqual(book.read(MINT)?.observation.observedAtMs, 1_700_000_000_000)
+        chain.time = { ...chain.time, unixTimestamp: 0 }
+        yield* book.warm(OTHER)
+        yield* settle
+        assert.isNull(book.read(OTHER)?.observation.observedAtMs)
+      })
+    )
+  })
+})
