@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Pool } from "../../src/amm/Program.ts"
+import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
+import { type Rational, reduce } from "../../src/domain/rational.ts"
+import type { Freshness } from "../../src/solana/ChainFeed.ts"
+import { PriceBook, type Prices } from "../../src/tokens/PriceBook.ts"
+import { at, constantProduct } from "../quotes/toyChain.ts"
+import { feed } from "../support/http.ts"
+import { type ToyPools, toyPoolBook } from "./toyPools.ts"
+
+const [TOKEN, OTHER] = [at(10), at(11)]
+
+let pools = 0
+const pool = (a: Mint, b: Mint, ...reserves: [bigint, bigint]): Pool => ({
+  ...constantProduct(at(100 + (pools++ % 100)), a, b, reserves),
+  reserves
+})
+
+const toy = (some: ReadonlyArray<Pool>, loaded: ReadonlyArray<Mint> = [TOKEN, OTHER, USDC]): ToyPools => ({
+  pools: some,
+  loaded: new Set(loaded),
+  warmed: new Set()
+})
+
+const live: Freshness = { slot: 7, heardAtMs: 1000, state: "live" }
+
+const pricesAt = (book: ToyPools, use: (prices: Prices) => void, freshness: Freshness = live, nowMs = 1000) =>
+  PriceBook.use(({ at }) => Effect.sync(() => use(at(nowMs)))).pipe(
+    Effect.provide(PriceBook.layer.pipe(Layer.provide([toyPoolBook(book), feed(() => freshness)])))
+  )
+
+const ratio = (value: Rational | null | undefined): string | null => {
+  if (value === null || value === undefined) {
+    return null
+  }
+  const { denominator, numerator } = reduce(value)
+  return `${numerator}/${denominator}`
+}
+
+const both = (prices: Prices, mint: Mint) => {
+  const price = prices.of(mint)
+  return price === null ? null : [ratio(price.sol), ratio(price.usd)]
+}
+
+// 150 USDC a SOL: 0.15 micro-USDC a lamport.
+const money = pool(SOL, USDC, 1_000_000n, 150_000n)
+
+describe("PriceBook", () => {
+  it.effect("prices a mint in SOL by its pool, and in dollars by way of SOL", () =>
+    pricesAt(toy([money, pool(TOKEN, SOL, 1000n, 4000n)]), (prices) => {
+      assert.deepStrictEqual(both(prices, TOKEN), ["4/1", "3/5"])
+    })
+  )
+
+  it.effect("prices a mint in dollars by its pool, and in SOL by way of dollars", () =>
+    pricesAt(toy([money, pool(USDC, TOKEN, 3000n, 1000n)]), (prices) => {
+      assert.deepStrictEqual(both(prices, TOKEN), ["20/1", "3/1"])
+    })
+  )
+
+  it.effect("weighs pools against SOL and against USDC by their money in dollars", () => {
+    const inSol = pool(TOKEN, SOL, 1000n, 4000n)
+    const richer = pool(TOKEN, USDC, 1000n, 700n)
+    const poorer = pool(TOKEN, USDC, 700n, 500n)
+    return Effect.andThen(
+      pricesAt(toy([money, inSol, richer]), (prices) => assert.strictEqual(both(prices, TOKEN)?.[1], "7/10")),
+      pricesAt(toy([money, inSol, poorer]), (prices) => assert.strictEqual(both(prices, TOKEN)?.[1], "3/5"))
+    )
+  })
+
+  it.effect("does not let a thin pool at another price decide", () =>
+    pricesAt(toy([money, pool(TOKEN, SOL, 1000n, 4000n), pool(TOKEN, SOL, 1n, 900n)]), (prices) => {
+      assert.strictEqual(both(prices, TOKEN)?.[0], "4/1")
+    })
+  )
+
+  it.effect("prices SOL in USDC by the same rule, and the dollar as itself", () =>
+    pricesAt(toy([money, pool(USDC, SOL, 1n, 900n)]), (prices) => {
+      assert.deepStrictEqual(both(prices, SOL), ["1/1", "3/20"])
+      assert.deepStrictEqual(both(prices, USDC), ["20/3", "1/1"])
+    })
+  )
+
+  it.effect("says nothing of the other currency while SOL has no price", () =>
+    pricesAt(toy([pool(TOKEN, SOL, 1000n, 4000n), pool(OTHER, USDC, 1000n, 2000n)]), (prices) => {
+      assert.deepStrictEqual(both(prices, TOKEN), ["4/1", null])
+      assert.deepStrictEqual(both(prices, OTHER), [null, "2/1"])
+      assert.deepStrictEqual(both(prices, SOL), ["1/1", null])
+      assert.deepStrictEqual(both(prices, USDC), [null, "1/1"])
+    })
+  )
+
+  it.effect("knows no price of a mint that trades against neither", () =>
+    pricesAt(toy([money, pool(TOKEN, OTHER, 1000n, 4000n)]), (prices) => {
+      assert.deepStrictEqual(both(prices, TOKEN), [null, null])
+    })
+  )
+
+  it.effect("prices a curve that nobody has bought from", () =>
+    pricesAt(toy([money, { ...pool(TOKEN, SOL, 1000n, 4000n), reserves: [1000n, 0n] }]), (prices) => {
+      assert.strictEqual(both(prices, TOKEN)?.[0], "4/1")
+    })
+  )
+
+  it.effect("tells a mint whose pools are not loaded from one that has no price", () =>
+    pricesAt(toy([money, pool(TOKEN, USDC, 1n, 1n)], [USDC]), (prices) => {
+      assert.isNull(both(prices, TOKEN))
+    })
+  )
+
+  it.effect("follows the pools", () => {
+    const book = toy([money, pool(TOKEN, SOL, 1000n, 4000n)])
+    return PriceBook.use(({ at }) =>
+      Effect.sync(() => {
+        assert.strictEqual(both(at(1000), TOKEN)?.[1], "3/5")
+        book.pools = [pool(SOL, USDC, 1_000_000n, 300_000n), pool(TOKEN, SOL, 1000n, 4000n)]
+        assert.strictEqual(both(at(1000), TOKEN)?.[1], "6/5")
+      })
+    ).pipe(Effect.provide(PriceBook.layer.pipe(Layer.provide([toyPoolBook(book), feed(() => live)]))))
+  })
+
+  it.effect("is stale once the chain has been silent for ten seconds", () =>
+    Effect.gen(function* () {
+      const book = toy([money])
+      yield* pricesAt(book, ({ isStale }) => assert.isFalse(isStale), live, 11_000)
+      yield* pricesAt(book, ({ isStale }) => assert.isTrue(isStale), live, 11_001)
+      yield* pricesAt(book, ({ isStale }) => assert.isTrue(isStale), { ...live, state: "loading" })
+      yield* pricesAt(book, ({ lifetime }) =>
+        assert.deepStrictEqual(lifetime, { observedAtMs: 1000, expiresAtMs: 11_000 })
+      )
+      yield* pricesAt(book, ({ lifetime }) => assert.isNull(lifetime), { ...live, heardAtMs: null })
+    })
+  )
+
+  it.effect("never expires over a recording", () =>
+    pricesAt(
+      toy([money]),
+      ({ isStale, lifetime }) => {
+        assert.isFalse(isStale)
+        assert.deepStrictEqual(lifetime, { observedAtMs: 1000, expiresAtMs: null })
+      },
+      { ...live, state: "recorded" },
+      1e9
+    )
+  )
+
+  it.effect("has USDC loaded from the start, and with every mint that is asked for", () => {
+    const book = toy([], [])
+    return PriceBook.use(({ warm }) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(Array.from(book.warmed), [USDC])
+        book.warmed.clear()
+        yield* warm(TOKEN)
+        assert.deepStrictEqual(Array.from(book.warmed), [USDC, TOKEN])
+      })
+    ).pipe(Effect.provide(PriceBook.layer.pipe(Layer.provide([toyPoolBook(book), feed(() => live)]))))
+  })
+})

@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { marginalRate, sell, type Side } from "../../src/amm/constantProduct.ts"
+import type { Pool } from "../../src/amm/Program.ts"
+import { SOL } from "../../src/domain/Address.ts"
+import { compare, type Rational, reduce } from "../../src/domain/rational.ts"
+import { feeBpsOf, medianPrice, midRate, payable } from "../../src/tokens/poolPrice.ts"
+import { at, constantProduct } from "../quotes/toyChain.ts"
+
+const TOKEN = at(10)
+const clock = { slot: 1, epoch: 0, unixTimestamp: 0 }
+
+/** x·y = k with a fee in parts per million on the input, and reserves that it states. */
+const withFee = (reserves: readonly [bigint, bigint], feePpm: bigint): Pool => {
+  const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
+    reserveIn,
+    reserveOut,
+    feeOnInput: feePpm,
+    feeOnOutput: 0n,
+    scale: 1_000_000n,
+    transferFeesIn: null,
+    transferFeesOut: null
+  })
+  const [down, up] = [side(reserves[0], reserves[1]), side(reserves[1], reserves[0])]
+  return {
+    address: at(1),
+    dex: "toy",
+    mintA: TOKEN,
+    mintB: SOL,
+    slot: 1,
+    reserves,
+    swap: (aToB, amountIn, { epoch }) => sell(aToB ? down : up, amountIn, epoch),
+    marginalRate: (aToB, { epoch }) => marginalRate(aToB ? down : up, epoch)
+  }
+}
+
+const Reserve = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 2n ** 60n }))
+const Ppm = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 100_000n }))
+
+const within = (a: Rational, b: Rational, ppm: bigint): boolean => {
+  const left = a.numerator * b.denominator
+  const right = b.numerator * a.denominator
+  return (left > right ? left - right : right - left) * 1_000_000n <= right * ppm
+}
+
+describe("midRate", () => {
+  it("is the ratio of the reserves where there is no fee, from both sides", () => {
+    const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 500n])
+    assert.deepStrictEqual(reduce(midRate(pool, TOKEN, clock) ?? { numerator: 0n, denominator: 1n }), {
+      numerator: 1n,
+      denominator: 4n
+    })
+    assert.deepStrictEqual(reduce(midRate(pool, SOL, clock) ?? { numerator: 0n, denominator: 1n }), {
+      numerator: 4n,
+      denominator: 1n
+    })
+  })
+
+  it.effect.prop(
+    "lies within the square of the fee of the ratio of the reserves",
+    [Reserve, Reserve, Ppm],
+    ([a, b, ppm]) =>
+      Effect.sync(() => {
+        const mid = midRate(withFee([a, b], ppm), TOKEN, clock)
+        assert.isNotNull(mid)
+        const squared = (ppm * ppm) / 1_000_000n + 1n
+        assert.isTrue(mid !== null && within(mid, { numerator: b, denominator: a }, squared))
+      })
+  )
+
+  it("is unknown where the pool trades one way only, or fails", () => {
+    const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 500n])
+    const oneWay: Pool = {
+      ...pool,
+      marginalRate: (aToB) => (aToB ? { numerator: 0n, denominator: 1n } : { numerator: 4n, denominator: 1n })
+    }
+    const broken: Pool = {
+      ...pool,
+      marginalRate: () => {
+        throw new RangeError("a bug")
+      }
+    }
+    assert.isNull(midRate(oneWay, TOKEN, clock))
+    assert.isNull(midRate(oneWay, SOL, clock))
+    assert.isNull(midRate(broken, TOKEN, clock))
+  })
+})
+
+describe("payable", () => {
+  it("is the reserve that the pool states", () => {
+    const pool = withFee([2000n, 500n], 2500n)
+    assert.strictEqual(payable(pool, TOKEN, clock), 2000n)
+    assert.strictEqual(payable(pool, SOL, clock), 500n)
+  })
+
+  it("is what a sale without end gets where no reserve is stated", () => {
+    const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 500n], { most: 2000n })
+    assert.strictEqual(payable(pool, SOL, clock), 250n)
+    assert.strictEqual(payable(pool, TOKEN, clock), 1600n)
+  })
+
+  it("is unknown where the program refuses", () => {
+    const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 0n])
+    assert.isNull(payable(pool, SOL, clock))
+  })
+})
+
+const item = (price: bigint, weight: bigint) => ({ price: { numerator: price, denominator: 1n }, weight })
+
+describe("medianPrice", () => {
+  it("is where half of the money stands below", () => {
+    assert.strictEqual(medianPrice([item(3n, 1n), item(1n, 1n), item(2n, 1n)])?.price.numerator, 2n)
+    assert.strictEqual(medianPrice([item(3n, 5n), item(1n, 1n), item(2n, 1n)])?.price.numerator, 3n)
+    assert.strictEqual(medianPrice([item(9n, 4n)])?.price.numerator, 9n)
+    assert.isNull(medianPrice([]))
+  })
+
+  const Item = Schema.Struct({ price: Reserve, weight: Reserve })
+
+  it.effect.prop(
+    "is not moved past the others by a pool with less than half of the money",
+    [Schema.NonEmptyArray(Item), Reserve],
+    ([honest, bogus]) =>
+      Effect.sync(() => {
+        const items = honest.map(({ price, weight }) => item(price, weight))
+        const money = items.reduce((sum, { weight }) => sum + weight, 0n)
+        const chosen = medianPrice([...items, item(bogus, money - 1n)])
+        const prices = items.map(({ price }) => price).toSorted(compare)
+        const [lowest] = prices
+        const highest = prices.at(-1)
+        assert.isTrue(
+          chosen !== null &&
+            lowest !== undefined &&
+            highest !== undefined &&
+            compare(chosen.price, lowest) >= 0 &&
+            compare(chosen.price, highest) <= 0
+        )
+      })
+  )
+})
+
+describe("feeBpsOf", () => {
+  it.effect.prop("finds the fee again", [Reserve, Reserve, Ppm], ([a, b, ppm]) =>
+    Effect.sync(() => assert.strictEqual(feeBpsOf(withFee([a, b], ppm), clock), Number(ppm) / 100))
+  )
+
+  it("says nothing of a pool that states no reserves", () => {
+    assert.isNull(feeBpsOf(constantProduct(at(1), TOKEN, SOL, [2000n, 500n]), clock))
+  })
+})

@@ -1,0 +1,42 @@
+/** Pools in a map behind the port of the pool book, for tests of what is priced from them. */
+import { Effect, Layer } from "effect"
+import type { Pool } from "../../src/amm/Program.ts"
+import { type Mint, SOL } from "../../src/domain/Address.ts"
+import { type MintPools, PoolBook } from "../../src/quotes/PoolBook.ts"
+
+/** What the book holds, and what it was asked to load. Mints that are not loaded have no pools, whatever is here. */
+export interface ToyPools {
+  pools: ReadonlyArray<Pool>
+  loaded: ReadonlySet<Mint>
+  readonly warmed: Set<Mint>
+}
+
+const trades = ({ mintA, mintB }: Pool, mint: Mint) => mintA === mint || mintB === mint
+
+/** The book over the pools. The same answer until the pools are replaced. */
+export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
+  const known = new Map<string, { readonly of: ReadonlyArray<Pool>; readonly value: MintPools }>()
+  const isLoaded = (mint: Mint) => mint === SOL || toy.loaded.has(mint)
+  const between = (a: Mint, b: Mint): MintPools | null => {
+    if (!toy.loaded.has(a) && !toy.loaded.has(b)) {
+      return null
+    }
+    const before = known.get(a + b)
+    if (before?.of === toy.pools) {
+      return before.value
+    }
+    const value = { pools: toy.pools.filter((pool) => trades(pool, a) && trades(pool, b)), refused: [] }
+    known.set(a + b, { of: toy.pools, value })
+    return value
+  }
+  return Layer.succeed(
+    PoolBook,
+    PoolBook.of({
+      between,
+      poolsOf: (mint) => toy.pools.filter((pool) => trades(pool, mint)),
+      isLoaded,
+      graph: { partnersOf: () => [], poolsBetween: () => [] },
+      warm: (mint) => Effect.sync(() => void toy.warmed.add(mint))
+    })
+  )
+}
