@@ -1,0 +1,104 @@
+/** What an audit of a mint lets us say of a token. */
+import type { Mint } from "../domain/Address.ts"
+import { COMPLETE, incomplete } from "../domain/Scalar.ts"
+import { type RiskCode, riskCodes, type RiskFacts, type RiskTag, type TokenRisk } from "../domain/TokenRisk.ts"
+import type { MintAudit } from "./AuditReader.ts"
+
+/** An authority that was observed longer ago than this is not known any more. */
+export const AUTHORITY_FRESH_MS = 86_400_000
+
+/** What each signal would mean where it is present. */
+const severities: Readonly<Record<RiskCode, RiskTag["severity"]>> = {
+  mint_authority_active: "warning",
+  freeze_authority_active: "warning",
+  concentrated_top10: "warning",
+  developer_holding: "info",
+  developer_sold_all: "info",
+  sniper_holding: "warning",
+  insider_holding: "warning",
+  bundled_holding: "warning",
+  suspected_wash_volume: "warning",
+  lp_not_burned: "warning"
+}
+
+/** An audit that proves something: confirmed, dated, of a slot, and of a program we know. */
+export type Proof = MintAudit & { readonly observedAtMs: number }
+
+/** The audit as a proof; null when it is not good enough to be one. How old it is does not matter here. */
+export const proofOf = (audit: MintAudit | null): Proof | null => {
+  if (audit === null || audit.observedAtMs === null || audit.tokenProgram === null) {
+    return null
+  }
+  const { commitment, observedAtMs, slot } = audit
+  return commitment !== "processed" && slot > 0 && observedAtMs > 0 ? { ...audit, observedAtMs } : null
+}
+
+/** Whether the proof still counts. */
+export const isFresh = ({ observedAtMs }: Proof, nowMs: number): boolean => nowMs - observedAtMs <= AUTHORITY_FRESH_MS
+
+const unknownTag = (code: RiskCode): RiskTag => ({
+  code,
+  state: "unknown",
+  severity: severities[code],
+  value: null,
+  unit: "boolean",
+  status: "unavailable",
+  source: "none",
+  methodVersion: "public-token-v1",
+  observedAtMs: null,
+  staleAfterMs: null,
+  coverage: incomplete("not_captured")
+})
+
+const authorityTag = (code: RiskCode, proof: Proof | null, isActive: boolean, nowMs: number): RiskTag => {
+  const unknown: RiskTag = { ...unknownTag(code), source: "mint-account" }
+  if (proof === null) {
+    return unknown
+  }
+  const observed = { observedAtMs: proof.observedAtMs, staleAfterMs: AUTHORITY_FRESH_MS }
+  return isFresh(proof, nowMs)
+    ? {
+        ...unknown,
+        ...observed,
+        state: isActive ? "present" : "absent",
+        value: isActive,
+        status: "known",
+        coverage: COMPLETE
+      }
+    : { ...unknown, ...observed, status: "stale", coverage: incomplete("source_stale") }
+}
+
+const tagOf = (code: RiskCode, proof: Proof | null, nowMs: number): RiskTag => {
+  switch (code) {
+    case "mint_authority_active":
+      return authorityTag(code, proof, proof?.mintAuthority !== null, nowMs)
+    case "freeze_authority_active":
+      return authorityTag(code, proof, proof?.freezeAuthority !== null, nowMs)
+    default:
+      // Nothing here observes who holds or trades a token.
+      return unknownTag(code)
+  }
+}
+
+const factsOf = (tags: ReadonlyArray<RiskTag>): RiskFacts => {
+  const valueOf = (code: RiskCode) => tags.find((tag) => tag.code === code)?.value ?? null
+  return {
+    mint_authority_active: valueOf("mint_authority_active"),
+    freeze_authority_active: valueOf("freeze_authority_active"),
+    concentrated_top10: valueOf("concentrated_top10"),
+    developer_holding: valueOf("developer_holding"),
+    developer_sold_all: valueOf("developer_sold_all"),
+    sniper_holding: valueOf("sniper_holding"),
+    insider_holding: valueOf("insider_holding"),
+    bundled_holding: valueOf("bundled_holding"),
+    suspected_wash_volume: valueOf("suspected_wash_volume"),
+    lp_not_burned: valueOf("lp_not_burned")
+  }
+}
+
+/** Every signal of the token as of `nowMs`; without an audit, or with one that proves nothing, all are unknown. */
+export const riskOf = (address: Mint, audit: MintAudit | null, nowMs: number): TokenRisk => {
+  const proof = proofOf(audit)
+  const tags = riskCodes.map((code) => tagOf(code, proof, nowMs))
+  return { chain: "solana", address, modelVersion: "public-risk-v1", facts: factsOf(tags), tags }
+}
