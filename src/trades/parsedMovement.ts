@@ -1,6 +1,6 @@
 /** The same effects from the form in which a node has already parsed the instruction (`jsonParsed`). */
 import type { Address } from "../domain/Address.ts"
-import { amountFromDigits, type Fields, isFields, lamportsFromNumber, looksLikeAddress } from "./json.ts"
+import { amountFromDigits, type Fields, isFields, lamportsFrom, looksLikeAddress } from "./json.ts"
 import type { Movement } from "./movement.ts"
 
 const address = (info: Fields, name: string): Address | null => {
@@ -38,10 +38,14 @@ const supply = (kind: "mint" | "burn", info: Fields): Movement | null => {
   return account === null || mint === null || amount === null ? null : { kind, account, mint, amount }
 }
 
-const lamports = (info: Fields, to: string, created: boolean): Movement | null => {
+const lamports = (info: Fields, to: string, created: boolean): Movement | "unknown" | null => {
   const source = address(info, "source")
   const destination = address(info, to)
-  const amount = lamportsFromNumber(info["lamports"])
+  const amount = lamportsFrom(info["lamports"])
+  // More than a double holds: an amount, but nobody knows which.
+  if (amount === null && Number.isInteger(info["lamports"])) {
+    return "unknown"
+  }
   return source === null || destination === null || amount === null
     ? null
     : { kind: "lamports", source, destination, amount, created }
@@ -60,7 +64,7 @@ const tokenTypes: Readonly<Record<string, (info: Fields) => Movement | null>> = 
   burnChecked: (info) => supply("burn", info)
 }
 
-const systemTypes: Readonly<Record<string, (info: Fields) => Movement | null>> = {
+const systemTypes: Readonly<Record<string, (info: Fields) => Movement | "unknown" | null>> = {
   transfer: (info) => lamports(info, "destination", false),
   transferWithSeed: (info) => lamports(info, "destination", false),
   createAccount: (info) => lamports(info, "newAccount", true),
@@ -81,5 +85,6 @@ export const parsedMovement = (program: unknown, parsed: unknown): Movement | "m
     return null
   }
   const { info } = parsed
-  return isFields(info) ? (read(info) ?? "malformed") : "malformed"
+  const movement = isFields(info) ? (read(info) ?? "malformed") : "malformed"
+  return movement === "unknown" ? null : movement
 }

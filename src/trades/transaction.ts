@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Signature } from "../domain/Signature.ts"
 import { type Instruction, readInstructions } from "./instructions.ts"
-import { type Fields, isCount, isFields, isTexts, lamportsFromNumber, isAddressText } from "./json.ts"
+import { type Fields, isCount, isFields, isAddressText, isSignatureText, isTexts, lamportsFrom } from "./json.ts"
 import { readTokenAccounts, type TokenAccount } from "./tokenAccounts.ts"
 
 /** A transaction that is in a block. Failed ones are here too: they paid their fee. */
@@ -72,7 +72,7 @@ const readKeys = (message: Fields, meta: Fields): ReadonlyArray<Address> | null 
 }
 
 const readLamports = (list: unknown, keys: number): ReadonlyArray<bigint | null> | null =>
-  Array.isArray(list) && list.length === keys ? list.map(lamportsFromNumber) : null
+  Array.isArray(list) && list.length === keys ? list.map(lamportsFrom) : null
 
 const malformed = (detail: string): Result.Result<never, MalformedTransaction> =>
   Result.fail(new MalformedTransaction({ detail }))
@@ -80,14 +80,13 @@ const malformed = (detail: string): Result.Result<never, MalformedTransaction> =
 const readParts = (
   message: Fields,
   meta: Fields,
-  signatures: ReadonlyArray<string>,
-  surroundings: Surroundings
+  known: Surroundings & Pick<Transaction, "signature" | "signers">
 ): Result.Result<Transaction, MalformedTransaction> => {
   const keys = readKeys(message, meta)
-  if (keys === null || keys.length < signatures.length) {
+  if (keys === null || keys.length < known.signers) {
     return malformed("account keys")
   }
-  const feeLamports = lamportsFromNumber(meta["fee"])
+  const feeLamports = lamportsFrom(meta["fee"])
   const lamportsBefore = readLamports(meta["preBalances"], keys.length)
   const lamportsAfter = readLamports(meta["postBalances"], keys.length)
   if (feeLamports === null || lamportsBefore === null || lamportsAfter === null) {
@@ -106,12 +105,10 @@ const readParts = (
     return malformed("logs")
   }
   return Result.succeed({
-    ...surroundings,
-    signature: signatures[0] as Signature,
+    ...known,
     error: meta["err"] ?? null,
     feeLamports,
     keys,
-    signers: signatures.length,
     lamportsBefore,
     lamportsAfter,
     tokenAccounts,
@@ -133,10 +130,12 @@ export const readEntry = (
   }
   const { message, signatures } = entry["transaction"]
   const { meta } = entry
-  if (!isFields(message) || !isTexts(signatures) || signatures.length === 0) {
+  const signature: unknown = Array.isArray(signatures) ? signatures[0] : undefined
+  if (!isFields(message) || !Array.isArray(signatures) || !isSignatureText(signature)) {
     return malformed("message or signatures")
   }
-  return isFields(meta) ? readParts(message, meta, signatures, surroundings) : malformed("no meta")
+  const signing = { signature, signers: signatures.length }
+  return isFields(meta) ? readParts(message, meta, { ...surroundings, ...signing }) : malformed("no meta")
 }
 
 const timeOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? Number(value) : null)

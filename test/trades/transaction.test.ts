@@ -155,6 +155,7 @@ describe("reading a transaction", () => {
     ["no transaction", ["transaction"], [], "not a transaction"],
     ["no outcome", ["meta"], null, "no meta"],
     ["no signature", ["transaction", "signatures"], [], "message or signatures"],
+    ["a signature that is none", ["transaction", "signatures"], ["abc"], "message or signatures"],
     ["a key that is no address", ["transaction", "message", "accountKeys", 1], "0".repeat(40), "account keys"],
     ["a loaded key that is no address", ["meta", "loadedAddresses", "writable"], [7], "account keys"],
     ["too few balances", ["meta", "preBalances"], [1, 2], "fee or balances"],
@@ -193,6 +194,16 @@ describe("reading a transaction", () => {
     const answer = parsed(plan)
     const vague: unknown = JSON.parse(JSON.stringify(answer).replace('"lamports":2000', '"lamports":"many"'))
     assert.strictEqual(failureOf(vague), "instructions")
+  })
+
+  it("keeps a parsed payment exact where its digits were kept, and leaves out one that no double holds", () => {
+    const text = JSON.stringify(parsed(plan))
+    const withLamports = (lamports: string) =>
+      Result.getOrThrow(readTransaction(JSON.parse(text.replace('"lamports":2000', `"lamports":${lamports}`))))
+    const paid = (lamports: string) => withLamports(lamports).instructions[0]?.movements
+    const [exact] = paid('"12345678901234567"') ?? []
+    assert.strictEqual(exact?.kind === "lamports" ? exact.amount : null, 12_345_678_901_234_567n)
+    assert.deepStrictEqual(paid("12345678901234567"), [])
   })
 
   it.effect.prop(
