@@ -18,36 +18,42 @@ export interface BarLimits {
 /** Looks at one bar; false ends the walk. */
 export type Visit = (cells: Float64Array, at: number) => boolean
 
-/** Closed bars of one width, a series per token, in order of time. Bounded: what no longer fits is dropped from the old end. */
+/** Cells of a series: its oldest and newest chunk, the bars in the newest, all its bars, and whether some were dropped. */
+const OLDEST = 0
+const NEWEST = 1
+const FILLED = 2
+const LENGTH = 3
+const TRIMMED = 4
+
+/** Cells of a series, zeros to begin with. They lie in a record of the caller's, beside what is used together with them. */
+export const SERIES = 5
+
+/** Closed bars of one width, a series per record, in order of time. Bounded: what no longer fits is dropped from the old end. */
 export class BarLog {
   private readonly chunks = new Records(CHUNK * BAR + 2)
   private readonly limits: BarLimits
-  private readonly oldest: Uint32Array
-  private readonly newest: Uint32Array
-  /** Bars in the newest chunk. */
-  private readonly filled: Uint8Array
-  private readonly lengths: Uint32Array
-  private readonly trimmed: Uint8Array
+  private readonly series: Records
+  private readonly offset: number
   private hand = 0
 
-  constructor(series: number, limits: BarLimits) {
+  /** The cells of each series begin at `offset` of its record. */
+  constructor(series: Records, offset: number, limits: BarLimits) {
+    this.series = series
+    this.offset = offset
     this.limits = limits
-    this.oldest = new Uint32Array(series + 1)
-    this.newest = new Uint32Array(series + 1)
-    this.filled = new Uint8Array(series + 1)
-    this.lengths = new Uint32Array(series + 1)
-    this.trimmed = new Uint8Array(series + 1)
   }
 
   /** Whether bars of the series were dropped to stay within the limits. */
   isTrimmed(series: number): boolean {
-    return this.trimmed[series] === 1
+    return this.series.page(series)[this.series.at(series) + this.offset + TRIMMED] === 1
   }
 
   /** Appends a bar; its start is later than every other of the series. */
   append(series: number, from: Float64Array, fromAt: number): void {
-    const position = this.room(series)
-    const chunk = this.newest[series] ?? 0
+    const cells = this.series.page(series)
+    const at = this.series.at(series) + this.offset
+    const position = this.room(cells, at)
+    const chunk = cells[at + NEWEST] ?? 0
     copyBar(from, fromAt, this.chunks.page(chunk), this.chunks.at(chunk) + position * BAR)
   }
 
@@ -75,43 +81,44 @@ export class BarLog {
 
   /** Visits the bars of a series from the newest to the oldest. */
   walkBack(series: number, visit: Visit): void {
-    for (let chunk = this.newest[series] ?? 0, last = this.filled[series] ?? 0; chunk !== 0; last = CHUNK) {
+    const cells = this.series.page(series)
+    const at = this.series.at(series) + this.offset
+    for (let chunk = cells[at + NEWEST] ?? 0, last = cells[at + FILLED] ?? 0; chunk !== 0; last = CHUNK) {
       const page = this.chunks.page(chunk)
-      const at = this.chunks.at(chunk)
+      const start = this.chunks.at(chunk)
       for (let position = last - 1; position >= 0; position--) {
-        if (!visit(page, at + position * BAR)) {
+        if (!visit(page, start + position * BAR)) {
           return
         }
       }
-      chunk = page[at + OLDER] ?? 0
+      chunk = page[start + OLDER] ?? 0
     }
   }
 
   /** Drops whole chunks of bars that began before the second. */
   dropBefore(series: number, second: number): void {
+    const cells = this.series.page(series)
+    const at = this.series.at(series) + this.offset
     for (;;) {
-      const chunk = this.oldest[series] ?? 0
+      const chunk = cells[at + OLDEST] ?? 0
       const end = this.chunks.at(chunk) + (CHUNK - 1) * BAR + START
-      const spare = chunk !== 0 && chunk !== this.newest[series]
-      if (!spare || (this.chunks.page(chunk)[end] ?? 0) >= second) {
+      if (chunk === cells[at + NEWEST] || (this.chunks.page(chunk)[end] ?? 0) >= second) {
         return
       }
-      this.dropOldest(series)
+      this.dropOldest(cells, at)
     }
   }
 
   /** Forgets a series. */
   clear(series: number): void {
-    for (let chunk = this.oldest[series] ?? 0; chunk !== 0;) {
+    const cells = this.series.page(series)
+    const at = this.series.at(series) + this.offset
+    for (let chunk = cells[at + OLDEST] ?? 0; chunk !== 0;) {
       const newer = this.chunks.page(chunk)[this.chunks.at(chunk) + NEWER] ?? 0
       this.chunks.give(chunk)
       chunk = newer
     }
-    this.oldest[series] = 0
-    this.newest[series] = 0
-    this.filled[series] = 0
-    this.lengths[series] = 0
-    this.trimmed[series] = 0
+    cells.fill(0, at, at + SERIES)
   }
 
   /** Bytes in use. */
@@ -119,57 +126,61 @@ export class BarLog {
     return this.chunks.used * this.chunks.stride * Float64Array.BYTES_PER_ELEMENT
   }
 
-  private room(series: number): number {
-    const filled = this.filled[series] ?? 0
-    this.lengths[series] = (this.lengths[series] ?? 0) + 1
-    if (filled < CHUNK && this.newest[series] !== 0) {
-      this.filled[series] = filled + 1
+  private room(cells: Float64Array, at: number): number {
+    const filled = cells[at + FILLED] ?? 0
+    const length = (cells[at + LENGTH] ?? 0) + 1
+    cells[at + LENGTH] = length
+    if (filled < CHUNK && cells[at + NEWEST] !== 0) {
+      cells[at + FILLED] = filled + 1
       return filled
     }
-    if ((this.lengths[series] ?? 0) > this.limits.perSeries) {
-      this.dropOldest(series)
+    if (length > this.limits.perSeries) {
+      this.dropOldest(cells, at)
     }
     if (this.chunks.used * CHUNK >= this.limits.total) {
       this.trim()
     }
-    this.addChunk(series)
-    this.filled[series] = 1
+    this.addChunk(cells, at)
+    cells[at + FILLED] = 1
     return 0
   }
 
-  private addChunk(series: number): void {
+  private addChunk(cells: Float64Array, at: number): void {
     const chunk = this.chunks.take()
-    const before = this.newest[series] ?? 0
+    const before = cells[at + NEWEST] ?? 0
     this.chunks.page(chunk)[this.chunks.at(chunk) + OLDER] = before
     if (before === 0) {
-      this.oldest[series] = chunk
+      cells[at + OLDEST] = chunk
     } else {
       this.chunks.page(before)[this.chunks.at(before) + NEWER] = chunk
     }
-    this.newest[series] = chunk
+    cells[at + NEWEST] = chunk
   }
 
   /** Takes the oldest chunk from the next series that has more than one; every series in turn, so that none loses all. */
   private trim(): void {
-    for (let tries = 0; tries < this.newest.length; tries++) {
-      this.hand = (this.hand + 1) % this.newest.length
-      if (this.oldest[this.hand] !== this.newest[this.hand]) {
-        this.dropOldest(this.hand)
+    const { highest } = this.series
+    for (let tries = 0; tries < highest; tries++) {
+      this.hand = (this.hand % highest) + 1
+      const cells = this.series.page(this.hand)
+      const at = this.series.at(this.hand) + this.offset
+      if (cells[at + OLDEST] !== cells[at + NEWEST]) {
+        this.dropOldest(cells, at)
         return
       }
     }
   }
 
-  private dropOldest(series: number): void {
-    const chunk = this.oldest[series] ?? 0
-    if (chunk === 0 || chunk === this.newest[series]) {
+  private dropOldest(cells: Float64Array, at: number): void {
+    const chunk = cells[at + OLDEST] ?? 0
+    if (chunk === cells[at + NEWEST]) {
       return
     }
     const newer = this.chunks.page(chunk)[this.chunks.at(chunk) + NEWER] ?? 0
-    this.oldest[series] = newer
+    cells[at + OLDEST] = newer
     this.chunks.page(newer)[this.chunks.at(newer) + OLDER] = 0
-    this.lengths[series] = (this.lengths[series] ?? 0) - CHUNK
-    this.trimmed[series] = 1
+    cells[at + LENGTH] = (cells[at + LENGTH] ?? 0) - CHUNK
+    cells[at + TRIMMED] = 1
     this.chunks.give(chunk)
   }
 }

@@ -1,52 +1,54 @@
 import { addToBar, BAR, beginBar, START } from "./bar.ts"
-import { BarLog, type BarLimits } from "./BarLog.ts"
-import { foldBars, type BarPage, type BarWindow } from "./foldBars.ts"
+import { BarLog, SERIES } from "./BarLog.ts"
+import { type BarPage, type BarWindow, foldBars } from "./foldBars.ts"
 import type { Print } from "./Print.ts"
 import { Records } from "./Records.ts"
-import { levelOf, levels } from "./resolutions.ts"
+import { floorTo, levelOf, levels } from "./resolutions.ts"
 
 /** Bars below a minute are kept this long, in seconds: seven days. */
 const FINE_RETENTION = 7 * 86_400
 const MINUTE = 60
 
-/** Bars kept of one token: about an hour of seconds, three days of minutes, four years of days. */
-const perSeries: ReadonlyArray<number> = [3600, 4096, 4320, 2880, 4320, 1500]
+/** Closed bars kept of one token: 300 of the widest resolution that is folded from each, and more of hours and days. */
+const perSeries: ReadonlyArray<number> = [9000, 9000, 4320, 1500]
+
+/** Of every width: the newest bar, then the series of those before it. */
+const LEVEL = BAR + SERIES
 
 /** The candles of every token at every stored width. One writer adds trades; readers read synchronously. */
 export class Candles {
-  /** The newest bar of every width, side by side, because one trade touches them all. */
-  private readonly open = new Records(levels.length * BAR)
-  private readonly openOf: Uint32Array
+  /** What one trade touches lies side by side. */
+  private readonly tokens = new Records(levels.length * LEVEL)
+  private readonly recordOf: Uint32Array
   private readonly closed: ReadonlyArray<BarLog>
 
   /** Room for tokens numbered from 1 to `tokens`, and for `bars` closed bars of each stored width. */
   constructor(limits: { readonly tokens: number; readonly bars: number }) {
-    this.openOf = new Uint32Array(limits.tokens + 1)
-    this.closed = levels.map((_, level): BarLog => {
-      const most: BarLimits = { perSeries: perSeries[level] ?? 0, total: limits.bars }
-      return new BarLog(limits.tokens, most)
-    })
+    this.recordOf = new Uint32Array(limits.tokens + 1)
+    this.closed = levels.map(
+      (_, level) =>
+        new BarLog(this.tokens, level * LEVEL + BAR, { perSeries: perSeries[level] ?? 0, total: limits.bars })
+    )
   }
 
   /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
   add(print: Print): void {
-    const id = this.openOf[print.token] ?? 0
+    const id = this.recordOf[print.token] ?? 0
     if (id === 0) {
       this.begin(print)
       return
     }
-    const cells = this.open.page(id)
-    const base = this.open.at(id)
+    const cells = this.tokens.page(id)
+    const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
-      const at = base + level * BAR
-      const width = levels[level] ?? 1
+      const at = base + level * LEVEL
       const past = print.second - (cells[at + START] ?? 0)
       if (past < 0) {
-        this.addLate(level, print)
+        this.addLate(level, id, print)
         continue
       }
-      if (past >= width) {
-        this.close(level, print, cells, at)
+      if (past >= (levels[level] ?? 1)) {
+        this.close(level, id, print, cells, at)
       }
       addToBar(cells, at, print)
     }
@@ -56,63 +58,64 @@ export class Candles {
   read(token: number, window: BarWindow): BarPage {
     const level = levelOf(window.resolution)
     const log = this.closed[level]
-    const id = this.openOf[token] ?? 0
+    const id = this.recordOf[token] ?? 0
     return foldBars(
       (visit) => {
-        if (id !== 0 && visit(this.open.page(id), this.open.at(id) + level * BAR)) {
-          log?.walkBack(token, visit)
+        if (id !== 0 && visit(this.tokens.page(id), this.tokens.at(id) + level * LEVEL)) {
+          log?.walkBack(id, visit)
         }
       },
       window,
-      log?.isTrimmed(token) ?? false
+      id !== 0 && log?.isTrimmed(id) === true
     )
   }
 
   /** Forgets a token. */
   clear(token: number): void {
-    const id = this.openOf[token] ?? 0
-    if (id !== 0) {
-      this.open.give(id)
-      this.openOf[token] = 0
+    const id = this.recordOf[token] ?? 0
+    if (id === 0) {
+      return
     }
     for (const log of this.closed) {
-      log.clear(token)
+      log.clear(id)
     }
+    this.tokens.give(id)
+    this.recordOf[token] = 0
   }
 
   /** Bytes in use. */
   get usedBytes(): number {
-    const open = this.open.used * this.open.stride * Float64Array.BYTES_PER_ELEMENT
+    const open = this.tokens.used * this.tokens.stride * Float64Array.BYTES_PER_ELEMENT
     return this.closed.reduce((sum, log) => sum + log.usedBytes, open)
   }
 
   private begin(print: Print): void {
-    const id = this.open.take()
-    this.openOf[print.token] = id
-    const cells = this.open.page(id)
-    const base = this.open.at(id)
+    const id = this.tokens.take()
+    this.recordOf[print.token] = id
+    const cells = this.tokens.page(id)
+    const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
-      const at = base + level * BAR
-      beginBar(cells, at, print.second - (print.second % (levels[level] ?? 1)))
+      const at = base + level * LEVEL
+      beginBar(cells, at, floorTo(print.second, levels[level] ?? 1))
       addToBar(cells, at, print)
     }
   }
 
-  private close(level: number, print: Print, cells: Float64Array, at: number): void {
+  private close(level: number, id: number, print: Print, cells: Float64Array, at: number): void {
     const width = levels[level] ?? 1
     const log = this.closed[level]
-    log?.append(print.token, cells, at)
-    beginBar(cells, at, print.second - (print.second % width))
+    log?.append(id, cells, at)
+    beginBar(cells, at, floorTo(print.second, width))
     if (width < MINUTE) {
-      log?.dropBefore(print.token, print.second - FINE_RETENTION)
+      log?.dropBefore(id, print.second - FINE_RETENTION)
     }
   }
 
-  private addLate(level: number, print: Print): void {
-    const width = levels[level] ?? 1
-    const start = print.second - (print.second % width)
+  private addLate(level: number, id: number, print: Print): void {
+    const log = this.closed[level]
+    const start = floorTo(print.second, levels[level] ?? 1)
     const state = { found: false }
-    this.closed[level]?.walkBack(print.token, (cells, at) => {
+    log?.walkBack(id, (cells, at) => {
       const bar = cells[at + START] ?? 0
       if (bar === start) {
         state.found = true
@@ -124,7 +127,7 @@ export class Candles {
       const bar = new Float64Array(BAR)
       beginBar(bar, 0, start)
       addToBar(bar, 0, print)
-      this.closed[level]?.insert(print.token, bar, 0)
+      log?.insert(id, bar, 0)
     }
   }
 }

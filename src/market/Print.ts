@@ -16,6 +16,9 @@ export class Print {
   trader = 0
   second = 0
   key = 0
+  /** Whether it counts for prices, volumes and venues, and whether for the sums of its wallet. */
+  forPool = false
+  forWallet = false
   buy = false
   /** USD per whole token; NaN when unknown. */
   price = Number.NaN
@@ -42,23 +45,27 @@ export class Print {
   read(trade: TapeTrade): void {
     this.second = Math.floor(trade.timeMs / 1000)
     this.key = orderKey(trade.slot, trade.index)
+    this.forPool = trade.role !== "wallet"
+    this.forWallet = trade.role !== "pool"
     this.buy = trade.side === "buy"
     this.price = trade.priceUsd ?? Number.NaN
     this.amountHigh = highOf(trade.amount)
-    this.amountLow = lowOf(trade.amount)
-    const usd = trade.volumeUsdNanos
-    this.usdKnown = usd !== null
-    this.usdHigh = usd === null ? 0 : highOf(usd)
-    this.usdLow = usd === null ? 0 : lowOf(usd)
-    const { lamports } = trade
-    this.lamportsKnown = lamports !== null
-    this.lamportsHigh = lamports === null ? 0 : highOf(lamports)
-    this.lamportsLow = lamports === null ? 0 : lowOf(lamports)
+    this.amountLow = lowOf(trade.amount, this.amountHigh)
+    this.readMoney(trade.volumeUsdNanos, trade.lamports)
     this.costKnown = false
     this.costHigh = 0
     this.costLow = 0
     this.gainKnown = false
     this.gainHigh = 0
     this.gainLow = 0
+  }
+
+  private readMoney(usd: bigint | null, lamports: bigint | null): void {
+    this.usdKnown = usd !== null
+    this.usdHigh = usd === null ? 0 : highOf(usd)
+    this.usdLow = usd === null ? 0 : lowOf(usd, this.usdHigh)
+    this.lamportsKnown = lamports !== null
+    this.lamportsHigh = lamports === null ? 0 : highOf(lamports)
+    this.lamportsLow = lamports === null ? 0 : lowOf(lamports, this.lamportsHigh)
   }
 }

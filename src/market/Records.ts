@@ -47,6 +47,11 @@ export class Records {
     this.free.push(id)
   }
 
+  /** The largest number given out so far. */
+  get highest(): number {
+    return this.next - 1
+  }
+
   /** Records in use. */
   get used(): number {
     return this.next - 1 - this.free.length

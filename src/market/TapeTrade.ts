@@ -3,8 +3,15 @@ import type { Address, Mint } from "../domain/Address.ts"
 /** Nano-dollars in a dollar: USD sums are whole numbers of a billionth of a dollar. */
 export const NANOS_PER_USD = 1_000_000_000n
 
+/**
+ * What a trade counts for. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: what a whole route gave
+ * and took, for the sums of its wallet. `both`: a route of one pool whose two tellings are the same.
+ */
+export type Role = "pool" | "wallet" | "both"
+
 /** One executed swap as the market structures take it, priced where a price was known. */
 export interface TapeTrade {
+  readonly role: Role
   readonly signature: string
   readonly slot: number
   /** Place among the trades of its slot; with the slot it orders trades. */
@@ -17,7 +24,8 @@ export interface TapeTrade {
   readonly side: "buy" | "sell"
   /** Units of the mint that changed hands; at most u64. */
   readonly amount: bigint
-  readonly decimals: number
+  /** Null when unknown. */
+  readonly decimals: number | null
   /** The other side in lamports; null where it was not SOL. */
   readonly lamports: bigint | null
   /** USD per whole token; null when unknown. For charts only: no sum is made from it. */

@@ -8,12 +8,16 @@ const LIMB_BITS = 32n
 const LOW_MASK = 0xffff_ffffn
 
 /** The high part of a non-negative integer. */
-export const highOf = (value: bigint): number =>
-  value <= Number.MAX_SAFE_INTEGER ? Math.floor(Number(value) / LIMB) : Number(value >> LIMB_BITS)
+export const highOf = (value: bigint): number => {
+  const near = Number(value)
+  return near <= Number.MAX_SAFE_INTEGER ? Math.floor(near / LIMB) : Number(value >> LIMB_BITS)
+}
 
-/** The low part of a non-negative integer, below 2^32. */
-export const lowOf = (value: bigint): number =>
-  value <= Number.MAX_SAFE_INTEGER ? Number(value) % LIMB : Number(value & LOW_MASK)
+/** The low part of a non-negative integer, below 2^32; `high` is its high part. */
+export const lowOf = (value: bigint, high: number): number => {
+  const near = Number(value)
+  return near <= Number.MAX_SAFE_INTEGER ? near - high * LIMB : Number(value & LOW_MASK)
+}
 
 /** The integer that two cells hold. */
 export const wideValue = (high: number, low: number): bigint => (BigInt(high) << LIMB_BITS) + BigInt(low)
@@ -37,3 +41,7 @@ export const writeWide = (cells: Float64Array, at: number, value: bigint): void 
 
 /** The integer in the two cells at `at` as the nearest number: exact below 2^53. */
 export const wideNumber = (cells: Float64Array, at: number): number => (cells[at] ?? 0) * LIMB + (cells[at + 1] ?? 0)
+
+/** One integer less another of the same cells as the nearest number: exact below 2^53, however large the two are. */
+export const wideDifference = (cells: Float64Array, at: number, less: number): number =>
+  ((cells[at] ?? 0) - (cells[less] ?? 0)) * LIMB + ((cells[at + 1] ?? 0) - (cells[less + 1] ?? 0))

@@ -19,6 +19,7 @@ export const walletOf = (n: number): Address => address(2, n)
 
 /** A trade of one token for a dollar at `MONDAY`, but for what is given. */
 export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
+  role: "both",
   signature: "signature",
   slot: 1,
   index: 0,
@@ -80,7 +81,7 @@ export const makeTape = (shape: TapeShape): ReadonlyArray<TapeTrade> => {
     const token = Math.floor(roll() ** 2 * shape.tokens)
     const price = (prices.get(token) ?? 1 / (token + 1)) * (0.9 + roll() * 0.21)
     prices.set(token, price)
-    const amount = BigInt(Math.floor(10 ** (roll() * 16))) + 1n
+    const amount = BigInt(Math.floor(10 ** (roll() * 13))) + 1n
     const known = roll() < 0.95
     const dollars = (Number(amount) / 1e6) * price
     return trade({

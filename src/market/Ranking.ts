@@ -1,0 +1,74 @@
+/** What is ranked: numbers that name things, each with an exact value in two parts, high before low. */
+export interface Ranked {
+  readonly ids: Uint32Array
+  readonly high: Float64Array
+  readonly low: Float64Array
+}
+
+/**
+ * The order of many by value, largest first, found only as far as it is asked for: the heap is built in one pass, and each
+ * further place costs the logarithm of what is left. Places once given never change.
+ */
+export class Ranking {
+  private readonly heap: Uint32Array
+  private left: number
+  private readonly places: Array<number> = []
+  private readonly ranked: Ranked
+  private readonly tie: (a: number, b: number) => number
+
+  /** `tie` orders two ids of the same value, as a comparison for sorting does. */
+  constructor(ranked: Ranked, tie: (a: number, b: number) => number) {
+    this.ranked = ranked
+    this.tie = tie
+    this.left = ranked.ids.length
+    this.heap = Uint32Array.from(ranked.ids.keys())
+    for (let at = (this.left >>> 1) - 1; at >= 0; at--) {
+      this.sink(at)
+    }
+  }
+
+  /** How many are ranked. */
+  get size(): number {
+    return this.ranked.ids.length
+  }
+
+  /** The id at a place, 0 the first; undefined past the last. */
+  at(place: number): number | undefined {
+    while (this.places.length <= place && this.left > 0) {
+      this.places.push(this.ranked.ids[this.heap[0] ?? 0] ?? 0)
+      this.left--
+      this.heap[0] = this.heap[this.left] ?? 0
+      this.sink(0)
+    }
+    return this.places[place]
+  }
+
+  private sink(from: number): void {
+    const moving = this.heap[from] ?? 0
+    let at = from
+    for (;;) {
+      const left = 2 * at + 1
+      if (left >= this.left) {
+        break
+      }
+      const right = left + 1
+      const child = right < this.left && this.precedes(this.heap[right] ?? 0, this.heap[left] ?? 0) ? right : left
+      if (!this.precedes(this.heap[child] ?? 0, moving)) {
+        break
+      }
+      this.heap[at] = this.heap[child] ?? 0
+      at = child
+    }
+    this.heap[at] = moving
+  }
+
+  private precedes(a: number, b: number): boolean {
+    const { high, low, ids } = this.ranked
+    const more = (high[a] ?? 0) - (high[b] ?? 0)
+    if (more !== 0) {
+      return more > 0
+    }
+    const fine = (low[a] ?? 0) - (low[b] ?? 0)
+    return fine === 0 ? this.tie(ids[a] ?? 0, ids[b] ?? 0) < 0 : fine > 0
+  }
+}

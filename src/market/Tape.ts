@@ -1,0 +1,276 @@
+import type { Address, Mint } from "../domain/Address.ts"
+import { MAX_U64 } from "../domain/Amount.ts"
+import { Candles } from "./Candles.ts"
+import type { BarPage, BarWindow } from "./foldBars.ts"
+import { IdleList } from "./IdleList.ts"
+import { Journal } from "./Journal.ts"
+import type { LaunchEvent } from "./MarketActivity.ts"
+import { Markets } from "./Markets.ts"
+import { Print } from "./Print.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+import { IDLE_LINK, TokenWindows, type TokenWindow } from "./TokenWindows.ts"
+import { type NoPage, type TraderPage, type TraderPageRequest, TraderViews } from "./TraderViews.ts"
+import { Traders } from "./Traders.ts"
+import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "./windows.ts"
+
+/** How much the tape keeps; each bound is reached by forgetting what was idle for longest. */
+export interface TapeLimits {
+  readonly tokens: number
+  /** Closed bars of each stored width. */
+  readonly bars: number
+  /** Trades of the last day that can still leave a window. When they do not fit, the windows begin later. */
+  readonly trades: number
+  /** Wallets, each counted once for every token it trades. */
+  readonly traders: number
+}
+
+/** What became of a batch. */
+export interface Applied {
+  readonly applied: number
+  /** Too far behind newer ones to be put in their place: a correction must bring them. */
+  readonly late: number
+  /** Not what a trade can be: amounts past u64, prices that are none, times in the future. */
+  readonly malformed: number
+}
+
+/** Block times may run ahead of our clock by this much. */
+const AHEAD_MS = 60_000
+const MOST_INDEX = 2 ** 22
+const MOST_SLOT = 2 ** 31
+
+const isWhole = (value: number, most: number) => Number.isInteger(value) && value >= 0 && value < most
+const isPrice = (price: number | null) => price === null || (Number.isFinite(price) && price > 0)
+const isAmount = (amount: bigint | null) => amount === null || (amount >= 0n && amount <= MAX_U64)
+
+const isTrade = (trade: TapeTrade, latestMs: number): boolean =>
+  trade.timeMs > 0 &&
+  trade.timeMs <= latestMs &&
+  isWhole(trade.slot, MOST_SLOT) &&
+  isWhole(trade.index, MOST_INDEX) &&
+  isAmount(trade.amount) &&
+  isAmount(trade.lamports) &&
+  isAmount(trade.volumeUsdNanos) &&
+  isPrice(trade.priceUsd)
+
+/**
+ * Everything that trades make, in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
+ * trades in one synchronous step; readers read between steps. Memory is bounded by the limits it is made with.
+ */
+export class Tape {
+  /** The activity of all markets. */
+  readonly markets = new Markets()
+  /** The sums of wallets, and their rankings. */
+  readonly traders: Traders
+  private readonly views: TraderViews
+  /** Candles in USD of every token. */
+  private readonly candles: Candles
+  private readonly windows = new TokenWindows()
+  private readonly journal: Journal
+  private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
+  private readonly tokenOf = new Map<Mint, number>()
+  private readonly mints: Array<Mint | undefined> = []
+  private readonly print = new Print()
+  private readonly limits: TapeLimits
+  private second = 0
+
+  /** `origin` tells the cursors of this tape from those of every other. */
+  constructor(limits: TapeLimits, origin: string) {
+    this.limits = limits
+    this.candles = new Candles(limits)
+    this.traders = new Traders(limits.traders, {
+      beforeChange: (token, trader) => this.views.beforeChange(token, trader),
+      counted: (token, window, change) => this.windows.countTrader(token, window, change)
+    })
+    this.views = new TraderViews(this.traders, origin)
+    this.journal = new Journal(new Print(), (window, print) => this.leave(window, print))
+  }
+
+  /** Applies trades in the order given, best that of the chain. `nowMs` is the time by our clock. */
+  apply(trades: ReadonlyArray<TapeTrade>, nowMs: number): Applied {
+    const counts = { applied: 0, late: 0, malformed: 0 }
+    for (const trade of trades) {
+      counts[this.applyOne(trade, nowMs + AHEAD_MS)]++
+    }
+    return counts
+  }
+
+  /** Moves every window to end at a time; never back. */
+  advance(nowMs: number): void {
+    const second = Math.floor(nowMs / 1000)
+    if (second > this.second) {
+      this.second = second
+      this.journal.advance(second)
+      this.markets.advance(second)
+    }
+  }
+
+  /**
+   * Puts all trades of a token in the place of what was known of it, oldest first, however old they are. Rankings that
+   * callers are paging through end. The activity of markets, which is not kept by trade, stays as it was.
+   */
+  correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
+    const token = this.tokenOf.get(mint)
+    if (token !== undefined) {
+      this.journal.removeToken(token)
+      this.forget(token)
+    }
+    for (const trade of trades.filter((each) => each.mint === mint && isTrade(each, nowMs + AHEAD_MS))) {
+      this.print.read(trade)
+      this.advance(trade.timeMs)
+      this.place(trade)
+      this.enter()
+    }
+  }
+
+  /** Counts a token that a launchpad created or that migrated. */
+  addLaunch(event: LaunchEvent, launchpad: string | null, timeMs: number): void {
+    this.advance(timeMs)
+    this.markets.addLaunch(event, launchpad, Math.floor(timeMs / 1000))
+  }
+
+  /** Bars of a token; null when the tape does not know it. */
+  bars(mint: Mint, window: BarWindow): BarPage | null {
+    const token = this.tokenOf.get(mint)
+    return token === undefined ? null : this.candles.read(token, window)
+  }
+
+  /** One rolling window of a token; null when the tape does not know it. */
+  window(mint: Mint, name: WindowName): TokenWindow | null {
+    const token = this.tokenOf.get(mint)
+    return token === undefined ? null : this.windows.read(token, windowIndex[name])
+  }
+
+  /** A page of a token's wallets by observed volume; empty when the tape does not know the token. */
+  topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | NoPage {
+    return this.views.page({ ...request, token: this.tokenOf.get(request.mint) ?? null })
+  }
+
+  /** The first second whose trades are all still in the windows, by age or for want of room. */
+  get heldFrom(): number {
+    return this.journal.heldFrom
+  }
+
+  /** The second that every window ends with; 0 before the first trade. */
+  get now(): number {
+    return this.second
+  }
+
+  /** Tokens known. */
+  get tokens(): number {
+    return this.tokenOf.size
+  }
+
+  /** Bytes in use by candles, by the trades of the day and by the sums of wallets. Names and markets are not counted. */
+  get usedBytes(): {
+    readonly candles: number
+    readonly journal: number
+    readonly traders: number
+    readonly windows: number
+  } {
+    return {
+      candles: this.candles.usedBytes,
+      journal: this.journal.usedBytes,
+      traders: this.traders.usedBytes,
+      windows: this.windows.records.bytes
+    }
+  }
+
+  private applyOne(trade: TapeTrade, latestMs: number): keyof Applied {
+    if (!isTrade(trade, latestMs)) {
+      return "malformed"
+    }
+    const { print } = this
+    print.read(trade)
+    if (print.second > this.second) {
+      this.advance(trade.timeMs)
+    } else if (print.second < this.second - LATE_SECONDS || print.second < this.journal.heldFrom) {
+      return "late"
+    }
+    this.place(trade)
+    if (print.second < this.journal.heldFrom) {
+      return "late"
+    }
+    this.enter()
+    if (print.forPool) {
+      this.markets.add(print, trade)
+    }
+    return "applied"
+  }
+
+  /** Finds token and wallet, and room for the trade; older trades may have to go. */
+  private place(trade: TapeTrade): void {
+    const { print } = this
+    print.token = this.tokenOf.get(trade.mint) ?? this.begin(trade.mint, print.second)
+    print.trader = print.forWallet ? this.traderOf(print.token, trade.wallet) : 0
+    while (this.journal.size >= this.limits.trades && this.journal.dropOldest()) {
+      // Every round lets one more second go.
+    }
+  }
+
+  private enter(): void {
+    const { print } = this
+    if (print.forPool) {
+      this.candles.add(print)
+      this.windows.enter(print)
+    }
+    if (print.forWallet) {
+      this.traders.enter(print)
+    }
+    if (this.windows.hold(print.token, 1) === 1) {
+      this.idle.remove(print.token)
+    }
+    this.journal.write(print)
+  }
+
+  private leave(window: number, print: Print): void {
+    if (print.forPool) {
+      this.windows.leave(window, print)
+    }
+    if (print.forWallet) {
+      this.traders.leave(window, print)
+    }
+    if (window === WINDOWS - 1 && this.windows.hold(print.token, -1) === 0) {
+      this.idle.add(print.token)
+    }
+  }
+
+  private traderOf(token: number, address: Address): number {
+    const wallet = this.traders.wallet(address)
+    const known = this.traders.find(token, wallet)
+    if (known !== 0) {
+      return known
+    }
+    while (!this.traders.makeRoom() && this.journal.dropOldest()) {
+      // A wallet can be forgotten once it has left every window.
+    }
+    return this.traders.begin(token, wallet)
+  }
+
+  private begin(mint: Mint, second: number): number {
+    while (this.tokenOf.size >= this.limits.tokens) {
+      if (this.idle.longest !== 0) {
+        this.forget(this.idle.longest)
+      } else if (!this.journal.dropOldest()) {
+        break
+      }
+    }
+    const token = this.windows.begin(second)
+    this.tokenOf.set(mint, token)
+    this.mints[token] = mint
+    this.idle.add(token)
+    return token
+  }
+
+  private forget(token: number): void {
+    const mint = this.mints[token]
+    this.idle.remove(token)
+    this.views.drop(token)
+    this.candles.clear(token)
+    this.traders.clear(token)
+    this.windows.records.give(token)
+    this.mints[token] = undefined
+    if (mint !== undefined) {
+      this.tokenOf.delete(mint)
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import type { Print } from "./Print.ts"
+import { Records } from "./Records.ts"
+import { addWide, readWide, wideDifference } from "./wide.ts"
+import { WINDOWS } from "./windows.ts"
+
+/** Cells of a sum: trades, buys, trades without a known volume, and the volume in two. */
+const TRADES = 0
+const BUYS = 1
+const UNPRICED = 2
+const VOLUME = 3
+const SUM = 5
+
+/** The sum of everything seen, then what has left each window: the difference is what a window holds. */
+const SEEN = 0
+const LEFT = SUM
+/** For each window: its distinct traders, the price in force when it began, and the order key of that price. */
+const EDGE = LEFT + WINDOWS * SUM
+const TRADERS = 0
+const START_PRICE = 1
+const START_KEY = 2
+const EDGE_CELLS = 3
+const LAST_PRICE = EDGE + WINDOWS * EDGE_CELLS
+const LAST_KEY = LAST_PRICE + 1
+const LAST_SECOND = LAST_PRICE + 2
+const FIRST_SECOND = LAST_PRICE + 3
+/** Trades of the journal that name the token, and the links of the idle. */
+const HELD = LAST_PRICE + 4
+const IDLE = LAST_PRICE + 5
+const CELLS = IDLE + 2
+
+/** Where the links of the idle tokens lie in a record. */
+export const IDLE_LINK = IDLE
+
+/** One token in one rolling window. */
+export interface TokenWindow {
+  readonly trades: number
+  readonly buys: number
+  readonly sells: number
+  /** Nano-dollars, the exact sum of the known volumes. */
+  readonly volumeUsdNanos: bigint
+  /** Trades whose volume is unknown; with any, the volume is a lower bound. */
+  readonly unpriced: number
+  /** Distinct wallets. */
+  readonly traders: number
+  /** Price in USD in force when the window began; null when the token had not been priced by then. */
+  readonly startPrice: number | null
+  /** The last known price in USD; null before the first. */
+  readonly lastPrice: number | null
+}
+
+const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
+
+const addSum = (cells: Float64Array, at: number, print: Print): void => {
+  cells[at + TRADES] = (cells[at + TRADES] ?? 0) + 1
+  if (print.buy) {
+    cells[at + BUYS] = (cells[at + BUYS] ?? 0) + 1
+  }
+  if (print.usdKnown) {
+    addWide(cells, at + VOLUME, print.usdHigh, print.usdLow)
+  } else {
+    cells[at + UNPRICED] = (cells[at + UNPRICED] ?? 0) + 1
+  }
+}
+
+/** Rolling sums and prices of every token: each trade is added once, and taken out once per window by the journal. */
+export class TokenWindows {
+  /** One record per token, under the token's own number. */
+  readonly records = new Records(CELLS)
+
+  /** Begins a token and gives its number. */
+  begin(second: number): number {
+    const id = this.records.take()
+    const cells = this.records.page(id)
+    const at = this.records.at(id)
+    cells[at + LAST_PRICE] = Number.NaN
+    cells[at + LAST_KEY] = -1
+    cells[at + FIRST_SECOND] = second
+    cells[at + LAST_SECOND] = second
+    for (let window = 0; window < WINDOWS; window++) {
+      cells[at + EDGE + window * EDGE_CELLS + START_PRICE] = Number.NaN
+      cells[at + EDGE + window * EDGE_CELLS + START_KEY] = -1
+    }
+    return id
+  }
+
+  /** Adds a trade to every window. */
+  enter(print: Print): void {
+    const cells = this.records.page(print.token)
+    const at = this.records.at(print.token)
+    addSum(cells, at + SEEN, print)
+    if (print.second > (cells[at + LAST_SECOND] ?? 0)) {
+      cells[at + LAST_SECOND] = print.second
+    } else if (print.second < (cells[at + FIRST_SECOND] ?? 0)) {
+      cells[at + FIRST_SECOND] = print.second
+    }
+    if (!Number.isNaN(print.price) && print.key > (cells[at + LAST_KEY] ?? 0)) {
+      cells[at + LAST_PRICE] = print.price
+      cells[at + LAST_KEY] = print.key
+    }
+  }
+
+  /** Takes a trade out of one window; its price was in force when what is left of the window began. */
+  leave(window: number, print: Print): void {
+    const cells = this.records.page(print.token)
+    const base = this.records.at(print.token)
+    addSum(cells, base + LEFT + window * SUM, print)
+    const at = base + EDGE + window * EDGE_CELLS
+    if (!Number.isNaN(print.price) && print.key > (cells[at + START_KEY] ?? 0)) {
+      cells[at + START_PRICE] = print.price
+      cells[at + START_KEY] = print.key
+    }
+  }
+
+  /** One wallet more, or less, in a window. */
+  countTrader(token: number, window: number, change: 1 | -1): void {
+    const at = this.records.at(token) + EDGE + window * EDGE_CELLS + TRADERS
+    const cells = this.records.page(token)
+    cells[at] = (cells[at] ?? 0) + change
+  }
+
+  /** Counts what the journal holds of the token; gives the new count. */
+  hold(token: number, change: 1 | -1): number {
+    const at = this.records.at(token) + HELD
+    const cells = this.records.page(token)
+    const held = (cells[at] ?? 0) + change
+    cells[at] = held
+    return held
+  }
+
+  /** What one window holds of a token. */
+  read(token: number, window: number): TokenWindow {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    const left = at + LEFT + window * SUM
+    const edge = at + EDGE + window * EDGE_CELLS
+    const trades = (cells[at + TRADES] ?? 0) - (cells[left + TRADES] ?? 0)
+    const buys = (cells[at + BUYS] ?? 0) - (cells[left + BUYS] ?? 0)
+    return {
+      trades,
+      buys,
+      sells: trades - buys,
+      volumeUsdNanos: readWide(cells, at + VOLUME) - readWide(cells, left + VOLUME),
+      unpriced: (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0),
+      traders: cells[edge + TRADERS] ?? 0,
+      startPrice: known(cells[edge + START_PRICE] ?? 0),
+      lastPrice: known(cells[at + LAST_PRICE] ?? 0)
+    }
+  }
+
+  /** Trades of a token in one window. */
+  tradesIn(token: number, window: number): number {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    return (cells[at + TRADES] ?? 0) - (cells[at + LEFT + window * SUM + TRADES] ?? 0)
+  }
+
+  /** Nano-dollars of a token in one window as the nearest number, for ranking. */
+  volumeIn(token: number, window: number): number {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    return wideDifference(cells, at + VOLUME, at + LEFT + window * SUM + VOLUME)
+  }
+
+  /** Seconds of the first and the newest trade of a token. */
+  seen(token: number): { readonly first: number; readonly last: number } {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    return { first: cells[at + FIRST_SECOND] ?? 0, last: cells[at + LAST_SECOND] ?? 0 }
+  }
+}

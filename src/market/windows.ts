@@ -1,0 +1,19 @@
+/** The rolling windows of the market reads. A window at second `now` holds the seconds from `now - width + 1` to `now`. */
+
+/** A rolling window as the wire names it. */
+export type WindowName = "5m" | "1h" | "6h" | "24h"
+
+/** The windows from the shortest to the longest. */
+export const windowNames: ReadonlyArray<WindowName> = ["5m", "1h", "6h", "24h"]
+
+/** Width of every window in seconds, in the order of `windowNames`. */
+export const windowSeconds: ReadonlyArray<number> = [300, 3600, 21_600, 86_400]
+
+/** Where a window stands in `windowNames`. */
+export const windowIndex: Readonly<Record<WindowName, number>> = { "5m": 0, "1h": 1, "6h": 2, "24h": 3 }
+
+/** How many windows there are. */
+export const WINDOWS = 4
+
+/** Trades are taken up to this many seconds after newer ones; later ones belong to a correction. */
+export const LATE_SECONDS = 120
