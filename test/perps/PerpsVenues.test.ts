@@ -1,0 +1,170 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
+import { NoMarket, type Venue, VenueUnreadable } from "../../src/perps/Venue.ts"
+import { market, steady, venueOf } from "./readings.ts"
+
+const down = () => Effect.fail(new VenueUnreadable({ why: "down", detail: "no" }))
+
+const counted = (venue: Venue) => {
+  const asked: Array<string> = []
+  const read: Venue["read"] = (symbol) => Effect.suspend(() => (asked.push(symbol), venue.read(symbol)))
+  return { asked, venue: { ...venue, read } }
+}
+
+const using = <A, E>(venues: ReadonlyArray<Venue>, program: Effect.Effect<A, E, PerpsVenues>) =>
+  Effect.provide(program, PerpsVenues.layer(venues))
+
+const readings = (symbol = "BTC") =>
+  PerpsVenues.use(({ read, venues }) => read(symbol, venues)).pipe(
+    Effect.map((all) =>
+      all.map(({ outcome, reliability, venue }) => {
+        const fault = Result.isFailure(outcome) ? outcome.failure : undefined
+        return [venue, fault?._tag === "VenueUnreadable" ? fault.why : (fault?._tag ?? "fresh"), reliability] as const
+      })
+    )
+  )
+
+/** Runs to the end however long that takes, and says how long it took. */
+const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const startMs = yield* Clock.currentTimeMillis
+  const fiber = yield* Effect.forkChild(effect)
+  let waitedMs = 0
+  while (fiber.pollUnsafe() === undefined && waitedMs < 10_000) {
+    yield* TestClock.adjust(100)
+    waitedMs = (yield* Clock.currentTimeMillis) - startMs
+  }
+  return [yield* Fiber.join(fiber), waitedMs] as const
+})
+
+describe("PerpsVenues", () => {
+  it.effect("asks only the venues that are wanted", () =>
+    using(
+      [steady("hl", market()), steady("dydx", market())],
+      Effect.gen(function* () {
+        const { read } = yield* PerpsVenues
+        const said = yield* read("BTC", ["dydx", "drift"])
+        assert.deepStrictEqual(
+          said.map(({ venue }) => venue),
+          ["dydx"]
+        )
+      })
+    )
+  )
+
+  it.effect("waits for a dead venue until the deadline and no longer, and has the others' answers then", () =>
+    using(
+      [steady("hl", market()), venueOf("drift", () => Effect.never)],
+      Effect.gen(function* () {
+        const [said, waitedMs] = yield* timed(readings())
+        assert.deepStrictEqual(said, [
+          ["hl", "fresh", 1],
+          ["drift", "late", null]
+        ])
+        assert.strictEqual(waitedMs, 1200)
+        const [again, waitedAgainMs] = yield* timed(readings())
+        assert.strictEqual(again[1]?.[1], "late")
+        assert.isAtMost(waitedAgainMs, 100, "a read that is late already is not waited for again")
+      })
+    )
+  )
+
+  it.effect("has an answer that came too late ready for the next caller, and counts it as missed", () => {
+    const slow = counted(venueOf("hl", () => Effect.delay(Effect.succeed(market({ asOfMs: 2000 })), "2 seconds")))
+    return using(
+      [slow.venue],
+      Effect.gen(function* () {
+        const [said] = yield* timed(readings())
+        assert.strictEqual(said[0]?.[1], "late")
+        yield* TestClock.adjust("900 millis")
+        assert.deepStrictEqual(yield* readings(), [["hl", "fresh", 0]])
+        assert.strictEqual(slow.asked.length, 1)
+      })
+    )
+  })
+
+  it.effect("asks once for everybody who asks the same within a second", () => {
+    const { asked, venue } = counted(steady("hl", market()))
+    return using(
+      [venue],
+      Effect.gen(function* () {
+        yield* Effect.all([readings(), readings(), readings()], { concurrency: 3 })
+        yield* readings()
+        assert.deepStrictEqual(asked, ["BTC"])
+        yield* readings("ETH")
+        assert.deepStrictEqual(asked, ["BTC", "ETH"])
+        yield* TestClock.adjust("1 second")
+        yield* readings()
+        assert.deepStrictEqual(asked, ["BTC", "ETH", "BTC"])
+      })
+    )
+  })
+
+  it.effect("leaves a venue alone that fails repeatedly, and tries again after a rest", () => {
+    let isWell = false
+    const { asked, venue } = counted(venueOf("hl", (symbol) => (isWell ? steady("hl", market()).read(symbol) : down())))
+    return using(
+      [venue],
+      Effect.gen(function* () {
+        for (const symbol of ["A", "B", "C"]) {
+          assert.strictEqual((yield* readings(symbol))[0]?.[1], "down")
+        }
+        assert.deepStrictEqual(yield* readings("D"), [["hl", "resting", 0]])
+        assert.strictEqual(asked.length, 3)
+        yield* TestClock.adjust("5 seconds")
+        assert.strictEqual((yield* readings("D"))[0]?.[1], "down")
+        assert.strictEqual((yield* readings("E"))[0]?.[1], "resting")
+        yield* TestClock.adjust("5 seconds")
+        isWell = true
+        assert.strictEqual((yield* readings("E"))[0]?.[1], "fresh")
+        assert.strictEqual((yield* readings("F"))[0]?.[1], "fresh")
+      })
+    )
+  })
+
+  it.effect("refuses a book that is too old, and counts it as missed", () =>
+    using(
+      [venueOf("hl", () => Effect.succeed(market({ asOfMs: 0 })), 10_000)],
+      Effect.gen(function* () {
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(yield* readings(), [["hl", "fresh", 1]])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(yield* readings(), [["hl", "StaleBook", 0.5]])
+      })
+    )
+  )
+
+  it.effect("learns nothing of a venue's reliability from a market it does not have", () =>
+    using(
+      [venueOf("hl", (symbol) => Effect.fail(new NoMarket({ symbol })))],
+      Effect.gen(function* () {
+        for (const symbol of ["A", "B", "C", "D"]) {
+          assert.deepStrictEqual(yield* readings(symbol), [["hl", "NoMarket", null]])
+        }
+      })
+    )
+  )
+
+  it.effect("stops a read that nobody can use any more, and every read once it is closed", () => {
+    let running = 0
+    const forever = Effect.callback<never>(() => {
+      running++
+      return Effect.sync(() => running--)
+    })
+    return Effect.gen(function* () {
+      yield* using(
+        [venueOf("hl", () => forever)],
+        Effect.gen(function* () {
+          yield* timed(readings("A"))
+          assert.strictEqual(running, 1)
+          yield* TestClock.adjust("5 seconds")
+          assert.strictEqual(running, 0)
+          yield* timed(readings("B"))
+          assert.strictEqual(running, 1)
+        })
+      )
+      assert.strictEqual(running, 0)
+    })
+  })
+})
