@@ -9,6 +9,8 @@ export interface Hop {
   readonly vaults: readonly [Address, Address]
   /** Where the quote side is lamports: who trades, and who takes the fee, whose accounts change without an instruction. */
   readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
+  /** A place where a hop may be: the accounts alone do not tell, so that only what moved does. */
+  readonly perhaps?: boolean
 }
 
 /** What the program's event says of one hop. */

@@ -5,7 +5,8 @@ import { type SwapProgram, type SwapReport, taggedHops, tagOf } from "./SwapProg
 
 const swap = [{ pool: 2, vaultA: 5, vaultB: 6 }]
 const EVT_SWAP = tagOf("1b3c15d58aaabb93")
-const EVT_SWAP_2 = tagOf("bd4233a826507599")
+/** The same layout under two names: of curves without and with a transfer hook. */
+const evtSwap2: ReadonlySet<bigint> = new Set([tagOf("bd4233a826507599"), tagOf("863ba8785e3372e7")])
 
 const report = (amountIn: bigint, amountOut: bigint): SwapReport => ({ amountIn, amountOut, traderLamports: null })
 
@@ -16,7 +17,8 @@ export const meteoraDbcSwaps: SwapProgram = {
   hops: taggedHops(
     new Map([
       [tagOf("f8c69e91e17587c8"), swap],
-      [tagOf("414b3f4ceb5b5b88"), swap]
+      [tagOf("414b3f4ceb5b5b88"), swap],
+      [tagOf("b75d992818e6c297"), swap]
     ])
   ),
   // One swap sends both events, the older one first.
@@ -24,6 +26,6 @@ export const meteoraDbcSwaps: SwapProgram = {
     if (event === EVT_SWAP && body.length >= 146) {
       return report(readU64(body, 138), readU64(body, 90))
     }
-    return event === EVT_SWAP_2 && body.length >= 115 ? report(readU64(body, 83), readU64(body, 107)) : null
+    return evtSwap2.has(event) && body.length >= 115 ? report(readU64(body, 83), readU64(body, 107)) : null
   }
 }

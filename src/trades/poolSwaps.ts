@@ -156,15 +156,17 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
     const told = reportsIn(transaction, call)
     const fromLog = deal(call)
     const reports = told.length > 0 ? told : fromLog
+    const before = swaps.length
     for (const [i, hop] of call.hops.entries()) {
       const report = reportOf(reports, call.hops.length, i)
       const swap = swapOf(transaction, call, hop, transfers, report, alone)
-      if (swap === null) {
-        unresolved += 1
-      } else {
+      if (swap !== null) {
         swaps.push(swap)
+      } else if (hop.perhaps !== true) {
+        unresolved += 1
       }
     }
+    unresolved += swaps.length === before && call.hops[0]?.perhaps === true ? 1 : 0
   }
   return { swaps, unresolved }
 }

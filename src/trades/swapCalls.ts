@@ -24,6 +24,9 @@ export interface CallReport extends SwapReport {
 /** How Anchor programs send events to themselves: this tag, the event's own tag, the body. */
 const SELF_CALL = tagOf("e445a52e51cb9a1d")
 
+/** Events come with the event authority alone; no swap has a single account. */
+const isSelfCall = ({ accounts }: Instruction): boolean => accounts.length === 1
+
 /** Where the calls inside an instruction end. Without heights every call counts until the next swap. */
 const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: number | undefined): number => {
   const outer = instructions[at]?.outer
@@ -42,7 +45,7 @@ const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: n
 export const swapCallsOf = ({ instructions }: Transaction): ReadonlyArray<SwapCall> => {
   const starts: Array<Omit<SwapCall, "end">> = []
   for (const [at, instruction] of instructions.entries()) {
-    const program = swapProgramOf.get(instruction.program)
+    const program = isSelfCall(instruction) ? undefined : swapProgramOf.get(instruction.program)
     const data = program === undefined ? null : dataOf(instruction)
     const hops = program === undefined || data === null ? [] : program.hops(data, instruction.accounts)
     if (program !== undefined && hops.length > 0) {
@@ -68,8 +71,7 @@ export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall
 /** What an instruction says if it is a swap event that a program sent to itself. */
 const selfReport = (instruction: Instruction): CallReport | null => {
   const program = swapProgramOf.get(instruction.program)
-  // Only the event authority is passed.
-  if (program?.selfCall === undefined || instruction.accounts.length !== 1) {
+  if (program?.selfCall === undefined || !isSelfCall(instruction)) {
     return null
   }
   const data = dataOf(instruction)

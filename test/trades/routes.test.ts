@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { TOKEN_2022_PROGRAM } from "../../src/amm/tokenAccount.ts"
+import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
 import { whirlpool } from "../../src/amm/whirlpool.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import { accountsAt, bytesOf, type Call, named, TOKEN, TRADER, transfer, transferChecked } from "./transactions.ts"
@@ -204,5 +205,46 @@ describe("Whirlpool's two hops", () => {
       legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
       nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
     })
+  })
+})
+
+/** What Raydium's router is passed: the usual, then both pools with all that belongs to them. */
+const routerAccounts = [
+  ...accountsAt(6, { 0: TRADER, 1: named("my usdc"), 2: USDC }),
+  ...["config a", "pool a", "my sol", "a usdc", "a sol", "sol mint", "seen a", "ticks 1", "ticks 2", "ticks 3"].map(
+    named
+  ),
+  ...["config b", "pool b", "my token", "b sol", "b token", "token mint", "seen b", "ticks 4"].map(named)
+]
+
+const routerCall = (calls: ReadonlyArray<Call>): Call => ({
+  program: raydiumClmm.programId,
+  accounts: routerAccounts,
+  data: bytesOf("457d73daf5baf2c4", new Uint8Array(16)),
+  calls
+})
+
+describe("Raydium's route over concentrated pools", () => {
+  it("is two legs, though nothing says where the second pool's accounts begin", () => {
+    const calls = [
+      transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
+      transfer(named("a sol"), named("my sol"), named("pool a"), 200n),
+      transfer(named("my sol"), named("b sol"), TRADER, 200n),
+      transfer(named("b token"), named("my token"), named("pool b"), 50n)
+    ]
+    const decoded = decode([routerCall(calls)])
+    assert.deepStrictEqual(told(decoded), {
+      legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
+      nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
+    })
+    assert.deepStrictEqual(
+      decoded.legs.map(({ pool }) => pool),
+      [named("pool a"), named("pool b")]
+    )
+    assert.strictEqual(decoded.unresolved, 0)
+  })
+
+  it("is one unresolved swap when nothing moved", () => {
+    assert.deepStrictEqual(decode([routerCall([])]), { legs: [], nets: [], unresolved: 1 })
   })
 })
