@@ -13,8 +13,11 @@ export const SLOT_MS = 400
 /** Slots of an epoch. */
 export const SLOTS_PER_EPOCH = 432_000
 
-/** One finished slot: the accounts it wrote, each once and as it stood at the end, and its transactions. */
-export interface Block {
+/** Blocks that a node still has: two minutes of them. Older ones are cleaned up. */
+export const BLOCKS_KEPT = 300
+
+/** One finished slot, and its transactions. */
+export interface KeptBlock {
   readonly slot: number
   /** The slot before it; further back than one when slots were skipped. */
   readonly parent: number
@@ -23,8 +26,13 @@ export interface Block {
   readonly height: number
   readonly unixTimestamp: number
   readonly blockhash: string
-  readonly accounts: ReadonlyArray<Account>
+  readonly parentBlockhash: string
   readonly transactions: ReadonlyArray<Transaction>
+}
+
+/** A block that has just been finished, with the accounts it wrote, each once and as it stood at the end. */
+export interface Block extends KeptBlock {
+  readonly accounts: ReadonlyArray<Account>
 }
 
 /** The state of the simulated chain. Plain memory, changed by one caller, one slot at a time. */
@@ -39,10 +47,16 @@ export interface Bank {
   readonly ownedBy: (owner: Address) => Iterable<Account>
   /** Every account there is. */
   readonly accounts: () => Iterable<Account>
+  /** Every account that changed since this was last asked, as it was before; `undefined` for those that are new. */
+  readonly takeJournal: () => ReadonlyMap<Address, Account | undefined>
   /** Builds one slot: the whole of `build`, then the clock, become visible at once as a block. */
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block
   /** Leaves out this many slots after the one that is already begun. */
   readonly skip: (slots: number) => void
+  /** A finished block that is still kept. */
+  readonly block: (slot: number) => KeptBlock | undefined
+  /** Every kept block, oldest first. */
+  readonly blocks: () => Iterable<KeptBlock>
   /** The newest finished block. */
   readonly newest: () => Block
   /** The chain's clock in the slot being built, or in the newest one between slots. */
@@ -70,7 +84,9 @@ export const makeBank = (options: {
   const accounts = new Map<Address, Account>()
   const owners = new Map<Address, Map<Address, Account>>()
   const written = new Map<Address, Account>()
-  const ledger = makeLedger(seed)
+  const kept = new Map<number, KeptBlock>()
+  const ledger = makeLedger(seed, BLOCKS_KEPT)
+  let journal = new Map<Address, Account | undefined>()
   let slot = startSlot
   let skipped = 0
   let height = Math.floor(startSlot * 0.92)
@@ -78,9 +94,14 @@ export const makeBank = (options: {
   const timeOf = (at: number): number => Math.floor((startUnixMs + (at - startSlot) * SLOT_MS) / 1000)
   const clock = (): ChainClock => ({ slot, epoch: Math.floor(slot / SLOTS_PER_EPOCH), unixTimestamp: timeOf(slot) })
 
+  const blockhashOf = (at: number): string => bs58.encode(inventBytes(seed, `block ${at}`))
+
   const put = (account: NewAccount): void => {
     const stamped: Account = { ...account, slot }
     const before = accounts.get(account.address)
+    if (!journal.has(account.address)) {
+      journal.set(account.address, before)
+    }
     if (before !== undefined && before.owner !== account.owner) {
       owners.get(before.owner)?.delete(account.address)
     }
@@ -104,18 +125,26 @@ export const makeBank = (options: {
     const next = slot + 1 + skipped
     skipped = 0
     put(clockAccount(now, timeOf(now.epoch * SLOTS_PER_EPOCH)))
-    const block: Block = {
+    const block: KeptBlock = {
       slot,
       parent,
       next,
       height,
       unixTimestamp: now.unixTimestamp,
-      blockhash: bs58.encode(inventBytes(seed, `block ${slot}`)),
-      accounts: [...written.values()],
+      blockhash: blockhashOf(slot),
+      parentBlockhash: blockhashOf(parent),
       transactions: ledger.record(slot, now.unixTimestamp, deeds)
     }
+    const accounts = [...written.values()]
     written.clear()
-    return block
+    kept.set(slot, block)
+    for (const oldest of kept.keys()) {
+      if (kept.size <= BLOCKS_KEPT) {
+        break
+      }
+      kept.delete(oldest)
+    }
+    return { ...block, accounts }
   }
 
   let newest = close(startSlot - 1, [])
@@ -134,10 +163,17 @@ export const makeBank = (options: {
     put,
     ownedBy: (owner) => owners.get(owner)?.values() ?? [],
     accounts: () => accounts.values(),
+    takeJournal: () => {
+      const taken = journal
+      journal = new Map()
+      return taken
+    },
     produce,
     skip: (slots) => {
       skipped += slots
     },
+    block: (at) => kept.get(at),
+    blocks: () => kept.values(),
     newest: () => newest,
     clock,
     ledger

@@ -2,6 +2,7 @@ import { type Address, SOL } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
 import type { Cast } from "./cast.ts"
 import { launchNames } from "./catalog.ts"
+import { graduationCall, launchCall } from "./launchCalls.ts"
 import type { LaunchCurve } from "./LaunchCurve.ts"
 import type { Deed } from "./Ledger.ts"
 import { newMeteoraDammV2Pool } from "./meteoraDammV2Pools.ts"
@@ -10,7 +11,7 @@ import { newPumpCurve } from "./pumpCurves.ts"
 import { newPumpSwapPool } from "./pumpSwapPools.ts"
 import type { Random } from "./Random.ts"
 import type { SimMint, SimPool } from "./SimPool.ts"
-import { charge } from "./trade.ts"
+import { programDeed } from "./transactions.ts"
 import type { World } from "./World.ts"
 
 /** A coin that was launched here: on its curve, or in the pool it graduated to. */
@@ -69,23 +70,28 @@ export const makeLaunches = (options: {
     const kind = random.chance(0.65) ? "pump-fun" : "meteora"
     const [symbol, name] = launchNames[coins.length % launchNames.length] ?? ["COIN", "Coin"]
     const address = inventAddress(world.seed, `launch ${coins.length}`)
+    world.takeTrace()
     const curve = world.paidBy(creator, () => {
       world.newMint({ address, decimals: 6, authority: null, freezeAuthority: null, transferFee: null })
       return (kind === "pump-fun" ? newPumpCurve : newMeteoraDbc)(world, address, creator)
     })
-    coins = [...coins, { mint: { symbol, name, address, decimals: 6 }, kind, creator, curve, pool: null }]
-    return charge(world, creator, cast.validator, "launch")
+    const mint = { symbol, name, address, decimals: 6 }
+    coins = [...coins, { mint, kind, creator, curve, pool: null }]
+    const call = launchCall(world, { mint, kind, creator, curve: curve.address }, world.takeTrace())
+    return programDeed(world, { wallet: creator, validator: cast.validator }, "launch", call, 2)
   }
 
   const graduate = (): ReadonlyArray<Deed> => {
     const ready = coins.filter(({ curve, pool }) => pool === null && curve.complete())
-    if (ready.length === 0) {
-      return []
-    }
-    const homes = new Map(ready.map((coin) => [coin, world.paidBy(cast.treasury, () => newHome(world, coin))]))
-    ready.forEach(({ curve }) => curve.close())
-    coins = coins.map((coin) => ({ ...coin, pool: homes.get(coin) ?? coin.pool }))
-    return ready.map(() => charge(world, cast.treasury, cast.validator, "graduation"))
+    return ready.map((coin) => {
+      world.takeTrace()
+      const pool = world.paidBy(cast.treasury, () => newHome(world, coin))
+      coin.curve.close()
+      coins = coins.map((other) => (other === coin ? { ...coin, pool } : other))
+      const birth = { ...coin, curve: coin.curve.address }
+      const call = graduationCall(world, cast.treasury, birth, pool.address, world.takeTrace())
+      return programDeed(world, { wallet: cast.treasury, validator: cast.validator }, "graduation", call, 1)
+    })
   }
 
   return { launch, graduate, live: () => coins.slice(-MOST_LIVE), all: () => coins }

@@ -1,6 +1,7 @@
 import bs58 from "bs58"
 import { createHash } from "node:crypto"
 import type { Address, Mint } from "../domain/Address.ts"
+import type { Receipt } from "./Receipt.ts"
 
 /** One swap inside a transaction, in what left and reached the trader's accounts. */
 export interface RecordedSwap {
@@ -14,17 +15,20 @@ export interface RecordedSwap {
 
 /** What a wallet did: its swaps, in order. An arbitrage has two, a plain trade one, all other deeds none. */
 export interface Deed {
-  readonly kind: "trade" | "transfer" | "launch" | "graduation"
+  readonly kind: "trade" | "transfer" | "launch" | "graduation" | "failed"
   readonly wallet: Address
   /** Lamports paid to the validator. */
   readonly fee: bigint
   readonly swaps: ReadonlyArray<RecordedSwap>
+  readonly receipt: Receipt
 }
 
 /** A deed with its place on the chain. */
 export interface Transaction extends Deed {
   /** Base58 of 64 bytes. */
   readonly signature: string
+  /** One for each signer, the first included. */
+  readonly signatures: ReadonlyArray<string>
   readonly slot: number
   /** Its position in the block, from 0. */
   readonly index: number
@@ -42,7 +46,7 @@ export interface Ledger {
 }
 
 /** A ledger that remembers the transactions of its last `slots` blocks. */
-export const makeLedger = (seed: string, slots = 1500): Ledger => {
+export const makeLedger = (seed: string, slots: number): Ledger => {
   const bySignature = new Map<string, Transaction>()
   const bySlot = new Map<number, ReadonlyArray<Transaction>>()
   let count = 0
@@ -61,8 +65,10 @@ export const makeLedger = (seed: string, slots = 1500): Ledger => {
 
   const record = (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>): ReadonlyArray<Transaction> => {
     const transactions = deeds.map((deed, index) => {
-      const bytes = createHash("sha512").update(`${seed}:${slot}:${index}`).digest()
-      return { ...deed, signature: bs58.encode(bytes), slot, index, blockTime }
+      const signatures = Array.from({ length: deed.receipt.message.signers }, (_, signer) =>
+        bs58.encode(createHash("sha512").update(`${seed}:${slot}:${index}:${signer}`).digest())
+      )
+      return { ...deed, signature: signatures[0] ?? "", signatures, slot, index, blockTime }
     })
     for (const transaction of transactions) {
       bySignature.set(transaction.signature, transaction)

@@ -120,6 +120,8 @@ export const makeMarket = (options: {
       const worth = worthOf(coin.priceUsd, coin.decimals)
       lasting.push({ mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, pools) })
     }
+    // The beginning of the world is nobody's transaction.
+    bank.takeJournal()
     return Array.from({ length: FIRST_LAUNCHES }, launches.launch)
   }
 

@@ -1,7 +1,8 @@
-/** A pool of the simulated market: the same six things for every program. */
+/** A pool of the simulated market: the same seven things for every program. */
 import { isUnpriceable, type Pool, type Program } from "../amm/Program.ts"
 import type { Account, ChainClock } from "../domain/Account.ts"
 import { type Address, addressToBytes, type Mint } from "../domain/Address.ts"
+import type { SwapCall, Swapping } from "./SwapCall.ts"
 import { balanceOf, transferFeeOf, withheldOf } from "./tokens.ts"
 import type { World } from "./World.ts"
 
@@ -19,6 +20,8 @@ export interface Settlement {
   readonly amountIn: bigint
   /** What reaches the trader. */
   readonly amountOut: bigint
+  /** What the pool charged, in the token that its program charges; what goes beside the pool is among the payments. */
+  readonly fee: bigint
   readonly payments: ReadonlyArray<Payment>
   /** New data of the program's own accounts. */
   readonly writes: ReadonlyArray<{ readonly address: Address; readonly data: Uint8Array }>
@@ -35,6 +38,8 @@ export interface SimPool {
   readonly open: () => boolean
   /** What a swap would change now; null when the program would refuse it or cannot take all of the input. */
   readonly plan: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Settlement | null
+  /** How the program is called for a swap that is about to be carried out, and what it says of it. */
+  readonly call: (swap: Swapping) => SwapCall
   /** Atomic units of B for one of A, before fees. Only traders' wishes depend on it. */
   readonly price: () => number
   /** Units of A and of B that a trader should think of as the pool's size. */
@@ -79,6 +84,15 @@ export const inOrder = ({ base, quote, baseAmount, quoteAmount }: PoolSpec): rea
 export interface Pair {
   readonly a: Address
   readonly b: Address
+}
+
+/** A pool with the accounts that calling it takes. */
+export interface CalledPool {
+  readonly address: Address
+  readonly mints: Pair
+  readonly vaults: Pair
+  /** Further accounts of the pool, by what they are. */
+  readonly part: (part: string) => Address
 }
 
 /** Creates the two vaults of a pool and fills them: from these accounts, or with new money where none are named. */

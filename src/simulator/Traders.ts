@@ -2,10 +2,12 @@ import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import { arbitrage, type Worth } from "./arbitrage.ts"
 import { SLOT_MS } from "./Bank.ts"
 import type { Cast } from "./cast.ts"
-import type { Deed, RecordedSwap } from "./Ledger.ts"
+import type { Deed } from "./Ledger.ts"
 import type { Random } from "./Random.ts"
 import { type Listing, makeRetail } from "./retail.ts"
-import { charge, priceOf, reserveOf } from "./trade.ts"
+import { isRouted } from "./route.ts"
+import { type Carried, depthOf, otherMint, priceOf, reserveOf, sell } from "./trade.ts"
+import { failedDeed, tradeDeed, transferDeed } from "./transactions.ts"
 import type { World } from "./World.ts"
 
 /** Seeded habits: they decide who wants what, slot by slot. */
@@ -20,6 +22,11 @@ interface Belief {
   worth: number
   attention: number
 }
+
+/** Shares of trades that go through an aggregator, and of what else happens for each of them. */
+const ROUTED = 0.25
+const FAILED = 0.04
+const GIVEN = 0.03
 
 /** Mostly small, sometimes forty times as large. */
 const appetite = (random: Random): number => 0.0002 / (random.unit() + 0.025)
@@ -79,9 +86,11 @@ export const makeTraders = (options: {
   const beliefs = makeBeliefs(listings)
   let deeds: Array<Deed> = []
 
-  const record = (wallet: Address, swaps: ReadonlyArray<RecordedSwap>): number => {
-    if (swaps.length > 0) {
-      deeds.push(charge(world, wallet, cast.validator, "trade", swaps))
+  const parties = (wallet: Address) => ({ wallet, validator: cast.validator })
+  const record = (wallet: Address, swaps: ReadonlyArray<Carried>): number => {
+    const [first, ...rest] = swaps
+    if (first !== undefined) {
+      deeds.push(tradeDeed(world, parties(wallet), [first, ...rest]))
     }
     return swaps.length
   }
@@ -92,11 +101,16 @@ export const makeTraders = (options: {
   }
   const worthOf: Worth = (mint) => (mint === SOL ? 1 : mint === USDC ? lamportsPerUsdc() : null)
 
+  const give = (from: Address, to: Address, mint: Mint, amount: bigint): void => {
+    world.takeTrace()
+    world.pay(world.purse(from, mint), world.purse(to, mint), mint, amount)
+    deeds.push(transferDeed(world, parties(from)))
+  }
+
   const topUp = (wallet: Address, mint: Mint): void => {
     const amount = TOP_UP.get(mint)
     if (amount !== undefined && world.holding(wallet, mint) < amount / 100n + reserveOf(mint)) {
-      world.pay(world.purse(cast.treasury, mint), world.purse(wallet, mint), mint, amount)
-      deeds.push(charge(world, cast.treasury, cast.validator, "transfer"))
+      give(cast.treasury, wallet, mint, amount)
     }
   }
   const retail = makeRetail({ world, random, worthOf, prepare: topUp })
@@ -110,8 +124,49 @@ export const makeTraders = (options: {
     const whale = random.chance(0.004)
     const wallet = random.pick(whale ? cast.whales : cast.retail)
     const { listing, worth } = byAttention(random, now)
-    const swap = retail.act(wallet, listing, worth, appetite(random) * (whale ? 8 : 1))
-    return swap === null ? 0 : record(wallet, [swap])
+    const wrapper = random.chance(ROUTED) ? "associated" : "seeded"
+    const swap = retail.act(wallet, listing, worth, appetite(random) * (whale ? 8 : 1), wrapper)
+    if (swap === null) {
+      return 0
+    }
+    const onward =
+      wrapper === "associated" && swap.outputMint === SOL && random.chance(0.5) ? goOn(wallet, swap, now) : null
+    return record(wallet, onward === null ? [swap] : [swap, onward])
+  }
+
+  /** Spends what a routed sale has brought on another coin, in the same transaction. */
+  const goOn = (
+    wallet: Address,
+    { amountOut, inputMint, dex }: Carried,
+    now: ReadonlyArray<Belief>
+  ): Carried | null => {
+    const { listing } = byAttention(random, now)
+    const pools = listing.pools.filter((pool) => isRouted(pool.dex) && otherMint(pool, listing.mint) === SOL)
+    return listing.mint === inputMint || !isRouted(dex) || pools.length === 0
+      ? null
+      : sell(world, wallet, random.pick(pools), SOL, amountOut, "associated")
+  }
+
+  /** A swap that comes too late. */
+  const miss = (now: ReadonlyArray<Belief>): void => {
+    const { listing } = byAttention(random, now)
+    const pool = random.pick(listing.pools)
+    const mint = random.chance(0.5) ? listing.mint : otherMint(pool, listing.mint)
+    const amountIn = BigInt(Math.floor(depthOf(pool, mint) * appetite(random)))
+    const deed = failedDeed(world, parties(random.pick(cast.retail)), { pool, mint, amountIn })
+    if (deed !== null) {
+      deeds.push(deed)
+    }
+  }
+
+  /** A present from one wallet to another. */
+  const share = (now: ReadonlyArray<Belief>): void => {
+    const [from, to] = [random.pick(cast.retail), random.pick(cast.retail)]
+    const mint = random.chance(0.3) ? SOL : byAttention(random, now).listing.mint
+    const amount = (world.holding(from, mint) - reserveOf(mint)) / 50n
+    if (from !== to && amount > 0n) {
+      give(from, to, mint, amount)
+    }
   }
 
   const trade = (): ReadonlyArray<Deed> => {
@@ -123,6 +178,12 @@ export const makeTraders = (options: {
     // An attempt that comes to nothing still takes a trader's time, so the loop ends.
     for (let tries = 0; swaps < budget && tries < budget * 3; tries++) {
       swaps += gamble(now)
+      if (random.chance(FAILED)) {
+        miss(now)
+      }
+      if (random.chance(GIVEN)) {
+        share(now)
+      }
     }
     return deeds
   }

@@ -2,8 +2,9 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
 import type { Account } from "../domain/Account.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
-import { inventAddress, SYSTEM_PROGRAM } from "./addresses.ts"
+import { associatedAddress, inventAddress, seededAddress, SYSTEM_PROGRAM } from "./addresses.ts"
 import type { Bank } from "./Bank.ts"
+import { type LookupTables, makeLookupTables } from "./message.ts"
 import {
   balanceOf,
   type MintSpec,
@@ -32,15 +33,43 @@ export interface World {
   readonly paidBy: <A>(wallet: Address, create: () => A) => A
   /** Makes new money in a token account or, for SOL, in any account: only the beginning of the world may. */
   readonly issue: (to: Address, mint: Mint, amount: bigint) => void
+  /** What was moved and made since this was last asked. */
+  readonly takeTrace: () => ReadonlyArray<Happening>
   /** Moves money. SOL moves as lamports, wrapped on whichever side is a token account. */
   readonly pay: (from: Address, to: Address, mint: Mint, amount: bigint) => void
+  /** Where a wallet wraps SOL for the length of a transaction: in an account of a seed, or the associated one. */
+  readonly wrapped: (wallet: Address, kind: "seeded" | "associated") => Address
+  readonly tables: LookupTables
+  /** A number that grows by one each time, for habits that are no matter of chance. */
+  readonly nextTurn: () => number
+  /** Where `purse` is or would be. */
+  readonly purseAddress: (wallet: Address, mint: Mint) => Address
   /** The account where a wallet keeps a mint: itself for SOL, else a token account, which this creates when needed. */
   readonly purse: (wallet: Address, mint: Mint) => Address
   /** What a wallet has of a mint. */
   readonly holding: (wallet: Address, mint: Mint) => bigint
 }
 
-const isTokenAccount = ({ owner }: Account): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
+/** One thing that a transaction did to accounts, in the order in which it happened. */
+export type Happening =
+  | {
+      readonly kind: "paid"
+      readonly from: Address
+      readonly to: Address
+      readonly mint: Mint
+      readonly amount: bigint
+    }
+  | { readonly kind: "issued"; readonly to: Address; readonly mint: Mint; readonly amount: bigint }
+  | { readonly kind: "purse"; readonly account: Address; readonly wallet: Address; readonly mint: Mint }
+  | { readonly kind: "account"; readonly account: Address; readonly owner: Address; readonly size: number }
+  | { readonly kind: "token account"; readonly account: Address; readonly mint: Mint; readonly owner: Address }
+  | { readonly kind: "mint"; readonly mint: Mint; readonly authority: Address | null; readonly decimals: number }
+
+/** The seed of the accounts in which wallets wrap SOL. */
+export const WRAPPER_SEED = "wrapped"
+
+/** Whether an account holds tokens. */
+export const isTokenAccount = ({ owner }: Account): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 
 const withLamports = (account: Account, delta: bigint): Account => {
   const lamports = account.lamports + delta
@@ -53,6 +82,10 @@ const withLamports = (account: Account, delta: bigint): Account => {
 /** Rules over a bank that holds no money yet. */
 export const makeWorld = (seed: string, bank: Bank): World => {
   const purses = new Map<string, Address>()
+  const wrappers = new Map<Address, Address>()
+  const derive = makeDeriveAddress()
+  let turns = 0
+  let trace: Array<Happening> = []
 
   const move = (address: Address, mint: Mint, delta: bigint, withheld = 0n): void => {
     const account = bank.must(address)
@@ -77,6 +110,7 @@ export const makeWorld = (seed: string, bank: Bank): World => {
   }
 
   const issue: World["issue"] = (to, mint, amount) => {
+    trace.push({ kind: "issued", to, mint, amount })
     move(to, mint, amount)
     if (mint !== SOL) {
       bank.put(withSupply(bank.must(mint), amount))
@@ -85,6 +119,7 @@ export const makeWorld = (seed: string, bank: Bank): World => {
 
   const pay: World["pay"] = (from, to, mint, amount) => {
     const withheld = withheldOf(mint === SOL ? null : transferFeeOf(bank.must(mint)), amount)
+    trace.push({ kind: "paid", from, to, mint, amount })
     move(from, mint, -amount)
     move(to, mint, amount - withheld, withheld)
   }
@@ -103,9 +138,19 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     return address
   }
 
+  const wrapped: World["wrapped"] = (wallet, kind) => {
+    if (kind === "associated") {
+      return associatedAddress(derive, wallet, SOL, TOKEN_PROGRAM)
+    }
+    const known = wrappers.get(wallet) ?? seededAddress(wallet, WRAPPER_SEED, TOKEN_PROGRAM)
+    wrappers.set(wallet, known)
+    return known
+  }
+
   const purse: World["purse"] = (wallet, mint) => {
     const address = purseAddress(wallet, mint)
     if (bank.get(address) === undefined) {
+      trace.push({ kind: "purse", account: address, wallet, mint })
       paidBy(wallet, () => create(newTokenAccount(address, bank.must(mint), wallet)))
     }
     return address
@@ -122,11 +167,28 @@ export const makeWorld = (seed: string, bank: Bank): World => {
   return {
     seed,
     bank,
-    derive: makeDeriveAddress(),
-    newMint: (spec) => create(newMint(spec)),
-    newTokenAccount: (address, mint, owner) => create(newTokenAccount(address, bank.must(mint), owner)),
-    newAccount: (address, owner, data) =>
-      create({ address, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) }),
+    derive,
+    newMint: (spec) => {
+      trace.push({ kind: "mint", mint: spec.address, authority: spec.authority, decimals: spec.decimals })
+      create(newMint(spec))
+    },
+    newTokenAccount: (account, mint, owner) => {
+      trace.push({ kind: "token account", account, mint, owner })
+      create(newTokenAccount(account, bank.must(mint), owner))
+    },
+    newAccount: (account, owner, data) => {
+      trace.push({ kind: "account", account, owner, size: data.length })
+      create({ address: account, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) })
+    },
+    takeTrace: () => {
+      const taken = trace
+      trace = []
+      return taken
+    },
+    purseAddress,
+    wrapped,
+    nextTurn: () => turns++,
+    tables: makeLookupTables((index) => inventAddress(seed, `lookup table ${index}`)),
     paidBy,
     issue,
     pay,

@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
 import { Address, addressFromBytes, addressToBytes, type Mint } from "../domain/Address.ts"
 
 export const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
-const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
+export const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 export const UPGRADEABLE_LOADER = Address.make("BPFLoaderUpgradeab1e11111111111111111111111")
 export const SYSVAR_OWNER = Address.make("Sysvar1111111111111111111111111111111111111")
 export const CLOCK_SYSVAR = Address.make("SysvarC1ock11111111111111111111111111111111")
@@ -27,6 +27,12 @@ export const inventWallet = (seed: string, label: string): Address => {
   })
   return addressFromBytes(createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-32))
 }
+
+/** The address that the system program gives to a base key, a seed and an owner. */
+export const seededAddress = (base: Address, seed: string, owner: Address): Address =>
+  addressFromBytes(
+    createHash("sha256").update(addressToBytes(base)).update(seed).update(addressToBytes(owner)).digest()
+  )
 
 /** The associated token account: the one place where everybody looks for an owner's tokens of a mint. */
 export const associatedAddress = (

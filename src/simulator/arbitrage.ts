@@ -1,8 +1,7 @@
 /** Keeping the pools of one mint in line: buy where it is cheapest, sell where it is dearest, if that pays. */
 import type { Address, Mint } from "../domain/Address.ts"
-import type { RecordedSwap } from "./Ledger.ts"
 import type { SimPool } from "./SimPool.ts"
-import { depthOf, otherMint, planSale, priceOf, sell } from "./trade.ts"
+import { type Carried, depthOf, otherMint, planSale, priceOf, sell } from "./trade.ts"
 import type { World } from "./World.ts"
 
 /** What one unit of a quote mint is worth in lamports; null for a mint that is no quote. */
@@ -48,7 +47,7 @@ export const arbitrage = (
   pools: ReadonlyArray<SimPool>,
   mint: Mint,
   worth: Worth
-): ReadonlyArray<RecordedSwap> => {
+): ReadonlyArray<Carried> => {
   const found = extremes(offersOf(pools, mint, worth))
   if (found === null || found[1].price / found[0].price < 1 + LEAST_SPREAD) {
     return []

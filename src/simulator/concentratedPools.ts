@@ -16,6 +16,7 @@ export interface ConcentratedProgram {
   readonly courses: (pool: Account) => ((clock: ChainClock) => Directions<Course> | null) | null
   /** The pool's data after a swap. */
   readonly moved: (data: Uint8Array, aToB: boolean, traversal: Traversal) => Uint8Array
+  readonly call: SimPool["call"]
   readonly stateOf: (data: Uint8Array) => { readonly sqrtPrice: bigint; readonly liquidity: bigint } | null
 }
 
@@ -52,6 +53,7 @@ export const concentratedPool = (
     return {
       amountIn,
       amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, paid),
+      fee: traversal.lpFee + traversal.cuts.reduce((sum, cut) => sum + cut, 0n),
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: paid }),
       writes: [{ address, data: program.moved(bank.must(address).data, aToB, traversal) }]
     }
@@ -67,6 +69,7 @@ export const concentratedPool = (
     mintB: mints.b,
     open: () => open,
     plan,
+    call: program.call,
     price: () => priceAt(state().sqrtPrice),
     depth: () => {
       const { sqrtPrice, liquidity } = state()

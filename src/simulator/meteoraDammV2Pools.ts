@@ -11,6 +11,7 @@ import { writeU128, writeU32, writeU64 } from "../amm/writes.ts"
 import type { Mint } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
 import { priceAt } from "./liquidity.ts"
+import { dammV2Call } from "./meteoraCalls.ts"
 import { afterTransferFee, exchange, newVaults, type Pair, type PoolSpec, type SimPool, vaultDepth } from "./SimPool.ts"
 import type { World } from "./World.ts"
 import { newAccountData, writeAddress, writeU16 } from "./writeBytes.ts"
@@ -108,6 +109,7 @@ export const newMeteoraDammV2Pool = (world: World, spec: DammV2Spec): SimPool =>
     return {
       amountIn,
       amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, fill.amountOut),
+      fee: fill.fee,
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: fill.amountOut }),
       writes: [{ address, data: writeDammV2(bank.must(address).data, after) }]
     }
@@ -121,6 +123,7 @@ export const newMeteoraDammV2Pool = (world: World, spec: DammV2Spec): SimPool =>
     mintB: spec.quote,
     open: () => true,
     plan,
+    call: dammV2Call(world, { address, mints, vaults, part: name }, authority, spec.collectFeeMode),
     price: () => priceAt(stateNow()?.sqrtPrice ?? 0n),
     depth: vaultDepth(world, vaults)
   }

@@ -18,6 +18,7 @@ import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
 import type { LaunchCurve } from "./LaunchCurve.ts"
 import { priceAt } from "./liquidity.ts"
+import { dbcCall } from "./meteoraCalls.ts"
 import { exchange, newVaults, type Pair, type SimPool } from "./SimPool.ts"
 import type { World } from "./World.ts"
 import { newAccountData, writeAddress } from "./writeBytes.ts"
@@ -123,6 +124,7 @@ export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): Launc
     return {
       amountIn: fill.amountIn,
       amountOut: fill.amountOut,
+      fee: fill.fee,
       payments: exchange(aToB, mints, vaults, { in: fill.amountIn, out: fill.amountOut }),
       writes: [{ address, data: moved(bank.must(address).data, after, aToB, fill) }]
     }
@@ -145,6 +147,7 @@ export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): Launc
     mintB: SOL,
     open: () => !complete(),
     plan,
+    call: dbcCall(world, { address, mints, vaults, part: name }, { authority, config, threshold: THRESHOLD }),
     price: () => priceAt(reserves().sqrtPrice),
     // The quote side starts out empty, so the curve's own money stands in for it.
     depth: () => ({ a: Number(reserves().base), b: 30_000_000_000 + Number(reserves().quote) }),

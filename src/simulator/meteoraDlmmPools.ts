@@ -20,6 +20,7 @@ import { isFailure } from "../amm/unpriceable.ts"
 import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../amm/writes.ts"
 import { type Address, addressToBytes, type Mint } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
+import { dlmmCall } from "./meteoraCalls.ts"
 import { afterTransferFee, exchange, newVaults, type Pair, type PoolSpec, type SimPool, vaultDepth } from "./SimPool.ts"
 import type { World } from "./World.ts"
 import { newAccountData, writeAddress, writeU16 } from "./writeBytes.ts"
@@ -180,6 +181,7 @@ export const newMeteoraDlmmPool = (world: World, spec: DlmmSpec): SimPool => {
     return {
       amountIn,
       amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, swap.amountOut),
+      fee: swap.fills.reduce((sum, { fee }) => sum + fee, 0n),
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: swap.amountOut }),
       writes: [
         { address, data: writeDlmmPair(bank.must(address).data, after, aToB, swap.fills) },
@@ -196,6 +198,9 @@ export const newMeteoraDlmmPool = (world: World, spec: DlmmSpec): SimPool => {
     mintB: spec.quote,
     open: () => true,
     plan,
+    call: dlmmCall(world, { address, mints, vaults, part: name }, ({ settlement }) =>
+      settlement.writes.flatMap((write) => (write.address === address ? [] : [write.address]))
+    ),
     price: () => (1 + spec.binStep / 10_000) ** (pairNow()?.activeId ?? 0),
     depth: vaultDepth(world, vaults)
   }

@@ -12,6 +12,7 @@ import { type Address, addressToBytes, type Mint, SOL } from "../domain/Address.
 import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "./addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
 import type { LaunchCurve } from "./LaunchCurve.ts"
+import { curveAt, type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
 import type { Payment, SimPool } from "./SimPool.ts"
 import { balanceOf } from "./tokens.ts"
 import type { World } from "./World.ts"
@@ -25,7 +26,7 @@ const curveStart = {
   realTokens: 793_100_000_000_000n
 }
 
-const at = { virtualTokens: 8, virtualQuote: 16, realTokens: 24, realQuote: 32, supply: 40, complete: 48, creator: 49 }
+const at = curveAt
 /** The rates of the curve's fee schedule, which has one tier. */
 const rates = { lp: 0n, protocol: 95n, creator: 30n }
 
@@ -91,16 +92,8 @@ const purchase = (data: Uint8Array, { amountIn, amountOut, ending }: Swap): Trad
 
 const pay = (from: Payment["from"], to: Payment["to"], amount: bigint): Payment => ({ from, to, mint: SOL, amount })
 
-/** Where the money of one curve is. */
-interface Places {
-  readonly curve: Address
-  readonly vault: Address
-  readonly protocolTill: Address
-  readonly creatorTill: Address
-}
-
 const paymentsOf = (
-  { curve, vault, protocolTill, creatorTill }: Places,
+  { curve, vault, protocolTill, creatorTill }: CurvePlaces,
   mint: Mint,
   { amountIn, amountOut }: Swap,
   { tokens, quote, protocolFee, creatorFee }: Trade
@@ -113,14 +106,21 @@ const paymentsOf = (
 }
 
 /** Creates the accounts of a new coin's curve, with the whole supply of the coin. */
-const createCurve = (world: World, mint: Mint, creator: Address): Places => {
+const createCurve = (world: World, mint: Mint, creator: Address): CurvePlaces => {
   ensurePumpFees(world)
   const curve = world.derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
   const vault = associatedAddress(world.derive, curve, mint, TOKEN_PROGRAM)
   world.newAccount(curve, PUMP_PROGRAM, newState(creator))
   world.newTokenAccount(vault, mint, curve)
   world.issue(vault, mint, curveStart.supply)
-  return { curve, vault, protocolTill: till(world, "protocol"), creatorTill: till(world, `creator ${creator}`) }
+  return {
+    curve,
+    vault,
+    mint,
+    creator,
+    protocolTill: till(world, "protocol"),
+    creatorTill: till(world, `creator ${creator}`)
+  }
 }
 
 /** A new coin's curve. */
@@ -152,6 +152,7 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
     return {
       amountIn: swap.amountIn,
       amountOut: swap.amountOut,
+      fee: 0n,
       payments: paymentsOf(places, mint, swap, trade),
       writes: [{ address, data: moved(data, trade.tokens, trade.quote) }]
     }
@@ -167,6 +168,7 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
     mintB: SOL,
     open: () => !complete(),
     plan,
+    call: pumpCurveCall(world, places),
     price: () => Number(field(at.virtualQuote)) / Number(field(at.virtualTokens)),
     depth: () => ({ a: Number(field(at.virtualTokens)), b: Number(field(at.virtualQuote)) }),
     complete,

@@ -6,7 +6,7 @@ import { Address } from "../domain/Address.ts"
 import type { World } from "./World.ts"
 import { newAccountData } from "./writeBytes.ts"
 
-const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
+export const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
 const utf8 = new TextEncoder()
 
 /** Basis points: liquidity providers, protocol, creator. */

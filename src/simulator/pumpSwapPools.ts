@@ -8,6 +8,7 @@ import { writeU64 } from "../amm/writes.ts"
 import { type Address, addressToBytes, type Mint } from "../domain/Address.ts"
 import { associatedAddress, inventAddress } from "./addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
+import { pumpSwapCall } from "./pumpCalls.ts"
 import { newVaults, type PoolSpec, priced, type Settlement, type SimPool, type Pair, vaultDepth } from "./SimPool.ts"
 import { balanceOf, supplyOf } from "./tokens.ts"
 import type { World } from "./World.ts"
@@ -71,7 +72,8 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
   const sides = { a: [base, spec.baseAmount], b: [quote, spec.quoteAmount] } as const
   const vaults = newVaults(world, address, sides, (side) => ata(sides[side][0]), spec.depositors)
   world.newAccount(address, pumpSwap.programId, newState(world, spec, vaults, poolCreator))
-  const protocol = feeAccount(world, "protocol fees", quote, inventAddress(world.seed, "pump fee recipient"))
+  const protocolOwner = inventAddress(world.seed, "pump fee recipient")
+  const protocol = feeAccount(world, "protocol fees", quote, protocolOwner)
   const creator = spec.creator === null ? null : feeAccount(world, `creator fees ${spec.creator}`, quote, spec.creator)
   const feeConfig = feeConfigOf(pumpSwap.programId, world.derive)
   const current = priced(world, pumpSwap, [address, vaults.a, vaults.b, base])
@@ -108,6 +110,16 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
     ]
   }
 
+  /** The liquidity providers' fee: what stays in the pool of what the curve does not price. */
+  const kept = (aToB: boolean, amountIn: bigint, amountOut: bigint, rates: FeeRates): bigint => {
+    const gross = aToB ? outputFor(amountIn, balanceOf(bank.must(vaults.a)), balanceOf(bank.must(vaults.b))) : amountIn
+    const others = dues(vaults.b, aToB ? gross : netOf(amountIn, rates) + 1n, rates).reduce(
+      (sum, { amount }) => sum + amount,
+      0n
+    )
+    return gross - others - (aToB ? amountOut : netOf(amountIn, rates))
+  }
+
   const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
     const swap = current()?.swap(aToB, amountIn, clock)
     const rates = swap?.ending === "filled" ? ratesNow() : null
@@ -115,7 +127,13 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
       return null
     }
     const payments = (aToB ? sold : bought)(amountIn, swap.amountOut, rates)
-    return { amountIn, amountOut: swap.amountOut, payments, writes: [] }
+    return {
+      amountIn,
+      amountOut: swap.amountOut,
+      fee: kept(aToB, amountIn, swap.amountOut, rates),
+      payments,
+      writes: []
+    }
   }
 
   const depth = vaultDepth(world, vaults)
@@ -127,6 +145,21 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
     mintB: quote,
     open: () => true,
     plan,
+    call: pumpSwapCall(
+      world,
+      {
+        address,
+        mints: { a: base, b: quote },
+        vaults,
+        part: (part) => inventAddress(world.seed, `pumpswap ${spec.label} ${part}`)
+      },
+      {
+        protocolOwner,
+        protocol,
+        creator: spec.creator === null || creator === null ? null : { owner: spec.creator, account: creator },
+        rates: ratesNow
+      }
+    ),
     price: () => depth().b / depth().a,
     depth
   }

@@ -5,6 +5,7 @@ import { raydiumAmmV4 } from "../amm/raydiumAmmV4.ts"
 import { writeU128, writeU64 } from "../amm/writes.ts"
 import { Address } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
+import { ammV4Call } from "./raydiumCalls.ts"
 import { exchange, newVaults, type Pair, type PoolSpec, priced, type SimPool, vaultDepth } from "./SimPool.ts"
 import type { World } from "./World.ts"
 import { writeAddress } from "./writeBytes.ts"
@@ -79,6 +80,7 @@ export const newRaydiumAmmV4Pool = (world: World, spec: PoolSpec, open = true): 
     return {
       amountIn,
       amountOut: swap.amountOut,
+      fee: ceilDiv(amountIn * readU64(data, 176), readU64(data, 184)),
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: swap.amountOut }),
       writes: [{ address, data }]
     }
@@ -92,6 +94,7 @@ export const newRaydiumAmmV4Pool = (world: World, spec: PoolSpec, open = true): 
     mintB: spec.quote,
     open: () => open,
     plan,
+    call: ammV4Call(world, { address, mints, vaults, part: name }, AUTHORITY, OPEN_BOOK),
     price: () => depth().b / depth().a,
     depth
   }

@@ -24,6 +24,7 @@ import { writeI32, writeU128, writeU32, writeU64 } from "../amm/writes.ts"
 import type { Address } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
 import { concentratedPool } from "./concentratedPools.ts"
+import { clmmCall } from "./raydiumCalls.ts"
 import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "./liquidity.ts"
 import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "./SimPool.ts"
 import type { World } from "./World.ts"
@@ -170,6 +171,7 @@ export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
         return isFailure(courses) ? null : courses.at
       },
       moved,
+      call: clmmCall(world, { address, mints, vaults, part: name }, ensureConfig(world, spec.tier), tickSpacing),
       stateOf: decodeClmmPool
     },
     { address, mints, vaults, open: true }

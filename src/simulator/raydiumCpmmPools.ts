@@ -7,6 +7,7 @@ import { TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
 import { writeU64 } from "../amm/writes.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
+import { cpmmCall } from "./raydiumCalls.ts"
 import {
   afterTransferFee,
   exchange,
@@ -123,6 +124,7 @@ const swapOf = (
   const tradeFee = total - creatorIn
   return {
     payout: gross - creatorOut,
+    tradeFee,
     protocol: (tradeFee * config.protocol) / SCALE,
     fund: (tradeFee * config.fund) / SCALE,
     creatorIn,
@@ -166,6 +168,7 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     return {
       amountIn,
       amountOut: swap.amountOut,
+      fee: moved.tradeFee,
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: moved.payout }),
       writes: [{ address, data }]
     }
@@ -180,6 +183,11 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     mintB: b[0],
     open: () => spec.state === "open",
     plan,
+    call: cpmmCall(
+      world,
+      { address, mints, vaults, part: name },
+      { authority, config, owed: (token) => owed(bank.must(address).data, token) }
+    ),
     price: () => depth().b / depth().a,
     depth
   }

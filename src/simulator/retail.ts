@@ -2,10 +2,9 @@
 import { minBigInt } from "../amm/integers.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Worth } from "./arbitrage.ts"
-import type { RecordedSwap } from "./Ledger.ts"
 import type { Random } from "./Random.ts"
 import type { SimPool } from "./SimPool.ts"
-import { depthOf, otherMint, planSale, priceOf, reserveOf, sell } from "./trade.ts"
+import { type Carried, depthOf, otherMint, planSale, priceOf, reserveOf, sell, type Wrapper } from "./trade.ts"
 import type { World } from "./World.ts"
 
 /** A mint as traders see it. */
@@ -22,7 +21,7 @@ export interface Listing {
 /** Makes one trade for a wallet, or none. */
 export interface Retail {
   /** `worth` is what the mint is believed to be worth, `share` how much of a pool's depth the trader would move. */
-  readonly act: (wallet: Address, listing: Listing, worth: number, share: number) => RecordedSwap | null
+  readonly act: (wallet: Address, listing: Listing, worth: number, share: number, wrapper: Wrapper) => Carried | null
 }
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
@@ -42,33 +41,34 @@ export const makeRetail = (options: {
     pools: ReadonlyArray<SimPool>,
     mint: Mint,
     share: number,
-    most: bigint
-  ): RecordedSwap | null => {
+    most: bigint,
+    wrapper: Wrapper
+  ): Carried | null => {
     const tried = [random.pick(pools), random.pick(pools)].map((pool) => {
       const amountIn = minBigInt(most, BigInt(Math.floor(depthOf(pool, mint) * share)))
       const plan = planSale(world, pool, mint, amountIn)
       return { pool, amountIn, rate: plan === null ? -1 : Number(plan.amountOut) / Number(plan.amountIn) }
     })
     const [best] = tried.toSorted((a, b) => b.rate - a.rate)
-    return best === undefined ? null : sell(world, wallet, best.pool, mint, best.amountIn)
+    return best === undefined ? null : sell(world, wallet, best.pool, mint, best.amountIn, wrapper)
   }
 
   const spendable = (wallet: Address, mint: Mint): bigint => world.holding(wallet, mint) - reserveOf(mint)
 
-  const buy = (wallet: Address, { mint, pools }: Listing, share: number): RecordedSwap | null => {
+  const buy = (wallet: Address, { mint, pools }: Listing, share: number, wrapper: Wrapper): Carried | null => {
     const quote = otherMint(random.pick(pools), mint)
     prepare(wallet, quote)
     const suitable = pools.filter((pool) => otherMint(pool, mint) === quote)
-    return sellAtTheBetter(wallet, suitable, quote, share, spendable(wallet, quote) / 3n)
+    return sellAtTheBetter(wallet, suitable, quote, share, spendable(wallet, quote) / 3n, wrapper)
   }
 
-  const act: Retail["act"] = (wallet, listing, worth, share) => {
+  const act: Retail["act"] = (wallet, listing, worth, share, wrapper) => {
     const { mint, pools } = listing
     const pool = random.pick(pools)
     const price = priceOf(pool, mint) * (worthOf(otherMint(pool, mint)) ?? 1)
     return random.chance(clamp(0.5 + (worth / price - 1) * 6, 0.12, 0.88))
-      ? buy(wallet, listing, share)
-      : sellAtTheBetter(wallet, pools, mint, share, spendable(wallet, mint))
+      ? buy(wallet, listing, share, wrapper)
+      : sellAtTheBetter(wallet, pools, mint, share, spendable(wallet, mint), wrapper)
   }
 
   return { act }

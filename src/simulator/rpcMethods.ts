@@ -6,9 +6,18 @@ import { type Address, SOL } from "../domain/Address.ts"
 import { fits, sliceOf, tooLongForBase58 } from "./accountJson.ts"
 import { inventAddress } from "./addresses.ts"
 import { type Bank, SLOTS_PER_EPOCH } from "./Bank.ts"
+import {
+  getBlock,
+  getBlocks,
+  getBlockTime,
+  getFirstAvailableBlock,
+  getSignaturesForAddress,
+  getTransaction,
+  signatureStatuses
+} from "./blockMethods.ts"
 import { invalidParams, methodNotFound, type RpcFailure } from "./jsonRpc.ts"
 import { matchesFilter, readAddress, readOptions, readTexts, type RpcOptions } from "./rpcParams.ts"
-import { balanceOf, mintOf } from "./tokens.ts"
+import { balanceOf, mintOf, uiAmountText } from "./tokens.ts"
 
 /** What the node states as the version of its software. */
 const API_VERSION = "3.1.0"
@@ -77,14 +86,6 @@ const getBalance: Method = (state, [address, config]) =>
 
 const isTokenProgram = (owner: Address): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 
-/** The amount in whole tokens, without trailing zeros. */
-const uiAmountText = (amount: bigint, decimals: number): string => {
-  const digits = amount.toString().padStart(decimals + 1, "0")
-  const whole = digits.slice(0, digits.length - decimals)
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/u, "")
-  return fraction === "" ? whole : `${whole}.${fraction}`
-}
-
 const getTokenAccountBalance: Method = (state, [address, config]) =>
   Result.gen(function* () {
     yield* options(state, config)
@@ -109,14 +110,7 @@ const getTokenAccountBalance: Method = (state, [address, config]) =>
 const getSignatureStatuses: Method = (state, [signatures, config]) =>
   Result.gen(function* () {
     yield* options(state, config)
-    const list = yield* readTexts(signatures, 256)
-    const values = list.map((signature) => {
-      const found = state.bank.ledger.find(signature)
-      return found === undefined
-        ? "null"
-        : `{"confirmationStatus":"finalized","confirmations":null,"err":null,"slot":${found.slot},"status":{"Ok":null}}`
-    })
-    return withContext(state, `[${values.join(",")}]`)
+    return withContext(state, yield* signatureStatuses(state.bank, signatures))
   })
 
 const getLatestBlockhash: Method = (state, [config]) =>
@@ -148,7 +142,13 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getProgramAccounts", getProgramAccounts],
   ["getBalance", getBalance],
   ["getTokenAccountBalance", getTokenAccountBalance],
-  ["getSignatureStatuses", getSignatureStatuses]
+  ["getSignatureStatuses", getSignatureStatuses],
+  ["getBlock", ({ bank }, params) => getBlock(bank, params)],
+  ["getBlocks", ({ bank }, params) => getBlocks(bank, params)],
+  ["getBlockTime", ({ bank }, params) => getBlockTime(bank, params)],
+  ["getFirstAvailableBlock", ({ bank }) => getFirstAvailableBlock(bank)],
+  ["getTransaction", ({ bank }, params) => getTransaction(bank, params)],
+  ["getSignaturesForAddress", ({ bank }, params) => getSignaturesForAddress(bank, params)]
 ])
 
 /** The answer of one method. Methods this node does not have fail as they do on a validator. */

@@ -5,7 +5,8 @@ import { Address, isAddress } from "../domain/Address.ts"
 import type { DataSlice, Encoding } from "./accountJson.ts"
 import { invalidParams, minContextSlotNotReached, type RpcFailure } from "./jsonRpc.ts"
 
-const Unsigned = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+/** A count or a slot. */
+export const Unsigned = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const Commitment = Schema.Literals(["processed", "confirmed", "finalized"])
 

@@ -7,11 +7,12 @@ import type { Block } from "./Bank.ts"
 import { invalidParams, methodNotFound, notification, type RpcFailure } from "./jsonRpc.ts"
 import { matchesFilter, readAddress, readOptions, type RpcOptions } from "./rpcParams.ts"
 import type { NodeState } from "./rpcMethods.ts"
+import { errorText, logsOf } from "./transactionJson.ts"
 
 type Subscription =
   | { readonly _tag: "slot" }
-  /** Accepted, and silent: blocks do not carry logs yet. */
-  | { readonly _tag: "logs" }
+  /** Null for the logs of all transactions. */
+  | { readonly _tag: "logs"; readonly mentions: Address | null }
   | { readonly _tag: "account"; readonly address: Address; readonly options: RpcOptions }
   | { readonly _tag: "program"; readonly program: Address; readonly options: RpcOptions }
 
@@ -19,7 +20,7 @@ type Subscription =
 export interface Subscriptions {
   /** Carries out a subscribe or unsubscribe call. The result is JSON text. */
   readonly call: (method: string, params: ReadonlyArray<unknown>) => Result.Result<string, RpcFailure>
-  /** Every frame that the block causes: account writes first, then the slot that has begun. */
+  /** Every frame that the block causes: account writes and logs first, then the slot that has begun. */
   readonly framesOf: (block: Block) => ReadonlyArray<string>
 }
 
@@ -28,6 +29,12 @@ const LogsFilter = Schema.Union([
   Schema.Struct({ mentions: Schema.Tuple([Schema.String]) })
 ])
 const decodeLogsFilter = Schema.decodeUnknownResult(LogsFilter)
+
+const readLogsFilter = (subject: unknown): Result.Result<Address | null, RpcFailure> =>
+  Result.flatMap(
+    Result.mapError(decodeLogsFilter(subject), (error) => invalidParams(`Invalid params: ${error.message}.`)),
+    (filter) => (typeof filter === "string" ? Result.succeed(null) : readAddress(filter.mentions[0]))
+  )
 
 const subscribe = (
   { bank }: NodeState,
@@ -40,8 +47,7 @@ const subscribe = (
       case "slotSubscribe":
         return { _tag: "slot" }
       case "logsSubscribe":
-        yield* Result.mapError(decodeLogsFilter(subject), (error) => invalidParams(`Invalid params: ${error.message}.`))
-        return { _tag: "logs" }
+        return { _tag: "logs", mentions: yield* readLogsFilter(subject) }
       case "accountSubscribe":
         return { _tag: "account", address: yield* readAddress(subject), options: yield* readOptions(config, newest) }
       case "programSubscribe":
@@ -62,6 +68,15 @@ const spelled = (state: NodeState, account: Account, { encoding, slice }: RpcOpt
   fits(account.data, encoding) ? state.spell(account, encoding, slice) : JSON.stringify(tooLongForBase58.message)
 
 const atSlot = (slot: number, value: string): string => `{"context":{"slot":${slot}},"value":${value}}`
+
+const logsFrames = (id: number, mentions: Address | null, block: Block) =>
+  block.transactions
+    .filter(({ receipt }) => mentions === null || receipt.message.keys.includes(mentions))
+    .map(({ receipt, signature }) => {
+      const logs = JSON.stringify(logsOf(receipt))
+      const value = `{"err":${errorText(receipt.error)},"logs":${logs},"signature":"${signature}"}`
+      return notification("logsNotification", id, atSlot(block.slot, value))
+    })
 
 /** No subscriptions yet. `nextId` numbers them across all connections of the node. */
 export const makeSubscriptions = (state: NodeState, nextId: () => number): Subscriptions => {
@@ -116,6 +131,9 @@ export const makeSubscriptions = (state: NodeState, nextId: () => number): Subsc
     for (const [id, subscription] of all) {
       if (subscription._tag === "program") {
         writes.push(...programFrames(id, subscription, block))
+      }
+      if (subscription._tag === "logs") {
+        writes.push(...logsFrames(id, subscription.mentions, block))
       }
       if (subscription._tag === "slot") {
         const value = `{"parent":${block.slot},"root":${block.slot},"slot":${block.next}}`

@@ -142,3 +142,11 @@ export const withSupply = (mint: Account, amount: bigint): NewAccount => {
   writeU64(data, 36, supplyOf(mint) + amount)
   return { ...mint, data }
 }
+
+/** The amount in whole tokens, without trailing zeros. */
+export const uiAmountText = (amount: bigint, decimals: number): string => {
+  const digits = amount.toString().padStart(decimals + 1, "0")
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/u, "")
+  return fraction === "" ? whole : `${whole}.${fraction}`
+}

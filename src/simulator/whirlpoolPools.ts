@@ -24,6 +24,7 @@ import { inventAddress } from "./addresses.ts"
 import { concentratedPool } from "./concentratedPools.ts"
 import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "./liquidity.ts"
 import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "./SimPool.ts"
+import { whirlpoolCall } from "./whirlpoolCalls.ts"
 import type { World } from "./World.ts"
 import { newAccountData, writeAddress, writeI128, writeU16 } from "./writeBytes.ts"
 
@@ -137,6 +138,7 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
         writeU128(data, at.feeGrowth, BigInt.asUintN(128, readU128(data, at.feeGrowth) + feeGrowth))
         return data
       },
+      call: whirlpoolCall(world, { address, mints, vaults, part: name }),
       stateOf: decodeWhirlpool
     },
     { address, mints, vaults, open: true }

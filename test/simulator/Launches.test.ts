@@ -28,6 +28,8 @@ const beginning = (seed: string) => {
 
 const TEN_SOL = 10_000_000_000n
 
+const total = (amounts: ReadonlyArray<bigint>) => amounts.reduce((sum, amount) => sum + amount, 0n)
+
 describe.each(["pump-fun", "meteora"] as const)("a coin launched on %s", (kind) => {
   const { bank, world, launches, whale } = beginning(kind)
   const coin = (): Launched => launches.all().find((launched) => launched.kind === kind) ?? assert.fail("not launched")
@@ -73,7 +75,14 @@ describe.each(["pump-fun", "meteora"] as const)("a coin launched on %s", (kind) 
     const { curve } = coin()
     const { tokens, lamports: raised } = curve.remains()
     const last = curve.price()
-    bank.produce(() => launches.graduate())
+    // The swaps above were nobody's transactions.
+    bank.takeJournal()
+    const { transactions } = bank.produce(() => launches.graduate())
+    assert.isAbove(transactions.length, 0)
+    for (const { fee, receipt } of transactions) {
+      const [before, after] = [receipt.lamports.before, receipt.lamports.after].map(total)
+      assert.strictEqual(before, (after ?? 0n) + fee)
+    }
     const { pool } = coin()
     assert.isNotNull(pool)
     if (pool !== null) {

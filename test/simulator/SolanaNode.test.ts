@@ -63,7 +63,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
         yield* call(rpcUrl, "getAccountInfo", "abc"),
         yield* call(rpcUrl, "getAccountInfo", SOL, { encoding: "morse" }),
         yield* call(rpcUrl, "getAccountInfo", SOL, { minContextSlot: 10 ** 12 }),
-        yield* call(rpcUrl, "getBlock", 1)
+        yield* call(rpcUrl, "getNothing", 1)
       ].map((answer) => at(answer, "error", "code"))
       assert.deepStrictEqual(codes, [-32602, -32602, -32602, -32016, -32601])
     })
