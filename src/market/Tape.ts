@@ -1,5 +1,6 @@
 import type { Address, Mint } from "../domain/Address.ts"
 import { MAX_U64 } from "../domain/Amount.ts"
+import { Addresses } from "./Addresses.ts"
 import { Candles } from "./Candles.ts"
 import type { BarPage, BarWindow } from "./foldBars.ts"
 import { IdleList } from "./IdleList.ts"
@@ -67,8 +68,10 @@ export class Tape {
   private readonly windows = new TokenWindows()
   private readonly journal: Journal
   private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
-  private readonly tokenOf = new Map<Mint, number>()
-  private readonly mints: Array<Mint | undefined> = []
+  private readonly mints: Addresses
+  /** The token of a mint, and the mint of a token, by their numbers. */
+  private readonly tokenOf: Array<number> = []
+  private readonly mintOf: Array<number> = []
   private readonly print = new Print()
   private readonly limits: TapeLimits
   private second = 0
@@ -76,6 +79,7 @@ export class Tape {
   /** `origin` tells the cursors of this tape from those of every other. */
   constructor(limits: TapeLimits, origin: string) {
     this.limits = limits
+    this.mints = new Addresses(limits.tokens)
     this.candles = new Candles(limits)
     this.traders = new Traders(limits.traders, {
       beforeChange: (token, trader) => this.views.beforeChange(token, trader),
@@ -109,8 +113,8 @@ export class Tape {
    * callers are paging through end. The activity of markets, which is not kept by trade, stays as it was.
    */
   correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
-    const token = this.tokenOf.get(mint)
-    if (token !== undefined) {
+    const token = this.find(mint)
+    if (token !== 0) {
       this.journal.removeToken(token)
       this.forget(token)
     }
@@ -130,19 +134,19 @@ export class Tape {
 
   /** Bars of a token; null when the tape does not know it. */
   bars(mint: Mint, window: BarWindow): BarPage | null {
-    const token = this.tokenOf.get(mint)
-    return token === undefined ? null : this.candles.read(token, window)
+    const token = this.find(mint)
+    return token === 0 ? null : this.candles.read(token, window)
   }
 
   /** One rolling window of a token; null when the tape does not know it. */
   window(mint: Mint, name: WindowName): TokenWindow | null {
-    const token = this.tokenOf.get(mint)
-    return token === undefined ? null : this.windows.read(token, windowIndex[name])
+    const token = this.find(mint)
+    return token === 0 ? null : this.windows.read(token, windowIndex[name])
   }
 
   /** A page of a token's wallets by observed volume; empty when the tape does not know the token. */
   topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | NoPage {
-    return this.views.page({ ...request, token: this.tokenOf.get(request.mint) ?? null })
+    return this.views.page({ ...request, token: this.find(request.mint) })
   }
 
   /** The first second whose trades are all still in the windows, by age or for want of room. */
@@ -157,7 +161,7 @@ export class Tape {
 
   /** Tokens known. */
   get tokens(): number {
-    return this.tokenOf.size
+    return this.mints.size
   }
 
   /** Bytes in use by candles, by the trades of the day and by the sums of wallets. Names and markets are not counted. */
@@ -200,7 +204,8 @@ export class Tape {
   /** Finds token and wallet, and room for the trade; older trades may have to go. */
   private place(trade: TapeTrade): void {
     const { print } = this
-    print.token = this.tokenOf.get(trade.mint) ?? this.begin(trade.mint, print.second)
+    const token = this.find(trade.mint)
+    print.token = token === 0 ? this.begin(trade.mint, print.second) : token
     print.trader = print.forWallet ? this.traderOf(print.token, trade.wallet) : 0
     while (this.journal.size >= this.limits.trades && this.journal.dropOldest()) {
       // Every round lets one more second go.
@@ -247,7 +252,7 @@ export class Tape {
   }
 
   private begin(mint: Mint, second: number): number {
-    while (this.tokenOf.size >= this.limits.tokens) {
+    while (this.mints.size >= this.limits.tokens) {
       if (this.idle.longest !== 0) {
         this.forget(this.idle.longest)
       } else if (!this.journal.dropOldest()) {
@@ -255,22 +260,24 @@ export class Tape {
       }
     }
     const token = this.windows.begin(second)
-    this.tokenOf.set(mint, token)
-    this.mints[token] = mint
+    const name = this.mints.hold(mint)
+    this.tokenOf[name] = token
+    this.mintOf[token] = name
     this.idle.add(token)
     return token
   }
 
   private forget(token: number): void {
-    const mint = this.mints[token]
     this.idle.remove(token)
     this.views.drop(token)
     this.candles.clear(token)
     this.traders.clear(token)
     this.windows.records.give(token)
-    this.mints[token] = undefined
-    if (mint !== undefined) {
-      this.tokenOf.delete(mint)
-    }
+    this.mints.drop(this.mints.text(this.mintOf[token] ?? 0))
+  }
+
+  private find(mint: Mint): number {
+    const name = this.mints.find(mint)
+    return name === 0 ? 0 : (this.tokenOf[name] ?? 0)
   }
 }

@@ -25,8 +25,8 @@ export interface TraderPage {
 /** Which page is asked for. The cursor, if any, goes with the same mint, window and limit that it was made with. */
 export interface TraderPageRequest {
   readonly mint: Mint
-  /** The token's number on the tape; null when the tape does not know it. */
-  readonly token: number | null
+  /** The token's number on the tape; 0 when the tape does not know it. */
+  readonly token: number
   readonly window: TraderWindow
   readonly limit: number
   readonly cursor: string | null
@@ -100,7 +100,7 @@ export class TraderViews {
     if (request.cursor !== null) {
       return this.nextPage(request, request.cursor)
     }
-    if (request.token === null) {
+    if (request.token === 0) {
       return { rows: [], total: 0, cursor: null, asOfMs: request.nowMs }
     }
     const view = this.shared(request.token, request) ?? this.make(request.token, request)

@@ -1,5 +1,6 @@
+import type { Address } from "../domain/Address.ts"
+import { Addresses } from "./Addresses.ts"
 import { IdleList } from "./IdleList.ts"
-import { Names } from "./Names.ts"
 import { PairTable } from "./PairTable.ts"
 import { doubtPosition, movePosition, POSITION } from "./position.ts"
 import type { Print } from "./Print.ts"
@@ -30,7 +31,7 @@ const leftCell: ReadonlyArray<number> = [-1, 0, -1, 1]
 
 /** One wallet's trading of one token in one window. */
 export interface TraderRow extends TraderTotals {
-  readonly wallet: string
+  readonly wallet: Address
   readonly lastTradeMs: number
 }
 
@@ -49,7 +50,7 @@ export class Traders {
   private readonly rows = new Records(CELLS)
   /** Sums that have left a window, for those wallets that are partly out of it. */
   private readonly left = new Records(TRADER_SUMS)
-  private readonly wallets = new Names()
+  private readonly wallets: Addresses
   /** How many rows name a wallet. */
   private readonly walletUses: Array<number> = []
   private readonly rowOf: PairTable
@@ -63,12 +64,13 @@ export class Traders {
   constructor(most: number, watcher: TraderWatcher) {
     this.most = most
     this.watcher = watcher
+    this.wallets = new Addresses(most)
     this.rowOf = new PairTable(most)
     this.idle = new IdleList(this.rows, IDLE)
   }
 
   /** The number of a wallet. Begin a row with it, or it is never forgotten. */
-  wallet(address: string): number {
+  wallet(address: Address): number {
     return this.wallets.hold(address)
   }
 
@@ -183,7 +185,7 @@ export class Traders {
   }
 
   /** The address of a row's wallet. */
-  walletOf(trader: number): string {
+  walletOf(trader: number): Address {
     return this.wallets.text(this.rows.page(trader)[this.rows.at(trader) + WALLET] ?? 0)
   }
 
@@ -200,10 +202,10 @@ export class Traders {
     return this.rows.used
   }
 
-  /** Bytes in use, names apart. */
+  /** Bytes in use. */
   get usedBytes(): number {
     const cells = this.rows.used * CELLS + this.left.used * TRADER_SUMS
-    return cells * Float64Array.BYTES_PER_ELEMENT + this.rowOf.bytes
+    return cells * Float64Array.BYTES_PER_ELEMENT + this.rowOf.bytes + this.wallets.usedBytes
   }
 
   private forget(trader: number): void {
@@ -218,7 +220,7 @@ export class Traders {
     this.rows.give(trader)
     this.walletUses[wallet] = (this.walletUses[wallet] ?? 0) - 1
     if (this.walletUses[wallet] === 0) {
-      this.wallets.drop(wallet)
+      this.wallets.drop(this.wallets.text(wallet))
     }
   }
 

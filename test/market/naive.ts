@@ -1,4 +1,5 @@
 /** The same answers as the tape's, recomputed from the list of trades with nothing but loops and bigints. */
+import type { Address } from "../../src/domain/Address.ts"
 import { orderKey } from "../../src/market/Print.ts"
 import type { TapeTrade } from "../../src/market/TapeTrade.ts"
 import type { TraderRow, TraderWindow } from "../../src/market/Traders.ts"
@@ -99,7 +100,7 @@ const salesOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<Sale> => {
   })
 }
 
-const rowOf = (wallet: string, all: ReadonlyArray<TapeTrade>, inside: ReadonlyArray<TapeTrade>): TraderRow => {
+const rowOf = (wallet: Address, all: ReadonlyArray<TapeTrade>, inside: ReadonlyArray<TapeTrade>): TraderRow => {
   const buys = inside.filter(({ side }) => side === "buy")
   const sells = inside.filter(({ side }) => side === "sell")
   const counted = new Set(inside)
