@@ -7,6 +7,8 @@ import { RateLimiter } from "./access/RateLimiter.ts"
 import { Address, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
 import * as Database from "./postgres/Database.ts"
+import type { PerpsVenues } from "./perps/PerpsVenues.ts"
+import * as PerpsVenuesHttp from "./perps/PerpsVenuesHttp.ts"
 import { PoolBook } from "./quotes/PoolBook.ts"
 import { QuoteEngine } from "./quotes/QuoteEngine.ts"
 import { recordedMints, standInMints } from "./quotes/recordedMints.ts"
@@ -14,6 +16,7 @@ import { MarketSource } from "./server/MarketSource.ts"
 import * as Server from "./server/Server.ts"
 import { Settings } from "./server/Settings.ts"
 import * as Welcome from "./server/Welcome.ts"
+import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { Simulator } from "./simulator/Simulator.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
 import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
@@ -86,6 +89,23 @@ const engine = Layer.unwrap(
 
 const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerge(market))
 
+type Perps = Layer.Layer<PerpsVenues, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
+
+/** Perpetual futures venues of our own. */
+const simulatedPerps: Perps = Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => PerpsVenuesHttp.layer(urls))).pipe(
+  Layer.provide(PerpsSimulator.layerConfig)
+)
+
+/** Those of our own beside a simulated market, unless somebody has said where others are. */
+const perps: Perps = Layer.unwrap(
+  Effect.gen(function* () {
+    const folder = yield* Config.option(Config.String("ACCOUNTS_DIR"))
+    const rpcUrl = yield* Config.option(Config.String("SOLANA_RPC_URL"))
+    const isReal = Option.isSome(folder) || Option.isSome(rpcUrl) || (yield* PerpsVenuesHttp.isConfigured)
+    return isReal ? PerpsVenuesHttp.layer() : simulatedPerps
+  })
+)
+
 const platform = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor, NodeServices.layer)
 
 /** A market that is not real hands out keys that say so, unless somebody decided otherwise. */
@@ -105,7 +125,7 @@ export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.laye
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provide([keyStore, RateLimiter.layerMemory, Settings.layerConfig]),
+  Layer.provide([keyStore, RateLimiter.layerMemory, Settings.layerConfig, perps]),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

@@ -2,6 +2,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { withAdmission } from "./document.ts"
 import { ClosedGroup } from "./Closed.ts"
+import { PerpsGroup } from "./Perps.ts"
 import { Refusals } from "./Refusals.ts"
 import { RoutingGroup } from "./Routing.ts"
 import { SpotGroup } from "./Spot.ts"
@@ -12,6 +13,7 @@ const contract = HttpApi.make("fathom")
   .add(AccountGroup)
   .add(SpotGroup)
   .add(RoutingGroup)
+  .add(PerpsGroup)
   .add(ClosedGroup)
   // Unknown fields are refused, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

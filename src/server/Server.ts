@@ -4,6 +4,7 @@ import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
 import { Api } from "../api/Api.ts"
+import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/TransactionStatus.ts"
@@ -16,6 +17,7 @@ import { Drain } from "./Drain.ts"
 import * as Edge from "./Edge.ts"
 import * as JsonBody from "./JsonBody.ts"
 import { Listening, serve } from "./NodeServer.ts"
+import * as Perps from "./Perps.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Routing from "./Routing.ts"
 import type { Settings } from "./Settings.ts"
@@ -23,7 +25,7 @@ import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 
 /** What the handlers answer from. */
-export type Capabilities = KeyStore | RateLimiter | ChainFeed | QuoteEngine | TransactionStatus
+export type Capabilities = KeyStore | RateLimiter | ChainFeed | PerpsVenues | QuoteEngine | TransactionStatus
 
 /** The middleware of a contract: admission, strict bodies, one error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
@@ -41,7 +43,7 @@ export const ground = Layer.mergeAll(
 )
 
 /** One layer per group of the contract. */
-const handlers = Layer.mergeAll(System.layer, Account.layer, Spot.layer, Routing.layer, Closed.layer)
+const handlers = Layer.mergeAll(System.layer, Account.layer, Spot.layer, Routing.layer, Perps.layer, Closed.layer)
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),

@@ -5,6 +5,7 @@ import { checksum } from "../../src/access/keyFormat.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
 import * as Server from "../../src/server/Server.ts"
@@ -51,11 +52,12 @@ export interface World {
   readonly feed?: Layer.Layer<ChainFeed>
   readonly engine?: Layer.Layer<QuoteEngine>
   readonly statuses?: Layer.Layer<TransactionStatus>
+  readonly perps?: Layer.Layer<PerpsVenues>
   readonly settings?: Partial<SettingsShape>
 }
 
 /** What stands behind every service under test. */
-export type Capable = KeyStore | RateLimiter | ChainFeed | QuoteEngine | TransactionStatus | Settings
+export type Capable = KeyStore | RateLimiter | ChainFeed | PerpsVenues | QuoteEngine | TransactionStatus | Settings
 
 /** The capabilities of a world. */
 export const capabilities = (world: World): Layer.Layer<Capable> =>
@@ -65,6 +67,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.feed ?? feed(() => ({ slot: 7, heardAtMs: 0, state: "live" })),
     world.engine ?? noEngine,
     world.statuses ?? TransactionStatus.layerUnreachable,
+    world.perps ?? PerpsVenues.layer([]),
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )
 

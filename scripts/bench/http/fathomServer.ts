@@ -3,6 +3,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
+import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
 import * as Server from "../../../src/server/Server.ts"
 import { Settings } from "../../../src/server/Settings.ts"
@@ -16,6 +17,7 @@ const serving = Server.layer.pipe(
     RateLimiter.layerMemory,
     Settings.layer({ port: 0 }),
     TransactionStatus.layerUnreachable,
+    PerpsVenues.layer([]),
     warmMarket
   ])
 )
