@@ -161,7 +161,7 @@ describe("Pump.fun's curve", () => {
       { address: named("trader quote"), mint: USDC, owner: TRADER, decimals: 6, before: 5000n, after: 3988n },
       { address: named("fee quote"), mint: USDC, owner: named("fees"), decimals: 6, before: 0n, after: beside }
     ]
-    const told = tradeEvent({ sol: 0n, tokens: 50n, isBuy: true, fees: [9n, 3n], quoteAmount: 1000n })
+    const told = tradeEvent({ sol: 0n, tokens: 50n, isBuy: true, fees: [9n, 3n], quoteAmount: 1000n, shareholders: 2 })
     const calls = [
       bought,
       transfer(named("trader quote"), named("curve quote"), TRADER, toCurve),

@@ -78,6 +78,36 @@ describe("a route", () => {
     assert.deepStrictEqual(told(decoded).nets, [[TRADER, "buy", 50n, TOKEN, 200n, SOL, [0, 1]]])
   })
 
+  it("through one pool twice keeps the two swaps apart, even when the node does not tell how deep the calls are", () => {
+    const twice = [
+      raydiumSwap("my sol", TRADER, "my token", 120n, 31n),
+      raydiumSwap("my sol", TRADER, "my token", 80n, 19n)
+    ]
+    for (const heights of [true, false]) {
+      const { legs, nets } = decode([program(named("bot"), [TRADER], "00", twice)], { heights })
+      assert.deepStrictEqual(
+        legs.map(({ quote, token }) => [quote.amount, token.amount]),
+        [
+          [120n, 31n],
+          [80n, 19n]
+        ]
+      )
+      assert.deepStrictEqual([nets.length, nets[0]?.quote.amount], [1, 200n])
+    }
+  })
+
+  it("with one decoded pool of two names no pool: that pool is not the whole trade", () => {
+    const unknown = program(named("unknown amm"), [], "00", [
+      transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
+      transfer(named("a sol"), named("my sol"), named("pool a"), 200n)
+    ])
+    const { nets } = decode([jupiter([unknown, raydiumSwap("my sol", TRADER, "my token", 200n, 50n)])])
+    assert.deepStrictEqual(
+      nets.map(({ pool, dex, legs, quote }) => [pool, dex, legs, quote.amount]),
+      [[null, null, [0], 1000n]]
+    )
+  })
+
   it("that ends with what it began with is an arbitrage: legs, and no net trade", () => {
     const back: Call = {
       ...raydiumSwap("my sol", TRADER, "my token", 0n, 0n),

@@ -146,4 +146,28 @@ describe("events in the log", () => {
     assert.strictEqual(decodedWith(each, ["Log truncated"]), null)
     assert.strictEqual(decodedWith(each, [`Program ${other} invoke [2]`, line, `Program ${other} success`]), null)
   })
+
+  it.each(logs)("of $title count behind the calls that the program made", (each) => {
+    const lines = [
+      "Program 11111111111111111111111111111111 invoke [2]",
+      "Program 11111111111111111111111111111111 success"
+    ]
+    assert.strictEqual(decodedWith(each, [...lines, each.line(1000n, 50n)]), true)
+  })
+
+  it.each(logs)(
+    "of $title are dealt out in order, and not at all when one is missing",
+    ({ program, instruction, line }) => {
+      const one = swapCall(program, instruction, ["vault sol", "vault token"], swapTransfers(1000n, 50n))
+      const two = swapCall(program, instruction, ["vault sol", "vault token"], swapTransfers(700n, 30n))
+      const plan = { signers: [TRADER], calls: [one, two], holdings: swapHoldings(1700n, 80n) }
+      const confirmedBy = (lines: ReadonlyArray<string>) => {
+        const during = lines.flatMap((each) => [`Program ${program} invoke [1]`, each, `Program ${program} success`])
+        return decodeTrades(transactionOf({ ...plan, logs: during })).legs.map(({ confirmed }) => confirmed)
+      }
+      assert.deepStrictEqual(confirmedBy([line(1000n, 50n), line(700n, 30n)]), [true, true])
+      assert.deepStrictEqual(confirmedBy([line(700n, 30n), line(1000n, 50n)]), [false, false])
+      assert.deepStrictEqual(confirmedBy([line(1000n, 50n)]), [null, null])
+    }
+  )
 })

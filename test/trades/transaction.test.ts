@@ -104,6 +104,13 @@ describe("reading a transaction", () => {
     assert.strictEqual(tokenAccounts.get(named("vault token"))?.after, 0n)
   })
 
+  it("names the owner from before, where the transaction gave the account away", () => {
+    const answer = encoded(plan)
+    answer.meta.postTokenBalances.forEach((balance) => Object.assign(balance, { owner: named("thief") }))
+    const { tokenAccounts } = Result.getOrThrow(readTransaction(answer))
+    assert.strictEqual(tokenAccounts.get(named("trader sol"))?.owner, TRADER)
+  })
+
   it("knows accounts that are opened and closed inside the transaction", () => {
     const open = {
       program: TOKEN_PROGRAM,
