@@ -101,6 +101,7 @@ const swapOf = (
     return null
   }
   const decides = call.program.reportDecides === true
+  const confirmed = report === null ? null : agrees(report, input.taken, output.paid, decides ? paysA : null)
   return {
     dex: report?.dex ?? call.program.dex,
     pool: hop.pool,
@@ -115,10 +116,11 @@ const swapOf = (
       inLamports && hop.native !== undefined
         ? {
             trader: hop.native.trader,
-            lamports: lamportsOf(transaction, hop.native.feeRecipient, report, paysA, alone)
+            // An event of other tokens does not tell what these cost.
+            lamports: confirmed === true ? lamportsOf(transaction, hop.native.feeRecipient, report, paysA, alone) : null
           }
         : null,
-    confirmed: report === null ? null : agrees(report, input.taken, output.paid, decides ? paysA : null)
+    confirmed
   }
 }
 

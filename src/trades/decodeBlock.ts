@@ -1,0 +1,34 @@
+/** From what `getBlock` answers to what the books keep of it. Pure; it runs in the thread that reads blocks. */
+import { Result } from "effect"
+import type { BlockTransaction, DecodedBlock } from "../solana/BlockFeed.ts"
+import { balanceChangesOf } from "./balanceChanges.ts"
+import { decodeTrades } from "./decode.ts"
+import { readBlock } from "./transaction.ts"
+import { transfersOf } from "./transfers.ts"
+
+/** The block; null when the answer is none. Transactions that only paid their fee, as failed ones do, leave their balance change. */
+export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null => {
+  const read = readBlock(slot, answer)
+  if (Result.isFailure(read)) {
+    return null
+  }
+  const { parentSlot, blockTime, transactions } = read.success
+  const kept: Array<BlockTransaction> = []
+  let [malformed, unresolved] = [0, 0]
+  for (const [index, entry] of transactions.entries()) {
+    if (Result.isFailure(entry)) {
+      malformed += 1
+      continue
+    }
+    const transaction = entry.success
+    const trades = decodeTrades(transaction)
+    const transfers = transfersOf(transaction, trades)
+    const changes = balanceChangesOf(transaction, trades)
+    unresolved += trades.unresolved
+    if (trades.legs.length + trades.nets.length + transfers.length + changes.length > 0) {
+      kept.push({ signature: transaction.signature, index, legs: trades.legs, nets: trades.nets, transfers, changes })
+    }
+  }
+  const blockTimeMs = blockTime === null ? null : blockTime * 1000
+  return { slot, parentSlot, blockTimeMs, transactions: kept, malformed, unresolved }
+}
