@@ -4,6 +4,7 @@ import type { HttpClient, HttpServerError } from "effect/http"
 import type { Socket } from "effect/socket"
 import * as KeyStorePg from "./access/KeyStorePg.ts"
 import { RateLimiter } from "./access/RateLimiter.ts"
+import { WalletBatch } from "./access/WalletBatch.ts"
 import { Address, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
 import * as Database from "./postgres/Database.ts"
@@ -23,6 +24,12 @@ import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
 import * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
 import { TransactionStatus } from "./solana/TransactionStatus.ts"
 import * as TransactionStatusRpc from "./solana/TransactionStatusRpc.ts"
+import { ActivityReader } from "./tokens/ActivityReader.ts"
+import { AuditReader } from "./tokens/AuditReader.ts"
+import { PriceBook } from "./tokens/PriceBook.ts"
+import { RiskReader } from "./tokens/RiskReader.ts"
+import { TokenBook } from "./tokens/TokenBook.ts"
+import { TokenReader } from "./tokens/TokenReader.ts"
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
 const node = Layer.mergeAll(
@@ -89,6 +96,10 @@ const engine = Layer.unwrap(
 
 const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerge(market))
 
+const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
+  Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown])
+)
+
 type Perps = Layer.Layer<PerpsVenues, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
 
 /** Perpetual futures venues of our own. */
@@ -125,7 +136,8 @@ export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.laye
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provide([keyStore, RateLimiter.layerMemory, Settings.layerConfig, perps]),
+  Layer.provide([keyStore, RateLimiter.layerMemory, WalletBatch.layerMemory, Settings.layerConfig, perps]),
+  Layer.provide(tokens),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

@@ -7,12 +7,14 @@ import { Refusals } from "./Refusals.ts"
 import { RoutingGroup } from "./Routing.ts"
 import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
+import { TokensGroup } from "./Tokens.ts"
 
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
   .add(SpotGroup)
   .add(RoutingGroup)
+  .add(TokensGroup)
   .add(PerpsGroup)
   .add(ClosedGroup)
   // Unknown fields are refused, and every issue is reported at once.

@@ -27,12 +27,6 @@ export const divide = (a: Rational, b: Rational): Rational => ({
   denominator: a.denominator * b.numerator
 })
 
-/** Their sum, not reduced. */
-export const add = (a: Rational, b: Rational): Rational => ({
-  numerator: a.numerator * b.denominator + b.numerator * a.denominator,
-  denominator: a.denominator * b.denominator
-})
-
 /** Negative when `a` is the smaller, positive when it is the larger, zero when they are equal. */
 export const compare = (a: Rational, b: Rational): number => {
   const left = a.numerator * b.denominator

@@ -3,11 +3,14 @@ import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
+import type { WalletBatch } from "../access/WalletBatch.ts"
 import { Api } from "../api/Api.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/TransactionStatus.ts"
+import type { RiskReader } from "../tokens/RiskReader.ts"
+import type { TokenReader } from "../tokens/TokenReader.ts"
 import * as Account from "./Account.ts"
 import { routerConfig } from "./allowedMethods.ts"
 import * as Authorization from "./Authorization.ts"
@@ -23,9 +26,19 @@ import * as Routing from "./Routing.ts"
 import type { Settings } from "./Settings.ts"
 import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
+import * as Tokens from "./Tokens.ts"
 
 /** What the handlers answer from. */
-export type Capabilities = KeyStore | RateLimiter | ChainFeed | PerpsVenues | QuoteEngine | TransactionStatus
+export type Capabilities =
+  | ChainFeed
+  | KeyStore
+  | PerpsVenues
+  | QuoteEngine
+  | RateLimiter
+  | RiskReader
+  | TokenReader
+  | TransactionStatus
+  | WalletBatch
 
 /** The middleware of a contract: admission, strict bodies, one error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
@@ -43,7 +56,15 @@ export const ground = Layer.mergeAll(
 )
 
 /** One layer per group of the contract. */
-const handlers = Layer.mergeAll(System.layer, Account.layer, Spot.layer, Routing.layer, Perps.layer, Closed.layer)
+const handlers = Layer.mergeAll(
+  System.layer,
+  Account.layer,
+  Spot.layer,
+  Routing.layer,
+  Tokens.layer,
+  Perps.layer,
+  Closed.layer
+)
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),

@@ -5,6 +5,7 @@ import { checksum } from "../../src/access/keyFormat.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import { WalletBatch } from "../../src/access/WalletBatch.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
@@ -12,6 +13,8 @@ import * as Server from "../../src/server/Server.ts"
 import { Settings, type SettingsShape } from "../../src/server/Settings.ts"
 import { ChainFeed, type Freshness } from "../../src/solana/ChainFeed.ts"
 import { TransactionStatus } from "../../src/solana/TransactionStatus.ts"
+import { RiskReader } from "../../src/tokens/RiskReader.ts"
+import { TokenReader } from "../../src/tokens/TokenReader.ts"
 
 /** A well-formed secret that is told from others by its letter. */
 export const secretOf = (letter: string): string => {
@@ -44,6 +47,15 @@ const noEngine = Layer.succeed(QuoteEngine, {
   quoteAll: () => Effect.die("this test has no engine")
 })
 
+const noTokens = Layer.mergeAll(
+  Layer.succeed(TokenReader, {
+    factsOf: () => Effect.die("this test has no tokens"),
+    liquidityOf: () => Effect.die("this test has no tokens"),
+    pricesOf: () => Effect.die("this test has no tokens")
+  }),
+  Layer.succeed(RiskReader, { riskOf: () => Effect.die("this test has no tokens") })
+)
+
 /** What a test puts in place of the defaults. */
 export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
@@ -53,11 +65,22 @@ export interface World {
   readonly engine?: Layer.Layer<QuoteEngine>
   readonly statuses?: Layer.Layer<TransactionStatus>
   readonly perps?: Layer.Layer<PerpsVenues>
+  readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly settings?: Partial<SettingsShape>
 }
 
 /** What stands behind every service under test. */
-export type Capable = KeyStore | RateLimiter | ChainFeed | PerpsVenues | QuoteEngine | TransactionStatus | Settings
+export type Capable =
+  | ChainFeed
+  | KeyStore
+  | PerpsVenues
+  | QuoteEngine
+  | RateLimiter
+  | RiskReader
+  | Settings
+  | TokenReader
+  | TransactionStatus
+  | WalletBatch
 
 /** The capabilities of a world. */
 export const capabilities = (world: World): Layer.Layer<Capable> =>
@@ -68,6 +91,8 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.engine ?? noEngine,
     world.statuses ?? TransactionStatus.layerUnreachable,
     world.perps ?? PerpsVenues.layer([]),
+    world.tokens ?? noTokens,
+    WalletBatch.layerMemory,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )
 

@@ -3,22 +3,36 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
+import { WalletBatch } from "../../../src/access/WalletBatch.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
 import * as Server from "../../../src/server/Server.ts"
 import { Settings } from "../../../src/server/Settings.ts"
 import { TransactionStatus } from "../../../src/solana/TransactionStatus.ts"
+import { ActivityReader } from "../../../src/tokens/ActivityReader.ts"
+import { AuditReader } from "../../../src/tokens/AuditReader.ts"
+import { PriceBook } from "../../../src/tokens/PriceBook.ts"
+import { RiskReader } from "../../../src/tokens/RiskReader.ts"
+import { TokenBook } from "../../../src/tokens/TokenBook.ts"
+import { TokenReader } from "../../../src/tokens/TokenReader.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
+
+const tokensOverMarket = Layer.mergeAll(
+  TokenReader.layer,
+  RiskReader.layer.pipe(Layer.provide(AuditReader.layer))
+).pipe(Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]), Layer.provide(warmMarket))
 
 const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
     RateLimiter.layerMemory,
+    WalletBatch.layerMemory,
     Settings.layer({ port: 0 }),
     TransactionStatus.layerUnreachable,
     PerpsVenues.layer([]),
-    warmMarket
+    warmMarket,
+    tokensOverMarket
   ])
 )
 

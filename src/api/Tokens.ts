@@ -1,0 +1,117 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
+import { Coverage, Status } from "../domain/Scalar.ts"
+import { MintPrice, TokenFacts, TokenLiquidity } from "../domain/Token.ts"
+import { TokenRisk } from "../domain/TokenRisk.ts"
+import { Authorization } from "./Authorization.ts"
+import { JsonBody } from "./JsonBody.ts"
+import { IntegerParameter, NoQuery } from "./parameters.ts"
+import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./problems.ts"
+
+/** How many pools a liquidity read tells unless asked for another number. */
+export const defaultPools = 20
+
+// Read as text, so that a chain which is not served is named before an address of it is called malformed.
+const token = {
+  chain: Schema.String.annotate({ description: "solana" }),
+  address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
+}
+
+const meta = <const Version extends string>(methodVersion: Version) =>
+  Schema.Struct({
+    requestId: Schema.String,
+    methodVersion: Schema.Literal(methodVersion),
+    chain: Schema.Literal("solana"),
+    observedAtMs: Schema.NullOr(Schema.Int).annotate({ description: "The newest observation of a source used." }),
+    status: Status,
+    coverage: Coverage
+  })
+
+/** What is known of one token. */
+export class TokenFactsAnswer extends Schema.Opaque<TokenFactsAnswer>()(
+  Schema.Struct({ data: TokenFacts, meta: meta("public-token-v1") }).annotate({
+    identifier: "TokenFactsAnswer",
+    description: "What is known of one token."
+  })
+) {}
+
+/** Signals about one token. */
+export class TokenRiskAnswer extends Schema.Opaque<TokenRiskAnswer>()(
+  Schema.Struct({
+    data: TokenRisk,
+    meta: Schema.Struct({
+      requestId: Schema.String,
+      methodVersion: Schema.Literal("public-token-v1"),
+      chain: Schema.Literal("solana")
+    })
+  }).annotate({ identifier: "TokenRiskAnswer", description: "Signals about one token." })
+) {}
+
+/** Where one token can be traded. */
+export class TokenLiquidityAnswer extends Schema.Opaque<TokenLiquidityAnswer>()(
+  Schema.Struct({ data: TokenLiquidity, meta: meta("public-liquidity-v1") }).annotate({
+    identifier: "TokenLiquidityAnswer",
+    description: "Where one token can be traded."
+  })
+) {}
+
+/** Prices of several tokens, in the order they were asked for. */
+export class PricesAnswer extends Schema.Opaque<PricesAnswer>()(
+  Schema.Struct({ data: Schema.Array(MintPrice), meta: meta("public-price-v1"), nextCursor: Schema.Null }).annotate({
+    identifier: "PricesAnswer",
+    description: "Prices of several tokens, in the order they were asked for."
+  })
+) {}
+
+const MOST_MINTS = 100
+
+/** Which prices are asked for. */
+export const PricesBody = Schema.Struct({
+  mints: Schema.Array(Address).check(
+    Schema.isMinLength(1, { expected: `1 to ${MOST_MINTS} mints` }),
+    Schema.isMaxLength(MOST_MINTS, { expected: `1 to ${MOST_MINTS} mints` }),
+    Schema.isUnique({ expected: "a list without repetition" })
+  )
+}).annotate({ identifier: "PricesRequest", description: "Which prices are asked for." })
+
+/** How many pools are asked for. */
+export const LiquidityQuery = Schema.Struct({
+  limit: Schema.optionalKey(
+    IntegerParameter(1, 50).pipe(
+      Schema.annotateEncoded({ description: `The deepest so many pools, 1 to 50; ${defaultPools} unless given.` })
+    )
+  )
+})
+
+/** Facts, signals, liquidity and prices of tokens, answered from memory. */
+export class TokensGroup extends HttpApiGroup.make("tokens")
+  .add(
+    HttpApiEndpoint.get("facts", "/api/v1/tokens/:chain/:address", {
+      params: token,
+      query: NoQuery,
+      success: TokenFactsAnswer,
+      error: [UnsupportedChain, TokenNotFound, DataUnavailable]
+    }).annotate(OpenApi.Summary, "What is known of one token"),
+    HttpApiEndpoint.get("risk", "/api/v1/tokens/:chain/:address/risk", {
+      params: token,
+      query: NoQuery,
+      success: TokenRiskAnswer,
+      error: [UnsupportedChain, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Signals about one token; neither a score nor permission to do anything"),
+    HttpApiEndpoint.get("liquidity", "/api/v1/tokens/:chain/:address/liquidity", {
+      params: token,
+      query: LiquidityQuery,
+      success: TokenLiquidityAnswer,
+      error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Where one token can be traded; shares the wallet-batch admission of its caller"),
+    HttpApiEndpoint.post("prices", "/api/v1/prices", {
+      query: NoQuery,
+      payload: PricesBody,
+      success: PricesAnswer
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Prices of 1 to 100 tokens")
+  )
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "Facts, signals, liquidity and prices of tokens, answered from memory.") {}

@@ -1,0 +1,183 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Mint, SOL, USDC } from "../domain/Address.ts"
+import {
+  bareToken,
+  type Knowledge,
+  type MintPrice,
+  type TokenFacts,
+  type TokenLiquidity,
+  TokenMalformed,
+  TokenNotLoaded,
+  type TokenRef,
+  type TokenRefusal,
+  UnknownToken
+} from "../domain/Token.ts"
+import { PoolBook } from "../quotes/PoolBook.ts"
+import { ActivityReader } from "./ActivityReader.ts"
+import { depthOf, poolRow } from "./liquidity.ts"
+import { PriceBook } from "./PriceBook.ts"
+import { isFresh, proofOf } from "./risk.ts"
+import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
+import { TokenBook } from "./TokenBook.ts"
+import type { TokenState } from "./TokenShelf.ts"
+
+/** What is told, and how well it is known as a whole. */
+export interface Told<A> {
+  readonly data: A
+  readonly knowledge: Knowledge
+}
+
+type Token = TokenState & { readonly _tag: "Token" }
+
+/** Facts, liquidity and prices of tokens, from memory. What is not there is queued and never waited for. */
+export class TokenReader extends Context.Service<
+  TokenReader,
+  {
+    factsOf(mint: Mint): Effect.Effect<Told<TokenFacts>, TokenRefusal>
+    /** The deepest `limit` pools of the token; the sum is of all. */
+    liquidityOf(mint: Mint, limit: number): Effect.Effect<Told<TokenLiquidity>, TokenRefusal>
+    /** One row for every mint, in order. */
+    pricesOf(mints: ReadonlyArray<Mint>): Effect.Effect<Told<ReadonlyArray<MintPrice>>>
+  }
+>()("fathom/tokens/TokenReader") {
+  static readonly layer: Layer.Layer<TokenReader, never, TokenBook | PriceBook | PoolBook | ActivityReader> =
+    Layer.effect(
+      TokenReader,
+      Effect.gen(function* () {
+        const tokens = yield* TokenBook
+        const priceBook = yield* PriceBook
+        const pools = yield* PoolBook
+        const activity = yield* ActivityReader
+
+        const warm = (mint: Mint) => Effect.andThen(tokens.warm(mint), priceBook.warm(mint))
+
+        const tokenAt = Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<Token, TokenRefusal> {
+          const state = tokens.read(mint)
+          if (state === null) {
+            yield* warm(mint)
+            return yield* new TokenNotLoaded({ mint })
+          }
+          switch (state._tag) {
+            case "NoToken":
+              return yield* new UnknownToken({ mint })
+            case "Malformed":
+              return yield* new TokenMalformed({ mint, detail: state.detail })
+            case "Token":
+              return state
+          }
+        })
+
+        const factsOf = Effect.fn("TokenReader.factsOf")(function* (mint: Mint) {
+          const state = yield* tokenAt(mint)
+          const nowMs = yield* Clock.currentTimeMillis
+          const prices = priceBook.at(nowMs)
+          const price = prices.of(mint)
+          if (price === null) {
+            yield* priceBook.warm(mint)
+          }
+          const token = refOf(mint, state)
+          const supply = supplyOf(mint, state)
+          const depth = pools.isLoaded(mint) ? depthOf(pools.poolsOf(mint), prices) : null
+          const { createdAtMs, firstSeenAtMs, holders, volume24hUsd } = activity.activityOf(mint, nowMs)
+          const scalars = {
+            priceUsd: priceScalar(prices, price, token.decimals, "usd", nowMs),
+            priceSol: priceScalar(prices, price, token.decimals, "sol", nowMs),
+            marketCapUsd: marketCapScalar(prices, price, supply, nowMs),
+            liquidityUsd: usdScalar(prices, depth?.micro ?? null, depth?.lacking ?? null, nowMs),
+            volume24hUsd,
+            holders
+          }
+          return {
+            data: {
+              token,
+              supply,
+              ...powersOf(state, tokens.commitment, nowMs),
+              ...scalars,
+              firstSeenAtMs,
+              createdAtMs
+            },
+            knowledge: knowledgeOf(Object.values(scalars), state.observation.observedAtMs)
+          }
+        })
+
+        const liquidityOf = Effect.fn("TokenReader.liquidityOf")(function* (mint: Mint, limit: number) {
+          const state = yield* tokenAt(mint)
+          if (!pools.isLoaded(mint)) {
+            yield* warm(mint)
+            return yield* new TokenNotLoaded({ mint })
+          }
+          const nowMs = yield* Clock.currentTimeMillis
+          const prices = priceBook.at(nowMs)
+          const depth = depthOf(pools.poolsOf(mint), prices)
+          const totalLiquidityUsd = usdScalar(prices, depth.micro, depth.lacking, nowMs)
+          return {
+            data: {
+              token: refOf(mint, state),
+              totalLiquidityUsd,
+              pools: depth.pools.slice(0, limit).map((valued) => poolRow(valued, mint, prices))
+            },
+            knowledge: knowledgeOf([totalLiquidityUsd], prices.lifetime?.observedAtMs ?? null)
+          }
+        })
+
+        const pricesOf = Effect.fn("TokenReader.pricesOf")(function* (mints: ReadonlyArray<Mint>) {
+          const nowMs = yield* Clock.currentTimeMillis
+          const prices = priceBook.at(nowMs)
+          const data: Array<MintPrice> = []
+          for (const mint of mints) {
+            const state = tokens.read(mint)
+            const price = prices.of(mint)
+            if (state === null || price === null) {
+              yield* warm(mint)
+            }
+            const decimals = decimalsOf(mint, state)
+            data.push({
+              mint,
+              priceUsd: priceScalar(prices, price, decimals, "usd", nowMs),
+              priceSol: priceScalar(prices, price, decimals, "sol", nowMs)
+            })
+          }
+          const scalars = data.flatMap(({ priceSol, priceUsd }) => [priceUsd, priceSol])
+          return { data, knowledge: knowledgeOf(scalars, null) }
+        })
+
+        return TokenReader.of({ factsOf, liquidityOf, pricesOf })
+      })
+    )
+}
+
+/** The money of the chain is known without asking it. */
+const MONEY_DECIMALS = new Map([
+  [SOL, 9],
+  [USDC, 6]
+])
+
+const decimalsOf = (mint: Mint, state: TokenState | null): number | null =>
+  MONEY_DECIMALS.get(mint) ?? (state?._tag === "Token" ? (state.facts?.decimals ?? null) : null)
+
+/** The mint of wrapped SOL counts nothing: lamports are not minted there. */
+const supplyOf = (mint: Mint, { facts }: Token): bigint | null => (mint === SOL ? null : (facts?.supply ?? null))
+
+const refOf = (mint: Mint, state: Token): TokenRef => ({
+  ...bareToken(mint),
+  symbol: state.metadata?.symbol ?? null,
+  name: state.metadata?.name ?? null,
+  decimals: decimalsOf(mint, state)
+})
+
+/** Who has power over the token, as far as it is proven now: by the same rules as the risk signals. */
+const powersOf = (
+  { facts, observation }: Token,
+  commitment: TokenBook["Service"]["commitment"],
+  nowMs: number
+): Pick<TokenFacts, "tokenProgram" | "mintAuthority" | "freezeAuthority" | "authoritiesKnown" | "extensions"> => {
+  const proof = proofOf(facts === null ? null : { ...facts, ...observation, commitment })
+  const authoritiesKnown = proof !== null && isFresh(proof, nowMs)
+  return {
+    tokenProgram: facts?.tokenProgram ?? null,
+    mintAuthority: authoritiesKnown ? proof.mintAuthority : null,
+    freezeAuthority: authoritiesKnown ? proof.freezeAuthority : null,
+    authoritiesKnown,
+    extensions: facts?.extensions ?? null
+  }
+}
