@@ -87,6 +87,9 @@ export const makeSharedReads = Effect.fnUntraced(function* (
       Effect.exit
     )
     settle(cell, exit, yield* Clock.currentTimeMillis)
+    if (failed === rules.failures) {
+      yield* Effect.logWarning("A venue is left alone, because it fails", { venue: venue.key })
+    }
     yield* Deferred.done(cell.answer, exit)
   })
 

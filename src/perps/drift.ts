@@ -85,6 +85,7 @@ export const drift = Effect.fnUntraced(function* (urls: { readonly book: string;
     }
   })
 
-  const venue: Venue = { key: "drift", fees, maxAgeMs: 10_000, read }
+  // The server does not touch a book that has not changed.
+  const venue: Venue = { key: "drift", fees, maxAgeMs: 30_000, read }
   return venue
 })

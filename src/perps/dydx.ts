@@ -7,12 +7,12 @@ import { HttpClientRequest } from "effect/http"
 import { ONE } from "./exact.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
 import { makeAsk } from "./venueHttp.ts"
-import { bookOf, DecimalText } from "./venueSchemas.ts"
+import { bookOf, DecimalText, PositiveText } from "./venueSchemas.ts"
 
 const Markets = Schema.Struct({
   markets: Schema.Record(
     Schema.String,
-    Schema.Struct({ status: Schema.String, nextFundingRate: DecimalText, stepSize: DecimalText })
+    Schema.Struct({ status: Schema.String, nextFundingRate: DecimalText, stepSize: PositiveText })
   )
 })
 

@@ -8,21 +8,20 @@ import { HttpClientRequest } from "effect/http"
 import { ONE } from "./exact.ts"
 import { NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
 import { makeAsk } from "./venueHttp.ts"
-import { bookOf, DecimalText } from "./venueSchemas.ts"
+import { bookOf, DecimalText, PositiveText } from "./venueSchemas.ts"
 
 /** A share of one as millionths of a basis point. */
 const MILLIONTHS_OF_BPS = 10_000n * 1_000_000n
 const USUAL_PERIOD_HOURS = 8
 
 const Fee = Schema.Struct({ fee: DecimalText })
-const positive = DecimalText.check(Schema.isGreaterThanBigInt(0n))
 
 const Markets = Schema.Struct({
   results: Schema.Array(
     Schema.Struct({
       symbol: Schema.String,
       asset_kind: Schema.String,
-      order_size_increment: positive,
+      order_size_increment: PositiveText,
       min_notional: Schema.optionalKey(DecimalText),
       max_order_size: Schema.optionalKey(DecimalText),
       funding_period_hours: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 24 }))),

@@ -17,6 +17,9 @@ export const DecimalText = Schema.String.check(Schema.isPattern(DECIMAL)).pipe(
   )
 )
 
+/** The same above zero, as steps are. */
+export const PositiveText = DecimalText.check(Schema.isGreaterThanBigInt(0n))
+
 /** A JSON number, in units of 10^-30, by the digits it was written with. */
 export const DecimalNumber = Schema.Finite.check(Schema.makeFilter((value) => fixedOfNumber(value) !== null)).pipe(
   Schema.decodeTo(

@@ -126,6 +126,21 @@ describe("markets that are listed but closed", () => {
   )
 })
 
+describe("a step of nothing", () => {
+  it.effect.each([
+    ["dydx", "GET /v4/perpetualMarkets", '"stepSize":"0.0001"', '"stepSize":"0"'],
+    ["paradex", "GET /markets", '"order_size_increment":"0.00001"', '"order_size_increment":"0.0"']
+  ] as const)("is malformed at %s", ([key, path, step, none]) =>
+    Effect.gen(function* () {
+      const recording = recordings.find((one) => one.key === key) ?? assert.fail()
+      const text = JSON.stringify(recording.answers[path])
+      assert.include(text, step)
+      const answer = () => new Response(text.replaceAll(step, none))
+      assert.strictEqual(yield* faultOf(recording, instead(path, answer)), "malformed")
+    })
+  )
+})
+
 describe("what is asked", () => {
   it.effect.each(recordings)(
     "$key lists its markets once for many reads, within seconds",
