@@ -13,7 +13,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   solana: ["domain"],
   quotes: ["amm", "domain", "solana"],
   trades: ["amm", "domain", "solana"],
-  market: ["amm", "domain", "quotes", "solana", "trades"],
+  market: ["amm", "domain", "quotes", "solana", "tokens", "trades"],
   tokens: ["amm", "domain", "quotes", "solana", "trades"],
   funding: ["domain"],
   perps: ["domain"],
@@ -71,6 +71,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:os": ["postgres"],
   "node:path": ["postgres", "solana"],
   "node:sqlite": ["postgres"],
+  "node:worker_threads": ["solana"],
   "node:zlib": ["access"]
 }
 

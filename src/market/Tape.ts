@@ -9,7 +9,7 @@ import type { LaunchEvent } from "./MarketActivity.ts"
 import { Markets } from "./Markets.ts"
 import { Print } from "./Print.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import { IDLE_LINK, TokenWindows, type TokenWindow } from "./TokenWindows.ts"
+import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "./TokenWindows.ts"
 import { type NoPage, type TraderPage, type TraderPageRequest, TraderViews } from "./TraderViews.ts"
 import { Traders } from "./Traders.ts"
 import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "./windows.ts"
@@ -138,6 +138,27 @@ export class Tape {
     return token === 0 ? null : this.candles.read(token, window)
   }
 
+  /** Whether the tape knows the token. */
+  has(mint: Mint): boolean {
+    return this.find(mint) !== 0
+  }
+
+  /** Seconds of the first and the newest trade of a token; null when the tape does not know it. */
+  seen(mint: Mint): { readonly first: number; readonly last: number } | null {
+    const token = this.find(mint)
+    return token === 0 ? null : this.windows.seen(token)
+  }
+
+  /** Visits the numbers of all tokens that traded in a window; valid until the next trade. */
+  scan(name: WindowName, visit: (token: number, glance: TokenGlance) => void): void {
+    this.windows.scan(windowIndex[name], visit)
+  }
+
+  /** The mint of a token that was visited. */
+  mintOfToken(token: number): Mint {
+    return this.mints.text(this.mintOf[token] ?? 0)
+  }
+
   /** One rolling window of a token; null when the tape does not know it. */
   window(mint: Mint, name: WindowName): TokenWindow | null {
     const token = this.find(mint)
@@ -165,12 +186,7 @@ export class Tape {
   }
 
   /** Bytes in use by candles, by the trades of the day and by the sums of wallets. Names and markets are not counted. */
-  get usedBytes(): {
-    readonly candles: number
-    readonly journal: number
-    readonly traders: number
-    readonly windows: number
-  } {
+  get usedBytes() {
     return {
       candles: this.candles.usedBytes,
       journal: this.journal.usedBytes,
@@ -274,6 +290,7 @@ export class Tape {
     this.traders.clear(token)
     this.windows.records.give(token)
     this.mints.drop(this.mints.text(this.mintOf[token] ?? 0))
+    this.mintOf[token] = 0
   }
 
   private find(mint: Mint): number {

@@ -48,6 +48,19 @@ export interface TokenWindow {
   readonly lastPrice: number | null
 }
 
+/** One token in one rolling window in plain numbers, for looking at many: the same object is filled for each of them. */
+export class TokenGlance {
+  trades = 0
+  traders = 0
+  /** Trades whose volume is unknown. */
+  unpriced = 0
+  /** Nano-dollars, the nearest number to the exact sum. */
+  volume = 0
+  /** As in `TokenWindow`; NaN when unknown. */
+  startPrice = Number.NaN
+  lastPrice = Number.NaN
+}
+
 const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
 const addSum = (cells: Float64Array, at: number, print: Print): void => {
@@ -147,18 +160,15 @@ export class TokenWindows {
     }
   }
 
-  /** Trades of a token in one window. */
-  tradesIn(token: number, window: number): number {
-    const cells = this.records.page(token)
-    const at = this.records.at(token)
-    return (cells[at + TRADES] ?? 0) - (cells[at + LEFT + window * SUM + TRADES] ?? 0)
-  }
-
-  /** Nano-dollars of a token in one window as the nearest number, for ranking. */
-  volumeIn(token: number, window: number): number {
-    const cells = this.records.page(token)
-    const at = this.records.at(token)
-    return wideDifference(cells, at + VOLUME, at + LEFT + window * SUM + VOLUME)
+  /** Visits every token that traded in a window. Those that were forgotten are in no window. */
+  scan(window: number, visit: (token: number, glance: TokenGlance) => void): void {
+    const glance = new TokenGlance()
+    for (let token = 1; token <= this.records.highest; token++) {
+      this.look(token, window, glance)
+      if (glance.trades > 0) {
+        visit(token, glance)
+      }
+    }
   }
 
   /** Seconds of the first and the newest trade of a token. */
@@ -166,5 +176,18 @@ export class TokenWindows {
     const cells = this.records.page(token)
     const at = this.records.at(token)
     return { first: cells[at + FIRST_SECOND] ?? 0, last: cells[at + LAST_SECOND] ?? 0 }
+  }
+
+  private look(token: number, window: number, glance: TokenGlance): void {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    const left = at + LEFT + window * SUM
+    const edge = at + EDGE + window * EDGE_CELLS
+    glance.trades = (cells[at + TRADES] ?? 0) - (cells[left + TRADES] ?? 0)
+    glance.unpriced = (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0)
+    glance.volume = wideDifference(cells, at + VOLUME, left + VOLUME)
+    glance.traders = cells[edge + TRADERS] ?? 0
+    glance.startPrice = cells[edge + START_PRICE] ?? 0
+    glance.lastPrice = cells[at + LAST_PRICE] ?? 0
   }
 }
