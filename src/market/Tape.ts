@@ -69,9 +69,9 @@ export class Tape {
   private readonly journal: Journal
   private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
   private readonly mints: Addresses
-  /** The token of a mint, and the mint of a token, by their numbers. */
+  /** The token of a mint's number, and the mint of a token. */
   private readonly tokenOf: Array<number> = []
-  private readonly mintOf: Array<number> = []
+  private readonly mintOf: Array<Mint | undefined> = []
   private readonly print = new Print()
   private readonly limits: TapeLimits
   private second = 0
@@ -156,7 +156,7 @@ export class Tape {
 
   /** The mint of a token that was visited. */
   mintOfToken(token: number): Mint {
-    return this.mints.text(this.mintOf[token] ?? 0)
+    return this.mintOf[token] ?? this.mints.text(0)
   }
 
   /** One rolling window of a token; null when the tape does not know it. */
@@ -276,9 +276,8 @@ export class Tape {
       }
     }
     const token = this.windows.begin(second)
-    const name = this.mints.hold(mint)
-    this.tokenOf[name] = token
-    this.mintOf[token] = name
+    this.tokenOf[this.mints.hold(mint)] = token
+    this.mintOf[token] = mint
     this.idle.add(token)
     return token
   }
@@ -289,8 +288,11 @@ export class Tape {
     this.candles.clear(token)
     this.traders.clear(token)
     this.windows.records.give(token)
-    this.mints.drop(this.mints.text(this.mintOf[token] ?? 0))
-    this.mintOf[token] = 0
+    const mint = this.mintOf[token]
+    if (mint !== undefined) {
+      this.mints.drop(mint)
+      this.mintOf[token] = undefined
+    }
   }
 
   private find(mint: Mint): number {
