@@ -7,6 +7,8 @@ import { RateLimiter } from "./access/RateLimiter.ts"
 import { WalletBatch } from "./access/WalletBatch.ts"
 import { Address, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
+import { FundingClient } from "./funding/FundingClient.ts"
+import * as FundingClientHttp from "./funding/FundingClientHttp.ts"
 import * as Database from "./postgres/Database.ts"
 import type { PerpsVenues } from "./perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "./perps/PerpsVenuesHttp.ts"
@@ -17,6 +19,7 @@ import { MarketSource } from "./server/MarketSource.ts"
 import * as Server from "./server/Server.ts"
 import { Settings } from "./server/Settings.ts"
 import * as Welcome from "./server/Welcome.ts"
+import { FundingDesk } from "./simulator/FundingDesk.ts"
 import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { Simulator } from "./simulator/Simulator.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
@@ -94,6 +97,25 @@ const engine = Layer.unwrap(
   )
 )
 
+/** The funding service of our own, behind the same client that a real one would be. */
+const fundingDesk = Layer.unwrap(
+  Effect.map(FundingDesk, ({ token, url }) => FundingClientHttp.layer({ token, url }))
+).pipe(Layer.provide(FundingDesk.layerConfig))
+
+type Funding = Layer.Layer<FundingClient, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
+
+/** Where `FUNDING_URL` says, or our own beside a simulated market: nobody's real money is shown beside invented wallets. */
+const funding: Funding = Layer.unwrap(
+  Effect.gen(function* () {
+    const url = yield* Config.option(Config.String("FUNDING_URL"))
+    const folder = yield* Config.option(Config.String("ACCOUNTS_DIR"))
+    const rpcUrl = yield* Config.option(Config.String("SOLANA_RPC_URL"))
+    const beside: Funding =
+      Option.isSome(folder) || Option.isSome(rpcUrl) ? FundingClient.layerUnconfigured : fundingDesk
+    return Option.isSome(url) ? FundingClientHttp.layer() : beside
+  })
+)
+
 const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerge(market))
 
 const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
@@ -136,7 +158,7 @@ export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.laye
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provide([keyStore, RateLimiter.layerMemory, WalletBatch.layerMemory, Settings.layerConfig, perps]),
+  Layer.provide([keyStore, RateLimiter.layerMemory, WalletBatch.layerMemory, Settings.layerConfig, funding, perps]),
   Layer.provide(tokens),
   Layer.provide(quotes),
   Layer.provide(platform)

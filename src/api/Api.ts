@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
+import { AccountFundingGroup } from "./AccountFunding.ts"
 import { withAdmission } from "./document.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { PerpsGroup } from "./Perps.ts"
@@ -12,6 +13,7 @@ import { TokensGroup } from "./Tokens.ts"
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
+  .add(AccountFundingGroup)
   .add(SpotGroup)
   .add(RoutingGroup)
   .add(TokensGroup)

@@ -5,6 +5,7 @@ import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
 import type { WalletBatch } from "../access/WalletBatch.ts"
 import { Api } from "../api/Api.ts"
+import type { FundingClient } from "../funding/FundingClient.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
@@ -12,6 +13,7 @@ import type { TransactionStatus } from "../solana/TransactionStatus.ts"
 import type { RiskReader } from "../tokens/RiskReader.ts"
 import type { TokenReader } from "../tokens/TokenReader.ts"
 import * as Account from "./Account.ts"
+import * as AccountFunding from "./AccountFunding.ts"
 import { routerConfig } from "./allowedMethods.ts"
 import * as Authorization from "./Authorization.ts"
 import * as Closed from "./Closed.ts"
@@ -31,6 +33,7 @@ import * as Tokens from "./Tokens.ts"
 /** What the handlers answer from. */
 export type Capabilities =
   | ChainFeed
+  | FundingClient
   | KeyStore
   | PerpsVenues
   | QuoteEngine
@@ -59,6 +62,7 @@ export const ground = Layer.mergeAll(
 const handlers = Layer.mergeAll(
   System.layer,
   Account.layer,
+  AccountFunding.layer,
   Spot.layer,
   Routing.layer,
   Tokens.layer,

@@ -6,6 +6,7 @@ import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
+import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
@@ -66,12 +67,14 @@ export interface World {
   readonly statuses?: Layer.Layer<TransactionStatus>
   readonly perps?: Layer.Layer<PerpsVenues>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
+  readonly funding?: Layer.Layer<FundingClient>
   readonly settings?: Partial<SettingsShape>
 }
 
 /** What stands behind every service under test. */
 export type Capable =
   | ChainFeed
+  | FundingClient
   | KeyStore
   | PerpsVenues
   | QuoteEngine
@@ -93,6 +96,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.perps ?? PerpsVenues.layer([]),
     world.tokens ?? noTokens,
     WalletBatch.layerMemory,
+    world.funding ?? FundingClient.layerUnconfigured,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )
 

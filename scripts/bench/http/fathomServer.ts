@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
+import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
 import * as Server from "../../../src/server/Server.ts"
@@ -30,6 +31,7 @@ const serving = Server.layer.pipe(
     WalletBatch.layerMemory,
     Settings.layer({ port: 0 }),
     TransactionStatus.layerUnreachable,
+    FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
     warmMarket,
     tokensOverMarket
