@@ -6,6 +6,9 @@ import { decodeTrades } from "./decode.ts"
 import { readBlock } from "./transaction.ts"
 import { transfersOf } from "./transfers.ts"
 
+/** The module that the thread which reads blocks runs. */
+export const blockWorker: URL = new URL("./blockWorker.ts", import.meta.url)
+
 /** The block; null when the answer is none. Transactions that only paid their fee, as failed ones do, leave their balance change. */
 export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null => {
   const read = readBlock(slot, answer)
@@ -14,7 +17,7 @@ export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null 
   }
   const { parentSlot, blockTime, transactions } = read.success
   const kept: Array<BlockTransaction> = []
-  let [malformed, unresolved] = [0, 0]
+  let malformed = 0
   for (const [index, entry] of transactions.entries()) {
     if (Result.isFailure(entry)) {
       malformed += 1
@@ -22,13 +25,13 @@ export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null 
     }
     const transaction = entry.success
     const trades = decodeTrades(transaction)
+    const { legs, nets, unresolved } = trades
     const transfers = transfersOf(transaction, trades)
     const changes = balanceChangesOf(transaction, trades)
-    unresolved += trades.unresolved
-    if (trades.legs.length + trades.nets.length + transfers.length + changes.length > 0) {
-      kept.push({ signature: transaction.signature, index, legs: trades.legs, nets: trades.nets, transfers, changes })
+    if (legs.length + nets.length + unresolved + transfers.length + changes.length > 0) {
+      kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, unresolved })
     }
   }
   const blockTimeMs = blockTime === null ? null : blockTime * 1000
-  return { slot, parentSlot, blockTimeMs, transactions: kept, malformed, unresolved }
+  return { slot, parentSlot, blockTimeMs, transactions: kept, malformed }
 }

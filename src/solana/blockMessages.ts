@@ -1,0 +1,41 @@
+/** What the main thread and the thread that reads blocks say to each other. Plain data: it is copied between them. */
+import type { BlockTransaction, DecodedBlock } from "./BlockFeed.ts"
+import type { ChainUnavailable } from "./ChainFeed.ts"
+import type { Commitment } from "./SolanaRpc.ts"
+
+/** How the node is asked, as plain data. */
+export interface BlockWorkerSettings {
+  readonly rpcUrl: string
+  readonly commitment: Commitment
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly concurrency: number
+}
+
+/** `read` asks for a block; `more` for the next part of one; `drop` says that nobody wants it any more. */
+export interface BlockRequest {
+  readonly _tag: "read" | "more" | "drop"
+  readonly id: number
+  readonly slot: number
+}
+
+/** Everything of a block but its transactions. */
+export type BlockHead = Omit<DecodedBlock, "transactions">
+
+/** A part of a block, small enough to be taken in without anybody noticing; or why there is none. */
+export type BlockReply =
+  | {
+      readonly _tag: "part"
+      readonly id: number
+      readonly head: BlockHead
+      readonly transactions: ReadonlyArray<BlockTransaction>
+      readonly isLast: boolean
+    }
+  | {
+      readonly _tag: "failure"
+      readonly id: number
+      readonly reason: ChainUnavailable["reason"]
+      readonly detail: string
+      readonly rpcCode: number | undefined
+      readonly retryAfterMs: number | undefined
+    }
