@@ -125,7 +125,7 @@ export const registries = (seed: string): ReadonlyMap<string, ReadonlyArray<SimO
       wallets.map(([family, label, trait], at) => {
         const name = `wallet ${at} of ${owner}`
         return {
-          walletId: `w_${hex(inventBytes(seed, name).subarray(0, 6))}`,
+          walletId: `w_${hex(inventBytes(seed, `id of ${name}`).subarray(0, 6))}`,
           family,
           address: family === "solana" ? inventWallet(seed, name) : evmAddress(seed, name),
           label,

@@ -2,8 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { FundingDesk } from "../../src/simulator/FundingDesk.ts"
+import { balance, balances, solListed } from "../funding/scriptedFunding.ts"
 import { type Answer, call } from "../support/http.ts"
-import { assertRefused, itemsOf, lists, read, serving } from "./fundingWorld.ts"
+import { assertRefused, itemsOf, lists, read, scripted, serving, servingAScript } from "./fundingWorld.ts"
 
 const nextOf = (answer: Answer): string => String(answer.json("nextCursor"))
 
@@ -247,6 +248,20 @@ layer(serving())("the account reads", (it) => {
       const spent = yield* read("wallets")
       assertRefused(spent, 429, "rate_limited")
       assert.isTrue(Number(spent.headers.get("retry-after")) >= 1)
+    })
+  )
+})
+
+layer(servingAScript)("balances that the service does not know", (it) => {
+  it.effect("are null, with their reasons and the times at which they were last known", () =>
+    Effect.gen(function* () {
+      const unknown = { ...balance, balance: null, valueUsd: null, asOf: 1_700_000_000_000, reason: "rpc_timeout" }
+      const never = { ...unknown, priceUsd: null, priceAsOf: null, asOf: null, reason: "never_read" }
+      const other = { ...never, asset: { ...solListed, id: "solana-mainnet/other" } }
+      scripted.say({ balances: { ...balances, balances: [unknown, other] } })
+      const answer = yield* read("balances")
+      assert.deepStrictEqual(itemsOf(answer), [other, unknown])
+      assert.strictEqual(answer.json("meta.asOf"), balances.asOf)
     })
   )
 })

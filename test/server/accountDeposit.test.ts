@@ -1,13 +1,11 @@
-import { NodeHttpClient } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as FundingClientHttp from "../../src/funding/FundingClientHttp.ts"
 import { FundingDesk } from "../../src/simulator/FundingDesk.ts"
 import { catalog, type SimAsset, type SimNetwork } from "../../src/simulator/fundingWorld.ts"
-import { response, scriptedFunding, type Script, type Service, solDeposit, OWNER } from "../funding/scriptedFunding.ts"
-import { call, keyOf, running } from "../support/http.ts"
-import { assertInvalid, assertRefused, bodyOf, read, serving } from "./fundingWorld.ts"
+import { OWNER, response, type Script, solDeposit } from "../funding/scriptedFunding.ts"
+import { call } from "../support/http.ts"
+import { assertInvalid, assertRefused, bodyOf, read, scripted, serving, servingAScript } from "./fundingWorld.ts"
 
 const SOL_NATIVE = { network: "solana-mainnet", asset: "solana-mainnet/native" }
 const deposit = (wallet: string, query: Record<string, string> = SOL_NATIVE, key = "a") =>
@@ -196,20 +194,6 @@ layer(serving())("GET /account/deposit-address", (it) => {
   )
 })
 
-/** A service that says, of one wallet, network and asset, whatever a test makes it say. */
-const scripted: { service: Service | undefined } = { service: undefined }
-
-const overAScript = Layer.unwrap(
-  Effect.map(scriptedFunding, (service) => {
-    scripted.service = service
-    const funding = FundingClientHttp.layer({ url: service.url, token: null, timeout: Duration.seconds(10) })
-    return running({
-      keys: [keyOf("a", { accountId: OWNER, scopes: ["account.read"] })],
-      funding: funding.pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.orDie)
-    })
-  })
-)
-
 const asked = { network: "solana-mainnet", asset: "solana-mainnet/usdc" }
 const saying = (change: object): Partial<Script> => ({
   deposit: { owner: OWNER, deposit: { ...solDeposit, ...change } }
@@ -229,15 +213,15 @@ const lies: ReadonlyArray<readonly [string, Partial<Script>]> = [
   ["half of it", { deposit: response(200, JSON.stringify(solDeposit).slice(0, 50)) }]
 ]
 
-layer(Layer.orDie(overAScript))("GET /account/deposit-address, when the service says", (it) => {
+layer(servingAScript)("GET /account/deposit-address, when the service says", (it) => {
   for (const [what, change] of lies) {
     it.effect(`${what}, answers 503 and nothing of it`, () =>
       Effect.gen(function* () {
-        scripted.service?.say(change)
+        scripted.say(change)
         const answer = yield* deposit("w_sol", asked)
         assertRefused(answer, 503, "data_unavailable")
         assert.notMatch(answer.text, /secret|w_sol|acct_1|solana|127\.0\.0\.1/u)
-        scripted.service?.say({})
+        scripted.say({})
         yield* TestClock.adjust("1 minute")
         assert.strictEqual((yield* deposit("w_sol", asked)).status, 200)
         yield* TestClock.adjust("1 minute")
@@ -247,19 +231,22 @@ layer(Layer.orDie(overAScript))("GET /account/deposit-address, when the service 
 
   it.effect("nothing of wallets of others, because it is not asked", () =>
     Effect.gen(function* () {
-      const before = scripted.service?.asked.length ?? 0
+      const before = scripted.asked().length
       yield* deposit("w_of_somebody_else", asked)
       yield* deposit("w_of_nobody", asked)
-      const questions = scripted.service?.asked.slice(before).map(({ url }) => url)
+      const questions = scripted
+        .asked()
+        .slice(before)
+        .map(({ url }) => url)
       assert.deepStrictEqual(questions, [`/v1/owners/${OWNER}/wallets`, `/v1/owners/${OWNER}/wallets`])
     })
   )
 
   it.effect("that the wallet or the target is gone, answers 404", () =>
     Effect.gen(function* () {
-      scripted.service?.say({ deposit: response(404, `{"error":"unknown_wallet"}`) })
+      scripted.say({ deposit: response(404, `{"error":"unknown_wallet"}`) })
       assertRefused(yield* deposit("w_sol", asked), 404, "wallet_not_found")
-      scripted.service?.say({ deposit: response(404, `{"error":"unknown_target"}`) })
+      scripted.say({ deposit: response(404, `{"error":"unknown_target"}`) })
       assertRefused(yield* deposit("w_sol", asked), 404, "funding_target_not_found")
     })
   )

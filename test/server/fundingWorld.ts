@@ -4,6 +4,7 @@ import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as FundingClientHttp from "../../src/funding/FundingClientHttp.ts"
 import { FundingDesk } from "../../src/simulator/FundingDesk.ts"
+import { OWNER, scriptedFunding, type Service } from "../funding/scriptedFunding.ts"
 import { type Answer, call, keyOf, running } from "../support/http.ts"
 
 /** Keys `a` to `f` of the first owner, `n` of another, `o` of an owner without wallets, `m` without the scope. */
@@ -26,6 +27,27 @@ export const serving = (timeout: Duration.Duration = Duration.seconds(10)) =>
       })
     )
   ).pipe(Layer.provideMerge(FundingDesk.layer()), Layer.orDie)
+
+/** What the scripted service of this file's tests says, and what it has been asked. */
+export const scripted: { say: Service["say"]; asked: () => Service["asked"] } = {
+  say: () => undefined,
+  asked: () => []
+}
+
+/** The service under test, key `a` of the scripted owner, over whatever a test makes the funding service say. */
+export const servingAScript = Layer.unwrap(
+  Effect.map(scriptedFunding, ({ asked, say, url }) => {
+    scripted.say = say
+    scripted.asked = () => asked
+    return running({
+      keys: [keyOf("a", { accountId: OWNER, scopes: ["account.read"] })],
+      funding: FundingClientHttp.layer({ url, token: null, timeout: Duration.seconds(10) }).pipe(
+        Layer.provide(NodeHttpClient.layerUndici),
+        Layer.orDie
+      )
+    })
+  })
+).pipe(Layer.orDie)
 
 /** Asserts on a refusal: its status and code, and that it carries the envelope and its headers. */
 export const assertRefused = (answer: Answer, status: number, code: string) => {
