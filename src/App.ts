@@ -1,10 +1,12 @@
 import { NodeHttpClient, NodeServices, NodeSocket } from "@effect/platform-node"
-import { Config, ConfigProvider, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Clock, Config, ConfigProvider, Effect, Layer, Option, Schedule, Schema } from "effect"
 import type { HttpClient, HttpServerError } from "effect/http"
 import type { Socket } from "effect/socket"
 import * as KeyStorePg from "./access/KeyStorePg.ts"
 import { RateLimiter } from "./access/RateLimiter.ts"
 import { WalletBatch } from "./access/WalletBatch.ts"
+import * as CalloutStorePg from "./callouts/CalloutStorePg.ts"
+import { Opening, postOpening } from "./callouts/opening.ts"
 import { Address, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
 import { FundingClient } from "./funding/FundingClient.ts"
@@ -22,6 +24,7 @@ import * as Welcome from "./server/Welcome.ts"
 import { FundingDesk } from "./simulator/FundingDesk.ts"
 import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { Simulator } from "./simulator/Simulator.ts"
+import { calloutsOf } from "./simulator/callouts.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
 import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
 import * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
@@ -59,7 +62,7 @@ const recording = (folder: string) =>
 
 /** The market of our own, behind the same client that a real node would be. */
 const simulation = Layer.unwrap(
-  Effect.map(Simulator, ({ mints, rpcUrl, wsUrl }) =>
+  Effect.map(Simulator, ({ mints, rpcUrl, wallets, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
@@ -70,6 +73,10 @@ const simulation = Layer.unwrap(
           sandbox: true,
           mints: mints().map(({ address }) => address)
         })
+      ),
+      Layer.effect(
+        Opening,
+        Effect.map(Clock.currentTimeMillis, (nowMs) => calloutsOf({ nowMs, mints: mints(), wallets }))
       )
     )
   )
@@ -155,10 +162,23 @@ const keyStore = KeyStorePg.layer.pipe(Layer.provide([Database.layer, keyEnviron
 /** The same keys for a short command, which works beside a service that is running on the same data. */
 export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.layerBeside, keyEnvironment]))
 
+const callouts = Layer.effectDiscard(postOpening).pipe(
+  Layer.provideMerge(CalloutStorePg.layer),
+  Layer.provide(Database.layer)
+)
+
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provide([keyStore, RateLimiter.layerMemory, WalletBatch.layerMemory, Settings.layerConfig, funding, perps]),
+  Layer.provide([
+    keyStore,
+    RateLimiter.layerMemory,
+    WalletBatch.layerMemory,
+    callouts,
+    Settings.layerConfig,
+    funding,
+    perps
+  ]),
   Layer.provide(tokens),
   Layer.provide(quotes),
   Layer.provide(platform)

@@ -2,6 +2,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { AccountFundingGroup } from "./AccountFunding.ts"
 import { withAdmission } from "./document.ts"
+import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { Refusals } from "./Refusals.ts"
@@ -18,6 +19,7 @@ const contract = HttpApi.make("fathom")
   .add(RoutingGroup)
   .add(TokensGroup)
   .add(PerpsGroup)
+  .add(CalloutsGroup)
   .add(ClosedGroup)
   // Unknown fields are refused, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

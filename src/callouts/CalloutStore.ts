@@ -24,8 +24,8 @@ export class CalloutStore extends Context.Service<
      * in the order of that moment, whatever is posted or traded meanwhile; what expires or is removed drops out.
      */
     page(selection: CalloutSelection): Effect.Effect<CalloutSlice, CalloutStoreUnavailable>
-    /** Counts a visit; of a callout that is not active, none. */
-    recordClick(id: string): Effect.Effect<void, CalloutStoreUnavailable>
+    /** Counts a visit, or so many; of a callout that is not active, none. */
+    recordClick(id: string, clicks?: number): Effect.Effect<void, CalloutStoreUnavailable>
     /**
      * Adds a settled trade to its callout, expired or not. False, and nothing is added, when the trade was counted before,
      * for this callout or another, or when the callout is unknown or removed.

@@ -47,8 +47,10 @@ const make = Effect.gen(function* () {
     page: Effect.fn("CalloutStore.page")((selection: CalloutSelection) =>
       Effect.flatMap(now, (nowMs) => read(table.page(selection, nowMs)))
     ),
-    recordClick: Effect.fn("CalloutStore.recordClick")((id: string) =>
-      isCalloutId(id) ? Effect.flatMap(now, (nowMs) => Effect.asVoid(read(table.recordClick(id, nowMs)))) : Effect.void
+    recordClick: Effect.fn("CalloutStore.recordClick")((id: string, clicks = 1) =>
+      isCalloutId(id)
+        ? Effect.flatMap(now, (nowMs) => Effect.asVoid(read(table.recordClick(id, clicks, nowMs))))
+        : Effect.void
     ),
     attribute: Effect.fn("CalloutStore.attribute")((trade: AttributedTrade) =>
       isCalloutId(trade.calloutId) ? write(sql.withTransaction(table.attribute(trade))) : Effect.succeed(false)

@@ -159,8 +159,8 @@ export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
         (rows) => rows.length > 0
       ),
 
-    recordClick: (id: string, nowMs: number) =>
-      sql`update callouts set click_count = click_count + 1 where id = ${id} and ${active(nowMs)}`,
+    recordClick: (id: string, clicks: number, nowMs: number) =>
+      sql`update callouts set click_count = click_count + ${clicks}::int where id = ${id} and ${active(nowMs)}`,
 
     attribute: Effect.fnUntraced(function* ({ calloutId, trader, ...trade }: AttributedTrade) {
       yield* lock

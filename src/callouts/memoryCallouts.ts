@@ -128,11 +128,11 @@ export const makeMemoryCallouts = () => {
     page: Effect.fn("CalloutStore.page")((selection: CalloutSelection) =>
       Effect.map(Clock.currentTimeMillis, (nowMs) => slice(selection, nowMs))
     ),
-    recordClick: Effect.fn("CalloutStore.recordClick")((id: string) =>
+    recordClick: Effect.fn("CalloutStore.recordClick")((id: string, clicks = 1) =>
       Effect.map(Clock.currentTimeMillis, (nowMs) => {
         const entry = activeEntry(id, nowMs)
         if (entry !== null) {
-          entry.callout = { ...entry.callout, clickCount: entry.callout.clickCount + 1 }
+          entry.callout = { ...entry.callout, clickCount: entry.callout.clickCount + clicks }
         }
       })
     ),

@@ -5,6 +5,7 @@ import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
 import type { WalletBatch } from "../access/WalletBatch.ts"
 import { Api } from "../api/Api.ts"
+import type { CalloutStore } from "../callouts/CalloutStore.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
@@ -16,6 +17,7 @@ import * as Account from "./Account.ts"
 import * as AccountFunding from "./AccountFunding.ts"
 import { routerConfig } from "./allowedMethods.ts"
 import * as Authorization from "./Authorization.ts"
+import * as Callouts from "./Callouts.ts"
 import * as Closed from "./Closed.ts"
 import * as Documents from "./Documents.ts"
 import { Drain } from "./Drain.ts"
@@ -26,12 +28,14 @@ import * as Perps from "./Perps.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Routing from "./Routing.ts"
 import type { Settings } from "./Settings.ts"
+import * as SharePage from "./SharePage.ts"
 import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 import * as Tokens from "./Tokens.ts"
 
 /** What the handlers answer from. */
 export type Capabilities =
+  | CalloutStore
   | ChainFeed
   | FundingClient
   | KeyStore
@@ -46,10 +50,10 @@ export type Capabilities =
 /** The middleware of a contract: admission, strict bodies, one error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
 
-/** What surrounds a contract: its documents, and the edge that every request passes. */
+/** What surrounds a contract: its documents, its pages, and the edge that every request passes. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) => Layer.mergeAll(Documents.layer(api), Edge.layer(api, Documents.pages))
+) => Layer.mergeAll(Documents.layer(api), SharePage.layer, Edge.layer(api, [...Documents.pages, ...SharePage.pages]))
 
 /** What a served contract stands on. */
 export const ground = Layer.mergeAll(
@@ -67,6 +71,7 @@ const handlers = Layer.mergeAll(
   Routing.layer,
   Tokens.layer,
   Perps.layer,
+  Callouts.layer,
   Closed.layer
 )
 

@@ -5,6 +5,7 @@ import { Api } from "../api/Api.ts"
 import { DataUnavailable } from "../api/problems.ts"
 import type { SourceFreshness } from "../api/System.ts"
 import { ChainFeed, type Freshness } from "../solana/ChainFeed.ts"
+import { baseUrl } from "./baseUrl.ts"
 import { Drain } from "./Drain.ts"
 import { Exchange } from "./Exchange.ts"
 import { Settings } from "./Settings.ts"
@@ -18,14 +19,6 @@ const chainFreshness = ({ heardAtMs, state }: Freshness, nowMs: number): SourceF
   lagMs: heardAtMs === null ? null : Math.max(0, nowMs - heardAtMs),
   status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state]
 })
-
-// Only what a host name can be is repeated to the caller.
-const HOST = /^[\w.:[\]-]{1,255}$/u
-
-const baseUrl = (publicUrl: string | null, { headers }: HttpServerRequest.HttpServerRequest): string => {
-  const host = headers["host"] ?? ""
-  return publicUrl ?? (HOST.test(host) ? `http://${host}` : "")
-}
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -49,7 +42,7 @@ export const layer = HttpApiBuilder.group(
     }: {
       readonly request: HttpServerRequest.HttpServerRequest
     }) {
-      const base = baseUrl(publicUrl, request)
+      const base = baseUrl(publicUrl, request) ?? ""
       return {
         name: "fathom",
         version: "v1" as const,

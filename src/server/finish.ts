@@ -37,6 +37,10 @@ const explain = (status: number, url: string, exchange: Exchange, finishing: Fin
   return refusal("method_not_allowed")
 }
 
+/** A page says itself what is wrong. */
+const isPage = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
+  headers["content-type"]?.startsWith("text/html") === true
+
 /** Gives every charge back. Where that leaves the budget is what the headers then say. */
 const refundAll = (exchange: Exchange, limiter: RateLimiter["Service"]) =>
   Effect.forEach(exchange.charges.splice(0), (charge) =>
@@ -78,7 +82,7 @@ const write = (response: HttpServerResponse.HttpServerResponse, exchange: Exchan
 export const finish =
   (exchange: Exchange, finishing: Finishing): HttpEffect.PreResponseHandler =>
   (request, response) => {
-    if (exchange.problem === undefined && response.status >= 400) {
+    if (exchange.problem === undefined && response.status >= 400 && !isPage(response)) {
       exchange.problem = explain(response.status, request.url, exchange, finishing)
     }
     const status = exchange.problem === undefined ? response.status : catalogue[exchange.problem.error.code].status

@@ -141,6 +141,8 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
         yield* post(addressOf(14), ["co_clicked"])
         yield* Effect.forEach(Array.from({ length: 40 }), () => callouts.recordClick("co_clicked"), { concurrency: 8 })
         assert.strictEqual((yield* callouts.find("co_clicked"))?.clickCount, 40)
+        yield* callouts.recordClick("co_clicked", 2)
+        assert.strictEqual((yield* callouts.find("co_clicked"))?.clickCount, 42)
       }).pipe(now)
     )
 

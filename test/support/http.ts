@@ -7,6 +7,7 @@ import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
+import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
@@ -66,6 +67,7 @@ export interface World {
   readonly engine?: Layer.Layer<QuoteEngine>
   readonly statuses?: Layer.Layer<TransactionStatus>
   readonly perps?: Layer.Layer<PerpsVenues>
+  readonly callouts?: Layer.Layer<CalloutStore>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly funding?: Layer.Layer<FundingClient>
   readonly settings?: Partial<SettingsShape>
@@ -73,6 +75,7 @@ export interface World {
 
 /** What stands behind every service under test. */
 export type Capable =
+  | CalloutStore
   | ChainFeed
   | FundingClient
   | KeyStore
@@ -94,6 +97,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.engine ?? noEngine,
     world.statuses ?? TransactionStatus.layerUnreachable,
     world.perps ?? PerpsVenues.layer([]),
+    world.callouts ?? CalloutStore.layerMemory,
     world.tokens ?? noTokens,
     WalletBatch.layerMemory,
     world.funding ?? FundingClient.layerUnconfigured,

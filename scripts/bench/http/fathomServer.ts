@@ -5,6 +5,7 @@ import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
 import { FundingClient } from "../../../src/funding/FundingClient.ts"
+import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
 import * as Server from "../../../src/server/Server.ts"
@@ -33,6 +34,7 @@ const serving = Server.layer.pipe(
     TransactionStatus.layerUnreachable,
     FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
+    CalloutStore.layerMemory,
     warmMarket,
     tokensOverMarket
   ])

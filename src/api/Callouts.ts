@@ -1,0 +1,87 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
+import { CalloutSort } from "../domain/Callout.ts"
+import { Authorization } from "./Authorization.ts"
+import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { DataUnavailable, InvalidCursor } from "./problems.ts"
+
+/** Where a caller leaves something out, this is what is meant. */
+export const defaults = { limit: 20, feedSort: "recent", tokenSort: "top" } as const
+
+const Text = Schema.NullOr(Schema.String)
+const Instant = Schema.String.annotate({ format: "date-time" })
+
+/** A callout as the API shows it. */
+export class CalloutItem extends Schema.Opaque<CalloutItem>()(
+  Schema.Struct({
+    id: Schema.String.annotate({ description: "Its share page is at /c/{id}." }),
+    mint: Address,
+    body: Schema.String.annotate({ description: "As its author wrote it: not markup, and not to be trusted." }),
+    status: Schema.Literals(["active", "expired", "removed"]).annotate({
+      description: "Reads return active ones only."
+    }),
+    createdAt: Instant,
+    expiresAt: Instant,
+    creator: Schema.Struct({
+      id: Schema.String,
+      username: Schema.String,
+      displayName: Schema.String,
+      avatarUrl: Text
+    }),
+    tokenSymbol: Text,
+    tokenName: Text,
+    tokenImageUrl: Text,
+    priceUsdAtCreate: Schema.NullOr(Schema.Finite).annotate({
+      description: "Price of the token at posting, the baseline of what it has done since; null when none was known."
+    }),
+    clickCount: Schema.Int,
+    traderCount: Schema.Int.annotate({ description: "Distinct traders." }),
+    attributedVolumeUsd: Schema.Finite.annotate({
+      description: "Volume of the trades it brought about, once settled."
+    }),
+    earnedUsd: Schema.Finite.annotate({ description: "The creator's share of the fees on that volume." }),
+    pointsAwarded: Schema.Finite
+  }).annotate({ identifier: "Callout", description: "A user's call of a token and what came of it." })
+) {}
+
+/** One page of callouts. */
+export class CalloutPage extends Schema.Opaque<CalloutPage>()(
+  Schema.Struct({
+    callouts: Schema.Array(CalloutItem),
+    nextCursor: NextCursor
+  }).annotate({ identifier: "CalloutPage", description: "One page of callouts." })
+) {}
+
+const pageQuery = (sort: CalloutSort) =>
+  Schema.Struct({
+    sort: Schema.optionalKey(
+      CalloutSort.annotate({ description: `recent: newest first. top: by attributed volume. ${sort} unless given.` })
+    ),
+    limit: Schema.optionalKey(LimitParameter(50, defaults.limit)),
+    cursor: Schema.optionalKey(CursorParameter)
+  })
+
+/** Which page of every callout is wanted. */
+export const FeedQuery = pageQuery(defaults.feedSort)
+
+/** Which page of one token's callouts is wanted. */
+export const TokenCalloutsQuery = pageQuery(defaults.tokenSort)
+
+/** Users' calls of tokens. Reads only: they are posted elsewhere. */
+export class CalloutsGroup extends HttpApiGroup.make("callouts")
+  .add(
+    HttpApiEndpoint.get("feed", "/api/v1/callouts/feed", {
+      query: FeedQuery,
+      success: CalloutPage,
+      error: [InvalidCursor, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Active callouts"),
+    HttpApiEndpoint.get("token", "/api/v1/callouts/token/:mint", {
+      params: { mint: Address },
+      query: TokenCalloutsQuery,
+      success: CalloutPage,
+      error: [InvalidCursor, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Active callouts of one token")
+  )
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "Users' calls of tokens. Reads only: they are posted elsewhere.") {}
