@@ -15,6 +15,7 @@ import {
   MissingScope
 } from "../api/problems.ts"
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
+import { bearerOf } from "./bearer.ts"
 import { clientAddress } from "./clientAddress.ts"
 import { decideOn } from "./decide.ts"
 import { Exchange } from "./Exchange.ts"
@@ -38,12 +39,6 @@ const termsOf = (endpoint: HttpApiEndpoint.Top) => {
   termsByEndpoint.set(endpoint, terms)
   return terms
 }
-
-const BEARER = /^Bearer +(?<secret>\S.*)$/iu
-
-/** What follows the scheme; undefined when there is no bearer token. */
-const bearerOf = (authorization: string | undefined): string | undefined =>
-  authorization === undefined ? undefined : BEARER.exec(authorization)?.groups?.["secret"]
 
 const missingScope = ([wanted = "md.read"]: ReadonlyArray<ApiScope>) =>
   new MissingScope({

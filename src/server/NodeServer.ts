@@ -5,7 +5,9 @@ import { createServer, type Server } from "node:http"
 import { Server as NetServer } from "node:net"
 import { Drain } from "./Drain.ts"
 import { RequestIds } from "./Exchange.ts"
+import type { Handle } from "./expressQuote.ts"
 import { parserOptions, refuseWithEnvelope } from "./parserRefusals.ts"
+import { PlainResponse } from "./PlainResponse.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import { makeTurnstile, type Turnstile } from "./turnstile.ts"
 
@@ -23,6 +25,7 @@ type App = Effect.Effect<
 const open = (settings: SettingsShape): Server =>
   createServer({
     ...parserOptions,
+    ServerResponse: PlainResponse,
     headersTimeout: Duration.toMillis(settings.headersTimeout),
     requestTimeout: Duration.toMillis(settings.requestTimeout),
     keepAliveTimeout: Duration.toMillis(settings.keepAliveTimeout)
@@ -102,8 +105,8 @@ const portOf = (server: Server): number => {
 const withoutServices = (context: Context.Context<never>): Context.Context<never> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("fathom/"))))
 
-/** Listens until the scope closes, and drains before it does. */
-export const serve = Effect.fnUntraced(function* (app: App) {
+/** Listens until the scope closes, and drains before it does. `express` may answer some requests before the app. */
+export const serve = Effect.fnUntraced(function* (app: App, express: (road: Handle) => Handle = (road) => road) {
   const settings = yield* Settings
   const drain = yield* Drain
   const nextId = yield* RequestIds
@@ -113,7 +116,7 @@ export const serve = Effect.fnUntraced(function* (app: App) {
   // Closes before the server does: what is still running when the time is up is interrupted.
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
-  const turnstile = makeTurnstile(handle)
+  const turnstile = makeTurnstile(express(handle))
   refuseWithEnvelope(server, nextId, turnstile.handle)
 
   yield* Effect.acquireRelease(listen(server, settings), () => shutDown({ drain, server, settings, turnstile }))

@@ -23,6 +23,7 @@ import * as Documents from "./Documents.ts"
 import { Drain } from "./Drain.ts"
 import * as Edge from "./Edge.ts"
 import * as JsonBody from "./JsonBody.ts"
+import { expressQuotes } from "./expressQuote.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import * as Perps from "./Perps.ts"
 import * as Refusals from "./Refusals.ts"
@@ -83,5 +84,5 @@ const routes = Layer.mergeAll(
 /** Serves the contract until its scope closes, then drains. The capabilities and the settings are the caller's choice. */
 export const layer: Layer.Layer<Listening, HttpServerError.ServeError, Capabilities | Settings> = Layer.effect(
   Listening,
-  Effect.flatMap(HttpRouter.toHttpEffect(routes), serve)
+  Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), expressQuotes]), ([app, express]) => serve(app, express))
 ).pipe(Layer.provide(ground))

@@ -46,7 +46,8 @@ const turnAway = (exchange: Exchange, refused: BudgetExceeded, state: Pick<Budge
   return rateLimited(refused.budget)
 }
 
-const record = (exchange: Exchange, charge: Charge): Charge => {
+/** Notes a charge, and what the headers of the answer then say. */
+export const recordCharge = (exchange: Exchange, charge: Charge): Charge => {
   exchange.charges.push(charge)
   exchange.reading = {
     budget: charge.budget,
@@ -77,7 +78,7 @@ const raise = (terms: Terms, budget: BudgetName, units: number) => {
   return due <= 0
     ? Effect.void
     : admit(terms, budget, due).pipe(
-        Effect.map((charge) => void record(terms.exchange, charge)),
+        Effect.map((charge) => void recordCharge(terms.exchange, charge)),
         Effect.catch((error) => (error._tag === "BudgetExceeded" ? turnBack(terms, error) : down(error)))
       )
 }
@@ -96,7 +97,7 @@ export const makeMeter = (terms: Terms): Effect.Effect<Meter["Service"], RateLim
       error._tag === "BudgetExceeded" ? Effect.fail(turnAway(exchange, error, error)) : down(error)
   )
   return Effect.mapEager(admitted, (charge) => ({
-    charge: record(exchange, charge),
+    charge: recordCharge(exchange, charge),
     raiseTo: (units: number) => Effect.suspend(() => raise(terms, budget, units))
   }))
 }

@@ -31,9 +31,12 @@ const dataOf = (frame: Frame): unknown => {
   }
 }
 
+/** The body of a quote. */
+export const quoteText = (quote: SpotQuote): string => JSON.stringify(onWire(quote))
+
 /** The 200 of a quote. */
 export const quoteResponse = (quote: SpotQuote): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(JSON.stringify(onWire(quote)), { contentType: "application/json" })
+  HttpServerResponse.text(quoteText(quote), { contentType: "application/json" })
 
 /** A frame as server-sent text. */
 export const frameText = (frame: Frame): string =>

@@ -1,0 +1,91 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SOL } from "../../src/domain/Address.ts"
+import { exchange, keyOf, running, secretOf } from "../support/http.ts"
+import { COLD, engineOver, LONELY, makeMarket, ODD, SHALLOW, TOKEN } from "../support/market.ts"
+
+const market = makeMarket()
+const world = running({
+  keys: [
+    keyOf("a"),
+    keyOf("b", { scopes: ["perps.read"] }),
+    keyOf("c", { ipPolicy: ["127.0.0.0/8", "::1/128"] }),
+    keyOf("d", { disabledAtMs: 1 })
+  ],
+  engine: engineOver(market)
+})
+
+/** What two answers to the same question may differ in. */
+const volatile: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^(?:date|keep-alive): .*$/gimu, ""],
+  [/[0-9a-f]{8}-[0-9a-f-]{27}/giu, "id"],
+  [/"(engineTimeMs|quotedAtMs|stateAgeMs)":[0-9.]+/gu, '"$1":0'],
+  [/^(x-ratelimit-(?:remaining|reset)): [0-9]+$/gimu, "$1: n"],
+  [/^ratelimit: "(\w+)";r=[0-9]+;t=[0-9]+$/gimu, 'ratelimit: "$1"'],
+  [/^content-length: [0-9]+$/gimu, "content-length: n"]
+]
+
+const steady = (answer: string) => {
+  const settled = volatile.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), answer)
+  const [head = "", body = ""] = settled.split("\r\n\r\n")
+  return { head: head.toLowerCase().split("\r\n").filter(Boolean).toSorted(), body }
+}
+
+const ask = (target: string, headers: ReadonlyArray<string>) =>
+  exchange([`GET ${target} HTTP/1.1`, "Host: h", "Connection: close", ...headers, "", ""].join("\r\n"))
+
+const path = "/api/v1/spot/quote"
+const query = `inputMint=${TOKEN}&outputMint=${SOL}&amount=1000000000`
+const bearer = (key: string) => `Authorization: Bearer ${secretOf(key)}`
+
+/** Name, target, headers, and the status that both ways must have, so that two equal failures prove nothing. */
+const requests: ReadonlyArray<readonly [string, string, ReadonlyArray<string>, number]> = [
+  ["a plain quote", `${path}?${query}`, [bearer("a")], 200],
+  ["every parameter", `${path}?${query}&outputDecimals=9&slippageBps=77&maxHops=2&directOnly=true`, [bearer("a")], 200],
+  ["filters", `${path}?${query}&venues=raydium-cpmm,orca-whirlpool`, [bearer("a")], 200],
+  ["whole tokens", `${path}?inputMint=${TOKEN}&outputMint=${SOL}&uiAmount=1.5&inputDecimals=6`, [bearer("a")], 200],
+  ["an id of the caller's", `${path}?${query}`, [bearer("a"), "X-Client-Request-Id: order 7"], 200],
+  ["an id that may not be echoed", `${path}?${query}`, [bearer("a"), `X-Client-Request-Id: ${"x".repeat(65)}`], 200],
+  ["a scheme in lower case", `${path}?${query}`, [bearer("a").replace("Bearer", "bearer")], 200],
+  ["escapes", `${path}?${query.replace("amount", "%61mount")}`, [bearer("a")], 200],
+  ["a purchase", `${path}?inputMint=${SOL}&outputMint=${TOKEN}&amount=5`, [bearer("a")], 200],
+  ["liquidity that ends", `${path}?${query.replace(TOKEN, SHALLOW)}`, [bearer("a")], 200],
+  ["no route", `${path}?${query.replace(TOKEN, LONELY)}`, [bearer("a")], 404],
+  ["a refused pool", `${path}?${query.replace(TOKEN, ODD)}`, [bearer("a")], 501],
+  ["a cold mint", `${path}?${query.replace(TOKEN, COLD)}`, [bearer("a")], 503],
+  ["an unknown parameter", `${path}?${query}&foo=1`, [bearer("a")], 400],
+  ["a repeated parameter", `${path}?${query}&amount=1`, [bearer("a")], 400],
+  ["a malformed amount", `${path}?${query.replace("1000000000", "0x10")}`, [bearer("a")], 400],
+  ["a broken escape", `${path}?${query}&%zz=1`, [bearer("a")], 400],
+  ["no query", path, [bearer("a")], 400],
+  ["an empty query", `${path}?`, [bearer("a")], 400],
+  ["no key", `${path}?${query}`, [], 401],
+  ["an unknown key", `${path}?${query}`, ["Authorization: Bearer nobody"], 401],
+  ["a key without the scope", `${path}?${query}`, [bearer("b")], 403],
+  ["a key with an IP policy", `${path}?${query}`, [bearer("c")], 200],
+  ["a disabled key", `${path}?${query}`, [bearer("d")], 403],
+  ["a longer path", `${path}/x?${query}`, [bearer("a")], 404]
+]
+
+layer(world)("the express", (it) => {
+  it.effect.each(requests)("answers %s as the whole road does", ([, target, headers, status]) =>
+    Effect.gen(function* () {
+      const express = steady(yield* ask(target, headers))
+      // A length makes it no plain request, so it takes the road.
+      const road = steady(yield* ask(target, [...headers, "Content-Length: 0"]))
+      assert.deepStrictEqual(express, road)
+      assert.isTrue(express.head.some((line) => line.startsWith(`http/1.1 ${status}`)))
+    })
+  )
+
+  it.effect("charges one unit whichever way is taken", () =>
+    Effect.gen(function* () {
+      const remaining = (answer: string) => Number(/x-ratelimit-remaining: ([0-9]+)/iu.exec(answer)?.[1])
+      const express = remaining(yield* ask(`${path}?${query}`, [bearer("a")]))
+      const road = remaining(yield* ask(`${path}?${query}`, [bearer("a"), "Content-Length: 0"]))
+      const invalid = remaining(yield* ask(`${path}?${query}&foo=1`, [bearer("a")]))
+      const cold = remaining(yield* ask(`${path}?${query.replace(TOKEN, COLD)}`, [bearer("a")]))
+      assert.deepStrictEqual([road, invalid, cold], [express - 1, express - 2, express - 2])
+    })
+  )
+})
