@@ -16,9 +16,30 @@ export interface Weighted {
 /** The other mint of the pool. */
 export const otherSide = (pool: Pool, mint: Mint): Mint => (pool.mintA === mint ? pool.mintB : pool.mintA)
 
+/** Parts of a reserve that are asked for to see whether the pool trades at all. */
+const PROBE_PARTS = 1000n
+
+/**
+ * Whether the program takes any swap of the pool now. A rate alone does not tell: a pool that opens tomorrow has one today.
+ * Where no reserves are stated, `payable` has asked already.
+ */
+const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): boolean => {
+  if (pool.reserves === undefined) {
+    return true
+  }
+  const sold = (pool.mintA === mint ? pool.reserves[0] : pool.reserves[1]) / PROBE_PARTS + 1n
+  const spent = (sold * mid.numerator) / mid.denominator + 1n
+  // Either way will do: a curve that nobody has bought from cannot buy back.
+  return (
+    attempt(pool, mint, sold, clock).ending !== "refused" ||
+    attempt(pool, otherSide(pool, mint), spent, clock).ending !== "refused"
+  )
+}
+
 /**
  * Units of the other side for one unit of `mint`: halfway between what a vanishing sale gets and what a vanishing purchase
- * costs, both after fees, so that the fees cancel to the second order. Null where the pool does not trade both ways.
+ * costs, both after fees, so that the fees cancel to the second order. Null where the pool has no rate for one of the two,
+ * and where it does not trade now.
  */
 export const midRate = (pool: Pool, mint: Mint, clock: ChainClock): Rational | null => {
   const bid = rateOf(pool, mint, clock)
@@ -26,10 +47,11 @@ export const midRate = (pool: Pool, mint: Mint, clock: ChainClock): Rational | n
   if (bid.numerator <= 0n || bid.denominator <= 0n || ask.numerator <= 0n || ask.denominator <= 0n) {
     return null
   }
-  return {
+  const mid = {
     numerator: bid.numerator * ask.numerator + bid.denominator * ask.denominator,
     denominator: 2n * bid.denominator * ask.numerator
   }
+  return isTrading(pool, mid, mint, clock) ? mid : null
 }
 
 /**

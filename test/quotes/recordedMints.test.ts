@@ -30,6 +30,7 @@ describe("standInMints", () => {
     const accounts = mapOf(...mints)
     const read = readMint((address) => accounts.get(address) ?? null, TOKEN)
     assert.deepInclude(read, { transferFees: null })
+    assert.isTrue(mints.every(({ lamports }) => lamports === 0n))
   })
 
   it("leaves alone what was recorded", () => {

@@ -2,10 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Queue, References } from "effect"
 import { TestClock } from "effect/testing"
 import type { Account } from "../../src/domain/Account.ts"
-import type { Address } from "../../src/domain/Address.ts"
 import type { ChainEvent } from "../../src/solana/ChainFeed.ts"
 import { ChainHub } from "../../src/solana/ChainHub.ts"
-import { at, ToyChain, vault } from "../quotes/toyChain.ts"
+import { type Address, SOL } from "../../src/domain/Address.ts"
+import { PoolBook } from "../../src/quotes/PoolBook.ts"
+import { TokenBook } from "../../src/tokens/TokenBook.ts"
+import { at, ToyChain, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
+import { classicMint } from "../tokens/mints.ts"
 
 const [FIRST, SECOND] = [at(1), at(2)]
 
@@ -127,6 +130,29 @@ describe("ChainHub", () => {
         )
         assert.deepStrictEqual(Array.from(chain.watched), [FIRST])
       }).pipe(Effect.scoped)
+    )
+  })
+
+  it.effect("is one for all books that are built together, so that no event goes to one of them alone", () => {
+    const [MINT, POOL] = [at(10), at(20)]
+    const pool = toyPool({ address: POOL, mintA: MINT, mintB: SOL, vaultA: FIRST, vaultB: SECOND })
+    const chain = chainOfTwo().put(pool, classicMint(MINT))
+    return Effect.gen(function* () {
+      const pools = yield* PoolBook
+      const tokens = yield* TokenBook
+      yield* pools.warm(MINT)
+      yield* tokens.warm(MINT)
+      yield* settle
+      for (let slot = 2; slot < 30; slot++) {
+        chain.write(slot, classicMint(MINT, { slot }), vault(FIRST, BigInt(slot), slot))
+        yield* settle
+        assert.strictEqual(tokens.read(MINT)?.observation.slot, slot)
+        assert.strictEqual(pools.poolsOf(MINT)[0]?.slot, slot)
+      }
+    }).pipe(
+      Effect.provide(
+        Layer.mergeAll(PoolBook.layerPrograms([toyProgram]), TokenBook.layer).pipe(Layer.provide(chain.layer))
+      )
     )
   })
 

@@ -34,7 +34,7 @@ const withFee = (reserves: readonly [bigint, bigint], feePpm: bigint): Pool => {
   }
 }
 
-const Reserve = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 2n ** 60n }))
+const Reserve = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1_000_000n, maximum: 2n ** 60n }))
 const Ppm = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 100_000n }))
 
 const within = (a: Rational, b: Rational, ppm: bigint): boolean => {
@@ -83,6 +83,32 @@ describe("midRate", () => {
     assert.isNull(midRate(oneWay, TOKEN, clock))
     assert.isNull(midRate(oneWay, SOL, clock))
     assert.isNull(midRate(broken, TOKEN, clock))
+  })
+})
+
+describe("midRate of a pool that states its reserves", () => {
+  const open = withFee([1_000_000n, 4_000_000n], 2500n)
+  const refusing = (isRefused: (aToB: boolean) => boolean): Pool => ({
+    ...open,
+    swap: (aToB, amountIn, clock) =>
+      isRefused(aToB) ? { ending: "refused", amountIn: 0n, amountOut: 0n } : open.swap(aToB, amountIn, clock)
+  })
+
+  it("is unknown before the pool opens", () => {
+    assert.isNull(
+      midRate(
+        refusing(() => true),
+        TOKEN,
+        clock
+      )
+    )
+  })
+
+  it("is known while the pool trades one way at least", () => {
+    for (const oneWay of [refusing((aToB) => aToB), refusing((aToB) => !aToB)]) {
+      assert.deepStrictEqual(midRate(oneWay, TOKEN, clock), midRate(open, TOKEN, clock))
+      assert.deepStrictEqual(midRate(oneWay, SOL, clock), midRate(open, SOL, clock))
+    }
   })
 })
 
