@@ -14,8 +14,25 @@ export {
   StateCold,
   StateStale
 } from "./domain/Quote.ts"
+export { type Coverage, type Scalar } from "./domain/Scalar.ts"
+export {
+  type MintPrice,
+  type TokenFacts,
+  type TokenLiquidity,
+  TokenMalformed,
+  TokenNotLoaded,
+  type TokenRefusal,
+  UnknownToken
+} from "./domain/Token.ts"
+export { type TokenRisk } from "./domain/TokenRisk.ts"
 export { type MintPools, PoolBook } from "./quotes/PoolBook.ts"
 export { type Priced, QuoteEngine } from "./quotes/QuoteEngine.ts"
 export { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness, type Snapshot } from "./solana/ChainFeed.ts"
 export * as ChainFeedDump from "./solana/ChainFeedDump.ts"
 export * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
+export { ActivityReader, type TokenActivity } from "./tokens/ActivityReader.ts"
+export { AuditReader, AuditUnavailable, type MintAudit } from "./tokens/AuditReader.ts"
+export { PriceBook, type Prices, type UnitPrice } from "./tokens/PriceBook.ts"
+export { RiskReader } from "./tokens/RiskReader.ts"
+export { TokenBook } from "./tokens/TokenBook.ts"
+export { TokenReader } from "./tokens/TokenReader.ts"
