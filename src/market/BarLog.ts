@@ -13,6 +13,8 @@ export interface BarLimits {
   readonly perSeries: number
   /** Bars of all series together; a full log takes turns in trimming those that hold most of their past. */
   readonly total: number
+  /** Bars that began this many seconds before the newest are dropped, a chunk at a time. */
+  readonly keepSeconds: number
 }
 
 /** Looks at one bar; false ends the walk. */
@@ -52,7 +54,7 @@ export class BarLog {
   append(series: number, from: Float64Array, fromAt: number): void {
     const cells = this.series.page(series)
     const at = this.series.at(series) + this.offset
-    const position = this.room(cells, at)
+    const position = this.room(cells, at, from[fromAt + START] ?? 0)
     const chunk = cells[at + NEWEST] ?? 0
     copyBar(from, fromAt, this.chunks.page(chunk), this.chunks.at(chunk) + position * BAR)
   }
@@ -95,20 +97,6 @@ export class BarLog {
     }
   }
 
-  /** Drops whole chunks of bars that began before the second. */
-  dropBefore(series: number, second: number): void {
-    const cells = this.series.page(series)
-    const at = this.series.at(series) + this.offset
-    for (;;) {
-      const chunk = cells[at + OLDEST] ?? 0
-      const end = this.chunks.at(chunk) + (CHUNK - 1) * BAR + START
-      if (chunk === cells[at + NEWEST] || (this.chunks.page(chunk)[end] ?? 0) >= second) {
-        return
-      }
-      this.dropOldest(cells, at)
-    }
-  }
-
   /** Forgets a series. */
   clear(series: number): void {
     const cells = this.series.page(series)
@@ -126,7 +114,7 @@ export class BarLog {
     return this.chunks.used * this.chunks.stride * Float64Array.BYTES_PER_ELEMENT
   }
 
-  private room(cells: Float64Array, at: number): number {
+  private room(cells: Float64Array, at: number, start: number): number {
     const filled = cells[at + FILLED] ?? 0
     const length = (cells[at + LENGTH] ?? 0) + 1
     cells[at + LENGTH] = length
@@ -134,6 +122,7 @@ export class BarLog {
       cells[at + FILLED] = filled + 1
       return filled
     }
+    this.dropBefore(cells, at, start - this.limits.keepSeconds)
     if (length > this.limits.perSeries) {
       this.dropOldest(cells, at)
     }
@@ -143,6 +132,17 @@ export class BarLog {
     this.addChunk(cells, at)
     cells[at + FILLED] = 1
     return 0
+  }
+
+  private dropBefore(cells: Float64Array, at: number, second: number): void {
+    for (;;) {
+      const chunk = cells[at + OLDEST] ?? 0
+      const end = this.chunks.at(chunk) + (CHUNK - 1) * BAR + START
+      if (chunk === cells[at + NEWEST] || (this.chunks.page(chunk)[end] ?? 0) >= second) {
+        return
+      }
+      this.dropOldest(cells, at)
+    }
   }
 
   private addChunk(cells: Float64Array, at: number): void {

@@ -12,23 +12,25 @@ const MINUTE = 60
 /** Closed bars kept of one token: 300 of the widest resolution that is folded from each, and more of hours and days. */
 const perSeries: ReadonlyArray<number> = [9000, 9000, 4320, 1500]
 
-/** Of every width: the newest bar, then the series of those before it. */
-const LEVEL = BAR + SERIES
+/** The newest bar of every width, then the series of those before them. */
+const CLOSED = levels.length * BAR
+const CELLS = CLOSED + levels.length * SERIES
 
 /** The candles of every token at every stored width. One writer adds trades; readers read synchronously. */
 export class Candles {
   /** What one trade touches lies side by side. */
-  private readonly tokens = new Records(levels.length * LEVEL)
+  private readonly tokens = new Records(CELLS)
   private readonly recordOf: Uint32Array
   private readonly closed: ReadonlyArray<BarLog>
 
   /** Room for tokens numbered from 1 to `tokens`, and for `bars` closed bars of each stored width. */
   constructor(limits: { readonly tokens: number; readonly bars: number }) {
     this.recordOf = new Uint32Array(limits.tokens + 1)
-    this.closed = levels.map(
-      (_, level) =>
-        new BarLog(this.tokens, level * LEVEL + BAR, { perSeries: perSeries[level] ?? 0, total: limits.bars })
-    )
+    this.closed = levels.map((width, level) => {
+      const keepSeconds = width < MINUTE ? FINE_RETENTION : Number.POSITIVE_INFINITY
+      const limit = { perSeries: perSeries[level] ?? 0, total: limits.bars, keepSeconds }
+      return new BarLog(this.tokens, CLOSED + level * SERIES, limit)
+    })
   }
 
   /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
@@ -41,7 +43,7 @@ export class Candles {
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
-      const at = base + level * LEVEL
+      const at = base + level * BAR
       const past = print.second - (cells[at + START] ?? 0)
       if (past < 0) {
         this.addLate(level, id, print)
@@ -61,7 +63,7 @@ export class Candles {
     const id = this.recordOf[token] ?? 0
     return foldBars(
       (visit) => {
-        if (id !== 0 && visit(this.tokens.page(id), this.tokens.at(id) + level * LEVEL)) {
+        if (id !== 0 && visit(this.tokens.page(id), this.tokens.at(id) + level * BAR)) {
           log?.walkBack(id, visit)
         }
       },
@@ -95,7 +97,7 @@ export class Candles {
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
-      const at = base + level * LEVEL
+      const at = base + level * BAR
       beginBar(cells, at, floorTo(print.second, levels[level] ?? 1))
       addToBar(cells, at, print)
     }
@@ -103,12 +105,8 @@ export class Candles {
 
   private close(level: number, id: number, print: Print, cells: Float64Array, at: number): void {
     const width = levels[level] ?? 1
-    const log = this.closed[level]
-    log?.append(id, cells, at)
+    this.closed[level]?.append(id, cells, at)
     beginBar(cells, at, floorTo(print.second, width))
-    if (width < MINUTE) {
-      log?.dropBefore(id, print.second - FINE_RETENTION)
-    }
   }
 
   private addLate(level: number, id: number, print: Print): void {

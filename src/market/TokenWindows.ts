@@ -10,23 +10,22 @@ const UNPRICED = 2
 const VOLUME = 3
 const SUM = 5
 
-/** The sum of everything seen, then what has left each window: the difference is what a window holds. */
+/** What every trade touches comes first, eight cells to a cache line: the sum of everything seen, and the last price. */
 const SEEN = 0
-const LEFT = SUM
-/** For each window: its distinct traders, the price in force when it began, and the order key of that price. */
-const EDGE = LEFT + WINDOWS * SUM
-const TRADERS = 0
-const START_PRICE = 1
-const START_KEY = 2
-const EDGE_CELLS = 3
-const LAST_PRICE = EDGE + WINDOWS * EDGE_CELLS
-const LAST_KEY = LAST_PRICE + 1
-const LAST_SECOND = LAST_PRICE + 2
-const FIRST_SECOND = LAST_PRICE + 3
-/** Trades of the journal that name the token, and the links of the idle. */
-const HELD = LAST_PRICE + 4
-const IDLE = LAST_PRICE + 5
-const CELLS = IDLE + 2
+const LAST_PRICE = SUM
+const LAST_KEY = 6
+const LAST_SECOND = 7
+/** Trades of the journal that name the token, its first second, the links of the idle, the distinct traders of each window. */
+const HELD = 8
+const FIRST_SECOND = 9
+const IDLE = 10
+const TRADERS = 12
+/** For each window: the sum of what has left it, the price in force when it began, and the order key of that price. */
+const LEFT = TRADERS + WINDOWS
+const START_PRICE = SUM
+const START_KEY = 6
+const LEFT_CELLS = 8
+const CELLS = LEFT + WINDOWS * LEFT_CELLS
 
 /** Where the links of the idle tokens lie in a record. */
 export const IDLE_LINK = IDLE
@@ -90,8 +89,8 @@ export class TokenWindows {
     cells[at + FIRST_SECOND] = second
     cells[at + LAST_SECOND] = second
     for (let window = 0; window < WINDOWS; window++) {
-      cells[at + EDGE + window * EDGE_CELLS + START_PRICE] = Number.NaN
-      cells[at + EDGE + window * EDGE_CELLS + START_KEY] = -1
+      cells[at + LEFT + window * LEFT_CELLS + START_PRICE] = Number.NaN
+      cells[at + LEFT + window * LEFT_CELLS + START_KEY] = -1
     }
     return id
   }
@@ -115,9 +114,8 @@ export class TokenWindows {
   /** Takes a trade out of one window; its price was in force when what is left of the window began. */
   leave(window: number, print: Print): void {
     const cells = this.records.page(print.token)
-    const base = this.records.at(print.token)
-    addSum(cells, base + LEFT + window * SUM, print)
-    const at = base + EDGE + window * EDGE_CELLS
+    const at = this.records.at(print.token) + LEFT + window * LEFT_CELLS
+    addSum(cells, at, print)
     if (!Number.isNaN(print.price) && print.key > (cells[at + START_KEY] ?? 0)) {
       cells[at + START_PRICE] = print.price
       cells[at + START_KEY] = print.key
@@ -126,7 +124,7 @@ export class TokenWindows {
 
   /** One wallet more, or less, in a window. */
   countTrader(token: number, window: number, change: 1 | -1): void {
-    const at = this.records.at(token) + EDGE + window * EDGE_CELLS + TRADERS
+    const at = this.records.at(token) + TRADERS + window
     const cells = this.records.page(token)
     cells[at] = (cells[at] ?? 0) + change
   }
@@ -144,8 +142,7 @@ export class TokenWindows {
   read(token: number, window: number): TokenWindow {
     const cells = this.records.page(token)
     const at = this.records.at(token)
-    const left = at + LEFT + window * SUM
-    const edge = at + EDGE + window * EDGE_CELLS
+    const left = at + LEFT + window * LEFT_CELLS
     const trades = (cells[at + TRADES] ?? 0) - (cells[left + TRADES] ?? 0)
     const buys = (cells[at + BUYS] ?? 0) - (cells[left + BUYS] ?? 0)
     return {
@@ -154,8 +151,8 @@ export class TokenWindows {
       sells: trades - buys,
       volumeUsdNanos: readWide(cells, at + VOLUME) - readWide(cells, left + VOLUME),
       unpriced: (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0),
-      traders: cells[edge + TRADERS] ?? 0,
-      startPrice: known(cells[edge + START_PRICE] ?? 0),
+      traders: cells[at + TRADERS + window] ?? 0,
+      startPrice: known(cells[left + START_PRICE] ?? 0),
       lastPrice: known(cells[at + LAST_PRICE] ?? 0)
     }
   }
@@ -181,13 +178,12 @@ export class TokenWindows {
   private look(token: number, window: number, glance: TokenGlance): void {
     const cells = this.records.page(token)
     const at = this.records.at(token)
-    const left = at + LEFT + window * SUM
-    const edge = at + EDGE + window * EDGE_CELLS
+    const left = at + LEFT + window * LEFT_CELLS
     glance.trades = (cells[at + TRADES] ?? 0) - (cells[left + TRADES] ?? 0)
     glance.unpriced = (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0)
     glance.volume = wideDifference(cells, at + VOLUME, left + VOLUME)
-    glance.traders = cells[edge + TRADERS] ?? 0
-    glance.startPrice = cells[edge + START_PRICE] ?? 0
+    glance.traders = cells[at + TRADERS + window] ?? 0
+    glance.startPrice = cells[left + START_PRICE] ?? 0
     glance.lastPrice = cells[at + LAST_PRICE] ?? 0
   }
 }
