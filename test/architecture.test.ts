@@ -53,7 +53,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   ],
   "effect/cli": ["access", "main.ts"],
   "effect/encoding": ["server", "simulator", "solana"],
-  "effect/http": ["App.ts", "client", "funding", "perps", "server", "simulator", "solana", "testing"],
+  "effect/http": ["App.ts", "client", "funding", "market", "perps", "server", "simulator", "solana", "testing"],
   "effect/http-api": ["api", "client", "main.ts", "server", "testing"],
   "effect/net": ["access", "server"],
   "effect/persistence": ["funding", "solana"],
@@ -70,6 +70,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:net": ["server"],
   "node:os": ["postgres"],
   "node:path": ["postgres", "solana"],
+  "node:querystring": ["server"],
   "node:sqlite": ["postgres"],
   "node:worker_threads": ["solana"],
   "node:zlib": ["access"]

@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import bs58 from "bs58"
 import { Duration, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { createHash } from "node:crypto"
 import { Signature } from "../../src/domain/Signature.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 import { TransactionStatus } from "../../src/solana/TransactionStatus.ts"
@@ -164,12 +162,16 @@ describe("TransactionStatusRpc", () => {
       const { advance, rpcUrl } = yield* Simulator
       yield* advance(5)
       const slot = Number(at(yield* askNode(rpcUrl, "getSlot"), "result"))
+      const block = yield* askNode(rpcUrl, "getBlock", slot, { encoding: "json", maxSupportedTransactionVersion: 0 })
+      const entries = at(block, "result", "transactions")
+      const done = Array.isArray(entries) ? entries.find((entry) => at(entry, "meta", "err") === null) : undefined
       const port = portTo({ rpcUrl, timeout: Duration.seconds(30) })
       yield* TransactionStatus.use(
         Effect.fnUntraced(function* ({ find }) {
-          const swap = createHash("sha512").update(`status:${slot}:0`).digest()
-          const report = yield* find(Signature.make(bs58.encode(swap)))
+          const report = yield* find(Signature.make(String(at(done, "transaction", "signatures", 0))))
           assert.deepInclude(report, { state: "finalized", terminal: true, slot, confirmations: null, error: null })
+          assert.isNotNull(report.feeLamports)
+          assert.isNotNull(report.blockTimeMs)
           assert.strictEqual(Option.isSome(yield* Effect.option(find(signature))), false)
         })
       ).pipe(Effect.provide(port))
