@@ -1,4 +1,4 @@
-import { addToBar, BAR, beginBar, START } from "./bar.ts"
+import { addToBar, BAR, beginBar, COUNT, START } from "./bar.ts"
 import { BarLog, SERIES } from "./BarLog.ts"
 import { type BarPage, type BarWindow, foldBars } from "./foldBars.ts"
 import type { Print } from "./Print.ts"
@@ -20,12 +20,10 @@ const CELLS = CLOSED + levels.length * SERIES
 export class Candles {
   /** What one trade touches lies side by side. */
   private readonly tokens = new Records(CELLS)
-  private readonly recordOf: Uint32Array
   private readonly closed: ReadonlyArray<BarLog>
 
-  /** Room for tokens numbered from 1 to `tokens`, and for `bars` closed bars of each stored width. */
-  constructor(limits: { readonly tokens: number; readonly bars: number }) {
-    this.recordOf = new Uint32Array(limits.tokens + 1)
+  /** Room for `bars` closed bars of each stored width. */
+  constructor(limits: { readonly bars: number }) {
     this.closed = levels.map((width, level) => {
       const keepSeconds = width < MINUTE ? FINE_RETENTION : Number.POSITIVE_INFINITY
       const limit = { perSeries: perSeries[level] ?? 0, total: limits.bars, keepSeconds }
@@ -35,8 +33,8 @@ export class Candles {
 
   /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
   add(print: Print): void {
-    const id = this.recordOf[print.token] ?? 0
-    if (id === 0) {
+    const id = print.token
+    if (!this.has(id)) {
       this.begin(print)
       return
     }
@@ -60,40 +58,41 @@ export class Candles {
   read(token: number, window: BarWindow): BarPage {
     const level = levelOf(window.resolution)
     const log = this.closed[level]
-    const id = this.recordOf[token] ?? 0
     return foldBars(
       (visit) => {
-        if (id !== 0 && visit(this.tokens.page(id), this.tokens.at(id) + level * BAR)) {
-          log?.walkBack(id, visit)
+        if (this.has(token) && visit(this.tokens.page(token), this.tokens.at(token) + level * BAR)) {
+          log?.walkBack(token, visit)
         }
       },
       window,
-      id !== 0 && log?.isTrimmed(id) === true
+      log?.isTrimmed(token) === true
     )
   }
 
   /** Forgets a token. */
   clear(token: number): void {
-    const id = this.recordOf[token] ?? 0
-    if (id === 0) {
-      return
+    if (this.has(token)) {
+      for (const log of this.closed) {
+        log.clear(token)
+      }
+      this.tokens.clear(token)
     }
-    for (const log of this.closed) {
-      log.clear(id)
-    }
-    this.tokens.give(id)
-    this.recordOf[token] = 0
   }
 
   /** Bytes in use. */
   get usedBytes(): number {
-    const open = this.tokens.used * this.tokens.stride * Float64Array.BYTES_PER_ELEMENT
+    const open = this.tokens.highest * CELLS * Float64Array.BYTES_PER_ELEMENT
     return this.closed.reduce((sum, log) => sum + log.usedBytes, open)
   }
 
+  /** A bar exists only with a trade in it. */
+  private has(token: number): boolean {
+    return (this.tokens.page(token)[this.tokens.at(token) + COUNT] ?? 0) > 0
+  }
+
   private begin(print: Print): void {
-    const id = this.tokens.take()
-    this.recordOf[print.token] = id
+    const id = print.token
+    this.tokens.clear(id)
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {

@@ -29,17 +29,23 @@ export class Records {
 
   /** A record of zeros, until it is given back. */
   take(): number {
-    const id = this.free.pop() ?? this.next++
+    const id = this.free.pop() ?? this.next
+    this.clear(id)
+    return id
+  }
+
+  /** Makes a record of zeros of a number that the caller chose; do not `take` from the same records. */
+  clear(id: number): void {
+    this.next = Math.max(this.next, id + 1)
     const page = this.pages[id >>> PAGE_BITS]
     if (page === undefined) {
       this.pages[id >>> PAGE_BITS] = new Float64Array(2 ** PAGE_BITS * this.stride)
-      return id
+      return
     }
     const at = this.at(id)
     for (let cell = at; cell < at + this.stride; cell++) {
       page[cell] = 0
     }
-    return id
   }
 
   /** Ends a record; its number may come back from `take`. */
@@ -47,7 +53,7 @@ export class Records {
     this.free.push(id)
   }
 
-  /** The largest number given out so far. */
+  /** The largest number used so far. */
   get highest(): number {
     return this.next - 1
   }

@@ -68,9 +68,8 @@ export class Tape {
   private readonly windows = new TokenWindows()
   private readonly journal: Journal
   private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
+  /** A token is known by the number of its mint. */
   private readonly mints: Addresses
-  /** The token of a mint's number, and the mint of a token. */
-  private readonly tokenOf: Array<number> = []
   private readonly mintOf: Array<Mint | undefined> = []
   private readonly print = new Print()
   private readonly limits: TapeLimits
@@ -113,7 +112,7 @@ export class Tape {
    * callers are paging through end. The activity of markets, which is not kept by trade, stays as it was.
    */
   correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
-    const token = this.find(mint)
+    const token = this.mints.find(mint)
     if (token !== 0) {
       this.journal.removeToken(token)
       this.forget(token)
@@ -134,18 +133,18 @@ export class Tape {
 
   /** Bars of a token; null when the tape does not know it. */
   bars(mint: Mint, window: BarWindow): BarPage | null {
-    const token = this.find(mint)
+    const token = this.mints.find(mint)
     return token === 0 ? null : this.candles.read(token, window)
   }
 
   /** Whether the tape knows the token. */
   has(mint: Mint): boolean {
-    return this.find(mint) !== 0
+    return this.mints.find(mint) !== 0
   }
 
   /** Seconds of the first and the newest trade of a token; null when the tape does not know it. */
   seen(mint: Mint): { readonly first: number; readonly last: number } | null {
-    const token = this.find(mint)
+    const token = this.mints.find(mint)
     return token === 0 ? null : this.windows.seen(token)
   }
 
@@ -161,13 +160,13 @@ export class Tape {
 
   /** One rolling window of a token; null when the tape does not know it. */
   window(mint: Mint, name: WindowName): TokenWindow | null {
-    const token = this.find(mint)
+    const token = this.mints.find(mint)
     return token === 0 ? null : this.windows.read(token, windowIndex[name])
   }
 
   /** A page of a token's wallets by observed volume; empty when the tape does not know the token. */
   topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | NoPage {
-    return this.views.page({ ...request, token: this.find(request.mint) })
+    return this.views.page({ ...request, token: this.mints.find(request.mint) })
   }
 
   /** The first second whose trades are all still in the windows, by age or for want of room. */
@@ -220,7 +219,7 @@ export class Tape {
   /** Finds token and wallet, and room for the trade; older trades may have to go. */
   private place(trade: TapeTrade): void {
     const { print } = this
-    const token = this.find(trade.mint)
+    const token = this.mints.find(trade.mint)
     print.token = token === 0 ? this.begin(trade.mint, print.second) : token
     print.trader = print.forWallet ? this.traderOf(print.token, trade.wallet) : 0
     while (this.journal.size >= this.limits.trades && this.journal.dropOldest()) {
@@ -275,8 +274,8 @@ export class Tape {
         break
       }
     }
-    const token = this.windows.begin(second)
-    this.tokenOf[this.mints.hold(mint)] = token
+    const token = this.mints.hold(mint)
+    this.windows.begin(token, second)
     this.mintOf[token] = mint
     this.idle.add(token)
     return token
@@ -287,16 +286,10 @@ export class Tape {
     this.views.drop(token)
     this.candles.clear(token)
     this.traders.clear(token)
-    this.windows.records.give(token)
     const mint = this.mintOf[token]
     if (mint !== undefined) {
       this.mints.drop(mint)
       this.mintOf[token] = undefined
     }
-  }
-
-  private find(mint: Mint): number {
-    const name = this.mints.find(mint)
-    return name === 0 ? 0 : (this.tokenOf[name] ?? 0)
   }
 }

@@ -79,9 +79,9 @@ export class TokenWindows {
   /** One record per token, under the token's own number. */
   readonly records = new Records(CELLS)
 
-  /** Begins a token and gives its number. */
-  begin(second: number): number {
-    const id = this.records.take()
+  /** Begins a token, first seen in a second. */
+  begin(id: number, second: number): void {
+    this.records.clear(id)
     const cells = this.records.page(id)
     const at = this.records.at(id)
     cells[at + LAST_PRICE] = Number.NaN
@@ -92,7 +92,6 @@ export class TokenWindows {
       cells[at + LEFT + window * LEFT_CELLS + START_PRICE] = Number.NaN
       cells[at + LEFT + window * LEFT_CELLS + START_KEY] = -1
     }
-    return id
   }
 
   /** Adds a trade to every window. */

@@ -13,7 +13,7 @@ const resolutions = Object.keys(widthOf).filter((name): name is Resolution => na
 const everything = (resolution: Resolution) => ({ resolution, from: null, to: null, limit: 100_000 })
 
 const fill = (trades: ReadonlyArray<TapeTrade>) => {
-  const candles = new Candles({ tokens: 10, bars: 1_000_000 })
+  const candles = new Candles({ bars: 1_000_000 })
   const print = new Print()
   for (const trade of trades) {
     print.read(trade)
@@ -70,7 +70,7 @@ describe("Candles", () => {
   it("begin weeks on Monday and months on the first, in UTC", () => {
     const day = 86_400
     const trades = [-1, 0, 7 * day - 1, 7 * day].map((second) => print({ timeMs: (MONDAY + second) * 1000 }))
-    const candles = new Candles({ tokens: 1, bars: 1000 })
+    const candles = new Candles({ bars: 1000 })
     for (const each of trades) {
       candles.add(each)
     }
@@ -84,7 +84,7 @@ describe("Candles", () => {
   })
 
   it("leave out buckets without a trade, and count those without a price", () => {
-    const candles = new Candles({ tokens: 1, bars: 1000 })
+    const candles = new Candles({ bars: 1000 })
     candles.add(print({ slot: 1 }))
     candles.add(print({ slot: 2, timeMs: (MONDAY + 120) * 1000, priceUsd: null, volumeUsdNanos: null }))
     candles.add(print({ slot: 3, timeMs: (MONDAY + 240) * 1000, priceUsd: 2 }))
@@ -125,7 +125,7 @@ describe("Candles", () => {
   })
 
   it("stay within their limits and say so, dropping the oldest first", () => {
-    const candles = new Candles({ tokens: 3, bars: 120 })
+    const candles = new Candles({ bars: 120 })
     for (let second = 0; second < 5000; second++) {
       const each = print({ slot: second, timeMs: (MONDAY + second) * 1000 })
       for (const token of [1, 2, 3]) {
@@ -143,7 +143,7 @@ describe("Candles", () => {
   })
 
   it("keep seconds for seven days", () => {
-    const candles = new Candles({ tokens: 1, bars: 1000 })
+    const candles = new Candles({ bars: 1000 })
     for (let day = 0; day < 30; day++) {
       candles.add(print({ slot: day, timeMs: (MONDAY + day * 86_400) * 1000 }))
     }
