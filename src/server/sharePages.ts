@@ -4,7 +4,7 @@ import { type Callout, httpsUrl, USD_DIGITS } from "../domain/Callout.ts"
 import { fromAtomic } from "../domain/decimal.ts"
 import { Html, html } from "./html.ts"
 import { cssPath, signPath } from "./shareStyle.ts"
-import { countText, excerpt, initial, priceText, timeText, usdText, visible } from "./shareText.ts"
+import { countText, dateText, excerpt, initial, priceText, timeText, usdText, visible } from "./shareText.ts"
 
 /** A page, and where the pictures on it come from: origins for its content security policy. */
 export interface Page {
@@ -60,8 +60,8 @@ const face = (options: {
   </div>`
 }
 
-const time = (timeMs: number): Html =>
-  html`<time datetime="${new Date(timeMs).toISOString()}">${timeText(timeMs)}</time>`
+const time = (timeMs: number, words = timeText): Html =>
+  html`<time datetime="${new Date(timeMs).toISOString()}">${words(timeMs)}</time>`
 
 const fact = (name: string, value: Html, kind = "fact"): Html =>
   html`<div class="${kind}">
@@ -109,7 +109,7 @@ const whoAndWhat = (callout: Callout, avatar: URL | null, image: URL | null): Ht
       ${face({ url: avatar, name: creator.displayName, seed: creator.id, kind: "person" })}
       <div>
         <bdi class="name">${visible(creator.displayName)}</bdi>
-        <div class="by"><bdi>@${visible(creator.username)}</bdi> · ${time(callout.createdAtMs)}</div>
+        <div class="by"><bdi>@${visible(creator.username)}</bdi> · ${time(callout.createdAtMs, dateText)}</div>
       </div>
     </div>
     <div class="token">
@@ -127,9 +127,9 @@ const figures = (callout: Callout): Html => {
   const { priceUsdAtCreate: price } = callout
   const atCall = price === null ? html`Unknown` : html`<data value="${price}">${priceText(price)}</data>`
   return html`<dl class="sums">
-      ${fact("Volume", sum(callout.attributedVolumeUsdNanos), "wide")} ${fact("Traders", count(callout.traderCount))}
+      ${fact("Volume", sum(callout.attributedVolumeUsdNanos))} ${fact("Traders", count(callout.traderCount))}
       ${fact("Clicks", count(callout.clickCount))} ${fact("Price at call", atCall)}
-      ${fact("Earned", sum(callout.earnedUsdNanos))} ${fact("Points", count(callout.pointsAwarded), "wide")}
+      ${fact("Earned", sum(callout.earnedUsdNanos))} ${fact("Points", count(callout.pointsAwarded))}
     </dl>
     <dl class="facts">
       ${fact("Token address", html`<code>${callout.mint}</code>`, "wide")} ${fact("Called", time(callout.createdAtMs))}

@@ -2,7 +2,15 @@
 import { Hash } from "effect"
 
 /** Fathom's sign: a sounding line over water. */
-export const sign = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img" aria-label="Fathom"><rect width="32" height="32" rx="9" fill="#0b7a75"/><path d="M6 12.5c2.2-2 4.5-2 6.7 0s4.4 2 6.6 0 4.5-2 6.7 0" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round"/><path d="M16 15v6.5" stroke="#fff" stroke-width="2.2" stroke-linecap="round"/><circle cx="16" cy="24.3" r="2.3" fill="#ffd27a"/></svg>
+export const sign = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img" aria-label="Fathom">
+<rect width="32" height="32" rx="9" fill="#0b7a75"/>
+<g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round">
+<path d="M5.5 9.5c1.75 1.9 3.5 1.9 5.25 0s3.5-1.9 5.25 0 3.5 1.9 5.25 0 3.5-1.9 5.25 0"/>
+<path d="M9 16c1.75 1.6 3.5 1.6 5.25 0M17.75 16c1.75-1.6 3.5-1.6 5.25 0" stroke-opacity=".45"/>
+<path d="M16 10.5v9.5"/>
+</g>
+<path d="M16 19l3 5.2a3.4 3.4 0 1 1-6 0z" fill="#ffd27a"/>
+</svg>
 `
 
 /** The style sheet. */
@@ -57,9 +65,10 @@ main { width: 100%; max-width: 42rem; margin: auto; padding: 0.25rem 0 1.5rem; }
 .who > div:last-child { min-width: 0; line-height: 1.35; }
 .name { display: block; font-weight: 650; overflow-wrap: anywhere; }
 .by { color: var(--soft); font-size: 0.875rem; overflow-wrap: anywhere; }
-.face { flex: none; display: grid; width: 2.75rem; height: 2.75rem; overflow: hidden; border-radius: 50%; color: #fff; font-weight: 650; }
+.face { flex: none; display: grid; grid-template: 100% / 100%; width: 2.75rem; height: 2.75rem; overflow: hidden; border-radius: 50%; color: #fff; font-weight: 650; }
 .face > * { grid-area: 1 / 1; place-self: center; }
-.face > img { width: 100%; height: 100%; object-fit: cover; color: transparent; }
+/* Stretched and not sized: a picture that never comes then leaves no broken one behind. */
+.face > img { place-self: stretch; min-width: 0; min-height: 0; object-fit: cover; }
 .coin { width: 3.25rem; height: 3.25rem; font-size: 1.2rem; border-radius: 1rem; }
 .hue-0 { background: #0b7a75; } .hue-1 { background: #3d5a98; } .hue-2 { background: #7a4b94; } .hue-3 { background: #a8456b; }
 .hue-4 { background: #a85c2c; } .hue-5 { background: #7a6a1f; } .hue-6 { background: #3f7a3a; } .hue-7 { background: #4a6572; }
@@ -82,7 +91,7 @@ dd { margin: 0.1rem 0 0; font-weight: 650; font-variant-numeric: tabular-nums; o
 .fine { margin: 1rem 0.25rem 0; text-wrap: pretty; }
 .end { padding: 0.5rem 0 calc(1.5rem + env(safe-area-inset-bottom)); }
 .lost { padding: 3rem 1.5rem; text-align: center; }
-.lost p { margin: 0.75rem auto 0; max-width: 26rem; color: var(--soft); text-wrap: balance; }
+.lost p:last-child { margin: 0.75rem auto 0; max-width: 26rem; color: var(--soft); text-wrap: balance; }
 .code { color: var(--accent); font-weight: 650; letter-spacing: 0.06em; font-size: 0.875rem; margin: 0 0 0.5rem; }
 @media (max-width: 30rem) {
   main { margin-block: 0; }
@@ -91,7 +100,6 @@ dd { margin: 0.1rem 0 0; font-weight: 650; font-variant-numeric: tabular-nums; o
   .sums > div { padding: 0.75rem 1.15rem; }
   .facts { padding: 1.1rem 1.15rem 1.25rem; }
   .sums { grid-template-columns: 1fr 1fr; }
-  .sums > .wide { grid-column: 1 / -1; }
   .words { font-size: 1.0625rem; }
   h1 { font-size: 1.3125rem; }
 }

@@ -39,15 +39,11 @@ const smallUsd = new Intl.NumberFormat("en-US", {
   minimumSignificantDigits: 2,
   maximumSignificantDigits: 4
 })
+const digits = new Intl.NumberFormat("en-US")
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 })
-const date = new Intl.DateTimeFormat("en-GB", {
-  timeZone: "UTC",
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit"
-})
+const day = { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" } as const
+const date = new Intl.DateTimeFormat("en-GB", day)
+const moment = new Intl.DateTimeFormat("en-GB", { ...day, hour: "2-digit", minute: "2-digit" })
 
 /** Dollars to the cent below a thousand, then in thousands, millions and so on. */
 export const usdText = (nanos: bigint): string => {
@@ -59,7 +55,10 @@ export const usdText = (nanos: bigint): string => {
 export const priceText = (price: string): string => (Number(price) < 1 ? smallUsd : exactUsd).format(Number(price))
 
 /** A count: all digits below ten thousand. */
-export const countText = (count: number | bigint): string => (count < 10_000 ? String(count) : compact.format(count))
+export const countText = (count: number | bigint): string => (count < 10_000 ? digits : compact).format(count)
 
 /** A moment in words, in UTC. */
-export const timeText = (timeMs: number): string => `${date.format(timeMs)} UTC`
+export const timeText = (timeMs: number): string => `${moment.format(timeMs)} UTC`
+
+/** A day in words, in UTC. */
+export const dateText = (timeMs: number): string => date.format(timeMs)
