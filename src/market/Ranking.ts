@@ -21,7 +21,10 @@ export class Ranking {
     this.ranked = ranked
     this.tie = tie
     this.left = ranked.ids.length
-    this.heap = Uint32Array.from(ranked.ids.keys())
+    this.heap = new Uint32Array(this.left)
+    for (let at = 0; at < this.left; at++) {
+      this.heap[at] = at
+    }
     for (let at = (this.left >>> 1) - 1; at >= 0; at--) {
       this.sink(at)
     }

@@ -95,11 +95,21 @@ export class TokenRanking {
     if (made !== undefined) {
       return made
     }
-    const values = Float64Array.from(this.tokens, (token) => valueOf[rank](token) ?? Number.NaN)
-    const ids = Uint32Array.from(values.keys()).filter((at) => !Number.isNaN(values[at]))
-    const high = Float64Array.from(ids, (at) => values[at] ?? 0)
-    const low = new Float64Array(ids.length)
-    const ranking = new Ranking({ ids, high, low }, (a, b) => precedes(this.tokens[a], this.tokens[b]))
+    const ids = new Uint32Array(this.tokens.length)
+    const high = new Float64Array(this.tokens.length)
+    const low = new Float64Array(this.tokens.length)
+    let size = 0
+    for (const [at, token] of this.tokens.entries()) {
+      const value = valueOf[rank](token)
+      if (value !== null) {
+        ids[size] = at
+        high[size] = value
+        size++
+      }
+    }
+    const ranking = new Ranking({ ids: ids.subarray(0, size), high, low }, (a, b) =>
+      precedes(this.tokens[a], this.tokens[b])
+    )
     this.rankings.set(rank, ranking)
     return ranking
   }

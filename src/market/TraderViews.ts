@@ -159,17 +159,23 @@ export class TraderViews {
   }
 
   private rank(token: number, window: TraderWindow, kept: Map<number, TraderRow>): Ranking {
-    const ids = Uint32Array.from(this.traders.of(token)).filter((trader) => this.traders.isIn(trader, window))
-    const high = new Float64Array(ids.length)
-    const low = new Float64Array(ids.length)
+    const all = this.traders.of(token)
+    const ids = new Uint32Array(all.length)
+    const high = new Float64Array(all.length)
+    const low = new Float64Array(all.length)
     const volume = new Float64Array(2)
-    for (let at = 0; at < ids.length; at++) {
-      this.traders.volume(ids[at] ?? 0, window, volume)
-      high[at] = volume[0] ?? 0
-      low[at] = volume[1] ?? 0
+    let size = 0
+    for (const trader of all) {
+      if (this.traders.isIn(trader, window)) {
+        this.traders.volume(trader, window, volume)
+        ids[size] = trader
+        high[size] = volume[0] ?? 0
+        low[size] = volume[1] ?? 0
+        size++
+      }
     }
     const walletOf = (trader: number) => kept.get(trader)?.wallet ?? this.traders.walletOf(trader)
-    return new Ranking({ ids, high, low }, (a, b) => (walletOf(a) < walletOf(b) ? -1 : 1))
+    return new Ranking({ ids: ids.subarray(0, size), high, low }, (a, b) => (walletOf(a) < walletOf(b) ? -1 : 1))
   }
 
   private end(view: View): void {
