@@ -1,7 +1,8 @@
 /** One question to the funding service over HTTP: its deadline, the size of its answer, and when the service is left alone. */
-import { Cause, Duration, Effect, Exit, Option, Redacted, Schedule, Stream } from "effect"
+import { Cause, Duration, Effect, Exit, Option, Redacted, Schedule } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { CircuitBreaker } from "effect/persistence"
+import { boundedText } from "../domain/boundedText.ts"
 import { FundingUnavailable } from "./FundingClient.ts"
 import type { FundingSettings } from "./fundingSettings.ts"
 
@@ -45,22 +46,8 @@ const brokenOff = ({ reason }: HttpClientError.HttpClientError): FundingUnavaila
 
 const malformed = (detail: string) => new FundingUnavailable({ reason: "malformed", detail })
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-
-/** The body as text. Reading stops where it gets too long: the client itself takes whatever comes. */
-const textOf = Effect.fnUntraced(function* ({ stream }: HttpClientResponse.HttpClientResponse, maxBytes: number) {
-  const chunks: Array<Uint8Array> = []
-  let size = 0
-  yield* Stream.runForEach(stream, (chunk) => {
-    chunks.push(chunk)
-    size += chunk.length
-    return size > maxBytes ? malformed(`an answer of more than ${maxBytes} bytes`) : Effect.void
-  })
-  return yield* Effect.try({
-    try: () => utf8.decode(Buffer.concat(chunks)),
-    catch: () => malformed("an answer that is no text")
-  })
-})
+const textOf = ({ stream }: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
+  boundedText(stream, maxBytes).pipe(Effect.catchTag("UnusableText", ({ detail }) => Effect.fail(malformed(detail))))
 
 // One answer that is wrong says nothing about how the service fares.
 const outcomeOf = (exit: Exit.Exit<Reply, FundingUnavailable>): CircuitBreaker.Outcome => {

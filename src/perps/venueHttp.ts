@@ -1,6 +1,7 @@
 /** One request to a venue: bounded, decoded, and every way it can go wrong named. */
-import { ByteSize, Effect, Schema, Stream } from "effect"
+import { ByteSize, Effect, Schema } from "effect"
 import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { boundedText } from "../domain/boundedText.ts"
 import { NoMarket, VenueUnreadable } from "./Venue.ts"
 
 const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(4))
@@ -27,19 +28,9 @@ export type Ask = <A>(
 
 const unreadable = (why: VenueUnreadable["why"], detail: string) => new VenueUnreadable({ why, detail })
 
-const boundedText = (response: HttpClientResponse.HttpClientResponse) =>
-  response.stream.pipe(
-    Stream.runFoldEffect(
-      () => ({ bytes: 0, parts: new Array<Uint8Array>() }),
-      (heard, part) => {
-        heard.bytes += part.length
-        heard.parts.push(part)
-        return heard.bytes > MAX_BODY
-          ? Effect.fail(unreadable("malformed", `more than ${MAX_BODY} bytes`))
-          : Effect.succeed(heard)
-      }
-    ),
-    Effect.map(({ parts }) => Buffer.concat(parts).toString("utf8"))
+const textOf = ({ stream }: HttpClientResponse.HttpClientResponse) =>
+  boundedText(stream, MAX_BODY).pipe(
+    Effect.catchTag("UnusableText", ({ detail }) => Effect.fail(unreadable("malformed", detail)))
   )
 
 const refused = (status: number): VenueUnreadable => {
@@ -63,7 +54,7 @@ export const makeAsk: Effect.Effect<Ask, never, HttpClient.HttpClient> = Effect.
       if (response.status !== 200) {
         return yield* refused(response.status)
       }
-      const text = yield* boundedText(response)
+      const text = yield* textOf(response)
       const value = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text).pipe(
         Effect.mapError(() => unreadable("malformed", `an unexpected answer of ${text.length} characters`))
       )

@@ -1,6 +1,7 @@
 /** JSON-RPC over HTTP: one call, its deadline, and when it is worth asking again. */
 import { ByteSize, Clock, Duration, Effect, Redacted, Result, Schedule, Schema, Semaphore } from "effect"
-import { HttpClient, HttpClientRequest, type HttpClientResponse, HttpIncomingMessage } from "effect/http"
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { boundedText } from "../domain/boundedText.ts"
 import { parseJson } from "./accountJson.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
 import type { RpcSettings } from "./rpcSettings.ts"
@@ -27,7 +28,7 @@ const Answer = Schema.Struct({
 })
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
 
-const MAX_BODY = ByteSize.mebibytes(256)
+const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(256))
 /** A node that asks for more patience than this is not waited for: the caller decides. */
 const LONGEST_REST = Duration.seconds(10)
 /** Codes by which a node says that it is behind, unhealthy, or not yet at the slot asked for. */
@@ -107,7 +108,10 @@ export const makeRpcCall = Effect.fnUntraced(function* (settings: RpcSettings) {
       if (response.status !== 200) {
         return yield* Effect.fail(refusedStatus(method, response, yield* Clock.currentTimeMillis))
       }
-      return yield* Effect.fromResult(resultOf(method, yield* response.text))
+      const text = yield* boundedText(response.stream, MAX_BODY).pipe(
+        Effect.catchTag("UnusableText", ({ detail }) => Effect.fail(refuse("invalid", `${method}: ${detail}`)))
+      )
+      return yield* Effect.fromResult(resultOf(method, text))
     },
     Effect.catchTag("HttpClientError", (error) =>
       // The error's own message names the address of the node, which may hold a key.
@@ -124,7 +128,6 @@ export const makeRpcCall = Effect.fnUntraced(function* (settings: RpcSettings) {
       permits.withPermit,
       Effect.retry({ schedule: patience(settings.retries), while: ({ again }) => again }),
       Effect.mapError(({ unavailable }) => unavailable),
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, MAX_BODY),
       Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
     )
   return call
