@@ -12,7 +12,7 @@ export interface BlockWorkerSettings {
   readonly concurrency: number
 }
 
-/** `read` asks for a block; `more` for the next part of one; `drop` says that nobody wants it any more. */
+/** `read` asks for a block; `more` for the first or next part of one that is ready; `drop` says that nobody wants it any more. */
 export interface BlockRequest {
   readonly _tag: "read" | "more" | "drop"
   readonly id: number
@@ -22,8 +22,9 @@ export interface BlockRequest {
 /** Everything of a block but its transactions. */
 export type BlockHead = Omit<DecodedBlock, "transactions">
 
-/** A part of a block, small enough to be taken in without anybody noticing; or why there is none. */
+/** Word that a block lies ready; a part of a block, small enough to be taken in without anybody noticing; or why there is none. */
 export type BlockReply =
+  | { readonly _tag: "ready"; readonly id: number }
   | {
       readonly _tag: "part"
       readonly id: number

@@ -8,6 +8,7 @@ import { ChainUnavailable } from "./ChainFeed.ts"
 /** Someone who waits for a block, and what has come of it. */
 interface Waiting {
   readonly slot: number
+  isReady: boolean
   readonly transactions: Array<BlockTransaction>
   readonly resume: (outcome: Effect.Effect<DecodedBlock, ChainUnavailable>) => void
 }
@@ -22,11 +23,15 @@ const failureOf = ({ reason, detail, rpcCode, retryAfterMs }: Extract<BlockReply
     ...(retryAfterMs !== undefined && { retryAfterMs })
   })
 
-/** A thread with those who wait for it. */
+/**
+ * A thread with those who wait for it. Blocks are taken in one at a time, that of the lowest slot first: the others lie
+ * in the thread until their turn, where they burden nobody's memory.
+ */
 class BlockThread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
+  #taking: number | null = null
   ended = false
 
   constructor(entry: URL, settings: BlockWorkerSettings) {
@@ -39,11 +44,11 @@ class BlockThread {
   read(slot: number): Effect.Effect<DecodedBlock, ChainUnavailable> {
     return Effect.callback<DecodedBlock, ChainUnavailable>((resume) => {
       const id = ++this.#lastId
-      this.#waiting.set(id, { slot, transactions: [], resume })
+      this.#waiting.set(id, { slot, isReady: false, transactions: [], resume })
       this.#post({ _tag: "read", id, slot })
       return Effect.sync(() => {
-        this.#waiting.delete(id)
         this.#post({ _tag: "drop", id, slot })
+        this.#leave(id)
       })
     })
   }
@@ -62,19 +67,40 @@ class BlockThread {
     if (waiting === undefined) {
       return
     }
-    if (reply._tag === "failure") {
-      this.#waiting.delete(reply.id)
-      waiting.resume(Effect.fail(failureOf(reply)))
+    switch (reply._tag) {
+      case "ready":
+        waiting.isReady = true
+        return this.#takeLowest()
+      case "failure":
+        waiting.resume(Effect.fail(failureOf(reply)))
+        return this.#leave(reply.id)
+      case "part":
+        waiting.transactions.push(...reply.transactions)
+        if (!reply.isLast) {
+          // Asked for one by one: between two parts others have their turn.
+          return this.#post({ _tag: "more", id: reply.id, slot: waiting.slot })
+        }
+        waiting.resume(Effect.succeed({ ...reply.head, transactions: waiting.transactions }))
+        return this.#leave(reply.id)
+    }
+  }
+
+  #takeLowest(): void {
+    if (this.#taking !== null) {
       return
     }
-    waiting.transactions.push(...reply.transactions)
-    if (!reply.isLast) {
-      // Asked for one by one: between two parts others have their turn.
-      this.#post({ _tag: "more", id: reply.id, slot: waiting.slot })
-      return
+    const [lowest] = Array.from(this.#waiting).toSorted(([, a], [, b]) => a.slot - b.slot)
+    if (lowest?.[1].isReady === true) {
+      const [id, { slot }] = lowest
+      this.#taking = id
+      this.#post({ _tag: "more", id, slot })
     }
-    this.#waiting.delete(reply.id)
-    waiting.resume(Effect.succeed({ ...reply.head, transactions: waiting.transactions }))
+  }
+
+  #leave(id: number): void {
+    this.#waiting.delete(id)
+    this.#taking = this.#taking === id ? null : this.#taking
+    this.#takeLowest()
   }
 
   #end(): void {

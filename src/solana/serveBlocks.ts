@@ -95,9 +95,14 @@ export const serveBlocks = (decode: DecodeBlock): void => {
   const read = (id: number, slot: number): void => {
     const work = Effect.promise(() => reader).pipe(
       Effect.flatMap((readBlock) => readBlock(slot)),
+      // Whoever waits has to hear of it, whatever went wrong.
+      Effect.catchDefect(() => Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "getBlock: a defect" }))),
       Effect.match({
         onFailure: (error) => post(failure(id, error)),
-        onSuccess: (block) => sendPart(id, { block, from: 0 })
+        onSuccess: (block) => {
+          unsent.set(id, { block, from: 0 })
+          post({ _tag: "ready", id })
+        }
       }),
       Effect.ensuring(Effect.sync(() => running.delete(id)))
     )

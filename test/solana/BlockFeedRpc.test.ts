@@ -115,14 +115,14 @@ describe("BlockFeed.layerRpc", () => {
       yield* BlockFeed.use((feed) =>
         Effect.gen(function* () {
           assert.strictEqual(feed.freshness().state, "down")
-          yield* feed.follow(null).pipe(Stream.take(5), Stream.runDrain, Effect.timeout("20 seconds"))
+          yield* feed.follow(null).pipe(Stream.take(4), Stream.runDrain, Effect.timeout("20 seconds"))
           const { slot, state, heardAtMs } = feed.freshness()
           assert.strictEqual(state, "live")
           assert.isAbove(slot, 1_000_000)
           assert.isNotNull(heardAtMs)
         })
       ).pipe(Effect.provide(feedOf(rpcUrl)))
-    }).pipe(Effect.provide(Simulator.layer({ seed: "live blocks", speed: 8 })))
+    }).pipe(Effect.provide(Simulator.layer({ seed: "live blocks", speed: 2 })))
   )
 
   it.live("asks again after 429, 503 and an answer that comes too late", () =>
