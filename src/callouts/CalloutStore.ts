@@ -13,7 +13,7 @@ import { makeMemoryCallouts } from "./memoryCallouts.ts"
 export class CalloutStore extends Context.Service<
   CalloutStore,
   {
-    /** Keeps a callout. False, and nothing happens, when its id is taken. */
+    /** Keeps a callout. False, and nothing happens, when its id is taken. One that breaks the rules of its type is a defect. */
     post(callout: NewCallout): Effect.Effect<boolean, CalloutStoreUnavailable>
     /** Takes a callout away for good. False when there is none to take. */
     remove(id: string): Effect.Effect<boolean, CalloutStoreUnavailable>

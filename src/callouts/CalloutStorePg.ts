@@ -6,7 +6,7 @@ import {
   type CalloutSelection,
   CalloutStoreUnavailable,
   isCalloutId,
-  type NewCallout
+  NewCallout
 } from "../domain/Callout.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"
@@ -35,7 +35,7 @@ const make = Effect.gen(function* () {
 
   return CalloutStore.of({
     post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>
-      Effect.flatMap(now, (nowMs) => write(sql.withTransaction(table.post(callout, nowMs))))
+      Effect.flatMap(now, (nowMs) => write(sql.withTransaction(table.post(NewCallout.make(callout), nowMs))))
     ),
     // What cannot be an id may hold what the database cannot even be asked about.
     remove: Effect.fn("CalloutStore.remove")((id: string) =>

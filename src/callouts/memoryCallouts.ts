@@ -5,7 +5,7 @@ import {
   Callout,
   type CalloutSelection,
   type CalloutSlice,
-  type NewCallout,
+  NewCallout,
   statusAt
 } from "../domain/Callout.ts"
 
@@ -104,10 +104,10 @@ export const makeMemoryCallouts = () => {
   return {
     post: Effect.fn("CalloutStore.post")((posted: NewCallout) =>
       Effect.sync(() => {
+        const callout = Callout.make({ ...NewCallout.make(posted), ...NOTHING_YET, status: "active" })
         if (entries.has(posted.id)) {
           return false
         }
-        const callout = Callout.make({ ...posted, ...NOTHING_YET, status: "active" })
         entries.set(posted.id, { callout, isRemoved: false, at: ++ledger, traders: new Set(), gains: [] })
         return true
       })

@@ -34,6 +34,9 @@ const UsdPrice = Schema.String.check(
   Schema.isPattern(/^(?:[1-9][0-9]{0,19}|(?:0|[1-9][0-9]{0,19})\.[0-9]{0,29}[1-9])$/u, { expected: "a decimal price" })
 )
 
+/** Milliseconds since the Unix epoch, before the year 10000. */
+const TimeMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_300_799_999 }))
+
 const Sum = Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))
 
 /** Who posted a callout, as they were when they did. */
@@ -48,8 +51,8 @@ const posted = {
   id: CalloutId,
   mint: Address,
   body: Body,
-  createdAtMs: Schema.Int,
-  expiresAtMs: Schema.Int,
+  createdAtMs: TimeMs,
+  expiresAtMs: TimeMs,
   creator: CalloutCreator,
   tokenSymbol: Schema.NullOr(Line),
   tokenName: Schema.NullOr(Line),
@@ -96,6 +99,7 @@ export interface AttributedTrade {
   readonly tradeId: string
   readonly calloutId: string
   readonly trader: Address
+  /** Never negative, like what follows. */
   readonly volumeUsdNanos: bigint
   readonly earnedUsdNanos: bigint
   readonly points: bigint

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Effect, Exit, type Layer } from "effect"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import type { Address } from "../../src/domain/Address.ts"
-import type { CalloutPlace, CalloutSort } from "../../src/domain/Callout.ts"
+import type { CalloutPlace, CalloutSort, NewCallout } from "../../src/domain/Callout.ts"
 import { addressOf, at, calloutOf, START, tradeOf } from "./callouts.ts"
 
 const NOW = START + 1000
@@ -87,6 +87,30 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
         assert.isTrue(yield* callouts.post(calloutOf("co_taken", { mint: addressOf(11), body: "first" })))
         assert.isFalse(yield* callouts.post(calloutOf("co_taken", { mint: addressOf(11), body: "second" })))
         assert.strictEqual((yield* callouts.find("co_taken"))?.body, "first")
+      }).pipe(now)
+    )
+
+    it.effect("takes no callout that could not be shown", () =>
+      Effect.gen(function* () {
+        const callouts = yield* CalloutStore
+        const { creator } = calloutOf("co_bad")
+        const wrong: ReadonlyArray<Partial<NewCallout>> = [
+          { body: "" },
+          { body: "a\0b" },
+          { body: "half a pair \ud800" },
+          { body: "x".repeat(1001) },
+          { createdAtMs: -1 },
+          { expiresAtMs: 1e15 },
+          { creator: { ...creator, avatarUrl: "javascript:alert(1)" } },
+          { creator: { ...creator, displayName: "two\nlines" } },
+          { tokenImageUrl: "http://images.example/fern.png" },
+          { priceUsdAtCreate: "1e-9" }
+        ]
+        for (const fields of wrong) {
+          const exit = yield* Effect.exit(callouts.post(calloutOf("co_bad", fields)))
+          assert.isTrue(Exit.hasDies(exit), JSON.stringify(fields))
+        }
+        assert.isNull(yield* callouts.find("co_bad"))
       }).pipe(now)
     )
 
