@@ -11,6 +11,11 @@ import { Address, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
 import { FundingClient } from "./funding/FundingClient.ts"
 import * as FundingClientHttp from "./funding/FundingClientHttp.ts"
+import type { EvmCandles } from "./market/EvmCandles.ts"
+import * as EvmCandlesHttp from "./market/EvmCandlesHttp.ts"
+import { MarketReader } from "./market/MarketReader.ts"
+import { TradeFeed } from "./market/TradeFeed.ts"
+import { TradeTape } from "./market/TradeTape.ts"
 import * as Database from "./postgres/Database.ts"
 import type { PerpsVenues } from "./perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "./perps/PerpsVenuesHttp.ts"
@@ -21,10 +26,12 @@ import { MarketSource } from "./server/MarketSource.ts"
 import * as Server from "./server/Server.ts"
 import { Settings } from "./server/Settings.ts"
 import * as Welcome from "./server/Welcome.ts"
+import { EvmCandleSource } from "./simulator/EvmCandleSource.ts"
 import { FundingDesk } from "./simulator/FundingDesk.ts"
 import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { Simulator } from "./simulator/Simulator.ts"
 import { calloutsOf } from "./simulator/callouts.ts"
+import * as BlockFeedRpc from "./solana/BlockFeedRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
 import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
 import * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
@@ -36,11 +43,13 @@ import { PriceBook } from "./tokens/PriceBook.ts"
 import { RiskReader } from "./tokens/RiskReader.ts"
 import { TokenBook } from "./tokens/TokenBook.ts"
 import { TokenReader } from "./tokens/TokenReader.ts"
+import { blockWorker } from "./trades/decodeBlock.ts"
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
   TransactionStatusRpc.layer(),
+  TradeFeed.layer.pipe(Layer.provide(BlockFeedRpc.layer({ worker: blockWorker }))),
   Layer.effect(
     MarketSource,
     Effect.map(Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault([USDC])), (mints) =>
@@ -57,7 +66,11 @@ const recording = (folder: string) =>
       MarketSource.of({ description: `the recording in ${folder}`, sandbox: true, mints })
     )
   ).pipe(
-    Layer.provideMerge([ChainFeedDump.layer(folder, { complete: standInMints }), TransactionStatus.layerUnreachable])
+    Layer.provideMerge([
+      ChainFeedDump.layer(folder, { complete: standInMints }),
+      TransactionStatus.layerUnreachable,
+      TradeFeed.layerSilent
+    ])
   )
 
 /** The market of our own, behind the same client that a real node would be. */
@@ -66,6 +79,7 @@ const simulation = Layer.unwrap(
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
+      TradeFeed.layer.pipe(Layer.provide(BlockFeedRpc.layer({ worker: blockWorker, rpcUrl }))),
       Layer.succeed(
         MarketSource,
         MarketSource.of({
@@ -83,7 +97,7 @@ const simulation = Layer.unwrap(
 ).pipe(Layer.provide(Simulator.layerConfig))
 
 type Market = Layer.Layer<
-  ChainFeed | TransactionStatus | MarketSource,
+  ChainFeed | TransactionStatus | TradeFeed | MarketSource,
   Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >
@@ -127,6 +141,27 @@ const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerg
 
 const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
   Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown])
+)
+
+/** A source of candles of our own, behind the same client that a real one would be. */
+const evmSource = Layer.unwrap(Effect.map(EvmCandleSource, ({ url }) => EvmCandlesHttp.layer(url))).pipe(
+  Layer.provide(EvmCandleSource.layerConfig)
+)
+
+type Evm = Layer.Layer<EvmCandles, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
+
+/** Where `EVM_CANDLES_URL` says; our own beside a simulated market, and none beside a real one. */
+const evm: Evm = Layer.unwrap(
+  Effect.gen(function* () {
+    const folder = yield* Config.option(Config.String("ACCOUNTS_DIR"))
+    const rpcUrl = yield* Config.option(Config.String("SOLANA_RPC_URL"))
+    const chosen: Evm = Option.isSome(folder) || Option.isSome(rpcUrl) ? EvmCandlesHttp.layer() : evmSource
+    return chosen
+  })
+)
+
+const reads = MarketReader.layer.pipe(
+  Layer.provide([TradeTape.layer.pipe(Layer.provide(PriceBook.layer)), TokenBook.layer, evm])
 )
 
 type Perps = Layer.Layer<PerpsVenues, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
@@ -179,7 +214,7 @@ export const layer = Welcome.layer.pipe(
     funding,
     perps
   ]),
-  Layer.provide(tokens),
+  Layer.provide([tokens, reads]),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

@@ -4,6 +4,7 @@ import { AccountFundingGroup } from "./AccountFunding.ts"
 import { withAdmission } from "./document.ts"
 import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
+import { MarketGroup } from "./Market.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { Refusals } from "./Refusals.ts"
 import { RoutingGroup } from "./Routing.ts"
@@ -17,6 +18,7 @@ const contract = HttpApi.make("fathom")
   .add(AccountFundingGroup)
   .add(SpotGroup)
   .add(RoutingGroup)
+  .add(MarketGroup)
   .add(TokensGroup)
   .add(PerpsGroup)
   .add(CalloutsGroup)

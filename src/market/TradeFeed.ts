@@ -1,6 +1,8 @@
-import { Context, Layer, Stream } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import type { Launch } from "../domain/Launch.ts"
+import { BlockFeed } from "../solana/BlockFeed.ts"
 import type { DecodedTrades } from "../trades/decode.ts"
+import { makeBatches } from "./blockBatches.ts"
 
 /** What one block did to the market. */
 export interface TradeBatch {
@@ -22,6 +24,14 @@ export class TradeFeed extends Context.Service<
     readonly batches: Stream.Stream<TradeBatch>
   }
 >()("fathom/market/TradeFeed") {
+  /** The blocks of the chain, from as far back as the feed catches up. */
+  static readonly layer: Layer.Layer<TradeFeed, never, BlockFeed> = Layer.effect(
+    TradeFeed,
+    Effect.map(BlockFeed, ({ follow }) =>
+      TradeFeed.of({ batches: Stream.suspend(() => follow(0).pipe(Stream.flatMap(makeBatches()))) })
+    )
+  )
+
   /** Where nobody reads blocks: what is answered from trades stays unavailable. */
   static readonly layerSilent: Layer.Layer<TradeFeed> = Layer.sync(TradeFeed, () =>
     TradeFeed.of({ batches: Stream.never })

@@ -34,9 +34,11 @@ export class TradeTape extends Context.Service<
     readonly decimalsOf: (mint: Mint) => number | null
     /** When a block was last heard of, by our clock; null before the first. */
     readonly heardAtMs: () => number | null
-    /** The first second from which on every trade was seen and is still held; infinite before the first block. */
+    /** The first second from which on every block was read; infinite before the first block. */
     readonly since: () => number
-    /** Whether everything from this second until now was seen, and why not. */
+    /** Whether every block since this second was read, and why not: for what is kept longer than the windows. */
+    readonly readFrom: (second: number) => Coverage
+    /** Whether everything from this second until now was seen and is still held, and why not: for the windows. */
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
     /** Takes the trades of the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
@@ -118,14 +120,13 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
     return applied
   }
 
-  const since = () => Math.max(continuity.since, tape.heldFrom)
-
   return TradeTape.of({
     tape,
     launches,
     decimalsOf: decimals.of,
     heardAtMs: () => heard.atMs,
-    since,
+    since: () => continuity.since,
+    readFrom: (second) => continuity.coverageFrom(second),
     coverageFrom: (second, nowMs) => {
       if (heard.atMs === null || nowMs - heard.atMs > STALE_AFTER_MS) {
         return incomplete(heard.atMs === null ? "not_captured" : "source_stale")

@@ -7,6 +7,7 @@ import type { WalletBatch } from "../access/WalletBatch.ts"
 import { Api } from "../api/Api.ts"
 import type { CalloutStore } from "../callouts/CalloutStore.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
+import type { MarketReader } from "../market/MarketReader.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
@@ -25,6 +26,7 @@ import * as Edge from "./Edge.ts"
 import * as JsonBody from "./JsonBody.ts"
 import { expressQuotes } from "./expressQuote.ts"
 import { Listening, serve } from "./NodeServer.ts"
+import * as Market from "./Market.ts"
 import * as Perps from "./Perps.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Routing from "./Routing.ts"
@@ -40,6 +42,7 @@ export type Capabilities =
   | ChainFeed
   | FundingClient
   | KeyStore
+  | MarketReader
   | PerpsVenues
   | QuoteEngine
   | RateLimiter
@@ -70,6 +73,7 @@ const handlers = Layer.mergeAll(
   AccountFunding.layer,
   Spot.layer,
   Routing.layer,
+  Market.layer,
   Tokens.layer,
   Perps.layer,
   Callouts.layer,

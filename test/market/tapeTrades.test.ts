@@ -14,6 +14,8 @@ const timeMs = 1_791_158_400_000
 const told = (legs: ReadonlyArray<Leg>, nets: ReadonlyArray<NetTrade>, price: typeof microPerLamport | null) =>
   tapeTradesOf({ legs, nets, unresolved: 0 }, { timeMs, microPerLamport: price })
 
+const launchpad = (dex: string) => told([leg({ dex })], [], null)[0]?.launchpad
+
 describe("trades for the tape", () => {
   it("are priced in dollars through SOL, to the billionth", () => {
     const [trade] = told(
@@ -64,15 +66,14 @@ describe("trades for the tape", () => {
   })
 
   it("name the launchpad of a curve and none of a pool", () => {
-    const launchpad = (dex: string) => told([leg({ dex })], [], null)[0]?.launchpad
     assert.strictEqual(launchpad("pump-fun-curve"), "pump-fun")
     assert.strictEqual(launchpad("raydium-clmm"), null)
   })
 })
 
+const solFor = (dollars: bigint) => leg({ token: of(SOL, 1_000_000_000n, 9), quote: of(USDC, dollars * 1_000_000n, 6) })
+
 describe("SolPrice", () => {
-  const solFor = (dollars: bigint) =>
-    leg({ token: of(SOL, 1_000_000_000n, 9), quote: of(USDC, dollars * 1_000_000n, 6) })
   const now = { price: microPerLamport, observedAtMs: timeMs }
 
   it("takes what pools say for blocks of now, and never for older ones", () => {

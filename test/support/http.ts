@@ -6,8 +6,9 @@ import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
-import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
+import { FundingClient } from "../../src/funding/FundingClient.ts"
+import { MarketReader } from "../../src/market/MarketReader.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
@@ -49,6 +50,11 @@ const noEngine = Layer.succeed(QuoteEngine, {
   quoteAll: () => Effect.die("this test has no engine")
 })
 
+const noMarket = Layer.succeed(MarketReader, {
+  chart: () => Effect.die("this test has no market"),
+  evmChart: () => Effect.die("this test has no market")
+})
+
 const noTokens = Layer.mergeAll(
   Layer.succeed(TokenReader, {
     factsOf: () => Effect.die("this test has no tokens"),
@@ -68,8 +74,9 @@ export interface World {
   readonly statuses?: Layer.Layer<TransactionStatus>
   readonly perps?: Layer.Layer<PerpsVenues>
   readonly callouts?: Layer.Layer<CalloutStore>
-  readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly funding?: Layer.Layer<FundingClient>
+  readonly tokens?: Layer.Layer<TokenReader | RiskReader>
+  readonly market?: Layer.Layer<MarketReader>
   readonly settings?: Partial<SettingsShape>
 }
 
@@ -79,6 +86,7 @@ export type Capable =
   | ChainFeed
   | FundingClient
   | KeyStore
+  | MarketReader
   | PerpsVenues
   | QuoteEngine
   | RateLimiter
@@ -99,6 +107,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.perps ?? PerpsVenues.layer([]),
     world.callouts ?? CalloutStore.layerMemory,
     world.tokens ?? noTokens,
+    world.market ?? noMarket,
     WalletBatch.layerMemory,
     world.funding ?? FundingClient.layerUnconfigured,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })

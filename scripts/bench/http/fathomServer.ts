@@ -4,8 +4,11 @@ import { Effect, Layer } from "effect"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
-import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
+import { FundingClient } from "../../../src/funding/FundingClient.ts"
+import { EvmCandles } from "../../../src/market/EvmCandles.ts"
+import { MarketReader } from "../../../src/market/MarketReader.ts"
+import { TradeTape } from "../../../src/market/TradeTape.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
 import * as Server from "../../../src/server/Server.ts"
@@ -25,6 +28,11 @@ const tokensOverMarket = Layer.mergeAll(
   RiskReader.layer.pipe(Layer.provide(AuditReader.layer))
 ).pipe(Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]), Layer.provide(warmMarket))
 
+const marketWithoutTrades = MarketReader.layer.pipe(
+  Layer.provide([TradeTape.layerManual(), TokenBook.layer, EvmCandles.layerNone]),
+  Layer.provide(warmMarket)
+)
+
 const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
@@ -36,7 +44,8 @@ const serving = Server.layer.pipe(
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
     warmMarket,
-    tokensOverMarket
+    tokensOverMarket,
+    marketWithoutTrades
   ])
 )
 

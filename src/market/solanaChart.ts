@@ -1,0 +1,124 @@
+/** Charts of Solana tokens, from the candles on the tape. */
+import { type Mint, SOL } from "../domain/Address.ts"
+import type { ChartBar, ChartRequest, ChartSupply, Lacking, ToldChart } from "../domain/Chart.ts"
+import { fromAtomic, uiNumber } from "../domain/decimal.ts"
+import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
+import type { Bar, BarPage } from "./foldBars.ts"
+import { widthOf } from "./resolutions.ts"
+import { solBars } from "./solBars.ts"
+import { type Supply, supplyOf, tokenRef, type TokenSources } from "./tokenRef.ts"
+import { STALE_AFTER_MS, type TradeTape } from "./TradeTape.ts"
+
+/** What charts are drawn from. */
+export interface ChartSources extends TokenSources {
+  readonly tape: TradeTape["Service"]
+}
+
+const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
+const MINUTE = 60
+/** Bars of less than a minute are kept this long, in seconds. */
+const FINE_RETENTION = 7 * 86_400
+/** More than any series has. */
+const ALL = 1_000_000
+
+/** SOL in SOL is worth one, whatever it trades for. */
+const ones = (bars: ReadonlyArray<Bar>): ReadonlyArray<Bar> =>
+  bars.map((bar) => ({ ...bar, open: 1, high: 1, low: 1, close: 1, volume: bar.volume / bar.close }))
+
+const inSol = ({ tape }: TradeTape["Service"], mint: Mint, page: BarPage, { resolution }: ChartWindow): BarPage => {
+  const [first, last] = [page.bars[0], page.bars.at(-1)]
+  if (first === undefined || last === undefined || mint === SOL) {
+    return { ...page, bars: ones(page.bars) }
+  }
+  const from = first.second - widthOf[resolution] - MINUTE
+  const sol = tape.bars(SOL, { resolution, from, to: last.second + 1, limit: ALL })?.bars ?? []
+  const { bars, unpriced } = solBars(page.bars, sol, resolution)
+  return { ...page, bars, unpriced: page.unpriced + unpriced }
+}
+
+const chartBar = ({ close, high, low, open, second, trades, volume }: Bar, factor: number): ChartBar => ({
+  t: second * 1000,
+  o: open * factor,
+  h: high * factor,
+  l: low * factor,
+  c: close * factor,
+  v: volume,
+  n: trades
+})
+
+/** What is missing from before the bars: older ones were dropped, or nobody was there to see. */
+const lackingBefore = (
+  { tape }: ChartSources,
+  mint: Mint,
+  window: ChartWindow,
+  page: BarPage,
+  nowMs: number
+): Lacking => {
+  const [first] = page.bars
+  const { from, resolution } = window
+  if (page.truncated && first !== undefined) {
+    return tape.readFrom(first.second).reason
+  }
+  const isFine = widthOf[resolution] < MINUTE
+  if (isFine && from !== null && from < nowMs / 1000 - FINE_RETENTION) {
+    return "resolution_retention"
+  }
+  const older = from === null ? null : tape.tape.bars(mint, { resolution, from: null, to: from, limit: 1 })
+  if (page.trimmed && (older === null || older.bars.length + older.unpriced === 0)) {
+    return isFine ? "resolution_retention" : "limit_clipped"
+  }
+  const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
+  const began = createdAtMs === null ? Number.NEGATIVE_INFINITY : Math.floor(createdAtMs / 1000)
+  // Blocks of before the token's own first one have nothing of it.
+  return createdAtMs !== null && (from === null || from <= began) ? null : tape.readFrom(from ?? began).reason
+}
+
+const chartSupply = (supply: Supply | null): ChartSupply => ({
+  value: supply === null ? null : fromAtomic(supply.units, supply.decimals),
+  basis: "total",
+  applied: "current",
+  observedAtMs: supply?.observedAtMs ?? null
+})
+
+/** The chart of a token as of `nowMs`. A token that never traded has a chart without bars. */
+export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartRequest, nowMs: number): ToldChart => {
+  const { tape } = sources
+  const { denom, mode, resolution } = request
+  const window = chartWindow(request)
+  const supply = mode === "mcap" ? supplyOf(sources, mint) : null
+  const isUnknown = mode === "mcap" && supply === null
+  const read = isUnknown ? NO_BARS : (tape.tape.bars(mint, window) ?? NO_BARS)
+  const page = denom === "sol" ? inSol(tape, mint, read, window) : read
+  const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
+  const bars = page.bars.map((bar) => chartBar(bar, factor))
+
+  const heardAtMs = tape.heardAtMs()
+  const isStale = heardAtMs === null || nowMs - heardAtMs > STALE_AFTER_MS
+  const reachesNow = window.to === null || window.to * 1000 > (heardAtMs ?? 0)
+  const silent: Lacking = isStale && reachesNow ? "source_stale" : null
+  const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
+  const lacking: Lacking = isUnknown
+    ? "supply_unknown"
+    : (silent ?? lackingBefore(sources, mint, window, read, nowMs) ?? unpriced)
+  return {
+    data: {
+      token: tokenRef(sources, mint),
+      resolution,
+      resolutionMs: widthOf[resolution] * 1000,
+      denom,
+      mode,
+      bars
+    },
+    knowledge: chartKnowledge(window, {
+      bars,
+      prevTo: read.truncated ? (read.bars[0]?.second ?? null) : null,
+      sourceFrom: Number.isFinite(tape.since()) ? tape.since() : null,
+      missingBars: isUnknown ? null : page.unpriced,
+      lacking,
+      status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
+      observedAtMs: tape.tape.now === 0 ? null : tape.tape.now * 1000,
+      supply: mode === "mcap" ? chartSupply(supply) : null,
+      nowMs
+    })
+  }
+}

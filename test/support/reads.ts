@@ -1,0 +1,86 @@
+/** A market on a tape that tests write, behind the real readers, for tests of the market endpoints. */
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { EvmCandles } from "../../src/market/EvmCandles.ts"
+import { MarketReader } from "../../src/market/MarketReader.ts"
+import type { TapeLimits } from "../../src/market/Tape.ts"
+import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
+import { TokenBook } from "../../src/tokens/TokenBook.ts"
+import type { TokenState } from "../../src/tokens/TokenShelf.ts"
+import { MONDAY } from "../market/tape.ts"
+import { running } from "./http.ts"
+
+/** What the books of a test know. */
+export interface Books {
+  readonly tokens: Map<string, TokenState>
+  readonly warmed: Array<string>
+  /** Thrown from inside the readers when set. */
+  defect: Error | undefined
+}
+
+export const makeBooks = (): Books => ({ tokens: new Map(), warmed: [], defect: undefined })
+
+/** A plain mint of so many units. */
+export const minted = (supply: bigint, decimals: number): TokenState => ({
+  _tag: "Token",
+  facts: {
+    _tag: "Mint",
+    tokenProgram: "spl-token",
+    supply,
+    decimals,
+    mintAuthority: null,
+    freezeAuthority: null,
+    extensions: [],
+    metadata: null
+  },
+  metadata: { name: "Example", symbol: "XMPL", uri: null },
+  observation: { slot: 1, observedAtMs: 1000 }
+})
+
+const tokenBook = (books: Books) =>
+  Layer.succeed(TokenBook, {
+    read: (mint) => {
+      if (books.defect !== undefined) {
+        throw books.defect
+      }
+      return books.tokens.get(mint) ?? null
+    },
+    commitment: "confirmed",
+    warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
+  })
+
+const roomy: TapeLimits = { tokens: 2000, bars: 100_000, trades: 100_000, traders: 10_000 }
+
+/** What may be put in place of the defaults. */
+export interface Readings {
+  readonly books?: Books
+  readonly limits?: TapeLimits
+  readonly evm?: Layer.Layer<EvmCandles>
+  readonly world?: Parameters<typeof running>[0]
+}
+
+/** The service on a free port over a tape of its own, which is given too. */
+export const reading = ({ books = makeBooks(), evm = EvmCandles.layerNone, limits = roomy, world }: Readings = {}) => {
+  const tape = TradeTape.layerManual(limits)
+  const market = MarketReader.layer.pipe(Layer.provide([tokenBook(books), evm]), Layer.provideMerge(tape))
+  // The service and the test write to and read from one tape.
+  return Layer.unwrap(
+    Effect.map(Layer.build(market), (context) => {
+      const built = Layer.succeedContext(context)
+      return Layer.merge(running({ ...world, market: built }), built)
+    })
+  )
+}
+
+/** Seconds after `MONDAY`, by the clock. */
+export const setSecond = (second: number) => TestClock.setTime((MONDAY + second) * 1000)
+
+/** One block. */
+export const block = (second: number, given: Partial<PricedBatch> = {}): PricedBatch => ({
+  slot: 1000 + second,
+  timeMs: (MONDAY + second) * 1000,
+  trades: [],
+  launches: [],
+  afterGap: false,
+  ...given
+})
