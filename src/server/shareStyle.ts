@@ -89,7 +89,7 @@ dd { margin: 0.1rem 0 0; font-weight: 650; font-variant-numeric: tabular-nums; o
 .facts > .wide { grid-column: 1 / -1; }
 .fine, .end { color: var(--soft); font-size: 0.8125rem; }
 .fine { margin: 1rem 0.25rem 0; text-wrap: pretty; }
-.end { padding: 0.5rem 0 calc(1.5rem + env(safe-area-inset-bottom)); }
+.end { margin-top: auto; padding: 0.5rem 0 calc(1.5rem + env(safe-area-inset-bottom)); }
 .lost { padding: 3rem 1.5rem; text-align: center; }
 .lost p:last-child { margin: 0.75rem auto 0; max-width: 26rem; color: var(--soft); text-wrap: balance; }
 .code { color: var(--accent); font-weight: 650; letter-spacing: 0.06em; font-size: 0.875rem; margin: 0 0 0.5rem; }
