@@ -23,7 +23,7 @@ import { report } from "./report.ts"
 const BYTES = 5_000_000
 const VARIETIES = 3
 const BLOCKS = 24
-const WARM = 4
+const WARM = 24
 const FIRST = 1_000
 const TIMER_MS = 1
 const NS_PER_MS = 1e6
@@ -104,7 +104,7 @@ const take = (feed: BlockFeed["Service"], after: number, blocks: number) =>
     Stream.runForEach((event) => Effect.sync(() => count(event)))
   )
 
-/** The thread starts and warms up on other blocks than those that are measured. */
+/** Threads start, code warms up and the heap settles on other blocks than those that are measured. */
 const following = (rpcUrl: string) =>
   BlockFeed.use((feed) =>
     take(feed, FIRST - WARM, WARM).pipe(
