@@ -176,7 +176,10 @@ describe("QuoteEngine.layerNative", () => {
     Effect.gen(function* () {
       assert.strictEqual((yield* quote(sell)).route[0]?.pool, at(1))
       const refusal = yield* refusalOf({ ...sell, pools: [at(3)] })
-      assert.deepInclude(refusal, { _tag: "RouteNotSupported", detail: `Pool ${at(3)} (toy) is not served: because 3.` })
+      assert.deepInclude(refusal, {
+        _tag: "RouteNotSupported",
+        detail: `Pool ${at(3)} (toy) is not served: because 3.`
+      })
     }).pipe(Effect.provide(engineOver(bookOf({ pools: [deep], refused: [refused(3, "unsupported")] }))))
   )
 

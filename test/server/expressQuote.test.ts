@@ -67,6 +67,8 @@ const requests: ReadonlyArray<readonly [string, string, ReadonlyArray<string>, n
   ["a longer path", `${path}/x?${query}`, [bearer("a")], 404]
 ]
 
+const remaining = (answer: string) => Number(/x-ratelimit-remaining: ([0-9]+)/iu.exec(answer)?.[1])
+
 layer(world)("the express", (it) => {
   it.effect.each(requests)("answers %s as the whole road does", ([, target, headers, status]) =>
     Effect.gen(function* () {
@@ -80,7 +82,6 @@ layer(world)("the express", (it) => {
 
   it.effect("charges one unit whichever way is taken", () =>
     Effect.gen(function* () {
-      const remaining = (answer: string) => Number(/x-ratelimit-remaining: ([0-9]+)/iu.exec(answer)?.[1])
       const express = remaining(yield* ask(`${path}?${query}`, [bearer("a")]))
       const road = remaining(yield* ask(`${path}?${query}`, [bearer("a"), "Content-Length: 0"]))
       const invalid = remaining(yield* ask(`${path}?${query}&foo=1`, [bearer("a")]))
