@@ -1,6 +1,6 @@
 /** Keys held in process: what `KeyStore.layerMemory` is made of. */
 import { Clock, Effect, PubSub, type Redacted, Result, Stream } from "effect"
-import { ApiKey, isActive, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys, UnknownKey } from "../domain/ApiKey.ts"
+import { ApiKey, isActive, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
 import * as Format from "./keyFormat.ts"
 import * as Rules from "./keyRules.ts"
 
@@ -60,18 +60,18 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
     return { key: add({ ...request, secret }, nowMs), secret }
   })
 
-  const authenticate = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
-    if (!Format.isWellFormed(secret)) {
-      return yield* new UnknownKey()
-    }
-    const nowMs = yield* Clock.currentTimeMillis
-    const found = byId.get(idByHash.get(Format.hashSecret(pepper, secret)) ?? "") ?? null
-    const key = Result.map(Rules.admitted(found), (key) => Rules.used(key, nowMs))
-    if (Result.isSuccess(key)) {
-      byId.set(key.success.id, key.success)
-    }
-    return yield* Effect.fromResult(key)
-  })
+  // Plain functions, because every request passes here.
+  const authenticate = (secret: Redacted.Redacted) =>
+    Clock.clockWith((clock) => {
+      const id = Format.isWellFormed(secret) ? idByHash.get(Format.hashSecret(pepper, secret)) : undefined
+      const admitted = Rules.admitted(id === undefined ? null : (byId.get(id) ?? null))
+      if (Result.isFailure(admitted)) {
+        return Effect.fail(admitted.failure)
+      }
+      const key = Rules.used(admitted.success, clock.currentTimeMillisUnsafe())
+      byId.set(key.id, key)
+      return Effect.succeed(key)
+    })
 
   const change = <E>(id: string, decide: (key: ApiKey, nowMs: number) => Result.Result<ApiKey, E>) =>
     Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
