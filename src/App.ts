@@ -161,7 +161,7 @@ const evm: Evm = Layer.unwrap(
 )
 
 const reads = MarketReader.layer.pipe(
-  Layer.provide([TradeTape.layer.pipe(Layer.provide(PriceBook.layer)), TokenBook.layer, evm])
+  Layer.provide([TradeTape.layer.pipe(Layer.provide(PriceBook.layer)), TokenBook.layer, PriceBook.layer, evm])
 )
 
 type Perps = Layer.Layer<PerpsVenues, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>

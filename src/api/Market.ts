@@ -1,12 +1,47 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartResolution } from "../domain/Chart.ts"
+import {
+  DiscoveryRow,
+  DiscoveryStage,
+  Lighthouse,
+  marketKnowledge,
+  MarketWindow,
+  MovementRank,
+  MovementRow,
+  Overview,
+  WindowCoverage
+} from "../domain/MarketViews.ts"
 import { Authorization } from "./Authorization.ts"
-import { IntegerParameter, refuse } from "./parameters.ts"
-import { ChartWarming, DataUnavailable, InvalidDenomination, TokenNotFound, UnsupportedChain } from "./problems.ts"
+import { LimitParameter, NextCursor } from "./cursor.ts"
+import { CommaList, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import {
+  ChartWarming,
+  CursorExpired,
+  DataUnavailable,
+  InvalidCursor,
+  InvalidDenomination,
+  TokenNotFound,
+  UnsupportedChain
+} from "./problems.ts"
+import { VenueLabel } from "./Spot.ts"
 
 /** Where the contract leaves something out, this is what is meant. */
-export const defaults = { chain: "solana", resolution: "1m", denom: "usd", mode: "price", bars: 300 } as const
+export const defaults = {
+  chain: "solana",
+  resolution: "1m",
+  denom: "usd",
+  mode: "price",
+  bars: 300,
+  overviewWindow: "24h",
+  movementWindow: "1h",
+  discoveryWindow: "24h",
+  rank: "gainers",
+  stage: "new",
+  minLiquidityUsd: "1000",
+  minVolumeUsd: "0",
+  rows: 20
+} as const
 
 /** Says in the document what the type of a parameter cannot. */
 const noted = <S extends Schema.Top>(parameter: S, description: string) =>
@@ -46,6 +81,113 @@ export class ChartAnswer extends Schema.Opaque<ChartAnswer>()(
   }).annotate({ identifier: "ChartAnswer", description: "Candles of one token." })
 ) {}
 
+const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u
+
+/** Plain decimal text of at least zero. */
+const DecimalParameter = Schema.String.check(
+  Schema.isMaxLength(64, { expected: "at most 64 characters" }),
+  Schema.isPattern(DECIMAL, { expected: "a plain decimal number with at most 30 fraction digits" })
+)
+
+const PinnedCursor = noted(
+  Schema.String,
+  "The nextCursor of the page before, with the same selectors. A page shows the market as it was for the first one; after 60 seconds it is gone."
+)
+
+/** Which window the overview is of. */
+export const OverviewQuery = Schema.Struct({
+  window: noted(MarketWindow, `The window that ends now, ${defaults.overviewWindow} unless given.`)
+})
+
+/** Which ranking is wanted. */
+export const MovementQuery = Schema.Struct({
+  window: noted(MarketWindow, `The window that ends now, ${defaults.movementWindow} unless given.`),
+  rank: noted(MovementRank, `What tokens are ranked by, ${defaults.rank} unless given.`),
+  minLiquidityUsd: noted(
+    DecimalParameter,
+    `Dollars that the pools can pay out; ${defaults.minLiquidityUsd} unless given.`
+  ),
+  minVolumeUsd: noted(DecimalParameter, `Dollars traded in the window; ${defaults.minVolumeUsd} unless given.`),
+  limit: Schema.optionalKey(LimitParameter(100, defaults.rows)),
+  cursor: PinnedCursor
+})
+
+/** Which tokens are looked for. */
+export const DiscoveryQuery = Schema.Struct({
+  stage: noted(DiscoveryStage, `How far from its launch, or trending; ${defaults.stage} unless given.`),
+  window: noted(
+    MarketWindow,
+    `How old at most, or in which window trending; ${defaults.discoveryWindow} unless given.`
+  ),
+  launchpad: noted(CommaList(VenueLabel, 20), "Only of these launchpads: keys of the lighthouse."),
+  minLiquidityUsd: noted(DecimalParameter, "Dollars that the pools can pay out."),
+  minHolders: noted(IntegerParameter(0, 9_999_999_999), "Wallets that hold the token."),
+  limit: Schema.optionalKey(LimitParameter(100, defaults.rows)),
+  cursor: PinnedCursor
+})
+
+const meta = <const Version extends string>(methodVersion: Version) => ({
+  requestId: Schema.String,
+  methodVersion: Schema.Literal(methodVersion),
+  chain: Schema.Literal("solana"),
+  ...marketKnowledge
+})
+
+/** The markets of the chain. */
+export class LighthouseAnswer extends Schema.Opaque<LighthouseAnswer>()(
+  Schema.Struct({
+    data: Lighthouse,
+    meta: Schema.Struct({
+      ...meta("public-lighthouse-v1"),
+      staleAfterMs: Schema.Int,
+      windowCoverage: WindowCoverage
+    })
+  }).annotate({ identifier: "LighthouseAnswer", description: "The markets of the chain." })
+) {}
+
+/** The whole market in one window. */
+export class OverviewAnswer extends Schema.Opaque<OverviewAnswer>()(
+  Schema.Struct({ data: Overview, meta: Schema.Struct(meta("public-overview-v1")) }).annotate({
+    identifier: "OverviewAnswer",
+    description: "The whole market in one window."
+  })
+) {}
+
+const excluded = Schema.Struct({
+  unknownRank: Schema.Int.annotate({ description: "Tokens whose ranking value is not known." }),
+  unknownFilter: Schema.Int.annotate({ description: "Tokens of which a filtered value is not known." })
+})
+
+/** A page of ranked tokens. */
+export class MovementAnswer extends Schema.Opaque<MovementAnswer>()(
+  Schema.Struct({
+    data: Schema.Array(MovementRow),
+    nextCursor: NextCursor,
+    meta: Schema.Struct({
+      ...meta("public-movement-v1"),
+      ranking: Schema.Struct({
+        rank: MovementRank,
+        window: MarketWindow,
+        direction: Schema.Literals(["asc", "desc"])
+      }),
+      excluded
+    })
+  }).annotate({ identifier: "MovementAnswer", description: "A page of ranked tokens." })
+) {}
+
+/** A page of discovered tokens. */
+export class DiscoveryAnswer extends Schema.Opaque<DiscoveryAnswer>()(
+  Schema.Struct({
+    data: Schema.Array(DiscoveryRow),
+    nextCursor: NextCursor,
+    meta: Schema.Struct({
+      ...meta("public-discovery-v1"),
+      ranking: Schema.Struct({ stage: DiscoveryStage, window: MarketWindow, order: Schema.String }),
+      excluded
+    })
+  }).annotate({ identifier: "DiscoveryAnswer", description: "A page of discovered tokens." })
+) {}
+
 /** Charts and what the whole market does, answered from memory. */
 export class MarketGroup extends HttpApiGroup.make("market")
   .add(
@@ -54,7 +196,27 @@ export class MarketGroup extends HttpApiGroup.make("market")
       query: ChartQuery,
       success: ChartAnswer,
       error: [InvalidDenomination, UnsupportedChain, TokenNotFound, ChartWarming, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Candles of one token")
+    }).annotate(OpenApi.Summary, "Candles of one token"),
+    HttpApiEndpoint.get("lighthouse", "/api/v1/market/lighthouse", {
+      query: NoQuery,
+      success: LighthouseAnswer,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "Every venue and launchpad in four windows"),
+    HttpApiEndpoint.get("overview", "/api/v1/market/overview", {
+      query: OverviewQuery,
+      success: OverviewAnswer,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "The whole market in one window"),
+    HttpApiEndpoint.get("movement", "/api/v1/market/movement", {
+      query: MovementQuery,
+      success: MovementAnswer,
+      error: [InvalidCursor, CursorExpired, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Tokens ranked by what they did in a window"),
+    HttpApiEndpoint.get("discovery", "/api/v1/market/discovery", {
+      query: DiscoveryQuery,
+      success: DiscoveryAnswer,
+      error: [InvalidCursor, CursorExpired, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Tokens that are new, about to graduate, graduated or trending")
   )
   .middleware(Authorization)
   .annotate(OpenApi.Description, "Charts and what the whole market does, answered from memory.") {}

@@ -1,18 +1,48 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Mint } from "../domain/Address.ts"
+import type { ChartRefusal, ChartRequest, ToldChart } from "../domain/Chart.ts"
 import {
-  ChartNotReady,
-  type ChartRefusal,
-  type ChartRequest,
-  ChartUnavailable,
-  ChartUnknown,
-  type ToldChart
-} from "../domain/Chart.ts"
+  type DiscoveryRow,
+  type Excluded,
+  type Lighthouse,
+  type MarketKnowledge,
+  MarketUnavailable,
+  type MovementRow,
+  type Overview,
+  ViewExpired,
+  type WindowCoverage
+} from "../domain/MarketViews.ts"
+import { PoolBook } from "../quotes/PoolBook.ts"
+import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
 import { EvmCandles, type EvmInterval } from "./EvmCandles.ts"
-import { evmChart, type EvmToken, planEvmChart } from "./evmChart.ts"
-import { solanaChart } from "./solanaChart.ts"
+import type { EvmToken } from "./evmChart.ts"
+import { makeCharts } from "./makeCharts.ts"
+import { makeMoments } from "./makeMoments.ts"
+import { type MovementSelectors, movementView, type RankedView } from "./movement.ts"
+import { discoveryRow, movementRow, pageOf } from "./pages.ts"
+import { type Pin, PinnedViews } from "./PinnedViews.ts"
 import { TradeTape } from "./TradeTape.ts"
+import type { WindowName } from "./windows.ts"
+
+/** An answer, and how well it is known. */
+export interface Told<A> extends MarketKnowledge {
+  readonly data: A
+}
+
+/** A page of a pinned ranking. */
+export interface RowPage<Row> extends Told<ReadonlyArray<Row>> {
+  readonly excluded: Excluded
+  /** Where the next page begins; null at the end. */
+  readonly next: Pin | null
+}
+
+/** Which page: the first one, or the one that a pin leads to. The selectors are those the pin was made with. */
+export interface PageRequest {
+  readonly limit: number
+  readonly pin: Pin | null
+}
 
 /** The reads of the market, from memory; those of EVM tokens from the service that keeps their candles. */
 export class MarketReader extends Context.Service<
@@ -22,50 +52,109 @@ export class MarketReader extends Context.Service<
     chart(mint: Mint, request: ChartRequest): Effect.Effect<ToldChart, ChartRefusal>
     /** Candles of an EVM token, folded from those of an interval that its source has. */
     evmChart(token: EvmToken, interval: EvmInterval, request: ChartRequest): Effect.Effect<ToldChart, ChartRefusal>
+    /** Every market in every window. */
+    readonly lighthouse: Effect.Effect<
+      Told<Lighthouse> & { readonly windowCoverage: WindowCoverage },
+      MarketUnavailable
+    >
+    /** The whole market in one window. */
+    overview(window: WindowName): Effect.Effect<Told<Overview>, MarketUnavailable>
+    /** Tokens by what they did in a window. */
+    movement(
+      selectors: MovementSelectors,
+      page: PageRequest
+    ): Effect.Effect<RowPage<MovementRow>, MarketUnavailable | ViewExpired>
+    /** Tokens by how far they are from their launch. */
+    discovery(
+      selectors: DiscoverySelectors,
+      page: PageRequest
+    ): Effect.Effect<RowPage<DiscoveryRow>, MarketUnavailable | ViewExpired>
   }
 >()("fathom/market/MarketReader") {
-  static readonly layer: Layer.Layer<MarketReader, never, TradeTape | TokenBook | EvmCandles> = Layer.effect(
-    MarketReader,
-    Effect.gen(function* () {
-      const tape = yield* TradeTape
-      const tokens = yield* TokenBook
-      const evm = yield* EvmCandles
-      const sources = { tape, tokens }
+  static readonly layer: Layer.Layer<MarketReader, never, TradeTape | TokenBook | PriceBook | PoolBook | EvmCandles> =
+    Layer.effect(
+      MarketReader,
+      Effect.gen(function* () {
+        const tape = yield* TradeTape
+        const tokens = yield* TokenBook
+        const prices = yield* PriceBook
+        const pools = yield* PoolBook
+        const evm = yield* EvmCandles
+        const sources = { tape, tokens, prices, pools }
+        const moments = makeMoments(sources)
+        const movements = new PinnedViews<RankedView<MovementRow>>(crypto.randomUUID(), pinned)
+        const discoveries = new PinnedViews<RankedView<DiscoveryRow>>(crypto.randomUUID(), pinned)
 
-      const chart = Effect.fnUntraced(function* (mint: Mint, request: ChartRequest) {
-        const state = tokens.read(mint)
-        if (state === null) {
-          yield* tokens.warm(mint)
-        }
-        if (!tape.tape.has(mint)) {
-          yield* notTraded(mint, state)
-        }
-        return tape.heardAtMs() === null
-          ? yield* new ChartNotReady({ retryAfterMs: null })
-          : solanaChart(sources, mint, request, yield* Clock.currentTimeMillis)
+        const now = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+          tape.heardAtMs() === null
+            ? Effect.fail(new MarketUnavailable({ detail: "No block has been read yet." }))
+            : Effect.succeed(nowMs)
+        )
+
+        /** Tokens that a row says little of are loaded, so that a later one says more. */
+        const warm = (mints: ReadonlyArray<Mint>) =>
+          Effect.forEach(mints, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), { discard: true })
+
+        const read = Effect.fnUntraced(function* <Row>(
+          views: PinnedViews<RankedView<Row>>,
+          key: string,
+          page: PageRequest,
+          make: (nowMs: number) => RankedView<Row>
+        ) {
+          const nowMs = yield* now
+          const opened =
+            page.pin === null
+              ? views.open(key, nowMs, () => make(nowMs))
+              : { view: views.get(page.pin, nowMs), pin: page.pin }
+          if (opened.view === null) {
+            return yield* new ViewExpired()
+          }
+          const { pin, view } = opened
+          if (page.pin === null) {
+            yield* warm(view.unloaded)
+          }
+          return { nowMs, page: pageOf(view, pin, page.limit, nowMs) }
+        })
+
+        const movement = Effect.fnUntraced(function* (selectors: MovementSelectors, asked: PageRequest) {
+          const key = keyOf([selectors.window, selectors.rank, selectors.minLiquidityUsd, selectors.minVolumeUsd])
+          const { nowMs, page } = yield* read(movements, key, asked, (atMs) =>
+            movementView(
+              sources,
+              moments.ranking(selectors.window),
+              selectors,
+              moments.at(atMs),
+              moments.coverage(selectors.window, atMs)
+            )
+          )
+          return { ...page, data: page.data.map((row) => movementRow(row, nowMs)) }
+        })
+
+        const discovery = Effect.fnUntraced(function* (selectors: DiscoverySelectors, asked: PageRequest) {
+          if (selectors.stage !== "trending" && !tape.tellsLaunches()) {
+            return yield* new MarketUnavailable({ detail: "Nobody tells of launches." })
+          }
+          const { launchpads, minHolders, minLiquidityUsd, stage, window } = selectors
+          const key = keyOf([stage, window, launchpads, minLiquidityUsd, minHolders])
+          const { nowMs, page } = yield* read(discoveries, key, asked, (atMs) =>
+            discoveryView(sources, selectors, moments.at(atMs), moments.coverage(window, atMs))
+          )
+          return { ...page, data: page.data.map((row) => discoveryRow(row, nowMs)) }
+        })
+
+        return MarketReader.of({
+          ...makeCharts(tape, tokens, evm),
+          lighthouse: Effect.map(now, moments.lighthouse),
+          overview: (window) => Effect.map(now, (nowMs) => moments.overview(window, nowMs)),
+          movement,
+          discovery
+        })
       })
-
-      const chartOfEvm = Effect.fnUntraced(function* (token: EvmToken, interval: EvmInterval, request: ChartRequest) {
-        const plan = planEvmChart(token, interval, request, yield* Clock.currentTimeMillis)
-        const series = yield* evm.candles(plan.request)
-        return evmChart(plan, request, series, yield* Clock.currentTimeMillis)
-      })
-
-      return MarketReader.of({ chart, evmChart: chartOfEvm })
-    })
-  )
+    )
 }
 
-/** Whether a token that is on no tape exists at all. */
-const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>): Effect.Effect<void, ChartRefusal> => {
-  switch (state?._tag) {
-    case undefined:
-      return Effect.fail(new ChartNotReady({ retryAfterMs: null }))
-    case "NoToken":
-      return Effect.fail(new ChartUnknown({ address: mint }))
-    case "Malformed":
-      return Effect.fail(new ChartUnavailable({ detail: "The mint account makes no sense." }))
-    case "Token":
-      return Effect.void
-  }
-}
+/** A page can be asked for during a minute; callers who come within two seconds of each other share a snapshot. */
+const pinned = { lifeMs: 60_000, most: 256, sharedMs: 2000 }
+
+const keyOf = (parts: ReadonlyArray<unknown>): string =>
+  JSON.stringify(parts, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))

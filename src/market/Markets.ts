@@ -22,7 +22,8 @@ export interface Market extends MarketKey {
 export class Markets {
   private readonly dexes = new Map<string, Market>()
   private readonly launchpads = new Map<string, Market>()
-  private readonly all: Market
+  /** The aggregate. */
+  readonly all: Market
   private now = 0
 
   constructor() {

@@ -11,7 +11,8 @@ export interface TradeBatch {
   readonly timeMs: number
   /** Transaction by transaction, in the order of the chain. */
   readonly trades: ReadonlyArray<DecodedTrades>
-  readonly launches: ReadonlyArray<Launch>
+  /** Null where the feed does not tell of launches. */
+  readonly launches: ReadonlyArray<Launch> | null
   /** Whether blocks between this one and the one before were not read. */
   readonly afterGap: boolean
 }

@@ -30,6 +30,8 @@ export class TradeTape extends Context.Service<
   {
     readonly tape: TapeReading
     readonly launches: Pick<Launches, "of" | "all">
+    /** Whether the feed tells of launches at all. */
+    readonly tellsLaunches: () => boolean
     /** Decimals of a token, as the last of its trades that told them; null when none did. */
     readonly decimalsOf: (mint: Mint) => number | null
     /** When a block was last heard of, by our clock; null before the first. */
@@ -105,15 +107,17 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
   const continuity = new Continuity()
   const decimals = rememberDecimals(tape)
   const published = yield* PubSub.sliding<PricedBatch>(BEHIND)
+  const tells = { launches: false }
   const heard: { atMs: number | null } = { atMs: null }
 
   const take = (batch: PricedBatch, nowMs: number): Applied => {
     continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
-    for (const launch of batch.launches) {
+    const applied = tape.apply(batch.trades, nowMs)
+    tells.launches = batch.launches !== null
+    for (const launch of batch.launches ?? []) {
       launches.add(launch, batch.timeMs)
       tape.addLaunch(launch.event, launch.launchpad, batch.timeMs)
     }
-    const applied = tape.apply(batch.trades, nowMs)
     tape.advance(batch.timeMs)
     decimals.note(batch.trades)
     heard.atMs = nowMs
@@ -123,6 +127,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
   return TradeTape.of({
     tape,
     launches,
+    tellsLaunches: () => tells.launches,
     decimalsOf: decimals.of,
     heardAtMs: () => heard.atMs,
     since: () => continuity.since,

@@ -52,7 +52,11 @@ const noEngine = Layer.succeed(QuoteEngine, {
 
 const noMarket = Layer.succeed(MarketReader, {
   chart: () => Effect.die("this test has no market"),
-  evmChart: () => Effect.die("this test has no market")
+  evmChart: () => Effect.die("this test has no market"),
+  lighthouse: Effect.die("this test has no market"),
+  overview: () => Effect.die("this test has no market"),
+  movement: () => Effect.die("this test has no market"),
+  discovery: () => Effect.die("this test has no market")
 })
 
 const noTokens = Layer.mergeAll(

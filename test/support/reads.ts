@@ -1,10 +1,13 @@
 /** A market on a tape that tests write, behind the real readers, for tests of the market endpoints. */
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import type { Pool } from "../../src/amm/Program.ts"
 import { EvmCandles } from "../../src/market/EvmCandles.ts"
 import { MarketReader } from "../../src/market/MarketReader.ts"
 import type { TapeLimits } from "../../src/market/Tape.ts"
 import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
+import { PoolBook } from "../../src/quotes/PoolBook.ts"
+import { PriceBook, type UnitPrice } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenShelf.ts"
 import { MONDAY } from "../market/tape.ts"
@@ -13,12 +16,21 @@ import { running } from "./http.ts"
 /** What the books of a test know. */
 export interface Books {
   readonly tokens: Map<string, TokenState>
+  /** Pools by mint; a mint that is missing is not loaded. */
+  readonly pools: Map<string, ReadonlyArray<Pool>>
+  readonly prices: Map<string, UnitPrice>
   readonly warmed: Array<string>
   /** Thrown from inside the readers when set. */
   defect: Error | undefined
 }
 
-export const makeBooks = (): Books => ({ tokens: new Map(), warmed: [], defect: undefined })
+export const makeBooks = (): Books => ({
+  tokens: new Map(),
+  pools: new Map(),
+  prices: new Map(),
+  warmed: [],
+  defect: undefined
+})
 
 /** A plain mint of so many units. */
 export const minted = (supply: bigint, decimals: number): TokenState => ({
@@ -49,6 +61,28 @@ const tokenBook = (books: Books) =>
     warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
   })
 
+/** Pools and prices of tests: nothing is loaded but what the books say. */
+const poolBook = (books: Books) =>
+  Layer.succeed(PoolBook, {
+    between: () => null,
+    poolsOf: (mint) => books.pools.get(mint) ?? [],
+    isLoaded: (mint) => books.pools.has(mint),
+    graph: { partnersOf: () => [], poolsBetween: () => [] },
+    warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
+  })
+
+const priceBook = (books: Books) =>
+  Layer.succeed(PriceBook, {
+    at: (nowMs) => ({
+      of: (mint) => books.prices.get(mint) ?? null,
+      lifetime: { observedAtMs: nowMs, expiresAtMs: nowMs + 10_000 },
+      isStale: false,
+      silentMs: 0,
+      clock: { slot: 1, epoch: 0, unixTimestamp: MONDAY }
+    }),
+    warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
+  })
+
 const roomy: TapeLimits = { tokens: 2000, bars: 100_000, trades: 100_000, traders: 10_000 }
 
 /** What may be put in place of the defaults. */
@@ -62,7 +96,10 @@ export interface Readings {
 /** The service on a free port over a tape of its own, which is given too. */
 export const reading = ({ books = makeBooks(), evm = EvmCandles.layerNone, limits = roomy, world }: Readings = {}) => {
   const tape = TradeTape.layerManual(limits)
-  const market = MarketReader.layer.pipe(Layer.provide([tokenBook(books), evm]), Layer.provideMerge(tape))
+  const market = MarketReader.layer.pipe(
+    Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),
+    Layer.provideMerge(tape)
+  )
   // The service and the test write to and read from one tape.
   return Layer.unwrap(
     Effect.map(Layer.build(market), (context) => {

@@ -29,7 +29,7 @@ const tokensOverMarket = Layer.mergeAll(
 ).pipe(Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]), Layer.provide(warmMarket))
 
 const marketWithoutTrades = MarketReader.layer.pipe(
-  Layer.provide([TradeTape.layerManual(), TokenBook.layer, EvmCandles.layerNone]),
+  Layer.provide([TradeTape.layerManual(), TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]),
   Layer.provide(warmMarket)
 )
 
