@@ -14,6 +14,7 @@ import * as FundingClientHttp from "./funding/FundingClientHttp.ts"
 import type { EvmCandles } from "./market/EvmCandles.ts"
 import * as EvmCandlesHttp from "./market/EvmCandlesHttp.ts"
 import { MarketReader } from "./market/MarketReader.ts"
+import { TopTraders } from "./market/TopTraders.ts"
 import { TradeFeed } from "./market/TradeFeed.ts"
 import { TradeTape } from "./market/TradeTape.ts"
 import * as Database from "./postgres/Database.ts"
@@ -160,7 +161,7 @@ const evm: Evm = Layer.unwrap(
   })
 )
 
-const reads = MarketReader.layer.pipe(
+const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
   Layer.provide([TradeTape.layer.pipe(Layer.provide(PriceBook.layer)), TokenBook.layer, PriceBook.layer, evm])
 )
 

@@ -11,6 +11,7 @@ import { RoutingGroup } from "./Routing.ts"
 import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 import { TokensGroup } from "./Tokens.ts"
+import { TopTradersGroup } from "./TopTraders.ts"
 
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
@@ -20,6 +21,7 @@ const contract = HttpApi.make("fathom")
   .add(RoutingGroup)
   .add(MarketGroup)
   .add(TokensGroup)
+  .add(TopTradersGroup)
   .add(PerpsGroup)
   .add(CalloutsGroup)
   .add(ClosedGroup)

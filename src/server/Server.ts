@@ -8,6 +8,7 @@ import { Api } from "../api/Api.ts"
 import type { CalloutStore } from "../callouts/CalloutStore.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
 import type { MarketReader } from "../market/MarketReader.ts"
+import type { TopTraders as TraderRankings } from "../market/TopTraders.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/ChainFeed.ts"
@@ -35,6 +36,7 @@ import * as SharePage from "./SharePage.ts"
 import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 import * as Tokens from "./Tokens.ts"
+import * as TopTraders from "./TopTraders.ts"
 
 /** What the handlers answer from. */
 export type Capabilities =
@@ -48,6 +50,7 @@ export type Capabilities =
   | RateLimiter
   | RiskReader
   | TokenReader
+  | TraderRankings
   | TransactionStatus
   | WalletBatch
 
@@ -75,6 +78,7 @@ const handlers = Layer.mergeAll(
   Routing.layer,
   Market.layer,
   Tokens.layer,
+  TopTraders.layer,
   Perps.layer,
   Callouts.layer,
   Closed.layer

@@ -3,28 +3,14 @@ import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../access/WalletBatch.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentKey } from "../api/Authorization.ts"
-import { DataUnavailable, type InvalidRequest, TokenNotFound, UnsupportedChain } from "../api/problems.ts"
+import { DataUnavailable, TokenNotFound } from "../api/problems.ts"
 import { defaultPools, type LiquidityQuery, type PricesBody } from "../api/Tokens.ts"
-import { Address, isAddress, type Mint } from "../domain/Address.ts"
 import type { Knowledge, TokenRefusal } from "../domain/Token.ts"
 import { RiskReader } from "../tokens/RiskReader.ts"
 import { TokenReader } from "../tokens/TokenReader.ts"
 import { Exchange } from "./Exchange.ts"
-import { invalid } from "./spotRequests.ts"
+import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { enterBatch } from "./walletBatch.ts"
-
-interface Path {
-  readonly params: { readonly chain: string; readonly address: string }
-}
-
-const mintOf = ({ params: { address, chain } }: Path): Effect.Effect<Mint, UnsupportedChain | InvalidRequest> => {
-  if (chain !== "solana") {
-    return Effect.fail(new UnsupportedChain())
-  }
-  return isAddress(address)
-    ? Effect.succeed(Address.make(address))
-    : Effect.fail(invalid({ in: "path", field: "address", issue: "format" }, "address must be base58 of 32 bytes."))
-}
 
 const problemOf = (refusal: TokenRefusal) => {
   switch (refusal._tag) {
@@ -48,18 +34,18 @@ export const layer = HttpApiBuilder.group(
     const risks = yield* RiskReader
     const batch = yield* WalletBatch
 
-    const facts = Effect.fnUntraced(function* (path: Path) {
+    const facts = Effect.fnUntraced(function* (path: TokenPath) {
       const { data, knowledge } = yield* Effect.mapError(tokens.factsOf(yield* mintOf(path)), problemOf)
       return { data, meta: yield* metaOf("public-token-v1", knowledge) }
     })
 
-    const risk = Effect.fnUntraced(function* (path: Path) {
+    const risk = Effect.fnUntraced(function* (path: TokenPath) {
       const data = yield* Effect.mapError(risks.riskOf(yield* mintOf(path)), () => new DataUnavailable())
       const { id: requestId } = yield* Exchange
       return { data, meta: { requestId, methodVersion: "public-token-v1" as const, chain: "solana" as const } }
     })
 
-    const liquidity = Effect.fnUntraced(function* (input: Path & { readonly query: typeof LiquidityQuery.Type }) {
+    const liquidity = Effect.fnUntraced(function* (input: TokenPath & { readonly query: typeof LiquidityQuery.Type }) {
       const mint = yield* mintOf(input)
       const { id } = yield* CurrentKey
       yield* enterBatch(batch, id)

@@ -8,12 +8,18 @@ import { isAtLeast } from "../../src/market/tokenMeasures.ts"
 const life = lifetimeAt(1000)
 const isScalar = Schema.is(Scalar)
 
+const text = (price: number | null) => {
+  const rational = priceRational(price)
+  return rational === null ? null : decimalText(rational)
+}
+
+const percent = (before: bigint, after: bigint) => {
+  const change = changeOf({ numerator: before, denominator: 10n }, { numerator: after, denominator: 10n })
+  return change === null ? null : decimalText(change)
+}
+
 describe("measures", () => {
   it("take a price that is kept as a double for the shortest text that is it", () => {
-    const text = (price: number | null) => {
-      const rational = priceRational(price)
-      return rational === null ? null : decimalText(rational)
-    }
     assert.deepStrictEqual([0.1, 1, 150.25, 1e-9, 6.1e-9, 1.5e21, null, 0].map(text), [
       "0.1",
       "1",
@@ -27,10 +33,6 @@ describe("measures", () => {
   })
 
   it("change by exactly so many percent", () => {
-    const percent = (before: bigint, after: bigint) => {
-      const change = changeOf({ numerator: before, denominator: 10n }, { numerator: after, denominator: 10n })
-      return change === null ? null : decimalText(change)
-    }
     assert.deepStrictEqual(
       [percent(1n, 2n), percent(3n, 1n), percent(2n, 2n), percent(0n, 2n)],
       ["100", "-66.6666666666667", "0", null]

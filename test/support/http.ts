@@ -9,6 +9,7 @@ import { WalletBatch } from "../../src/access/WalletBatch.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { MarketReader } from "../../src/market/MarketReader.ts"
+import { TopTraders } from "../../src/market/TopTraders.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
@@ -50,14 +51,17 @@ const noEngine = Layer.succeed(QuoteEngine, {
   quoteAll: () => Effect.die("this test has no engine")
 })
 
-const noMarket = Layer.succeed(MarketReader, {
-  chart: () => Effect.die("this test has no market"),
-  evmChart: () => Effect.die("this test has no market"),
-  lighthouse: Effect.die("this test has no market"),
-  overview: () => Effect.die("this test has no market"),
-  movement: () => Effect.die("this test has no market"),
-  discovery: () => Effect.die("this test has no market")
-})
+const noMarket = Layer.mergeAll(
+  Layer.succeed(TopTraders, { rank: () => Effect.die("this test has no market") }),
+  Layer.succeed(MarketReader, {
+    chart: () => Effect.die("this test has no market"),
+    evmChart: () => Effect.die("this test has no market"),
+    lighthouse: Effect.die("this test has no market"),
+    overview: () => Effect.die("this test has no market"),
+    movement: () => Effect.die("this test has no market"),
+    discovery: () => Effect.die("this test has no market")
+  })
+)
 
 const noTokens = Layer.mergeAll(
   Layer.succeed(TokenReader, {
@@ -80,7 +84,7 @@ export interface World {
   readonly callouts?: Layer.Layer<CalloutStore>
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
-  readonly market?: Layer.Layer<MarketReader>
+  readonly market?: Layer.Layer<MarketReader | TopTraders>
   readonly settings?: Partial<SettingsShape>
 }
 
@@ -97,6 +101,7 @@ export type Capable =
   | RiskReader
   | Settings
   | TokenReader
+  | TopTraders
   | TransactionStatus
   | WalletBatch
 

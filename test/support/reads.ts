@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import type { Pool } from "../../src/amm/Program.ts"
 import { EvmCandles } from "../../src/market/EvmCandles.ts"
 import { MarketReader } from "../../src/market/MarketReader.ts"
+import { TopTraders } from "../../src/market/TopTraders.ts"
 import type { TapeLimits } from "../../src/market/Tape.ts"
 import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
 import { PoolBook } from "../../src/quotes/PoolBook.ts"
@@ -96,7 +97,7 @@ export interface Readings {
 /** The service on a free port over a tape of its own, which is given too. */
 export const reading = ({ books = makeBooks(), evm = EvmCandles.layerNone, limits = roomy, world }: Readings = {}) => {
   const tape = TradeTape.layerManual(limits)
-  const market = MarketReader.layer.pipe(
+  const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
     Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),
     Layer.provideMerge(tape)
   )

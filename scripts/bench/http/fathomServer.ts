@@ -8,6 +8,7 @@ import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
 import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { EvmCandles } from "../../../src/market/EvmCandles.ts"
 import { MarketReader } from "../../../src/market/MarketReader.ts"
+import { TopTraders } from "../../../src/market/TopTraders.ts"
 import { TradeTape } from "../../../src/market/TradeTape.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
@@ -28,7 +29,7 @@ const tokensOverMarket = Layer.mergeAll(
   RiskReader.layer.pipe(Layer.provide(AuditReader.layer))
 ).pipe(Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]), Layer.provide(warmMarket))
 
-const marketWithoutTrades = MarketReader.layer.pipe(
+const marketWithoutTrades = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
   Layer.provide([TradeTape.layerManual(), TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]),
   Layer.provide(warmMarket)
 )

@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
+import { Status } from "../domain/Scalar.ts"
+import { TopTrader, TraderCoverage, TraderWindow } from "../domain/TopTraders.ts"
+import { Authorization } from "./Authorization.ts"
+import { LimitParameter, NextCursor } from "./cursor.ts"
+import { CursorExpired, DataUnavailable, InvalidCursor, UnsupportedChain } from "./problems.ts"
+
+/** Where the contract leaves something out, this is what is meant. */
+export const defaults = { window: "24h", limit: 20 } as const
+
+/** Which page of the ranking. */
+export const TopTradersQuery = Schema.Struct({
+  window: Schema.optionalKey(
+    TraderWindow.pipe(
+      Schema.annotateEncoded({ description: `1h, 24h or all that is held; ${defaults.window} unless given.` })
+    )
+  ),
+  limit: Schema.optionalKey(LimitParameter(100, defaults.limit)),
+  cursor: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "The nextCursor of the page before, with the same selectors: 1 to 512 characters, for 30 seconds."
+    })
+  )
+})
+
+/** A page of the wallets that trade a token most. */
+export class TopTradersAnswer extends Schema.Opaque<TopTradersAnswer>()(
+  Schema.Struct({
+    data: Schema.Array(TopTrader),
+    pagination: Schema.Struct({ total: Schema.Int, hasMore: Schema.Boolean, nextCursor: NextCursor }),
+    meta: Schema.Struct({
+      requestId: Schema.String,
+      methodVersion: Schema.Literal("public-research-v1"),
+      chain: Schema.Literal("solana"),
+      observedAtMs: Schema.NullOr(Schema.Int),
+      address: Address,
+      window: TraderWindow,
+      ranking: Schema.Literal("observed_volume_desc"),
+      source: Schema.Literal("native_execution_view"),
+      status: Status,
+      coverage: TraderCoverage
+    })
+  }).annotate({ identifier: "TopTradersAnswer", description: "A page of the wallets that trade a token most." })
+) {}
+
+/** Who trades a token, by what was seen of it. */
+export class TopTradersGroup extends HttpApiGroup.make("topTraders")
+  .add(
+    HttpApiEndpoint.get("rank", "/api/v1/tokens/:chain/:address/top-traders", {
+      // Read as text, so that a chain which is not served is named before an address of it is called malformed.
+      params: {
+        chain: Schema.String.annotate({ description: "solana" }),
+        address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
+      },
+      query: TopTradersQuery,
+      success: TopTradersAnswer,
+      error: [UnsupportedChain, InvalidCursor, CursorExpired, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Wallets that trade a token most, by observed volume in USD")
+  )
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "Who trades a token, by what was seen of it.") {}
