@@ -1,11 +1,26 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Console, Effect, Layer, Option, Schema } from "effect"
+import { Cause, ConfigProvider, Console, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { OpenApi } from "effect/http-api"
 import * as App from "./App.ts"
 import { command as keys } from "./access/keysCommand.ts"
 import { Api } from "./api/Api.ts"
 import { Address } from "./domain/Address.ts"
+
+/** Commands that fail with these have said so themselves. */
+const spoken = new Set(["ShowHelp", "UserError"])
+
+/** What a person needs to know of why the program ended: one line, or everything when it is our fault; null when told. */
+const lastWords = (cause: Cause.Cause<{ readonly _tag: string; readonly message: string }>): string | null => {
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (error === undefined) {
+    return Cause.hasInterruptsOnly(cause) ? null : Cause.pretty(cause)
+  }
+  const inner = Predicate.hasProperty(error, "cause") ? error.cause : undefined
+  const detail = Predicate.hasProperty(error, "detail") ? `${error._tag}: ${String(error.detail)}` : error._tag
+  const said = error.message === "" && inner instanceof Error ? inner.message : error.message
+  return spoken.has(error._tag) ? null : `fathom: ${said === "" ? detail : said.replaceAll(/\s+/gu, " ")}`
+}
 
 /** Flags win over the environment, under the same names. */
 const settings = (flags: Readonly<Record<string, Option.Option<string | number>>>) => {
@@ -72,6 +87,10 @@ const quote = Command.make(
 fathom.pipe(
   Command.withSubcommands([keys.pipe(Command.provide(App.keyStoreBeside)), quote, openapi]),
   Command.run({ version: "0.1.0" }),
+  Effect.tapCause((cause) => {
+    const words = lastWords(cause)
+    return words === null ? Effect.void : Console.error(words)
+  }),
   Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ disableErrorReporting: true })
 )
