@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import type { ChartRefusal, ChartRequest, ToldChart } from "../domain/Chart.ts"
 import {
@@ -85,6 +85,8 @@ export class MarketReader extends Context.Service<
         const movements = new PinnedViews<RankedView<MovementRow>>(crypto.randomUUID(), pinned)
         const discoveries = new PinnedViews<RankedView<DiscoveryRow>>(crypto.randomUUID(), pinned)
 
+        const turns = yield* Semaphore.make(1)
+
         const now = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
           tape.heardAtMs() === null
             ? Effect.fail(new MarketUnavailable({ detail: "No block has been read yet." }))
@@ -95,25 +97,45 @@ export class MarketReader extends Context.Service<
         const warm = (mints: ReadonlyArray<Mint>) =>
           Effect.forEach(mints, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), { discard: true })
 
+        /** A first page is of a recent snapshot or of a new one, which is made once however many ask. */
+        const open = <Row>(
+          views: PinnedViews<RankedView<Row>>,
+          key: string,
+          nowMs: number,
+          make: Effect.Effect<RankedView<Row>>
+        ) =>
+          turns.withPermits(1)(
+            Effect.suspend(() => {
+              const recent = views.recent(key, nowMs)
+              return recent === null
+                ? make.pipe(
+                    Effect.tap(({ unloaded }) => warm(unloaded)),
+                    Effect.map((view) => views.add(key, nowMs, view))
+                  )
+                : Effect.succeed(recent)
+            })
+          )
+
         const read = Effect.fnUntraced(function* <Row>(
           views: PinnedViews<RankedView<Row>>,
           key: string,
-          page: PageRequest,
-          make: (nowMs: number) => RankedView<Row>
+          { limit, pin }: PageRequest,
+          make: (nowMs: number) => Effect.Effect<RankedView<Row>>
         ) {
           const nowMs = yield* now
-          const opened =
-            page.pin === null
-              ? views.open(key, nowMs, () => make(nowMs))
-              : { view: views.get(page.pin, nowMs), pin: page.pin }
-          if (opened.view === null) {
-            return yield* new ViewExpired()
+          if (pin === null) {
+            const opened =
+              views.recent(key, nowMs) ??
+              (yield* open(
+                views,
+                key,
+                nowMs,
+                Effect.suspend(() => make(nowMs))
+              ))
+            return { nowMs, page: pageOf(opened.view, opened.pin, limit, nowMs) }
           }
-          const { pin, view } = opened
-          if (page.pin === null) {
-            yield* warm(view.unloaded)
-          }
-          return { nowMs, page: pageOf(view, pin, page.limit, nowMs) }
+          const view = views.get(pin, nowMs)
+          return view === null ? yield* new ViewExpired() : { nowMs, page: pageOf(view, pin, limit, nowMs) }
         })
 
         const movement = Effect.fnUntraced(function* (selectors: MovementSelectors, asked: PageRequest) {

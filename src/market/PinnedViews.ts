@@ -8,6 +8,12 @@ export interface Pin {
   readonly untilMs: number
 }
 
+/** A snapshot, and where its first page begins. */
+export interface Opened<View> {
+  readonly view: View
+  readonly pin: Pin
+}
+
 interface Kept<View> {
   readonly id: number
   readonly key: string
@@ -35,25 +41,16 @@ export class PinnedViews<View> {
     this.sharedMs = sharedMs
   }
 
-  /** The snapshot that a first page is of: a recent one of the same key, or a new one. */
-  open(key: string, nowMs: number, make: () => View): { readonly view: View; readonly pin: Pin } {
-    const kept = this.recent(key, nowMs) ?? this.add(key, nowMs, make())
-    const untilMs = kept.madeAtMs + this.lifeMs
-    return { view: kept.view, pin: { origin: this.origin, view: kept.id, place: 0, untilMs } }
-  }
-
-  /** The snapshot of a later page; null once it is gone. */
-  get({ origin, untilMs, view }: Pin, nowMs: number): View | null {
-    return origin === this.origin && nowMs <= untilMs ? (this.kept.get(view)?.view ?? null) : null
-  }
-
-  private recent(key: string, nowMs: number): Kept<View> | undefined {
-    return Array.from(this.kept.values()).findLast(
-      (kept) => kept.key === key && nowMs - kept.madeAtMs < this.sharedMs && nowMs >= kept.madeAtMs
+  /** The snapshot that a first page is of, where a recent one of the same key will do; null where it will not. */
+  recent(key: string, nowMs: number): Opened<View> | null {
+    const kept = Array.from(this.kept.values()).findLast(
+      (each) => each.key === key && nowMs - each.madeAtMs < this.sharedMs && nowMs >= each.madeAtMs
     )
+    return kept === undefined ? null : this.opened(kept)
   }
 
-  private add(key: string, nowMs: number, view: View): Kept<View> {
+  /** Keeps a new snapshot, and opens it. */
+  add(key: string, nowMs: number, view: View): Opened<View> {
     for (const { id, madeAtMs } of this.kept.values()) {
       if (this.kept.size >= this.most || nowMs > madeAtMs + this.lifeMs) {
         this.kept.delete(id)
@@ -61,6 +58,15 @@ export class PinnedViews<View> {
     }
     const added = { id: ++this.made, key, madeAtMs: nowMs, view }
     this.kept.set(added.id, added)
-    return added
+    return this.opened(added)
+  }
+
+  /** The snapshot of a later page; null once it is gone. */
+  get({ origin, untilMs, view }: Pin, nowMs: number): View | null {
+    return origin === this.origin && nowMs <= untilMs ? (this.kept.get(view)?.view ?? null) : null
+  }
+
+  private opened({ id, madeAtMs, view }: Kept<View>): Opened<View> {
+    return { view, pin: { origin: this.origin, view: id, place: 0, untilMs: madeAtMs + this.lifeMs } }
   }
 }

@@ -31,63 +31,91 @@ export interface Breadth {
 
 const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
-const precedes = (a: RankedToken | undefined, b: RankedToken | undefined): number =>
-  (a?.mint ?? "") < (b?.mint ?? "") ? -1 : 1
+/** Cells of one token. NaN is unknown. */
+const TRADES = 0
+const TRADERS = 1
+const UNPRICED = 2
+const VOLUME = 3
+const START_PRICE = 4
+const LAST_PRICE = 5
+const CHANGE = 6
+const CELLS = 7
 
-/** The value that a token is ranked by; null leaves it out. */
-const valueOf: Readonly<Record<RankName, (token: RankedToken) => number | null>> = {
-  gainers: ({ changePct }) => changePct,
-  losers: ({ changePct }) => (changePct === null ? null : -changePct),
-  volume: ({ volume, unpriced, trades }) => (unpriced === trades ? null : volume),
-  trades: ({ trades }) => trades,
-  traders: ({ traders }) => traders
-}
-
-const takeTokens = (tape: Pick<Tape, "mintOfToken" | "scan">, window: WindowName): ReadonlyArray<RankedToken> => {
-  const tokens: Array<RankedToken> = []
-  tape.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
-    const changePct = (lastPrice / startPrice - 1) * 100
-    tokens.push({
-      mint: tape.mintOfToken(token),
-      trades,
-      traders,
-      unpriced,
-      volume,
-      startPrice: known(startPrice),
-      lastPrice: known(lastPrice),
-      changePct: known(changePct)
-    })
-  })
-  return tokens
+/** The value that the token whose cells begin at `at` is ranked by; NaN leaves it out. */
+const valueAt = (rank: RankName, cells: Float64Array, at: number): number => {
+  switch (rank) {
+    case "gainers":
+      return cells[at + CHANGE] ?? 0
+    case "losers":
+      return -(cells[at + CHANGE] ?? 0)
+    case "volume":
+      return cells[at + UNPRICED] === cells[at + TRADES] ? Number.NaN : (cells[at + VOLUME] ?? 0)
+    case "trades":
+      return cells[at + TRADES] ?? 0
+    case "traders":
+      return cells[at + TRADERS] ?? 0
+  }
 }
 
 /**
  * The tokens that traded in one window, as they stand when it is made: a snapshot that pages can be read from while trades
  * go on. It costs the writer nothing; each order is found when it is first asked for, and only as far as it is read.
+ * Numbers lie in one array, so that tens of thousands of tokens leave nothing for the garbage collector to copy.
  */
 export class TokenRanking {
   /** Tokens with a known change, by its direction. */
   readonly breadth: Breadth
-  private readonly tokens: ReadonlyArray<RankedToken>
+  private readonly mints: Array<Mint> = []
+  private readonly cells: Float64Array
   private readonly rankings = new Map<RankName, Ranking>()
 
-  constructor(tape: Pick<Tape, "mintOfToken" | "scan">, window: WindowName) {
-    this.tokens = takeTokens(tape, window)
-    const count = (sign: number) =>
-      this.tokens.reduce((sum, { changePct }) => sum + (changePct !== null && Math.sign(changePct) === sign ? 1 : 0), 0)
-    this.breadth = { advancing: count(1), declining: count(-1), unchanged: count(0) }
+  constructor(tape: Pick<Tape, "mintOfToken" | "scan" | "tokens">, window: WindowName) {
+    const { mints } = this
+    const cells = new Float64Array(tape.tokens * CELLS)
+    const breadth = { advancing: 0, declining: 0, unchanged: 0 }
+    tape.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
+      const at = mints.length * CELLS
+      const change = (lastPrice / startPrice - 1) * 100
+      mints.push(tape.mintOfToken(token))
+      cells[at + TRADES] = trades
+      cells[at + TRADERS] = traders
+      cells[at + UNPRICED] = unpriced
+      cells[at + VOLUME] = volume
+      cells[at + START_PRICE] = startPrice
+      cells[at + LAST_PRICE] = lastPrice
+      cells[at + CHANGE] = change
+      if (!Number.isNaN(change)) {
+        breadth[change > 0 ? "advancing" : change < 0 ? "declining" : "unchanged"]++
+      }
+    })
+    this.cells = cells
+    this.breadth = breadth
   }
 
   /** Tokens that have the value they would be ranked by, and tokens that have not. */
   counts(rank: RankName): { readonly ranked: number; readonly unknown: number } {
     const ranked = this.ranking(rank).size
-    return { ranked, unknown: this.tokens.length - ranked }
+    return { ranked, unknown: this.mints.length - ranked }
   }
 
   /** The token at a place, 0 the first, equals in the order of their mints; undefined past the last. */
   at(rank: RankName, place: number): RankedToken | undefined {
-    const at = this.ranking(rank).at(place)
-    return at === undefined ? undefined : this.tokens[at]
+    const id = this.ranking(rank).at(place)
+    const mint = id === undefined ? undefined : this.mints[id]
+    if (id === undefined || mint === undefined) {
+      return undefined
+    }
+    const cell = (which: number) => this.cells[id * CELLS + which] ?? 0
+    return {
+      mint,
+      trades: cell(TRADES),
+      traders: cell(TRADERS),
+      unpriced: cell(UNPRICED),
+      volume: cell(VOLUME),
+      startPrice: known(cell(START_PRICE)),
+      lastPrice: known(cell(LAST_PRICE)),
+      changePct: known(cell(CHANGE))
+    }
   }
 
   private ranking(rank: RankName): Ranking {
@@ -95,21 +123,21 @@ export class TokenRanking {
     if (made !== undefined) {
       return made
     }
-    const ids = new Uint32Array(this.tokens.length)
-    const high = new Float64Array(this.tokens.length)
-    const low = new Float64Array(this.tokens.length)
+    const { cells, mints } = this
+    const ids = new Uint32Array(mints.length)
+    const high = new Float64Array(mints.length)
+    const low = new Float64Array(mints.length)
     let size = 0
-    for (const [at, token] of this.tokens.entries()) {
-      const value = valueOf[rank](token)
-      if (value !== null) {
-        ids[size] = at
+    for (let id = 0; id < mints.length; id++) {
+      const value = valueAt(rank, cells, id * CELLS)
+      if (!Number.isNaN(value)) {
+        ids[size] = id
         high[size] = value
         size++
       }
     }
-    const ranking = new Ranking({ ids: ids.subarray(0, size), high, low }, (a, b) =>
-      precedes(this.tokens[a], this.tokens[b])
-    )
+    const precedes = (a: number, b: number) => ((mints[a] ?? "") < (mints[b] ?? "") ? -1 : 1)
+    const ranking = new Ranking({ ids: ids.subarray(0, size), high, low }, precedes)
     this.rankings.set(rank, ranking)
     return ranking
   }

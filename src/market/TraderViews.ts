@@ -6,7 +6,7 @@ import type { TraderRow, Traders, TraderWindow } from "./Traders.ts"
 /** A cursor is good for this long after the first page was read. */
 export const CURSOR_MS = 30_000
 /** Callers who come within this time of each other read the same view. */
-const SHARED_MS = 1000
+const SHARED_MS = 2000
 /** Views kept at once; the oldest goes first. */
 const MOST_VIEWS = 64
 

@@ -1,10 +1,11 @@
 /** Tokens by how far they are from their launch, and tokens that more and more wallets trade. */
+import { Effect } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import type { DiscoveryRow, DiscoveryStage } from "../domain/MarketViews.ts"
 import { decimalText, type Rational } from "../domain/rational.ts"
 import { type Coverage, incomplete, known, type Scalar, unavailable } from "../domain/Scalar.ts"
 import type { LaunchRecord } from "./Launches.ts"
-import { MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
+import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
 import { isAtLeast, type MeasureSources, measureToken, type Moment, windowStart } from "./tokenMeasures.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { TradeTape } from "./TradeTape.ts"
@@ -147,19 +148,22 @@ const lets = (
 const byProgress = (a: DiscoveryRow, b: DiscoveryRow): number =>
   Number(b.curveProgressPct.value) - Number(a.curveProgressPct.value) || (a.token.address < b.token.address ? -1 : 1)
 
-/** Looks for tokens. One of which a filtered value is not known is left out and counted. */
-export const discoveryView = (
+/** Looks for tokens, at a few at a time so that nobody has to wait for it. One of which a filtered value is not known is left out and counted. */
+export const discoveryView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   selectors: DiscoverySelectors,
   moment: Moment,
   coverage: Coverage
-): RankedView<DiscoveryRow> => {
+): Effect.fn.Return<RankedView<DiscoveryRow>> {
   const rows: Array<DiscoveryRow> = []
   const unloaded: Array<Mint> = []
   const excluded = { unknownRank: 0, unknownFilter: 0 }
   const mints = candidates(sources.tape, selectors)
   const looked = mints.slice(0, MOST_LOOKED_AT)
-  for (const mint of looked) {
+  for (const [place, mint] of looked.entries()) {
+    if (place % AT_A_TIME === 0) {
+      yield* Effect.yieldNow
+    }
     const row = rowOf(sources, mint, selectors, moment)
     if (row.liquidityUsd.value === null && unloaded.length < MOST_WARMED) {
       unloaded.push(mint)
@@ -180,4 +184,4 @@ export const discoveryView = (
     observedAtMs: moment.life.observedAtMs,
     unloaded
   }
-}
+})

@@ -31,6 +31,8 @@ export const makeMoments = (sources: ViewSources) => {
   const { prices, tape } = sources
   const rankings = new Map<WindowName, { readonly second: number; readonly ranking: TokenRanking }>()
 
+  let last: { readonly key: string; readonly told: ReturnType<typeof lighthouse> } | null = null
+
   /** When the newest block was made, but not later than it was heard of. */
   const observedAtMs = () => Math.min(tape.tape.now * 1000, tape.heardAtMs() ?? 0)
 
@@ -42,9 +44,9 @@ export const makeMoments = (sources: ViewSources) => {
   }
 
   const ranking = (window: WindowName): TokenRanking => {
-    const last = rankings.get(window)
-    if (last?.second === tape.tape.now) {
-      return last.ranking
+    const kept = rankings.get(window)
+    if (kept?.second === tape.tape.now) {
+      return kept.ranking
     }
     const made = new TokenRanking(tape.tape, window)
     rankings.set(window, { second: tape.tape.now, ranking: made })
@@ -59,7 +61,10 @@ export const makeMoments = (sources: ViewSources) => {
       before: eachWindow((window) => before(window, nowMs)),
       launches: tape.tellsLaunches()
     }
-    const { data, windowCoverage } = lighthouse(tape.tape.markets.rows(), seen)
+    // Every caller of one second of the chain sees the same.
+    const key = JSON.stringify([tape.tape.now, seen])
+    const { data, windowCoverage } = last?.key === key ? last.told : lighthouse(tape.tape.markets.rows(), seen)
+    last = { key, told: { data, windowCoverage } }
     const worst = windowNames.map((window) => windowCoverage[window]).find(({ complete }) => !complete)
     const whole = worst ?? windowCoverage["5m"]
     return { data, windowCoverage, observedAtMs: observedAtMs(), status: statusOf(whole), coverage: whole }

@@ -1,4 +1,5 @@
 /** Tokens ranked by what they did in a window. */
+import { Effect } from "effect"
 import { type Excluded, type MovementRank, type MovementRow } from "../domain/MarketViews.ts"
 import type { Rational } from "../domain/rational.ts"
 import type { Coverage } from "../domain/Scalar.ts"
@@ -30,6 +31,8 @@ export interface RankedView<Row> {
 /** Rows that a ranking shows at most, and tokens that are looked at for them. */
 export const MOST_ROWS = 200
 const MOST_LOOKED_AT = 1000
+/** Tokens that are looked at before others get their turn. */
+export const AT_A_TIME = 32
 /** Tokens whose pools are asked for in one go. */
 export const MOST_WARMED = 20
 
@@ -50,51 +53,62 @@ const ZERO_OR_LESS = /^(?:-|0$)/u
 const belongs = (rank: MovementRank, { changePct: { value } }: TokenMeasures): boolean =>
   value === null || (rank === "gainers" ? !ZERO_OR_LESS.test(value) : rank === "losers" ? value.startsWith("-") : true)
 
-/** Ranks the tokens that traded in the window. A token whose value is not known is left out and counted. */
-export const movementView = (
+/** What one token adds to a ranking: a row, or the reason why not. */
+const judge = (
+  sources: MeasureSources,
+  mint: Mint,
+  { minLiquidityUsd, minVolumeUsd, rank, window }: MovementSelectors,
+  moment: Moment
+): { readonly row: TokenMeasures | keyof Excluded | null; readonly isDeep: boolean | null } => {
+  const row = measureToken(sources, mint, window, moment)
+  if (row[scalarOf[rank]].value === null) {
+    return { row: "unknownRank", isDeep: false }
+  }
+  const isDeep = isAtLeast(row.liquidityUsd, minLiquidityUsd)
+  const hasTraded = isAtLeast(row.volumeUsd, minVolumeUsd)
+  const isUnknown =
+    (isDeep === null && minLiquidityUsd.numerator > 0n) || (hasTraded === null && minVolumeUsd.numerator > 0n)
+  const lets = isDeep !== false && hasTraded !== false && belongs(rank, row)
+  return { row: isUnknown ? "unknownFilter" : lets ? row : null, isDeep }
+}
+
+/**
+ * Ranks the tokens that traded in the window, a few at a time so that nobody has to wait for it. A token whose value is
+ * not known is left out and counted.
+ */
+export const movementView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   ranking: Pick<TokenRanking, "at" | "counts">,
-  { minLiquidityUsd, minVolumeUsd, rank, window }: MovementSelectors,
+  selectors: MovementSelectors,
   moment: Moment,
   coverage: Coverage
-): RankedView<MovementRow> => {
+): Effect.fn.Return<RankedView<MovementRow>> {
   const rows: Array<MovementRow> = []
   const unloaded: Array<Mint> = []
-  const excluded = { unknownRank: ranking.counts(rank).unknown, unknownFilter: 0 }
-  let clipped = false
-  for (let place = 0; !clipped; place++) {
-    const ranked = ranking.at(rank, place)
-    if (ranked === undefined) {
-      break
-    }
-    if (rows.length === MOST_ROWS || place === MOST_LOOKED_AT) {
-      clipped = true
-      break
+  const excluded = { unknownRank: ranking.counts(selectors.rank).unknown, unknownFilter: 0 }
+  let place = 0
+  let ranked = ranking.at(selectors.rank, place)
+  while (ranked !== undefined && rows.length < MOST_ROWS && place < MOST_LOOKED_AT) {
+    if (place % AT_A_TIME === 0) {
+      yield* Effect.yieldNow
     }
     const { mint } = ranked
-    const measures = measureToken(sources, mint, window, moment)
-    if (measures[scalarOf[rank]].value === null) {
-      excluded.unknownRank++
-      continue
-    }
-    const deep = isAtLeast(measures.liquidityUsd, minLiquidityUsd)
-    const traded = isAtLeast(measures.volumeUsd, minVolumeUsd)
-    if (measures.liquidityUsd.value === null) {
+    const { isDeep, row } = judge(sources, mint, selectors, moment)
+    if (isDeep === null) {
       unloaded.push(mint)
     }
-    const lets =
-      (minLiquidityUsd.numerator === 0n || deep !== null) && (minVolumeUsd.numerator === 0n || traded !== null)
-    if (!lets) {
-      excluded.unknownFilter++
-    } else if (deep !== false && traded !== false && belongs(rank, measures)) {
-      rows.push({ rank: rows.length + 1, token: tokenRef(sources, mint), ...measures })
+    if (typeof row === "string") {
+      excluded[row]++
+    } else if (row !== null) {
+      rows.push({ rank: rows.length + 1, token: tokenRef(sources, mint), ...row })
     }
+    ranked = ranking.at(selectors.rank, ++place)
   }
   return {
     rows,
     excluded,
-    coverage: coverage.complete && clipped ? incomplete("limit_clipped") : coverage,
+    coverage: coverage.complete && ranked !== undefined ? incomplete("limit_clipped") : coverage,
     observedAtMs: moment.life.observedAtMs,
     unloaded: unloaded.slice(0, MOST_WARMED)
   }
-}
+})

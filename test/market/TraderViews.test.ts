@@ -73,10 +73,10 @@ describe("TraderViews", () => {
   it("give whoever shares a view the whole 30 seconds", () => {
     const tape = tapeOf(crowd)
     pageOf(tape)
-    const { cursor, asOfMs } = pageOf(tape, { nowMs: START_MS + 999 })
+    const { cursor, asOfMs } = pageOf(tape, { nowMs: START_MS + 1999 })
     assert.strictEqual(asOfMs, START_MS)
     pageOf(tape, { cursor, nowMs: START_MS + 30_999 })
-    assert.strictEqual(pageOf(tape, { nowMs: START_MS + 1000 }).asOfMs, START_MS + 1000)
+    assert.strictEqual(pageOf(tape, { nowMs: START_MS + 2000 }).asOfMs, START_MS + 2000)
   })
 
   it("end with a correction, and with the process", () => {
