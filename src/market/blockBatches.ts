@@ -22,6 +22,7 @@ export const makeBatches = (): ((event: BlockEvent) => Stream.Stream<TradeBatch>
     const afterGap = state.missing
     state.lastMs = timeMs
     state.missing = false
-    return Stream.succeed({ slot, timeMs, trades: transactions, launches: null, afterGap })
+    const launches = transactions.flatMap((transaction) => transaction.launches)
+    return Stream.succeed({ slot, timeMs, trades: transactions, launches, afterGap })
   }
 }

@@ -1,9 +1,12 @@
 /** Decoded trades as the tape takes them: priced where a price is known, each exchange once for pools and once for wallets. */
+import { meteoraDbc } from "../amm/meteoraDbc.ts"
+import { pumpCurve } from "../amm/pumpCurve.ts"
 import { SOL } from "../domain/Address.ts"
 import { quotient } from "../domain/decimal.ts"
 import type { Rational } from "../domain/rational.ts"
 import type { Leg, NetTrade, Trade } from "../domain/Trade.ts"
 import type { DecodedTrades } from "../trades/decode.ts"
+import { METEORA_DBC, PUMP_FUN } from "../trades/launches.ts"
 import { quotePrice } from "../trades/price.ts"
 import { isDollar } from "../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
@@ -14,8 +17,8 @@ const NANOS_PER_MICRO = 1000n
 
 /** Launchpads by the venue label of their curves. */
 export const launchpadOf: ReadonlyMap<string, string> = new Map([
-  ["pump-fun-curve", "pump-fun"],
-  ["meteora-dbc", "meteora-dbc"]
+  [pumpCurve.dex, PUMP_FUN],
+  [meteoraDbc.dex, METEORA_DBC]
 ])
 
 /** A block's time, and what a lamport was worth then, in micro-dollars. */

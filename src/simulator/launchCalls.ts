@@ -1,9 +1,10 @@
 /** Launches and graduations as the programs are called for them: pump-public-docs, idl/pump.json; dynamic-bonding-curve, IDL. */
 import { meteoraDbc } from "../amm/meteoraDbc.ts"
+import { meteoraDammV2 } from "../amm/meteoraDammV2.ts"
 import { PUMP_PROGRAM } from "../amm/pumpFees.ts"
 import { pumpSwap } from "../amm/pumpSwap.ts"
 import { TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
-import type { Address } from "../domain/Address.ts"
+import { type Address, addressFromBytes, SOL } from "../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "./addresses.ts"
 import { type AccountRef, type Call, pays, reads, says, tells, writes } from "./Call.ts"
 import { eventAuthority } from "./meteoraCalls.ts"
@@ -122,6 +123,8 @@ export const launchCall = (world: World, birth: Birth, trace: ReadonlyArray<Happ
   const pool = pack(
     hex("e432f655cb428625"),
     key(curve),
+    // The config, where the state of the curve has it.
+    world.bank.must(curve).data.slice(72, 104),
     key(creator),
     key(mint.address),
     u8(0),
@@ -139,6 +142,29 @@ export const launchCall = (world: World, birth: Birth, trace: ReadonlyArray<Happ
     ],
     units: 90_000
   }
+}
+
+/** The accounts that a migration to DAMM v2 begins with, up to its two mints; an optional one left out is the program itself. */
+const dammAccounts = (world: World, curve: Address, mint: SimMint, pool: Address): ReadonlyArray<AccountRef> => {
+  const invented = (what: string) => inventAddress(world.seed, `${what} ${mint.address}`)
+  const absent = reads(meteoraDbc.programId)
+  return [
+    writes(curve),
+    reads(invented("migration metadata")),
+    reads(addressFromBytes(world.bank.must(curve).data.slice(72, 104))),
+    writes(world.derive(meteoraDbc.programId, [utf8.encode("pool_authority")])),
+    writes(pool),
+    writes(invented("position mint")),
+    writes(invented("position account")),
+    writes(invented("position")),
+    absent,
+    absent,
+    absent,
+    reads(world.derive(meteoraDammV2.programId, [utf8.encode("pool_authority")])),
+    reads(meteoraDammV2.programId),
+    writes(mint.address),
+    writes(SOL)
+  ]
 }
 
 /** The instruction that gave a coin its pool, from what happened meanwhile. */
@@ -161,10 +187,9 @@ export const graduationCall = (
       )
     )
   const named = [
-    reads(mint.address),
-    writes(curve),
-    pays(payer),
-    writes(pool),
+    ...(isPump
+      ? [reads(mint.address), writes(curve), pays(payer), writes(pool)]
+      : [...dammAccounts(world, curve, mint, pool), pays(payer)]),
     reads(SYSTEM_PROGRAM),
     reads(TOKEN_PROGRAM),
     ...(isPump ? [reads(pumpSwap.programId)] : [])

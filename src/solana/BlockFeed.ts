@@ -1,4 +1,5 @@
 import { Context, Schema, type Stream } from "effect"
+import type { Launch } from "../domain/Launch.ts"
 import type { Signature } from "../domain/Signature.ts"
 import type { BalanceChange, Leg, NetTrade, Transfer } from "../domain/Trade.ts"
 import type { Freshness } from "./ChainFeed.ts"
@@ -12,6 +13,7 @@ export interface BlockTransaction {
   readonly nets: ReadonlyArray<NetTrade>
   readonly transfers: ReadonlyArray<Transfer>
   readonly changes: ReadonlyArray<BalanceChange>
+  readonly launches: ReadonlyArray<Launch>
   /** Swap instructions of which not both sides could be told. */
   readonly unresolved: number
 }

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { BlockTransaction, DecodedBlock } from "../solana/BlockFeed.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decode.ts"
+import { launchesOf } from "./launches.ts"
 import { readBlock } from "./transaction.ts"
 import { transfersOf } from "./transfers.ts"
 
@@ -28,8 +29,9 @@ export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null 
     const { legs, nets, unresolved } = trades
     const transfers = transfersOf(transaction, trades)
     const changes = balanceChangesOf(transaction, trades)
-    if (legs.length + nets.length + unresolved + transfers.length + changes.length > 0) {
-      kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, unresolved })
+    const launches = launchesOf(transaction)
+    if (legs.length + nets.length + unresolved + transfers.length + changes.length + launches.length > 0) {
+      kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, launches, unresolved })
     }
   }
   const blockTimeMs = blockTime === null ? null : blockTime * 1000

@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { meteoraDbc } from "../../src/amm/meteoraDbc.ts"
+import { PUMP_PROGRAM } from "../../src/amm/pumpFees.ts"
+import { type Address, addressToBytes, SOL, USDC } from "../../src/domain/Address.ts"
+import { getBlock } from "../../src/simulator/blockMethods.ts"
+import { castOf, fundCast } from "../../src/simulator/cast.ts"
+import { makeLaunches } from "../../src/simulator/Launches.ts"
+import { makeRandom } from "../../src/simulator/Random.ts"
+import { sell } from "../../src/simulator/trade.ts"
+import { makeWorld } from "../../src/simulator/World.ts"
+import { decodeBlock } from "../../src/trades/decodeBlock.ts"
+import { launchesOf } from "../../src/trades/launches.ts"
+import { newBank } from "../simulator/chains.ts"
+import {
+  accountsAt,
+  bytesOf,
+  type Call,
+  event,
+  little,
+  named,
+  POOL,
+  TOKEN,
+  TRADER,
+  transactionOf
+} from "./transactions.ts"
+
+const key = (address: Address): Uint8Array => addressToBytes(address)
+const text = (value: string): Uint8Array => bytesOf(little(BigInt(value.length), 4), Buffer.from(value))
+
+const CURVE = named("curve")
+const CREATE = "1b72a94ddeeb6376"
+const created = bytesOf(
+  text("Example"),
+  text("XMPL"),
+  text("https://example.invalid"),
+  key(TOKEN),
+  key(CURVE),
+  key(TRADER)
+)
+const migrated = bytesOf(
+  key(TRADER),
+  key(TOKEN),
+  little(1n, 8),
+  little(2n, 8),
+  little(3n, 8),
+  key(CURVE),
+  little(4n, 8),
+  key(POOL)
+)
+
+const launches = (call: Call, error: unknown = null) =>
+  launchesOf(transactionOf({ signers: [TRADER], calls: [call], error }))
+const inside = (program: Address, tag: string, body: Uint8Array): Call => ({
+  program,
+  accounts: [TRADER, TOKEN],
+  data: bytesOf("0000000000000000"),
+  calls: [event(program, tag, body)]
+})
+
+describe("launches", () => {
+  it("are told by Pump.fun in events, however long its names are", () => {
+    assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created)), [
+      { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: CURVE }
+    ])
+    assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, "bde95db95c94ea94", migrated)), [
+      { event: "migrated", mint: TOKEN, launchpad: "pump-fun", pool: POOL }
+    ])
+  })
+
+  it("are told by Meteora in an event when they begin, and by the instruction when they migrate", () => {
+    const begun = bytesOf(key(CURVE), key(named("config")), key(TRADER), key(TOKEN), "00", little(0n, 8))
+    for (const tag of ["e432f655cb428625", "d589a435c14a0f6e"]) {
+      assert.deepStrictEqual(launches(inside(meteoraDbc.programId, tag, begun)), [
+        { event: "created", mint: TOKEN, launchpad: "meteora-dbc", pool: CURVE }
+      ])
+    }
+    const accounts = accountsAt(24, { 0: CURVE, 4: POOL, 13: TOKEN })
+    const migration = { program: meteoraDbc.programId, accounts, data: bytesOf("9ca9e66735e45040") }
+    assert.deepStrictEqual(launches(migration), [
+      { event: "migrated", mint: TOKEN, launchpad: "meteora-dbc", pool: POOL }
+    ])
+  })
+
+  it("are not what failed, what another program says, what is cut short, or what only looks like an event", () => {
+    assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created), { InstructionError: [0, "Custom"] }), [])
+    assert.deepStrictEqual(launches(inside(named("somebody"), CREATE, created)), [])
+    assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created.subarray(0, 20))), [])
+    assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created.subarray(0, 60))), [])
+    assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, "bddb7fd34ee661ee", created)), [])
+    const forged = { ...event(PUMP_PROGRAM, CREATE, created), accounts: [TRADER, TOKEN] }
+    assert.deepStrictEqual(launches(forged), [])
+    assert.deepStrictEqual(
+      launches({ program: meteoraDbc.programId, accounts: [CURVE], data: bytesOf("9ca9e66735e45040") }),
+      []
+    )
+  })
+})
+
+describe.each(["pump-fun", "meteora"] as const)("a simulated coin on %s", (kind) => {
+  it("is found in its blocks when it begins and when it graduates", () => {
+    const bank = newBank(kind)
+    const world = makeWorld(kind, bank)
+    const { cast } = castOf(kind)
+    const all = makeLaunches({ world, random: makeRandom(kind), cast })
+    bank.produce(() => {
+      for (const [address, decimals] of [
+        [SOL, 9],
+        [USDC, 6]
+      ] as const) {
+        world.newMint({ address, decimals, authority: null, freezeAuthority: null, transferFee: null })
+      }
+      fundCast(world, cast)
+      return []
+    })
+    const heard = () => {
+      const { slot } = bank.newest()
+      const config = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
+      const block = decodeBlock(slot, JSON.parse(Result.getOrThrow(getBlock(bank, [slot, config]))))
+      return block?.transactions.flatMap((transaction) => transaction.launches) ?? []
+    }
+    bank.produce(() => {
+      const deeds = []
+      while (!all.all().some((launched) => launched.kind === kind)) {
+        deeds.push(all.launch())
+      }
+      return deeds
+    })
+    const coin = () => all.all().find((launched) => launched.kind === kind) ?? assert.fail("not launched")
+    const launchpad = kind === "meteora" ? "meteora-dbc" : kind
+    const { curve, mint } = coin()
+    assert.deepInclude(heard(), { event: "created", mint: mint.address, launchpad, pool: curve.address })
+    bank.produce(() => {
+      for (let i = 0; i < 40 && !curve.complete(); i++) {
+        sell(world, cast.whales[0] ?? cast.treasury, curve, SOL, 10_000_000_000n)
+      }
+      return []
+    })
+    bank.takeJournal()
+    bank.produce(() => all.graduate())
+    assert.deepInclude(heard(), {
+      event: "migrated",
+      mint: mint.address,
+      launchpad,
+      pool: coin().pool?.address ?? null
+    })
+  })
+})
