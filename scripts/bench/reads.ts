@@ -88,6 +88,7 @@ const blockOf = (timeMs: number, trades: ReadonlyArray<TapeTrade>) => ({
   slot: trades[0]?.slot ?? 0,
   timeMs,
   trades,
+  transactions: [],
   launches: [],
   afterGap: false
 })

@@ -1,7 +1,6 @@
 import { Context, Effect, Layer, Stream } from "effect"
 import type { Launch } from "../domain/Launch.ts"
-import { BlockFeed } from "../solana/BlockFeed.ts"
-import type { DecodedTrades } from "../trades/decode.ts"
+import { BlockFeed, type BlockTransaction } from "../solana/BlockFeed.ts"
 import { makeBatches } from "./blockBatches.ts"
 
 /** What one block did to the market. */
@@ -9,8 +8,8 @@ export interface TradeBatch {
   readonly slot: number
   /** Block time, in milliseconds since the Unix epoch. */
   readonly timeMs: number
-  /** Transaction by transaction, in the order of the chain. */
-  readonly trades: ReadonlyArray<DecodedTrades>
+  /** In the order of the chain. */
+  readonly transactions: ReadonlyArray<BlockTransaction>
   /** Null where the feed does not tell of launches. */
   readonly launches: ReadonlyArray<Launch> | null
   /** Whether blocks between this one and the one before were not read. */

@@ -13,8 +13,9 @@ import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
 /** The tape is out of date once no block has been heard of for this long, in milliseconds. */
 export const STALE_AFTER_MS = 30_000
 
-/** Trades of one block, priced. */
-export interface PricedBatch extends Omit<TradeBatch, "trades"> {
+/** What one block did, with its trades priced. */
+export interface PricedBatch extends TradeBatch {
+  /** In the order of the chain: by slot, then by index. */
   readonly trades: ReadonlyArray<TapeTrade>
 }
 
@@ -68,14 +69,14 @@ export class TradeTape extends Context.Service<
       const sol = new SolPrice()
 
       const price = (batch: TradeBatch, nowMs: number): PricedBatch => {
-        for (const { legs } of batch.trades) {
+        for (const { legs } of batch.transactions) {
           legs.forEach((leg) => sol.observe(leg, batch.timeMs))
         }
         const { isStale, lifetime, of } = prices.at(nowMs)
         const each = isStale ? null : (of(SOL)?.usd ?? null)
         const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
         const moment = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
-        return { ...batch, trades: batch.trades.flatMap((decoded) => tapeTradesOf(decoded, moment)) }
+        return { ...batch, trades: batch.transactions.flatMap((decoded) => tapeTradesOf(decoded, moment)) }
       }
 
       yield* feed.batches.pipe(

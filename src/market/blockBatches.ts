@@ -23,6 +23,6 @@ export const makeBatches = (): ((event: BlockEvent) => Stream.Stream<TradeBatch>
     state.lastMs = timeMs
     state.missing = false
     const launches = transactions.flatMap((transaction) => transaction.launches)
-    return Stream.succeed({ slot, timeMs, trades: transactions, launches, afterGap })
+    return Stream.succeed({ slot, timeMs, transactions, launches, afterGap })
   }
 }

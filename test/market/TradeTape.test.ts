@@ -5,7 +5,7 @@ import { SOL } from "../../src/domain/Address.ts"
 import { type TradeBatch, TradeFeed } from "../../src/market/TradeFeed.ts"
 import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
-import { leg, netOf } from "./decoded.ts"
+import { leg, netOf, transactionOf } from "./decoded.ts"
 import { mintOf, MONDAY, trade } from "./tape.ts"
 
 const NOW_MS = MONDAY * 1000
@@ -14,6 +14,7 @@ const batch = (second: number, given: Partial<PricedBatch> = {}): PricedBatch =>
   slot: second,
   timeMs: (MONDAY + second) * 1000,
   trades: [],
+  transactions: [],
   launches: [],
   afterGap: false,
   ...given
@@ -98,7 +99,7 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
       const swap = leg()
       yield* Queue.offer(queue, {
         ...batch(0),
-        trades: [{ legs: [swap], nets: [netOf(swap, [0])], unresolved: 0 }]
+        transactions: [transactionOf({ legs: [swap], nets: [netOf(swap, [0])] })]
       })
       yield* Fiber.join(done)
       assert.strictEqual(tape.window(mintOf(1), "5m")?.volumeUsdNanos, 15_000_000_000n)

@@ -2,6 +2,7 @@
 import { type Address, SOL } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
 import type { Leg, NetTrade } from "../../src/domain/Trade.ts"
+import type { BlockTransaction } from "../../src/solana/BlockFeed.ts"
 import bs58 from "bs58"
 import { address, mintOf, walletOf } from "./tape.ts"
 
@@ -32,4 +33,17 @@ export const netOf = ({ confirmed: _confirmed, ...trade }: Leg, legs: ReadonlyAr
   ...trade,
   index: 0,
   legs
+})
+
+/** What a transaction did, and nothing else but what is given. */
+export const transactionOf = (given: Partial<BlockTransaction>): BlockTransaction => ({
+  signature: Signature.make(bs58.encode(new Uint8Array(64).fill(7))),
+  index: 0,
+  legs: [],
+  nets: [],
+  transfers: [],
+  changes: [],
+  launches: [],
+  unresolved: 0,
+  ...given
 })

@@ -118,6 +118,7 @@ export const block = (second: number, given: Partial<PricedBatch> = {}): PricedB
   slot: 1000 + second,
   timeMs: (MONDAY + second) * 1000,
   trades: [],
+  transactions: [],
   launches: [],
   afterGap: false,
   ...given
