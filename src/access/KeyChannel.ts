@@ -2,7 +2,8 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Effect, Exit, Queue, Scope } from "effect"
 import type { SqlError } from "effect/sql"
-import { within } from "./deadline.ts"
+import { KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import { within } from "../storage/deadline.ts"
 import { makeId, SecretSource } from "./keyFormat.ts"
 
 const CHANNEL = "fathom_keys"
@@ -12,6 +13,8 @@ const BEAT_TIMEOUT_MS = 500
 const RETRY_EVERY_MS = 250
 /** How long a beat vouches for the channel: a beat may come late, three may not. */
 const PROVEN_FOR_MS = 750
+
+const inTime = within(BEAT_TIMEOUT_MS, (cause) => new KeyStoreUnavailable({ cause }))
 
 /** What the owner of the channel does with what is heard. */
 export interface KeyChannelHandlers {
@@ -56,12 +59,12 @@ export const makeKeyChannel = Effect.fnUntraced(function* (handlers: KeyChannelH
       const listening = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
       const connection = yield* PgConnection.make({ ...sql.config, connectTimeout: CONNECT_TIMEOUT_MS })
       const pinned = yield* Scope.provide(connection.pin, listening)
-      const heard = yield* within(BEAT_TIMEOUT_MS)(Scope.provide(pinned.listen(CHANNEL), listening))
-      yield* within(BEAT_TIMEOUT_MS)(handlers.onConnected(provenAtMs === null ? null : nowMs() - provenAtMs))
+      const heard = yield* inTime(Scope.provide(pinned.listen(CHANNEL), listening))
+      yield* inTime(handlers.onConnected(provenAtMs === null ? null : nowMs() - provenAtMs))
       isUp = true
       isReported = false
       const beat = Effect.suspend(() =>
-        pinned.query("select pg_notify($1, $2)", [CHANNEL, `${self} beat ${nowMs()}`]).pipe(within(BEAT_TIMEOUT_MS))
+        pinned.query("select pg_notify($1, $2)", [CHANNEL, `${self} beat ${nowMs()}`]).pipe(inTime)
       )
       yield* Effect.raceFirst(
         Effect.forever(Effect.map(Queue.take(heard), ({ payload }) => hear(payload))),

@@ -1,9 +1,8 @@
 /** Keys in Postgres, cached in this process for as long as it is certain to hear of every change. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, type Schema, Stream } from "effect"
-import type { SqlError } from "effect/sql"
+import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
 import { type ApiKey, isActive, KeyNotFound, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
-import { within } from "./deadline.ts"
+import { bounded, type Broken } from "../storage/deadline.ts"
 import { KeyCache } from "./KeyCache.ts"
 import { makeKeyChannel } from "./KeyChannel.ts"
 import * as Format from "./keyFormat.ts"
@@ -26,15 +25,9 @@ const settings = Config.all({
   pepper: Config.option(Config.Redacted("KEY_PEPPER"))
 })
 
-type Broken = SqlError.SqlError | Schema.SchemaError
-
-/** Runs a query to its end or to the deadline. Whatever is wrong with the database, the caller learns only that it is away. */
-const bounded =
-  (deadline: Duration.Duration) =>
-  <A, E>(effect: Effect.Effect<A, E | Broken>) =>
-    Effect.catchTag(within(deadline)(effect), ["SqlError", "SchemaError"], (cause) =>
-      Effect.fail(new KeyStoreUnavailable({ cause }))
-    )
+const away = (cause: unknown) => new KeyStoreUnavailable({ cause })
+const onRequest = bounded(REQUEST_DEADLINE, away)
+const atDesk = bounded(DESK_DEADLINE, away)
 
 const KEY_ID = /^[\w-]{1,64}$/u
 
@@ -45,7 +38,7 @@ const make = Effect.gen(function* () {
   const table = makeKeyTable(sql)
   const pepper = Option.isSome(given)
     ? given.value
-    : yield* bounded(DESK_DEADLINE)(table.secret("key_pepper", Format.makePepper(random)))
+    : yield* atDesk(table.secret("key_pepper", Format.makePepper(random)))
   const cache = new KeyCache()
   const lastUsed = new LastUsedLog()
   const closed = yield* PubSub.unbounded<string>()
@@ -66,16 +59,14 @@ const make = Effect.gen(function* () {
 
   const flush = Effect.suspend(() => {
     const batch = lastUsed.batch()
-    return batch.length === 0
-      ? Effect.void
-      : Effect.map(bounded(DESK_DEADLINE)(table.markUsed(batch)), () => lastUsed.written(batch))
+    return batch.length === 0 ? Effect.void : Effect.map(atDesk(table.markUsed(batch)), () => lastUsed.written(batch))
   }).pipe(Effect.ignore)
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(FLUSH_EVERY), flush)))
 
   const read = Effect.fnUntraced(function* (hash: string, nowMs: number) {
     const version = cache.version
-    const key = yield* bounded(REQUEST_DEADLINE)(table.byHash(hash))
+    const key = yield* onRequest(table.byHash(hash))
     cache.remember(hash, key, version, nowMs)
     return key
   })
@@ -98,11 +89,11 @@ const make = Effect.gen(function* () {
     const secret = Format.makeSecret(environment, random)
     const identity = { id: Format.makeId(random), ...Format.visibleParts(secret), createdAtMs }
     const stored = table.insert({ ...request, ...identity, secretHash: Format.hashSecret(pepper, secret) })
-    return { key: yield* bounded(DESK_DEADLINE)(sql.withTransaction(stored)), secret }
+    return { key: yield* atDesk(sql.withTransaction(stored)), secret }
   })
 
   const list = Effect.fn("KeyStore.list")(function* (accountId: string) {
-    const keys = yield* bounded(DESK_DEADLINE)(table.ofAccount(accountId))
+    const keys = yield* atDesk(table.ofAccount(accountId))
     return keys.map((key) => lastUsed.merge(key))
   })
 
@@ -115,7 +106,7 @@ const make = Effect.gen(function* () {
       return yield* new KeyNotFound({ id })
     }
     const announced = Effect.tap(statement, (key) => channel.announce(id, isActive(key)))
-    const key = yield* bounded(DESK_DEADLINE)(sql.withTransaction(announced))
+    const key = yield* atDesk(sql.withTransaction(announced))
     cache.drop(id)
     if (!isActive(key)) {
       yield* PubSub.publish(closed, id)

@@ -1,6 +1,6 @@
 /** Callouts in Postgres. Every question to the database has a deadline. */
-import { Clock, Duration, Effect, Layer, type Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { Clock, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import {
   type AttributedTrade,
   type CalloutSelection,
@@ -8,30 +8,22 @@ import {
   isCalloutId,
   NewCallout
 } from "../domain/Callout.ts"
+import { bounded } from "../storage/deadline.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"
-import { within } from "./deadline.ts"
 
 /** On the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
-type Broken = SqlError.SqlError | Schema.SchemaError
-
-/** Runs a query to its end or to the deadline. Whatever is wrong with the database, the caller learns only that it is away. */
-const bounded =
-  (deadline: Duration.Duration) =>
-  <A>(effect: Effect.Effect<A, Broken>) =>
-    Effect.catchTag(within(deadline)(effect), ["SqlError", "SchemaError"], (cause) =>
-      Effect.fail(new CalloutStoreUnavailable({ cause }))
-    )
+const away = (cause: unknown) => new CalloutStoreUnavailable({ cause })
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const table = makeCalloutTable(sql)
   const now = Clock.currentTimeMillis
-  const read = bounded(READ_DEADLINE)
-  const write = bounded(WRITE_DEADLINE)
+  const read = bounded(READ_DEADLINE, away)
+  const write = bounded(WRITE_DEADLINE, away)
 
   return CalloutStore.of({
     post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>
