@@ -1,7 +1,7 @@
 /** Query parameters as the contract reads them: text in one spelling only, refused in the words of `ErrorDetail`. */
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MAX_U64 } from "../domain/Amount.ts"
-import type { Issue } from "./problems.ts"
+import type { Issue } from "./Problem.ts"
 
 /**
  * Marks one field as refused with this word, from within a filter over several fields:

@@ -1,63 +1,6 @@
-import { Effect, Schema } from "effect"
-import { catalogue, type ErrorCode } from "./catalogue.ts"
-
-/** What is wrong with one part of a request. */
-export const Issue = Schema.Literals([
-  "missing",
-  "repeated",
-  "unknown",
-  "type",
-  "format",
-  "out_of_range",
-  "too_long",
-  "conflict",
-  "duplicate"
-])
-export type Issue = typeof Issue.Type
-
-/** Which part of the request an issue is about. */
-export class ErrorDetail extends Schema.Opaque<ErrorDetail>()(
-  Schema.Struct({
-    in: Schema.Literals(["query", "path", "body", "header"]),
-    field: Schema.String,
-    issue: Issue
-  }).annotate({ identifier: "ErrorDetail", description: "One part of the request that was refused." })
-) {}
-
-/** Every problem on the wire. */
-export interface Envelope {
-  readonly error: {
-    readonly code: ErrorCode
-    readonly message: string
-    readonly details?: ReadonlyArray<ErrorDetail>
-  }
-  readonly requestId: string
-}
-
-/** A problem as a handler raises it; the answer's request id is filled in when it leaves. */
-export interface Problem extends Envelope {
-  readonly _tag: string
-  /** Seconds for `Retry-After`, when the default of the code is not good enough. */
-  retryAfter?: number
-}
-
-const requestId = Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed("")))
-
-/** Fields and annotations of the class of one code: its fields are the wire. */
-const problem = <const Code extends ErrorCode>(identifier: string, code: Code) => {
-  const { status, message } = catalogue[code]
-  const error = Schema.Struct({
-    code: Schema.tag(code),
-    message: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed<string>(message))),
-    details: Schema.optionalKey(Schema.Array(ErrorDetail))
-  })
-  const wire = Schema.Struct({ error: error.pipe(Schema.withConstructorDefault(Effect.succeed({}))), requestId })
-  return [wire.annotate({ identifier }), { httpApiStatus: status, description: message }] as const
-}
-
-/** Asks the caller to come back after so many whole seconds, at least one. */
-export const retryAfter = <P extends Problem>(raised: P, seconds: number): P =>
-  Object.assign(raised, { retryAfter: Math.max(1, Math.ceil(seconds)) })
+/** One class for every code of the catalogue. */
+import { Schema } from "effect"
+import { problem } from "./Problem.ts"
 
 /** 400: A validation failure without a code of its own; `details` names every field. */
 export class InvalidRequest extends Schema.Error<InvalidRequest>("InvalidRequest")(

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { Problem } from "../api/problems.ts"
+import type { Problem } from "../api/Problem.ts"
 import type { BudgetName, Charge } from "../domain/Budget.ts"
 
 /** What the rate-limit headers of one answer say. */

@@ -8,7 +8,8 @@ import {
   type MovementQuery,
   type OverviewQuery
 } from "../api/Market.ts"
-import { ChartWarming, CursorExpired, DataUnavailable, retryAfter, TokenNotFound } from "../api/problems.ts"
+import { retryAfter } from "../api/Problem.ts"
+import { ChartWarming, CursorExpired, DataUnavailable, TokenNotFound } from "../api/problems.ts"
 import type { ChartRefusal } from "../domain/Chart.ts"
 import type { MarketKnowledge, MarketUnavailable, ViewExpired } from "../domain/MarketViews.ts"
 import { orderOf } from "../market/discovery.ts"

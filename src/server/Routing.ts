@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../api/Api.ts"
+import { retryAfter } from "../api/Problem.ts"
 import {
   type InvalidRequest,
   InvalidSignature,
-  retryAfter,
   RouteNotFound,
   RouteTypeNotServed,
   StatusNotFound,

@@ -1,6 +1,6 @@
 /** The headers of the contract, as plain values: everything constant is computed once. */
 import { catalogue, defaultRetryAfter } from "../api/catalogue.ts"
-import type { Problem } from "../api/problems.ts"
+import type { Problem } from "../api/Problem.ts"
 import { budgets } from "../domain/Budget.ts"
 import type { Exchange, MeterReading } from "./Exchange.ts"
 

@@ -1,6 +1,7 @@
 /** What a schema objects to, in the words of the contract. */
 import { Schema, type SchemaIssue } from "effect"
-import { type ErrorDetail, InvalidRequest, Issue } from "../api/problems.ts"
+import { type ErrorDetail, Issue } from "../api/Problem.ts"
+import { InvalidRequest } from "../api/problems.ts"
 
 /** Where in the request a schema was applied, and to what. */
 export interface Source {

@@ -1,5 +1,5 @@
 import { catalogue, type ErrorCode } from "../api/catalogue.ts"
-import type { Problem } from "../api/problems.ts"
+import type { Problem } from "../api/Problem.ts"
 
 /** A problem that no endpoint declares: what the edge itself has to say. */
 export const refusal = (code: ErrorCode, message: string = catalogue[code].message): Problem => ({

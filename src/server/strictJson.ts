@@ -1,5 +1,5 @@
 /** JSON in which no object has a key twice, checked on the text, because parsing throws the evidence away. */
-import type { Issue } from "../api/problems.ts"
+import type { Issue } from "../api/Problem.ts"
 
 /** What is wrong with a body, and where. */
 export interface Flaw {

@@ -1,6 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { type BatchRefused, type WalletBatch, walletBatchPolicy } from "../access/WalletBatch.ts"
-import { RateLimited, retryAfter } from "../api/problems.ts"
+import { retryAfter } from "../api/Problem.ts"
+import { RateLimited } from "../api/problems.ts"
 
 const { concurrent, name, starts } = walletBatchPolicy
 
