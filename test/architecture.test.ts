@@ -2,7 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 
-const capabilities = ["access", "amm", "callouts", "funding", "market", "perps", "quotes", "solana", "tokens", "trades"]
+const capabilities = [
+  "access",
+  "amm",
+  "callouts",
+  "funding",
+  "market",
+  "perps",
+  "quotes",
+  "solana",
+  "tokens",
+  "trades",
+  "wallets"
+]
 
 /** What each folder of src/ may import from the others. Files at the root count as folders. */
 const folders: Record<string, ReadonlyArray<string>> = {
@@ -51,7 +63,8 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "storage",
     "testing",
     "tokens",
-    "trades"
+    "trades",
+    "wallets"
   ],
   "effect/cli": ["access", "main.ts"],
   "effect/encoding": ["server", "simulator", "solana"],
@@ -62,7 +75,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/socket": ["App.ts", "simulator", "solana"],
   "effect/sql": ["access", "callouts", "postgres", "storage"],
   "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
-  "@effect/sql-pg": ["access", "callouts", "postgres"],
+  "@effect/sql-pg": ["access", "callouts", "postgres", "wallets"],
   bs58: ["domain", "simulator"],
   "node:child_process": ["postgres"],
   "node:crypto": ["access", "postgres", "server", "simulator", "solana"],

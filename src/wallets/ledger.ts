@@ -1,0 +1,128 @@
+/**
+ * What a wallet holds, paid and made, by average cost, from the trades that were seen. Exact: units and nano-dollars are
+ * whole numbers, and the one division, the cost of what is sold, moves its rest to what is still held.
+ */
+import { type Mint, SOL } from "../domain/Address.ts"
+import type { TapeTrade } from "../market/TapeTrade.ts"
+import { isDollar } from "../trades/sides.ts"
+
+/** What one wallet gave and got, as far as the ledger cares. A `TapeTrade` of role `wallet` or `both` is one. */
+export type WalletTrade = Pick<
+  TapeTrade,
+  "amount" | "decimals" | "index" | "mint" | "side" | "signature" | "slot" | "timeMs" | "volumeUsdNanos"
+>
+
+/** One mint of one wallet, by the trades applied so far. */
+export interface Position {
+  readonly mint: Mint
+  /** Null until a trade tells. */
+  readonly decimals: number | null
+  /** Units bought and not sold since, of what was seen. */
+  readonly held: bigint
+  /** What the units held cost, in nano-dollars; null while that of any of them is unknown. Nothing held costs nothing. */
+  readonly costNanos: bigint | null
+  readonly boughtUnits: bigint
+  readonly soldUnits: bigint
+  /** What all buys cost, in nano-dollars; null once that of one is unknown. */
+  readonly boughtNanos: bigint | null
+  /** What all sells brought, in nano-dollars; null once that of one is unknown. */
+  readonly proceedsNanos: bigint | null
+  /**
+   * Proceeds less average cost of everything sold, in nano-dollars. Null for good once something was sold of which either
+   * is unknown: no later trade can tell it.
+   */
+  readonly realizedNanos: bigint | null
+  readonly buys: number
+  readonly sells: number
+  /** Buys at an unknown price, and sells of more than was seen bought. */
+  readonly unknownBasis: number
+  /** Null before the first trade. */
+  readonly firstAtMs: number | null
+  readonly lastAtMs: number | null
+}
+
+/** Whether the mint is what others are paid with: SOL or a dollar. Money is never a position. */
+export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)
+
+/** A mint that the wallet has not traded yet. */
+export const emptyPosition = (mint: Mint): Position => ({
+  mint,
+  decimals: null,
+  held: 0n,
+  costNanos: 0n,
+  boughtUnits: 0n,
+  soldUnits: 0n,
+  boughtNanos: 0n,
+  proceedsNanos: 0n,
+  realizedNanos: 0n,
+  buys: 0,
+  sells: 0,
+  unknownBasis: 0,
+  firstAtMs: null,
+  lastAtMs: null
+})
+
+/** The sum; null when a part is unknown. */
+const plus = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a + b)
+
+/** The difference; null when a part is unknown. */
+const minus = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a - b)
+
+const buy = (position: Position, { amount, volumeUsdNanos }: WalletTrade): Partial<Position> => ({
+  held: position.held + amount,
+  costNanos: plus(position.costNanos, volumeUsdNanos),
+  boughtUnits: position.boughtUnits + amount,
+  boughtNanos: plus(position.boughtNanos, volumeUsdNanos),
+  buys: position.buys + 1,
+  unknownBasis: position.unknownBasis + (volumeUsdNanos === null ? 1 : 0)
+})
+
+/** The average cost of so many of the units held, rounded down to a nano-dollar; null when it is unknown. */
+const costOf = ({ costNanos, held }: Position, amount: bigint): bigint | null => {
+  if (amount === 0n) {
+    return 0n
+  }
+  return costNanos === null || amount > held ? null : (costNanos * amount) / held
+}
+
+const sell = (position: Position, { amount, volumeUsdNanos }: WalletTrade): Partial<Position> => {
+  const { held } = position
+  const cost = costOf(position, amount)
+  const left = amount >= held ? 0n : held - amount
+  return {
+    held: left,
+    costNanos: left === 0n ? 0n : minus(position.costNanos, cost),
+    soldUnits: position.soldUnits + amount,
+    proceedsNanos: plus(position.proceedsNanos, volumeUsdNanos),
+    realizedNanos: plus(position.realizedNanos, minus(volumeUsdNanos, cost)),
+    sells: position.sells + 1,
+    unknownBasis: position.unknownBasis + (amount > held ? 1 : 0)
+  }
+}
+
+/**
+ * The position after a trade of its mint. Trades come in the order of the chain, by slot and then by index. What is sold
+ * beyond what was seen bought has an unknown cost, and with it the whole sale; nothing is estimated.
+ */
+export const applyTrade = (position: Position, trade: WalletTrade): Position => ({
+  ...position,
+  ...(trade.side === "buy" ? buy(position, trade) : sell(position, trade)),
+  decimals: trade.decimals ?? position.decimals,
+  firstAtMs: position.firstAtMs ?? trade.timeMs,
+  lastAtMs: trade.timeMs
+})
+
+/** Before or after, as the chain has it: negative when `a` came first. */
+export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<WalletTrade, "index" | "slot">): number =>
+  a.slot - b.slot || a.index - b.index
+
+/** The positions of a wallet after these trades of it, by mint, in whatever order they are told. Money and pool swaps are left out. */
+export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
+  const positions = new Map<Mint, Position>()
+  for (const trade of trades.toSorted(byChainOrder)) {
+    if (trade.role !== "pool" && !isMoney(trade.mint)) {
+      positions.set(trade.mint, applyTrade(positions.get(trade.mint) ?? emptyPosition(trade.mint), trade))
+    }
+  }
+  return positions
+}

@@ -1,0 +1,218 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { SOL, USDC } from "../../src/domain/Address.ts"
+import type { TapeTrade } from "../../src/market/TapeTrade.ts"
+import { USDT } from "../../src/trades/sides.ts"
+import { applyTrade, emptyPosition, type Position, positionsOf } from "../../src/wallets/ledger.ts"
+import { pnlOf, summaryOf, usdText } from "../../src/wallets/pnl.ts"
+import { MINT, MINT_2, OTHER, START, tradeOf, usd } from "./trades.ts"
+
+const after = (...trades: ReadonlyArray<Partial<TapeTrade>>): Position =>
+  trades.reduce<Position>((position, told) => applyTrade(position, tradeOf(told)), emptyPosition(MINT))
+
+/** Micro-dollars for a smallest unit of a token of six decimals at so many dollars: the same number. */
+const mark = (dollars: bigint) => ({ numerator: dollars, denominator: 1n })
+
+const Units = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 10n ** 18n }))
+const Nanos = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 17n }))
+const Order = Schema.Struct({ isBuy: Schema.Boolean, amount: Units, nanos: Nanos })
+const Orders = Schema.Array(Order).check(Schema.isMaxLength(12))
+const Mark = Schema.Struct({ numerator: Nanos, denominator: Units })
+
+/** The orders as trades that never sell more than is held. */
+const covered = (orders: ReadonlyArray<typeof Order.Type>): ReadonlyArray<TapeTrade> => {
+  let held = 0n
+  return orders.map(({ amount, isBuy, nanos }, slot) => {
+    const side = isBuy || held === 0n ? "buy" : "sell"
+    const size = side === "buy" ? amount : (amount % held) + 1n
+    held += side === "buy" ? size : -size
+    return tradeOf({ slot, side, amount: size, volumeUsdNanos: nanos })
+  })
+}
+
+const applied = (trades: ReadonlyArray<TapeTrade>): Position => trades.reduce(applyTrade, emptyPosition(MINT))
+
+describe("a position", () => {
+  it("takes the average cost of what is sold out of what is held", () => {
+    const position = after(
+      { amount: 100n, volumeUsdNanos: usd(100) },
+      { amount: 300n, volumeUsdNanos: usd(500) },
+      { side: "sell", amount: 200n, volumeUsdNanos: usd(400) }
+    )
+    assert.deepInclude(position, {
+      held: 200n,
+      costNanos: usd(300),
+      boughtUnits: 400n,
+      soldUnits: 200n,
+      boughtNanos: usd(600),
+      proceedsNanos: usd(400),
+      realizedNanos: usd(100),
+      buys: 2,
+      sells: 1,
+      unknownBasis: 0
+    })
+  })
+
+  it("tells nothing of a sale beyond what was seen bought, then or later", () => {
+    const oversold = after(
+      { amount: 10n, volumeUsdNanos: usd(10) },
+      { side: "sell", amount: 15n, volumeUsdNanos: usd(30) }
+    )
+    assert.deepInclude(oversold, {
+      held: 0n,
+      costNanos: 0n,
+      realizedNanos: null,
+      proceedsNanos: usd(30),
+      unknownBasis: 1
+    })
+    const later = applyTrade(oversold, tradeOf({ amount: 5n, volumeUsdNanos: usd(5) }))
+    assert.deepInclude(later, { held: 5n, costNanos: usd(5), realizedNanos: null })
+  })
+
+  it("does not know the cost of what is held until the units bought at an unknown price are gone", () => {
+    const unpriced = after({ amount: 10n, volumeUsdNanos: null }, { amount: 10n, volumeUsdNanos: usd(1) })
+    assert.deepInclude(unpriced, { held: 20n, costNanos: null, boughtNanos: null, realizedNanos: 0n, unknownBasis: 1 })
+    const sold = applyTrade(unpriced, tradeOf({ side: "sell", amount: 20n, volumeUsdNanos: usd(9) }))
+    assert.deepInclude(sold, { held: 0n, costNanos: 0n, realizedNanos: null, proceedsNanos: usd(9) })
+  })
+
+  it("loses its result, not its cost, to a sale at an unknown price", () => {
+    const position = after({ amount: 10n, volumeUsdNanos: usd(10) }, { side: "sell", amount: 4n, volumeUsdNanos: null })
+    assert.deepInclude(position, {
+      held: 6n,
+      costNanos: usd(6),
+      realizedNanos: null,
+      proceedsNanos: null,
+      unknownBasis: 0
+    })
+  })
+
+  it("keeps when it was first and last traded, and the decimals that were told once", () => {
+    const position = after({ slot: 3 }, { slot: 9, decimals: null, side: "sell" })
+    assert.deepInclude(position, { firstAtMs: START + 1200, lastAtMs: START + 3600, decimals: 6 })
+    assert.deepInclude(emptyPosition(MINT), { firstAtMs: null, lastAtMs: null, decimals: null, costNanos: 0n })
+  })
+})
+
+describe("the positions of a wallet", () => {
+  it("leave out money and what pools did", () => {
+    const trades = [SOL, USDC, USDT].map((mint, index) => tradeOf({ mint, index }))
+    const positions = positionsOf([...trades, tradeOf({ role: "pool" }), tradeOf({ mint: MINT_2, role: "wallet" })])
+    assert.deepStrictEqual(Array.from(positions.keys()), [MINT_2])
+  })
+
+  it("are those of the chain's order, whatever order they are told in", () => {
+    const trades = [
+      tradeOf({ slot: 5, index: 9, side: "sell", amount: 10n }),
+      tradeOf({ slot: 4, index: 90, amount: 5n }),
+      tradeOf({ slot: 5, index: 8, amount: 5n })
+    ]
+    assert.deepInclude(positionsOf(trades).get(MINT), { held: 0n, unknownBasis: 0, buys: 2, sells: 1 })
+  })
+})
+
+describe("profit and loss", () => {
+  it("is worked out as in the example of a position", () => {
+    const position = after({ amount: 2_000_000_000_000n, volumeUsdNanos: usd(244) })
+    const pnl = pnlOf(position, { numerator: 12_139n, denominator: 100_000_000n })
+    assert.deepInclude(pnl, { realized: 0n, cost: usd(244), proceeds: 0n, open: true, avgCost: "0.000122" })
+    assert.strictEqual(usdText(pnl.unrealized ?? 0n), "-1.22")
+    assert.deepInclude(pnl, { total: usd(-1.22), value: usd(242.78), roiPct: "-0.5" })
+  })
+
+  it("has no unrealized part without a mark, unless nothing is held", () => {
+    const open = after({ amount: 10n, volumeUsdNanos: usd(10) })
+    assert.deepInclude(pnlOf(open, null), { realized: 0n, unrealized: null, total: null, value: null, roiPct: null })
+    const closed = applyTrade(open, tradeOf({ side: "sell", amount: 10n, volumeUsdNanos: usd(12) }))
+    assert.deepInclude(pnlOf(closed, null), { unrealized: 0n, total: usd(2), value: 0n, avgCost: null, roiPct: "20" })
+  })
+
+  it("of a wallet is unknown where that of one position is", () => {
+    const known = { position: after({ amount: 10n, volumeUsdNanos: usd(10) }), mark: mark(2n) }
+    const won = {
+      position: after({ amount: 4n, volumeUsdNanos: usd(4) }, { side: "sell", amount: 4n, volumeUsdNanos: usd(5) }),
+      mark: null
+    }
+    const lost = {
+      position: after({ amount: 4n, volumeUsdNanos: usd(4) }, { side: "sell", amount: 4n, volumeUsdNanos: usd(3) }),
+      mark: null
+    }
+    const unknown = { position: after({ side: "sell", amount: 1n, volumeUsdNanos: usd(1) }), mark: null }
+    const whole = summaryOf([known, won, won, lost])
+    assert.deepInclude(whole, {
+      realized: usd(1),
+      unrealized: 20_000n - usd(10),
+      total: 20_000n - usd(9),
+      openCost: usd(10),
+      openValue: 20_000n,
+      positionsOpen: 1,
+      positionsClosed: 3,
+      positionsUnknownBasis: 0,
+      trades: 7,
+      winRatePct: "66.6666666666667"
+    })
+    assert.deepInclude(summaryOf([known, won, unknown]), {
+      realized: null,
+      unrealized: 20_000n - usd(10),
+      total: null,
+      positionsUnknownBasis: 1,
+      winRatePct: "100"
+    })
+    assert.deepInclude(summaryOf([{ ...known, mark: null }, won]), { realized: usd(1), unrealized: null, total: null })
+  })
+
+  it("of a wallet that traded nothing is nothing", () => {
+    assert.deepInclude(summaryOf([]), { realized: 0n, unrealized: 0n, total: 0n, roiPct: null, winRatePct: null })
+  })
+
+  it.effect.prop(
+    "realized and unrealized together are cash flow and holdings at mark, to the nano-dollar",
+    [Orders, Mark],
+    ([orders, price]) =>
+      Effect.sync(() => {
+        const position = applied(covered(orders))
+        const { total, value } = pnlOf(position, price)
+        const flow = (position.proceedsNanos ?? -1n) - (position.boughtNanos ?? -1n)
+        assert.strictEqual(total, flow + (value ?? -1n))
+        const worth = position.held * price.numerator * 1000n
+        assert.isTrue((value ?? -1n) * price.denominator <= worth)
+        assert.isTrue(((value ?? -1n) + 1n) * price.denominator > worth)
+      })
+  )
+
+  it.effect.prop("order does not matter between two buys, nor between mints", [Orders, Order, Order], ([past, a, b]) =>
+    Effect.sync(() => {
+      const before = covered(past)
+      const [first, second] = [a, b].map(({ amount, nanos }) => tradeOf({ slot: 99, amount, volumeUsdNanos: nanos }))
+      assert.isDefined(first)
+      assert.isDefined(second)
+      assert.deepStrictEqual(applied([...before, first, second]), applied([...before, second, first]))
+
+      const side = b.isBuy ? ("buy" as const) : ("sell" as const)
+      const elsewhere = { ...second, mint: MINT_2, side, wallet: OTHER }
+      const one = positionsOf([...before, { ...first, index: 1 }, { ...elsewhere, index: 2 }])
+      const two = positionsOf([...before, { ...first, index: 2 }, { ...elsewhere, index: 1 }])
+      assert.deepStrictEqual(new Map(Array.from(one).toSorted()), new Map(Array.from(two).toSorted()))
+    })
+  )
+
+  const Part = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 1000n }))
+  it.effect.prop(
+    "a trade made in two parts at its price moves one nano-dollar at most",
+    [Orders, Order, Part, Part],
+    ([past, { isBuy, amount, nanos }, a, b]) =>
+      Effect.sync(() => {
+        const before = covered(past)
+        const side = isBuy ? ("buy" as const) : ("sell" as const)
+        const of = (share: bigint) => tradeOf({ slot: 99, side, amount: amount * share, volumeUsdNanos: nanos * share })
+        const [whole, split] = [applied([...before, of(a + b)]), applied([...before, of(a), of(b)])]
+        assert.strictEqual(split.held, whole.held)
+        assert.strictEqual(split.boughtNanos, whole.boughtNanos)
+        assert.strictEqual(split.proceedsNanos, whole.proceedsNanos)
+        assert.strictEqual(split.realizedNanos === null, whole.realizedNanos === null)
+        const moved = (split.realizedNanos ?? 0n) - (whole.realizedNanos ?? 0n)
+        assert.isTrue(moved >= -1n && moved <= 1n, `${moved}`)
+        assert.strictEqual((whole.costNanos ?? 0n) - (split.costNanos ?? 0n), -moved)
+      })
+  )
+})

@@ -1,0 +1,33 @@
+/** Trades of wallets, as tests write them. */
+import { Address } from "../../src/domain/Address.ts"
+import { NANOS_PER_USD, type TapeTrade } from "../../src/market/TapeTrade.ts"
+
+export const WALLET = Address.make("B8nmkjxmcUjVxFe65rPx4vVYPhGFUHRZ63BHW8SRD6et")
+export const OTHER = Address.make("83dxKodC6tqf4mMkZihCqeXVW1ffjGQm68fX2PHK8GT3")
+export const MINT = Address.make("FdKdXtJtbNVC7gfYWDRfsbwNLhPXJECnTqFvZmW7GuSn")
+export const MINT_2 = Address.make("4WShe4GjxtcjM54xcfky72bi7WwTmW99UsE5cW1dKfVH")
+export const START = 1_700_000_000_000
+
+/** Whole dollars in nano-dollars. */
+export const usd = (dollars: number): bigint => (BigInt(Math.round(dollars * 1e6)) * NANOS_PER_USD) / 1_000_000n
+
+/** A trade of `WALLET` in `MINT`, unless it says otherwise. */
+export const tradeOf = (told: Partial<TapeTrade> = {}): TapeTrade => ({
+  role: "both",
+  signature: `sig_${told.slot ?? 1}_${told.index ?? 0}`,
+  slot: 1,
+  index: 0,
+  timeMs: START + (told.slot ?? 1) * 400,
+  wallet: WALLET,
+  mint: MINT,
+  side: "buy",
+  amount: 1_000_000n,
+  decimals: 6,
+  lamports: null,
+  priceUsd: null,
+  volumeUsdNanos: usd(1),
+  pool: null,
+  dex: null,
+  launchpad: null,
+  ...told
+})
