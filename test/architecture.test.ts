@@ -31,6 +31,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   funding: ["domain"],
   perps: ["domain"],
   callouts: ["domain", "storage"],
+  wallets: ["domain", "market", "storage", "tokens", "trades"],
   access: ["domain", "storage"],
   postgres: ["access", "domain"],
   simulator: ["amm", "domain", "solana"],
