@@ -1,0 +1,52 @@
+import { type Effect, Schema } from "effect"
+
+/** How long a key is remembered, and how long a request may run before it counts as dead. */
+export const idempotencyPolicy = { keptMs: 86_400_000, leaseMs: 30_000 } as const
+
+/** The name a caller gives a request, so that sending it again does nothing again. */
+export const IdempotencyKey = Schema.String.check(
+  Schema.isPattern(/^[\w-]{8,128}$/u, { expected: "8 to 128 characters of A-Z, a-z, 0-9, _ and -" })
+).annotate({
+  description:
+    "Names this request, for 24 hours: sent again under the same name it is answered as before and does nothing."
+})
+
+/** An answer as it was sent: the body is JSON text. */
+export interface StoredAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/** A request that may have been sent before. */
+export interface KeyedRequest {
+  /** Idempotency keys of different API keys have nothing to do with each other. */
+  readonly keyId: string
+  readonly idempotencyKey: string
+  /** Equal for equal requests, and for no others. */
+  readonly digest: string
+}
+
+/** What is known of a request when it arrives. */
+export type Beginning =
+  /** The first of its kind: answer it, then say how it went. Unsaid, the place is free again after the lease. */
+  | {
+      readonly _tag: "Fresh"
+      /** Keeps the answer, unless the lease ran out and another request took the place. */
+      complete(answer: StoredAnswer): Effect.Effect<void, IdempotencyUnavailable>
+      /** Forgets the request, so that it can be tried again. */
+      readonly abandon: Effect.Effect<void, IdempotencyUnavailable>
+    }
+  | { readonly _tag: "Replay"; readonly answer: StoredAnswer }
+  /** The same request is still running. */
+  | { readonly _tag: "InFlight" }
+  /** The key was used for another request. */
+  | { readonly _tag: "Reused" }
+
+/** The store did not answer in time, or failed. */
+export class IdempotencyUnavailable extends Schema.TaggedError<IdempotencyUnavailable>()("IdempotencyUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the store of idempotency keys does not answer"
+  }
+}
