@@ -120,6 +120,18 @@ export const getBlocks = (bank: Bank, [fromParam, toParam]: ReadonlyArray<unknow
     return `[${slots.join(",")}]`
   })
 
+/** The first slots from one on that have a block, so many of them. */
+export const getBlocksWithLimit = (bank: Bank, [fromParam, limitParam]: ReadonlyArray<unknown>): Answer =>
+  Result.gen(function* () {
+    const from = yield* readSlot(fromParam)
+    const limit = yield* readSlot(limitParam)
+    if (limit > MOST_SLOTS) {
+      return yield* Result.fail(invalidParams(`Limit too large; max ${MOST_SLOTS}`))
+    }
+    const slots = Array.from(bank.blocks(), ({ slot }) => slot).filter((slot) => slot >= from)
+    return `[${slots.slice(0, limit).join(",")}]`
+  })
+
 /** The oldest block that has not been cleaned up. */
 export const getFirstAvailableBlock = (bank: Bank): Answer => Result.succeed(String(firstKept(bank)))
 

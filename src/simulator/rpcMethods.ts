@@ -9,6 +9,7 @@ import { type Bank, SLOTS_PER_EPOCH } from "./Bank.ts"
 import {
   getBlock,
   getBlocks,
+  getBlocksWithLimit,
   getBlockTime,
   getFirstAvailableBlock,
   getSignaturesForAddress,
@@ -145,6 +146,7 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getSignatureStatuses", getSignatureStatuses],
   ["getBlock", ({ bank }, params) => getBlock(bank, params)],
   ["getBlocks", ({ bank }, params) => getBlocks(bank, params)],
+  ["getBlocksWithLimit", ({ bank }, params) => getBlocksWithLimit(bank, params)],
   ["getBlockTime", ({ bank }, params) => getBlockTime(bank, params)],
   ["getFirstAvailableBlock", ({ bank }) => getFirstAvailableBlock(bank)],
   ["getTransaction", ({ bank }, params) => getTransaction(bank, params)],

@@ -2,7 +2,7 @@ import { Config, Duration, Effect, Layer, Redacted } from "effect"
 import type { HttpClient } from "effect/http"
 import { BlockFeed } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
-import { BlockProgress, type BlockSettings, followBlocks } from "./followBlocks.ts"
+import { BlockProgress, type BlockSettings, type BlockSource, followBlocks } from "./followBlocks.ts"
 import { type RpcOptions, rpcSettings } from "./rpcSettings.ts"
 import { SolanaRpc } from "./SolanaRpc.ts"
 import * as SolanaRpcHttp from "./SolanaRpcHttp.ts"
@@ -37,8 +37,14 @@ const make = Effect.fnUntraced(function* ({ worker, blocks, ...options }: BlockF
     concurrency: settings.concurrency
   })
   const progress = new BlockProgress()
+  const source: BlockSource = {
+    newest: rpc.getSlot(),
+    list: rpc.getBlocksWithLimit,
+    firstAvailable: rpc.getFirstAvailableBlock(),
+    read
+  }
   return BlockFeed.of({
-    follow: (after) => followBlocks({ newest: rpc.getSlot(), read }, progress, settings, after),
+    follow: (after) => followBlocks(source, progress, settings, after),
     freshness: () => progress.freshness()
   })
 })

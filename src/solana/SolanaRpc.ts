@@ -7,6 +7,10 @@ import type { ChainUnavailable, ProgramQuery, Snapshot } from "./ChainFeed.ts"
 export const Commitment = Schema.Literals(["processed", "confirmed", "finalized"])
 export type Commitment = typeof Commitment.Type
 
+/** The commitment at which blocks are asked for: nodes show them from `confirmed` on. */
+export const blockCommitment = (commitment: Commitment): Commitment =>
+  commitment === "finalized" ? "finalized" : "confirmed"
+
 /** Accounts as one or more answers told them, each with the slot of its own answer. */
 export interface AccountsRead {
   readonly states: ReadonlyMap<Address, AccountState>
@@ -26,6 +30,10 @@ export class SolanaRpc extends Context.Service<
   {
     /** The newest slot at the commitment. */
     getSlot(): Effect.Effect<number, ChainUnavailable>
+    /** The first slots from this one on that have a confirmed block, lowest first, at most so many. */
+    getBlocksWithLimit(from: number, limit: number): Effect.Effect<ReadonlyArray<number>, ChainUnavailable>
+    /** The oldest slot whose block the node still has. */
+    getFirstAvailableBlock(): Effect.Effect<number, ChainUnavailable>
     /** Succeeds while the node says that it keeps up with the cluster. */
     getHealth(): Effect.Effect<void, ChainUnavailable>
     /** One account. Malformed data fails as `invalid`. */

@@ -6,7 +6,7 @@ import { accountFromJson, type AccountState, Slot } from "./accountJson.ts"
 import { ChainUnavailable, type ProgramQuery } from "./ChainFeed.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { type RpcOptions, rpcSettings } from "./rpcSettings.ts"
-import { type AccountsRead, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
+import { type AccountsRead, blockCommitment, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
 
 /** The most a node takes in one request. */
 const CHUNK = 100
@@ -100,11 +100,32 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const getSlot = Effect.fn("SolanaRpc.getSlot")(() =>
     call("getSlot", [{ commitment }]).pipe(Effect.flatMap(readAnswer("getSlot", Slot)))
   )
+  const getBlocksWithLimit = Effect.fn("SolanaRpc.getBlocksWithLimit")(function* (from: number, limit: number) {
+    const method = "getBlocksWithLimit"
+    const slots = yield* call(method, [from, limit, { commitment: blockCommitment(commitment) }]).pipe(
+      Effect.flatMap(readAnswer(method, Schema.Array(Slot)))
+    )
+    if (slots.some((slot, index) => slot < (index === 0 ? from : (slots[index - 1] ?? 0) + 1))) {
+      return yield* invalid(method, "slots out of order")
+    }
+    return slots
+  })
+  const getFirstAvailableBlock = Effect.fn("SolanaRpc.getFirstAvailableBlock")(() =>
+    call("getFirstAvailableBlock", []).pipe(Effect.flatMap(readAnswer("getFirstAvailableBlock", Slot)))
+  )
   const getHealth = Effect.fn("SolanaRpc.getHealth")(() =>
     call("getHealth", []).pipe(Effect.flatMap(readAnswer("getHealth", Schema.Literal("ok"))), Effect.asVoid)
   )
 
-  return SolanaRpc.of({ getSlot, getHealth, getAccountInfo, getMultipleAccounts, getProgramAccounts })
+  return SolanaRpc.of({
+    getSlot,
+    getBlocksWithLimit,
+    getFirstAvailableBlock,
+    getHealth,
+    getAccountInfo,
+    getMultipleAccounts,
+    getProgramAccounts
+  })
 })
 
 /** The node at `SOLANA_RPC_URL`, or the one the options name, over HTTP. */

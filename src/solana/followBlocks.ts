@@ -1,22 +1,19 @@
 /** From slots to blocks in order: what to ask for, when to ask again, and what to say of slots that stay empty. */
 import { Clock, Duration, Effect, Stream } from "effect"
-import type { BlockEvent, BlockGap, DecodedBlock, GapReason, SlotContent } from "./BlockFeed.ts"
+import type { BlockEvent, BlockGap, DecodedBlock, SlotContent } from "./BlockFeed.ts"
 import type { ChainUnavailable, Freshness } from "./ChainFeed.ts"
+import { gap, slotsAfter, type SlotSettings, type SlotSource } from "./slotsAfter.ts"
 
 /** How blocks are followed. */
-export interface BlockSettings {
+export interface BlockSettings extends SlotSettings {
   /** Blocks asked for at a time. */
   readonly concurrency: number
-  /** Slots that are caught up with; older ones become a gap. */
-  readonly catchUp: number
-  /** Between two questions for the newest slot. */
-  readonly poll: Duration.Duration
   /** How often a block is asked for in vain, while the node answers other questions, before it is given up. */
   readonly tries: number
 }
 
 /** What following needs of a node. */
-export interface BlockSource {
+export interface BlockSource extends Omit<SlotSource, "newest"> {
   /** The newest slot that may have a block. */
   readonly newest: Effect.Effect<number, ChainUnavailable>
   readonly read: (slot: number) => Effect.Effect<DecodedBlock, ChainUnavailable>
@@ -78,36 +75,6 @@ const newestSlot = Effect.fnUntraced(function* (source: BlockSource, progress: B
     yield* Effect.sleep(Duration.millis(pauseMs(failures, head.failure)))
   }
 })
-
-const gap = (from: number, to: number, reason: GapReason) => ({ _tag: "Gap" as const, from, to, reason })
-
-type Asked = number | ({ readonly _tag: "Gap" } & BlockGap)
-
-/** The slots to ask for, in order, as they come to be; a gap for those that are too far behind. */
-const slotsAfter = (
-  source: BlockSource,
-  progress: BlockProgress,
-  { catchUp, poll }: BlockSettings,
-  after: number | null
-): Stream.Stream<Asked> =>
-  Stream.unfold({ next: after === null ? null : after + 1, head: -1 }, (state) =>
-    Effect.gen(function* () {
-      let { head } = state
-      while (head < (state.next ?? 0)) {
-        const heard = yield* newestSlot(source, progress)
-        // Another node behind the same address may be behind this one.
-        head = Math.max(head, heard)
-        if (head < (state.next ?? 0)) {
-          yield* Effect.sleep(poll)
-        }
-      }
-      const next = state.next ?? head
-      const oldest = Math.max(0, head - catchUp + 1)
-      const step: readonly [Asked, { readonly next: number; readonly head: number }] =
-        next < oldest ? [gap(next, oldest - 1, "behind"), { next: oldest, head }] : [next, { next: next + 1, head }]
-      return step
-    })
-  )
 
 /** What the slot holds. A node that is down is waited for; one that answers everything else is not. */
 const contentOf = Effect.fnUntraced(function* (
@@ -187,7 +154,7 @@ export const followBlocks = (
   settings: BlockSettings,
   after: number | null
 ): Stream.Stream<BlockEvent> =>
-  slotsAfter(source, progress, settings, after).pipe(
+  slotsAfter({ ...source, newest: newestSlot(source, progress) }, settings, after).pipe(
     Stream.mapEffect(
       (asked) =>
         typeof asked === "number" ? contentOf(source, progress, settings, asked) : Effect.succeed<SlotContent>(asked),

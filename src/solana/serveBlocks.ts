@@ -6,6 +6,7 @@ import type { DecodedBlock } from "./BlockFeed.ts"
 import type { BlockReply, BlockRequest, BlockWorkerSettings } from "./blockMessages.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
+import { blockCommitment } from "./SolanaRpc.ts"
 
 /** Makes a block of what `getBlock` answers; null when it is none. Pure. */
 export type DecodeBlock = (slot: number, answer: unknown) => DecodedBlock | null
@@ -54,8 +55,7 @@ const readerOf = (settings: BlockWorkerSettings, decode: DecodeBlock) =>
       backlog: 1
     })
     const options = {
-      // Nodes show blocks from `confirmed` on.
-      commitment: settings.commitment === "finalized" ? "finalized" : "confirmed",
+      commitment: blockCommitment(settings.commitment),
       encoding: "json",
       transactionDetails: "full",
       maxSupportedTransactionVersion: 0,

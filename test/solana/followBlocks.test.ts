@@ -28,6 +28,9 @@ const scripted = (first: number, script: (slot: number, times: number) => Answer
   const state = { head: first, alive: true, asked, most: () => mostInFlight }
   const source = {
     newest: Effect.suspend(() => (state.alive ? Effect.succeed(state.head) : Effect.fail(down()))),
+    list: (_from: number, _limit: number): Effect.Effect<ReadonlyArray<number>, ChainUnavailable> =>
+      Effect.fail(coded(-32601)),
+    firstAvailable: Effect.succeed(0),
     read: (slot: number) =>
       Effect.gen(function* () {
         const times = asked.filter((one) => one === slot).length
@@ -201,6 +204,86 @@ describe("followBlocks", () => {
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual(progress.freshness().state, "loading")
       assert.isAtMost(state.asked.length, 4 * settings.concurrency)
+    })
+  )
+})
+
+describe("followBlocks far behind", () => {
+  /** A node with a block in every tenth slot, that lists them. */
+  const sparse = (head: number, first = 0) => {
+    const lists: Array<number> = []
+    const { source, state } = scripted(head, (slot) =>
+      slot < first ? coded(-32001) : slot % 10 === 0 ? blockAt(slot, slot - 10) : coded(-32007)
+    )
+    const list = (from: number, limit: number) =>
+      Effect.sync(() => {
+        lists.push(from)
+        const slots = Array.from({ length: state.head + 1 }, (_, slot) => slot)
+        return slots.filter((slot) => slot % 10 === 0 && slot >= Math.max(from, first)).slice(0, limit)
+      })
+    return { state, lists, source: { ...source, list, firstAvailable: Effect.succeed(first) } }
+  }
+  const tens = (from: number, count: number) => Array.from({ length: count }, (_, i) => String(from + 10 * i))
+
+  it.effect("asks only for the slots that have a block", () =>
+    Effect.gen(function* () {
+      const { lists, source, state } = sparse(1_000)
+      assert.deepStrictEqual(yield* firstEvents(source, 955, 5), tens(960, 5))
+      assert.deepStrictEqual(state.asked, [960, 970, 980, 990, 1_000])
+      assert.deepStrictEqual(lists, [956])
+    })
+  )
+
+  it.effect("asks slot by slot again once it is near the head", () =>
+    Effect.gen(function* () {
+      const { lists, source, state } = sparse(1_000)
+      const told: Array<string> = []
+      yield* followBlocks(source, new BlockProgress(), settings, 955).pipe(
+        Stream.runForEach((event) => Effect.sync(() => told.push(spelled(event)))),
+        Effect.forkChild
+      )
+      yield* TestClock.adjust("10 seconds")
+      state.head = 1_004
+      yield* TestClock.adjust("10 seconds")
+      state.head = 1_010
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(told, tens(960, 6))
+      assert.deepStrictEqual(lists, [956])
+      assert.deepStrictEqual(
+        state.asked.slice(5),
+        Array.from({ length: 10 }, (_, i) => 1_001 + i)
+      )
+    })
+  )
+
+  it.effect("tells apart what was skipped and what the node has cleaned up", () =>
+    Effect.gen(function* () {
+      const { source } = sparse(1_000, 975)
+      assert.deepStrictEqual(yield* firstEvents(source, 955, 3), ["956-974 cleaned_up", "980", "990"])
+    })
+  )
+
+  it.effect("calls a slot missing that was on no list, when a block was built on it", () =>
+    Effect.gen(function* () {
+      const { source } = sparse(1_000)
+      const without980 = (from: number, limit: number) =>
+        Effect.map(source.list(from, limit), (slots) => slots.filter((slot) => slot !== 980))
+      assert.deepStrictEqual(yield* firstEvents({ ...source, list: without980 }, 955, 4), [
+        "960",
+        "970",
+        "971-980 missing",
+        "990"
+      ])
+    })
+  )
+
+  it.effect("asks slot by slot where the node lists nothing, or cannot list", () =>
+    Effect.gen(function* () {
+      for (const list of [() => Effect.succeed([]), () => Effect.fail(down())]) {
+        const { source, state } = sparse(1_000)
+        assert.deepStrictEqual(yield* firstEvents({ ...source, list }, 955, 5), tens(960, 5))
+        assert.lengthOf(state.asked, 45)
+      }
     })
   )
 })
