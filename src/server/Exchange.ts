@@ -7,11 +7,11 @@ export interface MeterReading {
   readonly budget: BudgetName
   readonly limit: number
   readonly remaining: number
-  /** When the oldest counted unit leaves the window; after a refusal, when the cost fits. Milliseconds since the epoch. */
+  /** When the oldest counted unit leaves the window; after a refusal, when the request may fit. Milliseconds since the epoch. */
   readonly resetAtMs: number
   /** Units this request has been charged. */
   readonly cost: number
-  /** Whether this request was turned away because its cost did not fit. */
+  /** Whether this request was turned away because its cost, or it itself, did not fit. */
   readonly refused: boolean
 }
 

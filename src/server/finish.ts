@@ -5,7 +5,7 @@ import { catalogue, type ErrorCode } from "../api/catalogue.ts"
 import type { Problem } from "../api/Problem.ts"
 import { LimiterUnavailable } from "../api/problems.ts"
 import { decide } from "./decide.ts"
-import type { Exchange } from "./Exchange.ts"
+import type { Exchange, MeterReading } from "./Exchange.ts"
 import { type HeaderRecord, writeExchange, writeProblem } from "./headers.ts"
 import { envelope, refusal } from "./refusal.ts"
 
@@ -63,10 +63,22 @@ const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: H
   return Object.assign(copy, response, { headers })
 }
 
+/**
+ * What the headers say after a refusal that was not the budget's: they describe the budget all the same, and before the
+ * refusal allows it, the request fits nowhere.
+ */
+const heldBack = (reading: MeterReading, problem: Problem, nowMs: number): MeterReading =>
+  problem.error.code !== "rate_limited" || reading.refused
+    ? reading
+    : { ...reading, resetAtMs: nowMs + 1000 * (problem.retryAfter ?? 1), refused: true }
+
 const write = (response: HttpServerResponse.HttpServerResponse, exchange: Exchange, finishing: Finishing) => {
   const nowMs = finishing.clock.currentTimeMillisUnsafe()
   const { problem } = exchange
   const headers: HeaderRecord = problem === undefined ? { ...response.headers } : {}
+  if (problem !== undefined && exchange.reading !== undefined) {
+    exchange.reading = heldBack(exchange.reading, problem, nowMs)
+  }
   writeExchange(headers, exchange, nowMs)
   if (finishing.closing()) {
     headers["connection"] = "close"

@@ -215,6 +215,7 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote/str
       assert.strictEqual(errorOf(sixth), "429 rate_limited")
       assert.strictEqual(JSON.parse(sixth.text()).error.details[0].field, "stream")
       assert.isDefined(sixth.headers["retry-after"])
+      assert.match(String(sixth.headers["ratelimit"]), new RegExp(`;t=${sixth.headers["retry-after"]}$`, "u"))
       assert.strictEqual(sixth.headers["x-ratelimit-cost"], "0")
       assert.strictEqual(yield* remaining("g"), 295)
       assert.strictEqual((yield* openStream(path(), "h")).status, 200)

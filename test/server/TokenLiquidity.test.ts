@@ -68,6 +68,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))(
           { in: "header", field: "wallet-batch", issue: "out_of_range" }
         ])
         assert.strictEqual(answer.headers.get("retry-after"), "60")
+        assert.strictEqual(answer.headers.get("ratelimit"), '"rest";r=60;t=60')
         assert.strictEqual(answer.headers.get("x-ratelimit-cost"), "0")
         assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "60", "the rest budget has paid for sixty")
         assert.strictEqual((yield* facts(TOKEN, { key: "e" })).status, 200)

@@ -152,6 +152,7 @@ describe("two liquidity reads at a time", () => {
           { in: "header", field: "wallet-batch", issue: "out_of_range" }
         ])
         assert.strictEqual(third.headers.get("retry-after"), "1")
+        assert.match(third.headers.get("ratelimit") ?? "", /;t=1$/u)
         assert.strictEqual(third.headers.get("x-ratelimit-cost"), "0")
         const other = yield* call(`/api/v1/tokens/solana/${TOKEN}`, { key: "a" })
         assert.strictEqual(other.status, 503, "other reads are not held back")
