@@ -1,4 +1,5 @@
 /** What happened on the chain, as facts: no price of another market, no opinion. */
+import { Schema } from "effect"
 import type { Address, Mint } from "./Address.ts"
 import type { Signature } from "./Signature.ts"
 
@@ -91,4 +92,13 @@ export interface BalanceChange {
   /** Lamports rather than tokens; the mint then is SOL. */
   readonly native: boolean
   readonly cause: BalanceCause
+}
+
+/** Where trades are kept does not answer, or has not been told of which chain they are. */
+export class TradeStoreUnavailable extends Schema.TaggedError<TradeStoreUnavailable>()("TradeStoreUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the trade store does not answer"
+  }
 }
