@@ -1,5 +1,5 @@
 /** Which slots to ask for: one after the other near the head of the chain, and only those that have a block far behind it. */
-import { Duration, Effect, Stream } from "effect"
+import { type Duration, Effect, Stream } from "effect"
 import type { BlockGap, GapReason } from "./BlockFeed.ts"
 import type { ChainUnavailable } from "./ChainFeed.ts"
 

@@ -153,3 +153,23 @@ describe("the health of a node", () => {
     })
   )
 })
+
+const listed = (slots: ReadonlyArray<unknown>) => use(new Node(() => ok(slots)), (rpc) => rpc.getBlocksWithLimit(50, 4))
+
+describe("the slots that have a block", () => {
+  it.effect("are listed in order, and the oldest is told", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* listed([50, 52, 57]), [50, 52, 57])
+      assert.deepStrictEqual(yield* listed([]), [])
+      assert.strictEqual(yield* use(new Node(() => ok(7)), (rpc) => rpc.getFirstAvailableBlock()), 7)
+    })
+  )
+
+  it.effect("make no sense out of order, before the first that was asked for, or as anything but slots", () =>
+    Effect.gen(function* () {
+      for (const slots of [[52, 51], [52, 52], [49, 50], [50, "51"], [50.5]]) {
+        assert.strictEqual((yield* Effect.flip(listed(slots))).reason, "invalid")
+      }
+    })
+  )
+})

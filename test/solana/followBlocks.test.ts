@@ -208,23 +208,23 @@ describe("followBlocks", () => {
   )
 })
 
-describe("followBlocks far behind", () => {
-  /** A node with a block in every tenth slot, that lists them. */
-  const sparse = (head: number, first = 0) => {
-    const lists: Array<number> = []
-    const { source, state } = scripted(head, (slot) =>
-      slot < first ? coded(-32001) : slot % 10 === 0 ? blockAt(slot, slot - 10) : coded(-32007)
-    )
-    const list = (from: number, limit: number) =>
-      Effect.sync(() => {
-        lists.push(from)
-        const slots = Array.from({ length: state.head + 1 }, (_, slot) => slot)
-        return slots.filter((slot) => slot % 10 === 0 && slot >= Math.max(from, first)).slice(0, limit)
-      })
-    return { state, lists, source: { ...source, list, firstAvailable: Effect.succeed(first) } }
-  }
-  const tens = (from: number, count: number) => Array.from({ length: count }, (_, i) => String(from + 10 * i))
+/** A node with a block in every tenth slot, that lists them. */
+const sparse = (head: number, first = 0) => {
+  const lists: Array<number> = []
+  const { source, state } = scripted(head, (slot) =>
+    slot < first ? coded(-32001) : slot % 10 === 0 ? blockAt(slot, slot - 10) : coded(-32007)
+  )
+  const list = (from: number, limit: number) =>
+    Effect.sync(() => {
+      lists.push(from)
+      const slots = Array.from({ length: state.head + 1 }, (_, slot) => slot)
+      return slots.filter((slot) => slot % 10 === 0 && slot >= Math.max(from, first)).slice(0, limit)
+    })
+  return { state, lists, source: { ...source, list, firstAvailable: Effect.succeed(first) } }
+}
+const tens = (from: number, count: number) => Array.from({ length: count }, (_, i) => String(from + 10 * i))
 
+describe("followBlocks far behind", () => {
   it.effect("asks only for the slots that have a block", () =>
     Effect.gen(function* () {
       const { lists, source, state } = sparse(1_000)
