@@ -29,6 +29,8 @@ export interface Exchange {
   reading: MeterReading | undefined
   /** What is said instead of the handler's answer. */
   problem: Problem | undefined
+  /** Whether the answer was given before and is only repeated. */
+  replayed: boolean
   /** The methods of the path, once the one that was used turned out not to be among them. */
   allow: string | undefined
   /** The JSON body as it was sent, once read. */
@@ -45,6 +47,7 @@ export const openExchange = (id: string, clientId: string | undefined): Exchange
   charges: [],
   reading: undefined,
   problem: undefined,
+  replayed: false,
   allow: undefined,
   body: undefined
 })

@@ -95,7 +95,7 @@ const write = (response: HttpServerResponse.HttpServerResponse, exchange: Exchan
 export const finish =
   (exchange: Exchange, finishing: Finishing): HttpEffect.PreResponseHandler =>
   (request, response) => {
-    if (exchange.problem === undefined && response.status >= 400 && !isPage(response)) {
+    if (exchange.problem === undefined && response.status >= 400 && !exchange.replayed && !isPage(response)) {
       exchange.problem = explain(response.status, request.url, exchange, finishing)
     }
     const status = exchange.problem === undefined ? response.status : catalogue[exchange.problem.error.code].status

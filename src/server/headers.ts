@@ -66,6 +66,9 @@ export const writeExchange = (headers: HeaderRecord, exchange: Exchange, nowMs: 
   if (exchange.reading !== undefined) {
     writeReading(headers, exchange.reading, nowMs)
   }
+  if (exchange.replayed) {
+    headers["idempotency-replayed"] = "true"
+  }
   if (exchange.clientId !== undefined) {
     headers["x-client-request-id"] = exchange.clientId
   }
