@@ -71,7 +71,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "wallets"
   ],
   "effect/cli": ["access", "main.ts"],
-  "effect/encoding": ["server", "simulator", "solana"],
+  "effect/encoding": ["client", "server", "simulator", "solana"],
   "effect/http": ["App.ts", "client", "funding", "market", "perps", "server", "simulator", "solana", "testing"],
   "effect/http-api": ["api", "client", "main.ts", "server", "testing"],
   "effect/net": ["access", "server"],

@@ -142,7 +142,8 @@ const frame = <const Name extends string, Data extends Schema.Top>(event: Name, 
     data: Schema.fromJsonString(data)
   })
 
-const StreamFrame = Schema.Union([
+/** A frame of the quote stream, as the events of its answer carry it. */
+export const StreamFrame = Schema.Union([
   frame("open", OpenFrame),
   frame("quote", QuoteFrame),
   frame("error", ErrorFrame),

@@ -1,0 +1,19 @@
+/** Fathom from outside: the typed Effect client, the promise client, quote streams and the tracker. */
+export { type ErrorCode } from "../api/catalogue.ts"
+export { type ErrorDetail } from "../api/Problem.ts"
+export * as Problems from "../api/problems.ts"
+export { fromAtomic, toAtomic } from "../domain/decimal.ts"
+export { type SpotQuote } from "../domain/Quote.ts"
+export {
+  type CloseFrame,
+  type ErrorFrame,
+  type Frame,
+  type OpenFrame,
+  type QuoteFrame,
+  type ThrottledFrame
+} from "../domain/QuoteStream.ts"
+export { type CallOptions, type Client, type ClientOptions, createClient } from "./createClient.ts"
+export { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
+export { type ClientCode, FathomError } from "./FathomError.ts"
+export { framesOf } from "./quoteFrames.ts"
+export { type RetryPolicy } from "./retry.ts"
