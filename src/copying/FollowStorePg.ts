@@ -1,0 +1,53 @@
+/** Follows in Postgres. Every question to the database has a deadline. */
+import { Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  CopyFill,
+  type FillSelection,
+  type FollowSelection,
+  FollowStoreUnavailable,
+  isFollowId,
+  NewFollow
+} from "../domain/Copying.ts"
+import { bounded } from "../storage/deadline.ts"
+import { makeFillTable } from "./fillTable.ts"
+import { FollowStore, type HistorySelection } from "./FollowStore.ts"
+import { makeFollowTable } from "./followTable.ts"
+
+/** On the path of a request; the whole history of an account is more to read than a page. */
+const READ_DEADLINE = Duration.millis(400)
+const HISTORY_DEADLINE = Duration.millis(1500)
+const WRITE_DEADLINE = Duration.seconds(5)
+
+const away = (cause: unknown) => new FollowStoreUnavailable({ cause })
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const follows = makeFollowTable(sql)
+  const fills = makeFillTable(sql)
+  const read = bounded(READ_DEADLINE, away)
+  const readAll = bounded(HISTORY_DEADLINE, away)
+  const write = bounded(WRITE_DEADLINE, away)
+
+  return FollowStore.of({
+    recordFollow: Effect.fn("FollowStore.recordFollow")((follow: NewFollow) =>
+      Effect.suspend(() => write(follows.record(NewFollow.make(follow))))
+    ),
+    recordFill: Effect.fn("FollowStore.recordFill")((fill: CopyFill) =>
+      Effect.suspend(() => write(sql.withTransaction(fills.record(CopyFill.make(fill)))))
+    ),
+    forgetOthers: Effect.fn("FollowStore.forgetOthers")((accountId: string, kept: ReadonlyArray<string>) =>
+      Effect.asVoid(write(follows.forgetOthers(accountId, kept)))
+    ),
+    // What cannot be an id may hold what the database cannot even be asked about.
+    find: Effect.fn("FollowStore.find")((accountId: string, id: string) =>
+      isFollowId(id) ? read(follows.find(accountId, id)) : Effect.succeed(null)
+    ),
+    follows: Effect.fn("FollowStore.follows")((selection: FollowSelection) => read(follows.page(selection))),
+    fills: Effect.fn("FollowStore.fills")((selection: FillSelection) => read(fills.page(selection))),
+    history: Effect.fn("FollowStore.history")((selection: HistorySelection) => readAll(fills.history(selection)))
+  })
+})
+
+/** Follows in the tables `copy_follows` and `copy_fills`. */
+export const layer: Layer.Layer<FollowStore, never, SqlClient.SqlClient> = Layer.effect(FollowStore, make)

@@ -1,0 +1,135 @@
+/** Follows and fills held in process: what `FollowStore.layerMemory` is made of. */
+import { Effect } from "effect"
+import {
+  CopyFill,
+  type CopyPlace,
+  type CopySlice,
+  type FilledCopy,
+  type FillSelection,
+  type Follow,
+  type FollowSelection,
+  NewFollow
+} from "../domain/Copying.ts"
+import type { HistorySelection } from "./FollowStore.ts"
+import { filledCopyOf, inOrder } from "./filledCopy.ts"
+
+const comesAfter = (row: CopyPlace, place: CopyPlace): boolean =>
+  row.atMs < place.atMs || (row.atMs === place.atMs && row.id < place.id)
+
+const newestFirst = (a: CopyPlace, b: CopyPlace): number => (comesAfter(a, b) ? 1 : -1)
+
+const pageOf = <Row>(
+  rows: ReadonlyArray<Row>,
+  placeOf: (row: Row) => CopyPlace,
+  { after, limit }: { readonly after: CopyPlace | null; readonly limit: number }
+): CopySlice<Row> => {
+  const rest = rows
+    .filter((row) => after === null || comesAfter(placeOf(row), after))
+    .toSorted((a, b) => newestFirst(placeOf(a), placeOf(b)))
+  const page = rest.slice(0, limit)
+  const last = page.at(-1)
+  return { rows: page, next: last !== undefined && rest.length > limit ? placeOf(last) : null }
+}
+
+const chosen = (fill: CopyFill, { followId, mint, sinceMs, status, untilMs }: FillSelection): boolean =>
+  (followId === null || fill.followId === followId) &&
+  (mint === null || fill.mint === mint) &&
+  (status === null || fill.status === status) &&
+  (sinceMs === null || fill.leader.atMs >= sinceMs) &&
+  (untilMs === null || fill.leader.atMs <= untilMs)
+
+/** The methods of a store without a disk. Each acts in one synchronous step. */
+export const makeMemoryFollows = () => {
+  const told = new Map<string, NewFollow>()
+  const fills = new Map<string, CopyFill>()
+
+  const ofAccount = (accountId: string): ReadonlyArray<CopyFill> =>
+    Array.from(fills.values()).filter(({ followId }) => told.get(followId)?.accountId === accountId)
+
+  const shown = ({ accountId: _account, ...follow }: NewFollow): Follow => {
+    const own = Array.from(fills.values()).filter(({ followId }) => followId === follow.id)
+    const counted = (status: CopyFill["status"]) => own.filter((fill) => fill.status === status).length
+    const executed = own.flatMap((fill) => (fill.status === "filled" && fill.execution ? [fill.execution.atMs] : []))
+    return {
+      ...follow,
+      counts: { filled: counted("filled"), failed: counted("failed"), skipped: counted("skipped") },
+      lastFillAtMs: executed.length === 0 ? null : Math.max(...executed)
+    }
+  }
+
+  const recordFollow = (follow: NewFollow): boolean => {
+    const before = told.get(follow.id)
+    if (before !== undefined && (before.accountId !== follow.accountId || before.updatedAtMs >= follow.updatedAtMs)) {
+      return false
+    }
+    told.set(follow.id, { ...follow, createdAtMs: before?.createdAtMs ?? follow.createdAtMs })
+    return true
+  }
+
+  const recordFill = (fill: CopyFill): boolean => {
+    const before = fills.get(fill.id)
+    const settles = before?.status === "pending" && fill.status !== "pending" && before.followId === fill.followId
+    if (!told.has(fill.followId) || (before !== undefined && !settles)) {
+      return false
+    }
+    fills.set(fill.id, fill)
+    return true
+  }
+
+  const forgetOthers = (accountId: string, kept: ReadonlyArray<string>): void => {
+    const gone = Array.from(told.values()).filter(
+      (follow) => follow.accountId === accountId && !kept.includes(follow.id)
+    )
+    for (const { id } of gone) {
+      told.delete(id)
+    }
+    for (const { followId, id } of fills.values()) {
+      if (!told.has(followId)) {
+        fills.delete(id)
+      }
+    }
+  }
+
+  const history = ({ accountId, positions }: HistorySelection): ReadonlyArray<FilledCopy> => {
+    const wanted = positions === null ? null : new Set(positions.map(({ followId, mint }) => `${followId} ${mint}`))
+    return ofAccount(accountId)
+      .flatMap((fill) => filledCopyOf(fill) ?? [])
+      .filter(({ followId, mint }) => wanted === null || wanted.has(`${followId} ${mint}`))
+      .toSorted(inOrder)
+  }
+
+  return {
+    recordFollow: Effect.fn("FollowStore.recordFollow")((follow: NewFollow) =>
+      Effect.sync(() => recordFollow(NewFollow.make(follow)))
+    ),
+    recordFill: Effect.fn("FollowStore.recordFill")((fill: CopyFill) =>
+      Effect.sync(() => recordFill(CopyFill.make(fill)))
+    ),
+    forgetOthers: Effect.fn("FollowStore.forgetOthers")((accountId: string, kept: ReadonlyArray<string>) =>
+      Effect.sync(() => forgetOthers(accountId, kept))
+    ),
+    find: Effect.fn("FollowStore.find")((accountId: string, id: string) =>
+      Effect.sync(() => {
+        const follow = told.get(id)
+        return follow?.accountId === accountId ? shown(follow) : null
+      })
+    ),
+    follows: Effect.fn("FollowStore.follows")((selection: FollowSelection) =>
+      Effect.sync(() => {
+        const { accountId, status } = selection
+        const own = Array.from(told.values()).filter(
+          (follow) => follow.accountId === accountId && (status === null || follow.status === status)
+        )
+        const { next, rows } = pageOf(own, ({ createdAtMs, id }) => ({ atMs: createdAtMs, id }), selection)
+        return { rows: rows.map(shown), next }
+      })
+    ),
+    fills: Effect.fn("FollowStore.fills")((selection: FillSelection) =>
+      Effect.sync(() => {
+        const own = ofAccount(selection.accountId).filter((fill) => chosen(fill, selection))
+        return pageOf(own, ({ id, leader }) => ({ atMs: leader.atMs, id }), selection)
+      })
+    ),
+    history: Effect.fn("FollowStore.history")((selection: HistorySelection) => Effect.sync(() => history(selection)))
+  }
+}
