@@ -1,10 +1,12 @@
 import * as apiKeys from "./migrations/0001_api_keys.ts"
 import * as callouts from "./migrations/0002_callouts.ts"
+import * as tracker from "./migrations/0005_tracker.ts"
 import * as follows from "./migrations/0007_follows.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
   "0001_api_keys": apiKeys.up,
   "0002_callouts": callouts.up,
+  "0005_tracker": tracker.up,
   "0007_follows": follows.up
 }

@@ -1,0 +1,114 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, type Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Idempotency } from "../../src/access/Idempotency.ts"
+import type { KeyedRequest } from "../../src/domain/Idempotency.ts"
+
+/** A request; every test has a key of its own. */
+export const requestOf = (idempotencyKey: string, other: Partial<KeyedRequest> = {}): KeyedRequest => ({
+  keyId: "key_a",
+  idempotencyKey,
+  digest: "same",
+  ...other
+})
+
+/** What came of a request: its tag, and what is replayed. */
+export const begin = Effect.fnUntraced(function* (request: KeyedRequest) {
+  const begun = yield* Idempotency.use((store) => store.begin(request))
+  return begun._tag === "Replay" ? begun.answer : begun._tag
+})
+
+/** Begins a request that nobody has begun. */
+export const beginFresh = Effect.fnUntraced(function* (request: KeyedRequest) {
+  const begun = yield* Idempotency.use((store) => store.begin(request))
+  return begun._tag === "Fresh" ? begun : yield* Effect.die(new Error(`${request.idempotencyKey} is ${begun._tag}`))
+})
+
+const answer = { status: 201, body: '{"text":"two\\nlines, \\u0000 and 🦦"}' }
+const DAY_MS = 86_400_000
+
+/** What every store of idempotency keys does. */
+export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempotency, E>) =>
+  layer(store, { timeout: "1 minute" })(name, (it) => {
+    it.effect("replays exactly what was answered", () =>
+      Effect.gen(function* () {
+        const request = requestOf("replayed")
+        const fresh = yield* beginFresh(request)
+        assert.strictEqual(yield* begin(request), "InFlight")
+        yield* fresh.complete(answer)
+        assert.deepStrictEqual(yield* begin(request), answer)
+        assert.deepStrictEqual(yield* begin(request), answer)
+      })
+    )
+
+    it.effect("tells another request under the same key from the first, running or answered", () =>
+      Effect.gen(function* () {
+        const request = requestOf("reused")
+        const other = requestOf("reused", { digest: "other" })
+        const fresh = yield* beginFresh(request)
+        assert.strictEqual(yield* begin(other), "Reused")
+        yield* fresh.complete(answer)
+        assert.strictEqual(yield* begin(other), "Reused")
+        assert.deepStrictEqual(yield* begin(request), answer)
+      })
+    )
+
+    it.effect("keeps the keys of one API key from those of another", () =>
+      Effect.gen(function* () {
+        yield* Effect.flatMap(beginFresh(requestOf("shared")), (fresh) => fresh.complete(answer))
+        assert.strictEqual(yield* begin(requestOf("shared", { keyId: "key_b", digest: "other" })), "Fresh")
+        assert.deepStrictEqual(yield* begin(requestOf("shared")), answer)
+      })
+    )
+
+    it.effect("lets an abandoned request be tried again, as itself or as another", () =>
+      Effect.gen(function* () {
+        yield* Effect.flatMap(beginFresh(requestOf("abandoned")), (fresh) => fresh.abandon)
+        const again = yield* beginFresh(requestOf("abandoned", { digest: "other" }))
+        yield* again.complete(answer)
+        assert.strictEqual(yield* begin(requestOf("abandoned")), "Reused")
+      })
+    )
+
+    it.effect("has exactly one of many at once begin", () =>
+      Effect.gen(function* () {
+        const begun = yield* Effect.forEach(Array.from({ length: 20 }), () => begin(requestOf("raced")), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(begun.filter((tag) => tag === "Fresh").length, 1)
+        assert.strictEqual(begun.filter((tag) => tag === "InFlight").length, 19)
+      })
+    )
+
+    it.effect("gives the place of a dead request to the same one after the lease, and to no other", () =>
+      Effect.gen(function* () {
+        const request = requestOf("dead")
+        const dead = yield* beginFresh(request)
+        yield* TestClock.adjust("29999 millis")
+        assert.strictEqual(yield* begin(request), "InFlight")
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual(yield* begin(requestOf("dead", { digest: "other" })), "Reused")
+        const heir = yield* beginFresh(request)
+        // Whoever was taken for dead may be slow instead: it has no say any more.
+        yield* dead.complete({ status: 500, body: "late" })
+        yield* dead.abandon
+        assert.strictEqual(yield* begin(request), "InFlight")
+        yield* heir.complete(answer)
+        assert.deepStrictEqual(yield* begin(request), answer)
+      })
+    )
+
+    it.effect("forgets after twenty-four hours from the first use, and not before", () =>
+      Effect.gen(function* () {
+        const start = yield* Clock.currentTimeMillis
+        const request = requestOf("forgotten")
+        const fresh = yield* beginFresh(request)
+        yield* TestClock.adjust("5 seconds")
+        yield* fresh.complete(answer)
+        yield* TestClock.setTime(start + DAY_MS - 1)
+        assert.deepStrictEqual(yield* begin(request), answer)
+        yield* TestClock.setTime(start + DAY_MS)
+        assert.strictEqual(yield* begin(requestOf("forgotten", { digest: "other" })), "Fresh")
+      })
+    )
+  })
