@@ -79,7 +79,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/http-api": ["api", "client", "main.ts", "server", "testing"],
   "effect/net": ["access", "server"],
   "effect/persistence": ["funding", "solana"],
-  "effect/socket": ["App.ts", "simulator", "solana"],
+  "effect/socket": ["App.ts", "client", "simulator", "solana"],
   "effect/sql": ["access", "callouts", "copying", "postgres", "storage", "tracker"],
   "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
   "@effect/sql-pg": ["access", "callouts", "copying", "postgres", "tracker", "wallets"],
