@@ -100,7 +100,8 @@ const limits = Config.all({
   traders: Config.Int("TAPE_WALLETS").pipe(Config.withDefault(defaultLimits.traders))
 })
 
-const BEHIND = 1024
+/** How many batches who follows the tape may be behind before the oldest are lost. */
+export const BEHIND = 1024
 
 const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
   const tape = new Tape(bounds, crypto.randomUUID())

@@ -12,7 +12,7 @@ import { isDollar } from "../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
 
 /** Places of one transaction: the first half for pool swaps, the second for what wallets gave and got. */
-const PLACES = 256
+export const PLACES = 256
 const NANOS_PER_MICRO = 1000n
 
 /** Launchpads by the venue label of their curves. */
