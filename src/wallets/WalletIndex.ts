@@ -1,0 +1,105 @@
+import { Config, Context, Effect, Layer, Schema, Stream } from "effect"
+import type { Address } from "../domain/Address.ts"
+import type { TapeTrade } from "../market/TapeTrade.ts"
+import { TradeStore } from "../market/TradeStore.ts"
+import { TradeTape } from "../market/TradeTape.ts"
+import { WalletRings } from "./WalletRings.ts"
+import { takeShare, type WalletShare } from "./walletShare.ts"
+
+/** What is held of one wallet, up to its share. Times in milliseconds since the Unix epoch. */
+export interface WalletHistory {
+  /** What the wallet gave and got, newest first; never empty. */
+  readonly trades: ReadonlyArray<TapeTrade>
+  /** Whether its share is used up, so that there may be older ones. */
+  readonly truncated: boolean
+  /** From when on its trades are held: later than `liveSinceMs` where older ones were dropped, earlier where blocks are missing. */
+  readonly coveredFromMs: number
+  /** Up to when blocks were read. */
+  readonly coveredUntilMs: number
+  /** Since when no block is missing; null while none was read. */
+  readonly liveSinceMs: number | null
+  /** Trades of blocks without a time of their own; null when nobody counted. */
+  readonly undated: number | null
+}
+
+/** The index does not answer. */
+export class WalletIndexUnavailable extends Schema.TaggedError<WalletIndexUnavailable>()("WalletIndexUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the wallet index does not answer"
+  }
+}
+
+/** The trades of wallets, as far as they are held: asking loads nothing, and makes nobody watched. */
+export class WalletIndex extends Context.Service<
+  WalletIndex,
+  {
+    /** The newest trades of a wallet up to its share; null when none is held. */
+    read(wallet: Address, share: WalletShare): Effect.Effect<WalletHistory | null, WalletIndexUnavailable>
+  }
+>()("fathom/wallets/WalletIndex") {
+  /**
+   * What the tape tells from now on, in memory. `WALLET_TRADES` (500,000) bounds how many trades are held in all: the
+   * wallets that have not traded for longest are forgotten first.
+   */
+  static readonly layerMemory: Layer.Layer<WalletIndex, Config.ConfigError, TradeTape> = Layer.effect(
+    WalletIndex,
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      const rings = new WalletRings(yield* mostTrades)
+      yield* tape.applied.pipe(
+        Stream.runForEach((batch) => Effect.sync(() => rings.add(batch))),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      const read = (wallet: Address, share: WalletShare) =>
+        Effect.sync(() => {
+          const held = rings.of(wallet)
+          return held && historyOf(tape, { ...held, ...takeShare(held.trades, share) })
+        })
+      return WalletIndex.of({ read })
+    })
+  )
+
+  /** What the trade store holds. */
+  static readonly layerStored: Layer.Layer<WalletIndex, never, TradeStore | TradeTape> = Layer.effect(
+    WalletIndex,
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      const store = yield* TradeStore
+      const read = Effect.fn("WalletIndex.read")(function* (wallet: Address, share: WalletShare) {
+        const trades = yield* Effect.mapError(
+          store.ofWallet(wallet, share.events),
+          (cause) => new WalletIndexUnavailable({ cause })
+        )
+        return historyOf(tape, { ...takeShare(trades, share), undated: null, droppedBeforeMs: null })
+      })
+      return WalletIndex.of({ read })
+    })
+  )
+}
+
+const mostTrades = Config.Int("WALLET_TRADES").pipe(Config.withDefault(500_000))
+
+interface Held {
+  readonly trades: ReadonlyArray<TapeTrade>
+  readonly truncated: boolean
+  readonly undated: number | null
+  /** Trades before this may have been dropped, beside those that the share leaves out. */
+  readonly droppedBeforeMs: number | null
+}
+
+const historyOf = (
+  tape: Pick<TradeTape["Service"], "since" | "tape">,
+  { droppedBeforeMs, trades, truncated, undated }: Held
+): WalletHistory | null => {
+  const [oldest, newest] = [trades.at(-1), trades[0]]
+  if (oldest === undefined || newest === undefined) {
+    return null
+  }
+  const since = tape.since() * 1000
+  const liveSinceMs = Number.isFinite(since) ? since : null
+  const coveredFromMs = truncated ? oldest.timeMs : Math.min(oldest.timeMs, droppedBeforeMs ?? liveSinceMs ?? Infinity)
+  const coveredUntilMs = Math.max(newest.timeMs, tape.tape.now * 1000)
+  return { trades, truncated, undated, coveredFromMs, coveredUntilMs, liveSinceMs }
+}

@@ -1,0 +1,89 @@
+/** What may be told of who a wallet is, out of everything that sources say. */
+import type { Address } from "../domain/Address.ts"
+import {
+  type CachedName,
+  type Classification,
+  type IdentityRecord,
+  type PlatformEvidence,
+  REVIEWED_BPS,
+  type WalletIdentity
+} from "../domain/WalletIdentity.ts"
+
+type Reviewed = IdentityRecord["classifications"][number]
+
+/** A name of its own under `.sol`: no subdomain, and none of the characters that could pass for others. */
+const TOP_LEVEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.sol$/u
+
+/** The domain that may be told of a wallet; null unless it is a top-level one that the wallet itself was found to own. */
+export const ownedDomain = (wallet: Address, name: CachedName | null, nowMs: number): string | null =>
+  name !== null &&
+  name.owner === wallet &&
+  !name.isTokenized &&
+  name.verifiedAtMs <= nowMs &&
+  TOP_LEVEL.test(name.domain)
+    ? name.domain
+    : null
+
+/** Reviewed, current, certain enough, and with a name where it says that somebody else holds the funds. */
+const isShown = ({ confidence, kind, name, reviewedAtMs, validUntilMs }: Reviewed, nowMs: number): boolean =>
+  confidence >= REVIEWED_BPS &&
+  reviewedAtMs <= nowMs &&
+  (validUntilMs === null || nowMs < validUntilMs) &&
+  (kind !== "exchange" || name !== null)
+
+const toldOf = ({ validUntilMs: _validUntilMs, ...told }: Reviewed): Classification => told
+
+/** One for each key: the one for which no better one is known. */
+const bestBy = <A>(
+  items: ReadonlyArray<A>,
+  keyOf: (item: A) => string,
+  isBetter: (item: A, than: A) => boolean
+): ReadonlyArray<A> => {
+  const best = new Map<string, A>()
+  for (const item of items) {
+    const other = best.get(keyOf(item))
+    if (other === undefined || isBetter(item, other)) {
+      best.set(keyOf(item), item)
+    }
+  }
+  return Array.from(best.values())
+}
+
+const evidenceOf = (records: ReadonlyArray<IdentityRecord>, nowMs: number): ReadonlyArray<PlatformEvidence> =>
+  bestBy(
+    records.flatMap(({ platforms }) => platforms.filter(({ observedAtMs }) => observedAtMs <= nowMs)),
+    ({ tag }) => tag,
+    (a, b) => a.confidence > b.confidence || (a.confidence === b.confidence && a.observedAtMs > b.observedAtMs)
+  )
+
+const classificationsOf = (records: ReadonlyArray<IdentityRecord>, nowMs: number): ReadonlyArray<Classification> =>
+  bestBy(
+    records.flatMap(({ classifications }) => classifications.filter((each) => isShown(each, nowMs)).map(toldOf)),
+    ({ kind, name }) => JSON.stringify([kind, name]),
+    (a, b) => a.reviewedAtMs > b.reviewedAtMs
+  )
+
+/** The identity of a wallet from its records; null when nothing of it may be told now. */
+export const identityOf = (
+  wallet: Address,
+  records: ReadonlyArray<IdentityRecord>,
+  nowMs: number
+): WalletIdentity | null => {
+  const labels = Array.from(new Set(records.flatMap((record) => record.labels)))
+  const display = records.find((record) => record.display !== null)?.display ?? null
+  const platformEvidence = evidenceOf(records, nowMs)
+  const classifications = classificationsOf(records, nowMs)
+  const [domain = null] = records.flatMap(({ sns }) => ownedDomain(wallet, sns, nowMs) ?? [])
+  const isEmpty =
+    display === null && domain === null && labels.length + platformEvidence.length + classifications.length === 0
+  return isEmpty
+    ? null
+    : {
+        labels,
+        display,
+        tags: platformEvidence.map(({ tag }) => tag),
+        platformEvidence,
+        classifications,
+        sns: domain === null ? null : { domain }
+      }
+}

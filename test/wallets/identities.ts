@@ -1,0 +1,59 @@
+/** Identities, as tests write them. */
+import bs58 from "bs58"
+import { Address } from "../../src/domain/Address.ts"
+import { IdentityRecord } from "../../src/domain/WalletIdentity.ts"
+import { Signature } from "../../src/domain/Signature.ts"
+import { OTHER, START, WALLET } from "./trades.ts"
+
+export const NOBODY = Address.make("2qKHuhtKcRg4p6cmfQCBBEkQBrDUkjCSVsqPKCrqrE5R")
+export const EVIDENCE = Signature.make(bs58.encode(new Uint8Array(64).fill(7)))
+
+/** A record that says nothing but what it is told. */
+export const recordOf = (told: Partial<IdentityRecord> = {}): IdentityRecord =>
+  IdentityRecord.make({
+    wallet: WALLET,
+    labels: [],
+    display: null,
+    platforms: [],
+    classifications: [],
+    sns: null,
+    ...told
+  })
+
+/** Evidence of a platform. */
+export const platformOf = (
+  name: string,
+  told: Partial<IdentityRecord["platforms"][number]> = {}
+): IdentityRecord["platforms"][number] => ({
+  tag: `platform:${name}`,
+  method: "fee_account",
+  evidenceTx: EVIDENCE,
+  confidence: 8000,
+  observedAtMs: START,
+  ...told
+})
+
+/** A review that is good enough to be told. */
+export const reviewOf = (
+  told: Partial<IdentityRecord["classifications"][number]> = {}
+): IdentityRecord["classifications"][number] => ({
+  kind: "hacker",
+  name: null,
+  method: "manual_review",
+  evidenceTx: EVIDENCE,
+  confidence: 9500,
+  reviewedAtMs: START,
+  validUntilMs: null,
+  ...told
+})
+
+/** A record in which everything is said. */
+export const FULL = recordOf({
+  labels: ["Early buyer", "Market maker 🦦"],
+  display: { name: "Ada", avatarUrl: "https://images.example/ada.png" },
+  platforms: [platformOf("harbor")],
+  classifications: [reviewOf({ kind: "exchange", name: "Harbor Exchange" })],
+  sns: { domain: "ada.sol", owner: WALLET, isTokenized: false, verifiedAtMs: START }
+})
+
+export const SECOND = recordOf({ wallet: OTHER, labels: ["Second"] })

@@ -1,0 +1,43 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
+import { OTHER, WALLET } from "./trades.ts"
+import { FULL, NOBODY, recordOf, SECOND } from "./identities.ts"
+
+/** What every identity store does. */
+export const identityStoreContract = <E>(name: string, store: Layer.Layer<IdentityStore, E>) =>
+  layer(store)(name, (it) => {
+    it.effect("gives back what was said, to the letter, and nothing of those of whom nothing was", () =>
+      Effect.gen(function* () {
+        const identities = yield* IdentityStore
+        yield* identities.replace("a", [FULL, SECOND])
+        const found = yield* identities.of([WALLET, NOBODY, OTHER])
+        assert.deepStrictEqual(found.get(WALLET), [FULL])
+        assert.deepStrictEqual(found.get(OTHER), [SECOND])
+        assert.isFalse(found.has(NOBODY))
+        assert.strictEqual((yield* identities.of([])).size, 0)
+      })
+    )
+
+    it.effect("lets each source speak for itself, in the order of their names", () =>
+      Effect.gen(function* () {
+        const identities = yield* IdentityStore
+        const [first, last] = [recordOf({ labels: ["first"] }), recordOf({ labels: ["last"] })]
+        yield* identities.replace("c", [last])
+        yield* identities.replace("b", [first])
+        yield* identities.replace("a", [])
+        assert.deepStrictEqual((yield* identities.of([WALLET])).get(WALLET), [first, last])
+      })
+    )
+
+    it.effect("forgets what a source no longer says, and takes its last word on a wallet", () =>
+      Effect.gen(function* () {
+        const identities = yield* IdentityStore
+        yield* identities.replace("d", [SECOND, FULL])
+        yield* identities.replace("d", [FULL, recordOf({ labels: ["later"] })])
+        const found = yield* identities.of([OTHER, WALLET])
+        assert.isFalse(found.has(OTHER))
+        assert.deepStrictEqual(found.get(WALLET)?.at(-1), recordOf({ labels: ["later"] }))
+      })
+    )
+  })
