@@ -1,7 +1,12 @@
-import { Context, type Effect, type Scope, type Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type { LiveEvent, LiveGap, PnlBody, PnlSummaryBody } from "../domain/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/Tracker.ts"
+import { BEHIND, type PricedBatch, TradeTape } from "../market/TradeTape.ts"
+import { PriceBook } from "../tokens/PriceBook.ts"
+import { TokenBook } from "../tokens/TokenBook.ts"
+import { TrackerBooks } from "./TrackerBooks.ts"
+import { WatchList } from "./WatchList.ts"
 
 /** The newest trades of some wallets, and how far back they reach. */
 export interface RecentTrades {
@@ -54,4 +59,87 @@ export class TrackerFeed extends Context.Service<
     /** Tells the follower until the scope closes. */
     follow(follower: LiveFollower): Effect.Effect<void, never, Scope.Scope>
   }
->()("fathom/tracker/TrackerFeed") {}
+>()("fathom/tracker/TrackerFeed") {
+  /** From the blocks that go onto the tape, for the wallets of the watch list. */
+  static readonly layer: Layer.Layer<TrackerFeed, never, TradeTape | PriceBook | TokenBook | WatchList> = Layer.effect(
+    TrackerFeed,
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      const prices = yield* PriceBook
+      const tokens = yield* TokenBook
+      const watched = yield* WatchList
+      const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
+      const followers = new Set<LiveFollower>()
+      const books = new TrackerBooks({
+        isTracked: (wallet) => watched.has(wallet),
+        tokenOf: (mint) => tokens.read(mint),
+        pricesAt: (nowMs) => prices.at(nowMs),
+        commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
+      })
+      let newestMs: number | null = null
+
+      const wants = (wallet: Address) => {
+        for (const follower of followers) {
+          if (follower.wants(wallet)) {
+            return true
+          }
+        }
+        return false
+      }
+      const tell = (events: ReadonlyArray<LiveEvent>, nowMs: number) =>
+        events.length === 0 ? undefined : followers.forEach((follower) => follower.take(events, nowMs))
+
+      const lose = (reason: LiveGap["reason"], toMs: number, nowMs: number) =>
+        followers.forEach((follower) => follower.lost({ fromMs: newestMs, toMs, reason }, nowMs))
+
+      const take = (batch: PricedBatch, isBehind: boolean) =>
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+          const { events, mints, wallets } = books.apply(isBehind ? { ...batch, afterGap: true } : batch, nowMs, wants)
+          if (newestMs !== null && (batch.afterGap || isBehind)) {
+            lose(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
+          }
+          newestMs = batch.timeMs
+          tell(events, nowMs)
+          wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
+          const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
+          return Effect.forEach(unknown, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), {
+            discard: true
+          })
+        })
+
+      yield* tape.applied.pipe(
+        // Whoever finds as many as can wait may have lost some before them.
+        Stream.runForEachArray((batches) =>
+          Effect.forEach(batches, (batch, at) => take(batch, at === 0 && batches.length >= BEHIND), { discard: true })
+        ),
+        Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be told", defect)),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      const tellDue = Effect.map(Clock.currentTimeMillis, (nowMs) => tell(books.due(nowMs, wants), nowMs))
+      yield* tellDue.pipe(Effect.repeat(Schedule.spaced(TELL_DUE_EVERY)), Effect.forkScoped({ startImmediately: true }))
+      yield* Effect.sync(() => books.forget()).pipe(Effect.delay(FORGET_EVERY), Effect.forever, Effect.forkScoped)
+
+      return TrackerFeed.of({
+        tradesOf: (wallets, limit) => books.tradesOf(wallets, limit),
+        lastEventAtMs: (wallet) => books.lastEventAtMs(wallet),
+        standingOf: (wallet, nowMs) => books.standingOf(wallet, nowMs),
+        health: (nowMs) => ({
+          ingestLagMs: newestMs === null ? null : Math.max(0, nowMs - newestMs),
+          heardAtMs: tape.heardAtMs()
+        }),
+        activity: Stream.fromPubSub(activity),
+        follow: (follower) =>
+          Effect.asVoid(
+            Effect.acquireRelease(
+              Effect.sync(() => followers.add(follower)),
+              () => Effect.sync(() => followers.delete(follower))
+            )
+          )
+      })
+    })
+  )
+}
+
+const ACTIVITY_HELD = 16_384
+const TELL_DUE_EVERY = Duration.millis(100)
+const FORGET_EVERY = Duration.seconds(30)

@@ -1,0 +1,89 @@
+import type { Address } from "../domain/Address.ts"
+import type { TapeTrade } from "../market/TapeTrade.ts"
+import { TRADES_PER_WALLET, WalletLedger } from "./WalletLedger.ts"
+
+/** How many trades are held for all wallets together. */
+export const MOST_TRADES = 400_000
+
+/** What is remembered of every tracked wallet, within a bound: past it, the oldest trades of all go first. */
+export class WalletLedgers {
+  readonly #most: number
+  readonly #ledgers = new Map<Address, WalletLedger>()
+  // Whose trade came when. Where a wallet has let one go by itself, its turn passes.
+  #turns: Array<WalletLedger> = []
+  #turn = 0
+  readonly #passes = new Map<WalletLedger, number>()
+
+  constructor(most: number = MOST_TRADES) {
+    this.#most = most
+  }
+
+  get(wallet: Address): WalletLedger | undefined {
+    return this.#ledgers.get(wallet)
+  }
+
+  all(): MapIterator<WalletLedger> {
+    return this.#ledgers.values()
+  }
+
+  /** The ledger of the wallet, begun if need be. */
+  of(wallet: Address): WalletLedger {
+    const known = this.#ledgers.get(wallet)
+    if (known !== undefined) {
+      return known
+    }
+    const ledger = new WalletLedger(wallet)
+    this.#ledgers.set(wallet, ledger)
+    return ledger
+  }
+
+  /** Writes a trade down. */
+  add(ledger: WalletLedger, trade: TapeTrade): ReturnType<WalletLedger["add"]> {
+    const held = ledger.add(trade)
+    this.#turns.push(ledger)
+    if (ledger.trades.length > TRADES_PER_WALLET) {
+      ledger.dropTrade()
+      this.#passes.set(ledger, (this.#passes.get(ledger) ?? 0) + 1)
+    }
+    this.#shrink()
+    return held
+  }
+
+  /** Forgets every wallet of which this is not true. */
+  keep(isKept: (wallet: Address) => boolean): void {
+    for (const wallet of this.#ledgers.keys()) {
+      if (!isKept(wallet)) {
+        this.#ledgers.delete(wallet)
+      }
+    }
+    const kept = this.#turns.slice(this.#turn).filter((ledger) => this.#ledgers.get(ledger.wallet) === ledger)
+    this.#turns = kept
+    this.#turn = 0
+    for (const ledger of this.#passes.keys()) {
+      if (this.#ledgers.get(ledger.wallet) !== ledger) {
+        this.#passes.delete(ledger)
+      }
+    }
+  }
+
+  #shrink(): void {
+    while (this.#turns.length - this.#turn > this.#most) {
+      const ledger = this.#turns[this.#turn++]
+      const passes = ledger === undefined ? 0 : (this.#passes.get(ledger) ?? 0)
+      if (ledger === undefined) {
+        continue
+      }
+      if (passes === 0) {
+        ledger.dropTrade()
+      } else if (passes === 1) {
+        this.#passes.delete(ledger)
+      } else {
+        this.#passes.set(ledger, passes - 1)
+      }
+    }
+    if (this.#turn > this.#most) {
+      this.#turns = this.#turns.slice(this.#turn)
+      this.#turn = 0
+    }
+  }
+}

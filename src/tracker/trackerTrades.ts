@@ -1,0 +1,173 @@
+/** Trades and balances of tracked wallets as callers see them. Pure. */
+import type { LiveEvent, PnlBody, PnlSummaryBody } from "../domain/LiveFrame.ts"
+import type { Mint } from "../domain/Address.ts"
+import { tenTo, uiNumber } from "../domain/decimal.ts"
+import { decimalText, type Rational } from "../domain/rational.ts"
+import { type Coverage, type Decimal, incomplete } from "../domain/Scalar.ts"
+import type { Signature } from "../domain/Signature.ts"
+import type { BalanceChange } from "../domain/Trade.ts"
+import type { TrackerTrade } from "../domain/Tracker.ts"
+import type { TapeTrade } from "../market/TapeTrade.ts"
+import type { TokenState } from "../tokens/TokenShelf.ts"
+import type { Position } from "../wallets/ledger.ts"
+import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull } from "../wallets/pnl.ts"
+import type { WalletLedger } from "./WalletLedger.ts"
+
+const USD_DIGITS = 9
+const SOL_DIGITS = 9
+const MICRO_DIGITS = 6
+
+/** Where profits come from, in the words of the wallet summary. */
+const SOURCE = "wallet-trade-index:observed-average-cost"
+
+/** How sure the chain is of what is told; nothing earlier is. */
+export type TradeCommitment = TrackerTrade["commitment"]
+
+/** What a mark is worth: micro-dollars for one smallest unit, and when that was so. */
+export interface Mark {
+  readonly price: Rational | null
+  readonly atMs: number | null
+}
+
+/** What all units there are would be worth at the trade's price, as the nearest number; null when either is unknown. */
+const marketCap = (priceUsd: number | null, token: TokenState | null): number | null => {
+  const facts = token?._tag === "Token" ? token.facts : null
+  return priceUsd === null || facts === null ? null : priceUsd * uiNumber(facts.supply, facts.decimals)
+}
+
+/** The trade as it is told; `token` is what the chain has said of its mint. */
+export const trackerTrade = (trade: TapeTrade, token: TokenState | null, commitment: TradeCommitment): TrackerTrade => {
+  const metadata = token?._tag === "Token" ? token.metadata : null
+  return {
+    type: "trade",
+    eventId: `${trade.signature}:${trade.index}`,
+    wallet: trade.wallet,
+    mint: trade.mint,
+    side: trade.side,
+    price_usd: trade.priceUsd,
+    volume_usd: trade.volumeUsdNanos === null ? null : uiNumber(trade.volumeUsdNanos, USD_DIGITS),
+    volume_sol: trade.lamports === null ? null : uiNumber(trade.lamports, SOL_DIGITS),
+    market_cap_usd: marketCap(trade.priceUsd, token),
+    amount: trade.amount,
+    decimals: trade.decimals,
+    ts: trade.timeMs,
+    slot: trade.slot,
+    index: trade.index,
+    commitment,
+    signature: trade.signature as Signature,
+    pool: trade.pool,
+    dex: trade.dex,
+    symbol: metadata?.symbol ?? null,
+    name: metadata?.name ?? null,
+    image: null,
+    imageProxyUrl: null,
+    imageStatus: "missing"
+  }
+}
+
+/** The place of a change in its block: that of the trade that caused it, else of its transaction. */
+export interface Place {
+  readonly signature: Signature
+  readonly slot: number
+  readonly index: number
+  readonly timeMs: number
+}
+
+/** Dollars that so many units are worth at the mark, rounded down to a nano-dollar. */
+const valueUsd = (units: bigint, { price }: Mark): Decimal | null =>
+  price === null ? null : usdText((units * 1000n * price.numerator) / price.denominator)
+
+/** The change as it is told. */
+export const balanceUpdate = (change: BalanceChange, place: Place, mark: Mark): LiveEvent => ({
+  type: "balance_update",
+  wallet: change.owner,
+  body: {
+    wallet: change.owner,
+    mint: change.mint,
+    native: change.native,
+    balance: change.after,
+    delta: change.delta.toString(),
+    decimals: change.decimals,
+    valueUsd: valueUsd(change.after, mark),
+    cause: change.cause,
+    signature: place.signature,
+    slot: place.slot,
+    index: place.index,
+    ts: place.timeMs
+  }
+})
+
+/** Dollars for a whole token. */
+const markText = ({ price }: Mark, decimals: number | null): Decimal | null =>
+  price === null || decimals === null
+    ? null
+    : decimalText({
+        numerator: price.numerator * tenTo(decimals),
+        denominator: price.denominator * tenTo(MICRO_DIGITS)
+      })
+
+/** How well the profits of a wallet are known: trades are all that is counted, and only those that were seen. */
+const coverageOf = ({ clipped, gapped }: WalletLedger): Coverage =>
+  incomplete(gapped ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only")
+
+/** What the position made, as it is told. */
+export const pnlBody = (told: {
+  readonly ledger: WalletLedger
+  readonly position: Position
+  readonly mark: Mark
+  readonly trigger: PnlBody["trigger"]
+  readonly nowMs: number
+}): PnlBody => {
+  const { ledger, mark, nowMs, position, trigger } = told
+  const pnl = pnlOf(position, mark.price)
+  return {
+    wallet: ledger.wallet,
+    mint: position.mint,
+    realized: usdTextOrNull(pnl.realized),
+    unrealized: usdTextOrNull(pnl.unrealized),
+    total: usdTextOrNull(pnl.total),
+    roiPct: pnl.roiPct,
+    costUsd: usdTextOrNull(pnl.cost),
+    proceedsUsd: usdTextOrNull(pnl.proceeds),
+    avgCostUsd: pnl.avgCost,
+    holding: position.held,
+    decimals: position.decimals,
+    markUsd: markText(mark, position.decimals),
+    markAtMs: mark.price === null ? null : mark.atMs,
+    buys: position.buys,
+    sells: position.sells,
+    open: pnl.open,
+    pnlMode: PNL_MODE,
+    source: SOURCE,
+    coverage: coverageOf(ledger),
+    asOf: nowMs,
+    trigger
+  }
+}
+
+/** What the wallet made, as it is told. */
+export const pnlSummaryBody = (ledger: WalletLedger, marks: (mint: Mint) => Mark, nowMs: number): PnlSummaryBody => {
+  const pnl = summaryOf(
+    Array.from(ledger.positions.values(), ({ position }) => ({ position, mark: marks(position.mint).price }))
+  )
+  return {
+    wallet: ledger.wallet,
+    realized: usdTextOrNull(pnl.realized),
+    unrealized: usdTextOrNull(pnl.unrealized),
+    total: usdTextOrNull(pnl.total),
+    roiPct: pnl.roiPct,
+    costUsd: usdTextOrNull(pnl.cost),
+    proceedsUsd: usdTextOrNull(pnl.proceeds),
+    openCostUsd: usdTextOrNull(pnl.openCost),
+    openValueUsd: usdTextOrNull(pnl.openValue),
+    positionsOpen: pnl.positionsOpen,
+    positionsClosed: pnl.positionsClosed,
+    positionsUnknownBasis: pnl.positionsUnknownBasis,
+    trades: pnl.trades,
+    winRatePct: pnl.winRatePct,
+    pnlMode: PNL_MODE,
+    source: SOURCE,
+    coverage: coverageOf(ledger),
+    asOf: nowMs
+  }
+}
