@@ -1,5 +1,6 @@
 import { Context, type Effect, Layer, type Stream } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
+import type { Launch } from "../domain/Launch.ts"
 import type { TradeStoreUnavailable } from "../domain/Trade.ts"
 import { makeMemoryTrades } from "./memoryTrades.ts"
 import type { Resolution } from "./resolutions.ts"
@@ -35,6 +36,13 @@ export interface Restoring {
   readonly most: number
 }
 
+/** A launch, and the block it was in. */
+export interface StoredLaunch {
+  readonly slot: number
+  readonly timeMs: number
+  readonly launch: Launch
+}
+
 /** Which buckets of a token: beginning at `from` (null is open), and only what happened before `before`; seconds. */
 export interface StoredBarsRequest {
   readonly mint: Mint
@@ -68,6 +76,8 @@ export class TradeStore extends Context.Service<
     append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
     /** Stored blocks with trades or launches in them, the oldest first, trades in the order of the chain. */
     since(restoring: Restoring): Stream.Stream<StoredBatch, TradeStoreUnavailable>
+    /** The newest launches from before a second, at most so many, oldest first. */
+    launchesBefore(second: number, most: number): Effect.Effect<ReadonlyArray<StoredLaunch>, TradeStoreUnavailable>
     /** The newest trades of a wallet, newest first: those of role `wallet` or `both`. */
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */

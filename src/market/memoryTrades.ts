@@ -72,6 +72,14 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
       }),
     since: (restoring) =>
       Stream.unwrap(Effect.map(opened, (shelf) => Stream.fromIterable(blocksSince(shelf, restoring)))),
+    launchesBefore: (second, most) =>
+      Effect.map(opened, ({ blocks }) =>
+        Array.from(blocks.values())
+          .filter(({ timeMs }) => timeMs < second * 1000)
+          .toSorted((a, b) => a.slot - b.slot)
+          .flatMap(({ launches, slot, timeMs }) => (launches ?? []).map((launch) => ({ slot, timeMs, launch })))
+          .slice(-most)
+      ),
     ofWallet: (wallet, limit) =>
       Effect.map(opened, (shelf) =>
         trades(shelf)

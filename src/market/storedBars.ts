@@ -1,5 +1,6 @@
 /** Candles straight from trades, for what is not held as candles. */
 import { addToBar, BAR, beginBar } from "./bar.ts"
+import type { Visit } from "./BarLog.ts"
 import { orderKey, Print } from "./Print.ts"
 import { bucketStart } from "./resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
@@ -33,3 +34,14 @@ export const barsOfTrades = (
   }
   return { cells, isCut: buckets.length > limit }
 }
+
+/** Visits stored buckets from the newest to the oldest, as the candles in memory are visited. */
+export const walkStored =
+  ({ cells }: StoredBars) =>
+  (visit: Visit): void => {
+    for (let at = 0; at < cells.length; at += BAR) {
+      if (!visit(cells, at)) {
+        return
+      }
+    }
+  }

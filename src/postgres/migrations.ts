@@ -1,5 +1,6 @@
 import * as apiKeys from "./migrations/0001_api_keys.ts"
 import * as callouts from "./migrations/0002_callouts.ts"
+import * as trades from "./migrations/0003_trades.ts"
 import * as wallets from "./migrations/0004_wallets.ts"
 import * as tracker from "./migrations/0005_tracker.ts"
 import * as follows from "./migrations/0007_follows.ts"
@@ -8,6 +9,7 @@ import * as follows from "./migrations/0007_follows.ts"
 export const migrations = {
   "0001_api_keys": apiKeys.up,
   "0002_callouts": callouts.up,
+  "0003_trades": trades.up,
   "0004_wallets": wallets.up,
   "0005_tracker": tracker.up,
   "0007_follows": follows.up

@@ -1,0 +1,68 @@
+/** The days of `trades` and `minute_bars`: made before they are written to, dropped when they are too old. */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+
+const DAY_MS = 86_400_000
+// Any number, the same in every process.
+const PARTITION_LOCK = 7_426_130
+
+/** The tables that are kept by day. */
+export type DailyTable = "trades" | "minute_bars"
+
+const decodeNames = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
+
+const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS)
+const startOf = (day: number): string => new Date(day * DAY_MS).toISOString()
+const nameOf = (table: DailyTable, day: number): string => `${table}_${startOf(day).slice(0, 10).replaceAll("-", "")}`
+
+/** Makes and drops the days of a database. */
+export const makePartitions = (sql: SqlClient.SqlClient) => {
+  const made = new Set<number>()
+
+  const makeDay = (table: DailyTable, day: number) =>
+    sql`
+      create table if not exists ${sql(nameOf(table, day))} partition of ${sql(table)}
+      for values from (${sql.literal(`'${startOf(day)}'`)}) to (${sql.literal(`'${startOf(day + 1)}'`)})
+    `
+
+  /** The lock keeps processes from making the same day, and a reader that takes its time from being waited for. */
+  const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`set local lock_timeout = '5s'`
+        yield* sql`select pg_advisory_xact_lock(${PARTITION_LOCK}::bigint)`
+        return yield* effect
+      })
+    )
+
+  const names = (table: DailyTable) =>
+    sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass`.pipe(
+      Effect.flatMap((rows) => decodeNames(rows)),
+      Effect.map((rows) => rows.map(({ name }) => name))
+    )
+
+  return {
+    /** Makes the days of these times, where they are missing. */
+    ensure: Effect.fnUntraced(function* (timesMs: Iterable<number>) {
+      const days = new Set(Array.from(timesMs, dayOf).filter((day) => !made.has(day)))
+      if (days.size === 0) {
+        return
+      }
+      yield* alone(
+        Effect.forEach(days, (day) => Effect.andThen(makeDay("trades", day), makeDay("minute_bars", day)), {
+          discard: true
+        })
+      )
+      days.forEach((day) => made.add(day))
+    }),
+
+    /** Drops the days of a table that ended before a time. */
+    dropBefore: Effect.fnUntraced(function* (table: DailyTable, timeMs: number) {
+      const oldest = nameOf(table, dayOf(timeMs))
+      // Names of one table are in the order of their days.
+      const old = (yield* names(table)).filter((name) => name < oldest)
+      yield* Effect.forEach(old, (name) => alone(sql`drop table if exists ${sql(name)}`), { discard: true })
+      made.clear()
+    })
+  }
+}
