@@ -13,8 +13,11 @@ export const SLOT_MS = 400
 /** Slots of an epoch. */
 export const SLOTS_PER_EPOCH = 432_000
 
-/** Blocks that a node still has: two minutes of them. Older ones are cleaned up. */
+/** Blocks that a node still has: two minutes of them. Older ones are cleaned up, a few at a time. */
 export const BLOCKS_KEPT = 300
+
+/** Blocks that are cleaned up when a new one is finished: whoever is reading through a long past has time to. */
+const CLEANED_UP = 5
 
 /** One finished slot, and its transactions. */
 export interface KeptBlock {
@@ -53,6 +56,8 @@ export interface Bank {
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block
   /** Leaves out this many slots after the one that is already begun. */
   readonly skip: (slots: number) => void
+  /** Keeps so many blocks from now on. */
+  readonly keep: (blocks: number) => void
   /** A finished block that is still kept. */
   readonly block: (slot: number) => KeptBlock | undefined
   /** Every kept block, oldest first. */
@@ -62,6 +67,8 @@ export interface Bank {
   /** The chain's clock in the slot being built, or in the newest one between slots. */
   readonly clock: () => ChainClock
   readonly ledger: Ledger
+  /** The name of this chain: another for every seed and every beginning. Base58 of 32 bytes. */
+  readonly genesisHash: string
 }
 
 const clockAccount = (clock: ChainClock, epochStart: number): NewAccount => {
@@ -85,10 +92,11 @@ export const makeBank = (options: {
   const owners = new Map<Address, Map<Address, Account>>()
   const written = new Map<Address, Account>()
   const kept = new Map<number, KeptBlock>()
-  const ledger = makeLedger(seed, BLOCKS_KEPT)
+  const ledger = makeLedger(seed)
   let journal = new Map<Address, Account | undefined>()
   let slot = startSlot
   let skipped = 0
+  let most = BLOCKS_KEPT
   let height = Math.floor(startSlot * 0.92)
 
   const timeOf = (at: number): number => Math.floor((startUnixMs + (at - startSlot) * SLOT_MS) / 1000)
@@ -138,11 +146,10 @@ export const makeBank = (options: {
     const accounts = [...written.values()]
     written.clear()
     kept.set(slot, block)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= BLOCKS_KEPT) {
-        break
-      }
+    const surplus = Math.min(CLEANED_UP, kept.size - most)
+    for (const oldest of Array.from(kept.keys().take(Math.max(0, surplus)))) {
       kept.delete(oldest)
+      ledger.forget(oldest)
     }
     return { ...block, accounts }
   }
@@ -172,11 +179,15 @@ export const makeBank = (options: {
     skip: (slots) => {
       skipped += slots
     },
+    keep: (blocks) => {
+      most = blocks
+    },
     block: (at) => kept.get(at),
     blocks: () => kept.values(),
     newest: () => newest,
     clock,
-    ledger
+    ledger,
+    genesisHash: bs58.encode(inventBytes(seed, `genesis ${startUnixMs}`))
   }
 }
 

@@ -36,31 +36,28 @@ export interface Transaction extends Deed {
   readonly blockTime: number
 }
 
-/** Every recent transaction, newest slots only: older ones are forgotten, as a node without history does. */
+/** The transactions of the slots that a node still has. */
 export interface Ledger {
   readonly record: (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>) => ReadonlyArray<Transaction>
+  /** Forgets the transactions of a slot. */
+  readonly forget: (slot: number) => void
   readonly find: (signature: string) => Transaction | undefined
   readonly inSlot: (slot: number) => ReadonlyArray<Transaction>
   /** How many there have ever been. */
   readonly count: () => number
 }
 
-/** A ledger that remembers the transactions of its last `slots` blocks. */
-export const makeLedger = (seed: string, slots: number): Ledger => {
+/** A ledger that remembers transactions until it is told to forget them. */
+export const makeLedger = (seed: string): Ledger => {
   const bySignature = new Map<string, Transaction>()
   const bySlot = new Map<number, ReadonlyArray<Transaction>>()
   let count = 0
 
-  const forgetOldest = (): void => {
-    for (const [slot, transactions] of bySlot) {
-      if (bySlot.size <= slots) {
-        return
-      }
-      for (const { signature } of transactions) {
-        bySignature.delete(signature)
-      }
-      bySlot.delete(slot)
+  const forget = (slot: number): void => {
+    for (const { signature } of bySlot.get(slot) ?? []) {
+      bySignature.delete(signature)
     }
+    bySlot.delete(slot)
   }
 
   const record = (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>): ReadonlyArray<Transaction> => {
@@ -75,12 +72,12 @@ export const makeLedger = (seed: string, slots: number): Ledger => {
     }
     bySlot.set(slot, transactions)
     count += transactions.length
-    forgetOldest()
     return transactions
   }
 
   return {
     record,
+    forget,
     find: (signature) => bySignature.get(signature),
     inSlot: (slot) => bySlot.get(slot) ?? [],
     count: () => count

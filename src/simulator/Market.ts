@@ -9,7 +9,7 @@ import { newPool } from "./newPool.ts"
 import { makeRandom, type Random } from "./Random.ts"
 import type { SimMint, SimPool } from "./SimPool.ts"
 import type { Listing } from "./retail.ts"
-import { makeTraders } from "./Traders.ts"
+import { makeTraders, type Pace } from "./Traders.ts"
 import { makeWorld, type World } from "./World.ts"
 
 /** A seeded market on a bank. */
@@ -19,8 +19,8 @@ export interface Market {
   readonly wallets: ReadonlyArray<SimWallet>
   /** Every pool so far. */
   readonly pools: () => ReadonlyArray<SimPool>
-  /** Lets traders trade for one slot and finishes it. */
-  readonly advance: () => Block
+  /** Lets traders trade in one slot and finishes it. Without a pace, at that of the market. */
+  readonly advance: (pace?: Pace) => Block
 }
 
 const SLOTS_PER_DAY = 86_400_000 / SLOT_MS
@@ -51,9 +51,16 @@ const openPool = (world: World, base: SimMint, usd: number, plan: PoolPlan, inde
   })
 }
 
-const listing = (mint: Mint, worth: number, dailyVolatility: number, pools: ReadonlyArray<SimPool>): Listing => ({
+const listing = (
+  mint: Mint,
+  worth: number,
+  dailyVolatility: number,
+  pools: ReadonlyArray<SimPool>,
+  launched = false
+): Listing => ({
   mint,
   worth,
+  launched,
   volatility: dailyVolatility / Math.sqrt(SLOTS_PER_DAY),
   pools: pools.filter(({ open }) => open())
 })
@@ -84,7 +91,7 @@ const makeLaunchListings = (random: Random) => {
       return before.listing
     }
     const worth = before?.listing.worth ?? curve.price() * (0.7 + 40 * random.unit() ** 3)
-    const now = listing(mint.address, worth, 1, [pool ?? curve])
+    const now = listing(mint.address, worth, 1, [pool ?? curve], true)
     known.set(mint.address, { launched, listing: now })
     return now
   }
@@ -131,14 +138,19 @@ export const makeMarket = (options: {
     )
 
   bank.produce(begin)
-  const traders = makeTraders({ world, random, cast, listings, swapsPerSecond })
-  let untilLaunch = SLOTS_PER_LAUNCH
+  const traders = makeTraders({ world, random, cast, listings })
+  const live: Pace = {
+    swaps: (swapsPerSecond * SLOT_MS) / 1000,
+    boldness: 1,
+    alignments: 0.5,
+    slotsPerLaunch: SLOTS_PER_LAUNCH
+  }
+  let launchedAt = bank.clock().slot
 
-  const slot = (): ReadonlyArray<Deed> => {
-    untilLaunch -= 1
-    const launched = untilLaunch > 0 ? [] : [launches.launch()]
-    untilLaunch = untilLaunch > 0 ? untilLaunch : SLOTS_PER_LAUNCH
-    return [...launched, ...launches.graduate(), ...traders.trade()]
+  const slot = (pace: Pace): ReadonlyArray<Deed> => {
+    const isDue = bank.clock().slot - launchedAt >= pace.slotsPerLaunch
+    launchedAt = isDue ? bank.clock().slot : launchedAt
+    return [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...traders.trade(pace)]
   }
 
   return {
@@ -148,6 +160,6 @@ export const makeMarket = (options: {
       ...lasting.flatMap(({ pools }) => pools),
       ...launches.all().flatMap(({ curve, pool }) => (pool === null ? [curve] : [curve, pool]))
     ],
-    advance: () => bank.produce(slot)
+    advance: (pace = live) => bank.produce(() => slot(pace))
   }
 }

@@ -1,12 +1,13 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
 import type { Address, Mint } from "../domain/Address.ts"
-import { digestOf, makeBank, SLOT_MS } from "./Bank.ts"
+import { BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./Bank.ts"
 import type { SimWallet } from "./cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./Faults.ts"
 import { makeMarket, type Market } from "./Market.ts"
 import type { SimMint } from "./SimPool.ts"
 import { keepPace } from "./pace.ts"
+import { catchUp, livePast, slotsOf } from "./past.ts"
 import { makeSolanaNode } from "./SolanaNode.ts"
 
 /** What a simulated chain is made of. */
@@ -18,8 +19,10 @@ export interface SimulatorOptions {
   readonly swapsPerSecond: number
   /** What ails the node from the start. */
   readonly ailment: Ailment
-  /** When the chain begins, in milliseconds since the Unix epoch; the clock's time when absent. */
+  /** When the chain goes live, in milliseconds since the Unix epoch; the clock's time when absent. */
   readonly startUnixMs?: number | undefined
+  /** Hours that the market has been through by then. */
+  readonly history: number
 }
 
 /** One pool of the simulated market. */
@@ -46,6 +49,8 @@ export class Simulator extends Context.Service<
     /** SOL and USDC at their real addresses, the rest invented. Launches add to them. */
     readonly mints: () => ReadonlyArray<SimMint>
     readonly wallets: ReadonlyArray<SimWallet>
+    /** Slots that the chain has been through, sparsely, before it goes live. */
+    readonly pastSlots: number
     /** Pools as they are now. */
     readonly pools: () => ReadonlyArray<SimulatedPool>
     readonly faults: Faults
@@ -61,7 +66,10 @@ export class Simulator extends Context.Service<
   ): Layer.Layer<Simulator, HttpServerError.ServeError> =>
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
-  /** The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` and `SIMULATOR_FAULTS_...`. */
+  /**
+   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND`, `SIMULATOR_HISTORY` (24 hours) and
+   * `SIMULATOR_FAULTS_...`.
+   */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
     Simulator,
     Effect.flatMap(
@@ -71,12 +79,15 @@ export class Simulator extends Context.Service<
   )
 }
 
-const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy }
+const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy, history: 0 }
+
+const DAY_HOURS = 24
 
 const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
   speed: Config.Finite("SPEED").pipe(Config.withDefault(defaults.speed)),
-  swapsPerSecond: Config.Finite("SWAPS_PER_SECOND").pipe(Config.withDefault(defaults.swapsPerSecond))
+  swapsPerSecond: Config.Finite("SWAPS_PER_SECOND").pipe(Config.withDefault(defaults.swapsPerSecond)),
+  history: Config.Finite("HISTORY").pipe(Config.withDefault(DAY_HOURS))
 }).pipe(
   Config.nested("SIMULATOR"),
   Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))
@@ -85,10 +96,12 @@ const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
 const makeSimulator = Effect.fnUntraced(function* (
   options: SimulatorOptions
 ): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
-  const { seed, speed, swapsPerSecond, ailment } = options
-  const startUnixMs = options.startUnixMs ?? (yield* Clock.currentTimeMillis)
+  const { seed, speed, swapsPerSecond, ailment, history } = options
+  const builtAtMs = yield* Clock.currentTimeMillis
+  const startUnixMs = options.startUnixMs ?? builtAtMs
   const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
-  const bank = makeBank({ seed, startSlot, startUnixMs })
+  const pastSlots = Math.min(slotsOf(history), startSlot - 1)
+  const bank = makeBank({ seed, startSlot: startSlot - pastSlots, startUnixMs: startUnixMs - pastSlots * SLOT_MS })
   const market: Market = makeMarket({ seed, bank, swapsPerSecond })
   const { rpcUrl, wsUrl, faults, publish } = yield* makeSolanaNode({ seed, bank, ailment })
 
@@ -97,8 +110,20 @@ const makeSimulator = Effect.fnUntraced(function* (
     publish(block)
     faults.strike(block.slot)
   }
-  if (speed > 0) {
-    yield* keepPace(SLOT_MS / speed, step, bank.skip).pipe(
+  const past = livePast(bank, market, startSlot)
+  bank.keep(Number.POSITIVE_INFINITY)
+  const goLive = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    bank.keep(BLOCKS_KEPT)
+    // The chain has been away for as long as its past has taken.
+    bank.skip(Math.floor(((nowMs - builtAtMs) * speed) / SLOT_MS))
+  })
+  if (speed === 0) {
+    past.forEach(publish)
+    yield* goLive
+  } else {
+    yield* catchUp(past, publish).pipe(
+      Effect.andThen(goLive),
+      Effect.andThen(keepPace(SLOT_MS / speed, step, bank.skip)),
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
       Effect.forkScoped
     )
@@ -109,6 +134,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     wsUrl,
     mints: market.mints,
     wallets: market.wallets,
+    pastSlots,
     pools: () =>
       market.pools().map(({ address, dex, mintA, mintB, open }) => ({ address, dex, mintA, mintB, open: open() })),
     faults,

@@ -1,6 +1,5 @@
 import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import { arbitrage, type Worth } from "./arbitrage.ts"
-import { SLOT_MS } from "./Bank.ts"
 import type { Cast } from "./cast.ts"
 import type { Deed } from "./Ledger.ts"
 import type { Random } from "./Random.ts"
@@ -13,7 +12,19 @@ import type { World } from "./World.ts"
 /** Seeded habits: they decide who wants what, slot by slot. */
 export interface Traders {
   /** Everything that is traded in one slot, already carried out. */
-  readonly trade: () => ReadonlyArray<Deed>
+  readonly trade: (pace: Pace) => ReadonlyArray<Deed>
+}
+
+/** How much happens in one block. */
+export interface Pace {
+  /** Swaps, on average. */
+  readonly swaps: number
+  /** How many times as large as usual they are. */
+  readonly boldness: number
+  /** How likely an arbitrageur looks at one mint. */
+  readonly alignments: number
+  /** Slots from one launch to the next. */
+  readonly slotsPerLaunch: number
 }
 
 /** What a listing is believed to be worth, wandering around where it began. */
@@ -23,22 +34,31 @@ interface Belief {
   attention: number
 }
 
+/** More slots than this between two blocks are a long time. */
+const SELDOM = 10
+
 /** Shares of trades that go through an aggregator, and of what else happens for each of them. */
 const ROUTED = 0.25
 const FAILED = 0.04
 const GIVEN = 0.03
+
+/** Nobody moves more of a pool than this at once. */
+const MOST_SHARE = 0.07
 
 /** Mostly small, sometimes forty times as large. */
 const appetite = (random: Random): number => 0.0002 / (random.unit() + 0.025)
 
 // One slot's pull of beliefs back to where they began.
 const PULL = 2e-6
+// How likely a mint gets more or less attention from one slot to the next.
+const TURN = 0.002
 
-const wander = (random: Random, belief: Belief): void => {
+/** Lets a belief wander for so many slots: as far as the square root of them. */
+const wander = (random: Random, belief: Belief, slots: number): void => {
   const { listing } = belief
-  const step = (random.unit() + random.unit() + random.unit() - 1.5) * 2 * listing.volatility
-  belief.worth *= 1 + step + PULL * (listing.worth / belief.worth - 1)
-  if (random.chance(0.002)) {
+  const step = (random.unit() + random.unit() + random.unit() - 1.5) * 2 * listing.volatility * Math.sqrt(slots)
+  belief.worth *= 1 + step + Math.min(1, PULL * slots) * (listing.worth / belief.worth - 1)
+  if (random.chance(TURN * slots)) {
     belief.attention = random.between(0.2, 1) / random.between(0.1, 1)
   }
 }
@@ -74,15 +94,14 @@ const makeBeliefs = (listings: () => ReadonlyArray<Listing>) => {
     })
 }
 
-/** The habits of the cast over the listings, at about this many swaps a second of simulated time. */
+/** The habits of the cast over the listings. */
 export const makeTraders = (options: {
   readonly world: World
   readonly random: Random
   readonly cast: Cast
   readonly listings: () => ReadonlyArray<Listing>
-  readonly swapsPerSecond: number
 }): Traders => {
-  const { world, random, cast, listings, swapsPerSecond } = options
+  const { world, random, cast, listings } = options
   const beliefs = makeBeliefs(listings)
   let deeds: Array<Deed> = []
 
@@ -115,17 +134,20 @@ export const makeTraders = (options: {
   }
   const retail = makeRetail({ world, random, worthOf, prepare: topUp })
 
-  const align = ({ mint, pools }: Listing): number => {
+  const align = ({ mint, pools }: Listing, likelihood: number): number => {
     const wallet = random.pick(cast.arbitrageurs)
-    return pools.length > 1 && random.chance(0.5) ? record(wallet, arbitrage(world, wallet, pools, mint, worthOf)) : 0
+    return pools.length > 1 && random.chance(likelihood)
+      ? record(wallet, arbitrage(world, wallet, pools, mint, worthOf))
+      : 0
   }
 
-  const gamble = (now: ReadonlyArray<Belief>): number => {
+  const gamble = (now: ReadonlyArray<Belief>, boldness: number, wanted?: Belief): number => {
     const whale = random.chance(0.004)
     const wallet = random.pick(whale ? cast.whales : cast.retail)
-    const { listing, worth } = byAttention(random, now)
+    const { listing, worth } = wanted ?? byAttention(random, now)
     const wrapper = random.chance(ROUTED) ? "associated" : "seeded"
-    const swap = retail.act(wallet, listing, worth, appetite(random) * (whale ? 8 : 1), wrapper)
+    const share = Math.min(MOST_SHARE, appetite(random) * boldness * (whale ? 8 : 1))
+    const swap = retail.act(wallet, listing, worth, share, wrapper)
     if (swap === null) {
       return 0
     }
@@ -169,15 +191,23 @@ export const makeTraders = (options: {
     }
   }
 
-  const trade = (): ReadonlyArray<Deed> => {
+  let tradedAt = world.bank.clock().slot
+
+  const trade = ({ swaps: usual, boldness, alignments }: Pace): ReadonlyArray<Deed> => {
     deeds = []
+    const { slot } = world.bank.clock()
+    const slots = slot - tradedAt
+    tradedAt = slot
     const now = beliefs()
-    now.forEach((belief) => wander(random, belief))
-    const budget = ((swapsPerSecond * SLOT_MS) / 1000) * random.between(0.5, 1.5)
-    let swaps = now.reduce((sum, { listing }) => sum + align(listing), 0)
+    now.forEach((belief) => wander(random, belief, slots))
+    const budget = usual * random.between(0.5, 1.5)
+    let swaps = now.reduce((sum, { listing }) => sum + align(listing, alignments), 0)
+    // After a long time without blocks SOL is the first that anybody wants a price of.
+    const money = slots > SELDOM ? now.find(({ listing }) => listing.mint === USDC) : undefined
+    swaps += money === undefined ? 0 : gamble(now, boldness, money)
     // An attempt that comes to nothing still takes a trader's time, so the loop ends.
     for (let tries = 0; swaps < budget && tries < budget * 3; tries++) {
-      swaps += gamble(now)
+      swaps += gamble(now, boldness)
       if (random.chance(FAILED)) {
         miss(now)
       }

@@ -16,6 +16,8 @@ export interface Listing {
   readonly worth: number
   /** How far beliefs wander in one slot, as a fraction. */
   readonly volatility: number
+  /** Whether it began on a curve here, for anybody to buy. */
+  readonly launched: boolean
 }
 
 /** Makes one trade for a wallet, or none. */

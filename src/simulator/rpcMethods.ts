@@ -4,7 +4,6 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
 import type { Account } from "../domain/Account.ts"
 import { type Address, SOL } from "../domain/Address.ts"
 import { fits, sliceOf, tooLongForBase58 } from "./accountJson.ts"
-import { inventAddress } from "./addresses.ts"
 import { type Bank, SLOTS_PER_EPOCH } from "./Bank.ts"
 import {
   getBlock,
@@ -133,7 +132,7 @@ const getEpochInfo: Method = (state, [config]) =>
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getHealth", () => Result.succeed('"ok"')],
   ["getVersion", () => Result.succeed(`{"feature-set":3604001754,"solana-core":"${API_VERSION}"}`)],
-  ["getGenesisHash", ({ seed }) => Result.succeed(`"${inventAddress(seed, "genesis")}"`)],
+  ["getGenesisHash", ({ bank }) => Result.succeed(`"${bank.genesisHash}"`)],
   ["getSlot", (state, [config]) => Result.map(options(state, config), () => String(state.bank.newest().slot))],
   ["getBlockHeight", (state, [config]) => Result.map(options(state, config), () => String(state.bank.newest().height))],
   ["getEpochInfo", getEpochInfo],

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import bs58 from "bs58"
 import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL, USDC } from "../../src/domain/Address.ts"
@@ -8,6 +9,12 @@ import { at, call, connect, postText } from "./client.ts"
 
 const slotOf = (url: string) => Effect.map(call(url, "getSlot"), (answer) => Number(at(answer, "result")))
 const health = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getHealth" })
+
+const nameOf = (seed: string, startUnixMs: number) =>
+  Effect.flatMap(Simulator, ({ rpcUrl }) => call(rpcUrl, "getGenesisHash")).pipe(
+    Effect.map((answer) => String(at(answer, "result"))),
+    Effect.provide(Simulator.layer({ seed, startUnixMs, speed: 0 }), { local: true })
+  )
 
 describe("Simulator", () => {
   it.effect("begins a slot every 400 ms of simulated time, at the speed asked for", () =>
@@ -55,6 +62,16 @@ describe("Simulator", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 0 })))
   )
 
+  it.effect("has a name of its own, unless another has both its seed and its beginning", () =>
+    Effect.gen(function* () {
+      const name = yield* nameOf("one", 1_790_000_000_000)
+      assert.strictEqual(bs58.decode(name).length, 32)
+      assert.strictEqual(yield* nameOf("one", 1_790_000_000_000), name)
+      assert.notStrictEqual(yield* nameOf("two", 1_790_000_000_000), name)
+      assert.notStrictEqual(yield* nameOf("one", 1_790_000_000_001), name)
+    })
+  )
+
   it.effect("ends when its scope closes, whatever its clients do", () =>
     Effect.gen(function* () {
       const life = yield* Scope.make()
@@ -90,6 +107,7 @@ describe("Simulator", () => {
             env: {
               SIMULATOR_SEED: "from the environment",
               SIMULATOR_SPEED: "0",
+              SIMULATOR_HISTORY: "0",
               SIMULATOR_FAULTS_ACCOUNTS: "truncated"
             }
           })

@@ -85,6 +85,22 @@ describe("BlockFeed.layerRpc", () => {
     }).pipe(Effect.provide(simulated))
   )
 
+  it.live("catches up with a long and sparse past without a gap", () =>
+    Effect.gen(function* () {
+      const { pastSlots, rpcUrl } = yield* Simulator
+      const before = (yield* newest(rpcUrl)) - pastSlots
+      const listed = at(yield* call(rpcUrl, "getBlocksWithLimit", before + 1, 5_000), "result")
+      const slots = Array.isArray(listed) ? listed.map(String) : []
+      assert.isAbove(slots.length, 200)
+      assert.deepStrictEqual(
+        (yield* first(slots.length, before, rpcUrl, { blocks: { ...blocks, catchUp: pastSlots } })).map(spelled),
+        slots
+      )
+    }).pipe(
+      Effect.provide(Simulator.layer({ seed: "sparse", speed: 0, startUnixMs: 1_790_000_000_000, history: 0.05 }))
+    )
+  )
+
   it.live("goes on after a restart where it had stopped", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance } = yield* Simulator
