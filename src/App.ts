@@ -76,11 +76,15 @@ const recording = (folder: string) =>
 
 /** The market of our own, behind the same client that a real node would be. */
 const simulation = Layer.unwrap(
-  Effect.map(Simulator, ({ mints, rpcUrl, wallets, wsUrl }) =>
+  Effect.map(Simulator, ({ mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
-      TradeFeed.layer.pipe(Layer.provide(BlockFeedRpc.layer({ worker: blockWorker, rpcUrl }))),
+      TradeFeed.layer.pipe(
+        Layer.provide(
+          BlockFeedRpc.layer({ worker: blockWorker, rpcUrl, ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } }) })
+        )
+      ),
       Layer.succeed(
         MarketSource,
         MarketSource.of({
