@@ -136,6 +136,31 @@ export class RealtimeSession extends Schema.Opaque<RealtimeSession>()(
   }).annotate({ identifier: "RealtimeSession", description: "Where a live connection is made, once and soon." })
 ) {}
 
+/** A wallet that an account wants to track. */
+export interface Tracking {
+  readonly accountId: string
+  readonly wallet: Address
+  /** Null for Main. */
+  readonly groupId: GroupId | null
+  /** What is left out stays as it is. */
+  readonly label?: string | undefined
+  readonly emoji?: string | undefined
+  readonly notes?: string | undefined
+}
+
+/** Where a wallet is tracked now, and whether it was not before. */
+export interface Tracked {
+  readonly groupId: GroupId
+  readonly isNew: boolean
+}
+
+/** What a wallet did last. */
+export interface WalletActivity {
+  readonly wallet: Address
+  /** Block time in milliseconds since the Unix epoch. */
+  readonly atMs: number
+}
+
 /** The account has no group of this id. */
 export class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { groupId: GroupId }) {}
 

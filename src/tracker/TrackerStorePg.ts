@@ -1,0 +1,172 @@
+/** Tracked wallets in Postgres. Every question to the database has a deadline. */
+import { Clock, Duration, Effect, Layer, PubSub, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBase62, SecretSource } from "../access/keyFormat.ts"
+import type { Address } from "../domain/Address.ts"
+import {
+  GroupId,
+  MAIN_GROUP,
+  TrackerStoreUnavailable,
+  type Tracking,
+  UnknownGroup,
+  type WalletActivity,
+  WalletLabel
+} from "../domain/Tracker.ts"
+import { bounded } from "../storage/deadline.ts"
+import { GROUP_ID_LENGTH, overviewOf } from "./overview.ts"
+import { TrackerStore } from "./TrackerStore.ts"
+import { makeTrackerTable } from "./trackerTable.ts"
+import { WatchList } from "./WatchList.ts"
+
+/** On the path of a request. */
+const READ_DEADLINE = Duration.millis(400)
+const WRITE_DEADLINE = Duration.seconds(5)
+/** How soon this process knows what others did. */
+const LISTEN_EVERY = Duration.seconds(2)
+/** How much longer than the gap to look back: a transaction may have been open for a while. */
+const LOOK_BACK_MS = 60_000
+
+const away = (cause: unknown) => new TrackerStoreUnavailable({ cause })
+const read = bounded(READ_DEADLINE, away)
+const write = bounded(WRITE_DEADLINE, away)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecretSource
+  const watchList = yield* WatchList
+  const table = makeTrackerTable(sql)
+  const changed = yield* PubSub.unbounded<string>()
+  const now = Clock.currentTimeMillis
+  // The last revision of an account that this process has told of.
+  const told = new Map<string, string>()
+  const heard = { atMs: yield* now, isListDue: true }
+
+  const tell = (accountId: string, revision: string | null) => {
+    if (revision !== null && told.get(accountId) !== revision) {
+      told.set(accountId, revision)
+      PubSub.publishUnsafe(changed, accountId)
+    }
+  }
+
+  /** Changes an account that nobody else changes meanwhile. */
+  const change = Effect.fnUntraced(function* <A, E>(accountId: string, changing: Effect.Effect<A, E>) {
+    const nowMs = yield* now
+    return yield* write(sql.withTransaction(Effect.andThen(table.hold(accountId, nowMs), changing)))
+  })
+
+  const groupsOf = Effect.fnUntraced(function* (accountId: string) {
+    const groups = yield* read(table.groups(accountId))
+    if (groups.length > 0) {
+      return groups
+    }
+    yield* change(accountId, Effect.void)
+    return yield* read(table.groups(accountId))
+  })
+
+  const overview = Effect.fn("TrackerStore.overview")(function* (request: {
+    readonly accountId: string
+    readonly groupId: GroupId | null
+  }) {
+    const { accountId, groupId } = request
+    // In this order every group of a wallet is among the groups: none ever goes.
+    const wallets = yield* read(table.wallets(accountId))
+    const found = overviewOf(yield* groupsOf(accountId), wallets, groupId)
+    return found ?? (yield* new UnknownGroup({ groupId: groupId ?? MAIN_GROUP }))
+  })
+
+  const add = Effect.fn("TrackerStore.add")(function* (tracking: Tracking) {
+    const { accountId, wallet } = tracking
+    const groupId = tracking.groupId ?? MAIN_GROUP
+    const nowMs = yield* now
+    const { isNew, revision } = yield* change(
+      accountId,
+      Effect.gen(function* () {
+        const { isChanged, isNew } = yield* table.put(tracking, groupId, nowMs)
+        return { isNew, revision: isChanged ? yield* table.revise(accountId) : null }
+      })
+    )
+    watchList.add(wallet)
+    tell(accountId, revision)
+    return { groupId, isNew }
+  })
+
+  const remove = Effect.fn("TrackerStore.remove")(function* (request: {
+    readonly accountId: string
+    readonly wallet: Address
+  }) {
+    const { accountId, wallet } = request
+    const revision = yield* change(
+      accountId,
+      Effect.gen(function* () {
+        return (yield* table.takeOut(accountId, wallet)) ? yield* table.revise(accountId) : null
+      })
+    )
+    heard.isListDue ||= revision !== null
+    tell(accountId, revision)
+    return revision !== null
+  })
+
+  const createGroup = Effect.fn("TrackerStore.createGroup")(function* (request: {
+    readonly accountId: string
+    readonly name: string
+  }) {
+    const { accountId } = request
+    const kept = {
+      groupId: GroupId.make(`grp_${randomBase62(GROUP_ID_LENGTH, random)}`),
+      name: WalletLabel.make(request.name),
+      isMain: false,
+      createdAtMs: yield* now
+    }
+    const revision = yield* change(
+      accountId,
+      Effect.andThen(table.insertGroup(accountId, kept), table.revise(accountId))
+    )
+    tell(accountId, revision)
+    return { ...kept, walletCount: 0 }
+  })
+
+  const refreshList = Effect.gen(function* () {
+    const since = watchList.mark()
+    heard.isListDue = false
+    const rows = yield* write(table.watched).pipe(
+      Effect.onError(() =>
+        Effect.sync(() => {
+          heard.isListDue = true
+        })
+      )
+    )
+    watchList.replace(
+      rows.map(({ wallet }) => wallet),
+      since
+    )
+  })
+
+  /** Hears of what other processes did, and brings the list of watched wallets up to date when anything was. */
+  const listen = Effect.gen(function* () {
+    const nowMs = yield* now
+    const rows = yield* write(table.changedWithin(Math.max(0, nowMs - heard.atMs) + LOOK_BACK_MS))
+    heard.atMs = nowMs
+    const news = rows.filter(({ accountId, revision }) => told.get(accountId) !== revision)
+    if (news.length > 0 || heard.isListDue) {
+      yield* refreshList
+    }
+    news.forEach(({ accountId, revision }) => tell(accountId, revision))
+  }).pipe(Effect.ignore)
+
+  yield* listen
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LISTEN_EVERY), listen)))
+
+  return TrackerStore.of({
+    overview,
+    add,
+    remove,
+    createGroup,
+    recordActivity: Effect.fn("TrackerStore.recordActivity")((batch: ReadonlyArray<WalletActivity>) =>
+      batch.length === 0 ? Effect.void : Effect.asVoid(write(table.recordActivity(batch)))
+    ),
+    changes: Stream.fromPubSub(changed)
+  })
+})
+
+/** Tracked wallets in the tables of `trackerTable.ts`, known to every process within two seconds. */
+export const layer: Layer.Layer<TrackerStore, never, SqlClient.SqlClient | WatchList> = Layer.effect(TrackerStore, make)

@@ -1,0 +1,162 @@
+/** The tables `tracker_accounts`, `tracker_groups`, `tracked_wallets` and `tracked_wallet_groups`, as queries. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Address } from "../domain/Address.ts"
+import {
+  GroupId,
+  MAIN_GROUP,
+  MAX_TRACKED_WALLETS,
+  TooManyWallets,
+  TrackedWallet,
+  TrackerGroup,
+  type Tracking,
+  UnknownGroup,
+  type WalletActivity
+} from "../domain/Tracker.ts"
+import type { KeptGroup } from "./overview.ts"
+
+const { walletCount: _walletCount, ...group } = TrackerGroup.fields
+const decodeGroups = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct(group)))
+
+const { groupId: _groupId, groups: _groups, status: _status, ...wallet } = TrackedWallet.fields
+const decodeWallets = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ ...wallet, groups: Schema.NonEmptyArray(GroupId) }))
+)
+
+const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ wallet: Address })))
+const decodeRevisions = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ accountId: Schema.String, revision: Schema.String }))
+)
+
+// Exact: a double holds every millisecond that a timestamp can.
+const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 as ${column}_ms`
+
+/** The queries. What changes an account runs in a transaction and begins with `hold`. */
+export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
+  const groupColumns = sql.literal(`group_id, name, is_main, ${ms("created_at")}`)
+  const walletColumns = sql.literal(`w.wallet, label, emoji, notes, ${ms("added_at")}, ${ms("last_event_at")}`)
+
+  /** Holds the account until the transaction ends, made with its Main group if it is new. */
+  const hold = Effect.fnUntraced(function* (accountId: string, nowMs: number) {
+    const held = sql`select from tracker_accounts where account_id = ${accountId} for update`
+    if ((yield* held).length > 0) {
+      return
+    }
+    yield* sql`
+      insert into tracker_accounts (account_id, revision) values (${accountId}, nextval('tracker_revision'))
+      on conflict do nothing
+    `
+    yield* held
+    const main = { accountId, groupId: MAIN_GROUP, name: "Main", isMain: true, createdAt: PgTypes.timestamptz(nowMs) }
+    yield* sql`insert into tracker_groups ${sql.insert(main)} on conflict do nothing`
+  })
+
+  /** Says that the account has changed; gives its new revision. */
+  const revise = Effect.fnUntraced(function* (accountId: string) {
+    const rows = yield* sql`
+      update tracker_accounts set revision = nextval('tracker_revision'), changed_at = now()
+      where account_id = ${accountId} returning account_id, revision::text
+    `
+    const [row] = yield* decodeRevisions(rows)
+    return row?.revision ?? (yield* Effect.die(new Error("an account that is held is there")))
+  })
+
+  const claimPlace = Effect.fnUntraced(function* (accountId: string) {
+    const tracked = yield* sql`select from tracked_wallets where account_id = ${accountId}`
+    if (tracked.length >= MAX_TRACKED_WALLETS) {
+      return yield* new TooManyWallets({ limit: MAX_TRACKED_WALLETS })
+    }
+  })
+
+  /** Whether anything of the texts has changed; what is not given stays. */
+  const describe = ({ accountId, emoji, label, notes, wallet }: Tracking) => {
+    const texts = sql`coalesce(${label ?? null}::text, label) as label, coalesce(${emoji ?? null}::text, emoji) as emoji,
+      coalesce(${notes ?? null}::text, notes) as notes`
+    return Effect.map(
+      sql`
+        update tracked_wallets as w set label = given.label, emoji = given.emoji, notes = given.notes
+        from (
+          select ${texts} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}
+        ) as given
+        where account_id = ${accountId} and wallet = ${wallet}
+          and (w.label, w.emoji, w.notes) is distinct from (given.label, given.emoji, given.notes)
+        returning wallet
+      `,
+      (rows) => rows.length > 0
+    )
+  }
+
+  return {
+    hold,
+    revise,
+
+    /** The groups of an account; empty only when nobody has asked for it before. */
+    groups: (accountId: string) =>
+      Effect.flatMap(sql`select ${groupColumns} from tracker_groups where account_id = ${accountId}`, decodeGroups),
+
+    wallets: (accountId: string) =>
+      Effect.flatMap(
+        sql`
+          select ${walletColumns}, array_agg(g.group_id order by g.seq) as groups
+          from tracked_wallets as w join tracked_wallet_groups as g using (account_id, wallet)
+          where account_id = ${accountId} group by account_id, w.wallet
+        `,
+        decodeWallets
+      ),
+
+    insertGroup: (accountId: string, { createdAtMs, ...kept }: KeptGroup) =>
+      sql`insert into tracker_groups ${sql.insert({ accountId, ...kept, createdAt: PgTypes.timestamptz(createdAtMs) })}`,
+
+    /** Whether the wallet is new in the group, and whether anything has changed at all. */
+    put: Effect.fnUntraced(function* (tracking: Tracking, groupId: GroupId, nowMs: number) {
+      const { accountId, emoji = null, label = null, notes = null, wallet } = tracking
+      const known = yield* sql`select from tracker_groups where account_id = ${accountId} and group_id = ${groupId}`
+      if (known.length === 0) {
+        return yield* new UnknownGroup({ groupId })
+      }
+      const tracked = yield* sql`select from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
+      if (tracked.length === 0) {
+        yield* claimPlace(accountId)
+        const row = { accountId, wallet, label, emoji, notes, addedAt: PgTypes.timestamptz(nowMs) }
+        yield* sql`insert into tracked_wallets ${sql.insert(row)}`
+      }
+      const isDescribed = yield* describe(tracking)
+      const joined = yield* sql`
+        insert into tracked_wallet_groups ${sql.insert({ accountId, wallet, groupId })}
+        on conflict do nothing returning seq
+      `
+      return { isNew: joined.length > 0, isChanged: joined.length > 0 || isDescribed }
+    }),
+
+    takeOut: (accountId: string, wallet: Address) =>
+      Effect.map(
+        sql`delete from tracked_wallets where account_id = ${accountId} and wallet = ${wallet} returning wallet`,
+        (rows) => rows.length > 0
+      ),
+
+    /** Block times are whole seconds, so what happened in the second of the adding counts as since then. */
+    recordActivity: (batch: ReadonlyArray<WalletActivity>) =>
+      sql`
+        update tracked_wallets as w set last_event_at = seen.at
+        from unnest(
+          ${batch.map(({ wallet }) => wallet)}::text[], ${batch.map(({ atMs }) => new Date(atMs))}::timestamptz[]
+        ) as seen (wallet, at)
+        where w.wallet = seen.wallet and seen.at >= date_trunc('second', added_at)
+          and (last_event_at is null or last_event_at < seen.at)
+      `,
+
+    /** Every wallet that anybody tracks. */
+    watched: Effect.flatMap(sql`select distinct wallet from tracked_wallets`, decodeAddresses),
+
+    /** Accounts that changed in the last so many milliseconds of the server's clock, with the revision they have now. */
+    changedWithin: (lastMs: number) =>
+      Effect.flatMap(
+        sql`
+          select account_id, revision::text from tracker_accounts
+          where changed_at > now() - ${lastMs}::float8 * interval '1 millisecond'
+        `,
+        decodeRevisions
+      )
+  }
+}

@@ -1,0 +1,24 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { WatchList } from "../../src/tracker/WatchList.ts"
+import { addressOf } from "../callouts/callouts.ts"
+import { trackerStoreContract } from "./trackerStoreContract.ts"
+
+const store = TrackerStore.layerMemory.pipe(Layer.provideMerge(WatchList.layer))
+
+trackerStoreContract("TrackerStore.layerMemory", store)
+
+it.effect("takes a wallet off the list of the watched once nobody tracks it", () =>
+  Effect.gen(function* () {
+    const tracker = yield* TrackerStore
+    const watched = yield* WatchList
+    const wallet = addressOf(1)
+    yield* tracker.add({ accountId: "a", wallet, groupId: null })
+    yield* tracker.add({ accountId: "b", wallet, groupId: null })
+    yield* tracker.remove({ accountId: "a", wallet })
+    assert.isTrue(watched.has(wallet))
+    yield* tracker.remove({ accountId: "b", wallet })
+    assert.isFalse(watched.has(wallet))
+  }).pipe(Effect.provide(store))
+)

@@ -1,0 +1,248 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, type Layer, Stream } from "effect"
+import type { Address } from "../../src/domain/Address.ts"
+import { GroupId, MAIN_GROUP, MAX_TRACKED_WALLETS } from "../../src/domain/Tracker.ts"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { WatchList } from "../../src/tracker/WatchList.ts"
+import { addressOf, at, START } from "../callouts/callouts.ts"
+
+const now = at(START)
+
+const ofAccount = (accountId: string, groupId: GroupId | null = null) =>
+  TrackerStore.use((store) => store.overview({ accountId, groupId }))
+
+const add = (
+  accountId: string,
+  wallet: Address,
+  other: { readonly groupId?: GroupId; readonly label?: string; readonly emoji?: string; readonly notes?: string } = {}
+) => TrackerStore.use((store) => store.add({ accountId, wallet, groupId: null, ...other }))
+
+const remove = (accountId: string, wallet: Address) => TrackerStore.use((store) => store.remove({ accountId, wallet }))
+
+const saw = (wallet: Address, atMs: number) => TrackerStore.use((store) => store.recordActivity([{ wallet, atMs }]))
+
+/** What every tracker store does, whatever holds the accounts. Each test has accounts of its own. */
+export const trackerStoreContract = <E>(name: string, store: Layer.Layer<TrackerStore | WatchList, E>) =>
+  layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
+    it.effect("gives an account that nobody has heard of its Main group, and no wallets", () =>
+      Effect.gen(function* () {
+        const first = yield* ofAccount("new").pipe(now)
+        assert.deepStrictEqual(first, {
+          groups: [{ groupId: MAIN_GROUP, name: "Main", isMain: true, walletCount: 0, createdAtMs: START }],
+          wallets: []
+        })
+        assert.deepStrictEqual(yield* ofAccount("new").pipe(at(START + 5000)), first)
+      })
+    )
+
+    it.effect("tracks a wallet in Main unless a group is named, pending and from that moment", () =>
+      Effect.gen(function* () {
+        const added = yield* add("plain", addressOf(1), { label: "desk", emoji: "🦦", notes: "two\twords" })
+        assert.deepStrictEqual(added, { groupId: MAIN_GROUP, isNew: true })
+        assert.deepStrictEqual((yield* ofAccount("plain")).wallets, [
+          {
+            wallet: addressOf(1),
+            label: "desk",
+            emoji: "🦦",
+            notes: "two\twords",
+            groups: [MAIN_GROUP],
+            groupId: MAIN_GROUP,
+            status: "pending",
+            lastEventAtMs: null,
+            addedAtMs: START
+          }
+        ])
+        assert.strictEqual((yield* ofAccount("plain")).groups[0]?.walletCount, 1)
+        assert.isTrue((yield* WatchList).has(addressOf(1)))
+      }).pipe(now)
+    )
+
+    it.effect("adds a wallet once, updates the texts that are given and keeps the rest", () =>
+      Effect.gen(function* () {
+        yield* add("twice", addressOf(2), { label: "one", emoji: "🦊" }).pipe(now)
+        const again = yield* add("twice", addressOf(2), { label: "two" }).pipe(at(START + 10))
+        assert.deepStrictEqual(again, { groupId: MAIN_GROUP, isNew: false })
+        const { wallets } = yield* ofAccount("twice").pipe(now)
+        assert.strictEqual(wallets.length, 1)
+        assert.deepInclude(wallets[0], { label: "two", emoji: "🦊", notes: null, addedAtMs: START })
+      })
+    )
+
+    it.effect("keeps a wallet in several groups, the first of which stays its primary one", () =>
+      Effect.gen(function* () {
+        const tracker = yield* TrackerStore
+        const whales = yield* tracker.createGroup({ accountId: "groups", name: "Whales 🐳" }).pipe(at(START + 20))
+        const desks = yield* tracker.createGroup({ accountId: "groups", name: "Desks" }).pipe(at(START + 10))
+        assert.match(whales.groupId, /^grp_[0-9A-Za-z]{12}$/u)
+        assert.isTrue((yield* add("groups", addressOf(3), { groupId: whales.groupId })).isNew)
+        assert.isTrue((yield* add("groups", addressOf(3))).isNew)
+        assert.isFalse((yield* add("groups", addressOf(3), { groupId: whales.groupId })).isNew)
+        yield* add("groups", addressOf(4), { groupId: desks.groupId })
+        const whole = yield* ofAccount("groups")
+        assert.deepStrictEqual(
+          whole.groups.map(({ name, walletCount }) => [name, walletCount]),
+          [
+            ["Main", 1],
+            ["Desks", 1],
+            ["Whales 🐳", 1]
+          ]
+        )
+        const inWhales = yield* ofAccount("groups", whales.groupId)
+        assert.deepStrictEqual(inWhales.groups, whole.groups)
+        assert.deepStrictEqual(
+          inWhales.wallets.map(({ groupId, groups, wallet }) => ({ groupId, groups, wallet })),
+          [{ wallet: addressOf(3), groupId: whales.groupId, groups: [whales.groupId, MAIN_GROUP] }]
+        )
+      }).pipe(now)
+    )
+
+    it.effect("lists the newest first, those of one moment by their address", () =>
+      Effect.gen(function* () {
+        const same = [10, 11, 12, 13, 14].map(addressOf)
+        yield* Effect.forEach(same.toReversed(), (wallet) => add("order", wallet)).pipe(at(START + 1))
+        yield* add("order", addressOf(15)).pipe(at(START + 2))
+        yield* add("order", addressOf(16)).pipe(now)
+        assert.deepStrictEqual(
+          (yield* ofAccount("order").pipe(now)).wallets.map(({ wallet }) => wallet),
+          [addressOf(15), ...same.toSorted((a, b) => (a < b ? -1 : 1)), addressOf(16)]
+        )
+      })
+    )
+
+    it.effect("knows only the groups of the account that asks", () =>
+      Effect.gen(function* () {
+        const tracker = yield* TrackerStore
+        const theirs = yield* tracker.createGroup({ accountId: "owner", name: "Private" })
+        yield* add("owner", addressOf(5), { groupId: theirs.groupId })
+        for (const groupId of [theirs.groupId, GroupId.make("grp_nobody")]) {
+          const error = yield* Effect.flip(ofAccount("stranger", groupId))
+          assert.deepInclude(error, { _tag: "UnknownGroup", groupId })
+          assert.deepInclude(yield* Effect.flip(add("stranger", addressOf(5), { groupId })), {
+            _tag: "UnknownGroup",
+            groupId
+          })
+        }
+        assert.isFalse(yield* remove("stranger", addressOf(5)))
+        assert.deepStrictEqual((yield* ofAccount("stranger")).wallets, [])
+        assert.strictEqual((yield* ofAccount("owner", theirs.groupId)).wallets.length, 1)
+      }).pipe(now)
+    )
+
+    it.effect("gives every account a Main of its own", () =>
+      Effect.gen(function* () {
+        yield* add("left", addressOf(6), { label: "mine" })
+        yield* add("right", addressOf(6), { label: "also mine" })
+        assert.isTrue(yield* remove("left", addressOf(6)))
+        assert.deepStrictEqual((yield* ofAccount("left", MAIN_GROUP)).wallets, [])
+        assert.strictEqual((yield* ofAccount("right", MAIN_GROUP)).wallets[0]?.label, "also mine")
+        assert.isTrue((yield* WatchList).has(addressOf(6)))
+      }).pipe(now)
+    )
+
+    it.effect("forgets a removed wallet whole, and begins anew when it is added again", () =>
+      Effect.gen(function* () {
+        yield* add("again", addressOf(7), { label: "old" }).pipe(now)
+        yield* saw(addressOf(7), START)
+        assert.isTrue(yield* remove("again", addressOf(7)))
+        assert.isFalse(yield* remove("again", addressOf(7)))
+        yield* add("again", addressOf(7)).pipe(at(START + 60_000))
+        assert.deepInclude((yield* ofAccount("again")).wallets[0], {
+          label: null,
+          status: "pending",
+          lastEventAtMs: null,
+          addedAtMs: START + 60_000
+        })
+      }).pipe(now)
+    )
+
+    it.effect("becomes live with the first activity since it was added, and keeps the newest", () =>
+      Effect.gen(function* () {
+        // Added in the middle of a second: block times say no more than the second.
+        yield* add("lively", addressOf(8)).pipe(at(START + 500))
+        const last = Effect.map(ofAccount("lively"), ({ wallets }) => [wallets[0]?.status, wallets[0]?.lastEventAtMs])
+        yield* saw(addressOf(8), START - 1000)
+        assert.deepStrictEqual(yield* last, ["pending", null])
+        yield* saw(addressOf(8), START)
+        assert.deepStrictEqual(yield* last, ["live", START])
+        yield* saw(addressOf(8), START + 9000)
+        yield* saw(addressOf(8), START + 3000)
+        assert.deepStrictEqual(yield* last, ["live", START + 9000])
+      }).pipe(now)
+    )
+
+    it.effect("notes activity for every account that tracked the wallet by then", () =>
+      Effect.gen(function* () {
+        yield* add("early", addressOf(9)).pipe(now)
+        yield* add("late", addressOf(9)).pipe(at(START + 60_000))
+        const tracker = yield* TrackerStore
+        yield* tracker.recordActivity([
+          { wallet: addressOf(9), atMs: START + 30_000 },
+          { wallet: addressOf(999), atMs: START + 30_000 }
+        ])
+        yield* tracker.recordActivity([])
+        assert.strictEqual((yield* ofAccount("early")).wallets[0]?.status, "live")
+        assert.strictEqual((yield* ofAccount("late")).wallets[0]?.status, "pending")
+      }).pipe(now)
+    )
+
+    it.effect("tracks five hundred wallets and no more, however many are added at once", () =>
+      Effect.gen(function* () {
+        const wallets = Array.from({ length: MAX_TRACKED_WALLETS + 10 }, (_, i) => addressOf(10_000 + i))
+        yield* Effect.forEach(wallets.slice(0, MAX_TRACKED_WALLETS - 1), (wallet) => add("full", wallet), {
+          concurrency: 8
+        })
+        const raced = yield* Effect.forEach(
+          wallets.slice(MAX_TRACKED_WALLETS - 1),
+          (wallet) => Effect.exit(add("full", wallet)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(raced.filter(Exit.isSuccess).length, 1)
+        const error = yield* Effect.flip(add("full", addressOf(9_999)))
+        assert.deepInclude(error, { _tag: "TooManyWallets", limit: MAX_TRACKED_WALLETS })
+        // One that is tracked already may still change, and join another group.
+        const group = yield* TrackerStore.use((tracker) => tracker.createGroup({ accountId: "full", name: "Some" }))
+        assert.isTrue((yield* add("full", addressOf(10_000), { groupId: group.groupId, label: "x" })).isNew)
+        assert.strictEqual((yield* ofAccount("full")).wallets.length, MAX_TRACKED_WALLETS)
+        assert.isTrue(yield* remove("full", addressOf(10_000)))
+        assert.isTrue((yield* add("full", addressOf(9_999))).isNew)
+      }).pipe(now)
+    )
+
+    it.effect("takes no group name that could not be shown", () =>
+      Effect.gen(function* () {
+        const tracker = yield* TrackerStore
+        for (const name of ["", "a\0b", "half a pair \ud800", "x".repeat(65)]) {
+          assert.isTrue(Exit.hasDies(yield* Effect.exit(tracker.createGroup({ accountId: "odd", name }))))
+        }
+        assert.strictEqual((yield* ofAccount("odd")).groups.length, 1)
+      }).pipe(now)
+    )
+
+    it.effect("says which account changed, when something did and once", () =>
+      Effect.gen(function* () {
+        const tracker = yield* TrackerStore
+        const heard: Array<string> = []
+        yield* tracker.changes.pipe(
+          Stream.filter((accountId) => accountId.startsWith("told")),
+          Stream.runForEach((accountId) => Effect.sync(() => heard.push(accountId))),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        const toldOf = Effect.fnUntraced(function* <A, E2, R>(change: Effect.Effect<A, E2, R>) {
+          heard.length = 0
+          yield* change
+          // A last change of another account comes after all that went before.
+          yield* tracker.createGroup({ accountId: "told_last", name: "x" })
+          yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => heard.includes("told_last") }))
+          return heard.filter((accountId) => accountId !== "told_last")
+        })
+        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20))), ["told_a"])
+        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20))), [])
+        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20), { label: "x" })), ["told_a"])
+        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20), { label: "x" })), [])
+        assert.deepStrictEqual(yield* toldOf(saw(addressOf(20), START + 5000)), [])
+        assert.deepStrictEqual(yield* toldOf(tracker.createGroup({ accountId: "told_a", name: "x" })), ["told_a"])
+        assert.deepStrictEqual(yield* toldOf(remove("told_a", addressOf(20))), ["told_a"])
+        assert.deepStrictEqual(yield* toldOf(remove("told_a", addressOf(20))), [])
+      }).pipe(Effect.scoped, now)
+    )
+  })
