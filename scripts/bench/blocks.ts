@@ -7,60 +7,19 @@
  * `longestCollection` the longest pause of this process's garbage collector, which is part of it.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Duration, Effect, Layer, Result, Stream } from "effect"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { createServer } from "node:http"
+import { Duration, Effect, Layer, Stream } from "effect"
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
-import { makeBank } from "../../src/simulator/Bank.ts"
-import { getBlock } from "../../src/simulator/blockMethods.ts"
-import { makeMarket } from "../../src/simulator/Market.ts"
 import { type BlockEvent, BlockFeed } from "../../src/solana/BlockFeed.ts"
 import * as BlockFeedRpc from "../../src/solana/BlockFeedRpc.ts"
 import { blockWorker, decodeBlock } from "../../src/trades/decodeBlock.ts"
+import { startBlockServer } from "./blocks/startBlockServer.ts"
 import { report } from "./report.ts"
 
-const BYTES = 5_000_000
-const VARIETIES = 3
 const BLOCKS = 24
 const WARM = 24
 const FIRST = 1_000
 const TIMER_MS = 1
 const NS_PER_MS = 1e6
-
-/** Blocks of the simulator, without their place in the chain; blocks that are too small are told several times over. */
-const bodies = (): ReadonlyArray<string> => {
-  const bank = makeBank({ seed: "blocks", startSlot: 1, startUnixMs: 1_790_000_000_000 })
-  const market = makeMarket({ seed: "blocks", bank, swapsPerSecond: 1_300 })
-  return Array.from({ length: VARIETIES }, () => {
-    const { slot } = market.advance()
-    const wanted = [slot, { maxSupportedTransactionVersion: 0, rewards: false }]
-    const text = Result.getOrThrow(getBlock(bank, wanted))
-    const list = text.slice(text.indexOf('"transactions":[') + '"transactions":['.length, -2)
-    const times = Math.ceil(BYTES / list.length)
-    return `"blockTime":1790000000,"transactions":[${Array.from({ length: times }, () => list).join(",")}]}`
-  })
-}
-
-const serve = (): void => {
-  const ready = bodies()
-  const server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      const { method, params } = JSON.parse(Buffer.concat(chunks).toString())
-      const slot = Number(params[0])
-      const result =
-        method === "getBlock" ? `{"parentSlot":${slot - 1},${ready[slot % VARIETIES] ?? ""}` : String(FIRST + BLOCKS)
-      response.writeHead(200, { "content-type": "application/json" })
-      response.end(`{"jsonrpc":"2.0","id":1,"result":${result}}`)
-    })
-  })
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    process.stdout.write(`${typeof address === "object" ? address?.port : ""} ${ready[0]?.length ?? 0}\n`)
-  })
-}
 
 /** Runs the work and tells how late timers fired meanwhile. */
 const watched = async (work: () => Promise<unknown>) => {
@@ -126,9 +85,8 @@ const readHere = async (rpcUrl: string, slot: number): Promise<void> => {
 }
 
 const measure = async (): Promise<void> => {
-  const server = spawn(process.execPath, [import.meta.filename, "--serve"], { stdio: ["ignore", "pipe", "inherit"] })
-  const [line] = await once(server.stdout, "data")
-  const [port, bytes] = String(line).trim().split(" ")
+  const { bytes, port, reach, stop } = await startBlockServer()
+  reach(FIRST + BLOCKS)
   const rpcUrl = `http://127.0.0.1:${port}`
   try {
     const idle = await watched(() => Effect.runPromise(Effect.sleep("2 seconds")))
@@ -139,7 +97,7 @@ const measure = async (): Promise<void> => {
       }
     })
     report("blocks", {
-      blockMegabytes: Number((Number(bytes) / 1e6).toFixed(2)),
+      blockMegabytes: Number((bytes / 1e6).toFixed(2)),
       blocks: BLOCKS,
       transactionsPerBlock: Math.round(told.transactions / told.blocks),
       legsPerBlock: Math.round(told.legs / told.blocks),
@@ -149,12 +107,8 @@ const measure = async (): Promise<void> => {
       onMain
     })
   } finally {
-    server.kill()
+    stop()
   }
 }
 
-if (process.argv.includes("--serve")) {
-  serve()
-} else {
-  await measure()
-}
+await measure()
