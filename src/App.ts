@@ -2,9 +2,13 @@ import { NodeHttpClient, NodeServices, NodeSocket } from "@effect/platform-node"
 import { Clock, Config, ConfigProvider, Effect, Layer, Option, Schedule, Schema } from "effect"
 import type { HttpClient, HttpServerError } from "effect/http"
 import type { Socket } from "effect/socket"
+import * as IdempotencyPg from "./access/IdempotencyPg.ts"
 import * as KeyStorePg from "./access/KeyStorePg.ts"
 import { RateLimiter } from "./access/RateLimiter.ts"
 import { WalletBatch } from "./access/WalletBatch.ts"
+import * as AlertStorePg from "./alerts/AlertStorePg.ts"
+import { Evaluator } from "./alerts/Evaluator.ts"
+import { OpeningAlerts, setOpening } from "./alerts/opening.ts"
 import * as CalloutStorePg from "./callouts/CalloutStorePg.ts"
 import { Opening, postOpening } from "./callouts/opening.ts"
 import { Address, USDC } from "./domain/Address.ts"
@@ -31,6 +35,7 @@ import { EvmCandleSource } from "./simulator/EvmCandleSource.ts"
 import { FundingDesk } from "./simulator/FundingDesk.ts"
 import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { Simulator } from "./simulator/Simulator.ts"
+import { alertsOf } from "./simulator/alerts.ts"
 import { calloutsOf } from "./simulator/callouts.ts"
 import * as BlockFeedRpc from "./solana/BlockFeedRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
@@ -93,6 +98,7 @@ const simulation = Layer.unwrap(
           mints: mints().map(({ address }) => address)
         })
       ),
+      Layer.succeed(OpeningAlerts, alertsOf(mints())),
       Layer.effect(
         Opening,
         Effect.map(Clock.currentTimeMillis, (nowMs) => calloutsOf({ nowMs, mints: mints(), wallets }))
@@ -165,8 +171,10 @@ const evm: Evm = Layer.unwrap(
   })
 )
 
+const tape = TradeTape.layer.pipe(Layer.provide(PriceBook.layer))
+
 const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
-  Layer.provide([TradeTape.layer.pipe(Layer.provide(PriceBook.layer)), TokenBook.layer, PriceBook.layer, evm])
+  Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
 )
 
 type Perps = Layer.Layer<PerpsVenues, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
@@ -207,6 +215,11 @@ const callouts = Layer.effectDiscard(postOpening).pipe(
   Layer.provide(Database.layer)
 )
 
+const alerts = Layer.mergeAll(Evaluator.layer, Layer.effectDiscard(setOpening)).pipe(
+  Layer.provideMerge(AlertStorePg.layer),
+  Layer.provide([tape, TokenBook.layer, Database.layer])
+)
+
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
@@ -214,12 +227,13 @@ export const layer = Welcome.layer.pipe(
     keyStore,
     RateLimiter.layerMemory,
     WalletBatch.layerMemory,
+    IdempotencyPg.layer.pipe(Layer.provide(Database.layer)),
     callouts,
     Settings.layerConfig,
     funding,
     perps
   ]),
-  Layer.provide([tokens, reads]),
+  Layer.provide([tokens, reads, alerts]),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

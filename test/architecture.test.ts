@@ -4,6 +4,7 @@ import { dirname, join, normalize } from "node:path"
 
 const capabilities = [
   "access",
+  "alerts",
   "amm",
   "callouts",
   "copying",
@@ -32,6 +33,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   tokens: ["amm", "domain", "quotes", "solana", "trades"],
   funding: ["domain"],
   perps: ["domain"],
+  alerts: ["domain", "market", "storage", "tokens"],
   callouts: ["domain", "storage"],
   copying: ["domain", "market", "storage", "tokens", "wallets"],
   wallets: ["domain", "market", "storage", "tokens", "trades"],
@@ -51,6 +53,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   effect: [
     "App.ts",
     "access",
+    "alerts",
     "api",
     "callouts",
     "client",
@@ -80,9 +83,9 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/net": ["access", "server"],
   "effect/persistence": ["funding", "solana"],
   "effect/socket": ["App.ts", "client", "simulator", "solana"],
-  "effect/sql": ["access", "callouts", "copying", "market", "postgres", "storage", "tracker"],
+  "effect/sql": ["access", "alerts", "callouts", "copying", "market", "postgres", "storage", "tracker"],
   "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
-  "@effect/sql-pg": ["access", "callouts", "copying", "market", "postgres", "tracker", "wallets"],
+  "@effect/sql-pg": ["access", "alerts", "callouts", "copying", "market", "postgres", "tracker", "wallets"],
   bs58: ["domain", "simulator"],
   "node:child_process": ["postgres"],
   "node:crypto": ["access", "postgres", "server", "simulator", "solana", "tracker"],

@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { AccountFundingGroup } from "./AccountFunding.ts"
+import { AlertsGroup } from "./Alerts.ts"
 import { withAdmission } from "./document.ts"
 import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
@@ -24,6 +25,7 @@ const contract = HttpApi.make("fathom")
   .add(TopTradersGroup)
   .add(PerpsGroup)
   .add(CalloutsGroup)
+  .add(AlertsGroup)
   .add(ClosedGroup)
   // Unknown fields are refused, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

@@ -164,6 +164,12 @@ export class Tape {
     return token === 0 ? null : this.windows.read(token, windowIndex[name])
   }
 
+  /** The last known price of a token in USD and the order key of its trade; null when there was none. */
+  lastPrice(mint: Mint): { readonly price: number; readonly key: number } | null {
+    const token = this.mints.find(mint)
+    return token === 0 ? null : this.windows.last(token)
+  }
+
   /** A page of a token's wallets by observed volume; empty when the tape does not know the token. */
   topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | NoPage {
     return this.views.page({ ...request, token: this.mints.find(request.mint) })

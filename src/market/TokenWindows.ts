@@ -174,6 +174,14 @@ export class TokenWindows {
     return { first: cells[at + FIRST_SECOND] ?? 0, last: cells[at + LAST_SECOND] ?? 0 }
   }
 
+  /** The last known price in USD and the order key of its trade; null before the first. */
+  last(token: number): { readonly price: number; readonly key: number } | null {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    const price = cells[at + LAST_PRICE] ?? Number.NaN
+    return Number.isNaN(price) ? null : { price, key: cells[at + LAST_KEY] ?? 0 }
+  }
+
   private look(token: number, window: number, glance: TokenGlance): void {
     const cells = this.records.page(token)
     const at = this.records.at(token)

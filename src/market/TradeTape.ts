@@ -22,7 +22,18 @@ export interface PricedBatch extends TradeBatch {
 /** What may be asked of the tape. Everything is read synchronously, and nothing is written meanwhile. */
 export type TapeReading = Pick<
   Tape,
-  "bars" | "has" | "heldFrom" | "markets" | "mintOfToken" | "now" | "scan" | "seen" | "tokens" | "topTraders" | "window"
+  | "bars"
+  | "has"
+  | "heldFrom"
+  | "lastPrice"
+  | "markets"
+  | "mintOfToken"
+  | "now"
+  | "scan"
+  | "seen"
+  | "tokens"
+  | "topTraders"
+  | "window"
 >
 
 /** Everything that trades make, in memory. One writer; everyone reads synchronously. */

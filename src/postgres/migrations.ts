@@ -3,6 +3,7 @@ import * as callouts from "./migrations/0002_callouts.ts"
 import * as trades from "./migrations/0003_trades.ts"
 import * as wallets from "./migrations/0004_wallets.ts"
 import * as tracker from "./migrations/0005_tracker.ts"
+import * as alerts from "./migrations/0006_alerts.ts"
 import * as follows from "./migrations/0007_follows.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
@@ -12,5 +13,6 @@ export const migrations = {
   "0003_trades": trades.up,
   "0004_wallets": wallets.up,
   "0005_tracker": tracker.up,
+  "0006_alerts": alerts.up,
   "0007_follows": follows.up
 }

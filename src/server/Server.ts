@@ -1,9 +1,12 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import type { Idempotency } from "../access/Idempotency.ts"
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
 import type { WalletBatch } from "../access/WalletBatch.ts"
+import type { Evaluator } from "../alerts/Evaluator.ts"
+import type { AlertStore } from "../alerts/AlertStore.ts"
 import { Api } from "../api/Api.ts"
 import type { CalloutStore } from "../callouts/CalloutStore.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
@@ -17,6 +20,7 @@ import type { RiskReader } from "../tokens/RiskReader.ts"
 import type { TokenReader } from "../tokens/TokenReader.ts"
 import * as Account from "./Account.ts"
 import * as AccountFunding from "./AccountFunding.ts"
+import * as Alerts from "./Alerts.ts"
 import { routerConfig } from "./allowedMethods.ts"
 import * as Authorization from "./Authorization.ts"
 import * as Callouts from "./Callouts.ts"
@@ -40,9 +44,12 @@ import * as TopTraders from "./TopTraders.ts"
 
 /** What the handlers answer from. */
 export type Capabilities =
+  | AlertStore
   | CalloutStore
   | ChainFeed
+  | Evaluator
   | FundingClient
+  | Idempotency
   | KeyStore
   | MarketReader
   | PerpsVenues
@@ -81,6 +88,7 @@ const handlers = Layer.mergeAll(
   TopTraders.layer,
   Perps.layer,
   Callouts.layer,
+  Alerts.layer,
   Closed.layer
 )
 

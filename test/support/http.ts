@@ -2,10 +2,13 @@
 import { Duration, Effect, Layer, Redacted, Stream } from "effect"
 import { connect } from "node:net"
 import { checksum } from "../../src/access/keyFormat.ts"
+import { Idempotency } from "../../src/access/Idempotency.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
+import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { MarketReader } from "../../src/market/MarketReader.ts"
@@ -72,6 +75,16 @@ const noTokens = Layer.mergeAll(
   Layer.succeed(RiskReader, { riskOf: () => Effect.die("this test has no tokens") })
 )
 
+const noAlerts = Layer.merge(
+  AlertStore.layerMemory,
+  Layer.succeed(Evaluator, {
+    now: () => ({ state: "unavailable" }),
+    placeOf: () => 0,
+    take: () => Effect.void,
+    drop: () => Effect.void
+  })
+)
+
 /** What a test puts in place of the defaults. */
 export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
@@ -82,6 +95,8 @@ export interface World {
   readonly statuses?: Layer.Layer<TransactionStatus>
   readonly perps?: Layer.Layer<PerpsVenues>
   readonly callouts?: Layer.Layer<CalloutStore>
+  readonly alerts?: Layer.Layer<AlertStore | Evaluator>
+  readonly idempotency?: Layer.Layer<Idempotency>
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly market?: Layer.Layer<MarketReader | TopTraders>
@@ -90,9 +105,12 @@ export interface World {
 
 /** What stands behind every service under test. */
 export type Capable =
+  | AlertStore
   | CalloutStore
   | ChainFeed
+  | Evaluator
   | FundingClient
+  | Idempotency
   | KeyStore
   | MarketReader
   | PerpsVenues
@@ -115,6 +133,8 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.statuses ?? TransactionStatus.layerUnreachable,
     world.perps ?? PerpsVenues.layer([]),
     world.callouts ?? CalloutStore.layerMemory,
+    world.alerts ?? noAlerts,
+    world.idempotency ?? Idempotency.layerMemory,
     world.tokens ?? noTokens,
     world.market ?? noMarket,
     WalletBatch.layerMemory,

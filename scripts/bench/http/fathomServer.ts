@@ -1,9 +1,12 @@
 /** `/spot/quote` through the whole stack: the contract, admission, the engine and the edge. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
+import { Idempotency } from "../../../src/access/Idempotency.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
+import { AlertStore } from "../../../src/alerts/AlertStore.ts"
+import { Evaluator } from "../../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
 import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { EvmCandles } from "../../../src/market/EvmCandles.ts"
@@ -34,6 +37,12 @@ const marketWithoutTrades = Layer.mergeAll(MarketReader.layer, TopTraders.layer)
   Layer.provide(warmMarket)
 )
 
+const alerts = Evaluator.layer.pipe(
+  Layer.provideMerge(AlertStore.layerMemory),
+  Layer.provide([TradeTape.layerManual(), TokenBook.layer]),
+  Layer.provide(warmMarket)
+)
+
 const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
@@ -44,6 +53,8 @@ const serving = Server.layer.pipe(
     FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
+    Idempotency.layerMemory,
+    alerts,
     warmMarket,
     tokensOverMarket,
     marketWithoutTrades

@@ -1,0 +1,66 @@
+/** Alerts in Postgres. Every question to the database has a deadline. */
+import { Clock, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  type Alert,
+  type AlertChange,
+  type AlertSelection,
+  type AlertStep,
+  AlertStoreUnavailable,
+  type EventSelection,
+  isAlertId,
+  type NewAlert
+} from "../domain/Alert.ts"
+import { bounded } from "../storage/deadline.ts"
+import { AlertStore } from "./AlertStore.ts"
+import { makeAlertTable } from "./alertTable.ts"
+
+/** On the path of a request. */
+const READ_DEADLINE = Duration.millis(400)
+const WRITE_DEADLINE = Duration.seconds(5)
+
+const away = (cause: unknown) => new AlertStoreUnavailable({ cause })
+
+const now = <A, E>(act: (nowMs: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, act)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const table = makeAlertTable(sql)
+  const read = bounded(READ_DEADLINE, away)
+  const write = bounded(WRITE_DEADLINE, away)
+
+  return AlertStore.of({
+    create: Effect.fn("AlertStore.create")((alert: NewAlert) =>
+      now((nowMs) => write(sql.withTransaction(table.create(alert, nowMs))))
+    ),
+    // What cannot be an id may hold what the database cannot even be asked about.
+    find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>
+      isAlertId(id) ? now((nowMs) => read(table.find(accountId, id, nowMs))) : Effect.succeed(null)
+    ),
+    page: Effect.fn("AlertStore.page")((accountId: string, selection: AlertSelection) =>
+      now((nowMs) => read(table.page(accountId, selection, nowMs)))
+    ),
+    change: <E>(accountId: string, id: string, decide: (alert: Alert) => Effect.Effect<AlertChange, E>) =>
+      (isAlertId(id)
+        ? now((nowMs) => write(sql.withTransaction(table.change(accountId, id, decide, nowMs))))
+        : Effect.succeed(null)
+      ).pipe(Effect.withSpan("AlertStore.change")),
+    remove: Effect.fn("AlertStore.remove")((accountId: string, id: string) =>
+      isAlertId(id) ? now((nowMs) => write(table.remove(accountId, id, nowMs))) : Effect.succeed(false)
+    ),
+    events: Effect.fn("AlertStore.events")((accountId: string, selection: EventSelection) =>
+      now((nowMs) => read(table.events(accountId, selection, nowMs)))
+    ),
+    versions: now((nowMs) => write(table.versions(nowMs))),
+    load: Effect.fn("AlertStore.load")((ids: ReadonlyArray<string>) =>
+      ids.length === 0 ? Effect.succeed([]) : now((nowMs) => write(table.load(ids, nowMs)))
+    ),
+    advance: Effect.fn("AlertStore.advance")((steps: ReadonlyArray<AlertStep>) =>
+      now((nowMs) => write(table.advance(steps, nowMs)))
+    ),
+    purge: now((nowMs) => write(table.purge(nowMs)))
+  })
+})
+
+/** Alerts in the table `alerts`. */
+export const layer: Layer.Layer<AlertStore, never, SqlClient.SqlClient> = Layer.effect(AlertStore, make)

@@ -1,0 +1,147 @@
+import type { AlertCondition } from "../domain/Alert.ts"
+import { type Mint, SOL } from "../domain/Address.ts"
+import { tenTo } from "../domain/decimal.ts"
+import { divide, multiply, type Rational } from "../domain/rational.ts"
+import { changeOf, priceRational } from "../market/measures.ts"
+import { orderKey } from "../market/Print.ts"
+import type { TapeTrade } from "../market/TapeTrade.ts"
+import { supplyOf } from "../market/tokenRef.ts"
+import { coverageOf } from "../market/tokenMeasures.ts"
+import { type PricedBatch, STALE_AFTER_MS, type TradeTape } from "../market/TradeTape.ts"
+import { windowNames, windowSeconds } from "../market/windows.ts"
+import type { TokenBook } from "../tokens/TokenBook.ts"
+import type { Observation } from "./evaluate.ts"
+
+/** What an alert may watch of a token. */
+export type Measure = Pick<AlertCondition, "metric" | "windowSeconds">
+
+/** What a metric is now. Values past their time are not told. */
+export type Reading =
+  | { readonly state: "ok"; readonly seen: Observation }
+  | { readonly state: "stale"; readonly observedAtMs: number }
+  | { readonly state: "unavailable" }
+
+/** A block of more than this many milliseconds ago is history: it tells nobody what a token costs. */
+const OLD_MS = 60_000
+
+/** Tokens remembered beyond those of the tape. */
+const SPARE = 1024
+
+const UNAVAILABLE: Reading = { state: "unavailable" }
+
+const SOL_SCALE = tenTo(9)
+
+/** SOL for one whole token, exactly as the pool traded; null where it did not trade for SOL. */
+const priceInSol = ({ amount, lamports }: TapeTrade, decimals: number | null): Rational | null =>
+  lamports === null || lamports <= 0n || amount <= 0n || decimals === null
+    ? null
+    : { numerator: lamports * tenTo(decimals), denominator: amount * SOL_SCALE }
+
+const windowOf = (seconds: number | null) => windowNames[windowSeconds.indexOf(seconds ?? 0)] ?? null
+
+/**
+ * What the trades of the tape say of tokens. The price is that of the last pool swap, the one that charts and discovery
+ * show: so every swap of a block counts, and what a candle touched an alert has seen. A change compares it with the price
+ * in force when the window began; a market cap is the whole supply at it.
+ */
+export class Metrics {
+  private readonly tape: TradeTape["Service"]
+  private readonly tokens: Pick<TokenBook["Service"], "read">
+  /** The last price in SOL of every token: the tape keeps dollars only. */
+  private readonly inSol = new Map<Mint, { readonly value: Rational; readonly place: number }>()
+
+  constructor(tape: TradeTape["Service"], tokens: Pick<TokenBook["Service"], "read">) {
+    this.tape = tape
+    this.tokens = tokens
+  }
+
+  /** Whether a block of that time still says what tokens cost. */
+  isFresh(blockTimeMs: number, nowMs: number): boolean {
+    return nowMs - blockTimeMs <= OLD_MS
+  }
+
+  /** Takes note of a block. */
+  note({ trades }: PricedBatch): void {
+    for (const trade of trades) {
+      const value = trade.role === "wallet" ? null : this.solPrice(trade)
+      const place = orderKey(trade.slot, trade.index)
+      if (value !== null && place > (this.inSol.get(trade.mint)?.place ?? -1)) {
+        this.inSol.set(trade.mint, { value, place })
+      }
+    }
+    if (this.inSol.size > 2 * this.tape.tape.tokens + SPARE) {
+      Array.from(this.inSol.keys())
+        .filter((mint) => !this.tape.tape.has(mint))
+        .forEach((mint) => this.inSol.delete(mint))
+    }
+  }
+
+  /** What the metric is now. */
+  now(mint: Mint, measure: Measure, nowMs: number): Reading {
+    const heardAtMs = this.tape.heardAtMs()
+    const last = measure.metric === "price_sol" ? this.inSol.get(mint) : this.lastUsd(mint)
+    const value = last === undefined ? null : this.valueAt(mint, measure, last.value, nowMs)
+    if (heardAtMs === null || last === undefined) {
+      return UNAVAILABLE
+    }
+    const observedAtMs = this.tape.tape.now * 1000
+    if (nowMs - heardAtMs > STALE_AFTER_MS || !this.isFresh(observedAtMs, nowMs)) {
+      return { state: "stale", observedAtMs }
+    }
+    return value === null ? UNAVAILABLE : { state: "ok", seen: { value, place: last.place, observedAtMs } }
+  }
+
+  /** What the metric was at each swap of a block, in the order of the chain. */
+  during(batch: PricedBatch, mint: Mint, measure: Measure, nowMs: number): ReadonlyArray<Observation> {
+    return batch.trades.flatMap((trade) => {
+      if (trade.mint !== mint || trade.role === "wallet") {
+        return []
+      }
+      const price = measure.metric === "price_sol" ? this.solPrice(trade) : priceRational(trade.priceUsd)
+      const value = price === null ? null : this.valueAt(mint, measure, price, nowMs)
+      return value === null ? [] : [{ value, place: orderKey(trade.slot, trade.index), observedAtMs: trade.timeMs }]
+    })
+  }
+
+  /** The place of the newest trade of a token; what is watched from now on comes after it. */
+  placeOf(mint: Mint): number {
+    return Math.max(this.tape.tape.lastPrice(mint)?.key ?? 0, this.inSol.get(mint)?.place ?? 0)
+  }
+
+  private solPrice(trade: TapeTrade): Rational | null {
+    return trade.mint === SOL ? null : priceInSol(trade, trade.decimals ?? this.tape.decimalsOf(trade.mint))
+  }
+
+  private lastUsd(mint: Mint): { readonly value: Rational; readonly place: number } | undefined {
+    const last = this.tape.tape.lastPrice(mint)
+    const value = priceRational(last?.price ?? null)
+    return last === null || value === null ? undefined : { value, place: last.key }
+  }
+
+  private valueAt(mint: Mint, { metric, windowSeconds: seconds }: Measure, price: Rational, nowMs: number) {
+    switch (metric) {
+      case "price_usd":
+      case "price_sol":
+        return price
+      case "market_cap_usd": {
+        const supply = supplyOf({ tokens: this.tokens, tape: this.tape }, mint)
+        return supply === null
+          ? null
+          : divide(multiply(price, { numerator: supply.units, denominator: 1n }), {
+              numerator: tenTo(supply.decimals),
+              denominator: 1n
+            })
+      }
+      case "change_pct":
+        return this.changeAt(mint, seconds, price, nowMs)
+    }
+  }
+
+  private changeAt(mint: Mint, seconds: number | null, price: Rational, nowMs: number): Rational | null {
+    const window = windowOf(seconds)
+    const start = window === null ? null : priceRational(this.tape.tape.window(mint, window)?.startPrice ?? null)
+    return window === null || start === null || !coverageOf(this.tape, mint, window, nowMs).complete
+      ? null
+      : changeOf(start, price)
+  }
+}

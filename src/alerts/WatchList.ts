@@ -1,0 +1,95 @@
+import type { Mint } from "../domain/Address.ts"
+import type { Alert } from "../domain/Alert.ts"
+import { type Rule, triggerOf } from "./evaluate.ts"
+import type { Measure } from "./Metrics.ts"
+
+/** An alert that is watched, with its condition made ready. */
+export interface Watched {
+  readonly alert: Alert
+  readonly rule: Rule
+}
+
+/** Alerts that watch the same number: it is read once for all of them. */
+export interface WatchGroup {
+  readonly mint: Mint
+  readonly measure: Measure
+  readonly alerts: Map<string, Watched>
+}
+
+const measureKey = ({ metric, windowSeconds }: Measure): string => `${metric} ${windowSeconds ?? ""}`
+
+const watchedOf = (alert: Alert): Watched => ({
+  alert,
+  rule: {
+    trigger: triggerOf(alert.condition),
+    repeats: alert.recurrence === "repeat",
+    cooldownMs: (alert.cooldownSeconds ?? 0) * 1000
+  }
+})
+
+/** Every active alert, found by its token. */
+export class WatchList {
+  private readonly byId = new Map<string, Alert>()
+  private readonly byMint = new Map<Mint, Map<string, WatchGroup>>()
+
+  /** Watches the alert as it is now; one that is not active is let go. An older version than the one held is ignored. */
+  put(alert: Alert): void {
+    const held = this.byId.get(alert.id)
+    if (held !== undefined && held.version > alert.version) {
+      return
+    }
+    this.drop(alert.id)
+    if (alert.status === "active") {
+      this.byId.set(alert.id, alert)
+      this.groupOf(alert).alerts.set(alert.id, watchedOf(alert))
+    }
+  }
+
+  /** Lets an alert go. */
+  drop(id: string): void {
+    const alert = this.byId.get(id)
+    if (alert === undefined) {
+      return
+    }
+    this.byId.delete(id)
+    const groups = this.byMint.get(alert.mint)
+    const key = measureKey(alert.condition)
+    const group = groups?.get(key)
+    group?.alerts.delete(id)
+    if (group?.alerts.size === 0) {
+      groups?.delete(key)
+    }
+    if (groups?.size === 0) {
+      this.byMint.delete(alert.mint)
+    }
+  }
+
+  /** What is watched of a token. */
+  of(mint: Mint): Iterable<WatchGroup> {
+    return this.byMint.get(mint)?.values() ?? []
+  }
+
+  /** Every token of which something is watched. */
+  mints(): Iterable<Mint> {
+    return this.byMint.keys()
+  }
+
+  /** The version that is held of an alert; null when it is not watched. */
+  versionOf(id: string): number | null {
+    return this.byId.get(id)?.version ?? null
+  }
+
+  /** The alerts that are watched. */
+  ids(): Iterable<string> {
+    return this.byId.keys()
+  }
+
+  private groupOf({ condition, mint }: Alert): WatchGroup {
+    const groups = this.byMint.get(mint) ?? new Map<string, WatchGroup>()
+    const key = measureKey(condition)
+    const group = groups.get(key) ?? { mint, measure: condition, alerts: new Map<string, Watched>() }
+    groups.set(key, group)
+    this.byMint.set(mint, groups)
+    return group
+  }
+}

@@ -1,0 +1,227 @@
+/** The tables `alerts` and `alert_events`, as queries. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import {
+  Alert,
+  type AlertChange,
+  AlertEvent,
+  type AlertSelection,
+  type AlertStep,
+  EVENT_LIFE_MS,
+  type EventSelection,
+  MAX_LIVE_ALERTS,
+  type NewAlert,
+  type Slice,
+  TooManyAlerts
+} from "../domain/Alert.ts"
+
+// Any number that no other lock has, the same in every process: whoever creates an alert of an account holds it.
+const ACCOUNT_LOCK = 7_426_130
+
+// A double holds every millisecond that a timestamp can.
+const COLUMNS = `
+  id, account_id, mint, metric, operator, threshold, window_seconds, recurrence, cooldown_seconds, note,
+  (extract(epoch from expires_at) * 1000)::float8 as expires_at_ms, armed, cleared, mark::float8,
+  (extract(epoch from created_at) * 1000)::float8 as created_at_ms,
+  (extract(epoch from updated_at) * 1000)::float8 as updated_at_ms,
+  (extract(epoch from last_triggered_at) * 1000)::float8 as last_triggered_at_ms, trigger_count, version
+`
+
+const EVENT_COLUMNS = `
+  event_id, alert_id, mint, metric, operator, threshold, window_seconds, value,
+  (extract(epoch from observed_at) * 1000)::float8 as observed_at_ms,
+  (extract(epoch from fired_at) * 1000)::float8 as fired_at_ms
+`
+
+const { condition, ...columns } = Alert.fields
+const Row = Schema.Struct({ ...columns, ...condition.fields })
+const { condition: fired, ...eventColumns } = AlertEvent.fields
+const EventRow = Schema.Struct({ ...eventColumns, ...fired.fields })
+
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeEvents = Schema.decodeUnknownEffect(Schema.Array(EventRow))
+const decodeVersions = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ id: Schema.String, version: Schema.Int }))
+)
+
+const alertOf = ({ metric, operator, threshold, windowSeconds, ...rest }: typeof Row.Type): Alert => ({
+  ...rest,
+  condition: { metric, operator, threshold, windowSeconds }
+})
+
+const eventOf = ({ metric, operator, threshold, windowSeconds, ...rest }: typeof EventRow.Type): AlertEvent => ({
+  ...rest,
+  condition: { metric, operator, threshold, windowSeconds }
+})
+
+const at = (timeMs: number) => PgTypes.timestamptz(timeMs)
+
+const stepRow = ({ firing, id, version, watch }: AlertStep) => ({
+  ...watch,
+  id,
+  version,
+  value: firing?.value ?? null,
+  observed_at_ms: firing?.observedAtMs ?? null
+})
+
+/** The columns of a condition; none when it is not given. */
+const conditionColumns = (given: Alert["condition"] | undefined) => given ?? {}
+
+const sliceOf = <Found, Row>(
+  found: ReadonlyArray<Found>,
+  limit: number,
+  rowOf: (found: Found) => Row,
+  placeOf: (row: Row) => { readonly timeMs: number; readonly id: string }
+): Slice<Row> => {
+  const rows = found.slice(0, limit).map(rowOf)
+  const last = rows.at(-1)
+  return { rows, next: last !== undefined && found.length > limit ? placeOf(last) : null }
+}
+
+/** The queries. What reads before it writes runs in a transaction. */
+export const makeAlertTable = (sql: SqlClient.SqlClient) => {
+  const statusAt = (nowMs: number) => sql`
+    case when status in ('active', 'paused') and expires_at <= ${at(nowMs)} then 'expired' else status end
+  `
+  const shown = (nowMs: number) => sql`${sql.literal(COLUMNS)}, ${statusAt(nowMs)} as status`
+  const own = (accountId: string, id: string) => sql`id = ${id} and account_id = ${accountId}`
+  const live = (nowMs: number) => sql`removed_at is null and (expires_at is null or expires_at > ${at(nowMs)})`
+  const active = (nowMs: number) => sql`status = 'active' and ${live(nowMs)}`
+
+  const one = Effect.fnUntraced(function* (rows: ReadonlyArray<object>) {
+    const [row] = yield* decodeRows(rows)
+    return row === undefined ? null : alertOf(row)
+  })
+
+  return {
+    create: Effect.fnUntraced(function* (created: NewAlert, nowMs: number) {
+      const { accountId, condition: chosen, createdAtMs, expiresAtMs, ...rest } = created
+      yield* sql`select pg_advisory_xact_lock(${ACCOUNT_LOCK}::int, hashtext(${accountId}))`
+      const held = yield* sql`
+        select 1 from alerts
+        where account_id = ${accountId} and status in ('active', 'paused') and ${live(nowMs)} limit ${MAX_LIVE_ALERTS}
+      `
+      if (held.length >= MAX_LIVE_ALERTS) {
+        return yield* new TooManyAlerts()
+      }
+      const row = {
+        ...rest,
+        ...chosen,
+        accountId,
+        status: "active",
+        createdAt: at(createdAtMs),
+        updatedAt: at(createdAtMs),
+        expiresAt: expiresAtMs === null ? null : at(expiresAtMs)
+      }
+      const [made] = yield* decodeRows(yield* sql`insert into alerts ${sql.insert(row)} returning ${shown(nowMs)}`)
+      return made === undefined ? yield* Effect.die(new Error("nothing was inserted")) : alertOf(made)
+    }),
+
+    find: (accountId: string, id: string, nowMs: number) =>
+      Effect.flatMap(sql`select ${shown(nowMs)} from alerts where ${own(accountId, id)} and removed_at is null`, one),
+
+    page: Effect.fnUntraced(function* (accountId: string, selection: AlertSelection, nowMs: number) {
+      const { after, limit, mint, status } = selection
+      const rest =
+        after === null ? sql`true` : sql`(created_at, id) < (${at(after.timeMs)}, ${after.id}::text collate "C")`
+      const rows = yield* sql`
+        select ${shown(nowMs)} from alerts
+        where account_id = ${accountId} and removed_at is null
+          and ${mint === null ? sql`true` : sql`mint = ${mint}`}
+          and ${status === null ? sql`true` : sql`${statusAt(nowMs)} = ${status}`} and ${rest}
+        order by created_at desc, id desc limit ${limit + 1}
+      `
+      return sliceOf(yield* decodeRows(rows), limit, alertOf, ({ createdAtMs: timeMs, id }) => ({ timeMs, id }))
+    }),
+
+    change: Effect.fnUntraced(function* <E>(
+      accountId: string,
+      id: string,
+      decide: (alert: Alert) => Effect.Effect<AlertChange, E>,
+      nowMs: number
+    ) {
+      const found = yield* one(
+        yield* sql`select ${shown(nowMs)} from alerts where ${own(accountId, id)} and removed_at is null for update`
+      )
+      if (found === null) {
+        return null
+      }
+      const { condition: chosen, expiresAtMs, ...change } = yield* decide(found)
+      const row = {
+        ...change,
+        ...conditionColumns(chosen),
+        ...(expiresAtMs === undefined ? {} : { expiresAt: expiresAtMs === null ? null : at(expiresAtMs) }),
+        updatedAt: at(nowMs),
+        version: found.version + 1
+      }
+      return yield* one(yield* sql`update alerts set ${sql.update(row)} where id = ${id} returning ${shown(nowMs)}`)
+    }),
+
+    remove: (accountId: string, id: string, nowMs: number) =>
+      Effect.map(
+        sql`update alerts set removed_at = coalesce(removed_at, ${at(nowMs)}) where ${own(accountId, id)} returning id`,
+        (rows) => rows.length > 0
+      ),
+
+    events: Effect.fnUntraced(function* (accountId: string, selection: EventSelection, nowMs: number) {
+      const { after, alertId, limit, sinceMs } = selection
+      const rest =
+        after === null ? sql`true` : sql`(fired_at, event_id) < (${at(after.timeMs)}, ${after.id}::text collate "C")`
+      const rows = yield* sql`
+        select ${sql.literal(EVENT_COLUMNS)} from alert_events
+        where account_id = ${accountId} and fired_at >= ${at(Math.max(nowMs - EVENT_LIFE_MS, sinceMs ?? 0))}
+          and ${alertId === null ? sql`true` : sql`alert_id = ${alertId}`} and ${rest}
+        order by fired_at desc, event_id desc limit ${limit + 1}
+      `
+      return sliceOf(yield* decodeEvents(rows), limit, eventOf, ({ eventId: id, firedAtMs: timeMs }) => ({
+        timeMs,
+        id
+      }))
+    }),
+
+    versions: (nowMs: number) =>
+      Effect.flatMap(sql`select id, version from alerts where ${active(nowMs)}`, (rows) => decodeVersions(rows)),
+
+    load: Effect.fnUntraced(function* (ids: ReadonlyArray<string>, nowMs: number) {
+      const rows = yield* sql`select ${shown(nowMs)} from alerts where ${sql.in("id", ids)} and ${active(nowMs)}`
+      return (yield* decodeRows(rows)).map(alertOf)
+    }),
+
+    /** One statement, so a firing and what it does to its alert are never apart. */
+    advance: Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>, nowMs: number) {
+      const rows = yield* sql`
+        with steps as (
+          select * from json_to_recordset(${JSON.stringify(steps.map(stepRow))}::text::json)
+            as step (id text, version int, armed boolean, cleared boolean, mark bigint, value text, observed_at_ms float8)
+        ), locked as (
+          -- Everyone locks in one order, or two processes would wait for each other.
+          select id from alerts where id in (select id from steps) order by id for update
+        ), moved as (
+          update alerts set
+            armed = steps.armed, cleared = steps.cleared, mark = steps.mark,
+            status = case when value is not null and recurrence = 'once' then 'triggered' else status end,
+            trigger_count = trigger_count + (value is not null)::int,
+            last_triggered_at = case when value is null then last_triggered_at else ${at(nowMs)} end,
+            updated_at = ${at(nowMs)}, version = alerts.version + 1
+          from steps join locked using (id)
+          where alerts.id = steps.id and alerts.version = steps.version and ${active(nowMs)}
+          returning alerts.*, value, observed_at_ms
+        ), fired as (
+          insert into alert_events
+          select 'evt_' || substr(id, 4) || '_' || trigger_count, id, account_id, mint, metric, operator, threshold,
+            window_seconds, value, to_timestamp(observed_at_ms / 1000), ${at(nowMs)}
+          from moved where value is not null
+          on conflict (event_id) do nothing
+        )
+        select ${shown(nowMs)} from moved
+      `
+      return (yield* decodeRows(rows)).map(alertOf)
+    }),
+
+    purge: Effect.fnUntraced(function* (nowMs: number) {
+      yield* sql`delete from alert_events where fired_at < ${at(nowMs - EVENT_LIFE_MS)}`
+      yield* sql`delete from alerts where removed_at < ${at(nowMs - EVENT_LIFE_MS)}`
+    })
+  }
+}

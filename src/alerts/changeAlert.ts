@@ -1,0 +1,107 @@
+/** What owners may decide of an alert, and what follows from it. Plain values in and out. */
+import {
+  type Alert,
+  type AlertChange,
+  type AlertRecurrence,
+  DEFAULT_COOLDOWN_SECONDS,
+  isLive,
+  MAX_EXPIRY_MS
+} from "../domain/Alert.ts"
+import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
+
+/** What an owner asks to be changed; what is left out stays. */
+export interface AlertPatch {
+  readonly threshold?: string
+  readonly recurrence?: AlertRecurrence
+  /** Null is the default of a repeating alert. */
+  readonly cooldownSeconds?: number | null
+  readonly expiresAtMs?: number | null
+  readonly note?: string | null
+  readonly status?: "active" | "paused"
+}
+
+/** Why something cannot be decided so. */
+export interface AlertFault {
+  readonly field: string
+  readonly issue: "conflict" | "out_of_range"
+  readonly message: string
+}
+
+/** The moment of a decision: the metric, where it is known, and the place after which the alert listens. */
+export interface Decided {
+  readonly now: Observation | null
+  readonly place: number
+  readonly nowMs: number
+}
+
+/** Why an alert cannot expire then; null when it can. */
+export const expiryFault = (expiresAtMs: number | null | undefined, nowMs: number): AlertFault | null =>
+  typeof expiresAtMs !== "number" || (expiresAtMs > nowMs && expiresAtMs <= nowMs + MAX_EXPIRY_MS)
+    ? null
+    : {
+        field: "expiresAtMs",
+        issue: "out_of_range",
+        message: "expiresAtMs must be in the future and at most 90 days ahead."
+      }
+
+/** Why a cooldown does not belong to that recurrence; null when it does. */
+export const cooldownFault = (
+  recurrence: AlertRecurrence,
+  cooldownSeconds: number | null | undefined
+): AlertFault | null =>
+  recurrence === "repeat" || typeof cooldownSeconds !== "number"
+    ? null
+    : { field: "cooldownSeconds", issue: "conflict", message: "cooldownSeconds is of repeating alerts only." }
+
+/** The cooldown of an alert of that recurrence: the first that is given, else the default; none unless it repeats. */
+export const cooldownOf = (
+  recurrence: AlertRecurrence,
+  ...given: ReadonlyArray<number | null | undefined>
+): number | null =>
+  recurrence === "once" ? null : (given.find((seconds) => typeof seconds === "number") ?? DEFAULT_COOLDOWN_SECONDS)
+
+const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => {
+  const [field] = Object.keys(patch)
+  return isLive(status) || field === undefined
+    ? null
+    : {
+        field: field === "threshold" ? "condition.threshold" : field,
+        issue: "conflict",
+        message: `The alert is ${status}, which is final.`
+      }
+}
+
+/** How the alert goes on watching. What was paused or has another threshold must not fire for what it did not see. */
+const rewatched = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChange => {
+  const { threshold = alert.condition.threshold } = patch
+  const condition = { ...alert.condition, threshold }
+  const trigger = triggerOf(condition)
+  if (threshold === alert.condition.threshold) {
+    const isResumed = alert.status === "paused" && patch.status === "active"
+    return isResumed ? resume(trigger, alert, decided.now, decided.place) : {}
+  }
+  const watch = begin(trigger, decided.now, decided.place)
+  const restsUntilMs = (alert.lastTriggeredAtMs ?? 0) + (alert.cooldownSeconds ?? 0) * 1000
+  return { ...watch, armed: watch.armed && decided.nowMs >= restsUntilMs, condition }
+}
+
+/** The change that a patch makes, or the first thing that is wrong with it. */
+export const changeAlert = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChange | AlertFault => {
+  const recurrence = patch.recurrence ?? alert.recurrence
+  const fault =
+    finalFault(patch, alert) ??
+    cooldownFault(recurrence, patch.cooldownSeconds) ??
+    expiryFault(patch.expiresAtMs, decided.nowMs)
+  if (fault !== null) {
+    return fault
+  }
+  const kept = patch.cooldownSeconds === undefined ? alert.cooldownSeconds : null
+  return {
+    recurrence,
+    cooldownSeconds: cooldownOf(recurrence, patch.cooldownSeconds, kept),
+    ...(patch.expiresAtMs === undefined ? {} : { expiresAtMs: patch.expiresAtMs }),
+    ...(patch.note === undefined ? {} : { note: patch.note }),
+    ...(patch.status === undefined ? {} : { status: patch.status }),
+    ...rewatched(alert, patch, decided)
+  }
+}

@@ -1,0 +1,163 @@
+/** When an alert arms and when it fires. Plain values in and out; every comparison is of exact fractions. */
+import type { AlertCondition, Watch } from "../domain/Alert.ts"
+import { tenTo, toAtomic } from "../domain/decimal.ts"
+import { compare, type Rational } from "../domain/rational.ts"
+
+/** A value of a metric at one place of the chain. */
+export interface Observation {
+  readonly value: Rational
+  /** Where it stands in the order of the chain. */
+  readonly place: number
+  /** When the chain had it, in milliseconds since the Unix epoch. */
+  readonly observedAtMs: number
+}
+
+/** A condition, ready to be compared. Values are turned so that past the threshold always means at least as large. */
+export interface Trigger {
+  readonly isDownward: boolean
+  readonly at: Rational
+  /** One percent of the threshold on the other side of it. */
+  readonly clearAt: Rational
+  /** Whether only a crossing counts: a level that is past its threshold from the beginning has crossed nothing. */
+  readonly isLevel: boolean
+}
+
+/** What an alert is, as far as firing goes. */
+export interface Rule {
+  readonly trigger: Trigger
+  readonly repeats: boolean
+  readonly cooldownMs: number
+}
+
+const fractionDigits = (text: string): number => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0)
+
+/** Decimal text without a sign as the fraction it is. */
+export const fractionOf = (text: string): Rational => {
+  const digits = fractionDigits(text)
+  const numerator = toAtomic(text, digits)
+  return typeof numerator === "bigint" ? { numerator, denominator: tenTo(digits) } : { numerator: 0n, denominator: 1n }
+}
+
+const negated = ({ denominator, numerator }: Rational): Rational => ({ numerator: -numerator, denominator })
+
+const percentOf = ({ denominator, numerator }: Rational, percent: bigint): Rational => ({
+  numerator: numerator * percent,
+  denominator: denominator * 100n
+})
+
+/** What the condition compares with. A fall of five percent is a change of at most minus five. */
+export const triggerOf = ({ operator, threshold }: Pick<AlertCondition, "operator" | "threshold">): Trigger => {
+  const size = fractionOf(threshold)
+  switch (operator) {
+    case "crosses_above":
+      return { isDownward: false, at: size, clearAt: percentOf(size, 99n), isLevel: true }
+    case "crosses_below":
+      return { isDownward: true, at: negated(size), clearAt: percentOf(negated(size), 101n), isLevel: true }
+    case "rises_by":
+      return { isDownward: false, at: size, clearAt: percentOf(size, 99n), isLevel: false }
+    case "falls_by":
+      return { isDownward: true, at: size, clearAt: percentOf(size, 99n), isLevel: false }
+  }
+}
+
+const turned = ({ isDownward }: Trigger, value: Rational): Rational => (isDownward ? negated(value) : value)
+
+/** Whether the value is past the threshold. To reach it is enough. */
+export const isPast = (trigger: Trigger, value: Rational): boolean => compare(turned(trigger, value), trigger.at) >= 0
+
+const isClear = (trigger: Trigger, value: Rational): boolean => compare(turned(trigger, value), trigger.clearAt) <= 0
+
+/**
+ * How an alert begins, and begins again with another threshold. A level needs a known value on this side of its threshold
+ * to be armed; a change has nothing to come back from.
+ */
+export const begin = (trigger: Trigger, now: Observation | null, place: number): Watch => ({
+  armed: !trigger.isLevel || (now !== null && !isPast(trigger, now.value)),
+  cleared: true,
+  mark: place
+})
+
+/** How an alert goes on after a pause: a level that was crossed meanwhile has to come back first. */
+export const resume = (trigger: Trigger, watch: Watch, now: Observation | null, place: number): Watch => ({
+  armed: watch.armed && begin(trigger, now, place).armed,
+  cleared: watch.cleared || watch.armed,
+  mark: Math.max(watch.mark, place)
+})
+
+/** What an alert has come to. */
+export interface Outcome {
+  readonly watch: Watch
+  /** What it fires with; null when it does not. */
+  readonly fires: Observation | null
+}
+
+/** Whether the silence after the last firing is over. */
+const isRested = ({ cooldownMs }: Rule, lastTriggeredAtMs: number | null, nowMs: number): boolean =>
+  lastTriggeredAtMs === null || nowMs >= lastTriggeredAtMs + cooldownMs
+
+const step = (rule: Rule, watch: Watch, seen: Observation, rested: boolean): Outcome => {
+  const { trigger } = rule
+  if (isPast(trigger, seen.value)) {
+    return watch.armed
+      ? { watch: { armed: false, cleared: false, mark: seen.place }, fires: seen }
+      : { watch, fires: null }
+  }
+  const cleared = watch.cleared || isClear(trigger, seen.value)
+  const armed = watch.armed || (cleared && rested)
+  const isSame = armed === watch.armed && cleared === watch.cleared
+  return { watch: isSame ? watch : { armed, cleared, mark: seen.place }, fires: null }
+}
+
+/**
+ * Takes what was seen since, in the order of the chain, as of one moment. Fires once at most: no cooldown is shorter than
+ * a moment. The same watch is given back when nothing changed.
+ */
+export const evaluate = (
+  rule: Rule,
+  watch: Watch,
+  seen: ReadonlyArray<Observation>,
+  { lastTriggeredAtMs, nowMs }: { readonly lastTriggeredAtMs: number | null; readonly nowMs: number }
+): Outcome => {
+  const rested = isRested(rule, lastTriggeredAtMs, nowMs)
+  let outcome: Outcome = { watch, fires: null }
+  for (const observation of seen) {
+    if (observation.place >= outcome.watch.mark) {
+      const next = step(rule, outcome.watch, observation, rested && outcome.fires === null)
+      outcome = { watch: next.watch, fires: outcome.fires ?? next.fires }
+      if (outcome.fires !== null && !rule.repeats) {
+        return outcome
+      }
+    }
+  }
+  return outcome
+}
+
+/** The lowest and the highest of some values. */
+export interface Span {
+  readonly low: Rational
+  readonly high: Rational
+}
+
+/** The span of what was seen; null when nothing was. */
+export const spanOf = (seen: ReadonlyArray<Observation>): Span | null => {
+  const [first] = seen
+  if (first === undefined) {
+    return null
+  }
+  return seen.reduce<Span>(
+    ({ high, low }, { value }) => ({
+      low: compare(value, low) < 0 ? value : low,
+      high: compare(value, high) > 0 ? value : high
+    }),
+    { low: first.value, high: first.value }
+  )
+}
+
+/** Whether values within the span can change anything: of many alerts most are left alone after one comparison. */
+export const canMove = ({ trigger }: Rule, watch: Watch, { high, low }: Span): boolean => {
+  const [nearest, farthest] = trigger.isDownward ? [low, high] : [high, low]
+  if (watch.armed) {
+    return isPast(trigger, nearest)
+  }
+  return watch.cleared ? !isPast(trigger, farthest) : isClear(trigger, farthest)
+}

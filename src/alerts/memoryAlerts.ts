@@ -1,0 +1,203 @@
+/** Alerts held in process: what `AlertStore.layerMemory` is made of. */
+import { Clock, Effect } from "effect"
+import {
+  type Alert,
+  type AlertChange,
+  type AlertEvent,
+  type AlertPlace,
+  type AlertSelection,
+  type AlertStep,
+  EVENT_LIFE_MS,
+  type EventSelection,
+  isLive,
+  MAX_LIVE_ALERTS,
+  type NewAlert,
+  type Slice,
+  statusAt,
+  TooManyAlerts
+} from "../domain/Alert.ts"
+import { eventIdOf } from "./eventId.ts"
+
+interface Entry {
+  alert: Alert
+  removedAtMs: number | null
+}
+
+type Firing = AlertEvent & { readonly accountId: string }
+
+/** Newest first; ids tell equal times apart. */
+const compare = (a: AlertPlace, b: AlertPlace): number => {
+  if (a.timeMs === b.timeMs) {
+    return a.id === b.id ? 0 : a.id < b.id ? 1 : -1
+  }
+  return b.timeMs - a.timeMs
+}
+
+const sliceOf = <Row>(
+  rows: ReadonlyArray<Row>,
+  placeOf: (row: Row) => AlertPlace,
+  { after, limit }: { readonly after: AlertPlace | null; readonly limit: number }
+): Slice<Row> => {
+  const rest = rows
+    .filter((row) => after === null || compare(after, placeOf(row)) < 0)
+    .toSorted((a, b) => compare(placeOf(a), placeOf(b)))
+  const page = rest.slice(0, limit)
+  const last = page.at(-1)
+  return { rows: page, next: last !== undefined && rest.length > limit ? placeOf(last) : null }
+}
+
+const asOf = (alert: Alert, nowMs: number): Alert => ({ ...alert, status: statusAt(alert, nowMs) })
+
+const now = <A, E>(act: (nowMs: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, act)
+
+/** The methods of a store without a disk. Each reads the clock first and then acts in one synchronous step. */
+export const makeMemoryAlerts = () => {
+  const entries = new Map<string, Entry>()
+  const firings = new Map<string, Firing>()
+
+  const entryOf = (accountId: string, id: string): Entry | null => {
+    const entry = entries.get(id)
+    return entry?.alert.accountId === accountId ? entry : null
+  }
+
+  const standing = (nowMs: number): ReadonlyArray<Alert> =>
+    Array.from(entries.values())
+      .filter(({ removedAtMs }) => removedAtMs === null)
+      .map(({ alert }) => asOf(alert, nowMs))
+
+  const create = (created: NewAlert, nowMs: number) => {
+    const live = standing(nowMs).filter(({ accountId, status }) => accountId === created.accountId && isLive(status))
+    if (live.length >= MAX_LIVE_ALERTS) {
+      return Effect.fail(new TooManyAlerts())
+    }
+    const alert: Alert = {
+      ...created,
+      status: "active",
+      updatedAtMs: created.createdAtMs,
+      lastTriggeredAtMs: null,
+      triggerCount: 0,
+      version: 1
+    }
+    entries.set(alert.id, { alert, removedAtMs: null })
+    return Effect.succeed(alert)
+  }
+
+  const write = (entry: Entry, change: AlertChange | Pick<Alert, "lastTriggeredAtMs">, nowMs: number): Alert => {
+    const { alert } = entry
+    entry.alert = { ...alert, ...change, updatedAtMs: nowMs, version: alert.version + 1 }
+    return asOf(entry.alert, nowMs)
+  }
+
+  const advance = ({ firing, id, version, watch }: AlertStep, nowMs: number): ReadonlyArray<Alert> => {
+    const entry = entries.get(id)
+    const isTheSame = entry?.removedAtMs === null && entry.alert.version === version
+    if (!isTheSame || statusAt(entry.alert, nowMs) !== "active") {
+      return []
+    }
+    if (firing === null) {
+      return [write(entry, watch, nowMs)]
+    }
+    const { accountId, condition, mint, recurrence, triggerCount } = entry.alert
+    const count = triggerCount + 1
+    const eventId = eventIdOf(id, count)
+    firings.set(eventId, { ...firing, eventId, alertId: id, accountId, mint, condition, firedAtMs: nowMs })
+    const status = recurrence === "once" ? ("triggered" as const) : ("active" as const)
+    const fired = { ...watch, status, triggerCount: count, lastTriggeredAtMs: nowMs }
+    return [write(entry, fired, nowMs)]
+  }
+
+  const purge = (nowMs: number): void => {
+    const before = nowMs - EVENT_LIFE_MS
+    for (const { eventId, firedAtMs } of firings.values()) {
+      if (firedAtMs < before) {
+        firings.delete(eventId)
+      }
+    }
+    for (const [id, { removedAtMs }] of entries) {
+      if (removedAtMs !== null && removedAtMs < before) {
+        entries.delete(id)
+      }
+    }
+  }
+
+  return {
+    create: Effect.fn("AlertStore.create")((alert: NewAlert) => now((nowMs) => create(alert, nowMs))),
+
+    find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>
+      now((nowMs) => {
+        const entry = entryOf(accountId, id)
+        return Effect.succeed(entry === null || entry.removedAtMs !== null ? null : asOf(entry.alert, nowMs))
+      })
+    ),
+
+    page: Effect.fn("AlertStore.page")((accountId: string, selection: AlertSelection) =>
+      now((nowMs) => {
+        const { mint, status } = selection
+        const rows = standing(nowMs).filter(
+          (alert) =>
+            alert.accountId === accountId &&
+            (mint === null || alert.mint === mint) &&
+            (status === null || alert.status === status)
+        )
+        return Effect.succeed(sliceOf(rows, ({ createdAtMs: timeMs, id }) => ({ timeMs, id }), selection))
+      })
+    ),
+
+    change: <E>(accountId: string, id: string, decide: (alert: Alert) => Effect.Effect<AlertChange, E>) =>
+      now((nowMs): Effect.Effect<Alert | null, E> => {
+        const entry = entryOf(accountId, id)
+        return entry === null || entry.removedAtMs !== null
+          ? Effect.succeed(null)
+          : Effect.map(decide(asOf(entry.alert, nowMs)), (change) => write(entry, change, nowMs))
+      }).pipe(Effect.withSpan("AlertStore.change")),
+
+    remove: Effect.fn("AlertStore.remove")((accountId: string, id: string) =>
+      now((nowMs) => {
+        const entry = entryOf(accountId, id)
+        if (entry !== null) {
+          entry.removedAtMs ??= nowMs
+        }
+        return Effect.succeed(entry !== null)
+      })
+    ),
+
+    events: Effect.fn("AlertStore.events")((accountId: string, selection: EventSelection) =>
+      now((nowMs) => {
+        const from = Math.max(nowMs - EVENT_LIFE_MS, selection.sinceMs ?? 0)
+        const rows = Array.from(firings.values()).filter(
+          (firing) =>
+            firing.accountId === accountId &&
+            firing.firedAtMs >= from &&
+            (selection.alertId === null || firing.alertId === selection.alertId)
+        )
+        const { next, rows: shown } = sliceOf(
+          rows,
+          ({ eventId: eventKey, firedAtMs: timeMs }) => ({ timeMs, id: eventKey }),
+          selection
+        )
+        return Effect.succeed({ next, rows: shown.map(({ accountId: _accountId, ...event }): AlertEvent => event) })
+      })
+    ),
+
+    versions: now((nowMs) =>
+      Effect.succeed(
+        standing(nowMs)
+          .filter(({ status }) => status === "active")
+          .map(({ id, version }) => ({ id, version }))
+      )
+    ),
+
+    load: Effect.fn("AlertStore.load")((ids: ReadonlyArray<string>) =>
+      now((nowMs) => {
+        const wanted = new Set(ids)
+        return Effect.succeed(standing(nowMs).filter(({ id, status }) => wanted.has(id) && status === "active"))
+      })
+    ),
+
+    advance: Effect.fn("AlertStore.advance")((steps: ReadonlyArray<AlertStep>) =>
+      now((nowMs) => Effect.succeed(steps.flatMap((step) => advance(step, nowMs))))
+    ),
+
+    purge: now((nowMs) => Effect.sync(() => purge(nowMs)))
+  }
+}

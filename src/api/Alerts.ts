@@ -1,0 +1,234 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
+import {
+  AlertCondition,
+  AlertEvent,
+  AlertNote,
+  AlertRecurrence,
+  AlertStatus,
+  CooldownSeconds,
+  DEFAULT_COOLDOWN_SECONDS,
+  fits,
+  Threshold,
+  TimeMs
+} from "../domain/Alert.ts"
+import { IdempotencyKey } from "../domain/Idempotency.ts"
+import { Decimal } from "../domain/Scalar.ts"
+import { Authorization, Scope } from "./Authorization.ts"
+import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { JsonBody } from "./JsonBody.ts"
+import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import {
+  AlertNotFound,
+  DataUnavailable,
+  IdempotencyInFlight,
+  IdempotencyKeyReused,
+  InvalidCursor,
+  InvalidRequest,
+  LimitReached
+} from "./problems.ts"
+
+/** Items of a page when nothing else is asked for. */
+export const defaults = { alerts: 50, events: 50 } as const
+
+const Meta = Schema.Struct({
+  requestId: Schema.String.annotate({ format: "uuid" }),
+  methodVersion: Schema.Literal("public-alerts-v1")
+})
+
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const { metric, operator, windowSeconds } = AlertCondition.fields
+
+const ConditionBody = Schema.Struct({
+  metric,
+  operator: operator.annotate({
+    description: "rises_by and falls_by are of change_pct, crosses_above and crosses_below of the others."
+  }),
+  threshold: Threshold.annotate({ description: "Dollars, SOL, or percent points of a change. Above 0." }),
+  windowSeconds: Schema.optionalKey(windowSeconds)
+}).check(
+  Schema.makeFilter(
+    (condition) =>
+      fits(condition.metric, condition.operator) ||
+      refuse("operator", "conflict", `${condition.operator} is not an operator of ${condition.metric}.`)
+  ),
+  Schema.makeFilter((condition) => {
+    const isGiven = typeof condition.windowSeconds === "number"
+    if (condition.metric === "change_pct") {
+      return isGiven || refuse("windowSeconds", "missing", "change_pct needs windowSeconds.")
+    }
+    return !isGiven || refuse("windowSeconds", "conflict", "windowSeconds is of change_pct only.")
+  })
+)
+
+const cooldown = maybe(CooldownSeconds).annotate({
+  description: `Seconds of silence after a firing, of repeating alerts only; ${DEFAULT_COOLDOWN_SECONDS} unless given.`
+})
+const expiry = maybe(TimeMs).annotate({ description: "At most 90 days ahead; null for never." })
+
+/** The alert that is wanted. */
+export const CreateAlertBody = Schema.Struct({
+  chain: Schema.optionalKey(Schema.Literal("solana")),
+  mint: Address,
+  condition: ConditionBody,
+  recurrence: Schema.optionalKey(AlertRecurrence.annotate({ description: "once unless given." })),
+  cooldownSeconds: cooldown,
+  expiresAtMs: expiry,
+  note: maybe(AlertNote)
+}).annotate({ identifier: "AlertRequest", description: "The alert that is wanted." })
+
+/** What is to be changed of an alert. */
+export const ChangeAlertBody = Schema.Struct({
+  condition: Schema.optionalKey(Schema.Struct({ threshold: Schema.optionalKey(Threshold) })),
+  recurrence: Schema.optionalKey(AlertRecurrence),
+  cooldownSeconds: cooldown,
+  expiresAtMs: expiry,
+  note: maybe(AlertNote),
+  status: Schema.optionalKey(Schema.Literals(["active", "paused"]))
+}).annotate({ identifier: "AlertChange", description: "What is to be changed of an alert; everything else stays." })
+
+/** An alert as the API shows it. */
+export class AlertItem extends Schema.Opaque<AlertItem>()(
+  Schema.Struct({
+    id: Schema.String,
+    chain: Schema.Literal("solana"),
+    mint: Address,
+    condition: AlertCondition,
+    recurrence: AlertRecurrence,
+    cooldownSeconds: Schema.NullOr(Schema.Int),
+    expiresAtMs: Schema.NullOr(Schema.Int),
+    note: Schema.NullOr(Schema.String),
+    status: AlertStatus.annotate({ description: "triggered and expired are final." }),
+    armed: Schema.Boolean.annotate({ description: "Whether the next value past the threshold fires it." }),
+    createdAtMs: Schema.Int,
+    updatedAtMs: Schema.Int,
+    lastTriggeredAtMs: Schema.NullOr(Schema.Int),
+    triggerCount: Schema.Int,
+    evaluation: Schema.Struct({
+      state: Schema.Literals(["ok", "stale", "unavailable"]),
+      value: Schema.NullOr(Decimal).annotate({
+        description: "What is compared with the threshold: from the last pool swap, as charts show it. Null unless ok."
+      }),
+      observedAtMs: Schema.NullOr(Schema.Int)
+    })
+  }).annotate({ identifier: "Alert", description: "A price alert, and what it sees now." })
+) {}
+
+/** One alert. */
+export class AlertAnswer extends Schema.Opaque<AlertAnswer>()(
+  Schema.Struct({ data: AlertItem, meta: Meta }).annotate({ identifier: "AlertAnswer", description: "One alert." })
+) {}
+
+/** One page of alerts. */
+export class AlertPage extends Schema.Opaque<AlertPage>()(
+  Schema.Struct({ data: Schema.Array(AlertItem), nextCursor: NextCursor, meta: Meta }).annotate({
+    identifier: "AlertPage",
+    description: "One page of alerts, newest first."
+  })
+) {}
+
+/** A firing as the API shows it. */
+export class AlertFiring extends Schema.Opaque<AlertFiring>()(
+  Schema.Struct({ ...AlertEvent.fields, delivery: Schema.Array(Schema.Literal("app")) }).annotate({
+    identifier: "AlertEvent",
+    description: "One firing. It is told here and in the app, and sent nowhere."
+  })
+) {}
+
+/** One page of firings. */
+export class AlertEvents extends Schema.Opaque<AlertEvents>()(
+  Schema.Struct({ data: Schema.Array(AlertFiring), nextCursor: NextCursor, meta: Meta }).annotate({
+    identifier: "AlertEvents",
+    description: "One page of firings, newest first."
+  })
+) {}
+
+/** An alert that is gone. */
+export class AlertDeleted extends Schema.Opaque<AlertDeleted>()(
+  Schema.Struct({ data: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }), meta: Meta }).annotate({
+    identifier: "AlertDeleted",
+    description: "An alert that is gone."
+  })
+) {}
+
+/** Which alerts are wanted. */
+export const AlertsQuery = Schema.Struct({
+  status: Schema.optionalKey(AlertStatus),
+  mint: Schema.optionalKey(Address),
+  limit: Schema.optionalKey(LimitParameter(100, defaults.alerts)),
+  cursor: Schema.optionalKey(CursorParameter)
+})
+
+/** Which firings are wanted. */
+export const EventsQuery = Schema.Struct({
+  alertId: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "an alert id" })).annotate({
+      description: "Only those of this alert, which may be gone."
+    })
+  ),
+  sinceMs: Schema.optionalKey(IntegerParameter(0, 253_402_300_799_999)),
+  limit: Schema.optionalKey(LimitParameter(100, defaults.events)),
+  cursor: Schema.optionalKey(CursorParameter)
+})
+
+const write = [AlertNotFound, DataUnavailable] as const
+
+/** Price alerts and their firings. Firings are read here; nothing is sent anywhere. */
+export class AlertsGroup extends HttpApiGroup.make("alerts")
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/alerts", {
+      query: AlertsQuery,
+      success: AlertPage,
+      error: [InvalidCursor, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "The alerts of the account")
+      .annotate(Scope, ["alerts.read"]),
+    HttpApiEndpoint.post("create", "/api/v1/alerts", {
+      query: NoQuery,
+      headers: Schema.Struct({ "idempotency-key": Schema.optionalKey(IdempotencyKey) }),
+      payload: CreateAlertBody,
+      success: [AlertAnswer.pipe(HttpApiSchema.status(201)), AlertAnswer.pipe(HttpApiSchema.status(200))],
+      error: [InvalidRequest, LimitReached, IdempotencyInFlight, IdempotencyKeyReused, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Set an alert")
+      .annotate(OpenApi.Description, "201 for a new alert; 200 when its Idempotency-Key was used for it before.")
+      .annotate(Scope, ["alerts.write"]),
+    HttpApiEndpoint.get("events", "/api/v1/alerts/events", {
+      query: EventsQuery,
+      success: AlertEvents,
+      error: [InvalidCursor, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Firings of the last 30 days")
+      .annotate(Scope, ["alerts.read"]),
+    HttpApiEndpoint.get("get", "/api/v1/alerts/:id", {
+      params: { id: Schema.String },
+      query: NoQuery,
+      success: AlertAnswer,
+      error: write
+    })
+      .annotate(OpenApi.Summary, "One alert")
+      .annotate(Scope, ["alerts.read"]),
+    HttpApiEndpoint.patch("change", "/api/v1/alerts/:id", {
+      params: { id: Schema.String },
+      query: NoQuery,
+      payload: ChangeAlertBody,
+      success: AlertAnswer,
+      error: [InvalidRequest, ...write]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Change an alert")
+      .annotate(Scope, ["alerts.write"]),
+    HttpApiEndpoint.delete("remove", "/api/v1/alerts/:id", {
+      params: { id: Schema.String },
+      query: NoQuery,
+      success: AlertDeleted,
+      error: write
+    })
+      .annotate(OpenApi.Summary, "Take an alert away")
+      .annotate(Scope, ["alerts.write"])
+  )
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "Price alerts and their firings. Firings are read here; nothing is sent anywhere.") {}

@@ -1,0 +1,39 @@
+/** Alerts for tests. */
+import { Clock, Effect } from "effect"
+import type { NewAlert } from "../../src/domain/Alert.ts"
+import { mintOf, MONDAY } from "../market/tape.ts"
+
+/** Where the time of these alerts begins, in milliseconds. */
+export const START = MONDAY * 1000
+
+/** An armed alert on a price of ten dollars, once, without an end. */
+export const alertOf = (id: string, other: Partial<NewAlert> = {}): NewAlert => ({
+  id,
+  accountId: "acct",
+  mint: mintOf(1),
+  condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null },
+  recurrence: "once",
+  cooldownSeconds: null,
+  expiresAtMs: null,
+  note: null,
+  armed: true,
+  cleared: true,
+  mark: 0,
+  createdAtMs: START,
+  ...other
+})
+
+/** Runs at that moment of the wall clock. Deadlines keep their time. */
+export const at = (nowMs: number) =>
+  Effect.provideServiceEffect(
+    Clock.Clock,
+    Effect.map(Clock.Clock, (clock): Clock.Clock => ({
+      currentTimeMillisUnsafe: () => nowMs,
+      currentTimeMillis: Effect.succeed(nowMs),
+      currentTimeNanosUnsafe: () => BigInt(nowMs) * 1_000_000n,
+      currentTimeNanos: Effect.succeed(BigInt(nowMs) * 1_000_000n),
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => clock.sleep(duration)
+    }))
+  )
