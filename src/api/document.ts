@@ -79,6 +79,10 @@ export const withAdmission =
         const accepted = Context.get(endpoint.annotations, Scope)
         const budget = Context.get(endpoint.annotations, Budget)
         const cost = Context.get(endpoint.annotations, Cost)
+        if (budget === null) {
+          // What is free is never too much.
+          Reflect.deleteProperty(operation.responses, "429")
+        }
         for (const [status, response] of Object.entries<Spec>(operation.responses)) {
           response["headers"] = { ...headersOf(status, isKeyed && budget !== null), ...response["headers"] }
         }

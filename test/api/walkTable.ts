@@ -1,0 +1,163 @@
+/** How each operation is called, and how it is brought to each answer that it declares. An operation without an entry fails. */
+import { SOL, USDC } from "../../src/domain/Address.ts"
+import type { Operation } from "../support/openapi.ts"
+import { LONELY, TOKEN as TOY } from "../support/market.ts"
+import { mintOf } from "../market/tape.ts"
+import { at } from "../quotes/toyChain.ts"
+import { signature } from "../solana/statusNode.ts"
+
+/** A request of an operation: what fills its path, its query and its body. */
+export interface Request {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Where an answer is looked for: each is a service of its own. */
+export type World =
+  /** The whole service on a simulated market, as `npm start` has it. */
+  | "simulated"
+  /** Nothing behind the edge: what is refused before a handler is asked. */
+  | "bare"
+  /** No budget can be decided. */
+  | "without a limiter"
+  /** The key store, the chain and the settings have a bug. */
+  | "broken"
+  /** A few toy pools. */
+  | "toy pools"
+  /** A market on a tape, and a clock that can be moved. */
+  | "tape"
+
+/** One way to one answer. */
+export interface Way {
+  readonly world: World
+  readonly request: Request
+  /** The letter of the key; null sends none. Left out, the key may do everything. */
+  readonly key?: string | null
+  /** Written to the socket as it stands, in place of the request. */
+  readonly raw?: string
+  /** Takes a cursor of the same request and lets it grow so many seconds old. */
+  readonly staleCursorAfter?: number
+}
+
+/** What a simulated market offers to ask for. */
+export interface Offer {
+  readonly mint: string
+  readonly wallet: string
+  readonly network: string
+  readonly asset: string
+}
+
+const nowhere = at(200)
+
+/** A call of each operation that it answers well. */
+export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
+  "system.describe": () => ({}),
+  "system.freshness": () => ({}),
+  "system.rootFreshness": () => ({}),
+  "system.live": () => ({}),
+  "system.ready": () => ({}),
+  "account.key": () => ({}),
+  "accountFunding.wallets": () => ({}),
+  "accountFunding.catalog": () => ({ query: { limit: "3" } }),
+  "accountFunding.balances": () => ({}),
+  "accountFunding.depositAddress": ({ asset, network, wallet }) => ({ query: { wallet, network, asset } }),
+  "spot.quote": ({ mint }) => ({ query: { inputMint: SOL, outputMint: mint, amount: "1000000000" } }),
+  "spot.stream": ({ mint }) => ({
+    query: { inputMint: SOL, outputMint: mint, amount: "1000000000", durationSeconds: "1", intervalMs: "250" }
+  }),
+  "spot.exitCheck": ({ mint }) => ({ body: { mint, amount: "1000000" } }),
+  "routing.route": ({ mint }) => ({ body: { inputMint: SOL, outputMint: mint, amount: "1000000000" } }),
+  "market.chart": ({ mint }) => ({ params: { token: mint } }),
+  "market.lighthouse": () => ({}),
+  "market.overview": () => ({}),
+  "market.movement": () => ({ query: { rank: "trades" } }),
+  "market.discovery": () => ({ query: { stage: "trending" } }),
+  "tokens.facts": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
+  "tokens.risk": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
+  "tokens.liquidity": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
+  "tokens.prices": ({ mint }) => ({ body: { mints: [mint, SOL] } }),
+  "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
+  "perps.quote": () => ({ query: { symbol: "BTC", side: "buy", size: "0.5" } }),
+  "callouts.feed": () => ({}),
+  "callouts.token": ({ mint }) => ({ params: { mint } })
+}
+
+/** Calls that only need to be understood, for answers that come before anything is looked up. */
+const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a" }
+
+const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
+
+const inSimulation = (request: Request): Way => ({ world: "simulated", request })
+const overToys = (request: Request): Way => ({ world: "toy pools", request })
+const nothingThere = { inputMint: LONELY, outputMint: SOL, amount: "5" }
+// The native engine prices trades that begin or end in SOL.
+const withoutSol = { inputMint: TOY, outputMint: USDC, amount: "1000" }
+const nobodys = { walletId: "w_nobodys" }
+const onTape = (request: Request, staleCursorAfter: number): Way => ({ world: "tape", request, staleCursorAfter })
+
+/** Answers that only some operations have. */
+const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
+  "routing.status": {
+    200: overToys({ params: { id: signature } }),
+    404: inSimulation({ params: { id: "1".repeat(64) } })
+  },
+  "system.ready": { 503: { world: "bare", request: {} } },
+  "accountFunding.catalog": { 404: inSimulation({ query: nobodys }) },
+  "accountFunding.balances": { 404: inSimulation({ query: nobodys }) },
+  "accountFunding.depositAddress": {
+    404: inSimulation({ query: { wallet: "w_nobodys", network: "n", asset: "a" } })
+  },
+  "spot.quote": { 404: overToys({ query: nothingThere }), 501: overToys({ query: withoutSol }) },
+  "spot.stream": { 404: overToys({ query: nothingThere }), 501: overToys({ query: withoutSol }) },
+  "routing.route": { 404: overToys({ body: nothingThere }), 501: overToys({ body: withoutSol }) },
+  "market.chart": { 404: inSimulation({ params: { token: nowhere } }) },
+  "tokens.facts": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
+  "tokens.liquidity": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
+  "market.movement": { 409: onTape({ query: { rank: "trades", minLiquidityUsd: "0", limit: "1" } }, 63) },
+  "market.discovery": { 409: onTape({ query: { stage: "trending", limit: "1" } }, 63) },
+  "topTraders.rank": { 409: onTape({ params: { chain: "solana", address: mintOf(3) }, query: { limit: "1" } }, 31) }
+}
+
+/** Declared for the day there is a bug, which nothing from outside can bring about. */
+export const unreachable: Readonly<Record<string, ReadonlyArray<number>>> = {
+  "system.describe": [500],
+  "system.live": [500]
+}
+
+const isClosed = ({ id }: Operation) => id.startsWith("closed.")
+
+const malformed = ({ method, path }: Operation) => `${method} ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`
+
+const tooLarge = { text: "x".repeat(9000) }
+
+/** The answers that operations have in common. */
+const common = (operation: Operation): Readonly<Record<number, Way>> => {
+  const request = requestOf(operation.id)
+  const bare = (changed: Partial<Way>): Way => ({ world: "bare", request, ...changed })
+  return {
+    // A call that is closed reads no query; what it cannot do without is a host.
+    400: isClosed(operation)
+      ? bare({ raw: malformed(operation) })
+      : bare({ request: { ...request, query: { ...request.query, unheardOf: "1" } } }),
+    401: bare({ key: null }),
+    403: bare({ key: "d" }),
+    413: bare({ request: { ...request, body: tooLarge } }),
+    415: bare({ request: { ...request, headers: { "content-type": "text/plain" } } }),
+    429: bare({ key: "q" }),
+    500: { world: "broken", request },
+    503: { world: "without a limiter", request }
+  }
+}
+
+/** How to get each declared answer of an operation; what is missing here is missing in the walk. */
+export const waysTo = (operation: Operation): ReadonlyMap<number, Way> => {
+  const ways = new Map<number, Way>(operation.id in valid ? [[200, inSimulation({})]] : [])
+  for (const [status, way] of Object.entries({ ...common(operation), ...special[operation.id] })) {
+    if (operation.statuses.includes(Number(status)) && unreachable[operation.id]?.includes(Number(status)) !== true) {
+      ways.set(Number(status), way)
+    }
+  }
+  return ways
+}

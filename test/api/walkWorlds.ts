@@ -1,0 +1,164 @@
+/** The services that the walk asks. Each gives the address to ask. */
+import { ConfigProvider, Context, Effect, FileSystem, Layer, Schedule, Schema } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import * as App from "../../src/App.ts"
+import { KeyStore } from "../../src/access/KeyStore.ts"
+import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import { ApiScope } from "../../src/domain/ApiKey.ts"
+import { budgets, LimiterUnavailable } from "../../src/domain/Budget.ts"
+import { TradeTape } from "../../src/market/TradeTape.ts"
+import { Listening } from "../../src/server/NodeServer.ts"
+import { feed, keyOf, running, secretOf } from "../support/http.ts"
+import { engineOver, makeMarket } from "../support/market.ts"
+import { block, makeBooks, minted, reading, setSecond } from "../support/reads.ts"
+import { scriptedNode } from "../support/scriptedNode.ts"
+import { gainers, poolWith, priceAll } from "../support/views.ts"
+import { mintOf } from "../market/tape.ts"
+import { knowing, portTo, status } from "../solana/statusNode.ts"
+import type { Offer } from "./walkTable.ts"
+
+const scopes = ApiScope.literals
+const everything = keyOf("a", { scopes })
+const keys = [everything, keyOf("d", { scopes, disabledAtMs: 0 }), keyOf("q", { scopes })]
+
+/** Where a service is, and whose secrets it takes. */
+export class Asked extends Context.Service<
+  Asked,
+  { readonly url: string; readonly secretOf: (letter: string) => string; readonly offer: Offer | null }
+>()("fathom/test/api/Asked") {}
+
+const asked = Layer.effect(
+  Asked,
+  Effect.map(Listening, ({ url }) => Asked.of({ url, secretOf, offer: null }))
+)
+
+const spend = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const limiter = yield* RateLimiter
+    yield* limiter.admit({ key: "key_q", budget: "rest", cost: budgets.rest.limit })
+    yield* limiter.admit({ key: "key_q", budget: "quote", cost: budgets.quote.limit })
+  })
+)
+
+/** Nothing behind the edge, a chain that is not followed, and a key that has spent its budgets. */
+export const bare = Layer.merge(asked, spend).pipe(
+  Layer.provideMerge(running({ keys, feed: feed(() => ({ slot: 0, heardAtMs: null, state: "loading" })) })),
+  Layer.orDie
+)
+
+const down = Effect.fail(new LimiterUnavailable({ cause: "down" }))
+
+export const limiterless = asked.pipe(
+  Layer.provideMerge(
+    running({ keys, limiter: Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down }) })
+  )
+)
+
+const bug = () => {
+  throw new Error("a bug of this test's making")
+}
+
+// A key whose policy cannot be read: whoever checks it comes to grief after it was found.
+const brokenKeys = Layer.effect(
+  KeyStore,
+  Effect.map(KeyStore, (store) =>
+    KeyStore.of({
+      ...store,
+      authenticate: (secret) =>
+        Effect.map(store.authenticate(secret), (key) => Object.defineProperty({ ...key }, "ipPolicy", { get: bug }))
+    })
+  )
+).pipe(Layer.provide(KeyStore.layerMemory({ keys })))
+
+export const broken = asked.pipe(Layer.provideMerge(running({ keyStore: brokenKeys, feed: feed(bug) })))
+
+const oneTransaction = Layer.unwrap(
+  Effect.map(scriptedNode, ({ rpcUrl, say }) => {
+    say(knowing(status))
+    return portTo({ rpcUrl })
+  })
+).pipe(Layer.orDie)
+
+export const toys = asked.pipe(
+  Layer.provideMerge(running({ keys, engine: engineOver(makeMarket()), statuses: oneTransaction }))
+)
+
+/** The second that the tape's clock stands at. */
+export const NOW = 4000
+
+const mints = [1, 2, 3].map(mintOf)
+const books = makeBooks()
+priceAll(books, mints)
+for (const mint of mints) {
+  books.tokens.set(mint, minted(2_000_000_000n, 6))
+  books.pools.set(mint, [poolWith(mint, "raydium-cpmm", [1_000_000n, 1_000_000n])])
+}
+
+const traded = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const tape = yield* TradeTape
+    yield* setSecond(NOW)
+    yield* tape.apply(block(0))
+    yield* tape.apply(block(NOW, { trades: gainers(mints.length, 100, NOW - 10) }))
+  })
+)
+
+export const taped = Layer.merge(asked, traded).pipe(Layer.provideMerge(reading({ books, world: { keys } })))
+
+const Ready = Schema.fromJsonString(
+  Schema.Struct({
+    baseUrl: Schema.String,
+    keys: Schema.Struct({ all: Schema.String }),
+    mints: Schema.Array(Schema.String)
+  })
+)
+
+const Wallets = Schema.Struct({
+  data: Schema.Array(Schema.Struct({ walletId: Schema.String, family: Schema.String, verified: Schema.Boolean }))
+})
+
+const Catalog = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      network: Schema.Struct({ id: Schema.String }),
+      assets: Schema.Array(Schema.Struct({ id: Schema.String }))
+    })
+  )
+})
+
+/** What can be funded, and the last of the mints: the first are SOL and dollars. */
+const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: ReadonlyArray<string>) {
+  const ask = (path: string) =>
+    Effect.promise(() =>
+      fetch(url + path, { headers: { authorization: `Bearer ${key}` } }).then((answer) => answer.json())
+    )
+  const wallets = yield* Schema.decodeUnknownEffect(Wallets)(yield* ask("/api/v1/account/wallets"))
+  const wallet = wallets.data.find(({ verified }) => verified)?.walletId ?? ""
+  const path = `/api/v1/account/funding-catalog?walletId=${wallet}`
+  const catalog = yield* Schema.decodeUnknownEffect(Catalog)(yield* ask(path))
+  const [entry] = catalog.data
+  return { mint: mints.at(-1) ?? "", wallet, network: entry?.network.id ?? "", asset: entry?.assets[0]?.id ?? "" }
+})
+
+/** The service as `npm start` makes it, in this process. */
+export const simulated = Layer.effect(
+  Asked,
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const folder = yield* files.makeTempDirectoryScoped({ prefix: "fathom-walk-" })
+    const settings = ConfigProvider.fromUnknown({
+      PORT: "0",
+      DATA_DIR: folder,
+      READY_FILE: `${folder}/ready.json`,
+      SIMULATOR_SEED: "walk",
+      DRAIN_QUIET: "0 millis"
+    })
+    yield* Layer.build(App.layer).pipe(Effect.provideService(ConfigProvider.ConfigProvider, settings))
+    const text = yield* files
+      .readFileString(`${folder}/ready.json`)
+      .pipe(Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 1500 }))
+    const { baseUrl, keys: given, mints } = yield* Schema.decodeEffect(Ready)(text)
+    const offer = yield* offerOf(baseUrl, given.all, mints)
+    return Asked.of({ url: baseUrl, secretOf: () => given.all, offer })
+  })
+).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
