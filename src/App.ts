@@ -11,6 +11,9 @@ import { Evaluator } from "./alerts/Evaluator.ts"
 import { OpeningAlerts, setOpening } from "./alerts/opening.ts"
 import * as CalloutStorePg from "./callouts/CalloutStorePg.ts"
 import { Opening, postOpening } from "./callouts/opening.ts"
+import { CopyReader } from "./copying/CopyReader.ts"
+import { keepCopies } from "./copying/copySource.ts"
+import * as FollowStorePg from "./copying/FollowStorePg.ts"
 import { Address, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
 import { FundingClient } from "./funding/FundingClient.ts"
@@ -220,6 +223,10 @@ const alerts = Layer.mergeAll(Evaluator.layer, Layer.effectDiscard(setOpening)).
   Layer.provide([tape, TokenBook.layer, Database.layer])
 )
 
+const copying = Layer.mergeAll(CopyReader.layer, keepCopies).pipe(
+  Layer.provide([FollowStorePg.layer.pipe(Layer.provide(Database.layer)), PriceBook.layer, TokenBook.layer])
+)
+
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
@@ -233,7 +240,7 @@ export const layer = Welcome.layer.pipe(
     funding,
     perps
   ]),
-  Layer.provide([tokens, reads, alerts]),
+  Layer.provide([tokens, copying, reads, alerts]),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

@@ -5,6 +5,7 @@ import { AlertsGroup } from "./Alerts.ts"
 import { withAdmission } from "./document.ts"
 import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
+import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { Refusals } from "./Refusals.ts"
@@ -25,6 +26,7 @@ const contract = HttpApi.make("fathom")
   .add(TopTradersGroup)
   .add(PerpsGroup)
   .add(CalloutsGroup)
+  .add(CopyingGroup)
   .add(AlertsGroup)
   .add(ClosedGroup)
   // Unknown fields are refused, and every issue is reported at once.

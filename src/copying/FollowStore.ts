@@ -12,10 +12,10 @@ import type {
 } from "../domain/Copying.ts"
 import { makeMemoryFollows } from "./memoryFollows.ts"
 
-/** Which filled copies are wanted: those of these positions; null for all of the account's. */
+/** Which filled copies of an account are wanted: all, those of one follow, or those of some positions. */
 export interface HistorySelection {
   readonly accountId: string
-  readonly positions: ReadonlyArray<PositionKey> | null
+  readonly of: "all" | { readonly followId: string } | { readonly positions: ReadonlyArray<PositionKey> }
 }
 
 /** Who follows whom, and what was copied. What is written here is told by the application that copies; no call of the API writes. */

@@ -12,7 +12,8 @@ import {
   FillSide,
   type FillSelection,
   FollowId,
-  LeaderTrade
+  LeaderTrade,
+  type PositionKey
 } from "../domain/Copying.ts"
 import type { HistorySelection } from "./FollowStore.ts"
 
@@ -136,6 +137,11 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
     `
   }
 
+  const oneOf = (positions: ReadonlyArray<PositionKey>) =>
+    positions.length === 0
+      ? sql`false`
+      : sql`(follow_id, mint) in (${sql.csv(positions.map(({ followId, mint }) => sql`(${followId}, ${mint})`))})`
+
   return {
     record: Effect.fnUntraced(function* (fill: CopyFill) {
       const [follow] = yield* sql`select account_id from copy_follows where id = ${fill.followId} for update`
@@ -186,14 +192,8 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
       return slice
     }),
 
-    history: Effect.fnUntraced(function* ({ accountId, positions }: HistorySelection) {
-      if (positions !== null && positions.length === 0) {
-        return []
-      }
-      const wanted =
-        positions === null
-          ? sql`true`
-          : sql`(follow_id, mint) in (${sql.csv(positions.map(({ followId, mint }) => sql`(${followId}, ${mint})`))})`
+    history: Effect.fnUntraced(function* ({ accountId, of }: HistorySelection) {
+      const wanted = of === "all" ? sql`true` : "followId" in of ? sql`follow_id = ${of.followId}` : oneOf(of.positions)
       return yield* decodeFilled(
         yield* sql`
           select id, follow_id, mint, side, leader_slot::float8, slot::float8,

@@ -90,11 +90,18 @@ export const makeMemoryFollows = () => {
     }
   }
 
-  const history = ({ accountId, positions }: HistorySelection): ReadonlyArray<FilledCopy> => {
-    const wanted = positions === null ? null : new Set(positions.map(({ followId, mint }) => `${followId} ${mint}`))
+  const history = ({ accountId, of }: HistorySelection): ReadonlyArray<FilledCopy> => {
+    const isWanted = ({ followId, mint }: FilledCopy): boolean => {
+      if (of === "all") {
+        return true
+      }
+      return "followId" in of
+        ? of.followId === followId
+        : of.positions.some((position) => position.followId === followId && position.mint === mint)
+    }
     return ofAccount(accountId)
       .flatMap((fill) => filledCopyOf(fill) ?? [])
-      .filter(({ followId, mint }) => wanted === null || wanted.has(`${followId} ${mint}`))
+      .filter(isWanted)
       .toSorted(inOrder)
   }
 

@@ -9,6 +9,7 @@ import type { Evaluator } from "../alerts/Evaluator.ts"
 import type { AlertStore } from "../alerts/AlertStore.ts"
 import { Api } from "../api/Api.ts"
 import type { CalloutStore } from "../callouts/CalloutStore.ts"
+import type { CopyReader } from "../copying/CopyReader.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
 import type { MarketReader } from "../market/MarketReader.ts"
 import type { TopTraders as TraderRankings } from "../market/TopTraders.ts"
@@ -25,6 +26,7 @@ import { routerConfig } from "./allowedMethods.ts"
 import * as Authorization from "./Authorization.ts"
 import * as Callouts from "./Callouts.ts"
 import * as Closed from "./Closed.ts"
+import * as Copying from "./Copying.ts"
 import * as Documents from "./Documents.ts"
 import { Drain } from "./Drain.ts"
 import * as Edge from "./Edge.ts"
@@ -47,6 +49,7 @@ export type Capabilities =
   | AlertStore
   | CalloutStore
   | ChainFeed
+  | CopyReader
   | Evaluator
   | FundingClient
   | Idempotency
@@ -88,6 +91,7 @@ const handlers = Layer.mergeAll(
   TopTraders.layer,
   Perps.layer,
   Callouts.layer,
+  Copying.layer,
   Alerts.layer,
   Closed.layer
 )

@@ -48,7 +48,7 @@ describe.runIf(TestDatabase.isAvailable)("the follows of a database", { concurre
       for (const question of [
         store.find("acct_a", "cf_shared"),
         store.follows({ accountId: "acct_a", status: null, limit: 5, after: null }),
-        store.history({ accountId: "acct_a", positions: null })
+        store.history({ accountId: "acct_a", of: "all" })
       ]) {
         const [took, error] = yield* Effect.timed(Effect.flip<unknown, { readonly _tag: string }, never>(question))
         assert.strictEqual(error._tag, "FollowStoreUnavailable")

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer } from "effect"
-import { FollowStore } from "../../src/copying/FollowStore.ts"
+import { FollowStore, type HistorySelection } from "../../src/copying/FollowStore.ts"
 import type { CopyFill, CopyPlace, FillSelection, FollowSelection, NewFollow } from "../../src/domain/Copying.ts"
 import { addressOf } from "../callouts/callouts.ts"
 import { copyOf, followOf, START } from "./copies.ts"
@@ -102,8 +102,8 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
         assert.deepStrictEqual(yield* follows({ accountId: "acct_thief" }), [[]])
         assert.deepStrictEqual(yield* fills({ accountId: "acct_thief", followId: "cf_mine" }), [[]])
         const positions = [{ followId: "cf_mine", mint: addressOf(1) }]
-        assert.deepStrictEqual(yield* copies.history({ accountId: "acct_thief", positions }), [])
-        assert.strictEqual((yield* copies.history({ accountId: "acct_mine", positions })).length, 1)
+        assert.deepStrictEqual(yield* copies.history({ accountId: "acct_thief", of: { positions } }), [])
+        assert.strictEqual((yield* copies.history({ accountId: "acct_mine", of: { positions } })).length, 1)
       })
     )
 
@@ -186,7 +186,7 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
         assert.isTrue(yield* copies.recordFill(pending))
         assert.isFalse(yield* copies.recordFill(pending))
         assert.deepStrictEqual(yield* seen, { filled: 0, failed: 0, skipped: 0 })
-        assert.deepStrictEqual(yield* copies.history({ accountId: "acct_pend", positions: null }), [])
+        assert.deepStrictEqual(yield* copies.history({ accountId: "acct_pend", of: "all" }), [])
         assert.isTrue(yield* copies.recordFill(filled))
         assert.isFalse(yield* copies.recordFill(failed))
         assert.isFalse(yield* copies.recordFill(pending))
@@ -268,12 +268,13 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
         for (const fill of [sold("cf_h1", 9), sold("cf_h2", 3), sold("cf_h1", 10), sold("cf_h1", 2, addressOf(2))]) {
           yield* copies.recordFill(fill)
         }
-        const amounts = (positions: Parameters<typeof copies.history>[0]["positions"]) =>
-          Effect.map(copies.history({ accountId, positions }), (rows) => rows.map(({ amount }) => amount))
-        assert.deepStrictEqual(yield* amounts(null), [2n, 3n, 9n, 10n])
-        assert.deepStrictEqual(yield* amounts([{ followId: "cf_h1", mint: addressOf(1) }]), [9n, 10n])
-        assert.deepStrictEqual(yield* amounts([]), [])
-        const [first] = yield* copies.history({ accountId, positions: null })
+        const amounts = (of: HistorySelection["of"]) =>
+          Effect.map(copies.history({ accountId, of }), (rows) => rows.map(({ amount }) => amount))
+        assert.deepStrictEqual(yield* amounts("all"), [2n, 3n, 9n, 10n])
+        assert.deepStrictEqual(yield* amounts({ followId: "cf_h1" }), [2n, 9n, 10n])
+        assert.deepStrictEqual(yield* amounts({ positions: [{ followId: "cf_h1", mint: addressOf(1) }] }), [9n, 10n])
+        assert.deepStrictEqual(yield* amounts({ positions: [] }), [])
+        const [first] = yield* copies.history({ accountId, of: "all" })
         assert.deepStrictEqual(first, {
           id: "fl_h1_00002",
           followId: "cf_h1",

@@ -10,6 +10,7 @@ import { WalletBatch } from "../../src/access/WalletBatch.ts"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
+import { CopyReader } from "../../src/copying/CopyReader.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { MarketReader } from "../../src/market/MarketReader.ts"
 import { TopTraders } from "../../src/market/TopTraders.ts"
@@ -85,6 +86,13 @@ const noAlerts = Layer.merge(
   })
 )
 
+const noCopying = Layer.succeed(CopyReader, {
+  follows: () => Effect.die("this test has no follows"),
+  follow: () => Effect.die("this test has no follows"),
+  fills: () => Effect.die("this test has no follows"),
+  pnl: () => Effect.die("this test has no follows")
+})
+
 /** What a test puts in place of the defaults. */
 export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
@@ -97,6 +105,7 @@ export interface World {
   readonly callouts?: Layer.Layer<CalloutStore>
   readonly alerts?: Layer.Layer<AlertStore | Evaluator>
   readonly idempotency?: Layer.Layer<Idempotency>
+  readonly copying?: Layer.Layer<CopyReader>
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly market?: Layer.Layer<MarketReader | TopTraders>
@@ -108,6 +117,7 @@ export type Capable =
   | AlertStore
   | CalloutStore
   | ChainFeed
+  | CopyReader
   | Evaluator
   | FundingClient
   | Idempotency
@@ -133,6 +143,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.statuses ?? TransactionStatus.layerUnreachable,
     world.perps ?? PerpsVenues.layer([]),
     world.callouts ?? CalloutStore.layerMemory,
+    world.copying ?? noCopying,
     world.alerts ?? noAlerts,
     world.idempotency ?? Idempotency.layerMemory,
     world.tokens ?? noTokens,

@@ -8,6 +8,8 @@ import { WalletBatch } from "../../../src/access/WalletBatch.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
+import { CopyReader } from "../../../src/copying/CopyReader.ts"
+import { FollowStore } from "../../../src/copying/FollowStore.ts"
 import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { EvmCandles } from "../../../src/market/EvmCandles.ts"
 import { MarketReader } from "../../../src/market/MarketReader.ts"
@@ -43,6 +45,11 @@ const alerts = Evaluator.layer.pipe(
   Layer.provide(warmMarket)
 )
 
+const copyingOverMarket = CopyReader.layer.pipe(
+  Layer.provide([FollowStore.layerMemory, PriceBook.layer, TokenBook.layer]),
+  Layer.provide(warmMarket)
+)
+
 const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
@@ -53,6 +60,7 @@ const serving = Server.layer.pipe(
     FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
+    copyingOverMarket,
     Idempotency.layerMemory,
     alerts,
     warmMarket,

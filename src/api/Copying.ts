@@ -1,0 +1,179 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
+import { Atomic } from "../domain/Amount.ts"
+import { CopyGrouping, CopyWindow, FillReason, FillSide, FillStatus, Follow, FollowStatus } from "../domain/Copying.ts"
+import { CopyPnlReport } from "../domain/CopyPnl.ts"
+import { Coverage, Decimal, Status } from "../domain/Scalar.ts"
+import { Authorization, Scope } from "./Authorization.ts"
+import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { DataUnavailable, FollowNotFound, InvalidCursor } from "./problems.ts"
+
+/** Where a caller leaves something out, this is what is meant. */
+export const defaults = { follows: 50, fills: 50, groups: 50, window: "30d", groupBy: "none" } as const
+
+const Usd = Schema.NullOr(Decimal)
+
+/** One trade of a leader, and what was made of it. */
+export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
+  Schema.Struct({
+    id: Schema.String,
+    followId: Schema.String,
+    mint: Address,
+    side: FillSide,
+    status: FillStatus,
+    reason: Schema.NullOr(FillReason),
+    leader: Schema.Struct({
+      wallet: Address,
+      signature: Schema.String,
+      slot: Schema.Int,
+      atMs: Schema.Int,
+      priceUsd: Usd,
+      valueUsd: Usd
+    }),
+    execution: Schema.NullOr(
+      Schema.Struct({
+        signature: Schema.String,
+        slot: Schema.Int,
+        atMs: Schema.Int,
+        inMint: Address,
+        inAmount: Atomic,
+        outMint: Address,
+        outAmount: Atomic,
+        priceUsd: Usd,
+        valueUsd: Usd.annotate({ description: "What changed hands, fees beside it." }),
+        feeUsd: Usd
+      })
+    ).annotate({ description: "Null unless pending or filled." }),
+    latencyMs: Schema.NullOr(Schema.Int).annotate({ description: "From the leader's trade to its copy." }),
+    slippageVsLeaderPct: Usd.annotate({
+      description: "Percent of the leader's price by which the copy's was worse; negative when it was better."
+    }),
+    realized: Usd.annotate({
+      description: "What a sale made by average cost, all fees inside; null for a purchase and for an unknown basis."
+    })
+  }).annotate({ identifier: "CopyFill", description: "One trade of a leader, and what was made of it." })
+) {}
+
+const Meta = Schema.Struct({
+  requestId: Schema.String.annotate({ format: "uuid" }),
+  methodVersion: Schema.Literal("public-copy-v1"),
+  executionAuthority: Schema.Literal("none"),
+  observedAtMs: Schema.Int.annotate({ description: "When the records were read." }),
+  status: Status,
+  coverage: Coverage
+})
+
+/** One page of follows. */
+export class CopyFollows extends Schema.Opaque<CopyFollows>()(
+  Schema.Struct({ data: Schema.Array(Follow), nextCursor: NextCursor, meta: Meta }).annotate({
+    identifier: "CopyFollows",
+    description: "One page of follows."
+  })
+) {}
+
+/** One follow. */
+export class CopyFollowAnswer extends Schema.Opaque<CopyFollowAnswer>()(
+  Schema.Struct({ data: Follow, meta: Meta }).annotate({ identifier: "CopyFollowAnswer", description: "One follow." })
+) {}
+
+/** One page of fills. */
+export class CopyFills extends Schema.Opaque<CopyFills>()(
+  Schema.Struct({ data: Schema.Array(CopyFillItem), nextCursor: NextCursor, meta: Meta }).annotate({
+    identifier: "CopyFills",
+    description: "One page of fills."
+  })
+) {}
+
+/** What copying made. */
+export class CopyPnlAnswer extends Schema.Opaque<CopyPnlAnswer>()(
+  Schema.Struct({ data: CopyPnlReport, nextCursor: NextCursor, meta: Meta }).annotate({
+    identifier: "CopyPnlAnswer",
+    description: "What copying made."
+  })
+) {}
+
+const followId = Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "an id" })).annotate({
+  description: "Only those of this follow."
+})
+
+const time = (description: string) =>
+  IntegerParameter(0, 253_402_300_799_999).pipe(Schema.annotateEncoded({ description }))
+
+/** Which follows are wanted. */
+export const FollowsQuery = Schema.Struct({
+  status: Schema.optionalKey(FollowStatus),
+  limit: Schema.optionalKey(LimitParameter(100, defaults.follows)),
+  cursor: Schema.optionalKey(CursorParameter)
+})
+
+/** Which fills are wanted. */
+export const FillsQuery = Schema.Struct({
+  followId: Schema.optionalKey(followId),
+  mint: Schema.optionalKey(Address),
+  status: Schema.optionalKey(FillStatus),
+  sinceMs: Schema.optionalKey(time("The first millisecond of the leaders' trades.")),
+  untilMs: Schema.optionalKey(time("The last millisecond of the leaders' trades.")),
+  limit: Schema.optionalKey(LimitParameter(200, defaults.fills)),
+  cursor: Schema.optionalKey(CursorParameter)
+}).check(
+  Schema.makeFilter(
+    ({ sinceMs = 0, untilMs = sinceMs }) =>
+      sinceMs <= untilMs || refuse("untilMs", "conflict", "untilMs must not be before sinceMs.")
+  )
+)
+
+/** Which profit and loss is wanted. */
+export const CopyPnlQuery = Schema.Struct({
+  window: Schema.optionalKey(
+    CopyWindow.annotate({ description: `Which sales count. ${defaults.window} unless given.` })
+  ),
+  followId: Schema.optionalKey(followId),
+  groupBy: Schema.optionalKey(
+    CopyGrouping.annotate({ description: `What groups are made of. ${defaults.groupBy} unless given.` })
+  ),
+  limit: Schema.optionalKey(LimitParameter(100, defaults.groups)),
+  cursor: Schema.optionalKey(CursorParameter)
+}).check(
+  Schema.makeFilter(({ cursor, groupBy = defaults.groupBy, limit }) =>
+    groupBy === "none"
+      ? [
+          ...(limit === undefined ? [] : [refuse("limit", "conflict", "limit needs groups.")]),
+          ...(cursor === undefined ? [] : [refuse("cursor", "conflict", "cursor needs groups.")])
+        ]
+      : undefined
+  )
+)
+
+/** Copy trading of the owner of the key. Reads only: no call starts, changes or stops copying. */
+export class CopyingGroup extends HttpApiGroup.make("copying")
+  .add(
+    HttpApiEndpoint.get("follows", "/api/v1/copy/follows", {
+      query: FollowsQuery,
+      success: CopyFollows,
+      error: [InvalidCursor, DataUnavailable]
+    }).annotate(OpenApi.Summary, "The wallets that the account follows"),
+    HttpApiEndpoint.get("follow", "/api/v1/copy/follows/:id", {
+      params: { id: Schema.String.annotate({ description: "The id of a follow." }) },
+      query: NoQuery,
+      success: CopyFollowAnswer,
+      error: [FollowNotFound, DataUnavailable]
+    }).annotate(OpenApi.Summary, "One wallet that the account follows"),
+    HttpApiEndpoint.get("fills", "/api/v1/copy/fills", {
+      query: FillsQuery,
+      success: CopyFills,
+      error: [InvalidCursor, FollowNotFound, DataUnavailable]
+    }).annotate(OpenApi.Summary, "What was copied, and what was not"),
+    HttpApiEndpoint.get("pnl", "/api/v1/copy/pnl", {
+      query: CopyPnlQuery,
+      success: CopyPnlAnswer,
+      error: [InvalidCursor, FollowNotFound, DataUnavailable]
+    }).annotate(OpenApi.Summary, "What copying made")
+  )
+  .annotateEndpoints(Scope, ["copy.read"])
+  .middleware(Authorization)
+  .annotate(
+    OpenApi.Description,
+    "Copy trading of the owner of the key. Reads only: no call starts, changes or stops copying."
+  ) {}

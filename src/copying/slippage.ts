@@ -1,0 +1,27 @@
+import type { FillSide } from "../domain/Copying.ts"
+import { tenTo } from "../domain/decimal.ts"
+import { divide, type Rational, decimalText } from "../domain/rational.ts"
+import type { Decimal } from "../domain/Scalar.ts"
+
+/** Decimal text as a fraction. */
+const rationalOf = (text: Decimal): Rational => {
+  const [whole = "", fraction = ""] = text.split(".")
+  return { numerator: BigInt(whole + fraction), denominator: tenTo(fraction.length) }
+}
+
+/**
+ * How much worse a copy's price was than its leader's, in percent of the leader's: dearer for a purchase, cheaper for a
+ * sale. Negative when it was better; null when the leader's price is nothing.
+ */
+export const slippageVsLeader = (
+  side: FillSide,
+  prices: { readonly leader: Decimal; readonly copy: Decimal }
+): Decimal | null => {
+  const leader = rationalOf(prices.leader)
+  if (leader.numerator === 0n) {
+    return null
+  }
+  const { denominator, numerator } = divide(rationalOf(prices.copy), leader)
+  const dearer = numerator - denominator
+  return decimalText({ numerator: (side === "buy" ? dearer : -dearer) * 100n, denominator })
+}

@@ -1,0 +1,62 @@
+/** A copy reader over memory, with prices and names of the test's choice. */
+import { Effect, Layer } from "effect"
+import { CopyReader } from "../../src/copying/CopyReader.ts"
+import { FollowStore } from "../../src/copying/FollowStore.ts"
+import { FollowStoreUnavailable } from "../../src/domain/Copying.ts"
+import type { Mint } from "../../src/domain/Address.ts"
+import { PriceBook } from "../../src/tokens/PriceBook.ts"
+import { TokenBook } from "../../src/tokens/TokenBook.ts"
+
+/** What a test's market knows. */
+export interface CopyMarket {
+  /** Micro-dollars of one smallest unit. */
+  readonly price: (mint: Mint) => bigint | null
+  readonly isStale?: () => boolean
+  readonly symbol?: (mint: Mint) => string | null
+  /** Hears what prices and names were asked for. */
+  readonly warmed?: (mint: Mint) => void
+}
+
+const pricesOf = ({ isStale = () => false, price, warmed = () => undefined }: CopyMarket) =>
+  Layer.succeed(PriceBook, {
+    at: () => ({
+      of: (mint) => {
+        const micros = price(mint)
+        return micros === null ? null : { sol: null, usd: { numerator: micros, denominator: 1n } }
+      },
+      lifetime: null,
+      isStale: isStale(),
+      silentMs: 0,
+      clock: { slot: 1, epoch: 0, unixTimestamp: 0 }
+    }),
+    warm: (mint) => Effect.sync(() => warmed(mint))
+  })
+
+const namesOf = ({ symbol = () => null, warmed = () => undefined }: CopyMarket) =>
+  Layer.succeed(TokenBook, {
+    read: (mint) => {
+      const name = symbol(mint)
+      const observation = { slot: 1, observedAtMs: 1 }
+      const metadata = { name, symbol: name, uri: null }
+      return name === null ? null : { _tag: "Token", facts: null, metadata, observation }
+    },
+    commitment: "confirmed",
+    warm: (mint) => Effect.sync(() => warmed(mint))
+  })
+
+/** A reader with the store that it reads from. */
+export const readerOver = (market: CopyMarket, store: Layer.Layer<FollowStore> = FollowStore.layerMemory) =>
+  CopyReader.layer.pipe(Layer.provideMerge(store), Layer.provide([pricesOf(market), namesOf(market)]))
+
+const down = () => new FollowStoreUnavailable({ cause: new Error("away") })
+
+/** A store that answers nothing. */
+export const storeAway = Layer.succeed(FollowStore, {
+  recordFollow: down,
+  recordFill: down,
+  forgetOthers: down,
+  find: down,
+  follows: down,
+  fills: down,
+  history: down
+})
