@@ -98,7 +98,8 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:querystring": ["server"],
   "node:sqlite": ["postgres"],
   "node:worker_threads": ["solana"],
-  "node:zlib": ["access"]
+  "node:zlib": ["access"],
+  ws: ["server"]
 }
 
 const folderOf = (file: string) => file.split("/")[1] ?? ""
