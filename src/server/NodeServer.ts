@@ -9,6 +9,7 @@ import type { Handle } from "./expressQuote.ts"
 import { parserOptions, refuseWithEnvelope } from "./parserRefusals.ts"
 import { PlainResponse } from "./PlainResponse.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import type { Upgrade } from "./TrackerSocket.ts"
 import { makeTurnstile, type Turnstile } from "./turnstile.ts"
 
 /** Where the service listens. */
@@ -105,8 +106,15 @@ const portOf = (server: Server): number => {
 const withoutServices = (context: Context.Context<never>): Context.Context<never> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("fathom/"))))
 
-/** Listens until the scope closes, and drains before it does. `express` may answer some requests before the app. */
-export const serve = Effect.fnUntraced(function* (app: App, express: (road: Handle) => Handle = (road) => road) {
+/**
+ * Listens until the scope closes, and drains before it does. `express` may answer some requests before the app; `upgrade`
+ * takes the connections that are for it.
+ */
+export const serve = Effect.fnUntraced(function* (
+  app: App,
+  express: (road: Handle) => Handle = (road) => road,
+  upgrade?: Upgrade
+) {
   const settings = yield* Settings
   const drain = yield* Drain
   const nextId = yield* RequestIds
@@ -117,7 +125,7 @@ export const serve = Effect.fnUntraced(function* (app: App, express: (road: Hand
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
   const turnstile = makeTurnstile(express(handle))
-  refuseWithEnvelope(server, nextId, turnstile.handle)
+  refuseWithEnvelope(server, nextId, turnstile.handle, upgrade)
 
   yield* Effect.acquireRelease(listen(server, settings), () => shutDown({ drain, server, settings, turnstile }))
   const port = portOf(server)

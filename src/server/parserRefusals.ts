@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { ErrorCode } from "../api/catalogue.ts"
 import { asText, plainAnswer, type PlainAnswer } from "./plainAnswer.ts"
+import type { Upgrade } from "./TrackerSocket.ts"
 
 interface ParserError extends Error {
   readonly code?: string
@@ -56,11 +57,15 @@ const headerBytes = ({ rawHeaders }: IncomingMessage): number => rawHeaders.redu
 /** Whether the upgrade is one that may simply not happen: HTTP/2 over cleartext, which clients offer unasked. */
 const isOffer = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === "h2c"
 
-/** Has the server refuse in the contract's envelope whatever is no request, and hand the rest to `handle`. */
+/**
+ * Has the server refuse in the contract's envelope whatever is no request, and hand the rest to `handle`. A connection that
+ * wants to be something else goes to `upgrade`.
+ */
 export const refuseWithEnvelope = (
   server: Server,
   nextId: () => string,
-  handle: (request: IncomingMessage, response: ServerResponse) => void
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  upgrade: Upgrade = () => false
 ): void => {
   const answer = (code: ErrorCode, headers?: Record<string, string>, message?: string) =>
     plainAnswer(code, { id: nextId(), headers, message })
@@ -76,7 +81,14 @@ export const refuseWithEnvelope = (
   })
   server.on("checkExpectation", (_request, response) => send(response, answer("expectation_failed")))
   server.on("connect", (_request, socket) => last(socket, answer("method_not_allowed", { allow: METHODS })))
-  server.on("upgrade", (_request, socket) => last(socket, answer("upgrade_required", { upgrade: "HTTP/1.1" })))
+  server.on("upgrade", (request, socket, head) => {
+    if (lacksHost(request)) {
+      return last(socket, answer("invalid_request", undefined, "The Host header is required."))
+    }
+    if (!upgrade(request, socket, head)) {
+      last(socket, answer("upgrade_required", { upgrade: "HTTP/1.1" }))
+    }
+  })
   server.on("clientError", (error: ParserError, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
       return socket.destroy()

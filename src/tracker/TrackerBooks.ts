@@ -8,7 +8,7 @@ import type { BlockTransaction } from "../solana/BlockFeed.ts"
 import type { Prices } from "../tokens/PriceBook.ts"
 import type { TokenState } from "../tokens/TokenShelf.ts"
 import { LiveFigures, type Step } from "./LiveFigures.ts"
-import type { RecentTrades, WalletStanding } from "./TrackerFeed.ts"
+import type { Asked, RecentTrades, Standing } from "./TrackerFeed.ts"
 import {
   balanceUpdate,
   type Mark,
@@ -103,34 +103,48 @@ export class TrackerBooks {
     this.#figures.reset()
   }
 
-  tradesOf(wallets: ReadonlyArray<Address>, limit: number): RecentTrades {
-    const ledgers = wallets.flatMap((wallet) => this.#ledgers.get(wallet) ?? [])
-    const newest = ledgers
-      .flatMap(({ trades }) => trades.slice(-limit))
+  tradesOf(asked: ReadonlyArray<Asked>, limit: number): RecentTrades {
+    const trades = this.newestOf(asked, limit, limit)
+    return {
+      trades,
+      oldestTs: trades.at(-1)?.ts ?? null,
+      newestTs: trades[0]?.ts ?? null,
+      // What was dropped is older than what is held.
+      truncated: asked.some(({ sinceMs, wallet }) => {
+        const ledger = this.#ledgers.get(wallet)
+        return ledger?.truncated === true && (ledger.trades[0]?.timeMs ?? 0) >= sinceMs
+      })
+    }
+  }
+
+  newestOf(asked: ReadonlyArray<Asked>, each: number, limit: number): ReadonlyArray<TrackerTrade> {
+    return asked
+      .flatMap(({ sinceMs, wallet }) => {
+        const trades = this.#ledgers.get(wallet)?.trades.slice(-each) ?? []
+        return trades.filter(({ timeMs }) => timeMs >= sinceMs)
+      })
       .toSorted((a, b) => b.timeMs - a.timeMs || b.slot - a.slot || b.index - a.index)
       .slice(0, limit)
-    return {
-      trades: newest.map((trade) => this.#tradeOf(trade)),
-      oldestTs: newest.at(-1)?.timeMs ?? null,
-      newestTs: newest[0]?.timeMs ?? null,
-      truncated: ledgers.some(({ truncated }) => truncated)
-    }
+      .map((trade) => this.#tradeOf(trade))
   }
 
   lastEventAtMs(wallet: Address): number | null {
     return this.#ledgers.get(wallet)?.lastEventAtMs ?? null
   }
 
-  standingOf(wallet: Address, nowMs: number): WalletStanding {
+  standingOf(wallets: ReadonlyArray<Address>, limit: number, nowMs: number): Standing {
     const marks = this.#marksAt(nowMs)
-    const ledger = this.#ledgers.get(wallet) ?? new WalletLedger(wallet)
-    const held = Array.from(ledger.positions.values()).toReversed()
-    return {
-      pnl: held.map(({ position }) =>
-        pnlBody({ ledger, position, mark: marks(position.mint), trigger: "resync", nowMs })
-      ),
-      summary: pnlSummaryBody(ledger, marks, nowMs)
-    }
+    const ledgers = wallets.map((wallet) => this.#ledgers.get(wallet) ?? new WalletLedger(wallet))
+    const pnl = ledgers
+      .toSorted((a, b) => (b.lastEventAtMs ?? 0) - (a.lastEventAtMs ?? 0))
+      .flatMap((ledger) =>
+        Array.from(ledger.positions.values())
+          .toReversed()
+          .map(({ position }) => ({ ledger, position }))
+      )
+      .slice(0, limit)
+      .map((held) => pnlBody({ ...held, mark: marks(held.position.mint), trigger: "resync", nowMs }))
+    return { pnl, summaries: ledgers.map((ledger) => pnlSummaryBody(ledger, marks, nowMs)) }
   }
 
   #trade(trade: TapeTrade, { events, wants }: Step): HeldPosition | null {

@@ -14,15 +14,22 @@ export interface RecentTrades {
   readonly trades: ReadonlyArray<TrackerTrade>
   readonly oldestTs: number | null
   readonly newestTs: number | null
-  /** Whether older trades of one of the wallets were seen and are no longer held. */
+  /** Whether older trades of one of the wallets, since its moment, were seen and are no longer held. */
   readonly truncated: boolean
 }
 
-/** How what one wallet holds stands. */
-export interface WalletStanding {
-  /** Of every position, the one that traded last first. */
+/** A wallet, and since when what it did is asked for, in milliseconds. */
+export interface Asked {
+  readonly wallet: Address
+  readonly sinceMs: number
+}
+
+/** How what some wallets hold stands. */
+export interface Standing {
+  /** Positions, those of the wallet that acted last first, and of each the one that traded last first. */
   readonly pnl: ReadonlyArray<PnlBody>
-  readonly summary: PnlSummaryBody
+  /** One for each wallet, in the order asked. */
+  readonly summaries: ReadonlyArray<PnlSummaryBody>
 }
 
 /** How well the chain is heard. */
@@ -47,13 +54,15 @@ export interface LiveFollower {
 export class TrackerFeed extends Context.Service<
   TrackerFeed,
   {
-    /** The newest trades of these wallets together, of about 250 held for each. */
-    tradesOf(wallets: ReadonlyArray<Address>, limit: number): RecentTrades
+    /** The newest trades of these wallets together, each since its moment, of about 250 held for each. */
+    tradesOf(asked: ReadonlyArray<Asked>, limit: number): RecentTrades
     /** Block time of the newest activity since the wallet is tracked; null when none was seen. */
     lastEventAtMs(wallet: Address): number | null
     health(nowMs: number): FeedHealth
-    /** Positions at the marks of now, by the trades seen since the wallet is tracked. */
-    standingOf(wallet: Address, nowMs: number): WalletStanding
+    /** The newest trades of these wallets together, at most so many of each. Newest first. */
+    newestOf(asked: ReadonlyArray<Asked>, each: number, limit: number): ReadonlyArray<TrackerTrade>
+    /** At most so many positions at the marks of now, by the trades seen since anyone tracks their wallets. */
+    standingOf(wallets: ReadonlyArray<Address>, limit: number, nowMs: number): Standing
     /** Wallets that did something, each once a block, from the moment of subscription. */
     readonly activity: Stream.Stream<{ readonly wallet: Address; readonly atMs: number }>
     /** Tells the follower until the scope closes. */
@@ -120,9 +129,10 @@ export class TrackerFeed extends Context.Service<
       yield* Effect.sync(() => books.forget()).pipe(Effect.delay(FORGET_EVERY), Effect.forever, Effect.forkScoped)
 
       return TrackerFeed.of({
-        tradesOf: (wallets, limit) => books.tradesOf(wallets, limit),
+        tradesOf: (asked, limit) => books.tradesOf(asked, limit),
         lastEventAtMs: (wallet) => books.lastEventAtMs(wallet),
-        standingOf: (wallet, nowMs) => books.standingOf(wallet, nowMs),
+        newestOf: (asked, each, limit) => books.newestOf(asked, each, limit),
+        standingOf: (wallets, limit, nowMs) => books.standingOf(wallets, limit, nowMs),
         health: (nowMs) => ({
           ingestLagMs: newestMs === null ? null : Math.max(0, nowMs - newestMs),
           heardAtMs: tape.heardAtMs()

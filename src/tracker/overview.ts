@@ -39,9 +39,11 @@ const byAge = (a: TrackerGroup, b: TrackerGroup): number =>
 const newestFirst = (a: TrackedWallet, b: TrackedWallet): number =>
   b.addedAtMs - a.addedAtMs || wordOrder(a.wallet, b.wallet)
 
-/** Block times are whole seconds, so what happened in the second of the adding counts as since then. */
-export const happenedSince = (addedAtMs: number, eventAtMs: number): boolean =>
-  eventAtMs >= addedAtMs - (addedAtMs % 1000)
+/** The beginning of a second: block times say no more than the second. */
+export const secondOf = (timeMs: number): number => timeMs - (timeMs % 1000)
+
+/** Whether it is of the time that a wallet has been tracked; the second of the adding counts. */
+export const happenedSince = (addedAtMs: number, eventAtMs: number): boolean => eventAtMs >= secondOf(addedAtMs)
 
 const shown = ({ groups, ...kept }: KeptWallet): TrackedWallet => ({
   ...kept,
@@ -78,7 +80,8 @@ export const withActivity = (tracked: TrackedWallet, eventAtMs: number | null): 
     ? tracked
     : { ...tracked, status: "live", lastEventAtMs: eventAtMs }
 
-const stateOf = ({ heardAtMs, ingestLagMs }: FeedHealth, nowMs: number): TrackerStatus["state"] => {
+/** How well the chain is heard: late, not at all, or in time. */
+export const healthState = ({ heardAtMs, ingestLagMs }: FeedHealth, nowMs: number): TrackerStatus["state"] => {
   if (heardAtMs === null || nowMs - heardAtMs >= DOWN_MS) {
     return "down"
   }
@@ -89,7 +92,7 @@ const stateOf = ({ heardAtMs, ingestLagMs }: FeedHealth, nowMs: number): Tracker
 export const statusOf = (wallets: ReadonlyArray<TrackedWallet>, health: FeedHealth, nowMs: number): TrackerStatus => {
   const live = wallets.filter(({ status }) => status === "live")
   return {
-    state: wallets.length === 0 ? "idle" : stateOf(health, nowMs),
+    state: wallets.length === 0 ? "idle" : healthState(health, nowMs),
     walletsTracked: wallets.length,
     walletsLive: live.length,
     walletsPending: wallets.length - live.length,

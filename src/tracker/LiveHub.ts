@@ -1,0 +1,262 @@
+import type { Address } from "../domain/Address.ts"
+import type { LiveEvent, LiveGap, SnapshotReason } from "../domain/LiveFrame.ts"
+import type { TrackedWallet } from "../domain/Tracker.ts"
+import { FrameArchive, KEPT_MS } from "./FrameArchive.ts"
+import { type CloseCode, type ConnectionOwner, LiveConnection, type LiveWire } from "./LiveConnection.ts"
+import { frameOf, type SharedFrame, snapshotFrame } from "./liveFrames.ts"
+import { LiveStream, MOST_KEPT } from "./LiveStream.ts"
+import { SourceWatch } from "./SourceWatch.ts"
+import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
+import type { Grant } from "./Tickets.ts"
+import type { LiveFollower } from "./TrackerFeed.ts"
+
+/** How many connections a key may have; one more takes the place of the oldest. */
+export const MOST_PER_KEY = 5
+
+/** What bounds the live side of one process. */
+export interface HubLimits {
+  /** Bytes of frames that can be sent again, over all streams. */
+  readonly replayBytes: number
+  readonly sockets: number
+}
+
+/**
+ * Every live stream of this process and who reads it. Plain and synchronous: it is told what happened and when, and never
+ * waits. A frame is spelled once, however many streams it goes to.
+ */
+export class LiveHub implements LiveFollower, ConnectionOwner {
+  readonly #sources: SnapshotSources
+  readonly #limits: HubLimits
+  readonly #archive: FrameArchive
+  readonly #source = new SourceWatch()
+  readonly #streams = new Map<string, LiveStream>()
+  readonly #byWallet = new Map<Address, Set<LiveStream>>()
+  // Of each key the oldest first.
+  readonly #byKey = new Map<string, Set<LiveConnection>>()
+
+  constructor(sources: SnapshotSources, limits: HubLimits) {
+    this.#sources = sources
+    this.#limits = limits
+    this.#archive = new FrameArchive(limits.replayBytes)
+  }
+
+  /** Connections that are open. */
+  get connections(): ReadonlyArray<LiveConnection> {
+    return Array.from(this.#byKey.values()).flatMap((some) => Array.from(some))
+  }
+
+  get streams(): Iterable<LiveStream> {
+    return this.#streams.values()
+  }
+
+  /** Bytes held to be sent again. */
+  get replayBytes(): number {
+    return this.#archive.bytes
+  }
+
+  /** Begins a stream and tells its first snapshot; null when there is no room for another connection. */
+  open(grant: Grant, items: ReadonlyArray<TrackedWallet>, wire: LiveWire, nowMs: number): LiveConnection | null {
+    if (this.connections.length >= this.#limits.sockets) {
+      return null
+    }
+    const stream = new LiveStream(grant, nowMs)
+    const connection = new LiveConnection(stream, wire, this, nowMs)
+    stream.connection = connection
+    this.#streams.set(grant.streamId, stream)
+    const others = this.#byKey.get(grant.keyId) ?? new Set<LiveConnection>()
+    this.#byKey.set(grant.keyId, others.add(connection))
+    const [oldest] = others
+    if (others.size > MOST_PER_KEY && oldest !== undefined) {
+      oldest.close(4409, "replaced by a newer connection")
+      this.closed(oldest, nowMs)
+    }
+    this.#list(stream, items)
+    this.#tellSnapshot(stream, "connect", null, nowMs)
+    return connection
+  }
+
+  /** The connection is gone. Its stream goes on for a while, for who comes back. */
+  closed(connection: LiveConnection, nowMs: number): void {
+    const others = this.#byKey.get(connection.keyId)
+    others?.delete(connection)
+    if (others?.size === 0) {
+      this.#byKey.delete(connection.keyId)
+    }
+    const { stream } = connection
+    if (stream.connection === connection) {
+      stream.connection = null
+      stream.left = { atMs: nowMs, seq: stream.last }
+    }
+  }
+
+  wants(wallet: Address): boolean {
+    return this.#byWallet.has(wallet)
+  }
+
+  take(events: ReadonlyArray<LiveEvent>, nowMs: number): void {
+    const batches = new Map<LiveStream, Array<SharedFrame>>()
+    const told: Array<SharedFrame> = []
+    for (const event of events) {
+      const streams = this.#byWallet.get(event.wallet)
+      if (streams === undefined) {
+        continue
+      }
+      const frame = frameOf(event)
+      told.push(frame)
+      for (const stream of streams) {
+        const batch = batches.get(stream)
+        if (batch === undefined) {
+          batches.set(stream, [frame])
+        } else {
+          batch.push(frame)
+        }
+      }
+    }
+    for (const [stream, frames] of batches) {
+      this.#tell(stream, frames, nowMs)
+    }
+    // Only now: what does not fit is given up at once.
+    told.forEach((frame) => this.#archive.add(frame, nowMs))
+  }
+
+  lost(gap: LiveGap): void {
+    for (const stream of this.#streams.values()) {
+      stream.owed = { ...gap, fromMs: stream.owed?.fromMs ?? gap.fromMs }
+    }
+  }
+
+  /** Tells one stream the snapshot it is owed; false when none is owed any. */
+  settleOne(nowMs: number): boolean {
+    for (const stream of this.#streams.values()) {
+      if (stream.owed !== null) {
+        const gap = stream.owed
+        stream.owed = null
+        this.#tellSnapshot(stream, "resync", gap, nowMs)
+        return true
+      }
+    }
+    return false
+  }
+
+  /** The account tracks other wallets now, or calls them otherwise. */
+  changed(stream: LiveStream, items: ReadonlyArray<TrackedWallet>, nowMs: number): void {
+    if (this.#streams.get(stream.grant.streamId) === stream) {
+      this.#list(stream, items)
+      this.#tellSnapshot(stream, "wallets_changed", null, nowMs)
+    }
+  }
+
+  resume(connection: LiveConnection, streamId: string, seq: number, nowMs: number): void {
+    const { stream: begun } = connection
+    const old = this.#streams.get(streamId)
+    const isOurs =
+      old !== undefined &&
+      old !== begun &&
+      old.grant.accountId === begun.grant.accountId &&
+      old.grant.keyId === begun.grant.keyId &&
+      old.grant.group === begun.grant.group
+    const missed = isOurs ? old.after(seq) : null
+    if (!isOurs || missed === null) {
+      const fromMs = isOurs ? old.openedAtMs : null
+      const reason = isOurs ? ("expired" as const) : ("unknown_stream" as const)
+      this.#tellSnapshot(begun, "resume", { fromMs, toMs: nowMs, reason }, nowMs)
+      return
+    }
+    if (old.connection !== null) {
+      const { connection: stale } = old
+      stale.close(4409, "resumed elsewhere")
+      this.closed(stale, nowMs)
+    }
+    this.#forget(begun)
+    old.connection = connection
+    old.left = null
+    connection.stream = old
+    const snapshot = snapshotFrame(
+      snapshotOf(this.#sources, old, { reason: "resume", resumed: true, gap: null }, nowMs)
+    )
+    connection.replay(snapshot, missed, seq, nowMs)
+  }
+
+  /** Ends what the key has open, and lets nobody come back to it. */
+  revoke(keyId: string, nowMs: number): void {
+    this.#closeAll(this.#byKey.get(keyId) ?? [], 4403, "the key may no longer do this", nowMs)
+    for (const stream of Array.from(this.#streams.values())) {
+      if (stream.grant.keyId === keyId) {
+        this.#forget(stream)
+      }
+    }
+  }
+
+  /** Tells everyone that the service is about to stop. */
+  announceDrain(nowMs: number): void {
+    this.connections.forEach((connection) =>
+      connection.notice("draining", "The service restarts; ask for a new session and resume.", nowMs)
+    )
+  }
+
+  /** Ends everything. */
+  closeAll(code: CloseCode, reason: string, nowMs: number): void {
+    this.#closeAll(this.connections, code, reason, nowMs)
+  }
+
+  /** Time has passed: what is too old is given up, and readers are kept alive. */
+  tick(nowMs: number): void {
+    this.#archive.expire(nowMs)
+    for (const stream of Array.from(this.#streams.values())) {
+      const { last, left } = stream
+      if (left !== null && (nowMs - left.atMs > KEPT_MS || last - left.seq > MOST_KEPT)) {
+        this.#forget(stream)
+      }
+    }
+    const health = this.#sources.health(nowMs)
+    const notice = this.#source.look(health, nowMs)
+    for (const connection of this.connections) {
+      connection.tick(nowMs, health.ingestLagMs)
+      if (notice !== null) {
+        connection.notice(notice.code, notice.message, nowMs)
+      }
+    }
+  }
+
+  #closeAll(connections: Iterable<LiveConnection>, code: CloseCode, reason: string, nowMs: number): void {
+    for (const connection of Array.from(connections)) {
+      connection.close(code, reason)
+      this.closed(connection, nowMs)
+    }
+  }
+
+  #tell(stream: LiveStream, frames: ReadonlyArray<SharedFrame>, nowMs: number): void {
+    const first = stream.push(frames)
+    stream.connection?.deliver(frames, first, nowMs)
+  }
+
+  #tellSnapshot(stream: LiveStream, reason: SnapshotReason, gap: LiveGap | null, nowMs: number): void {
+    const frame = snapshotFrame(snapshotOf(this.#sources, stream, { reason, resumed: false, gap }, nowMs))
+    this.#tell(stream, [frame], nowMs)
+    this.#archive.add(frame, nowMs)
+  }
+
+  #list(stream: LiveStream, items: ReadonlyArray<TrackedWallet>): void {
+    this.#unlist(stream)
+    stream.items = items
+    stream.wallets = new Set(items.map(({ wallet }) => wallet))
+    for (const wallet of stream.wallets) {
+      this.#byWallet.set(wallet, (this.#byWallet.get(wallet) ?? new Set<LiveStream>()).add(stream))
+    }
+  }
+
+  #unlist(stream: LiveStream): void {
+    for (const wallet of stream.wallets) {
+      const streams = this.#byWallet.get(wallet)
+      streams?.delete(stream)
+      if (streams?.size === 0) {
+        this.#byWallet.delete(wallet)
+      }
+    }
+  }
+
+  #forget(stream: LiveStream): void {
+    this.#unlist(stream)
+    this.#streams.delete(stream.grant.streamId)
+  }
+}

@@ -1,0 +1,201 @@
+import { Clock, Config, Context, Duration, Effect, Latch, Layer, Stream } from "effect"
+import { KeyStore } from "../access/KeyStore.ts"
+import { type ApiKey, isActive } from "../domain/ApiKey.ts"
+import type { TrackedWallet } from "../domain/Tracker.ts"
+import type { CloseCode, LiveConnection, LiveWire } from "./LiveConnection.ts"
+import { LiveHub } from "./LiveHub.ts"
+import type { LiveStream } from "./LiveStream.ts"
+import { type Grant, Tickets } from "./Tickets.ts"
+import { TrackerFeed } from "./TrackerFeed.ts"
+import { TrackerStore } from "./TrackerStore.ts"
+
+/** Why there is no connection. */
+export interface Refusal {
+  readonly code: CloseCode
+  readonly reason: string
+}
+
+/** What came of a ticket. */
+export type Admission =
+  | { readonly _tag: "Connected"; readonly connection: LiveConnection }
+  | { readonly _tag: "Refused"; readonly refusal: Refusal }
+
+/** Live connections: who may open one, what keeps it true while it is open, and what ends it. */
+export class LiveSessions extends Context.Service<
+  LiveSessions,
+  {
+    /** Redeems a ticket and tells the first snapshot. */
+    connect(ticket: string, wire: LiveWire): Effect.Effect<Admission>
+    /** The other side is gone. */
+    closed(connection: LiveConnection): Effect.Effect<void>
+    /** Tells everyone that the service stops, waits a moment, and ends every connection. No new one begins. */
+    drain(wait: Duration.Duration): Effect.Effect<void>
+    /** How much is held. */
+    readonly load: () => { readonly connections: number; readonly replayBytes: number }
+  }
+>()("fathom/tracker/LiveSessions") {
+  /**
+   * Settings: `TRACKER_SOCKETS` (10,000) is how many connections this process takes, `TRACKER_REPLAY_BYTES` (256 MiB) how
+   * much of what was told it holds for those who resume.
+   */
+  static readonly layer: Layer.Layer<
+    LiveSessions,
+    Config.ConfigError,
+    KeyStore | Tickets | TrackerFeed | TrackerStore
+  > = Layer.effect(
+    LiveSessions,
+    Effect.gen(function* () {
+      const keys = yield* KeyStore
+      const tickets = yield* Tickets
+      const store = yield* TrackerStore
+      const feed = yield* TrackerFeed
+      const hub = new LiveHub(feed, yield* limits)
+      const owed = yield* Latch.make()
+      const draining = { begun: false }
+      const now = Clock.currentTimeMillis
+
+      yield* feed.follow({
+        wants: (wallet) => hub.wants(wallet),
+        take: (events, nowMs) => hub.take(events, nowMs),
+        lost: (gap) => {
+          hub.lost(gap)
+          owed.openUnsafe()
+        }
+      })
+
+      const itemsOf = ({ accountId, group }: Grant) =>
+        Effect.map(store.overview({ accountId, groupId: group }), ({ wallets }) => wallets)
+
+      /** Whether the key may still do this; `null` when nobody can say. */
+      const mayListen = ({ accountId, keyId }: Pick<Grant, "accountId" | "keyId">) =>
+        keys.list(accountId).pipe(
+          Effect.map((all) => all.some((key) => key.id === keyId && allows(key))),
+          Effect.catchTag("KeyStoreUnavailable", () => Effect.succeed(null))
+        )
+
+      const admit = Effect.fnUntraced(function* (
+        ticket: string
+      ): Effect.fn.Return<{ readonly grant: Grant; readonly items: ReadonlyArray<TrackedWallet> }, Refusal> {
+        if (draining.begun) {
+          return yield* Effect.fail(refusals.restarting)
+        }
+        const grant = yield* tickets.redeem(ticket)
+        if (grant === null) {
+          return yield* Effect.fail(refusals.ticket)
+        }
+        const items = yield* itemsOf(grant).pipe(
+          Effect.catchTags({
+            UnknownGroup: () => Effect.fail(refusals.ticket),
+            TrackerStoreUnavailable: () => Effect.fail(refusals.unavailable)
+          })
+        )
+        const allowed = yield* mayListen(grant)
+        if (allowed !== true) {
+          return yield* Effect.fail(allowed === null ? refusals.unavailable : refusals.key)
+        }
+        return { grant, items }
+      })
+
+      const connect = (ticket: string, wire: LiveWire): Effect.Effect<Admission> =>
+        admit(ticket).pipe(
+          Effect.flatMap(({ grant, items }) =>
+            Effect.flatMap(now, (nowMs) => {
+              const connection = draining.begun ? null : hub.open(grant, items, wire, nowMs)
+              return connection === null ? Effect.fail(refusals.full) : Effect.succeed(connection)
+            })
+          ),
+          Effect.match({
+            onFailure: (refusal): Admission => ({ _tag: "Refused", refusal }),
+            onSuccess: (connection): Admission => ({ _tag: "Connected", connection })
+          })
+        )
+
+      const reload = (stream: LiveStream) =>
+        itemsOf(stream.grant).pipe(
+          Effect.catchTag("UnknownGroup", () => Effect.succeed([])),
+          Effect.flatMap((items) => Effect.map(now, (nowMs) => hub.changed(stream, items, nowMs))),
+          Effect.catchTag("TrackerStoreUnavailable", (error) =>
+            Effect.logWarning("A live stream could not be told of its wallets", error.cause)
+          )
+        )
+      const reloadAll = (accountId: string) =>
+        Effect.forEach(
+          Array.from(hub.streams).filter(({ grant }) => grant.accountId === accountId),
+          reload,
+          { discard: true }
+        )
+
+      const revoke = (keyId: string) => Effect.map(now, (nowMs) => hub.revoke(keyId, nowMs))
+      const checkKeys = Effect.suspend(() => {
+        const byKey = new Map(hub.connections.map(({ accountId, keyId }) => [keyId, { accountId, keyId }]))
+        return Effect.forEach(
+          byKey.values(),
+          (key) => Effect.flatMap(mayListen(key), (allowed) => (allowed === false ? revoke(key.keyId) : Effect.void)),
+          { discard: true, concurrency: 8 }
+        )
+      })
+
+      // One at a time, so that nobody waits for all of them.
+      const settle = Effect.gen(function* () {
+        yield* owed.await
+        owed.closeUnsafe()
+        while (hub.settleOne(yield* now)) {
+          yield* Effect.yieldNow
+        }
+      })
+
+      yield* keys.closures.pipe(
+        Stream.runForEach((keyId) => surviving("closing revoked keys", revoke(keyId))),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      yield* store.changes.pipe(
+        Stream.runForEach((accountId) => surviving("telling of changed wallets", reloadAll(accountId))),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      const tick = Effect.map(now, (nowMs) => hub.tick(nowMs))
+      yield* Effect.forkScoped(Effect.forever(surviving("catching up", settle)), { startImmediately: true })
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(surviving("checking keys", checkKeys), CHECK_KEYS_EVERY)), {
+        startImmediately: true
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(surviving("keeping alive", tick), TICK_EVERY)), {
+        startImmediately: true
+      })
+
+      return LiveSessions.of({
+        connect,
+        closed: (connection) => Effect.map(now, (nowMs) => hub.closed(connection, nowMs)),
+        drain: Effect.fnUntraced(function* (wait: Duration.Duration) {
+          draining.begun = true
+          hub.announceDrain(yield* now)
+          yield* Effect.sleep(wait)
+          hub.closeAll(1012, "the service restarts", yield* now)
+        }),
+        load: () => ({ connections: hub.connections.length, replayBytes: hub.replayBytes })
+      })
+    })
+  )
+}
+
+/** A defect in one round is told, and does not end the rounds. */
+const surviving = (name: string, work: Effect.Effect<void>) =>
+  Effect.catchDefect(work, (defect) => Effect.logError(`Live connections: ${name} failed`, defect))
+
+const CHECK_KEYS_EVERY = Duration.seconds(15)
+const TICK_EVERY = Duration.seconds(1)
+const MIB = 1024 * 1024
+
+const limits = Config.all({
+  sockets: Config.Int("TRACKER_SOCKETS").pipe(Config.withDefault(10_000)),
+  replayBytes: Config.Int("TRACKER_REPLAY_BYTES").pipe(Config.withDefault(256 * MIB))
+})
+
+const allows = (key: ApiKey): boolean =>
+  isActive(key) && (key.scopes.includes("tracker.read") || key.scopes.includes("md.read"))
+
+const refusals = {
+  ticket: { code: 4401, reason: "the ticket is unknown, used or expired" },
+  key: { code: 4403, reason: "the key may no longer do this" },
+  full: { code: 4429, reason: "too many connections" },
+  restarting: { code: 1012, reason: "the service restarts" },
+  unavailable: { code: 1012, reason: "the service cannot check this now" }
+} as const

@@ -1,0 +1,43 @@
+/** How everything stands that a stream is about. */
+import type { LiveGap, SnapshotBody, SnapshotReason } from "../domain/LiveFrame.ts"
+import type { LiveStream } from "./LiveStream.ts"
+import { statusOf, withActivity } from "./overview.ts"
+import type { TrackerFeed } from "./TrackerFeed.ts"
+
+/** Where a snapshot is taken from. */
+export type SnapshotSources = Pick<TrackerFeed["Service"], "health" | "lastEventAtMs" | "newestOf" | "standingOf">
+
+/** Why it is taken, and what it makes good. */
+export interface SnapshotCause {
+  readonly reason: SnapshotReason
+  readonly resumed: boolean
+  readonly gap: LiveGap | null
+}
+
+const EACH = 20
+const MOST = 200
+
+/** The state of now, of what the account may see: nothing from before it tracked a wallet. */
+export const snapshotOf = (
+  feed: SnapshotSources,
+  stream: Pick<LiveStream, "grant" | "items">,
+  cause: SnapshotCause,
+  nowMs: number
+): SnapshotBody => {
+  const wallets = stream.items.map((item) => withActivity(item, feed.lastEventAtMs(item.wallet)))
+  const asked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: addedAtMs - (addedAtMs % 1000) }))
+  const { pnl, summaries } = feed.standingOf(
+    wallets.map(({ wallet }) => wallet),
+    MOST,
+    nowMs
+  )
+  return {
+    streamId: stream.grant.streamId,
+    ...cause,
+    wallets,
+    trades: feed.newestOf(asked, EACH, MOST),
+    pnl,
+    summaries,
+    status: statusOf(wallets, feed.health(nowMs), nowMs)
+  }
+}
