@@ -23,6 +23,7 @@ import * as EvmCandlesHttp from "./market/EvmCandlesHttp.ts"
 import { MarketReader } from "./market/MarketReader.ts"
 import { TopTraders } from "./market/TopTraders.ts"
 import { TradeFeed } from "./market/TradeFeed.ts"
+import * as TradeStorePg from "./market/TradeStorePg.ts"
 import { TradeTape } from "./market/TradeTape.ts"
 import * as Database from "./postgres/Database.ts"
 import type { PerpsVenues } from "./perps/PerpsVenues.ts"
@@ -88,9 +89,13 @@ const simulation = Layer.unwrap(
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
-      TradeFeed.layer.pipe(
+      TradeFeed.layerSandbox.pipe(
         Layer.provide(
-          BlockFeedRpc.layer({ worker: blockWorker, rpcUrl, ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } }) })
+          BlockFeedRpc.layer({
+            worker: blockWorker,
+            rpcUrl,
+            ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } })
+          })
         )
       ),
       Layer.succeed(
@@ -174,7 +179,10 @@ const evm: Evm = Layer.unwrap(
   })
 )
 
-const tape = TradeTape.layer.pipe(Layer.provide(PriceBook.layer))
+/** Trades that outlive the process. */
+const tradeStore = TradeStorePg.layer.pipe(Layer.provide(Database.layer))
+
+const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore]))
 
 const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])

@@ -1,3 +1,4 @@
+import type { TradeProgress } from "./TradeStore.ts"
 import { type Coverage, COMPLETE, incomplete } from "../domain/Scalar.ts"
 
 /** From when on everything was seen. Seconds since the Unix epoch. */
@@ -14,6 +15,12 @@ export class Continuity {
     if (afterGap || this.unbroken === Number.POSITIVE_INFINITY) {
       this.unbroken = second + 1
     }
+  }
+
+  /** What was read before is known again. */
+  restore({ readFrom, unbrokenFrom }: Pick<TradeProgress, "readFrom" | "unbrokenFrom">): void {
+    this.first = readFrom
+    this.unbroken = unbrokenFrom
   }
 
   /** The first second from which on nothing is missing; infinite before the first block. */

@@ -53,6 +53,9 @@ const isTrade = (trade: TapeTrade, latestMs: number): boolean =>
   isAmount(trade.volumeUsdNanos) &&
   isPrice(trade.priceUsd)
 
+/** Whether the tape takes a trade at all; `nowMs` is the time by our clock. */
+export const isAcceptable = (trade: TapeTrade, nowMs: number): boolean => isTrade(trade, nowMs + AHEAD_MS)
+
 /**
  * Everything that trades make, in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
  * trades in one synchronous step; readers read between steps. Memory is bounded by the limits it is made with.

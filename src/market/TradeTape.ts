@@ -1,14 +1,15 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
-import { type Mint, SOL } from "../domain/Address.ts"
+import type { Mint } from "../domain/Address.ts"
 import { type Coverage, incomplete } from "../domain/Scalar.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { Continuity } from "./Continuity.ts"
+import { driveTape, type TapeControls } from "./driveTape.ts"
 import { Launches } from "./Launches.ts"
-import { SolPrice } from "./SolPrice.ts"
+import { recordSettings } from "./recordTrades.ts"
 import { type Applied, Tape, type TapeLimits } from "./Tape.ts"
-import { tapeTradesOf } from "./tapeTrades.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
+import { type StoredBatch, TradeStore } from "./TradeStore.ts"
 
 /** The tape is out of date once no block has been heard of for this long, in milliseconds. */
 export const STALE_AFTER_MS = 30_000
@@ -48,10 +49,14 @@ export class TradeTape extends Context.Service<
     readonly decimalsOf: (mint: Mint) => number | null
     /** When a block was last heard of, by our clock; null before the first. */
     readonly heardAtMs: () => number | null
-    /** The first second from which on every block was read; infinite before the first block. */
+    /** The first second from which on every block is on the tape; infinite before the first block. */
     readonly since: () => number
-    /** Whether every block since this second was read, and why not: for what is kept longer than the windows. */
+    /** Whether every block since this second is on the tape, and why not: for what is kept longer than the windows. */
     readonly readFrom: (second: number) => Coverage
+    /** The first second from which on every block was read, by this process or those before it; infinite at first. */
+    readonly recordedSince: () => number
+    /** Whether every block since this second was read, by this process or those before it, and why not. */
+    readonly recordedFrom: (second: number) => Coverage
     /** Whether everything from this second until now was seen and is still held, and why not: for the windows. */
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
     /** Takes the trades of the next block. For one writer at a time. */
@@ -64,40 +69,27 @@ export class TradeTape extends Context.Service<
   static readonly layerManual = (limits: TapeLimits = defaultLimits): Layer.Layer<TradeTape> =>
     Layer.effect(
       TradeTape,
-      Effect.suspend(() => makeTape(limits))
+      Effect.map(
+        Effect.suspend(() => makeTape(limits)),
+        ({ service }) => service
+      )
     )
 
   /**
-   * A tape that follows the feed. Settings: `TAPE_TOKENS` (60,000), `TAPE_BARS` (2,000,000 of each stored width),
+   * A tape that begins with what is stored, follows the feed and has it stored. Settings: `TAPE_TOKENS` (60,000), `TAPE_BARS` (2,000,000 of each stored width),
    * `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000) bound what it keeps.
    */
-  static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | PriceBook> = Layer.effect(
+  static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
     TradeTape,
     Effect.gen(function* () {
-      const feed = yield* TradeFeed
-      const prices = yield* PriceBook
-      const tape = yield* makeTape(yield* limits)
-      const sol = new SolPrice()
-
-      const price = (batch: TradeBatch, nowMs: number): PricedBatch => {
-        for (const { legs } of batch.transactions) {
-          legs.forEach((leg) => sol.observe(leg, batch.timeMs))
-        }
-        const { isStale, lifetime, of } = prices.at(nowMs)
-        const each = isStale ? null : (of(SOL)?.usd ?? null)
-        const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
-        const moment = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
-        return { ...batch, trades: batch.transactions.flatMap((decoded) => tapeTradesOf(decoded, moment)) }
-      }
-
-      yield* feed.batches.pipe(
-        Stream.runForEach((batch) =>
-          Effect.flatMap(Clock.currentTimeMillis, (nowMs) => tape.apply(price(batch, nowMs)))
-        ),
+      const bounds = yield* limits
+      const { controls, service } = yield* makeTape(bounds)
+      const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
+      yield* driveTape(parts, bounds, yield* recordSettings).pipe(
         Effect.tapDefect((defect) => Effect.logError("The tape stopped: a block could not be applied", defect)),
         Effect.forkScoped({ startImmediately: true })
       )
-      return tape
+      return service
     })
   )
 }
@@ -123,43 +115,60 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
   const tells = { launches: false }
   const heard: { atMs: number | null } = { atMs: null }
 
-  const take = (batch: PricedBatch, nowMs: number): Applied => {
-    continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
+  // Of what was read before this process, the tape holds less than is stored.
+  const held = { from: Number.NEGATIVE_INFINITY }
+
+  const replay = (batch: StoredBatch, nowMs: number): Applied => {
     const applied = tape.apply(batch.trades, nowMs)
-    tells.launches = batch.launches !== null
     for (const launch of batch.launches ?? []) {
       launches.add(launch, batch.timeMs)
       tape.addLaunch(launch.event, launch.launchpad, batch.timeMs)
     }
     tape.advance(batch.timeMs)
     decimals.note(batch.trades)
-    heard.atMs = nowMs
     return applied
   }
 
-  return TradeTape.of({
+  const readFrom = (second: number, from: number): Coverage =>
+    second < from && second >= continuity.since ? incomplete("limit_clipped") : continuity.coverageFrom(second)
+
+  const service = TradeTape.of({
     tape,
     launches,
     tellsLaunches: () => tells.launches,
     decimalsOf: decimals.of,
     heardAtMs: () => heard.atMs,
-    since: () => continuity.since,
-    readFrom: (second) => continuity.coverageFrom(second),
-    coverageFrom: (second, nowMs) => {
-      if (heard.atMs === null || nowMs - heard.atMs > STALE_AFTER_MS) {
-        return incomplete(heard.atMs === null ? "not_captured" : "source_stale")
-      }
-      return second < tape.heldFrom && second >= continuity.since
-        ? incomplete("limit_clipped")
-        : continuity.coverageFrom(second)
-    },
+    since: () => Math.max(continuity.since, held.from),
+    readFrom: (second) => readFrom(second, held.from),
+    recordedSince: () => continuity.since,
+    recordedFrom: (second) => continuity.coverageFrom(second),
+    coverageFrom: (second, nowMs) =>
+      heard.atMs === null || nowMs - heard.atMs > STALE_AFTER_MS
+        ? incomplete(heard.atMs === null ? "not_captured" : "source_stale")
+        : readFrom(second, Math.max(tape.heldFrom, held.from)),
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
-      const applied = take(batch, yield* Clock.currentTimeMillis)
+      const nowMs = yield* Clock.currentTimeMillis
+      continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
+      const applied = replay(batch, nowMs)
+      tells.launches = batch.launches !== null
+      heard.atMs = nowMs
       yield* PubSub.publish(published, batch)
       return applied
     }),
     applied: Stream.fromPubSub(published)
   })
+
+  const controls: TapeControls = {
+    apply: service.apply,
+    replay,
+    resume: (progress, from) => {
+      continuity.restore(progress)
+      held.from = from
+      tape.advance(progress.timeMs)
+      heard.atMs = progress.timeMs
+    }
+  }
+  return { service, controls }
 })
 
 /** Decimals of the tokens on the tape. Those that left it are forgotten now and then. */

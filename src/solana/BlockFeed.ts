@@ -1,8 +1,8 @@
-import { Context, Schema, type Stream } from "effect"
+import { Context, type Effect, Schema, type Stream } from "effect"
 import type { Launch } from "../domain/Launch.ts"
 import type { Signature } from "../domain/Signature.ts"
 import type { BalanceChange, Leg, NetTrade, Transfer } from "../domain/Trade.ts"
-import type { Freshness } from "./ChainFeed.ts"
+import type { ChainUnavailable, Freshness } from "./ChainFeed.ts"
 
 /** What a decoder keeps of one transaction that took effect and did something worth telling. */
 export interface BlockTransaction {
@@ -63,10 +63,13 @@ export class BlockFeed extends Context.Service<
   {
     /**
      * Every block after this slot, or from the newest one on when it is null: in order of slot, each once, with a `Gap`
-     * in place of what cannot be had. For one consumer, whose pace it keeps. Never fails: while the node cannot be
-     * reached it waits.
+     * in place of what cannot be had. After slot 0 nothing was read yet: it begins as far back as is caught up with, and
+     * what lies before is no gap. For one consumer, whose pace it keeps. Never fails: while the node cannot be reached
+     * it waits.
      */
     follow(after: number | null): Stream.Stream<BlockEvent>
+    /** The hash of the chain's first block, which tells it from every other chain. */
+    readonly genesis: Effect.Effect<string, ChainUnavailable>
     /** How well the newest blocks are known; apart from the freshness of accounts. The slot is that of the newest block told. */
     readonly freshness: () => Freshness
   }

@@ -45,6 +45,7 @@ const make = Effect.fnUntraced(function* ({ worker, blocks, ...options }: BlockF
   }
   return BlockFeed.of({
     follow: (after) => followBlocks(source, progress, settings, after),
+    genesis: rpc.getGenesisHash(),
     freshness: () => progress.freshness()
   })
 })

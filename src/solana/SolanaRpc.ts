@@ -34,6 +34,8 @@ export class SolanaRpc extends Context.Service<
     getBlocksWithLimit(from: number, limit: number): Effect.Effect<ReadonlyArray<number>, ChainUnavailable>
     /** The oldest slot whose block the node still has. */
     getFirstAvailableBlock(): Effect.Effect<number, ChainUnavailable>
+    /** The hash of the first block of the node's chain. */
+    getGenesisHash(): Effect.Effect<string, ChainUnavailable>
     /** Succeeds while the node says that it keeps up with the cluster. */
     getHealth(): Effect.Effect<void, ChainUnavailable>
     /** One account. Malformed data fails as `invalid`. */

@@ -113,6 +113,9 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const getFirstAvailableBlock = Effect.fn("SolanaRpc.getFirstAvailableBlock")(() =>
     call("getFirstAvailableBlock", []).pipe(Effect.flatMap(readAnswer("getFirstAvailableBlock", Slot)))
   )
+  const getGenesisHash = Effect.fn("SolanaRpc.getGenesisHash")(() =>
+    call("getGenesisHash", []).pipe(Effect.flatMap(readAnswer("getGenesisHash", Address)))
+  )
   const getHealth = Effect.fn("SolanaRpc.getHealth")(() =>
     call("getHealth", []).pipe(Effect.flatMap(readAnswer("getHealth", Schema.Literal("ok"))), Effect.asVoid)
   )
@@ -121,6 +124,7 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
     getSlot,
     getBlocksWithLimit,
     getFirstAvailableBlock,
+    getGenesisHash,
     getHealth,
     getAccountInfo,
     getMultipleAccounts,

@@ -147,6 +147,10 @@ export const tellContent = (told: Told, content: SlotContent): readonly [Told, R
   }
 }
 
+/** Whether something was read before; who has read nothing yet has no gap either. */
+const fromFirstBlock = (hasBegun: boolean, event: BlockEvent): readonly [boolean, ReadonlyArray<BlockEvent>] =>
+  hasBegun || event._tag === "Block" ? [true, [event]] : [false, []]
+
 /** Every block after the slot, and gaps; see `BlockFeed.follow`. */
 export const followBlocks = (
   source: BlockSource,
@@ -160,7 +164,8 @@ export const followBlocks = (
         typeof asked === "number" ? contentOf(source, progress, settings, asked) : Effect.succeed<SlotContent>(asked),
       { concurrency: settings.concurrency }
     ),
-    Stream.mapAccum((): Told => ({ last: after, missing: null }), tellContent),
+    Stream.mapAccum((): Told => ({ last: after === 0 ? null : after, missing: null }), tellContent),
+    Stream.mapAccum(() => after !== 0, fromFirstBlock),
     Stream.tap((event) =>
       event._tag === "Block"
         ? Effect.map(Clock.currentTimeMillis, (nowMs) => progress.tell(event.block.slot, nowMs))

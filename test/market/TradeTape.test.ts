@@ -3,6 +3,7 @@ import { Effect, Fiber, Layer, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
 import { type TradeBatch, TradeFeed } from "../../src/market/TradeFeed.ts"
+import { TradeStore } from "../../src/market/TradeStore.ts"
 import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { leg, netOf, transactionOf } from "./decoded.ts"
@@ -82,7 +83,7 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
   Effect.gen(function* () {
     yield* at(0)
     const queue = yield* Queue.unbounded<TradeBatch>()
-    const feed = Layer.succeed(TradeFeed, { batches: Stream.fromQueue(queue) })
+    const feed = Layer.succeed(TradeFeed, { chain: Effect.succeed(null), batches: () => Stream.fromQueue(queue) })
     const prices = Layer.succeed(PriceBook, {
       at: () => ({
         of: (mint) => (mint === SOL ? { sol: null, usd: dollarAMillion } : null),
@@ -104,6 +105,6 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
       yield* Fiber.join(done)
       assert.strictEqual(tape.window(mintOf(1), "5m")?.volumeUsdNanos, 15_000_000_000n)
       assert.strictEqual(tape.window(mintOf(1), "5m")?.traders, 1)
-    }).pipe(Effect.provide(TradeTape.layer.pipe(Layer.provide([feed, prices]))))
+    }).pipe(Effect.provide(TradeTape.layer.pipe(Layer.provide([feed, prices, TradeStore.layerMemory]))))
   })
 )

@@ -1,0 +1,172 @@
+/** Brings what the tape takes into the store, without ever holding the tape up for long. */
+import { Config, Duration, Effect, Latch, Stream } from "effect"
+import type { StoredBatch, TradeStore } from "./TradeStore.ts"
+
+/** How trades are gathered and how many may wait. */
+export interface RecordSettings {
+  /** Trades written at a time. */
+  readonly rows: number
+  /** How long trades are waited for before fewer are written. */
+  readonly gather: Duration.Duration
+  /** Trades that may wait to be written; with more the oldest are let go, to be read again from the chain. */
+  readonly waiting: number
+  /** How long the tape waits for room before that. */
+  readonly patience: Duration.Duration
+}
+
+/** What it takes to read blocks again that could not be kept waiting. */
+export type Reread = (after: number) => Stream.Stream<StoredBatch>
+
+/** Between two tries of a store that is away. */
+const PAUSE = Duration.seconds(1)
+
+/** `TRADES_UNWRITTEN` (200,000) bounds what waits in memory while the store is away. */
+export const recordSettings: Config.Config<RecordSettings> = Config.map(
+  Config.Int("TRADES_UNWRITTEN").pipe(Config.withDefault(200_000)),
+  (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, patience: Duration.seconds(2) })
+)
+
+/** A block counts as a row, so that blocks without trades do not wait without bound. */
+const rowsOf = ({ trades }: StoredBatch): number => trades.length + 1
+
+/** Blocks on their way to the store, oldest first. */
+class Waiting {
+  readonly #most: number
+  #batches: Array<StoredBatch> = []
+  #rows = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get rows(): number {
+    return this.#rows
+  }
+
+  get isFull(): boolean {
+    return this.#rows >= this.#most
+  }
+
+  get isEmpty(): boolean {
+    return this.#batches.length === 0
+  }
+
+  add(batch: StoredBatch): void {
+    this.#batches.push(batch)
+    this.#rows += rowsOf(batch)
+  }
+
+  /** Takes the oldest blocks, so many rows or the first one whole. */
+  take(rows: number): ReadonlyArray<StoredBatch> {
+    let sum = 0
+    const end = this.#batches.findIndex((batch) => (sum += rowsOf(batch)) >= rows)
+    const taken = this.#batches.splice(0, end === -1 ? this.#batches.length : end + 1)
+    this.#rows -= taken.reduce((total, batch) => total + rowsOf(batch), 0)
+    return taken
+  }
+
+  /** Lets the oldest go until there is room. */
+  trim(): ReadonlyArray<StoredBatch> {
+    return this.isFull ? this.take(this.#rows - this.#most + 1) : []
+  }
+}
+
+/** Where the writing has come to. */
+interface Recording {
+  /** The newest slot that is stored. */
+  durable: number
+  /** The newest slot that was let go unwritten; later than the stored one while blocks have to be read again. */
+  lost: number
+  isAway: boolean
+}
+
+/**
+ * A recorder that goes on after the slot that is stored. `offer` returns at once, but for the patience it has when too
+ * much is waiting; what it then lets go is read again once the store is back, so that nothing is left out.
+ */
+export const makeRecorder = Effect.fnUntraced(function* (
+  store: TradeStore["Service"],
+  { after, reread }: { readonly after: number; readonly reread: Reread },
+  settings: RecordSettings
+) {
+  const waiting = new Waiting(settings.waiting)
+  const state: Recording = { durable: after, lost: after, isAway: false }
+  const [arrived, room] = [Latch.makeUnsafe(false), Latch.makeUnsafe(true)]
+
+  const letGo = (batches: ReadonlyArray<StoredBatch>): void => {
+    state.lost = Math.max(state.lost, batches.at(-1)?.slot ?? 0)
+  }
+
+  /** Stores blocks; false when they were to be given up while the store was away. */
+  const write = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>, mayGiveUp: boolean) {
+    for (;;) {
+      const outcome = yield* Effect.result(Effect.andThen(store.append(batches), store.closeBars))
+      if (outcome._tag === "Success") {
+        state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
+        if (state.isAway) {
+          yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
+        }
+        state.isAway = false
+        return true
+      }
+      if (mayGiveUp && state.lost > state.durable) {
+        return false
+      }
+      if (!state.isAway) {
+        yield* Effect.logWarning("Trades cannot be stored", { after: state.durable }, outcome.failure)
+      }
+      state.isAway = true
+      yield* Effect.sleep(PAUSE)
+    }
+  })
+
+  /** Reads again what was let go, up to where the waiting blocks go on. */
+  const recover = Effect.suspend(() =>
+    reread(state.durable).pipe(
+      Stream.takeUntil(({ slot }) => slot >= state.lost),
+      Stream.groupedWithin(100, settings.gather),
+      Stream.runForEach((batches) => write(batches, false))
+    )
+  )
+
+  const writeNext = Effect.gen(function* () {
+    yield* arrived.await
+    if (waiting.rows < settings.rows) {
+      yield* Effect.sleep(settings.gather)
+    }
+    if (state.lost > state.durable) {
+      return yield* recover
+    }
+    const batches = waiting.take(settings.rows)
+    room.openUnsafe()
+    if (waiting.isEmpty) {
+      arrived.closeUnsafe()
+    }
+    if (!(yield* write(batches, true))) {
+      letGo(batches)
+    }
+  })
+
+  yield* Effect.forever(writeNext).pipe(
+    Effect.tapDefect((defect) => Effect.logError("Trades are not stored any more", defect)),
+    Effect.forkScoped
+  )
+
+  const offer = Effect.fnUntraced(function* (batch: StoredBatch) {
+    if (waiting.isFull && state.lost <= state.durable) {
+      room.closeUnsafe()
+      yield* room.await.pipe(Effect.timeoutOption(settings.patience))
+    }
+    waiting.add(batch)
+    arrived.openUnsafe()
+    const gone = waiting.trim()
+    if (gone.length > 0) {
+      if (state.lost <= state.durable) {
+        yield* Effect.logWarning("Trades wait too long to be stored and will be read again", { after: state.durable })
+      }
+      letGo(gone)
+    }
+  })
+
+  return { offer, durable: () => state.durable }
+})
