@@ -41,6 +41,7 @@ import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { Simulator } from "./simulator/Simulator.ts"
 import { alertsOf } from "./simulator/alerts.ts"
 import { calloutsOf } from "./simulator/callouts.ts"
+import { trackedWalletsOf } from "./simulator/trackedWallets.ts"
 import * as BlockFeedRpc from "./solana/BlockFeedRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
 import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
@@ -53,6 +54,12 @@ import { PriceBook } from "./tokens/PriceBook.ts"
 import { RiskReader } from "./tokens/RiskReader.ts"
 import { TokenBook } from "./tokens/TokenBook.ts"
 import { TokenReader } from "./tokens/TokenReader.ts"
+import * as KeepActivity from "./tracker/keepActivity.ts"
+import { OpeningWallets, trackOpening } from "./tracker/opening.ts"
+import { Tickets } from "./tracker/Tickets.ts"
+import { TrackerFeed } from "./tracker/TrackerFeed.ts"
+import * as TrackerStorePg from "./tracker/TrackerStorePg.ts"
+import { WatchList } from "./tracker/WatchList.ts"
 import { blockWorker } from "./trades/decodeBlock.ts"
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
@@ -107,6 +114,7 @@ const simulation = Layer.unwrap(
         })
       ),
       Layer.succeed(OpeningAlerts, alertsOf(mints())),
+      Layer.succeed(OpeningWallets, trackedWalletsOf(wallets)),
       Layer.effect(
         Opening,
         Effect.map(Clock.currentTimeMillis, (nowMs) => calloutsOf({ nowMs, mints: mints(), wallets }))
@@ -235,6 +243,12 @@ const copying = Layer.mergeAll(CopyReader.layer, keepCopies).pipe(
   Layer.provide([FollowStorePg.layer.pipe(Layer.provide(Database.layer)), PriceBook.layer, TokenBook.layer])
 )
 
+const tracker = Layer.mergeAll(KeepActivity.layer, Layer.effectDiscard(trackOpening)).pipe(
+  Layer.provideMerge([TrackerStorePg.layer, TrackerFeed.layer]),
+  Layer.provideMerge([WatchList.layer, Tickets.layerMemory]),
+  Layer.provide([tape, TokenBook.layer, PriceBook.layer, Database.layer])
+)
+
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
@@ -248,7 +262,7 @@ export const layer = Welcome.layer.pipe(
     funding,
     perps
   ]),
-  Layer.provide([tokens, copying, reads, alerts]),
+  Layer.provide([tokens, tracker, copying, reads, alerts]),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

@@ -14,6 +14,7 @@ import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 import { TokensGroup } from "./Tokens.ts"
 import { TopTradersGroup } from "./TopTraders.ts"
+import { TrackingGroup } from "./Tracker.ts"
 
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
@@ -24,6 +25,7 @@ const contract = HttpApi.make("fathom")
   .add(MarketGroup)
   .add(TokensGroup)
   .add(TopTradersGroup)
+  .add(TrackingGroup)
   .add(PerpsGroup)
   .add(CalloutsGroup)
   .add(CopyingGroup)

@@ -19,6 +19,9 @@ import type { ChainFeed } from "../solana/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/TransactionStatus.ts"
 import type { RiskReader } from "../tokens/RiskReader.ts"
 import type { TokenReader } from "../tokens/TokenReader.ts"
+import type { Tickets } from "../tracker/Tickets.ts"
+import type { TrackerFeed } from "../tracker/TrackerFeed.ts"
+import type { TrackerStore } from "../tracker/TrackerStore.ts"
 import * as Account from "./Account.ts"
 import * as AccountFunding from "./AccountFunding.ts"
 import * as Alerts from "./Alerts.ts"
@@ -43,6 +46,7 @@ import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 import * as Tokens from "./Tokens.ts"
 import * as TopTraders from "./TopTraders.ts"
+import * as Tracker from "./Tracker.ts"
 
 /** What the handlers answer from. */
 export type Capabilities =
@@ -59,7 +63,10 @@ export type Capabilities =
   | QuoteEngine
   | RateLimiter
   | RiskReader
+  | Tickets
   | TokenReader
+  | TrackerFeed
+  | TrackerStore
   | TraderRankings
   | TransactionStatus
   | WalletBatch
@@ -89,6 +96,7 @@ const handlers = Layer.mergeAll(
   Market.layer,
   Tokens.layer,
   TopTraders.layer,
+  Tracker.layer,
   Perps.layer,
   Callouts.layer,
   Copying.layer,

@@ -23,6 +23,11 @@ import { ChainFeed, type Freshness } from "../../src/solana/ChainFeed.ts"
 import { TransactionStatus } from "../../src/solana/TransactionStatus.ts"
 import { RiskReader } from "../../src/tokens/RiskReader.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
+import type { Tickets } from "../../src/tracker/Tickets.ts"
+import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
+import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+
+import { memoryTracker, trackerFeed } from "./tracker.ts"
 
 /** A well-formed secret that is told from others by its letter. */
 export const secretOf = (letter: string): string => {
@@ -109,6 +114,8 @@ export interface World {
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly market?: Layer.Layer<MarketReader | TopTraders>
+  readonly tracker?: Layer.Layer<TrackerStore | Tickets>
+  readonly trackerFeed?: Layer.Layer<TrackerFeed>
   readonly settings?: Partial<SettingsShape>
 }
 
@@ -128,8 +135,11 @@ export type Capable =
   | RateLimiter
   | RiskReader
   | Settings
+  | Tickets
   | TokenReader
   | TopTraders
+  | TrackerFeed
+  | TrackerStore
   | TransactionStatus
   | WalletBatch
 
@@ -148,6 +158,8 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.idempotency ?? Idempotency.layerMemory,
     world.tokens ?? noTokens,
     world.market ?? noMarket,
+    world.tracker ?? memoryTracker,
+    world.trackerFeed ?? trackerFeed(),
     WalletBatch.layerMemory,
     world.funding ?? FundingClient.layerUnconfigured,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })

@@ -26,6 +26,10 @@ import { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { RiskReader } from "../../../src/tokens/RiskReader.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
+import { Tickets } from "../../../src/tracker/Tickets.ts"
+import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
+import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
+import { WatchList } from "../../../src/tracker/WatchList.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
 
@@ -50,6 +54,11 @@ const copyingOverMarket = CopyReader.layer.pipe(
   Layer.provide(warmMarket)
 )
 
+const trackerWithoutTrades = Layer.mergeAll(TrackerStore.layerMemory, TrackerFeed.layer, Tickets.layerMemory).pipe(
+  Layer.provide([WatchList.layer, TradeTape.layerManual(), PriceBook.layer, TokenBook.layer]),
+  Layer.provide(warmMarket)
+)
+
 const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
@@ -65,6 +74,7 @@ const serving = Server.layer.pipe(
     alerts,
     warmMarket,
     tokensOverMarket,
+    trackerWithoutTrades,
     marketWithoutTrades
   ])
 )

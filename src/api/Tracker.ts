@@ -1,0 +1,149 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
+import { IdempotencyKey } from "../domain/Idempotency.ts"
+import {
+  GroupId,
+  RealtimeSession,
+  TrackedWallet,
+  TrackerGroup,
+  TrackerStatus,
+  TrackerTrade,
+  WalletEmoji,
+  WalletLabel
+} from "../domain/Tracker.ts"
+import { Authorization, Scope } from "./Authorization.ts"
+import { LimitParameter } from "./cursor.ts"
+import { JsonBody } from "./JsonBody.ts"
+import { BooleanParameter, NoQuery } from "./parameters.ts"
+import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused, LimitReached, RateLimited } from "./problems.ts"
+
+/** Where a caller leaves something out, this is what is meant. */
+export const defaults = { limit: 100, control: false } as const
+
+/** Where live connections are made; the session says with which ticket. */
+export const REALTIME_PATH = "/api/v1/tracker/realtime"
+
+const group = Schema.optionalKey(GroupId.annotate({ description: "Only what is in this group; all unless given." }))
+
+/** What an account tracks. */
+export class TrackedWallets extends Schema.Opaque<TrackedWallets>()(
+  Schema.Struct({
+    wallets: Schema.Array(TrackedWallet).annotate({ description: "The newest first; all of them, 500 at most." })
+  }).annotate({ identifier: "TrackedWallets", description: "What the caller's account tracks." })
+) {}
+
+/** A wallet to track. */
+export class NewTrackedWallet extends Schema.Opaque<NewTrackedWallet>()(
+  Schema.Struct({
+    wallet: Address,
+    label: Schema.optionalKey(WalletLabel),
+    emoji: Schema.optionalKey(WalletEmoji),
+    group: Schema.optionalKey(GroupId.annotate({ description: "A group of the account; Main unless given." }))
+  }).annotate({
+    identifier: "NewTrackedWallet",
+    description: "A wallet to track. For one that is tracked already, the texts that are given replace those it has."
+  })
+) {}
+
+/** A wallet is tracked, newly or as before. */
+export class WalletTracked extends Schema.Opaque<WalletTracked>()(
+  Schema.Struct({ wallet: Address, tracked: Schema.Literal(true), groupId: GroupId }).annotate({
+    identifier: "WalletTracked",
+    description: "201 when the wallet was not in this group before, 200 when it was."
+  })
+) {}
+
+/** A wallet is not tracked, any more or ever. */
+export class WalletUntracked extends Schema.Opaque<WalletUntracked>()(
+  Schema.Struct({ wallet: Address, tracked: Schema.Literal(false) }).annotate({
+    identifier: "WalletUntracked",
+    description: "The wallet is in no group of the account."
+  })
+) {}
+
+/** Everything a client needs before it connects. */
+export class TrackerSnapshot extends Schema.Opaque<TrackerSnapshot>()(
+  Schema.Struct({
+    groups: Schema.Array(TrackerGroup).annotate({ description: "Every group of the account, Main first." }),
+    wallets: Schema.Array(TrackedWallet),
+    status: TrackerStatus.annotate({ description: "Of these wallets." })
+  }).annotate({ identifier: "TrackerSnapshot", description: "Groups, wallets and how their tracking goes." })
+) {}
+
+/** The newest trades of tracked wallets. */
+export class TrackerTrades extends Schema.Opaque<TrackerTrades>()(
+  Schema.Struct({
+    count: Schema.Int,
+    trades: Schema.Array(TrackerTrade).annotate({
+      description: "The newest first, none from before its wallet was added."
+    }),
+    oldestTs: Schema.NullOr(Schema.Int),
+    newestTs: Schema.NullOr(Schema.Int),
+    truncated: Schema.Boolean.annotate({
+      description:
+        "Whether older trades of one of these wallets were seen and are no longer held: some 250 of each are."
+    })
+  }).annotate({ identifier: "TrackerTrades", description: "The newest trades of tracked wallets." })
+) {}
+
+/** Which wallets, or whose trades, are wanted. */
+export const GroupQuery = Schema.Struct({ group })
+
+/** Which trades are wanted. */
+export const TradesQuery = Schema.Struct({
+  wallet: Schema.optionalKey(Address),
+  limit: Schema.optionalKey(LimitParameter(500, defaults.limit)),
+  group
+})
+
+/** What a live connection shall be about. */
+export const SessionQuery = Schema.Struct({
+  group,
+  control: Schema.optionalKey(
+    BooleanParameter.annotate({ description: "Adds control frames: heartbeats, notices, errors. false unless given." })
+  )
+})
+
+/** Wallets that an account follows, and what they do. */
+export class TrackingGroup extends HttpApiGroup.make("tracker")
+  .add(
+    HttpApiEndpoint.get("wallets", "/api/v1/tracker/wallets", {
+      query: GroupQuery,
+      success: TrackedWallets,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "Tracked wallets"),
+    HttpApiEndpoint.post("track", "/api/v1/tracker/wallets", {
+      query: NoQuery,
+      headers: Schema.Struct({ "idempotency-key": Schema.optionalKey(IdempotencyKey) }),
+      payload: NewTrackedWallet,
+      success: [WalletTracked.pipe(HttpApiSchema.status(201)), WalletTracked.pipe(HttpApiSchema.status(200))],
+      error: [LimitReached, IdempotencyInFlight, IdempotencyKeyReused, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Track a wallet"),
+    HttpApiEndpoint.delete("untrack", "/api/v1/tracker/wallets/:wallet", {
+      params: { wallet: Address },
+      query: NoQuery,
+      success: WalletUntracked,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "Stop tracking a wallet"),
+    HttpApiEndpoint.get("snapshot", "/api/v1/tracker/snapshot", {
+      query: GroupQuery,
+      success: TrackerSnapshot,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "Groups, wallets and status, to begin with"),
+    HttpApiEndpoint.get("trades", "/api/v1/tracker/trades", {
+      query: TradesQuery,
+      success: TrackerTrades,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "The newest trades of tracked wallets"),
+    HttpApiEndpoint.get("session", "/api/v1/tracker/realtime/session", {
+      query: SessionQuery,
+      success: RealtimeSession,
+      error: [RateLimited, DataUnavailable]
+    }).annotate(OpenApi.Summary, "A ticket for a live connection; ten a minute")
+  )
+  .annotateEndpoints(Scope, ["tracker.read", "md.read"])
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "Wallets that an account follows, and what they do.") {}

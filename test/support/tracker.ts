@@ -1,0 +1,60 @@
+/** A tracker for tests: accounts in memory, and a feed that tells what it is given. */
+import { Effect, Layer, Stream } from "effect"
+import type { Address } from "../../src/domain/Address.ts"
+import { Signature } from "../../src/domain/Signature.ts"
+import type { TrackerTrade } from "../../src/domain/Tracker.ts"
+import { Tickets } from "../../src/tracker/Tickets.ts"
+import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { WatchList } from "../../src/tracker/WatchList.ts"
+
+/** A feed that has heard nothing, but for what is put in. */
+export const trackerFeed = (told: Partial<TrackerFeed["Service"]> = {}): Layer.Layer<TrackerFeed> =>
+  Layer.succeed(TrackerFeed, {
+    tradesOf: () => ({ trades: [], oldestTs: null, newestTs: null, truncated: false }),
+    newestOf: () => [],
+    lastEventAtMs: () => null,
+    health: () => ({ ingestLagMs: null, heardAtMs: null }),
+    standingOf: () => ({ pnl: [], summaries: [] }),
+    activity: Stream.never,
+    follow: () => Effect.void,
+    ...told
+  })
+
+/** Accounts in memory, and tickets. */
+export const memoryTracker: Layer.Layer<TrackerStore | WatchList | Tickets> = Layer.merge(
+  TrackerStore.layerMemory,
+  Tickets.layerMemory
+).pipe(Layer.provideMerge(WatchList.layer))
+
+const signature = Signature.make(
+  "2soASZVz6NaEUZtRyCbf3hAdpPAAiecRovUSi99FFw9GJGQTbdoPFaFctNx1Nzt2FzPMLj5JjBnkXJm6CGofULNX"
+)
+
+/** A buy at that moment. */
+export const trackerTrade = (wallet: Address, ts: number, other: Partial<TrackerTrade> = {}): TrackerTrade => ({
+  type: "trade",
+  eventId: `${signature}:${ts}`,
+  wallet,
+  mint: wallet,
+  side: "buy",
+  price_usd: 0.000122,
+  volume_usd: 244,
+  volume_sol: 1.52,
+  market_cap_usd: null,
+  amount: 18_446_744_073_709_551_615n,
+  decimals: 6,
+  ts,
+  slot: Math.floor(ts / 400),
+  index: 2,
+  commitment: "confirmed",
+  signature,
+  pool: null,
+  dex: "orca",
+  symbol: null,
+  name: null,
+  image: null,
+  imageProxyUrl: null,
+  imageStatus: "missing",
+  ...other
+})
