@@ -8,6 +8,7 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "spot.exitCheck": "reads",
   "routing.route": "reads",
   "tokens.prices": "reads",
+  "alerts.create": "with-key",
   "closed.spotOrders": "never",
   "closed.perpsOrdersPost": "never",
   "closed.perpsRebalancePost": "never"
