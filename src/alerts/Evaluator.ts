@@ -88,7 +88,7 @@ export class Evaluator extends Context.Service<
           yield* judge(
             Array.from(new Set(batch.trades.map(({ mint }) => mint))).flatMap((mint) =>
               Array.from(list.of(mint)).flatMap((group) =>
-                stepsOf(group, metrics.during(batch, mint, group.measure, nowMs), nowMs)
+                stepsOf(group, metrics.during(batch, mint, group.measure, nowMs))
               )
             )
           )
@@ -100,7 +100,7 @@ export class Evaluator extends Context.Service<
         const steps = Array.from(list.mints()).flatMap((mint) =>
           Array.from(list.of(mint)).flatMap((group) => {
             const reading = metrics.now(mint, group.measure, nowMs)
-            return reading.state === "ok" ? stepsOf(group, [reading.seen], nowMs) : []
+            return reading.state === "ok" ? stepsOf(group, [reading.seen]) : []
           })
         )
         yield* judge(steps)
@@ -180,9 +180,8 @@ const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray
 const needsSupply = ({ measure }: WatchGroup): boolean => measure.metric === "market_cap_usd"
 
 /** What an alert comes to with what was seen; null when it stays as it is. */
-const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>, nowMs: number): AlertStep | null => {
-  const { lastTriggeredAtMs } = alert
-  const { fires, watch } = evaluate(rule, alert, seen, { lastTriggeredAtMs, nowMs })
+const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {
+  const { fires, watch } = evaluate(rule, alert, seen, alert.lastTriggeredAtMs)
   const value = fires === null ? null : decimalText(fires.value)
   if (watch === alert || (fires !== null && value === null)) {
     return null
@@ -197,12 +196,12 @@ const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>, nowM
 }
 
 /** The steps that a group takes. Most of many alerts are left alone after one comparison. */
-const stepsOf = (group: WatchGroup, seen: ReadonlyArray<Observation>, nowMs: number): ReadonlyArray<AlertStep> => {
+const stepsOf = (group: WatchGroup, seen: ReadonlyArray<Observation>): ReadonlyArray<AlertStep> => {
   const span = spanOf(seen)
   if (span === null) {
     return []
   }
   return Array.from(group.alerts.values()).flatMap((watched) =>
-    canMove(watched.rule, watched.alert, span) ? (stepOf(watched, seen, nowMs) ?? []) : []
+    canMove(watched.rule, watched.alert, span) ? (stepOf(watched, seen) ?? []) : []
   )
 }

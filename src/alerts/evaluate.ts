@@ -91,9 +91,12 @@ export interface Outcome {
   readonly fires: Observation | null
 }
 
-/** Whether the silence after the last firing is over. */
-const isRested = ({ cooldownMs }: Rule, lastTriggeredAtMs: number | null, nowMs: number): boolean =>
-  lastTriggeredAtMs === null || nowMs >= lastTriggeredAtMs + cooldownMs
+/**
+ * Whether the silence after the last firing was over when the chain had the value. The chain's time decides, so that a block
+ * that is read again after a restart is judged as it was.
+ */
+const isRested = ({ cooldownMs }: Rule, lastTriggeredAtMs: number | null, { observedAtMs }: Observation): boolean =>
+  lastTriggeredAtMs === null || observedAtMs >= lastTriggeredAtMs + cooldownMs
 
 const step = (rule: Rule, watch: Watch, seen: Observation, rested: boolean): Outcome => {
   const { trigger } = rule
@@ -102,27 +105,30 @@ const step = (rule: Rule, watch: Watch, seen: Observation, rested: boolean): Out
       ? { watch: { armed: false, cleared: false, mark: seen.place }, fires: seen }
       : { watch, fires: null }
   }
+  if (watch.armed) {
+    return { watch, fires: null }
+  }
   const cleared = watch.cleared || isClear(trigger, seen.value)
-  const armed = watch.armed || (cleared && rested)
-  const isSame = armed === watch.armed && cleared === watch.cleared
+  const armed = cleared && rested
+  const isSame = !armed && cleared === watch.cleared
   return { watch: isSame ? watch : { armed, cleared, mark: seen.place }, fires: null }
 }
 
 /**
- * Takes what was seen since, in the order of the chain, as of one moment. Fires once at most: no cooldown is shorter than
- * a moment. The same watch is given back when nothing changed.
+ * Takes what was seen since, in the order of the chain. Fires once at most: no cooldown is shorter than a block. The same
+ * watch is given back when nothing changed.
  */
 export const evaluate = (
   rule: Rule,
   watch: Watch,
   seen: ReadonlyArray<Observation>,
-  { lastTriggeredAtMs, nowMs }: { readonly lastTriggeredAtMs: number | null; readonly nowMs: number }
+  lastTriggeredAtMs: number | null
 ): Outcome => {
-  const rested = isRested(rule, lastTriggeredAtMs, nowMs)
   let outcome: Outcome = { watch, fires: null }
   for (const observation of seen) {
     if (observation.place >= outcome.watch.mark) {
-      const next = step(rule, outcome.watch, observation, rested && outcome.fires === null)
+      const rested = outcome.fires === null && isRested(rule, lastTriggeredAtMs, observation)
+      const next = step(rule, outcome.watch, observation, rested)
       outcome = { watch: next.watch, fires: outcome.fires ?? next.fires }
       if (outcome.fires !== null && !rule.repeats) {
         return outcome

@@ -1,0 +1,227 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Ref } from "effect"
+import { TestClock } from "effect/testing"
+import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { Evaluator } from "../../src/alerts/Evaluator.ts"
+import { type AlertCondition, AlertStoreUnavailable, type NewAlert } from "../../src/domain/Alert.ts"
+import { TradeTape } from "../../src/market/TradeTape.ts"
+import { mintOf, MONDAY, trade } from "../market/tape.ts"
+import { block, minted } from "../support/reads.ts"
+import { alertOf } from "./alerts.ts"
+import { alerting, makeMints, priced, settle } from "./world.ts"
+
+const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
+
+/** Sets an alert as the service does: it is kept, and then watched. */
+const set = Effect.fnUntraced(function* (id: string, other: Partial<NewAlert> = {}) {
+  const alert = yield* (yield* AlertStore).create(alertOf(id, other))
+  yield* (yield* Evaluator).take(alert)
+})
+
+/** What fired so far, oldest first. */
+const fired = Effect.gen(function* () {
+  const { rows } = yield* (yield* AlertStore).events("acct", EVERY)
+  return rows.toReversed().map(({ alertId, value }) => `${alertId} ${value}`)
+})
+
+const on = (condition: Partial<AlertCondition>): Partial<NewAlert> => ({
+  condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null, ...condition }
+})
+
+const memory = () => alerting(AlertStore.layerMemory)
+
+describe("the evaluator", () => {
+  it.effect("fires on a swap inside a block, with what that swap said and when", () =>
+    Effect.gen(function* () {
+      yield* priced(0, [9])
+      yield* set("al_inside")
+      yield* priced(1, [9.5, 10.25, 9.5])
+      const { rows } = yield* (yield* AlertStore).events("acct", EVERY)
+      assert.deepStrictEqual(rows, [
+        {
+          eventId: "evt_inside_1",
+          alertId: "al_inside",
+          mint: mintOf(1),
+          condition: alertOf("al_inside").condition,
+          value: "10.25",
+          observedAtMs: (MONDAY + 1) * 1000,
+          firedAtMs: (MONDAY + 1) * 1000
+        }
+      ])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("leaves alerts on other tokens, and what only wallets count, alone", () =>
+    Effect.gen(function* () {
+      yield* set("al_other", { mint: mintOf(2) })
+      yield* set("al_this")
+      yield* priced(1, [11], { role: "wallet" })
+      assert.deepStrictEqual(yield* fired, [])
+      yield* priced(2, [11])
+      assert.deepStrictEqual(yield* fired, ["al_this 11"])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("compares prices in SOL exactly as the pool traded", () =>
+    Effect.gen(function* () {
+      yield* set("al_sol", on({ metric: "price_sol", threshold: "0.010000001" }))
+      yield* priced(1, [1], { amount: 1_000_000n, lamports: 10_000_000n })
+      yield* priced(2, [1], { amount: 1_000_000n, lamports: null })
+      assert.deepStrictEqual(yield* fired, [])
+      yield* priced(3, [1], { amount: 1_000_000n, lamports: 10_000_001n })
+      assert.deepStrictEqual(yield* fired, ["al_sol 0.010000001"])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("counts the whole supply at the price, once it is known", () => {
+    const mints = makeMints()
+    return Effect.gen(function* () {
+      yield* set("al_cap", on({ metric: "market_cap_usd", threshold: "5000" }))
+      yield* priced(1, [4])
+      assert.deepStrictEqual(yield* fired, [])
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.deepStrictEqual([...mints.warmed], [mintOf(1)])
+      mints.known.set(mintOf(1), minted(1_000_000_000n, 6))
+      yield* priced(5, [5])
+      assert.deepStrictEqual(yield* fired, ["al_cap 5000"])
+    }).pipe(Effect.provide(alerting(AlertStore.layerMemory, { mints })))
+  })
+
+  it.effect("measures changes from the price in force when the window began, and only over what was seen", () =>
+    Effect.gen(function* () {
+      yield* set("al_fall", on({ metric: "change_pct", operator: "falls_by", threshold: "50", windowSeconds: 300 }))
+      yield* priced(0, [8])
+      yield* priced(200, [2])
+      assert.deepStrictEqual(yield* fired, [])
+      yield* priced(310, [6])
+      assert.deepStrictEqual(yield* fired, [])
+      yield* priced(311, [4])
+      assert.deepStrictEqual(yield* fired, ["al_fall -50"])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("looks at every alert from time to time: a change goes on when nobody trades", () =>
+    Effect.gen(function* () {
+      yield* set("al_rise", on({ metric: "change_pct", operator: "rises_by", threshold: "100", windowSeconds: 300 }))
+      yield* priced(0, [4])
+      yield* priced(1, [1])
+      yield* priced(100, [2])
+      yield* priced(299, [1], { mint: mintOf(2) })
+      assert.deepStrictEqual(yield* fired, [])
+      // Nothing is traded; the dear beginning leaves the window.
+      yield* priced(302, [])
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.deepStrictEqual(yield* fired, ["al_rise 100"])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("fires again only after a percent of way back and the cooldown", () =>
+    Effect.gen(function* () {
+      yield* priced(0, [9])
+      yield* set("al_again", { recurrence: "repeat", cooldownSeconds: 60 })
+      yield* priced(1, [11, 9, 11])
+      yield* priced(30, [9.95, 10.5])
+      yield* priced(70, [10.2])
+      assert.deepStrictEqual(yield* fired, ["al_again 11"])
+      yield* priced(71, [9.95, 10.1])
+      assert.deepStrictEqual(yield* fired, ["al_again 11", "al_again 10.1"])
+      yield* priced(72, [9])
+      yield* priced(140, [10.3])
+      assert.deepStrictEqual(yield* fired, ["al_again 11", "al_again 10.1"])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("is silent while blocks are history or the tape is silent, and fires when it is caught up", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* set("al_past")
+      yield* TestClock.setTime((MONDAY + 3600) * 1000)
+      const old = (second: number, priceUsd: number) =>
+        tape.apply(
+          block(second, { trades: [trade({ slot: 1000 + second, timeMs: (MONDAY + second) * 1000, priceUsd })] })
+        )
+      yield* old(1, 9)
+      yield* old(2, 12)
+      yield* settle
+      yield* TestClock.adjust("4 seconds")
+      yield* settle
+      assert.deepStrictEqual(yield* fired, [])
+      const evaluator = yield* Evaluator
+      const { condition } = alertOf("al_past")
+      const reading = evaluator.now(mintOf(1), condition, (MONDAY + 3604) * 1000)
+      assert.deepStrictEqual(reading, { state: "stale", observedAtMs: (MONDAY + 2) * 1000 })
+      yield* priced(3605, [12])
+      assert.deepStrictEqual(yield* fired, ["al_past 12"])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("does not fire what is paused, gone or expired", () =>
+    Effect.gen(function* () {
+      const [store, evaluator] = [yield* AlertStore, yield* Evaluator]
+      yield* priced(0, [9])
+      yield* set("al_paused")
+      yield* set("al_gone")
+      yield* set("al_over", { expiresAtMs: (MONDAY + 5) * 1000 })
+      const paused = yield* store.change("acct", "al_paused", () => Effect.succeed({ status: "paused" }))
+      yield* paused === null ? Effect.die("it was there") : evaluator.take(paused)
+      yield* store.remove("acct", "al_gone")
+      yield* priced(5, [11])
+      assert.deepStrictEqual(yield* fired, [])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("hears of what another process did to alerts before long, and never acts on what it had read before", () =>
+    Effect.gen(function* () {
+      const store = yield* AlertStore
+      yield* priced(0, [9])
+      yield* set("al_moved")
+      // Nobody tells this process.
+      yield* store.change("acct", "al_moved", (alert) =>
+        Effect.succeed({ condition: { ...alert.condition, threshold: "20" } })
+      )
+      yield* store.create(alertOf("al_unheard", { mint: mintOf(2) }))
+      yield* priced(1, [11])
+      assert.deepStrictEqual(yield* fired, [])
+      yield* TestClock.adjust("16 seconds")
+      yield* settle
+      yield* priced(20, [11], { mint: mintOf(2) })
+      yield* priced(21, [21])
+      assert.deepStrictEqual(yield* fired, ["al_unheard 11", "al_moved 21"])
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("writes a crossing down once the store is back, once", () =>
+    Effect.gen(function* () {
+      const away = yield* Ref.make(false)
+      const flaky = Layer.effect(
+        AlertStore,
+        Effect.map(AlertStore, (store) =>
+          AlertStore.of({
+            ...store,
+            advance: (steps) =>
+              Effect.flatMap(Ref.get(away), (isAway) =>
+                isAway ? Effect.fail(new AlertStoreUnavailable({ cause: "away" })) : store.advance(steps)
+              )
+          })
+        )
+      ).pipe(Layer.provide(AlertStore.layerMemory))
+      yield* Effect.gen(function* () {
+        yield* priced(0, [9])
+        yield* set("al_late")
+        yield* Ref.set(away, true)
+        yield* priced(1, [11])
+        yield* priced(2, [9])
+        yield* TestClock.adjust("3 seconds")
+        assert.deepStrictEqual(yield* fired, [])
+        yield* Ref.set(away, false)
+        yield* TestClock.adjust("1 second")
+        yield* settle
+        assert.deepStrictEqual(yield* fired, ["al_late 11"])
+        yield* priced(10, [11])
+        assert.deepStrictEqual(yield* fired, ["al_late 11"])
+      }).pipe(Effect.provide(alerting(flaky)))
+    })
+  )
+})

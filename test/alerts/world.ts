@@ -1,0 +1,54 @@
+/** Alerts over a tape that a test writes. */
+import { ConfigProvider, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { Evaluator } from "../../src/alerts/Evaluator.ts"
+import type { TapeTrade } from "../../src/market/TapeTrade.ts"
+import { TradeTape } from "../../src/market/TradeTape.ts"
+import { TokenBook } from "../../src/tokens/TokenBook.ts"
+import type { TokenState } from "../../src/tokens/TokenShelf.ts"
+import { MONDAY, trade } from "../market/tape.ts"
+import { block } from "../support/reads.ts"
+
+/** What mints of a test are, and which of them were asked for. */
+export interface Mints {
+  readonly known: Map<string, TokenState>
+  readonly warmed: Set<string>
+}
+
+export const makeMints = (): Mints => ({ known: new Map(), warmed: new Set() })
+
+const tokenBook = ({ known, warmed }: Mints) =>
+  Layer.succeed(TokenBook, {
+    read: (mint) => known.get(mint) ?? null,
+    commitment: "confirmed",
+    warm: (mint) => Effect.sync(() => void warmed.add(mint))
+  })
+
+/** The evaluator over a tape and a store, both of which are given too. */
+export const alerting = <E>(
+  store: Layer.Layer<AlertStore, E>,
+  { mints = makeMints(), settings = {} }: { readonly mints?: Mints; readonly settings?: Record<string, string> } = {}
+) =>
+  Evaluator.layer.pipe(
+    Layer.provideMerge(Layer.merge(store, TradeTape.layerManual())),
+    Layer.provide([tokenBook(mints), ConfigProvider.layer(ConfigProvider.fromUnknown(settings))]),
+    Layer.orDie
+  )
+
+/** Lets what was told be acted upon. */
+export const settle = Effect.forEach(Array.from({ length: 60 }), () => Effect.yieldNow, { discard: true })
+
+/** One block, so many seconds after `MONDAY`, whose swaps had these prices in dollars; the clock comes to it first. */
+export const priced = Effect.fnUntraced(function* (
+  second: number,
+  prices: ReadonlyArray<number>,
+  given: Partial<TapeTrade> = {}
+) {
+  const tape = yield* TradeTape
+  const timeMs = (MONDAY + second) * 1000
+  yield* TestClock.setTime(timeMs)
+  const trades = prices.map((priceUsd, index) => trade({ slot: 1000 + second, index, timeMs, priceUsd, ...given }))
+  yield* tape.apply(block(second, { trades }))
+  yield* settle
+})
