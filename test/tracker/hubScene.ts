@@ -1,0 +1,132 @@
+/** A hub whose readers are in the test's hand: no socket, and time is a number. */
+import type { Address } from "../../src/domain/Address.ts"
+import { MAIN_GROUP, type TrackedWallet } from "../../src/domain/Tracker.ts"
+import type { PricedBatch } from "../../src/market/TradeTape.ts"
+import type { CloseCode, LiveConnection, LiveWire } from "../../src/tracker/LiveConnection.ts"
+import { headOf, type SharedFrame } from "../../src/tracker/liveFrames.ts"
+import { type HubLimits, LiveHub } from "../../src/tracker/LiveHub.ts"
+import type { Grant } from "../../src/tracker/Tickets.ts"
+import { TrackerBooks } from "../../src/tracker/TrackerBooks.ts"
+import type { FeedHealth } from "../../src/tracker/TrackerFeed.ts"
+import { type Marks, named, pricesOf, START } from "./liveScene.ts"
+
+/** A frame as a reader sees it. */
+export type Heard = Record<string, unknown> & { readonly type: string; readonly seq: number }
+
+/** A reader's side of a connection. */
+export class FakeWire implements LiveWire {
+  readonly texts: Array<string> = []
+  readonly said: Array<Record<string, unknown>> = []
+  pings = 0
+  closedWith: CloseCode | null = null
+  unsent = { bytes: 0, frames: 0 }
+
+  send(frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number): void {
+    for (const [at, { rest, type }] of frames.entries()) {
+      this.texts.push(headOf(type, firstSeq + at, sentAtMs) + String(rest))
+    }
+  }
+  say(text: string): void {
+    this.said.push(JSON.parse(text))
+  }
+  unsentBytes(): number {
+    return this.unsent.bytes
+  }
+  unsentFrames(): number {
+    return this.unsent.frames
+  }
+  ping(): void {
+    this.pings++
+  }
+  close(code: CloseCode): void {
+    this.closedWith = code
+  }
+
+  /** Every data frame so far. */
+  get frames(): ReadonlyArray<Heard> {
+    return this.texts.map((text) => JSON.parse(text))
+  }
+}
+
+/** A wallet as its account tracks it. */
+export const tracked = (wallet: Address, told: Partial<TrackedWallet> = {}): TrackedWallet => ({
+  wallet,
+  label: null,
+  emoji: null,
+  notes: null,
+  groups: [MAIN_GROUP],
+  groupId: MAIN_GROUP,
+  status: "pending",
+  lastEventAtMs: null,
+  addedAtMs: START,
+  ...told
+})
+
+/** A hub, the books it tells from, and the time. */
+export class HubScene {
+  nowMs = START
+  readonly marks: Marks = { usd: 1n }
+  health: FeedHealth = { ingestLagMs: 0, heardAtMs: START }
+  readonly isTracked = new Set<Address>()
+  readonly books = new TrackerBooks({
+    isTracked: (wallet) => this.isTracked.has(wallet),
+    tokenOf: () => named,
+    pricesAt: (nowMs) => pricesOf(this.marks, nowMs),
+    commitment: "confirmed"
+  })
+  readonly hub: LiveHub
+  #streams = 0
+
+  constructor(limits: Partial<HubLimits> = {}) {
+    this.hub = new LiveHub(
+      {
+        health: () => this.health,
+        lastEventAtMs: (wallet) => this.books.lastEventAtMs(wallet),
+        newestOf: (asked, each, limit) => this.books.newestOf(asked, each, limit),
+        standingOf: (wallets, limit, nowMs) => this.books.standingOf(wallets, limit, nowMs)
+      },
+      { replayBytes: 64 * 1024 * 1024, sockets: 100, ...limits }
+    )
+  }
+
+  /** Connects a reader of these wallets. */
+  connect(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}) {
+    wallets.forEach((wallet) => this.isTracked.add(wallet))
+    const streamId = `str_${++this.#streams}`
+    const grant = { keyId: "key_a", accountId: "a", wallets, group: null, control: true, streamId, ...told }
+    const wire = new FakeWire()
+    const items = wallets.map((wallet) => tracked(wallet))
+    const connection = this.hub.open(grant, items, wire, this.nowMs)
+    return { wire, streamId, connection }
+  }
+
+  /** Connects a reader that there is room for. */
+  reader(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}) {
+    const { connection, ...rest } = this.connect(wallets, told)
+    if (connection === null) {
+      throw new Error("no room for a reader")
+    }
+    return { ...rest, connection }
+  }
+
+  /** A block happens. */
+  block(batch: PricedBatch): void {
+    const { events } = this.books.apply(batch, this.nowMs, (wallet) => this.hub.wants(wallet))
+    this.hub.take(events, this.nowMs)
+  }
+
+  /** Time passes, and what was due is told. */
+  pass(ms: number): void {
+    this.nowMs += ms
+    this.hub.take(
+      this.books.due(this.nowMs, (wallet) => this.hub.wants(wallet)),
+      this.nowMs
+    )
+    this.hub.tick(this.nowMs)
+  }
+
+  /** The client says something. */
+  say(connection: LiveConnection, message: unknown): void {
+    connection.message(JSON.stringify(message), this.nowMs)
+  }
+}
