@@ -50,6 +50,12 @@ export class BarLog {
     return this.series.page(series)[this.series.at(series) + this.offset + TRIMMED] === 1
   }
 
+  /** The second at which the oldest bar of a series begins; null when there is none. */
+  oldest(series: number): number | null {
+    const chunk = this.series.page(series)[this.series.at(series) + this.offset + OLDEST] ?? 0
+    return chunk === 0 ? null : (this.chunks.page(chunk)[this.chunks.at(chunk) + START] ?? null)
+  }
+
   /** Appends a bar; its start is later than every other of the series. */
   append(series: number, from: Float64Array, fromAt: number): void {
     const cells = this.series.page(series)

@@ -1,9 +1,11 @@
 import { addToBar, BAR, beginBar, COUNT, START } from "./bar.ts"
-import { BarLog, SERIES } from "./BarLog.ts"
+import { BarLog, SERIES, type Visit } from "./BarLog.ts"
 import { type BarPage, type BarWindow, foldBars } from "./foldBars.ts"
 import type { Print } from "./Print.ts"
 import { Records } from "./Records.ts"
-import { floorTo, levelOf, levels } from "./resolutions.ts"
+import { floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
+import { walkStored } from "./storedBars.ts"
+import type { StoredBars } from "./TradeStore.ts"
 
 /** Bars below a minute are kept this long, in seconds: seven days. */
 const FINE_RETENTION = 7 * 86_400
@@ -54,19 +56,31 @@ export class Candles {
     }
   }
 
-  /** Bars of one resolution, oldest first, and what the window left out. */
-  read(token: number, window: BarWindow): BarPage {
+  /** Bars of one resolution, oldest first, and what the window left out; beyond what is held here, from older ones. */
+  read(token: number, window: BarWindow, older?: StoredBars): BarPage {
     const level = levelOf(window.resolution)
     const log = this.closed[level]
     return foldBars(
       (visit) => {
-        if (this.has(token) && visit(this.tokens.page(token), this.tokens.at(token) + level * BAR)) {
-          log?.walkBack(token, visit)
+        const state = { goesOn: true }
+        const each: Visit = (cells, at) => (state.goesOn = visit(cells, at))
+        if (this.has(token) && each(this.tokens.page(token), this.tokens.at(token) + level * BAR)) {
+          log?.walkBack(token, each)
+        }
+        if (older !== undefined && state.goesOn) {
+          walkStored(older)(each)
         }
       },
       window,
-      log?.isTrimmed(token) === true
+      log?.isTrimmed(token) === true,
+      older?.isCut === true
     )
+  }
+
+  /** The second from which on nothing was dropped of the bars that a resolution is made of; null when nothing ever was. */
+  trimmedTo(token: number, resolution: Resolution): number | null {
+    const log = this.closed[levelOf(resolution)]
+    return log?.isTrimmed(token) === true ? log.oldest(token) : null
   }
 
   /** Forgets a token. */

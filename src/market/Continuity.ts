@@ -23,6 +23,11 @@ export class Continuity {
     this.unbroken = unbrokenFrom
   }
 
+  /** The first second from which on blocks were read; infinite before the first block. */
+  get firstRead(): number {
+    return this.first
+  }
+
   /** The first second from which on nothing is missing; infinite before the first block. */
   get since(): number {
     return this.unbroken

@@ -8,8 +8,10 @@ import { Journal } from "./Journal.ts"
 import type { LaunchEvent } from "./MarketActivity.ts"
 import { Markets } from "./Markets.ts"
 import { Print } from "./Print.ts"
+import type { Resolution } from "./resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "./TokenWindows.ts"
+import type { StoredBars } from "./TradeStore.ts"
 import { type NoPage, type TraderPage, type TraderPageRequest, TraderViews } from "./TraderViews.ts"
 import { Traders } from "./Traders.ts"
 import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "./windows.ts"
@@ -77,6 +79,8 @@ export class Tape {
   private readonly print = new Print()
   private readonly limits: TapeLimits
   private second = 0
+  /** Whether tokens had to make room for others. */
+  private hasForgotten = false
 
   /** `origin` tells the cursors of this tape from those of every other. */
   constructor(limits: TapeLimits, origin: string) {
@@ -134,10 +138,20 @@ export class Tape {
     this.markets.addLaunch(event, launchpad, Math.floor(timeMs / 1000))
   }
 
-  /** Bars of a token; null when the tape does not know it. */
-  bars(mint: Mint, window: BarWindow): BarPage | null {
+  /** Bars of a token, from older ones too where they are given; null when nobody knows it. */
+  bars(mint: Mint, window: BarWindow, older?: StoredBars): BarPage | null {
     const token = this.mints.find(mint)
-    return token === 0 ? null : this.candles.read(token, window)
+    return token === 0 && older === undefined ? null : this.candles.read(token, window, older)
+  }
+
+  /** The second from which on the tape still holds the bars of a token for a resolution; minus infinity for all ever taken. */
+  heldSince(mint: Mint, resolution: Resolution): number {
+    const token = this.mints.find(mint)
+    if (token === 0) {
+      return this.hasForgotten ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+    }
+    const first = this.hasForgotten ? (this.windows.seen(token)?.first ?? 0) : Number.NEGATIVE_INFINITY
+    return this.candles.trimmedTo(token, resolution) ?? first
   }
 
   /** Whether the tape knows the token. */
@@ -278,6 +292,7 @@ export class Tape {
   private begin(mint: Mint, second: number): number {
     while (this.mints.size >= this.limits.tokens) {
       if (this.idle.longest !== 0) {
+        this.hasForgotten = true
         this.forget(this.idle.longest)
       } else if (!this.journal.dropOldest()) {
         break

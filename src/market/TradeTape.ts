@@ -6,6 +6,7 @@ import { Continuity } from "./Continuity.ts"
 import { driveTape, type TapeControls } from "./driveTape.ts"
 import { Launches } from "./Launches.ts"
 import { recordSettings } from "./recordTrades.ts"
+import type { Resolution } from "./resolutions.ts"
 import { type Applied, Tape, type TapeLimits } from "./Tape.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
@@ -59,6 +60,12 @@ export class TradeTape extends Context.Service<
     readonly recordedFrom: (second: number) => Coverage
     /** Whether everything from this second until now was seen and is still held, and why not: for the windows. */
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
+    /** The second from which on the tape itself has the bars of a token; minus infinity when it has all there are. */
+    readonly heldSince: (mint: Mint, resolution: Resolution) => number
+    /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
+    readonly firstRead: () => number
+    /** Candles of before what the tape holds; null where nothing is stored. */
+    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds"> | null
     /** Takes the trades of the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the moment of subscription, once it is on the tape. Who is more than 1,024 behind loses the oldest. */
@@ -116,7 +123,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
   const heard: { atMs: number | null } = { atMs: null }
 
   // Of what was read before this process, the tape holds less than is stored.
-  const held = { from: Number.NEGATIVE_INFINITY }
+  const held: { from: number; store: TradeStore["Service"] | null } = { from: Number.NEGATIVE_INFINITY, store: null }
 
   const replay = (batch: StoredBatch, nowMs: number): Applied => {
     const applied = tape.apply(batch.trades, nowMs)
@@ -142,6 +149,9 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
     readFrom: (second) => readFrom(second, held.from),
     recordedSince: () => continuity.since,
     recordedFrom: (second) => continuity.coverageFrom(second),
+    heldSince: (mint, resolution) => Math.max(tape.heldSince(mint, resolution), held.from),
+    firstRead: () => continuity.firstRead,
+    stored: () => held.store,
     coverageFrom: (second, nowMs) =>
       heard.atMs === null || nowMs - heard.atMs > STALE_AFTER_MS
         ? incomplete(heard.atMs === null ? "not_captured" : "source_stale")
@@ -161,6 +171,9 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
   const controls: TapeControls = {
     apply: service.apply,
     replay,
+    keep: (store) => {
+      held.store = store
+    },
     resume: (progress, from) => {
       continuity.restore(progress)
       held.from = from

@@ -15,6 +15,8 @@ export interface TapeControls {
   readonly apply: (batch: PricedBatch) => Effect.Effect<unknown>
   /** Takes a block that was there before, and tells nobody. */
   readonly replay: (batch: StoredBatch, nowMs: number) => void
+  /** From now on the store can be asked. */
+  readonly keep: (store: TradeStore["Service"]) => void
   /** What was there before is back, all of it from a second on. */
   readonly resume: (progress: TradeProgress, from: number) => void
 }
@@ -57,6 +59,9 @@ export const driveTape = Effect.fnUntraced(function* (
             Effect.tapError((cause) => Effect.logWarning("Trades cannot be stored", cause)),
             Effect.retry({ schedule: Schedule.spaced("1 second") })
           )
+    if (chain !== null) {
+      tape.keep(store)
+    }
     if (progress === null) {
       return 0
     }

@@ -89,8 +89,13 @@ const dollars = (volume: Float64Array): number => {
   return nanos <= Number.MAX_SAFE_INTEGER ? nanos / Number(NANOS_PER_USD) : quotient(readWide(volume, 0), NANOS_PER_USD)
 }
 
-/** The bars of a window, from stored bars visited newest first. */
-export const foldBars = (walkBack: (visit: Visit) => void, window: BarWindow, trimmed: boolean): BarPage => {
+/** The bars of a window, from stored bars visited newest first; `isCut` when there are older ones than those visited. */
+export const foldBars = (
+  walkBack: (visit: Visit) => void,
+  window: BarWindow,
+  trimmed: boolean,
+  isCut = false
+): BarPage => {
   const { resolution, limit } = window
   const from = window.from === null ? Number.NEGATIVE_INFINITY : bucketStart(resolution, window.from)
   const to = window.to ?? Number.POSITIVE_INFINITY
@@ -130,5 +135,5 @@ export const foldBars = (walkBack: (visit: Visit) => void, window: BarWindow, tr
     return true
   })
   finish()
-  return { bars: bars.toReversed(), unpriced: state.unpriced, truncated: state.truncated, trimmed }
+  return { bars: bars.toReversed(), unpriced: state.unpriced, truncated: state.truncated || isCut, trimmed }
 }

@@ -1,5 +1,5 @@
 /** Candles in SOL: every bar of a token at the SOL price of that bar. */
-import type { Bar } from "./foldBars.ts"
+import type { Bar, BarPage, BarWindow } from "./foldBars.ts"
 import { type Resolution, widthOf } from "./resolutions.ts"
 
 /** A SOL bar that ended longer ago than this, in seconds, does not price a bar. */
@@ -9,6 +9,19 @@ const CARRIED = 60
 export interface SolBars {
   readonly bars: ReadonlyArray<Bar>
   readonly unpriced: number
+}
+
+const MINUTE = 60
+
+/** The bars of SOL that price these; null when there are none to price. Its limit is the caller's. */
+export const solWindow = (
+  { bars }: BarPage,
+  { resolution }: Pick<BarWindow, "resolution">
+): Omit<BarWindow, "limit"> | null => {
+  const [first, last] = [bars[0], bars.at(-1)]
+  return first === undefined || last === undefined
+    ? null
+    : { resolution, from: first.second - widthOf[resolution] - MINUTE, to: last.second + 1 }
 }
 
 /** Whether the bar of SOL still holds when the other begins. */

@@ -5,13 +5,15 @@ import { fromAtomic, uiNumber } from "../domain/decimal.ts"
 import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
 import { widthOf } from "./resolutions.ts"
-import { solBars } from "./solBars.ts"
+import { barsOf, type OlderBars } from "./longBars.ts"
+import { solBars, solWindow } from "./solBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "./tokenRef.ts"
 import { STALE_AFTER_MS, type TradeTape } from "./TradeTape.ts"
 
 /** What charts are drawn from. */
 export interface ChartSources extends TokenSources {
   readonly tape: TradeTape["Service"]
+  readonly older: OlderBars
 }
 
 const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
@@ -20,19 +22,19 @@ const MINUTE = 60
 const FINE_RETENTION = 7 * 86_400
 /** More than any series has. */
 const ALL = 1_000_000
+const FOREVER = Number.POSITIVE_INFINITY
 
 /** SOL in SOL is worth one, whatever it trades for. */
 const ones = (bars: ReadonlyArray<Bar>): ReadonlyArray<Bar> =>
   bars.map((bar) => ({ ...bar, open: 1, high: 1, low: 1, close: 1, volume: bar.volume / bar.close }))
 
-const inSol = ({ tape }: TradeTape["Service"], mint: Mint, page: BarPage, { resolution }: ChartWindow): BarPage => {
-  const [first, last] = [page.bars[0], page.bars.at(-1)]
-  if (first === undefined || last === undefined || mint === SOL) {
+const inSol = ({ older, tape }: ChartSources, mint: Mint, page: BarPage, { resolution }: ChartWindow): BarPage => {
+  const window = solWindow(page, { resolution })
+  if (window === null || mint === SOL) {
     return { ...page, bars: ones(page.bars) }
   }
-  const from = first.second - widthOf[resolution] - MINUTE
-  const sol = tape.bars(SOL, { resolution, from, to: last.second + 1, limit: ALL })?.bars ?? []
-  const { bars, unpriced } = solBars(page.bars, sol, resolution)
+  const sol = barsOf(tape, older, SOL, { ...window, limit: ALL })
+  const { bars, unpriced } = solBars(page.bars, sol.bars, resolution)
   return { ...page, bars, unpriced: page.unpriced + unpriced }
 }
 
@@ -46,9 +48,15 @@ const chartBar = ({ close, high, low, open, second, trades, volume }: Bar, facto
   n: trades
 })
 
+/** Whether the tape has bars of before the window, too, so that none of the window was dropped. */
+const holdsBefore = ({ tape }: TradeTape["Service"], mint: Mint, { from, resolution }: ChartWindow): boolean => {
+  const before = from === null ? null : tape.bars(mint, { resolution, from: null, to: from, limit: 1 })
+  return before !== null && before.bars.length + before.unpriced > 0
+}
+
 /** What is missing from before the bars: older ones were dropped, or nobody was there to see. */
 const lackingBefore = (
-  { tape }: ChartSources,
+  { older, tape }: ChartSources,
   mint: Mint,
   window: ChartWindow,
   page: BarPage,
@@ -57,20 +65,31 @@ const lackingBefore = (
   const [first] = page.bars
   const { from, resolution } = window
   if (page.truncated && first !== undefined) {
-    return tape.readFrom(first.second).reason
+    return tape.recordedFrom(first.second).reason
   }
+  const stored = tape.stored()
   const isFine = widthOf[resolution] < MINUTE
-  if (isFine && from !== null && from < nowMs / 1000 - FINE_RETENTION) {
+  const kept = Math.min(stored?.keptSeconds(resolution) ?? FOREVER, isFine ? FINE_RETENTION : FOREVER)
+  if (from !== null && from < nowMs / 1000 - kept) {
     return "resolution_retention"
   }
-  const older = from === null ? null : tape.tape.bars(mint, { resolution, from: null, to: from, limit: 1 })
-  if (page.trimmed && (older === null || older.bars.length + older.unpriced === 0)) {
+  if (older.isMissing) {
+    return "deadline"
+  }
+  if (stored === null && page.trimmed && !holdsBefore(tape, mint, window)) {
     return isFine ? "resolution_retention" : "limit_clipped"
   }
   const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
   const began = createdAtMs === null ? Number.NEGATIVE_INFINITY : Math.floor(createdAtMs / 1000)
   // Blocks of before the token's own first one have nothing of it.
-  return createdAtMs !== null && (from === null || from <= began) ? null : tape.readFrom(from ?? began).reason
+  return createdAtMs !== null && (from === null || from <= began) ? null : tape.recordedFrom(from ?? began).reason
+}
+
+/** The second from which on the bars were made of every block; null when there is none. */
+const sourceFrom = ({ older, tape }: ChartSources, mint: Mint, { resolution }: ChartWindow): number | null => {
+  const since = tape.recordedSince()
+  const from = older.isMissing ? Math.max(since, tape.heldSince(mint, resolution)) : since
+  return Number.isFinite(from) ? from : null
 }
 
 const chartSupply = (supply: Supply | null): ChartSupply => ({
@@ -87,8 +106,8 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const window = chartWindow(request)
   const supply = mode === "mcap" ? supplyOf(sources, mint) : null
   const isUnknown = mode === "mcap" && supply === null
-  const read = isUnknown ? NO_BARS : (tape.tape.bars(mint, window) ?? NO_BARS)
-  const page = denom === "sol" ? inSol(tape, mint, read, window) : read
+  const read = isUnknown ? NO_BARS : barsOf(tape, sources.older, mint, window)
+  const page = denom === "sol" ? inSol(sources, mint, read, window) : read
   const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
   const bars = page.bars.map((bar) => chartBar(bar, factor))
 
@@ -112,7 +131,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
     knowledge: chartKnowledge(window, {
       bars,
       prevTo: read.truncated ? (read.bars[0]?.second ?? null) : null,
-      sourceFrom: Number.isFinite(tape.since()) ? tape.since() : null,
+      sourceFrom: sourceFrom(sources, mint, window),
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
