@@ -41,6 +41,7 @@ import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { Simulator } from "./simulator/Simulator.ts"
 import { alertsOf } from "./simulator/alerts.ts"
 import { calloutsOf } from "./simulator/callouts.ts"
+import { identitiesOf } from "./simulator/identities.ts"
 import { trackedWalletsOf } from "./simulator/trackedWallets.ts"
 import * as BlockFeedRpc from "./solana/BlockFeedRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "./solana/ChainFeed.ts"
@@ -61,6 +62,11 @@ import { TrackerFeed } from "./tracker/TrackerFeed.ts"
 import * as TrackerStorePg from "./tracker/TrackerStorePg.ts"
 import { WatchList } from "./tracker/WatchList.ts"
 import { blockWorker } from "./trades/decodeBlock.ts"
+import * as IdentityStorePg from "./wallets/IdentityStorePg.ts"
+import { LedgerReader } from "./wallets/LedgerReader.ts"
+import { InventedIdentities, loadIdentities } from "./wallets/openingIdentities.ts"
+import { WalletIndex } from "./wallets/WalletIndex.ts"
+import { WalletReader } from "./wallets/WalletReader.ts"
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
 const node = Layer.mergeAll(
@@ -115,6 +121,10 @@ const simulation = Layer.unwrap(
       ),
       Layer.succeed(OpeningAlerts, alertsOf(mints())),
       Layer.succeed(OpeningWallets, trackedWalletsOf(wallets)),
+      Layer.effect(
+        InventedIdentities,
+        Effect.map(Clock.currentTimeMillis, (nowMs) => identitiesOf({ nowMs, wallets }))
+      ),
       Layer.effect(
         Opening,
         Effect.map(Clock.currentTimeMillis, (nowMs) => calloutsOf({ nowMs, mints: mints(), wallets }))
@@ -249,6 +259,20 @@ const tracker = Layer.mergeAll(KeepActivity.layer, Layer.effectDiscard(trackOpen
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, Database.layer])
 )
 
+const identities = Layer.effectDiscard(loadIdentities).pipe(
+  Layer.provideMerge(IdentityStorePg.layer),
+  Layer.provide(Database.layer)
+)
+
+const wallets = WalletReader.layer.pipe(
+  Layer.provide([
+    identities,
+    LedgerReader.layerNone,
+    WalletIndex.layerStored.pipe(Layer.provide([tape, tradeStore])),
+    PriceBook.layer
+  ])
+)
+
 /** The whole service. This file is the only place that chooses an implementation. */
 export const layer = Welcome.layer.pipe(
   Layer.provideMerge(Server.layer),
@@ -262,7 +286,7 @@ export const layer = Welcome.layer.pipe(
     funding,
     perps
   ]),
-  Layer.provide([tokens, tracker, copying, reads, alerts]),
+  Layer.provide([tokens, tracker, copying, reads, alerts, wallets]),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

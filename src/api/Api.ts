@@ -14,6 +14,7 @@ import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 import { TokensGroup } from "./Tokens.ts"
 import { TopTradersGroup } from "./TopTraders.ts"
+import { WalletsGroup } from "./Wallets.ts"
 import { TrackingGroup } from "./Tracker.ts"
 
 const contract = HttpApi.make("fathom")
@@ -25,6 +26,7 @@ const contract = HttpApi.make("fathom")
   .add(MarketGroup)
   .add(TokensGroup)
   .add(TopTradersGroup)
+  .add(WalletsGroup)
   .add(TrackingGroup)
   .add(PerpsGroup)
   .add(CalloutsGroup)

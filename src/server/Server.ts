@@ -22,6 +22,7 @@ import type { TokenReader } from "../tokens/TokenReader.ts"
 import type { Tickets } from "../tracker/Tickets.ts"
 import type { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../tracker/TrackerStore.ts"
+import type { WalletReader } from "../wallets/WalletReader.ts"
 import * as Account from "./Account.ts"
 import * as AccountFunding from "./AccountFunding.ts"
 import * as Alerts from "./Alerts.ts"
@@ -46,6 +47,7 @@ import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 import * as Tokens from "./Tokens.ts"
 import * as TopTraders from "./TopTraders.ts"
+import * as Wallets from "./Wallets.ts"
 import * as Tracker from "./Tracker.ts"
 
 /** What the handlers answer from. */
@@ -70,6 +72,7 @@ export type Capabilities =
   | TraderRankings
   | TransactionStatus
   | WalletBatch
+  | WalletReader
 
 /** The middleware of a contract: admission, strict bodies, one error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
@@ -96,6 +99,7 @@ const handlers = Layer.mergeAll(
   Market.layer,
   Tokens.layer,
   TopTraders.layer,
+  Wallets.layer,
   Tracker.layer,
   Perps.layer,
   Callouts.layer,

@@ -79,6 +79,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tokens.liquidity": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "tokens.prices": ({ mint }) => ({ body: { mints: [mint, SOL] } }),
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
+  "wallets.summary": () => ({ body: { wallets: [nowhere] } }),
   "perps.quote": () => ({ query: { symbol: "BTC", side: "buy", size: "0.5" } }),
   "callouts.feed": () => ({}),
   "callouts.token": ({ mint }) => ({ params: { mint } })

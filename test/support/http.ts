@@ -23,6 +23,7 @@ import { ChainFeed, type Freshness } from "../../src/solana/ChainFeed.ts"
 import { TransactionStatus } from "../../src/solana/TransactionStatus.ts"
 import { RiskReader } from "../../src/tokens/RiskReader.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
+import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import type { Tickets } from "../../src/tracker/Tickets.ts"
 import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
@@ -98,6 +99,8 @@ const noCopying = Layer.succeed(CopyReader, {
   pnl: () => Effect.die("this test has no follows")
 })
 
+const noWallets = Layer.succeed(WalletReader, { rowsOf: () => Effect.die("this test has no wallets") })
+
 /** What a test puts in place of the defaults. */
 export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
@@ -114,6 +117,7 @@ export interface World {
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly market?: Layer.Layer<MarketReader | TopTraders>
+  readonly wallets?: Layer.Layer<WalletReader>
   readonly tracker?: Layer.Layer<TrackerStore | Tickets>
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
   readonly settings?: Partial<SettingsShape>
@@ -142,6 +146,7 @@ export type Capable =
   | TrackerStore
   | TransactionStatus
   | WalletBatch
+  | WalletReader
 
 /** The capabilities of a world. */
 export const capabilities = (world: World): Layer.Layer<Capable> =>
@@ -158,6 +163,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.idempotency ?? Idempotency.layerMemory,
     world.tokens ?? noTokens,
     world.market ?? noMarket,
+    world.wallets ?? noWallets,
     world.tracker ?? memoryTracker,
     world.trackerFeed ?? trackerFeed(),
     WalletBatch.layerMemory,

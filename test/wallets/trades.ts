@@ -1,6 +1,7 @@
 /** Trades of wallets, as tests write them. */
-import { Address } from "../../src/domain/Address.ts"
+import { Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { NANOS_PER_USD, type TapeTrade } from "../../src/market/TapeTrade.ts"
+import type { PricedBatch } from "../../src/market/TradeTape.ts"
 
 export const WALLET = Address.make("B8nmkjxmcUjVxFe65rPx4vVYPhGFUHRZ63BHW8SRD6et")
 export const OTHER = Address.make("83dxKodC6tqf4mMkZihCqeXVW1ffjGQm68fX2PHK8GT3")
@@ -31,3 +32,21 @@ export const tradeOf = (told: Partial<TapeTrade> = {}): TapeTrade => ({
   launchpad: null,
   ...told
 })
+
+/** A block of these trades. */
+export const blockOf = (trades: ReadonlyArray<TapeTrade>, told: Partial<PricedBatch> = {}): PricedBatch => ({
+  slot: trades[0]?.slot ?? 1,
+  timeMs: trades[0]?.timeMs ?? START,
+  transactions: [],
+  launches: null,
+  afterGap: false,
+  trades,
+  ...told
+})
+
+/** The `n`th of many wallets. */
+export const walletOf = (n: number): Address => {
+  const bytes = new Uint8Array(32).fill(3)
+  new DataView(bytes.buffer).setUint32(4, n)
+  return addressFromBytes(bytes)
+}

@@ -26,6 +26,10 @@ import { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { RiskReader } from "../../../src/tokens/RiskReader.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
+import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
+import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
+import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
+import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { Tickets } from "../../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
@@ -59,6 +63,16 @@ const trackerWithoutTrades = Layer.mergeAll(TrackerStore.layerMemory, TrackerFee
   Layer.provide(warmMarket)
 )
 
+const walletsWithoutTrades = WalletReader.layer.pipe(
+  Layer.provide([
+    IdentityStore.layerMemory,
+    LedgerReader.layerNone,
+    PriceBook.layer,
+    WalletIndex.layerMemory.pipe(Layer.provide(TradeTape.layerManual()))
+  ]),
+  Layer.provide(warmMarket)
+)
+
 const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
@@ -75,7 +89,8 @@ const serving = Server.layer.pipe(
     warmMarket,
     tokensOverMarket,
     trackerWithoutTrades,
-    marketWithoutTrades
+    marketWithoutTrades,
+    walletsWithoutTrades
   ])
 )
 

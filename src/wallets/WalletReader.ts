@@ -1,0 +1,135 @@
+import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import type { Address, Mint } from "../domain/Address.ts"
+import type { Rational } from "../domain/rational.ts"
+import { type WalletRow, type WalletRows, WalletsUnavailable } from "../domain/WalletSummary.ts"
+import { within } from "../storage/deadline.ts"
+import { PriceBook } from "../tokens/PriceBook.ts"
+import { identityOf } from "./identity.ts"
+import { IdentityStore } from "./IdentityStore.ts"
+import { positionsOf } from "./ledger.ts"
+import { faultOf, LedgerReader } from "./LedgerReader.ts"
+import { WalletIndex } from "./WalletIndex.ts"
+import { shareOfBatch, type WalletShare } from "./walletShare.ts"
+import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
+
+const CONCURRENT_READS = 4
+const MOST_MARKS = 64
+const DEADLINE = Duration.millis(1500)
+
+class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePassed", {}) {}
+
+/** Who wallets are and what they made, from what is held already. Asking loads nothing and makes nobody watched. */
+export class WalletReader extends Context.Service<
+  WalletReader,
+  {
+    /**
+     * One row for each of 1 to 100 different wallets, in their order. What cannot be read within a second and a half is
+     * left out of its row; that a source does not answer at all is a failure.
+     */
+    rowsOf(wallets: ReadonlyArray<Address>): Effect.Effect<WalletRows, WalletsUnavailable>
+  }
+>()("fathom/wallets/WalletReader") {
+  static readonly layer: Layer.Layer<WalletReader, never, WalletIndex | IdentityStore | LedgerReader | PriceBook> =
+    Layer.effect(
+      WalletReader,
+      Effect.gen(function* () {
+        const index = yield* WalletIndex
+        const identities = yield* IdentityStore
+        const ledger = yield* LedgerReader
+        const prices = yield* PriceBook
+
+        /** A ledger that is away, or says what cannot be, is no ledger. */
+        const projectionOf = (wallet: Address, nowMs: number) =>
+          ledger.read(wallet).pipe(
+            Effect.flatMap((projection) => {
+              const fault = projection && faultOf(projection, wallet, nowMs)
+              return fault === null
+                ? Effect.succeed(projection)
+                : Effect.as(Effect.logWarning(`A ledger projection is not believed: ${fault}`, { wallet }), null)
+            }),
+            Effect.catch(({ cause }) => Effect.as(Effect.logWarning("The wallet ledger is unavailable", cause), null))
+          )
+
+        const holdingsOf = Effect.fnUntraced(function* (wallet: Address, share: WalletShare, nowMs: number) {
+          const projection = yield* projectionOf(wallet, nowMs)
+          const history = yield* index.read(wallet, share)
+          const positions =
+            projection === null && history !== null ? Array.from(positionsOf(history.trades).values()) : []
+          return { projection, history, positions }
+        })
+
+        /** What could be read in time. */
+        const holdingsOfAll = Effect.fnUntraced(function* (
+          wallets: ReadonlyArray<Address>,
+          share: WalletShare,
+          nowMs: number
+        ) {
+          const found = new Map<Address, Holdings>()
+          yield* Effect.forEach(
+            wallets,
+            (wallet) => Effect.map(holdingsOf(wallet, share, nowMs), (holdings) => found.set(wallet, holdings)),
+            { concurrency: CONCURRENT_READS, discard: true }
+          ).pipe(
+            within(DEADLINE, () => new DeadlinePassed()),
+            Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries ran out of time"))
+          )
+          return new Map(found)
+        })
+
+        const rowsOf = Effect.fn("WalletReader.rowsOf")(
+          function* (wallets: ReadonlyArray<Address>) {
+            const startedMs = yield* Clock.currentTimeMillis
+            const share = shareOfBatch(wallets.length)
+            const [records, holdings] = yield* Effect.all(
+              [identities.of(wallets), holdingsOfAll(wallets, share, startedMs)],
+              { concurrency: 2 }
+            )
+            const nowMs = yield* Clock.currentTimeMillis
+            const marks = marksOf(
+              prices,
+              wallets.flatMap((wallet) => holdings.get(wallet) ?? []),
+              nowMs
+            )
+            return inRows(wallets, (wallet) => {
+              const held = holdings.get(wallet)
+              return {
+                identity: identityOf(wallet, records.get(wallet) ?? [], nowMs),
+                summary: held === undefined ? null : walletSummary(held, { marks, nowMs, share })
+              }
+            })
+          },
+          Effect.mapError((cause) => new WalletsUnavailable({ cause }))
+        )
+
+        return WalletReader.of({ rowsOf })
+      })
+    )
+}
+
+/** What the first 64 open mints are worth now; those that no pool prices, and all of them while prices are stale, are left out. */
+const marksOf = (
+  book: PriceBook["Service"],
+  holdings: ReadonlyArray<Holdings>,
+  nowMs: number
+): ReadonlyMap<Mint, Rational> => {
+  const open = holdings.flatMap((held) => positionsThatCount(held).filter((position) => position.held > 0n))
+  const mints = Array.from(new Set(open.map(({ mint }) => mint))).slice(0, MOST_MARKS)
+  const { isStale, of } = book.at(nowMs)
+  return new Map(
+    mints.flatMap((mint) => {
+      const mark = isStale ? null : (of(mint)?.usd ?? null)
+      return mark === null ? [] : [[mint, mark] as const]
+    })
+  )
+}
+
+const inRows = (
+  wallets: ReadonlyArray<Address>,
+  known: (wallet: Address) => Pick<WalletRow, "identity" | "summary">
+): WalletRows => {
+  const rows = wallets.map((wallet): WalletRow => {
+    const { identity, summary } = known(wallet)
+    return { wallet, status: identity === null && summary === null ? "unavailable" : "partial", identity, summary }
+  })
+  return { complete: rows.every(({ summary }) => summary !== null), wallets: rows }
+}

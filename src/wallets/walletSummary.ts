@@ -1,0 +1,172 @@
+/** The summary of one wallet, and on what it rests. */
+import type { Mint } from "../domain/Address.ts"
+import type { Rational } from "../domain/rational.ts"
+import type { Status } from "../domain/Scalar.ts"
+import type {
+  CoverageShare,
+  WalletHistoryCoverage,
+  WalletIndexCoverage,
+  WalletSummary
+} from "../domain/WalletSummary.ts"
+import type { Position } from "./ledger.ts"
+import type { LedgerProjection } from "./LedgerReader.ts"
+import { PNL_MODE, summaryOf, usdTextOrNull } from "./pnl.ts"
+import type { WalletHistory } from "./WalletIndex.ts"
+import type { WalletShare } from "./walletShare.ts"
+
+/** Where sums come from that are made of the swaps that were seen. */
+export const OBSERVED_SOURCE = "wallet-trade-index:observed-average-cost"
+/** Where sums come from that a native ledger made. */
+export const NATIVE_SOURCE = "wallet-trade-ledger:fee-inclusive-average-cost"
+
+const OBSERVED_EXCLUSIONS = [
+  "transfers",
+  "fees",
+  "pre_window_inventory",
+  "unobserved_assets",
+  "token_for_token_outflows"
+]
+const NATIVE_EXCLUSIONS = ["transfers", "pre_window_inventory"]
+
+/** What is held of one wallet: by the index, by the ledger, or by both. */
+export interface Holdings {
+  readonly positions: ReadonlyArray<Position>
+  /** Null when nothing was seen. */
+  readonly history: WalletHistory | null
+  /** Null where there is none to be believed. */
+  readonly projection: LedgerProjection | null
+}
+
+/** What a summary needs besides. Marks in micro-dollars for one smallest unit; a mint that is not in it has none. */
+export interface Valuation {
+  readonly marks: ReadonlyMap<Mint, Rational>
+  readonly nowMs: number
+  readonly share: WalletShare
+}
+
+/** So many of so many; of none, all are known. */
+const shareOf = (known: number, total: number): CoverageShare => {
+  const status: Status = known === total ? "known" : known === 0 ? "unavailable" : "partial"
+  return { complete: known === total, known, status, total }
+}
+
+const transactionsOf = (trades: WalletHistory["trades"]): number =>
+  new Set(trades.map(({ signature }) => signature)).size
+
+const indexOf = (history: WalletHistory | null, { events }: WalletShare): WalletIndexCoverage => {
+  const trades = history?.trades ?? []
+  const liveSinceMs = history?.liveSinceMs ?? null
+  const coveredFromMs = history?.coveredFromMs ?? null
+  const isUnbroken = liveSinceMs !== null && coveredFromMs !== null && liveSinceMs <= coveredFromMs
+  return {
+    backfillDaysDone: 0,
+    backfillDaysTarget: 0,
+    coveredFromMs,
+    coveredUntilMs: history?.coveredUntilMs ?? null,
+    error: null,
+    eventCap: events,
+    eventCount: trades.length,
+    exclusions: OBSERVED_EXCLUSIONS,
+    historyTransport: "confirmed_blocks",
+    liveSinceMs,
+    scannedTransactions: transactionsOf(trades),
+    source: "wallet-trade-index",
+    status: history === null ? "unavailable" : "partial",
+    truncated: history?.truncated ?? false,
+    // Whoever missed a block cannot tell what was in it.
+    unfetchedTransactions: isUnbroken ? 0 : null,
+    unpricedTransactions: transactionsOf(trades.filter(({ volumeUsdNanos }) => volumeUsdNanos === null)),
+    // A swap that could not be told has no wallet that it could be counted for.
+    unprovableTransactions: null
+  }
+}
+
+/** What is told of the sums wherever they come from. */
+const groundsOf = (positions: ReadonlyArray<Position>, { marks }: Valuation) => {
+  const open = positions.filter(({ held }) => held > 0n)
+  return {
+    costBasis: shareOf(positions.filter(({ unknownBasis }) => unknownBasis === 0).length, positions.length),
+    valuation: shareOf(open.filter(({ mint }) => marks.has(mint)).length, open.length)
+  }
+}
+
+const historyShare = (events: number): CoverageShare => ({
+  complete: false,
+  known: events,
+  status: "partial",
+  total: null
+})
+
+const observed = (positions: ReadonlyArray<Position>, history: WalletHistory, valuation: Valuation) => ({
+  scope: "observed_swaps",
+  source: OBSERVED_SOURCE,
+  fromMs: history.coveredFromMs,
+  throughMs: history.coveredUntilMs,
+  observedFromMs: history.trades.at(-1)?.timeMs ?? null,
+  observedThroughMs: history.trades[0]?.timeMs ?? null,
+  observedEvents: history.trades.length,
+  undatedEvents: history.undated,
+  exclusions: OBSERVED_EXCLUSIONS,
+  ...groundsOf(positions, valuation),
+  fees: shareOf(0, history.trades.length),
+  history: historyShare(history.trades.length)
+})
+
+const native = (projection: LedgerProjection, valuation: Valuation) => ({
+  scope: "native_ledger",
+  source: NATIVE_SOURCE,
+  fromMs: projection.fromMs,
+  throughMs: projection.throughMs,
+  observedFromMs: projection.fromMs,
+  observedThroughMs: projection.throughMs,
+  observedEvents: projection.events,
+  undatedEvents: 0,
+  exclusions: NATIVE_EXCLUSIONS,
+  ...groundsOf(projection.positions, valuation),
+  fees: shareOf(projection.events, projection.events),
+  history: historyShare(projection.events)
+})
+
+/** The positions that count: those of the ledger where there is a projection, else those that were seen. */
+export const positionsThatCount = ({ positions, projection }: Holdings): ReadonlyArray<Position> =>
+  projection?.positions ?? positions
+
+/** What a wallet made, in the words of the contract; null when nothing is held of it. */
+export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletSummary | null => {
+  const { history, projection } = holdings
+  const positions = positionsThatCount(holdings)
+  const grounds =
+    projection === null ? history && observed(positions, history, valuation) : native(projection, valuation)
+  if (grounds === null) {
+    return null
+  }
+  const { realized, total, unrealized } = summaryOf(
+    positions.map((position) => ({ position, mark: valuation.marks.get(position.mint) ?? null }))
+  )
+  const index = indexOf(history, valuation.share)
+  const solana: WalletHistoryCoverage = {
+    chain: "solana",
+    complete: false,
+    status: "partial",
+    // Blocks are read once they are confirmed, and nobody says afterwards that one was not.
+    orphanedEvents: null,
+    transfersIncluded: false,
+    ...grounds,
+    index
+  }
+  return {
+    asOf: valuation.nowMs,
+    complete: false,
+    coverage: projection === null ? "observed_swaps_only" : "native_ledger",
+    historyCoverage: { solana },
+    index,
+    pnlMode: PNL_MODE,
+    source: grounds.source,
+    token: null,
+    wallet: {
+      realized: usdTextOrNull(realized),
+      unrealized: usdTextOrNull(unrealized),
+      total: usdTextOrNull(total)
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import type { Address } from "../../src/domain/Address.ts"
+import { IdentityStoreUnavailable } from "../../src/domain/WalletIdentity.ts"
+import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
+import { LedgerProjection, LedgerUnavailable } from "../../src/wallets/LedgerReader.ts"
+import { WalletIndexUnavailable } from "../../src/wallets/WalletIndex.ts"
+import { WalletReader } from "../../src/wallets/WalletReader.ts"
+import { FULL, NOBODY, recordOf } from "./identities.ts"
+import { type Findings, indexOf, readerOver } from "./readers.ts"
+import { MINT, MINT_2, OTHER, START, tradeOf, usd, WALLET, walletOf } from "./trades.ts"
+
+const rowsOf = (findings: Findings, ...wallets: ReadonlyArray<Address>) =>
+  WalletReader.use((reader) => reader.rowsOf(wallets)).pipe(Effect.provide(readerOver(findings)))
+
+/** Ten tokens bought for ten dollars and four of them sold for eight, newest first. */
+const traded = [
+  tradeOf({ slot: 2, side: "sell", amount: 4_000_000n, volumeUsdNanos: usd(8) }),
+  tradeOf({ slot: 1, amount: 10_000_000n, volumeUsdNanos: usd(10) })
+]
+
+const projection = LedgerProjection.make({
+  wallet: WALLET,
+  fromMs: 0,
+  throughMs: 0,
+  events: 2,
+  positions: [
+    {
+      mint: MINT,
+      decimals: 6,
+      held: 6_000_000n,
+      costNanos: usd(6.06),
+      boughtUnits: 10_000_000n,
+      soldUnits: 4_000_000n,
+      boughtNanos: usd(10.1),
+      proceedsNanos: usd(7.9),
+      realizedNanos: usd(3.86),
+      buys: 1,
+      sells: 1,
+      unknownBasis: 0,
+      firstAtMs: 0,
+      lastAtMs: 0
+    }
+  ]
+})
+
+const native = () => Effect.succeed(projection)
+const away = () => Effect.fail(new LedgerUnavailable({ cause: new Error("gone") }))
+
+const known = { marks: { [MINT]: 3n }, trades: { [WALLET]: traded } }
+
+describe("rows of wallets", () => {
+  it.effect("come in the order asked for, each with what is known of its wallet", () =>
+    Effect.gen(function* () {
+      const identities = [recordOf({ wallet: OTHER, labels: ["Other"] })]
+      const { complete, wallets } = yield* rowsOf({ ...known, identities }, NOBODY, OTHER, WALLET)
+      assert.isFalse(complete)
+      assert.deepStrictEqual(
+        wallets.map(({ identity, status, summary, wallet }) => [wallet, status, identity?.labels, summary?.wallet]),
+        [
+          [NOBODY, "unavailable", undefined, undefined],
+          [OTHER, "partial", ["Other"], undefined],
+          [WALLET, "partial", undefined, { realized: "4", unrealized: "12", total: "16" }]
+        ]
+      )
+      assert.isTrue((yield* rowsOf(known, WALLET)).complete)
+    })
+  )
+
+  it.effect("say on what a summary rests, in every field of the contract", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(START + 5_000_000)
+      const [row] = (yield* rowsOf({ ...known, identities: [FULL] }, WALLET)).wallets
+      const exclusions = ["transfers", "fees", "pre_window_inventory", "unobserved_assets", "token_for_token_outflows"]
+      const index = {
+        backfillDaysDone: 0,
+        backfillDaysTarget: 0,
+        coveredFromMs: START,
+        coveredUntilMs: START + 1_000_000,
+        error: null,
+        eventCap: 10_000,
+        eventCount: 2,
+        exclusions,
+        historyTransport: "confirmed_blocks",
+        liveSinceMs: START,
+        scannedTransactions: 2,
+        source: "wallet-trade-index",
+        status: "partial",
+        truncated: false,
+        unfetchedTransactions: 0,
+        unpricedTransactions: 0,
+        unprovableTransactions: null
+      }
+      assert.deepStrictEqual<unknown>(row?.summary, {
+        asOf: START + 5_000_000,
+        complete: false,
+        coverage: "observed_swaps_only",
+        historyCoverage: {
+          solana: {
+            chain: "solana",
+            complete: false,
+            status: "partial",
+            orphanedEvents: null,
+            transfersIncluded: false,
+            scope: "observed_swaps",
+            source: "wallet-trade-index:observed-average-cost",
+            fromMs: START,
+            throughMs: START + 1_000_000,
+            observedFromMs: START + 400,
+            observedThroughMs: START + 800,
+            observedEvents: 2,
+            undatedEvents: 0,
+            exclusions,
+            costBasis: { complete: true, known: 1, status: "known", total: 1 },
+            valuation: { complete: true, known: 1, status: "known", total: 1 },
+            fees: { complete: false, known: 0, status: "unavailable", total: 2 },
+            history: { complete: false, known: 2, status: "partial", total: null },
+            index
+          }
+        },
+        index,
+        pnlMode: "unknown-basis-null",
+        source: "wallet-trade-index:observed-average-cost",
+        token: null,
+        wallet: { realized: "4", unrealized: "12", total: "16" }
+      })
+    })
+  )
+
+  it.effect("do not know what an unknown basis, an unknown mark or a stale one hides", () =>
+    Effect.gen(function* () {
+      const pnlOf = (findings: Findings) =>
+        Effect.map(rowsOf(findings, WALLET), ({ wallets }) => wallets[0]?.summary?.wallet)
+      const oversold = tradeOf({ slot: 3, side: "sell", amount: 99_000_000n, mint: MINT_2 })
+      const trades = { [WALLET]: [oversold, ...traded] }
+      assert.deepStrictEqual(yield* pnlOf({ ...known, trades }), { realized: null, unrealized: "12", total: null })
+      const unmarked = { realized: "4", unrealized: null, total: null }
+      assert.deepStrictEqual(yield* pnlOf({ trades: known.trades }), unmarked)
+      assert.deepStrictEqual(yield* pnlOf({ ...known, stalePrices: true }), unmarked)
+      const [row] = (yield* rowsOf({ trades }, WALLET)).wallets
+      const { costBasis, valuation } = row?.summary?.historyCoverage.solana ?? {}
+      assert.deepStrictEqual(costBasis, { complete: false, known: 1, status: "partial", total: 2 })
+      assert.deepStrictEqual(valuation, { complete: false, known: 0, status: "unavailable", total: 1 })
+    })
+  )
+
+  it.effect("share ten thousand events, and say which wallet is at its share", () =>
+    Effect.gen(function* () {
+      const many = Array.from({ length: 100 }, (_, n) => walletOf(n))
+      const trades = Object.fromEntries(
+        many.map((wallet, n) => [
+          wallet,
+          Array.from({ length: n === 0 ? 150 : 99 }, (_, slot) => tradeOf({ slot: 200 - slot, wallet }))
+        ])
+      )
+      const { wallets } = yield* rowsOf({ trades, marks: known.marks }, ...many)
+      const indexes = wallets.map(({ summary }) => summary?.index)
+      assert.deepInclude(indexes[0], { eventCap: 100, eventCount: 100, truncated: true })
+      assert.isTrue(indexes.slice(1).every((index) => index?.eventCount === 99 && !index.truncated))
+    })
+  )
+
+  it.effect("take four reads at a time, and one look at the prices of 64 open mints", () =>
+    Effect.gen(function* () {
+      const many = Array.from({ length: 20 }, (_, n) => walletOf(n))
+      const reading = { now: 0, most: 0 }
+      const held = indexOf(
+        Object.fromEntries(
+          many.map((wallet, n) => [
+            wallet,
+            Array.from({ length: 5 }, (_, i) => tradeOf({ wallet, mint: walletOf(1000 + 5 * n + i), index: i }))
+          ])
+        )
+      )
+      const asked = { lookups: 0, mints: [] }
+      const index: Findings["index"] = (wallet, share) =>
+        Effect.gen(function* () {
+          reading.most = Math.max(reading.most, ++reading.now)
+          yield* Effect.yieldNow
+          reading.now--
+          return yield* held(wallet, share)
+        })
+      const { wallets } = yield* rowsOf({ index, asked }, ...many)
+      assert.strictEqual(reading.most, 4)
+      assert.strictEqual(asked.lookups, 1)
+      assert.deepStrictEqual(
+        new Set(asked.mints),
+        new Set(Array.from({ length: 64 }, (_, i) => walletOf(1000 + i))),
+        "those of the first rows"
+      )
+      assert.isTrue(wallets.every(({ summary }) => summary !== null))
+    })
+  )
+
+  it.effect("have no summary that is not there within a second and a half, and keep the identity", () =>
+    Effect.gen(function* () {
+      const held = indexOf(known.trades)
+      const index: Findings["index"] = (wallet, share) => (wallet === OTHER ? Effect.never : held(wallet, share))
+      const identities = [recordOf({ wallet: OTHER, labels: ["Slow"] })]
+      const fiber = yield* Effect.forkChild(rowsOf({ ...known, index, identities }, OTHER, WALLET))
+      yield* TestClock.adjust("1499 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      const { complete, wallets } = yield* Fiber.join(fiber)
+      assert.isFalse(complete)
+      assert.deepStrictEqual(
+        wallets.map(({ identity, summary }) => [identity?.labels, summary?.wallet.realized]),
+        [
+          [["Slow"], undefined],
+          [undefined, "4"]
+        ]
+      )
+    })
+  )
+
+  it.effect("cannot be had while the index or the identities cannot be read", () =>
+    Effect.gen(function* () {
+      const cause = new Error("gone")
+      const index = () => Effect.fail(new WalletIndexUnavailable({ cause }))
+      assert.strictEqual((yield* Effect.flip(rowsOf({ index }, WALLET)))._tag, "WalletsUnavailable")
+      const gone = Effect.fail(new IdentityStoreUnavailable({ cause }))
+      const store = Layer.succeed(IdentityStore, { of: () => gone, replace: () => gone })
+      assert.strictEqual((yield* Effect.flip(rowsOf({ ...known, store }, WALLET)))._tag, "WalletsUnavailable")
+    })
+  )
+})
+
+describe("a native ledger", () => {
+  it.effect("counts instead of what was seen, with its fees", () =>
+    Effect.gen(function* () {
+      const [row] = (yield* rowsOf({ ...known, ledger: native }, WALLET)).wallets
+      const { historyCoverage, index, source, wallet } = row?.summary ?? {}
+      const coverage = historyCoverage?.solana
+      assert.deepStrictEqual(wallet, { realized: "3.86", unrealized: "11.94", total: "15.8" })
+      assert.strictEqual(source, "wallet-trade-ledger:fee-inclusive-average-cost")
+      assert.deepStrictEqual(
+        [coverage?.source, coverage?.observedEvents, coverage?.scope],
+        [source, 2, "native_ledger"]
+      )
+      assert.deepStrictEqual(coverage?.fees, { complete: true, known: 2, status: "known", total: 2 })
+      assert.strictEqual(index?.eventCount, 2, "the index says what it holds all the same")
+      const [alone] = (yield* rowsOf({ marks: known.marks, ledger: native }, WALLET)).wallets
+      assert.strictEqual(alone?.summary?.index.status, "unavailable")
+    })
+  )
+
+  const [entry] = projection.positions
+  const wrong: ReadonlyArray<readonly [string, LedgerProjection]> = [
+    ["is of another wallet", { ...projection, wallet: OTHER }],
+    ["ends before it begins", { ...projection, fromMs: 1 }],
+    ["reaches into the future", { ...projection, throughMs: 1 }],
+    ["tells a mint twice", { ...projection, positions: [...projection.positions, ...projection.positions] }],
+    ["is not of the shape", { ...projection, events: -1 }],
+    ...(entry === undefined
+      ? []
+      : ([
+          ["holds what was never bought", { ...projection, positions: [{ ...entry, held: 7_000_000n }] }],
+          ["does not add up", { ...projection, positions: [{ ...entry, realizedNanos: usd(4) }] }],
+          ["bought without a buy", { ...projection, positions: [{ ...entry, buys: 0 }] }]
+        ] as const))
+  ]
+  it.effect.each(wrong)("is not believed when it %s", ([, broken]) =>
+    Effect.gen(function* () {
+      const [row] = (yield* rowsOf({ ...known, ledger: () => Effect.succeed(broken) }, WALLET)).wallets
+      assert.strictEqual(row?.summary?.source, "wallet-trade-index:observed-average-cost")
+      assert.strictEqual(row?.summary?.wallet.total, "16")
+    })
+  )
+
+  it.effect("is done without while it is away", () =>
+    Effect.gen(function* () {
+      const [row] = (yield* rowsOf({ ...known, ledger: away }, WALLET)).wallets
+      assert.strictEqual(row?.summary?.wallet.total, "16")
+    })
+  )
+})
