@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { type Config, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import type { Idempotency } from "../access/Idempotency.ts"
@@ -19,6 +19,7 @@ import type { ChainFeed } from "../solana/ChainFeed.ts"
 import type { TransactionStatus } from "../solana/TransactionStatus.ts"
 import type { RiskReader } from "../tokens/RiskReader.ts"
 import type { TokenReader } from "../tokens/TokenReader.ts"
+import { LiveSessions } from "../tracker/LiveSessions.ts"
 import type { Tickets } from "../tracker/Tickets.ts"
 import type { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../tracker/TrackerStore.ts"
@@ -49,6 +50,7 @@ import * as Tokens from "./Tokens.ts"
 import * as TopTraders from "./TopTraders.ts"
 import * as Wallets from "./Wallets.ts"
 import * as Tracker from "./Tracker.ts"
+import { trackerSocket } from "./TrackerSocket.ts"
 
 /** What the handlers answer from. */
 export type Capabilities =
@@ -114,7 +116,11 @@ const routes = Layer.mergeAll(
 ).pipe(Layer.provide(middleware))
 
 /** Serves the contract until its scope closes, then drains. The capabilities and the settings are the caller's choice. */
-export const layer: Layer.Layer<Listening, HttpServerError.ServeError, Capabilities | Settings> = Layer.effect(
+export const layer: Layer.Layer<
   Listening,
-  Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), expressQuotes]), ([app, express]) => serve(app, express))
-).pipe(Layer.provide(ground))
+  HttpServerError.ServeError | Config.ConfigError,
+  Capabilities | Settings
+> = Layer.effect(
+  Listening,
+  Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), expressQuotes, trackerSocket]), (parts) => serve(...parts))
+).pipe(Layer.provide([LiveSessions.layer, ground]))
