@@ -60,9 +60,13 @@ const sentences: Partial<Record<Issue, (field: string) => string>> = {
   repeated: (field) => `${field} may be sent once only.`
 }
 
+/** As the contract spells it: headers arrive in lower case. */
+const headerName = (name: string): string => name.replaceAll(/(?:^|-)[a-z]/gu, (start) => start.toUpperCase())
+
 const describe = (source: Source, path: Path, issue: Issue, said?: { readonly [word: string]: unknown }): Objection => {
   // A parameter is one text, whatever is inside it.
-  const field = (source.in === "query" ? path.slice(0, 1) : path).map(String).join(".")
+  const name = (source.in === "query" ? path.slice(0, 1) : path).map(String).join(".")
+  const field = source.in === "header" ? headerName(name) : name
   const subject = field === "" ? `The ${source.in}` : field
   const { expected, message } = said ?? {}
   const wanted = typeof expected === "string" ? `${subject} must be ${expected}.` : `${subject} is not valid.`
