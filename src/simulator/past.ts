@@ -10,7 +10,7 @@ const SLOTS_PER_HOUR = 3_600_000 / SLOT_MS
 export const slotsOf = (hours: number): number => Math.max(0, Math.round(hours * SLOTS_PER_HOUR))
 
 /** About as many blocks lie between any two ages of which one is e times the other. */
-const DENSITY = 160
+const DENSITY = 130
 /** The longest step, as a part of the whole past: a day has no more than 90 seconds between two blocks. */
 const LONGEST_PART = 1 / 960
 /** A short past has steps of up to half a minute. */

@@ -1,0 +1,52 @@
+import { type Config, Context, Duration, Effect, Layer, type Scope } from "effect"
+import { Worker } from "node:worker_threads"
+import type { SimulatorPlace, SimulatorSettings } from "./serveSimulator.ts"
+import { simulatorConfig } from "./Simulator.ts"
+
+/** A simulated chain in a thread of its own, where neither its market nor its past delays anybody else. */
+export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorPlace>()(
+  "fathom/simulator/SimulatorThread"
+) {
+  /** A chain that lives as long as the layer's scope, from the settings of `Simulator.layerConfig`. */
+  static readonly layerConfig: Layer.Layer<SimulatorThread, Config.ConfigError> = Layer.effect(
+    SimulatorThread,
+    Effect.suspend(() =>
+      Effect.flatMap(simulatorConfig, ({ ailment: { lag, ...ailment }, ...options }) =>
+        start({ ...options, ailment: { ...ailment, lagMs: Duration.toMillis(lag) } })
+      )
+    )
+  )
+}
+
+/** Little of what a market makes lives long; room for more of it would only be filled. */
+const resourceLimits = { maxYoungGenerationSizeMb: 24 }
+
+const entry = new URL("./simulatorWorker.ts", import.meta.url)
+
+/** How the thread ends, other than by being told to. */
+const failure = (worker: Worker): Effect.Effect<never> =>
+  Effect.callback<never>((resume) => {
+    worker.once("error", (error) => resume(Effect.die(error)))
+    worker.once("exit", (code) => resume(Effect.die(new Error(`the simulated chain's thread ended with ${code}`))))
+  })
+
+const placeOf = (worker: Worker): Effect.Effect<SimulatorPlace> =>
+  Effect.callback<SimulatorPlace>((resume) => {
+    worker.once("message", (place: SimulatorPlace) => resume(Effect.succeed(place)))
+  })
+
+const start = Effect.fnUntraced(function* (
+  settings: SimulatorSettings
+): Effect.fn.Return<SimulatorPlace, never, Scope.Scope> {
+  const worker = yield* Effect.acquireRelease(
+    Effect.sync(() => new Worker(entry, { workerData: settings, name: "simulated chain", resourceLimits })),
+    (thread) => Effect.promise(() => thread.terminate())
+  )
+  const place = yield* Effect.raceFirst(placeOf(worker), failure(worker))
+  yield* failure(worker).pipe(
+    Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
+    Effect.ignoreCause,
+    Effect.forkScoped
+  )
+  return place
+})

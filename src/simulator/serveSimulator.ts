@@ -1,0 +1,41 @@
+/** The other side of `SimulatorThread.ts`: a thread that is a whole simulated chain. */
+import { Duration, Effect } from "effect"
+import { parentPort, workerData } from "node:worker_threads"
+import type { SimWallet } from "./cast.ts"
+import type { Ailment } from "./Faults.ts"
+import { Simulator, type SimulatorOptions } from "./Simulator.ts"
+import type { SimMint } from "./SimPool.ts"
+
+/** What the chain is made of, as plain data: it is copied between threads. */
+export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {
+  readonly ailment: Omit<Ailment, "lag"> & { readonly lagMs: number }
+}
+
+/** Where the chain is, once it answers, and who and what there is at first. */
+export interface SimulatorPlace {
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  readonly pastSlots: number
+  readonly mints: ReadonlyArray<SimMint>
+  readonly wallets: ReadonlyArray<SimWallet>
+}
+
+/** Runs the chain that the thread was started with until the thread is ended. Only a worker's entry calls it. */
+export const serveSimulator = (): void => {
+  const port = parentPort
+  if (port === null) {
+    return
+  }
+  const settings: SimulatorSettings = workerData
+  const { lagMs, ...ailment } = settings.ailment
+  const post = (place: SimulatorPlace): void => port.postMessage(place)
+  const live = Simulator.use(({ mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
+    Effect.andThen(
+      Effect.sync(() => post({ rpcUrl, wsUrl, pastSlots, wallets, mints: mints() })),
+      Effect.never
+    )
+  )
+  const options = { ...settings, ailment: { ...ailment, lag: Duration.millis(lagMs) } }
+  // A failure that nobody handles ends the thread, which is what the one that started it listens for.
+  void Effect.runPromise(Effect.provide(live, Simulator.layer(options)))
+}
