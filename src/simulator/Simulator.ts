@@ -83,7 +83,8 @@ const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 3
 
 const DAY_HOURS = 24
 
-const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
+/** The settings of `Simulator.layerConfig`. */
+export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
   speed: Config.Finite("SPEED").pipe(Config.withDefault(defaults.speed)),
   swapsPerSecond: Config.Finite("SWAPS_PER_SECOND").pipe(Config.withDefault(defaults.swapsPerSecond)),
