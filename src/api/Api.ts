@@ -14,8 +14,8 @@ import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 import { TokensGroup } from "./Tokens.ts"
 import { TopTradersGroup } from "./TopTraders.ts"
-import { WalletsGroup } from "./Wallets.ts"
 import { TrackingGroup } from "./Tracker.ts"
+import { WalletsGroup } from "./Wallets.ts"
 
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
@@ -30,8 +30,8 @@ const contract = HttpApi.make("fathom")
   .add(TrackingGroup)
   .add(PerpsGroup)
   .add(CalloutsGroup)
-  .add(CopyingGroup)
   .add(AlertsGroup)
+  .add(CopyingGroup)
   .add(ClosedGroup)
   // Unknown fields are refused, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

@@ -48,9 +48,9 @@ import * as Spot from "./Spot.ts"
 import * as System from "./System.ts"
 import * as Tokens from "./Tokens.ts"
 import * as TopTraders from "./TopTraders.ts"
-import * as Wallets from "./Wallets.ts"
 import * as Tracker from "./Tracker.ts"
 import { trackerSocket } from "./TrackerSocket.ts"
+import * as Wallets from "./Wallets.ts"
 
 /** What the handlers answer from. */
 export type Capabilities =
@@ -101,12 +101,12 @@ const handlers = Layer.mergeAll(
   Market.layer,
   Tokens.layer,
   TopTraders.layer,
-  Wallets.layer,
   Tracker.layer,
+  Wallets.layer,
   Perps.layer,
   Callouts.layer,
-  Copying.layer,
   Alerts.layer,
+  Copying.layer,
   Closed.layer
 )
 
@@ -116,11 +116,10 @@ const routes = Layer.mergeAll(
 ).pipe(Layer.provide(middleware))
 
 /** Serves the contract until its scope closes, then drains. The capabilities and the settings are the caller's choice. */
-export const layer: Layer.Layer<
-  Listening,
-  HttpServerError.ServeError | Config.ConfigError,
-  Capabilities | Settings
-> = Layer.effect(
-  Listening,
-  Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), expressQuotes, trackerSocket]), (parts) => serve(...parts))
-).pipe(Layer.provide([LiveSessions.layer, ground]))
+export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.ConfigError, Capabilities | Settings> =
+  Layer.effect(
+    Listening,
+    Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), expressQuotes, trackerSocket]), (parts) =>
+      serve(...parts)
+    )
+  ).pipe(Layer.provide([LiveSessions.layer, ground]))

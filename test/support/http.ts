@@ -23,10 +23,10 @@ import { ChainFeed, type Freshness } from "../../src/solana/ChainFeed.ts"
 import { TransactionStatus } from "../../src/solana/TransactionStatus.ts"
 import { RiskReader } from "../../src/tokens/RiskReader.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
-import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import type { Tickets } from "../../src/tracker/Tickets.ts"
 import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { WalletReader } from "../../src/wallets/WalletReader.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
 
@@ -82,6 +82,13 @@ const noTokens = Layer.mergeAll(
   Layer.succeed(RiskReader, { riskOf: () => Effect.die("this test has no tokens") })
 )
 
+const noCopying = Layer.succeed(CopyReader, {
+  follows: () => Effect.die("this test has no follows"),
+  follow: () => Effect.die("this test has no follows"),
+  fills: () => Effect.die("this test has no follows"),
+  pnl: () => Effect.die("this test has no follows")
+})
+
 const noAlerts = Layer.merge(
   AlertStore.layerMemory,
   Layer.succeed(Evaluator, {
@@ -91,13 +98,6 @@ const noAlerts = Layer.merge(
     drop: () => Effect.void
   })
 )
-
-const noCopying = Layer.succeed(CopyReader, {
-  follows: () => Effect.die("this test has no follows"),
-  follow: () => Effect.die("this test has no follows"),
-  fills: () => Effect.die("this test has no follows"),
-  pnl: () => Effect.die("this test has no follows")
-})
 
 const noWallets = Layer.succeed(WalletReader, { rowsOf: () => Effect.die("this test has no wallets") })
 
@@ -117,9 +117,9 @@ export interface World {
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
   readonly market?: Layer.Layer<MarketReader | TopTraders>
-  readonly wallets?: Layer.Layer<WalletReader>
   readonly tracker?: Layer.Layer<TrackerStore | Tickets>
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
+  readonly wallets?: Layer.Layer<WalletReader>
   readonly settings?: Partial<SettingsShape>
 }
 
@@ -158,14 +158,14 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.statuses ?? TransactionStatus.layerUnreachable,
     world.perps ?? PerpsVenues.layer([]),
     world.callouts ?? CalloutStore.layerMemory,
-    world.copying ?? noCopying,
     world.alerts ?? noAlerts,
     world.idempotency ?? Idempotency.layerMemory,
+    world.copying ?? noCopying,
     world.tokens ?? noTokens,
     world.market ?? noMarket,
-    world.wallets ?? noWallets,
     world.tracker ?? memoryTracker,
     world.trackerFeed ?? trackerFeed(),
+    world.wallets ?? noWallets,
     WalletBatch.layerMemory,
     world.funding ?? FundingClient.layerUnconfigured,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })

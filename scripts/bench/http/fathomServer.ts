@@ -26,14 +26,14 @@ import { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { RiskReader } from "../../../src/tokens/RiskReader.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
-import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
-import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
-import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
-import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { Tickets } from "../../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
+import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
+import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
+import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
+import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
 
@@ -47,19 +47,14 @@ const marketWithoutTrades = Layer.mergeAll(MarketReader.layer, TopTraders.layer)
   Layer.provide(warmMarket)
 )
 
-const alerts = Evaluator.layer.pipe(
-  Layer.provideMerge(AlertStore.layerMemory),
-  Layer.provide([TradeTape.layerManual(), TokenBook.layer]),
-  Layer.provide(warmMarket)
-)
-
 const copyingOverMarket = CopyReader.layer.pipe(
   Layer.provide([FollowStore.layerMemory, PriceBook.layer, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 
-const trackerWithoutTrades = Layer.mergeAll(TrackerStore.layerMemory, TrackerFeed.layer, Tickets.layerMemory).pipe(
-  Layer.provide([WatchList.layer, TradeTape.layerManual(), PriceBook.layer, TokenBook.layer]),
+const alerts = Evaluator.layer.pipe(
+  Layer.provideMerge(AlertStore.layerMemory),
+  Layer.provide([TradeTape.layerManual(), TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 
@@ -73,6 +68,11 @@ const walletsWithoutTrades = WalletReader.layer.pipe(
   Layer.provide(warmMarket)
 )
 
+const trackerWithoutTrades = Layer.mergeAll(TrackerStore.layerMemory, TrackerFeed.layer, Tickets.layerMemory).pipe(
+  Layer.provide([WatchList.layer, TradeTape.layerManual(), PriceBook.layer, TokenBook.layer]),
+  Layer.provide(warmMarket)
+)
+
 const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
@@ -83,9 +83,9 @@ const serving = Server.layer.pipe(
     FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
-    copyingOverMarket,
     Idempotency.layerMemory,
     alerts,
+    copyingOverMarket,
     warmMarket,
     tokensOverMarket,
     trackerWithoutTrades,
