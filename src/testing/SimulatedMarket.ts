@@ -1,9 +1,20 @@
 import { NodeHttpClient, NodeSocket } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
+import { EvmCandles } from "../market/EvmCandles.ts"
+import { MarketReader } from "../market/MarketReader.ts"
+import { TradeFeed } from "../market/TradeFeed.ts"
+import { TradeStore } from "../market/TradeStore.ts"
+import { TradeTape } from "../market/TradeTape.ts"
 import { PoolBook } from "../quotes/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
+import * as BlockFeedRpc from "../solana/BlockFeedRpc.ts"
 import * as ChainFeedRpc from "../solana/ChainFeedRpc.ts"
+import { PriceBook } from "../tokens/PriceBook.ts"
+import { TokenBook } from "../tokens/TokenBook.ts"
+import { blockWorker } from "../trades/decodeBlock.ts"
+
+export { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
 
 const client = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor)
 
@@ -19,4 +30,25 @@ export const layer = (options: Partial<SimulatorOptions> = {}) =>
     ),
     Layer.provideMerge(Simulator.layer(options)),
     Layer.provide(client)
+  )
+
+/** Its blocks, read in a thread of their own, and what they do to the market. Nothing is kept beyond memory. */
+const trades = TradeTape.layer.pipe(
+  Layer.provide([TradeFeed.layerSandbox, TradeStore.layerMemory]),
+  Layer.provide(
+    Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => BlockFeedRpc.layer({ rpcUrl, worker: blockWorker })))
+  ),
+  Layer.provide(client)
+)
+
+/**
+ * The same with its trades: `TradeTape` tells of each block as it is priced, and `MarketReader` answers from what the tape
+ * holds.
+ */
+export const layerWithTrades = (options: Partial<SimulatorOptions> = {}) =>
+  MarketReader.layer.pipe(
+    Layer.provide(EvmCandles.layerNone),
+    Layer.provideMerge(trades),
+    Layer.provideMerge([PriceBook.layer, TokenBook.layer]),
+    Layer.provideMerge(layer(options))
   )

@@ -7,11 +7,8 @@ import { launchesOf } from "./launches.ts"
 import { readBlock } from "./transaction.ts"
 import { transfersOf } from "./transfers.ts"
 
-/** The module that the thread which reads blocks runs: the source beside the source, the built one beside the built one. */
-export const blockWorker: URL = new URL(
-  import.meta.url.endsWith(".ts") ? "./blockWorker.ts" : "./blockWorker.js",
-  import.meta.url
-)
+/** The module that the thread which reads blocks runs. */
+export const blockWorker: URL = new URL("./blockWorker.ts", import.meta.url)
 
 /** The block; null when the answer is none. Transactions that only paid their fee, as failed ones do, leave their balance change. */
 export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null => {
