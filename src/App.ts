@@ -38,7 +38,7 @@ import * as Welcome from "./server/Welcome.ts"
 import { EvmCandleSource } from "./simulator/EvmCandleSource.ts"
 import { FundingDesk } from "./simulator/FundingDesk.ts"
 import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
-import { Simulator } from "./simulator/Simulator.ts"
+import { SimulatorThread } from "./simulator/SimulatorThread.ts"
 import { alertsOf } from "./simulator/alerts.ts"
 import { calloutsOf } from "./simulator/callouts.ts"
 import { identitiesOf } from "./simulator/identities.ts"
@@ -98,7 +98,7 @@ const recording = (folder: string) =>
 
 /** The market of our own, behind the same client that a real node would be. */
 const simulation = Layer.unwrap(
-  Effect.map(Simulator, ({ mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
+  Effect.map(SimulatorThread, ({ mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
@@ -116,10 +116,10 @@ const simulation = Layer.unwrap(
         MarketSource.of({
           description: "a simulated market",
           sandbox: true,
-          mints: mints().map(({ address }) => address)
+          mints: mints.map(({ address }) => address)
         })
       ),
-      Layer.succeed(OpeningAlerts, alertsOf(mints())),
+      Layer.succeed(OpeningAlerts, alertsOf(mints)),
       Layer.succeed(OpeningWallets, trackedWalletsOf(wallets)),
       Layer.effect(
         InventedIdentities,
@@ -127,11 +127,11 @@ const simulation = Layer.unwrap(
       ),
       Layer.effect(
         Opening,
-        Effect.map(Clock.currentTimeMillis, (nowMs) => calloutsOf({ nowMs, mints: mints(), wallets }))
+        Effect.map(Clock.currentTimeMillis, (nowMs) => calloutsOf({ nowMs, mints, wallets }))
       )
     )
   )
-).pipe(Layer.provide(Simulator.layerConfig))
+).pipe(Layer.provide(SimulatorThread.layerConfig))
 
 type Market = Layer.Layer<
   ChainFeed | TransactionStatus | TradeFeed | MarketSource,
