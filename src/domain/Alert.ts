@@ -81,7 +81,8 @@ export const CooldownSeconds = Schema.Int.check(
 
 /** What an owner remarks: 1 to 200 characters of any text that a database can hold. */
 export const AlertNote = Schema.String.check(
-  Schema.isBetweenLength(1, 200, { expected: "1 to 200 characters" }),
+  Schema.isMinLength(1, { expected: "1 to 200 characters" }),
+  Schema.isMaxLength(200, { expected: "1 to 200 characters" }),
   Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\u0000")) || "must be well-formed text")
 )
 

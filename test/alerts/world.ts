@@ -1,7 +1,7 @@
 /** Alerts over a tape that a test writes. */
-import { ConfigProvider, Effect, Layer } from "effect"
+import { Clock, ConfigProvider, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import type { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import type { TapeTrade } from "../../src/market/TapeTrade.ts"
 import { TradeTape } from "../../src/market/TradeTape.ts"
@@ -25,6 +25,10 @@ const tokenBook = ({ known, warmed }: Mints) =>
     warm: (mint) => Effect.sync(() => void warmed.add(mint))
   })
 
+const begin = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+  nowMs < MONDAY * 1000 ? TestClock.setTime(MONDAY * 1000) : Effect.void
+)
+
 /** The evaluator over a tape and a store, both of which are given too. */
 export const alerting = <E>(
   store: Layer.Layer<AlertStore, E>,
@@ -32,6 +36,8 @@ export const alerting = <E>(
 ) =>
   Evaluator.layer.pipe(
     Layer.provideMerge(Layer.merge(store, TradeTape.layerManual())),
+    // Whoever looks every two seconds would look very often between the beginning of time and now.
+    Layer.provide(Layer.effectDiscard(begin)),
     Layer.provide([tokenBook(mints), ConfigProvider.layer(ConfigProvider.fromUnknown(settings))]),
     Layer.orDie
   )
