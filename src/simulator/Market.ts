@@ -2,6 +2,7 @@ import { type Mint, SOL, USDC } from "../domain/Address.ts"
 import { inventAddress } from "./addresses.ts"
 import { type Bank, type Block, SLOT_MS } from "./Bank.ts"
 import { type Cast, castOf, distribute, fundCast, type SimWallet } from "./cast.ts"
+import { type Followers, makeFollowers } from "./followers.ts"
 import { type Coin, coins, type PoolPlan, SOL_USD, solUsdcPools } from "./catalog.ts"
 import { type Launched, makeLaunches } from "./Launches.ts"
 import type { Deed } from "./Ledger.ts"
@@ -21,6 +22,8 @@ export interface Market {
   readonly pools: () => ReadonlyArray<SimPool>
   /** Lets traders trade in one slot and finishes it. Without a pace, at that of the market. */
   readonly advance: (pace?: Pace) => Block
+  /** What is copied of what some of the wallets do. */
+  readonly copies: Followers["journal"]
 }
 
 const SLOTS_PER_DAY = 86_400_000 / SLOT_MS
@@ -102,6 +105,8 @@ export const makeMarket = (options: {
   readonly seed: string
   readonly bank: Bank
   readonly swapsPerSecond: number
+  /** When its past is over, in milliseconds since the Unix epoch; at once when absent. */
+  readonly liveUnixMs?: number
 }): Market => {
   const { seed, bank, swapsPerSecond } = options
   const world = makeWorld(seed, bank)
@@ -117,6 +122,7 @@ export const makeMarket = (options: {
       world.newMint({ address, decimals, authority: null, freezeAuthority: null, transferFee: null })
     }
     fundCast(world, cast)
+    followers.begin()
     const [, usdc] = money
     if (usdc !== undefined) {
       const pools = solUsdcPools.map((plan, index) => openPool(world, usdc, 1, plan, index))
@@ -137,6 +143,9 @@ export const makeMarket = (options: {
       pools.some(({ open }) => open())
     )
 
+  const beganAtMs = bank.clock().unixTimestamp * 1000
+  const times = { beganAtMs, liveAtMs: Math.max(beganAtMs, options.liveUnixMs ?? 0) }
+  const followers = makeFollowers({ world, cast, listings, times })
   bank.produce(begin)
   const traders = makeTraders({ world, random, cast, listings })
   const live: Pace = {
@@ -150,7 +159,8 @@ export const makeMarket = (options: {
   const slot = (pace: Pace): ReadonlyArray<Deed> => {
     const isDue = bank.clock().slot - launchedAt >= pace.slotsPerLaunch
     launchedAt = isDue ? bank.clock().slot : launchedAt
-    return [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...traders.trade(pace)]
+    const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...traders.trade(pace)]
+    return [...deeds, ...followers.copy(deeds)]
   }
 
   return {
@@ -160,6 +170,11 @@ export const makeMarket = (options: {
       ...lasting.flatMap(({ pools }) => pools),
       ...launches.all().flatMap(({ curve, pool }) => (pool === null ? [curve] : [curve, pool]))
     ],
-    advance: (pace = live) => bank.produce(() => slot(pace))
+    advance: (pace = live) => {
+      const block = bank.produce(() => slot(pace))
+      followers.settle(block.transactions)
+      return block
+    },
+    copies: followers.journal
   }
 }

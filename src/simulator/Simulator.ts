@@ -4,6 +4,7 @@ import type { Address, Mint } from "../domain/Address.ts"
 import { BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./Bank.ts"
 import type { SimWallet } from "./cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./Faults.ts"
+import type { CopyJournal } from "./followersJournal.ts"
 import { makeMarket, type Market } from "./Market.ts"
 import type { SimMint } from "./SimPool.ts"
 import { keepPace } from "./pace.ts"
@@ -54,6 +55,8 @@ export class Simulator extends Context.Service<
     /** Pools as they are now. */
     readonly pools: () => ReadonlyArray<SimulatedPool>
     readonly faults: Faults
+    /** What an invented account copies of what some of the wallets do. */
+    readonly copies: CopyJournal
     /** Lets this many slots happen at once, whatever the clock says. */
     advance(slots: number): Effect.Effect<void>
     /** A digest of every account: equal chains, and only they, have equal digests. */
@@ -103,7 +106,7 @@ const makeSimulator = Effect.fnUntraced(function* (
   const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
   const pastSlots = Math.min(slotsOf(history), startSlot - 1)
   const bank = makeBank({ seed, startSlot: startSlot - pastSlots, startUnixMs: startUnixMs - pastSlots * SLOT_MS })
-  const market: Market = makeMarket({ seed, bank, swapsPerSecond })
+  const market: Market = makeMarket({ seed, bank, swapsPerSecond, liveUnixMs: startUnixMs })
   const { rpcUrl, wsUrl, faults, publish } = yield* makeSolanaNode({ seed, bank, ailment })
 
   const step = (): void => {
@@ -139,6 +142,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     pools: () =>
       market.pools().map(({ address, dex, mintA, mintB, open }) => ({ address, dex, mintA, mintB, open: open() })),
     faults,
+    copies: market.copies,
     advance: (slots) =>
       Effect.sync(() => {
         for (let i = 0; i < slots; i++) {
