@@ -1,14 +1,12 @@
 import { Clock, Duration, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { type WebSocket, WebSocketServer } from "ws"
+import { REALTIME_PATH } from "../api/Tracker.ts"
 import type { LiveConnection } from "../tracker/LiveConnection.ts"
 import { LiveSessions } from "../tracker/LiveSessions.ts"
 import { Drain } from "./Drain.ts"
 import { Settings } from "./Settings.ts"
 import { type Carrier, SocketWire } from "./SocketWire.ts"
-
-/** Where live connections are made. */
-export const PATH = "/api/v1/tracker/realtime"
 
 /** No message that makes sense is longer, in bytes. */
 const MOST_HEARD = 1024
@@ -76,7 +74,7 @@ export const trackerSocket = Effect.gen(function* () {
 
   const upgrade: Upgrade = (request, carrier, head) => {
     const url = urlOf(request)
-    if (url?.pathname !== PATH || !isHandshake(request)) {
+    if (url?.pathname !== REALTIME_PATH || !isHandshake(request)) {
       return false
     }
     server.handleUpgrade(request, carrier, head, (ws) => {
