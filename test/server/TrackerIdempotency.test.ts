@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
-import { TestClock } from "effect/testing"
 import { Idempotency } from "../../src/access/Idempotency.ts"
 import { IdempotencyUnavailable } from "../../src/domain/Idempotency.ts"
 import { MAIN_GROUP, MAX_TRACKED_WALLETS } from "../../src/domain/Tracker.ts"
@@ -8,13 +7,13 @@ import { Listening } from "../../src/server/NodeServer.ts"
 import { Tickets } from "../../src/tracker/Tickets.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { addressOf } from "../callouts/callouts.ts"
-import { running, secretOf } from "../support/http.ts"
-import { assertDetail, assertRefused, keys, later, listed, track, untrack, WALLETS } from "./trackerCalls.ts"
+import { secretOf } from "../support/http.ts"
+import { assertDetail, assertRefused, later, listed, serving, track, untrack, WALLETS } from "./trackerCalls.ts"
 
 const [fern, moss] = [addressOf(1), addressOf(2)]
 const named = (key: string) => ({ "idempotency-key": key })
 
-layer(running({ keys }))("Idempotency-Key on POST /api/v1/tracker/wallets", (it) => {
+layer(serving())("Idempotency-Key on POST /api/v1/tracker/wallets", (it) => {
   it.effect("repeats status and body, and does nothing again", () =>
     Effect.gen(function* () {
       yield* later()
@@ -51,20 +50,6 @@ layer(running({ keys }))("Idempotency-Key on POST /api/v1/tracker/wallets", (it)
       assert.strictEqual((yield* track("m", { wallet: fern }, named("apart-key"))).status, 201)
       assert.strictEqual((yield* track("n", { wallet: fern }, named("apart-key"))).status, 200)
       assert.strictEqual((yield* track("c", { wallet: moss }, named("apart-key"))).status, 201)
-    })
-  )
-
-  it.effect("forgets after 24 hours", () =>
-    Effect.gen(function* () {
-      yield* later()
-      yield* track("d", { wallet: fern }, named("day-long-key"))
-      yield* TestClock.adjust("86399999 millis")
-      const replayed = yield* track("d", { wallet: fern }, named("day-long-key"))
-      assert.strictEqual(replayed.headers.get("idempotency-replayed"), "true")
-      yield* TestClock.adjust("1 millis")
-      const fresh = yield* track("d", { wallet: fern }, named("day-long-key"))
-      assert.isNull(fresh.headers.get("idempotency-replayed"))
-      assert.strictEqual(fresh.status, 200)
     })
   )
 
@@ -119,7 +104,7 @@ const slow = (inside: Deferred.Deferred<void>, open: Deferred.Deferred<void>) =>
 
 const [inside, open] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
 
-layer(running({ keys, tracker: slow(inside, open) }))("a request that is still running", (it) => {
+layer(serving({ tracker: slow(inside, open) }))("a request that is still running", (it) => {
   it.effect("is answered 409 when it comes again, and is done though its caller has gone", () =>
     Effect.gen(function* () {
       const { url } = yield* Listening
@@ -157,7 +142,7 @@ const forgetful = Layer.succeed(Idempotency, {
   begin: () => Effect.succeed({ _tag: "Fresh" as const, complete: down, abandon: down() })
 })
 
-layer(running({ keys, idempotency: away }))("without the store of idempotency keys", (it) => {
+layer(serving({ idempotency: away }))("without the store of idempotency keys", (it) => {
   it.effect("does nothing that it could not do once only", () =>
     Effect.gen(function* () {
       const answer = yield* track("a", { wallet: fern }, named("12345678"))
@@ -169,7 +154,7 @@ layer(running({ keys, idempotency: away }))("without the store of idempotency ke
   )
 })
 
-layer(running({ keys, idempotency: forgetful }))("when an answer cannot be kept", (it) => {
+layer(serving({ idempotency: forgetful }))("when an answer cannot be kept", (it) => {
   it.effect("tells the caller what was done all the same", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* track("a", { wallet: fern }, named("12345678"))).status, 201)

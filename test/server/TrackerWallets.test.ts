@@ -5,15 +5,15 @@ import { TrackerStoreUnavailable } from "../../src/domain/Tracker.ts"
 import { Tickets } from "../../src/tracker/Tickets.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { addressOf, START } from "../callouts/callouts.ts"
-import { call, running } from "../support/http.ts"
+import { call } from "../support/http.ts"
 import { trackerFeed } from "../support/tracker.ts"
 import {
   assertDetail,
   assertRefused,
-  keys,
   later,
   listed,
   READS,
+  serving,
   SESSION,
   track,
   untrack,
@@ -25,7 +25,7 @@ const addresses = (query: string) => Effect.map(listed("b", query), (items) => i
 
 const [fern, moss, reed] = [addressOf(1), addressOf(2), addressOf(3)]
 
-layer(running({ keys }))("/api/v1/tracker/wallets", (it) => {
+layer(serving())("/api/v1/tracker/wallets", (it) => {
   it.effect("tracks a wallet: 201 once, then 200 with the texts that are given", () =>
     Effect.gen(function* () {
       yield* later()
@@ -181,7 +181,7 @@ layer(running({ keys }))("/api/v1/tracker/wallets", (it) => {
   )
 })
 
-layer(running({ keys }))("the five hundred wallets of an account", (it) => {
+layer(serving())("the five hundred wallets of an account", (it) => {
   it.effect("are all there may be, for all its keys together", () =>
     Effect.gen(function* () {
       const store = yield* TrackerStore
@@ -214,7 +214,7 @@ const away = Layer.merge(
   })
 )
 
-layer(running({ keys, tracker: away, trackerFeed: trackerFeed() }))("/api/v1/tracker without its store", (it) => {
+layer(serving({ tracker: away, trackerFeed: trackerFeed() }))("/api/v1/tracker without its store", (it) => {
   it.effect("answers 503 data_unavailable, free of charge", () =>
     Effect.gen(function* () {
       const answers = [

@@ -1,10 +1,10 @@
 /** Calls of the tracker, and what its tests say of the answers. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Address } from "../../src/domain/Address.ts"
 import { START } from "../callouts/callouts.ts"
-import { type Answer, call, keyOf } from "../support/http.ts"
+import { type Answer, call, keyOf, running, type World } from "../support/http.ts"
 
 export const WALLETS = "/api/v1/tracker/wallets"
 export const SNAPSHOT = "/api/v1/tracker/snapshot"
@@ -25,6 +25,10 @@ export const keys = [
 
 /** Sets the clock to where the tests' time begins, so many milliseconds later. */
 export const later = (ms = 0) => TestClock.setTime(START + ms)
+
+/** The service with those keys, started when the tests' time begins: whoever looks now and then has nothing to catch up on. */
+export const serving = (world: World = {}) =>
+  running({ keys, ...world }).pipe(Layer.provide(Layer.effectDiscard(later())))
 
 export const assertRefused = (answer: Answer, status: number, code: string) => {
   assert.strictEqual(answer.status, status, answer.text)
