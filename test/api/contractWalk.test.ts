@@ -7,7 +7,7 @@ import { exchange } from "../support/http.ts"
 import { type Answered, type Document, judgeOf, type Operation, operationsOf } from "../support/openapi.ts"
 import { setSecond } from "../support/reads.ts"
 import { isAvailable } from "../support/TestDatabase.ts"
-import { type Request, unreachable, valid, type Way, waysTo, type World } from "./walkTable.ts"
+import { LAST_ID, type Request, unreachable, valid, type Way, waysTo, type World } from "./walkTable.ts"
 import { Asked, bare, broken, limiterless, NOW, simulated, taped, toys } from "./walkWorlds.ts"
 
 const document: Document = JSON.parse(readFileSync(new URL("../../src/api/openapi.json", import.meta.url), "utf8"))
@@ -48,6 +48,22 @@ const parsed = (text: string): Answered => {
 
 const cursorIn = (text: string): string => /"nextCursor":\s*"([^"]+)"/u.exec(text)?.[1] ?? ""
 
+const idIn = (text: string): string => /"id":\s*"([^"]+)"/u.exec(text)?.[1] ?? ""
+
+/** The request, once everything that has to come before it was asked. */
+const prepared = Effect.fnUntraced(function* ({ before = [], key = "a" }: Way, request: Request) {
+  let id = ""
+  for (const step of before) {
+    const operation = operations.find((each) => each.id === step.operation)
+    if (operation !== undefined) {
+      const answer = yield* send(operation, step.request, key)
+      judge(operation, answer)
+      id = idIn(answer.text)
+    }
+  }
+  return request.params?.["id"] === LAST_ID ? { ...request, params: { id } } : request
+})
+
 /** The answer at the end of a way. */
 const walk = Effect.fnUntraced(function* (operation: Operation, way: Way, request: Request) {
   if (way.raw !== undefined) {
@@ -63,7 +79,7 @@ const walk = Effect.fnUntraced(function* (operation: Operation, way: Way, reques
     yield* setSecond(NOW)
     return old
   }
-  return yield* send(operation, request, way.key === undefined ? "a" : way.key)
+  return yield* send(operation, yield* prepared(way, request), way.key === undefined ? "a" : way.key)
 })
 
 const patience = Array.from({ length: 150 })

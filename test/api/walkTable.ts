@@ -39,7 +39,12 @@ export interface Way {
   readonly raw?: string
   /** Takes a cursor of the same request and lets it grow so many seconds old. */
   readonly staleCursorAfter?: number
+  /** Asked first, in order and with the same key. A path parameter `LAST_ID` then is the id that the last of them gave. */
+  readonly before?: ReadonlyArray<{ readonly operation: string; readonly request: Request }>
 }
+
+/** Stands for the id of what was made just before. */
+export const LAST_ID = "(last)"
 
 /** What a simulated market offers to ask for. */
 export interface Offer {
@@ -50,6 +55,11 @@ export interface Offer {
 }
 
 const nowhere = at(200)
+
+const alertOn = (mint: string) => ({
+  mint,
+  condition: { metric: "price_usd", operator: "crosses_above", threshold: "1.5" }
+})
 
 /** A call of each operation that it answers well. */
 export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
@@ -81,6 +91,12 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "wallets.summary": () => ({ body: { wallets: [nowhere] } }),
   "perps.quote": () => ({ query: { symbol: "BTC", side: "buy", size: "0.5" } }),
+  "alerts.list": () => ({}),
+  "alerts.create": ({ mint }) => ({ body: alertOn(mint) }),
+  "alerts.events": () => ({}),
+  "alerts.get": () => ({ params: { id: "al_none" } }),
+  "alerts.change": () => ({ params: { id: "al_none" }, body: { note: "changed" } }),
+  "alerts.remove": () => ({ params: { id: "al_none" } }),
   "callouts.feed": () => ({}),
   "callouts.token": ({ mint }) => ({ params: { mint } })
 }
@@ -98,8 +114,37 @@ const withoutSol = { inputMint: TOY, outputMint: USDC, amount: "1000" }
 const nobodys = { walletId: "w_nobodys" }
 const onTape = (request: Request, staleCursorAfter: number): Way => ({ world: "tape", request, staleCursorAfter })
 
+const setAlert = { operation: "alerts.create", request: { body: alertOn(nowhere) } }
+const named = { body: alertOn(nowhere), headers: { "idempotency-key": "walked-once" } }
+const noAlert = { params: { id: "al_none" } }
+
+/** An alert is made first, by a key whose account is for that. */
+const ofNewAlert = (body?: object): Way => ({
+  world: "bare",
+  key: "w",
+  before: [setAlert],
+  request: { params: { id: LAST_ID }, ...(body !== undefined && { body }) }
+})
+
+const namedBefore = (request: Request): Way => ({
+  world: "bare",
+  key: "w",
+  before: [{ operation: "alerts.create", request: named }],
+  request
+})
+
 /** Answers that only some operations have. */
 const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
+  "alerts.create": {
+    200: namedBefore(named),
+    201: inSimulation({ body: alertOn(nowhere) }),
+    // As many as an account may have.
+    409: { world: "bare", key: "f", before: Array.from({ length: 100 }, () => setAlert), request: setAlert.request },
+    422: namedBefore({ ...named, body: alertOn(SOL) })
+  },
+  "alerts.get": { 200: ofNewAlert(), 404: inSimulation(noAlert) },
+  "alerts.change": { 200: ofNewAlert({ note: "changed" }), 404: inSimulation({ ...noAlert, body: {} }) },
+  "alerts.remove": { 200: ofNewAlert(), 404: inSimulation(noAlert) },
   "routing.status": {
     200: overToys({ params: { id: signature } }),
     404: inSimulation({ params: { id: "1".repeat(64) } })

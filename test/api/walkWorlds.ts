@@ -19,7 +19,13 @@ import type { Offer } from "./walkTable.ts"
 
 const scopes = ApiScope.literals
 const everything = keyOf("a", { scopes })
-const keys = [everything, keyOf("d", { scopes, disabledAtMs: 0 }), keyOf("q", { scopes })]
+const keys = [
+  everything,
+  keyOf("d", { scopes, disabledAtMs: 0 }),
+  keyOf("q", { scopes }),
+  keyOf("w", { scopes, accountId: "walker" }),
+  keyOf("f", { scopes, accountId: "full" })
+]
 
 /** Where a service is, and whose secrets it takes. */
 export class Asked extends Context.Service<
