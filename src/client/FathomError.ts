@@ -1,7 +1,7 @@
-import { Clock, Data, Effect, Option, Schema } from "effect"
+import { Clock, Data, Effect, Option, Predicate, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
-import type { ErrorCode } from "../api/catalogue.ts"
-import { ErrorDetail } from "../api/Problem.ts"
+import { catalogue, type ErrorCode } from "../api/catalogue.ts"
+import { ErrorDetail, type Problem } from "../api/Problem.ts"
 import { retryAfterMs } from "./retry.ts"
 
 /** What can go wrong on this side of the wire. */
@@ -73,6 +73,15 @@ const ofRefusal = Effect.fnUntraced(function* (response: HttpClientResponse.Http
 
 const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure))
 
+const isProblem = (failure: unknown): failure is Problem =>
+  Predicate.hasProperty(failure, "error") &&
+  Predicate.hasProperty(failure.error, "code") &&
+  typeof failure.error.code === "string" &&
+  failure.error.code in catalogue
+
+const ofProblem = ({ error: { code, details = [], message }, requestId }: Problem) =>
+  new FathomError({ status: catalogue[code].status, code, message, requestId, retryAfterMs: null, details })
+
 /** What a failed call is told as. `response` is what the service sent last, if it sent anything. */
 export const asFathomError = Effect.fnUntraced(function* (
   failure: unknown,
@@ -83,6 +92,9 @@ export const asFathomError = Effect.fnUntraced(function* (
   }
   if (response !== undefined && response.status >= 400) {
     return yield* ofRefusal(response)
+  }
+  if (isProblem(failure)) {
+    return ofProblem(failure)
   }
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "TransportError") {
     return ownError("connection_lost", failure.message)

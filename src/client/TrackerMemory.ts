@@ -24,10 +24,29 @@ export class TrackerMemory {
   failures = 0
   /** A snapshot told ahead of the frames it follows. */
   private ahead = -1
+  /** Whether the service still owes the answer to a resumption; until then it tells of a stream that begins. */
+  private isResuming = false
   private readonly seen = new Set<string>()
+
+  /** What to say to a new connection, to take the stream up where it was left; null when there is none yet. */
+  greet(): string | null {
+    this.isResuming = this.streamId !== null
+    return this.isResuming ? JSON.stringify({ op: "resume", streamId: this.streamId, seq: this.seq }) : null
+  }
+
+  /** Whether nothing more is to be expected of this connection: the service says other things than the answer it owes. */
+  isStuck(frame: ControlFrame): boolean {
+    return this.isResuming && (frame.type === "error" || frame.type === "heartbeat")
+  }
 
   /** What a listener is told of a frame: nothing of what it knows already. */
   take(frame: DataFrame): ReadonlyArray<TrackerEvent> {
+    if (this.isResuming) {
+      if (frame.type !== "snapshot" || frame.reason !== "resume") {
+        return []
+      }
+      this.isResuming = false
+    }
     if (frame.type === "snapshot") {
       return this.takeSnapshot(frame)
     }

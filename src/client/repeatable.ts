@@ -8,6 +8,8 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "spot.exitCheck": "reads",
   "routing.route": "reads",
   "tokens.prices": "reads",
+  "wallets.summary": "reads",
+  "tracker.track": "with-key",
   "alerts.create": "with-key",
   "closed.spotOrders": "never",
   "closed.perpsOrdersPost": "never",

@@ -20,6 +20,8 @@ type Said = string | { readonly code: number }
 
 const decodeFrame = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([DataFrame, ControlFrame])))
 
+const isData = (frame: DataFrame | ControlFrame): frame is DataFrame => "seq" in frame && frame.type !== "heartbeat"
+
 /** A connection: what it says in order, its close last. It is closed with the scope. */
 const connect = Effect.fnUntraced(function* (url: string, greeting: string | null) {
   const make = yield* Socket.WebSocketConstructor
@@ -78,27 +80,27 @@ class Listener {
       if (wsUrl === "") {
         return yield* Effect.fail(ownError("no_tracked_wallets", message ?? "The account tracks no wallets."))
       }
-      const { seq, streamId } = this.memory
-      const greeting = streamId === null ? null : JSON.stringify({ op: "resume", streamId, seq })
-      const said = yield* connect(wsUrl, greeting)
+      const said = yield* connect(wsUrl, this.memory.greet())
       return Stream.fromQueue(said).pipe(
         Stream.timeoutOrElse({ duration: SILENCE, orElse: () => Stream.succeed({ code: SILENT }) }),
         Stream.mapEffect((item) => (typeof item === "string" ? this.hear(item) : this.closed(item.code))),
+        Stream.takeUntil(({ isOver }) => isOver),
+        Stream.map(({ events }) => events),
         Stream.flattenIterable
       )
     })
   )
 
-  private readonly hear = (text: string) =>
-    decodeFrame(text).pipe(
-      Effect.mapError(({ message }) => ownError("invalid_answer", message)),
-      Effect.map((frame): ReadonlyArray<TrackerEvent | null> => {
-        if ("seq" in frame && frame.type !== "heartbeat") {
-          return this.memory.take(frame)
-        }
-        return this.options.control === true ? [frame] : []
-      })
-    )
+  private readonly hear = Effect.fnUntraced({ self: this }, function* (this: Listener, text: string) {
+    const frame = yield* Effect.mapError(decodeFrame(text), ({ message }) => ownError("invalid_answer", message))
+    if (isData(frame)) {
+      return { events: this.memory.take(frame), isOver: false }
+    }
+    if (this.memory.isStuck(frame)) {
+      return yield* this.closed(SILENT)
+    }
+    return { events: this.options.control === true ? [frame] : [], isOver: false }
+  })
 
   private readonly closed = Effect.fnUntraced({ self: this }, function* (this: Listener, code: number) {
     const next = afterClose(code)
@@ -108,7 +110,8 @@ class Listener {
     if (next === "after-a-pause") {
       yield* this.pause(0)
     }
-    return next === "end" ? [null] : []
+    const events: ReadonlyArray<TrackerEvent | null> = next === "end" ? [null] : []
+    return { events, isOver: true }
   })
 
   private readonly pause = (atLeastMs: number) =>

@@ -67,6 +67,34 @@ describe("listening to the tracker", () => {
     })
   )
 
+  it.effect("tells nothing of the stream that begins before the old one is taken up", () =>
+    Effect.gen(function* () {
+      const { end, say, types } = yield* listening()
+      yield* say(snapshot(0), trade(1))
+      yield* end(1012)
+      const begun = { streamId: "str_2" }
+      yield* say(snapshot(0, begun), trade(1, "b"), snapshot(1, { reason: "resume", resumed: true }), trade(2))
+      assert.deepStrictEqual(types(), ["snapshot 0", "trade 1", "snapshot 1", "trade 2"])
+    })
+  )
+
+  it.effect("connects again when a service does not answer the resumption", () =>
+    Effect.gen(function* () {
+      const { end, say, tracker, types } = yield* listening()
+      yield* say(snapshot(0), trade(1))
+      for (const other of [heartbeat(0), { type: "error", code: "resume_too_late", message: "", sentAtMs: 1 }]) {
+        yield* end(1012)
+        const before = tracker.sockets.length
+        yield* say(snapshot(0, { streamId: "str_2" }), other)
+        assert.strictEqual(tracker.latest.closedWith, 1000)
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual(tracker.sockets.length, before + 1)
+      }
+      yield* say(snapshot(1, { reason: "resume", resumed: true }), trade(2))
+      assert.deepStrictEqual(types(), ["snapshot 0", "trade 1", "snapshot 1", "trade 2"])
+    })
+  )
+
   it.effect("tells what is missing when the stream is another one, and trades it has told before only once", () =>
     Effect.gen(function* () {
       const { end, say, told, types } = yield* listening()

@@ -1,0 +1,104 @@
+/** The listener against the service's own sockets. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { createClient } from "../../src/client/createClient.ts"
+import { FathomError } from "../../src/client/FathomError.ts"
+import type { TrackerEvent } from "../../src/client/TrackerMemory.ts"
+import { watchTracker, type WatchOptions } from "../../src/client/watchTracker.ts"
+import { Listening } from "../../src/server/NodeServer.ts"
+import { keyOf, secretOf } from "../support/http.ts"
+import { happen, liveService, trackAll } from "../support/live.ts"
+import { until } from "../support/sse.ts"
+import { blockOf, walletOf } from "../tracker/liveScene.ts"
+
+const A = walletOf(1)
+const keys = Array.from("abcd", (letter) => keyOf(letter, { accountId: letter, scopes: ["tracker.read"] }))
+
+/** Somebody who listens until told to stop, over sockets that can be cut. */
+const listening = Effect.fnUntraced(function* (key: string, options: WatchOptions = {}) {
+  const { url } = yield* Listening
+  const sockets: Array<WebSocket> = []
+  const told: Array<TrackerEvent> = []
+  const ended: { with?: unknown } = {}
+  const webSocket = (address: string) => {
+    const socket = new WebSocket(address)
+    sockets.push(socket)
+    return socket
+  }
+  const client = createClient({ baseUrl: url, key: secretOf(key) })
+  const listen = async () => {
+    for await (const event of watchTracker(client, { webSocket, ...options })) {
+      told.push(event)
+    }
+  }
+  listen().then(
+    () => (ended.with = null),
+    (failure: unknown) => (ended.with = failure)
+  )
+  const types = () => told.map((event) => ("seq" in event ? `${event.seq} ${event.type}` : event.type))
+  return { sockets, told, types, ended }
+})
+
+layer(liveService({ keys }))("watchTracker, against the service", (it) => {
+  it.effect("tells a snapshot, then what the wallets do", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A], "a")
+      const { told, types } = yield* listening("a")
+      yield* until("the snapshot", () => told.length === 1)
+      yield* happen(blockOf(1, [{ wallet: A, after: 2_000_000n }]))
+      yield* until("the frames", () => told.length === 5)
+      assert.deepStrictEqual(types(), ["0 snapshot", "1 trade", "2 balance_update", "3 pnl", "4 pnl_summary"])
+      assert.strictEqual(told[1]?.type === "trade" && told[1].amount, 2_000_000n)
+    })
+  )
+
+  it.effect("takes up the stream after its connection was cut, without losing or repeating a trade", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A], "b")
+      const { sockets, told, types } = yield* listening("b")
+      yield* until("the snapshot", () => told.length === 1)
+      yield* happen(blockOf(11, [{ wallet: A }]))
+      yield* until("the first trade", () => types().includes("1 trade"))
+      const before = told.length
+      sockets[0]?.close(4000)
+      yield* until("the close", () => sockets[0]?.readyState === WebSocket.CLOSED)
+      yield* happen(blockOf(12, [{ wallet: A }]))
+      yield* until("the second trade", () => types().filter((type) => type.endsWith(" trade")).length === 2)
+      yield* happen(blockOf(13, [{ wallet: A }]))
+      yield* until("the third trade", () => types().filter((type) => type.endsWith(" trade")).length === 3)
+      assert.lengthOf(sockets, 2)
+      const [snapshot] = told.slice(before)
+      assert.deepInclude(snapshot, { type: "snapshot", reason: "resume", resumed: true, gap: null })
+      const ids = told.flatMap((event) => (event.type === "trade" ? [event.eventId] : []))
+      assert.strictEqual(new Set(ids).size, 3)
+      const numbers = told.flatMap((event) => ("seq" in event && event.type !== "snapshot" ? [event.seq] : []))
+      assert.deepStrictEqual(
+        numbers,
+        numbers.map((_, n) => n + 1)
+      )
+    })
+  )
+
+  it.effect("ends with the reason of its signal", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A], "c")
+      const controller = new AbortController()
+      const { ended, sockets, told } = yield* listening("c", { signal: controller.signal })
+      yield* until("the snapshot", () => told.length === 1)
+      const reason = new Error("enough")
+      controller.abort(reason)
+      yield* until("the end", () => "with" in ended)
+      assert.strictEqual(ended.with, reason)
+      yield* until("the socket closes", () => sockets[0]?.readyState === WebSocket.CLOSED)
+    })
+  )
+
+  it.effect("throws at once when nothing is tracked", () =>
+    Effect.gen(function* () {
+      const { ended } = yield* listening("d")
+      yield* until("the end", () => "with" in ended)
+      assert.instanceOf(ended.with, FathomError)
+      assert.strictEqual(ended.with.code, "no_tracked_wallets")
+    })
+  )
+})
