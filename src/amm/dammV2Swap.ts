@@ -187,13 +187,16 @@ const countAmounts = (state: DammV2State): Pick<DammV2State, "amountA" | "amount
         amountB: amountB(state.sqrtMinPrice, state.sqrtPrice, state.liquidity, true)
       }
 
-/** The pool after a fill at `unixTimestamp`, without a referrer. Fees per share of liquidity are not followed. */
+/**
+ * The pool after a fill at `unixTimestamp`, without a referrer; null where the program fails (see `isUnreferenced`). Fees
+ * per share of liquidity are not followed.
+ */
 export const dammV2After = (
   state: DammV2State,
   aToB: boolean,
   fill: DammV2Fill,
   unixTimestamp: bigint
-): DammV2State => {
+): DammV2State | null => {
   const protocolFee = (fill.fee * state.protocolFeePercent) / 100n
   const compounded = ((fill.fee - protocolFee) * state.compoundingBps) / BPS
   const before = countAmounts(state)
@@ -201,6 +204,13 @@ export const dammV2After = (
   const b = (aToB ? before.amountB - fill.grossOut : before.amountB + fill.netIn) + compounded
   const sqrtPrice = state.collectFeeMode === COMPOUNDING ? squareRoot((b << 128n) / a) : fill.sqrtPrice
   const feeInA = state.collectFeeMode === 0 && !aToB
+  const volatility =
+    state.rules === null
+      ? state.volatility
+      : volatilityAfter(state.rules, state.volatility, state.sqrtPrice, sqrtPrice, unixTimestamp)
+  if (volatility === null) {
+    return null
+  }
   return {
     ...state,
     amountA: a,
@@ -209,10 +219,7 @@ export const dammV2After = (
     sqrtPrice,
     protocolFeeA: state.protocolFeeA + (feeInA ? protocolFee : 0n),
     protocolFeeB: state.protocolFeeB + (feeInA ? 0n : protocolFee),
-    volatility:
-      state.rules === null
-        ? state.volatility
-        : volatilityAfter(state.rules, state.volatility, state.sqrtPrice, sqrtPrice, unixTimestamp)
+    volatility
   }
 }
 

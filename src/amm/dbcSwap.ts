@@ -154,17 +154,25 @@ export const splitDbcFee = (state: DbcState, fee: bigint) => {
   return { protocol, creator, partner: fee - protocol - creator }
 }
 
-/** The pool after a fill at `unixTimestamp`. Uncollected fees are left to `splitDbcFee`. */
-export const dbcAfter = (state: DbcState, sells: boolean, fill: DbcFill, unixTimestamp: bigint): DbcState => ({
-  ...state,
-  sqrtPrice: fill.sqrtPrice,
-  baseReserve: sells ? state.baseReserve + fill.netIn : state.baseReserve - fill.grossOut,
-  quoteReserve: sells ? state.quoteReserve - fill.grossOut : state.quoteReserve + fill.netIn,
-  volatility:
+/**
+ * The pool after a fill at `unixTimestamp`; null where the program fails (see `isUnreferenced`). Uncollected fees are left to
+ * `splitDbcFee`.
+ */
+export const dbcAfter = (state: DbcState, sells: boolean, fill: DbcFill, unixTimestamp: bigint): DbcState | null => {
+  const volatility =
     state.rules === null
       ? state.volatility
       : volatilityAfter(state.rules, state.volatility, state.sqrtPrice, fill.sqrtPrice, unixTimestamp)
-})
+  return volatility === null
+    ? null
+    : {
+        ...state,
+        sqrtPrice: fill.sqrtPrice,
+        baseReserve: sells ? state.baseReserve + fill.netIn : state.baseReserve - fill.grossOut,
+        quoteReserve: sells ? state.quoteReserve - fill.grossOut : state.quoteReserve + fill.netIn,
+        volatility
+      }
+}
 
 /** Out per in of a vanishingly small swap as a fraction, fee included. */
 export const dbcSlope = (state: DbcState, sells: boolean, point: bigint) => {

@@ -5,6 +5,7 @@ import { hasDiscriminator, readAddress } from "./bytes.ts"
 import { dammV2At, readDammV2, type DammV2State } from "./dammV2State.ts"
 import { dammV2AtPoint, dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
 import { readMintFees, transfersOf, WHOLE } from "./meteoraTransfer.ts"
+import { isUnreferenced } from "./meteoraVolatility.ts"
 import type { Accounts, Pool, Program, Swap, Unpriceable } from "./Program.ts"
 import { closed, isFailure, malformed } from "./unpriceable.ts"
 
@@ -77,7 +78,7 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
       const received = transfers.received(amountIn, clock.epoch)
       const { point, state } = at(clock)
       const fill = fillDammV2(state, aToB, received, point)
-      if (fill === null) {
+      if (fill === null || isUnreferenced(state.rules, state.volatility, BigInt(clock.unixTimestamp))) {
         return REFUSED
       }
       const amountOut = transfers.paid(fill.amountOut, clock.epoch)

@@ -5,6 +5,7 @@ import { hasDiscriminator, readAddress, readU16 } from "./bytes.ts"
 import { dbcConfigAt, dbcPoolAt, readDbc, type DbcState } from "./dbcState.ts"
 import { dbcSlope, fillDbc, isDbcComplete } from "./dbcSwap.ts"
 import { readMintFees, transfersOf, WHOLE } from "./meteoraTransfer.ts"
+import { isUnreferenced } from "./meteoraVolatility.ts"
 import type { Accounts, Pool, Program, Swap, Unpriceable } from "./Program.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "./unpriceable.ts"
 
@@ -98,7 +99,7 @@ const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
     swap: (aToB, amountIn, clock) => {
       const transfers = aToB ? selling : buying
       const fill = fillDbc(state, aToB, transfers.received(amountIn, clock.epoch), pointOf(state, clock))
-      if (fill === null) {
+      if (fill === null || isUnreferenced(state.rules, state.volatility, BigInt(clock.unixTimestamp))) {
         return REFUSED
       }
       const amountOut = transfers.paid(fill.amountOut, clock.epoch)

@@ -36,23 +36,38 @@ export interface Volatility {
 export const volatilityRate = (rules: VolatilityRules | null, { accumulator }: Volatility): bigint =>
   rules === null ? 0n : variableRate(accumulator, rules.binStep, rules.control)
 
+const elapsedSince = ({ updatedAt }: Volatility, now: bigint): bigint => (now > updatedAt ? now - updatedAt : 0n)
+
+const isSettled = ({ filterPeriod }: VolatilityRules, volatility: Volatility, now: bigint): boolean =>
+  elapsedSince(volatility, now) >= filterPeriod
+
 /** Twice the whole bin steps between two square-root prices. */
 const stepsBetween = (a: bigint, b: bigint, binStepQ64: bigint): bigint => {
   const [lower, upper] = a < b ? [a, b] : [b, a]
   return 2n * (((upper << 64n) / lower - ONE_Q64) / binStepQ64)
 }
 
-/** Volatility after a swap moved the square-root price from `before` to `after` at `now`. */
+/**
+ * Whether a swap at `now` would be compared with a price of zero, at which the program fails. No swap leaves such an account,
+ * and the filter period heals it.
+ */
+export const isUnreferenced = (rules: VolatilityRules | null, volatility: Volatility, now: bigint): boolean =>
+  rules !== null && volatility.sqrtPriceReference === 0n && !isSettled(rules, volatility, now)
+
+/** Volatility after a swap moved the square-root price from `before` to `after` at `now`; null where it fails. */
 export const volatilityAfter = (
   rules: VolatilityRules,
   volatility: Volatility,
   before: bigint,
   after: bigint,
   now: bigint
-): Volatility => {
-  const elapsed = now > volatility.updatedAt ? now - volatility.updatedAt : 0n
-  const settled = elapsed >= rules.filterPeriod
-  const decayed = elapsed < rules.decayPeriod ? (volatility.accumulator * rules.reduction) / BPS : 0n
+): Volatility | null => {
+  if (isUnreferenced(rules, volatility, now)) {
+    return null
+  }
+  const settled = isSettled(rules, volatility, now)
+  const decayed =
+    elapsedSince(volatility, now) < rules.decayPeriod ? (volatility.accumulator * rules.reduction) / BPS : 0n
   const reference = settled ? decayed : volatility.reference
   const sqrtPriceReference = settled ? before : volatility.sqrtPriceReference
   const moved = stepsBetween(after, sqrtPriceReference, rules.binStepQ64) * BPS

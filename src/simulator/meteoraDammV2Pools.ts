@@ -106,13 +106,15 @@ export const newMeteoraDammV2Pool = (world: World, spec: DammV2Spec): SimPool =>
       return null
     }
     const after = dammV2After(state, aToB, fill, BigInt(unixTimestamp))
-    return {
-      amountIn,
-      amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, fill.amountOut),
-      fee: fill.fee,
-      payments: exchange(aToB, mints, vaults, { in: amountIn, out: fill.amountOut }),
-      writes: [{ address, data: writeDammV2(bank.must(address).data, after) }]
-    }
+    return after === null
+      ? null
+      : {
+          amountIn,
+          amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, fill.amountOut),
+          fee: fill.fee,
+          payments: exchange(aToB, mints, vaults, { in: amountIn, out: fill.amountOut }),
+          writes: [{ address, data: writeDammV2(bank.must(address).data, after) }]
+        }
   }
 
   return {

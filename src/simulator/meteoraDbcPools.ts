@@ -121,13 +121,15 @@ export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): Launc
       return null
     }
     const after = dbcAfter(state, aToB, fill, BigInt(unixTimestamp))
-    return {
-      amountIn: fill.amountIn,
-      amountOut: fill.amountOut,
-      fee: fill.fee,
-      payments: exchange(aToB, mints, vaults, { in: fill.amountIn, out: fill.amountOut }),
-      writes: [{ address, data: moved(bank.must(address).data, after, aToB, fill) }]
-    }
+    return after === null
+      ? null
+      : {
+          amountIn: fill.amountIn,
+          amountOut: fill.amountOut,
+          fee: fill.fee,
+          payments: exchange(aToB, mints, vaults, { in: fill.amountIn, out: fill.amountOut }),
+          writes: [{ address, data: moved(bank.must(address).data, after, aToB, fill) }]
+        }
   }
 
   const complete = (): boolean => {

@@ -185,6 +185,22 @@ describe("meteoraDammV2", () => {
     }
   })
 
+  it("refuses, as the program fails, while there is no price to compare the swap's with", () => {
+    const recent: ReadonlyArray<Field> = [
+      [dammV2At.sqrtPriceReference, 0n, 16],
+      [dammV2At.volatilityUpdatedAt, BigInt(clock.unixTimestamp - 5)]
+    ]
+    assert.strictEqual(priced(decode(recent)).swap(true, 1000n, clock).ending, "refused")
+    const later = { ...clock, unixTimestamp: clock.unixTimestamp + 5 }
+    assert.strictEqual(priced(decode(recent)).swap(true, 1000n, later).ending, "filled")
+    const state = stateOf(dammV2With(recent).pool.data)
+    const fill = fillDammV2(state, true, 1_000_000n, BigInt(clock.unixTimestamp))
+    assert.isNotNull(fill)
+    if (fill !== null) {
+      assert.isNull(dammV2After(state, true, fill, BigInt(clock.unixTimestamp)))
+    }
+  })
+
   it("leaves the pool as the next swap finds it", () => {
     const { pool } = dammV2With()
     const before = stateOf(pool.data)
@@ -192,6 +208,9 @@ describe("meteoraDammV2", () => {
     assert.isNotNull(fill)
     if (fill !== null) {
       const after = dammV2After(before, false, fill, BigInt(clock.unixTimestamp))
+      if (after === null) {
+        throw new Error("refused")
+      }
       assert.deepStrictEqual(stateOf(writeDammV2(pool.data, after)), after)
       assert.isTrue(after.sqrtPrice > before.sqrtPrice)
       // 0.25 % of the input, rounded up, a fifth of it the protocol's.

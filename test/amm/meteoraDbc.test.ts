@@ -58,6 +58,13 @@ const limited = (duration: bigint): ReadonlyArray<Field> => [
   [dbcConfigAt.thirdFactor, 1000n]
 ]
 
+const existing = <A>(value: A | null): A => {
+  if (value === null) {
+    throw new Error("refused")
+  }
+  return value
+}
+
 const stored = (accumulator: bigint): ReadonlyArray<Field> => [[dbcPoolAt.volatilityAccumulator, accumulator, 16]]
 
 const standsAt = (sqrtPrice: bigint): Field => [dbcPoolAt.sqrtPrice, sqrtPrice, 16]
@@ -169,6 +176,19 @@ describe("meteoraDbc", () => {
     assert.strictEqual(failing(meteoraDbc.decode(pool, () => null, derive)).reason, "malformed")
   })
 
+  it("refuses, as the program fails, while there is no price to compare the swap's with", () => {
+    const recent: ReadonlyArray<Field> = [[dbcPoolAt.volatilityUpdatedAt, BigInt(clock.unixTimestamp - 5)]]
+    const rules: ReadonlyArray<Field> = [
+      [dbcConfigAt.volatilityOn, 1n, 1],
+      [dbcConfigAt.filterPeriod, 10n, 2]
+    ]
+    const referenced: Field = [dbcPoolAt.sqrtPriceReference, 1n << 64n, 16]
+    assert.strictEqual(priced(decode(recent, rules)).swap(false, 1_000_000n, clock).ending, "refused")
+    assert.strictEqual(priced(decode([...recent, referenced], rules)).swap(false, 1_000_000n, clock).ending, "filled")
+    const later = { ...clock, unixTimestamp: clock.unixTimestamp + 5 }
+    assert.strictEqual(priced(decode(recent, rules)).swap(false, 1_000_000n, later).ending, "filled")
+  })
+
   it("asks for its config first and for the quote mint once that is read", () => {
     const { accounts, pool } = dbcWith()
     assert.strictEqual(meteoraDbc.needs(pool, () => undefined, derive).length, 2)
@@ -189,7 +209,7 @@ describe("meteoraDbc", () => {
     const fill = fillDbc(before, false, 1_000_000_000n, 0n)
     assert.isNotNull(fill)
     if (fill !== null) {
-      const after = dbcAfter(before, false, fill, 1n)
+      const after = existing(dbcAfter(before, false, fill, 1n))
       const data = writeDbc(made.pool.data, after, false, fill)
       assert.deepStrictEqual(read(data), after)
       assert.strictEqual(after.quoteReserve - before.quoteReserve, 990_000_000n)
@@ -214,7 +234,9 @@ describe("meteoraDbc", () => {
       if (!isFailure(state)) {
         const bought = fillDbc(state, false, BigInt(amount), 0n)
         const sold =
-          bought === null ? null : fillDbc(dbcAfter(state, false, bought, 0n), true, bought.amountOut || 1n, 0n)
+          bought === null
+            ? null
+            : fillDbc(existing(dbcAfter(state, false, bought, 0n)), true, bought.amountOut || 1n, 0n)
         assert.isTrue((sold?.amountOut ?? 0n) <= BigInt(amount))
       }
     }

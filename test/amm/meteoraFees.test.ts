@@ -191,7 +191,7 @@ describe("volatility", () => {
   })
 
   it("forgets it after the decay period and keeps its reference within the filter period", () => {
-    assert.strictEqual(volatilityAfter(rules, quiet, ONE, higher, 1200n).reference, 0n)
+    assert.strictEqual(volatilityAfter(rules, quiet, ONE, higher, 1200n)?.reference, 0n)
     const within = volatilityAfter(rules, quiet, higher, higher, 1005n)
     assert.deepStrictEqual(within, { ...quiet, accumulator: 2_000_000n })
   })
