@@ -24,8 +24,6 @@ import { LATE_SECONDS } from "./windows.ts"
 const READ_DEADLINE = Duration.millis(400)
 const CHART_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
-/** What is closed at a time, in seconds: a backfill of days closes them one after the other. */
-const CLOSE_AT_A_TIME = 3600
 /** A sandbox that nobody has written to for so long is one that has ended. */
 const ABANDONED_MS = 120_000
 /** The windows of a day and what is restored for them have to be there. */
@@ -105,26 +103,24 @@ const make = Effect.gen(function* () {
     open.stored = stored
   })
 
-  /** One step of what can be closed; false when there is nothing left to close. */
-  const closeSome = Effect.fnUntraced(function* (open: Open) {
+  // The writer closes after every append, so there is never much to close.
+  const closeBars = Effect.gen(function* () {
+    const open = yield* opened
     const { stored } = open
     if (stored === null) {
-      return false
+      return
     }
-    const settled = Math.floor(stored.progress.timeMs / 1000) - LATE_SECONDS
-    const closed = closedAfter(stored.closed, Math.min(settled, stored.closed.minutes + CLOSE_AT_A_TIME))
+    const closed = closedAfter(stored.closed, Math.floor(stored.progress.timeMs / 1000) - LATE_SECONDS)
     if (closed.minutes === stored.closed.minutes) {
-      return false
+      return
     }
     const nowMs = yield* Clock.currentTimeMillis
-    yield* write(partitions.ensure([stored.closed.minutes * 1000, closed.minutes * 1000]))
     yield* write(
       sql.withTransaction(
         Effect.andThen(bars.close(open.id, stored.closed, closed), chains.save(open.id, { ...stored, closed }, nowMs))
       )
     )
     open.stored = { ...stored, closed }
-    return true
   })
 
   const tidy = Effect.fnUntraced(function* () {
@@ -167,12 +163,7 @@ const make = Effect.gen(function* () {
       const closed = stored?.closed ?? closedBefore(0)
       return yield* chart(bars.read(id, closed, request))
     }),
-    closeBars: Effect.gen(function* () {
-      const open = yield* opened
-      while (yield* closeSome(open)) {
-        // Every round closes an hour.
-      }
-    }),
+    closeBars,
     keptSeconds: (resolution: Resolution) => {
       const width = widthOf[resolution]
       const duration = width < MINUTE ? kept.trades : width < HOUR ? kept.minutes : Duration.infinity

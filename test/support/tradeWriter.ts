@@ -1,0 +1,80 @@
+/**
+ * A program that runs a tape on a store until it is killed. Its chain is scripted: every slot has a block, with the same
+ * three trades whoever asks. It prints how many trades the tape held after its first new block, then what is stored.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { writeSync } from "node:fs"
+import { SOL } from "../../src/domain/Address.ts"
+import { type TradeBatch, TradeFeed } from "../../src/market/TradeFeed.ts"
+import { TradeStore } from "../../src/market/TradeStore.ts"
+import * as TradeStorePg from "../../src/market/TradeStorePg.ts"
+import { TradeTape } from "../../src/market/TradeTape.ts"
+import { clientConfig } from "../../src/postgres/Database.ts"
+import { PriceBook } from "../../src/tokens/PriceBook.ts"
+import { leg, netOf, transactionOf } from "../market/decoded.ts"
+import { mintOf, walletOf } from "../market/tape.ts"
+
+const [, , host = "", database = "", genesis = "", startMs = ""] = process.argv
+
+const say = (...words: ReadonlyArray<string | number>) => Effect.sync(() => writeSync(1, `${words.join(" ")}\n`))
+
+const blockOf = (slot: number): TradeBatch => ({
+  slot,
+  timeMs: Number(startMs) + slot * 400,
+  transactions: [0, 1, 2].map((indexInBlock) => {
+    const swap = leg({ slot, indexInBlock, wallet: walletOf(slot % 7) })
+    return transactionOf({ index: indexInBlock, legs: [swap], nets: [netOf(swap, [0])] })
+  }),
+  launches: [],
+  afterGap: false
+})
+
+const feed = Layer.succeed(TradeFeed, {
+  chain: Effect.succeed({ genesis, isSandbox: false }),
+  batches: (after) =>
+    Stream.iterate(after + 1, (slot) => slot + 1).pipe(
+      Stream.schedule(Schedule.spaced("3 millis")),
+      Stream.map(blockOf)
+    )
+})
+
+const prices = Layer.succeed(PriceBook, {
+  at: (nowMs) => ({
+    of: (mint) => (mint === SOL ? { sol: null, usd: { numerator: 3n, denominator: 20n } } : null),
+    lifetime: { observedAtMs: nowMs, expiresAtMs: nowMs + 10_000 },
+    isStale: false,
+    silentMs: 0,
+    clock: { slot: 1, epoch: 0, unixTimestamp: 1 }
+  }),
+  warm: () => Effect.void
+})
+
+const client = PgClient.layer({
+  ...clientConfig({ poolSize: 4, connectTimeout: Duration.seconds(5), statementTimeout: Duration.seconds(30) }),
+  host,
+  database,
+  username: "postgres"
+})
+
+/** The store, telling of everything that it has acknowledged. */
+const telling = Layer.effect(
+  TradeStore,
+  Effect.map(TradeStore, (store) =>
+    TradeStore.of({
+      ...store,
+      append: (batches) => Effect.tap(store.append(batches), () => say("stored", batches.at(-1)?.slot ?? 0))
+    })
+  )
+).pipe(Layer.provide(TradeStorePg.layer), Layer.provide(client))
+
+const main = Effect.gen(function* () {
+  const { applied, tape } = yield* TradeTape
+  yield* applied.pipe(
+    Stream.take(1),
+    Stream.runForEach(({ slot }) => say("tape", slot, tape.window(mintOf(1), "24h")?.trades ?? 0))
+  )
+  yield* Effect.never
+})
+
+await Effect.runPromise(main.pipe(Effect.provide(TradeTape.layer.pipe(Layer.provide([feed, prices, telling])))))
