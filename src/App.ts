@@ -12,7 +12,7 @@ import { OpeningAlerts, setOpening } from "./alerts/opening.ts"
 import * as CalloutStorePg from "./callouts/CalloutStorePg.ts"
 import { Opening, postOpening } from "./callouts/opening.ts"
 import { CopyReader } from "./copying/CopyReader.ts"
-import { keepCopies } from "./copying/copySource.ts"
+import { CopySource, keepCopies } from "./copying/copySource.ts"
 import * as FollowStorePg from "./copying/FollowStorePg.ts"
 import { Address, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
@@ -35,6 +35,8 @@ import { MarketSource } from "./server/MarketSource.ts"
 import * as Server from "./server/Server.ts"
 import { Settings } from "./server/Settings.ts"
 import * as Welcome from "./server/Welcome.ts"
+import { fillsFrom } from "./simulator/followersJournal.ts"
+import { WELCOME } from "./simulator/fundingWorld.ts"
 import { EvmCandleSource } from "./simulator/EvmCandleSource.ts"
 import { FundingDesk } from "./simulator/FundingDesk.ts"
 import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
@@ -98,7 +100,7 @@ const recording = (folder: string) =>
 
 /** The market of our own, behind the same client that a real node would be. */
 const simulation = Layer.unwrap(
-  Effect.map(SimulatorThread, ({ mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
+  Effect.map(SimulatorThread, ({ fills, follows, mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
@@ -120,6 +122,10 @@ const simulation = Layer.unwrap(
         })
       ),
       Layer.succeed(OpeningAlerts, alertsOf(mints)),
+      Layer.effect(
+        CopySource,
+        Effect.map(fillsFrom(fills), (told) => ({ accountId: WELCOME, follows, fills: told }))
+      ),
       Layer.succeed(OpeningWallets, trackedWalletsOf(wallets)),
       Layer.effect(
         InventedIdentities,

@@ -1,5 +1,6 @@
 /** What the invented application that copies has to tell, across threads too. */
-import { Effect, Queue, type Scope, Stream } from "effect"
+import { Effect, Queue, Stream } from "effect"
+import type { MessagePort } from "node:worker_threads"
 import type { CopyFill, NewFollow } from "../domain/Copying.ts"
 
 /** Follows and fills, in the order in which they came about. Plain data, so that it can be copied between threads. */
@@ -8,12 +9,6 @@ export interface CopyJournal {
   readonly write: (fill: CopyFill) => void
   /** Tells one listener of every fill: at once of those so far, then of each as it comes. What is told is not kept. */
   readonly listen: (hear: (fill: CopyFill) => void) => void
-}
-
-/** What the side that listens gets. */
-export interface Copies {
-  readonly follows: ReadonlyArray<NewFollow>
-  readonly fills: Stream.Stream<CopyFill>
 }
 
 /** A journal that keeps what is written until somebody listens. */
@@ -37,10 +32,11 @@ export const makeCopyJournal = (follows: ReadonlyArray<NewFollow>): CopyJournal 
   }
 }
 
-/** The fills that `listen` tells of, for one reader. */
-export const fillsOf = (listen: CopyJournal["listen"]): Effect.Effect<Copies["fills"], never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const queue = yield* Effect.acquireRelease(Queue.unbounded<CopyFill>(), Queue.shutdown)
-    listen((fill) => Queue.offerUnsafe(queue, fill))
+/** What a port tells that a journal of another thread writes to, for one reader. */
+export const fillsFrom = (port: MessagePort): Effect.Effect<Stream.Stream<CopyFill>> =>
+  Effect.map(Queue.unbounded<CopyFill>(), (queue) => {
+    port.on("message", (fill: CopyFill) => Queue.offerUnsafe(queue, fill))
+    // Whoever waits for copies is no reason for the process to live on.
+    port.unref()
     return Stream.fromQueue(queue)
   })

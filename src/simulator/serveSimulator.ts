@@ -1,6 +1,7 @@
 /** The other side of `SimulatorThread.ts`: a thread that is a whole simulated chain. */
 import { Duration, Effect } from "effect"
-import { parentPort, workerData } from "node:worker_threads"
+import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads"
+import type { NewFollow } from "../domain/Copying.ts"
 import type { SimWallet } from "./cast.ts"
 import type { Ailment } from "./Faults.ts"
 import { Simulator, type SimulatorOptions } from "./Simulator.ts"
@@ -18,6 +19,9 @@ export interface SimulatorPlace {
   readonly pastSlots: number
   readonly mints: ReadonlyArray<SimMint>
   readonly wallets: ReadonlyArray<SimWallet>
+  readonly follows: ReadonlyArray<NewFollow>
+  /** Hears of every fill of these follows, from the first. */
+  readonly fills: MessagePort
 }
 
 /** Runs the chain that the thread was started with until the thread is ended. Only a worker's entry calls it. */
@@ -28,10 +32,15 @@ export const serveSimulator = (): void => {
   }
   const settings: SimulatorSettings = workerData
   const { lagMs, ...ailment } = settings.ailment
-  const post = (place: SimulatorPlace): void => port.postMessage(place)
-  const live = Simulator.use(({ mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
+  const post = (place: SimulatorPlace): void => port.postMessage(place, [place.fills])
+  const fills = new MessageChannel()
+  const live = Simulator.use(({ copies, mints, pastSlots, rpcUrl, wallets, wsUrl }) =>
     Effect.andThen(
-      Effect.sync(() => post({ rpcUrl, wsUrl, pastSlots, wallets, mints: mints() })),
+      Effect.sync(() => {
+        const { follows } = copies
+        copies.listen((fill) => fills.port1.postMessage(fill))
+        post({ rpcUrl, wsUrl, pastSlots, wallets, mints: mints(), follows, fills: fills.port2 })
+      }),
       Effect.never
     )
   )
