@@ -68,6 +68,25 @@ const DEFAULTS = {
   log_timezone: "UTC"
 }
 
+/**
+ * Makes a folder and those above it, for its owner alone. Node's own `recursive` never returns where the system denies that a
+ * parent exists, as it does under /proc.
+ */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) {
+    return
+  }
+  makeFolder(Path.dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (cause) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(folder)) {
+      throw cause
+    }
+  }
+}
+
 const linesOf = (file: string): ReadonlyArray<string> =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
 
@@ -86,7 +105,7 @@ export const start: (
       return yield* new NoBinaries({ platform: `${process.platform}-${process.arch}` })
     }
     const folder = Path.resolve(given)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     const owner = yield* takeFolder(folder)
     if (owner !== null) {
       return yield* new FolderInUse({ folder, pid: owner })

@@ -51,6 +51,22 @@ const writer = Effect.fnUntraced(function* (path: string) {
 const settings = { fsync: "off" }
 
 describe.runIf(isAvailable)("EmbeddedServer.start", () => {
+  it.live.runIf(process.platform === "linux")("refuses a folder that cannot be made, at once", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(Effect.scoped(EmbeddedServer.start({ folder: "/proc/fathom/data", settings })))
+      assert.strictEqual(refused._tag, "ServerFailed")
+      assert.include(refused.message, "/proc/fathom")
+    })
+  )
+
+  it.live("makes the folders above its own", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "further", "in")
+      yield* Effect.scoped(EmbeddedServer.start({ folder: path, settings }))
+      assert.isTrue(existsSync(join(path, "data")))
+    })
+  )
+
   it.live("starts, answers, and stops with its scope", () =>
     Effect.gen(function* () {
       const path = yield* folder
