@@ -61,6 +61,8 @@ const alertOn = (mint: string) => ({
   condition: { metric: "price_usd", operator: "crosses_above", threshold: "1.5" }
 })
 
+const trackNowhere = { body: { wallet: nowhere } }
+
 /** A call of each operation that it answers well. */
 export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "system.describe": () => ({}),
@@ -90,6 +92,12 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tokens.prices": ({ mint }) => ({ body: { mints: [mint, SOL] } }),
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "wallets.summary": () => ({ body: { wallets: [nowhere] } }),
+  "tracker.wallets": () => ({}),
+  "tracker.track": () => trackNowhere,
+  "tracker.untrack": () => ({ params: { wallet: nowhere } }),
+  "tracker.snapshot": () => ({}),
+  "tracker.trades": () => ({}),
+  "tracker.session": () => ({}),
   "perps.quote": () => ({ query: { symbol: "BTC", side: "buy", size: "0.5" } }),
   "alerts.list": () => ({}),
   "alerts.create": ({ mint }) => ({ body: alertOn(mint) }),
@@ -133,6 +141,16 @@ const namedBefore = (request: Request): Way => ({
   request
 })
 
+/** A wallet is tracked first, under an idempotency key. */
+const trackedBefore = (request: Request): Way => ({
+  world: "bare",
+  key: "w",
+  before: [
+    { operation: "tracker.track", request: { ...trackNowhere, headers: { "idempotency-key": "tracked-once" } } }
+  ],
+  request
+})
+
 /** Answers that only some operations have. */
 const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "alerts.create": {
@@ -145,6 +163,12 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "alerts.get": { 200: ofNewAlert(), 404: inSimulation(noAlert) },
   "alerts.change": { 200: ofNewAlert({ note: "changed" }), 404: inSimulation({ ...noAlert, body: {} }) },
   "alerts.remove": { 200: ofNewAlert(), 404: inSimulation(noAlert) },
+  "tracker.track": {
+    200: trackedBefore(trackNowhere),
+    201: inSimulation(trackNowhere),
+    409: { world: "bare", key: "f", request: trackNowhere },
+    422: trackedBefore({ body: { wallet: SOL }, headers: { "idempotency-key": "tracked-once" } })
+  },
   "routing.status": {
     200: overToys({ params: { id: signature } }),
     404: inSimulation({ params: { id: "1".repeat(64) } })

@@ -6,8 +6,11 @@ import { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
 import { budgets, LimiterUnavailable } from "../../src/domain/Budget.ts"
+import { MAX_TRACKED_WALLETS } from "../../src/domain/Tracker.ts"
 import { TradeTape } from "../../src/market/TradeTape.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { addressOf } from "../callouts/callouts.ts"
 import { feed, keyOf, running, secretOf } from "../support/http.ts"
 import { engineOver, makeMarket } from "../support/market.ts"
 import { block, makeBooks, minted, reading, setSecond } from "../support/reads.ts"
@@ -46,8 +49,18 @@ const spend = Layer.effectDiscard(
   })
 )
 
-/** Nothing behind the edge, a chain that is not followed, and a key that has spent its budgets. */
-export const bare = Layer.merge(asked, spend).pipe(
+/** An account that tracks as many wallets as it may. */
+const track = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const store = yield* TrackerStore
+    for (let i = 0; i < MAX_TRACKED_WALLETS; i++) {
+      yield* store.add({ accountId: "full", wallet: addressOf(i), groupId: null })
+    }
+  })
+)
+
+/** Nothing behind the edge, a chain that is not followed, a key that has spent its budgets, and an account that is full. */
+export const bare = Layer.mergeAll(asked, spend, track).pipe(
   Layer.provideMerge(running({ keys, feed: feed(() => ({ slot: 0, heardAtMs: null, state: "loading" })) })),
   Layer.orDie
 )
