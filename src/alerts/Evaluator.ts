@@ -86,10 +86,8 @@ export class Evaluator extends Context.Service<
         metrics.note(batch)
         if (metrics.isFresh(batch.timeMs, nowMs)) {
           yield* judge(
-            Array.from(new Set(batch.trades.map(({ mint }) => mint))).flatMap((mint) =>
-              Array.from(list.of(mint)).flatMap((group) =>
-                stepsOf(group, metrics.during(batch, mint, group.measure, nowMs))
-              )
+            Array.from(list.swapsOf(batch)).flatMap(([mint, swaps]) =>
+              Array.from(list.of(mint)).flatMap((group) => stepsOf(group, metrics.during(swaps, group.measure, nowMs)))
             )
           )
         }

@@ -91,14 +91,11 @@ export class Metrics {
     return value === null ? UNAVAILABLE : { state: "ok", seen: { value, place: last.place, observedAtMs } }
   }
 
-  /** What the metric was at each swap of a block, in the order of the chain. */
-  during(batch: PricedBatch, mint: Mint, measure: Measure, nowMs: number): ReadonlyArray<Observation> {
-    return batch.trades.flatMap((trade) => {
-      if (trade.mint !== mint || trade.role === "wallet") {
-        return []
-      }
+  /** What the metric was at each of the swaps of one token, in the order given. */
+  during(swaps: ReadonlyArray<TapeTrade>, measure: Measure, nowMs: number): ReadonlyArray<Observation> {
+    return swaps.flatMap((trade) => {
       const price = measure.metric === "price_sol" ? this.solPrice(trade) : priceRational(trade.priceUsd)
-      const value = price === null ? null : this.valueAt(mint, measure, price, nowMs)
+      const value = price === null ? null : this.valueAt(trade.mint, measure, price, nowMs)
       return value === null ? [] : [{ value, place: orderKey(trade.slot, trade.index), observedAtMs: trade.timeMs }]
     })
   }

@@ -1,5 +1,7 @@
 import type { Mint } from "../domain/Address.ts"
 import type { Alert } from "../domain/Alert.ts"
+import type { TapeTrade } from "../market/TapeTrade.ts"
+import type { PricedBatch } from "../market/TradeTape.ts"
 import { type Rule, triggerOf } from "./evaluate.ts"
 import type { Measure } from "./Metrics.ts"
 
@@ -67,6 +69,19 @@ export class WatchList {
   /** What is watched of a token. */
   of(mint: Mint): Iterable<WatchGroup> {
     return this.byMint.get(mint)?.values() ?? []
+  }
+
+  /** The pool swaps of a block by token, of the tokens of which something is watched. */
+  swapsOf({ trades }: PricedBatch): ReadonlyMap<Mint, ReadonlyArray<TapeTrade>> {
+    const swaps = new Map<Mint, Array<TapeTrade>>()
+    for (const trade of trades) {
+      if (trade.role !== "wallet" && this.byMint.has(trade.mint)) {
+        const those = swaps.get(trade.mint) ?? []
+        swaps.set(trade.mint, those)
+        those.push(trade)
+      }
+    }
+    return swaps
   }
 
   /** Every token of which something is watched. */

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Idempotency } from "../../src/access/Idempotency.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
@@ -200,63 +200,11 @@ layer(serving())("requests for alerts", (it) => {
   )
 })
 
-const named = { headers: { "idempotency-key": "one-and-only" } }
-
-layer(serving())("a request that is sent again under its name", (it) => {
-  it.effect("is answered as before, with 200, and sets no second alert", () =>
-    Effect.gen(function* () {
-      const first = yield* send("POST", "", wanted, named)
-      assert.strictEqual(first.status, 201)
-      const again = yield* send("POST", "", { condition: wanted.condition, mint: wanted.mint }, named)
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
-      assert.strictEqual(again.text, first.text)
-      assert.strictEqual(itemsOf((yield* read("")).text).length, 1)
-      const other = yield* send("POST", "", { ...wanted, note: "another" }, named)
-      assert.strictEqual(codeOf(other), "422 idempotency_key_reuse")
-      // Names of other keys have nothing to do with it.
-      assert.strictEqual((yield* send("POST", "", wanted, { ...named, key: "b" })).status, 201)
-      const short = yield* send("POST", "", wanted, { headers: { "idempotency-key": "short" } })
-      assert.deepStrictEqual(faultsOf(short), ["header Idempotency-Key format"])
-    })
-  )
-
-  it.effect("is refused again where it was refused", () =>
-    Effect.gen(function* () {
-      const late = { ...wanted, expiresAtMs: 1 }
-      const name = { headers: { "idempotency-key": "never-good" } }
-      const [first, again] = [yield* send("POST", "", late, name), yield* send("POST", "", late, name)]
-      assert.deepStrictEqual([first.status, again.status], [400, 400])
-      assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
-    })
-  )
-})
-
 const storeOf = (change: (store: AlertStore["Service"]) => Partial<AlertStore["Service"]>) =>
   Layer.effect(
     AlertStore,
     Effect.map(AlertStore, (store) => AlertStore.of({ ...store, ...change(store) }))
   ).pipe(Layer.provide(AlertStore.layerMemory))
-
-describe("a request that is sent again", () => {
-  it.effect("while it is still running is 409", () =>
-    Effect.gen(function* () {
-      const [begun, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const store = storeOf(({ create }) => ({
-        create: (alert) =>
-          Deferred.succeed(begun, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(create(alert)))
-      }))
-      yield* Effect.gen(function* () {
-        const first = yield* Effect.forkChild(send("POST", "", wanted, named))
-        yield* Deferred.await(begun)
-        assert.strictEqual(yield* refused(send("POST", "", wanted, named)), "409 idempotency_in_flight")
-        yield* Deferred.succeed(gate, undefined)
-        assert.strictEqual((yield* Fiber.join(first)).status, 201)
-        assert.strictEqual((yield* send("POST", "", wanted, named)).status, 200)
-      }).pipe(Effect.provide(serving({ store })))
-    })
-  )
-})
 
 const away = Effect.fail(new AlertStoreUnavailable({ cause: "away" }))
 
@@ -274,6 +222,7 @@ const storeBroken = storeOf(() => ({ create: bug, find: bug, page: bug, change: 
 
 const down = Effect.fail(new LimiterUnavailable({ cause: "down" }))
 const noLimiter = Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down })
+const named = { headers: { "idempotency-key": "one-and-only" } }
 const noNames = Layer.succeed(Idempotency, {
   begin: () => Effect.fail(new IdempotencyUnavailable({ cause: "away" }))
 })
