@@ -10,6 +10,8 @@ import { Listening } from "./NodeServer.ts"
 const ACCOUNT = "welcome"
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
+/** Who started the service is told what it waits for once it has waited for so long. */
+const PATIENCE = "2500 millis"
 
 /** Two keys, and the file that tells scripts of them. */
 interface Keys {
@@ -74,11 +76,17 @@ const greeting = (url: string, description: string, keys: Keys | null, mint: Min
   ].join("\n")
 }
 
-/** Writes the file whole or not at all, for its owner alone: it holds keys, and scripts read it the moment it is there. */
+const removeReadyFile = (path: string) =>
+  FileSystem.FileSystem.use((files) => Effect.ignore(files.remove(path, { force: true })))
+
+/**
+ * Writes the file whole or not at all, for its owner alone: it holds keys, and scripts read it the moment it is there. It
+ * goes with the service.
+ */
 const writeReadyFile = Effect.fnUntraced(function* (path: string, content: object) {
   const files = yield* FileSystem.FileSystem
   yield* files.writeFileString(`${path}.part`, `${JSON.stringify(content)}\n`, { mode: 0o600 })
-  yield* files.rename(`${path}.part`, path)
+  yield* Effect.acquireRelease(files.rename(`${path}.part`, path), () => removeReadyFile(path))
 })
 
 /**
@@ -92,8 +100,14 @@ export const layer = Layer.effectDiscard(
     const path = yield* readyFile
     const keys = source.sandbox || Option.isSome(path) ? yield* issueKeys : null
 
+    // That of an earlier start that was killed would send scripts to nobody.
+    yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
+
+    const waiting = Console.log(`Fathom listens at ${url} and waits for ${source.description}.`).pipe(
+      Effect.delay(PATIENCE)
+    )
     const announce = Effect.gen(function* () {
-      const mints = yield* firstQuotes(source.mints)
+      const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))
       yield* Console.log(greeting(url, source.description, keys, mints[0]))
       if (Option.isSome(path)) {
         yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, mints })
