@@ -8,7 +8,7 @@ import { identityOf } from "./identity.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 import { positionsOf } from "./ledger.ts"
 import { faultOf, LedgerReader } from "./LedgerReader.ts"
-import { WalletIndex } from "./WalletIndex.ts"
+import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
 import { shareOfBatch, type WalletShare } from "./walletShare.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
 
@@ -23,8 +23,8 @@ export class WalletReader extends Context.Service<
   WalletReader,
   {
     /**
-     * One row for each of 1 to 100 different wallets, in their order. What cannot be read within a second and a half is
-     * left out of its row; that a source does not answer at all is a failure.
+     * One row for each of 1 to 100 different wallets, in their order. What cannot be read, or not within a second and a
+     * half, is left out of its row; that nothing can be read is a failure.
      */
     rowsOf(wallets: ReadonlyArray<Address>): Effect.Effect<WalletRows, WalletsUnavailable>
   }
@@ -58,21 +58,30 @@ export class WalletReader extends Context.Service<
           return { projection, history, positions }
         })
 
-        /** What could be read in time. */
+        /** What could be read in time. Fails when nothing could be, and not for want of time alone. */
         const holdingsOfAll = Effect.fnUntraced(function* (
           wallets: ReadonlyArray<Address>,
           share: WalletShare,
           nowMs: number
         ) {
           const found = new Map<Address, Holdings>()
-          yield* Effect.forEach(
-            wallets,
-            (wallet) => Effect.map(holdingsOf(wallet, share, nowMs), (holdings) => found.set(wallet, holdings)),
-            { concurrency: CONCURRENT_READS, discard: true }
-          ).pipe(
+          const failures: Array<WalletIndexUnavailable> = []
+          const readOne = (wallet: Address) =>
+            Effect.match(holdingsOf(wallet, share, nowMs), {
+              onFailure: (failure) => void failures.push(failure),
+              onSuccess: (holdings) => void found.set(wallet, holdings)
+            })
+          yield* Effect.forEach(wallets, readOne, { concurrency: CONCURRENT_READS, discard: true }).pipe(
             within(DEADLINE, () => new DeadlinePassed()),
             Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries ran out of time"))
           )
+          const [failure] = failures
+          if (failure !== undefined && found.size === 0) {
+            return yield* failure
+          }
+          if (failure !== undefined) {
+            yield* Effect.logWarning(`${failures.length} of ${wallets.length} wallets could not be read`, failure.cause)
+          }
           return new Map(found)
         })
 

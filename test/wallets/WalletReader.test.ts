@@ -214,6 +214,23 @@ describe("rows of wallets", () => {
     })
   )
 
+  it.effect("have no summary where the index fails for one wallet only", () =>
+    Effect.gen(function* () {
+      const held = indexOf(known.trades)
+      const index: Findings["index"] = (wallet, share) =>
+        wallet === OTHER ? Effect.fail(new WalletIndexUnavailable({ cause: "slow" })) : held(wallet, share)
+      const { complete, wallets } = yield* rowsOf({ ...known, index }, OTHER, WALLET)
+      assert.isFalse(complete)
+      assert.deepStrictEqual(
+        wallets.map(({ status, summary }) => [status, summary?.wallet.total]),
+        [
+          ["unavailable", undefined],
+          ["partial", "16"]
+        ]
+      )
+    })
+  )
+
   it.effect("cannot be had while the index or the identities cannot be read", () =>
     Effect.gen(function* () {
       const cause = new Error("gone")

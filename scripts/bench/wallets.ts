@@ -1,0 +1,191 @@
+/**
+ * How long `POST /wallets/summary` takes for a hundred wallets of which 10,000 events are held, over a real socket and the
+ * real Postgres, with other wallets' trades around them; and how much of it a point read of the database is. Batches to
+ * ask for are the first argument (300), `--json` for one line.
+ */
+import { NodeFileSystem } from "@effect/platform-node"
+import { ConfigProvider, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { WalletSummaryAnswer } from "../../src/api/Wallets.ts"
+import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
+import { IdentityRecord } from "../../src/domain/WalletIdentity.ts"
+import type { TapeTrade } from "../../src/market/TapeTrade.ts"
+import { TradeStore } from "../../src/market/TradeStore.ts"
+import * as TradeStorePg from "../../src/market/TradeStorePg.ts"
+import { TradeTape } from "../../src/market/TradeTape.ts"
+import * as Database from "../../src/postgres/Database.ts"
+import { PriceBook } from "../../src/tokens/PriceBook.ts"
+import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
+import * as IdentityStorePg from "../../src/wallets/IdentityStorePg.ts"
+import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
+import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
+import { WalletReader } from "../../src/wallets/WalletReader.ts"
+import { call, keyOf, running } from "../../test/support/http.ts"
+import { percentile, report } from "./report.ts"
+
+const BATCHES = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 300)
+const ASKED = 100
+/** Every wallet has as many trades as the share of one in a full batch. */
+const EACH = 100
+const WALLETS = 2000
+const MINTS = 300
+const BLOCK_TRADES = 100
+const BLOCK_MS = 60_000
+/** A key may start so many batches a minute. */
+const STARTS = 60
+const LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+const addressOf = (family: number, n: number): Address => {
+  const bytes = new Uint8Array(32).fill(5)
+  bytes[0] = family
+  new DataView(bytes.buffer).setUint32(8, n)
+  return addressFromBytes(bytes)
+}
+
+const startMs = Date.now() - ((WALLETS * EACH) / BLOCK_TRADES) * BLOCK_MS
+
+const tradeOf = (n: number, slot: number, index: number): TapeTrade => ({
+  role: "both",
+  // As long as a real one.
+  signature: `${n}`.padStart(88, "5"),
+  slot,
+  index,
+  timeMs: startMs + slot * BLOCK_MS,
+  wallet: addressOf(2, n % WALLETS),
+  mint: addressOf(1, (n * 7919) % MINTS),
+  side: n % 3 === 0 ? "sell" : "buy",
+  amount: BigInt(1_000_000 + (n % 1000)),
+  decimals: 6,
+  lamports: 10_000_000n,
+  priceUsd: 0.15,
+  volumeUsdNanos: BigInt(150_000_000 + (n % 777)),
+  pool: addressOf(3, n % MINTS),
+  dex: "raydium-cpmm",
+  launchpad: null
+})
+
+const blockOf = (slot: number) => {
+  const trades = Array.from({ length: BLOCK_TRADES }, (_, index) => tradeOf(slot * BLOCK_TRADES + index, slot, index))
+  return { slot, timeMs: startMs + slot * BLOCK_MS, trades, transactions: [], launches: [], afterGap: false }
+}
+
+const prices = Layer.succeed(PriceBook, {
+  at: (nowMs) => ({
+    of: () => ({ sol: null, usd: { numerator: 3n, denominator: 20n } }),
+    lifetime: { observedAtMs: nowMs, expiresAtMs: nowMs + 10_000 },
+    isStale: false,
+    silentMs: 0,
+    clock: { slot: 1, epoch: 0, unixTimestamp: 0 }
+  }),
+  warm: () => Effect.void
+})
+
+const asked = Array.from({ length: ASKED }, (_, n) => addressOf(2, n))
+
+const identities = asked.map((wallet) =>
+  IdentityRecord.make({ wallet, labels: ["Known"], display: null, platforms: [], classifications: [], sns: null })
+)
+
+const folder = mkdtempSync(join(tmpdir(), "fathom-bench-"))
+const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ DATA_DIR: folder }))
+
+const stores = Layer.mergeAll(TradeStorePg.layer, IdentityStorePg.layer).pipe(
+  Layer.provideMerge(Database.layer),
+  Layer.provide([NodeFileSystem.layer, settings])
+)
+
+const reader = WalletReader.layer.pipe(
+  Layer.provide([WalletIndex.layerStored, LedgerReader.layerNone, prices]),
+  Layer.provideMerge(TradeTape.layerManual())
+)
+
+const serving = (context: Layer.Layer<WalletReader>) =>
+  running({ wallets: context, keys: Array.from(LETTERS, (letter) => keyOf(letter)) })
+
+const fill = Effect.gen(function* () {
+  const store = yield* TradeStore
+  const tape = yield* TradeTape
+  const sql = yield* SqlClient.SqlClient
+  yield* store.open({ genesis: "bench", isSandbox: false })
+  const blocks = (WALLETS * EACH) / BLOCK_TRADES
+  for (let slot = 0; slot < blocks; slot += 50) {
+    yield* store.append(Array.from({ length: 50 }, (_, n) => blockOf(slot + n)))
+  }
+  yield* (yield* IdentityStore).replace("bench", identities)
+  yield* tape.apply({ ...blockOf(blocks), trades: [] })
+  yield* sql`analyze`
+})
+
+const round = (ms: number | null) => Number((ms ?? 0).toFixed(1))
+const figuresOf = (samples: ReadonlyArray<number>) => ({
+  p50: round(percentile(samples, 0.5)),
+  p95: round(percentile(samples, 0.95)),
+  max: round(percentile(samples, 1))
+})
+
+const decodeAnswer = Schema.decodeEffect(Schema.fromJsonString(WalletSummaryAnswer))
+
+/** The events that an answer counts. An answer that is not whole ends the benchmark. */
+const eventsOf = Effect.fnUntraced(function* (text: string) {
+  const { data } = yield* Effect.orDie(decodeAnswer(text))
+  if (!data.complete) {
+    return yield* Effect.die(new Error("a batch is not complete"))
+  }
+  return data.wallets.reduce((sum, { summary }) => sum + (summary?.index.eventCount ?? 0), 0)
+})
+
+const body = JSON.stringify({ wallets: asked })
+
+const ask = (letter: string) =>
+  call("/api/v1/wallets/summary", {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json" },
+    key: letter
+  })
+
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const startedAt = performance.now()
+    return Effect.map(effect, (value) => ({ value, ms: performance.now() - startedAt }))
+  })
+
+const bench = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const spent: Array<number> = []
+  const plain: Array<number> = []
+  let bytes = 0
+  let events = 0
+  for (let n = 0; n < BATCHES; n++) {
+    const letter = LETTERS[Math.floor(n / STARTS) % LETTERS.length] ?? "a"
+    const { ms, value } = yield* timed(ask(letter))
+    bytes = value.text.length
+    events = yield* eventsOf(value.text)
+    spent.push(ms)
+    plain.push((yield* timed(sql`select 1`)).ms)
+  }
+  report("wallets", {
+    batches: BATCHES,
+    wallets: ASKED,
+    events,
+    tradesHeld: WALLETS * EACH,
+    answerBytes: bytes,
+    batchMs: figuresOf(spent),
+    pointReadMs: figuresOf(plain),
+    pointReadsPerBatch: round((percentile(spent, 0.5) ?? 0) / (percentile(plain, 0.5) ?? 1)),
+    holds: (percentile(spent, 0.95) ?? Infinity) <= 400 && (percentile(spent, 1) ?? Infinity) < 2000
+  })
+})
+
+const program = Effect.gen(function* () {
+  yield* fill
+  const wallets = Layer.succeed(WalletReader, yield* WalletReader)
+  yield* Effect.provide(bench, serving(wallets))
+})
+
+await Effect.runPromise(program.pipe(Effect.provide(reader.pipe(Layer.provideMerge(stores))), Effect.scoped)).finally(
+  () => rmSync(folder, { recursive: true, force: true })
+)
