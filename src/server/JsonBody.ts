@@ -25,6 +25,10 @@ const invalid = ({ field, issue }: Flaw) =>
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
+/** Whether the body is compressed or otherwise wrapped. Nothing here unwraps any. */
+const isEncoded = ({ headers }: Request): boolean =>
+  !/^(?:identity)?$/iu.test((headers["content-encoding"] ?? "").trim())
+
 /** The bytes of the body. Nothing is read of one that says it is too large, and no more than the limit of any other. */
 export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Array, BodyTooLarge | InvalidRequest> => {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
@@ -45,7 +49,7 @@ const read = Effect.fnUntraced(function* (request: Request, limit: number) {
   if (!hasBody(request)) {
     return yield* invalid({ field: "", issue: "missing" })
   }
-  if (!JSON_TYPE.test(request.headers["content-type"] ?? "")) {
+  if (!JSON_TYPE.test(request.headers["content-type"] ?? "") || isEncoded(request)) {
     return yield* new UnsupportedMediaType()
   }
   const reading = readJson(yield* bytesOf(request, limit))

@@ -11,6 +11,13 @@ const post = (body: RequestInit["body"], contentType: string | null = "applicati
     headers: contentType === null ? {} : { "content-type": contentType }
   })
 
+const wrapped = (encoding: string, body: string) =>
+  call("/probe/ladder", {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json", "content-encoding": encoding }
+  })
+
 const assertInvalid = (answer: Answer, field: string, issue: string) => {
   assert.strictEqual(answer.status, 400, answer.text)
   assert.strictEqual(answer.json("error.code"), "invalid_request")
@@ -96,6 +103,17 @@ layer(probing())("a JSON body", (it) => {
       }
       const untyped = yield* post(new TextEncoder().encode(`{"rungs":1}`), null)
       assert.strictEqual(untyped.status, 415)
+    })
+  )
+
+  it.effect("has to come as it is: compressed bodies are refused, whatever they hold", () =>
+    Effect.gen(function* () {
+      for (const encoding of ["gzip", "br", "GZIP", "identity, gzip"]) {
+        const answer = yield* wrapped(encoding, `{"rungs":1}`)
+        assert.strictEqual(answer.status, 415, encoding)
+        assert.strictEqual(answer.json("error.code"), "unsupported_media_type")
+      }
+      assert.strictEqual((yield* wrapped("Identity", `{"rungs":1}`)).status, 200)
     })
   )
 
