@@ -1,0 +1,95 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, PubSub, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import type { Address } from "../../src/domain/Address.ts"
+import { TrackerStoreUnavailable, type WalletActivity } from "../../src/domain/Tracker.ts"
+import * as KeepActivity from "../../src/tracker/keepActivity.ts"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { addressOf } from "../callouts/callouts.ts"
+import { trackerFeed } from "../support/tracker.ts"
+
+const [fern, moss] = [addressOf(1), addressOf(2)]
+
+const unused = () => Effect.die("this test only writes")
+
+/** Runs a test over a store that notes what it is told, and fails while it is away. */
+const keeping = <E>(
+  test: (world: {
+    readonly see: (wallet: Address, atMs: number) => Effect.Effect<void>
+    readonly written: Array<ReadonlyArray<WalletActivity>>
+    readonly store: { isAway: boolean }
+  }) => Effect.Effect<void, E>
+) =>
+  Effect.gen(function* () {
+    const seen = yield* PubSub.unbounded<WalletActivity>()
+    const written: Array<ReadonlyArray<WalletActivity>> = []
+    const store = { isAway: false }
+    const told = Layer.succeed(TrackerStore, {
+      overview: unused,
+      add: unused,
+      remove: unused,
+      createGroup: unused,
+      recordActivity: (batch) =>
+        store.isAway
+          ? Effect.fail(new TrackerStoreUnavailable({ cause: "away" }))
+          : Effect.sync(() => void written.push(batch)),
+      changes: Stream.never
+    })
+    const see = (wallet: Address, atMs: number) =>
+      Effect.andThen(PubSub.publish(seen, { wallet, atMs }), Effect.yieldNow.pipe(Effect.repeat({ times: 10 })))
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const feed = trackerFeed({ activity: Stream.fromPubSub(seen) })
+        yield* Layer.build(KeepActivity.layer.pipe(Layer.provide([told, feed])))
+        yield* test({ see, written, store })
+      })
+    )
+    return written
+  })
+
+it.effect("writes the newest time of each wallet, once a second, and nothing when nothing happened", () =>
+  keeping(({ see, written }) =>
+    Effect.gen(function* () {
+      yield* see(fern, 1000)
+      yield* see(moss, 1000)
+      yield* see(fern, 3000)
+      yield* see(fern, 2000)
+      assert.deepStrictEqual(written, [])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(written, [
+        [
+          { wallet: fern, atMs: 3000 },
+          { wallet: moss, atMs: 1000 }
+        ]
+      ])
+      yield* TestClock.adjust("10 seconds")
+      assert.lengthOf(written, 1)
+    })
+  )
+)
+
+it.effect("keeps what cannot be written until it can", () =>
+  keeping(({ see, store, written }) =>
+    Effect.gen(function* () {
+      store.isAway = true
+      yield* see(fern, 1000)
+      yield* TestClock.adjust("3 seconds")
+      yield* see(moss, 2000)
+      store.isAway = false
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(written, [
+        [
+          { wallet: fern, atMs: 1000 },
+          { wallet: moss, atMs: 2000 }
+        ]
+      ])
+    })
+  )
+)
+
+it.effect("writes what is left when the service stops", () =>
+  Effect.gen(function* () {
+    const written = yield* keeping(({ see }) => see(fern, 1000))
+    assert.deepStrictEqual(written, [[{ wallet: fern, atMs: 1000 }]])
+  })
+)
