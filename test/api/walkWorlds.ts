@@ -170,6 +170,8 @@ export const simulated = Layer.effect(
       DATA_DIR: folder,
       READY_FILE: `${folder}/ready.json`,
       SIMULATOR_SEED: "walk",
+      // In hours: nobody here looks further back.
+      SIMULATOR_HISTORY: "0.05",
       DRAIN_QUIET: "0 millis"
     })
     yield* Layer.build(App.layer).pipe(Effect.provideService(ConfigProvider.ConfigProvider, settings))
