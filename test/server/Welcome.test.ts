@@ -3,39 +3,44 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, FileSystem, Layer, Schedule, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { KeyStore } from "../../src/access/KeyStore.ts"
-import { SOL, USDC } from "../../src/domain/Address.ts"
+import type { Mint } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/quotes/PoolBook.ts"
-import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { MarketSource } from "../../src/server/MarketSource.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
 import * as Welcome from "../../src/server/Welcome.ts"
-import { engineOver, makeMarket } from "../support/market.ts"
+import { COLD, engineOver, makeMarket, TOKEN } from "../support/market.ts"
 
-/** A market that is loaded, or one that never will be. */
-const welcome = (isLoaded: boolean, env: Readonly<Record<string, string>>) => {
-  const market = makeMarket()
-  return Welcome.layer.pipe(
+const book = PoolBook.of({
+  between: () => null,
+  poolsOf: () => [],
+  isLoaded: (mint) => mint !== COLD,
+  graph: { partnersOf: () => [], poolsBetween: () => [] },
+  warm: () => Effect.void
+})
+
+/** A service that is to load this mint. */
+const welcome = (mint: Mint, env: Readonly<Record<string, string>>) =>
+  Welcome.layer.pipe(
     Layer.provide([
       Layer.succeed(Listening, Listening.of({ port: 8_080, url: "http://127.0.0.1:8080" })),
       Layer.succeed(
         MarketSource,
         MarketSource.of({ description: "a Solana node", sandbox: false, mints: [USDC, SOL] })
       ),
-      Layer.mock(PoolBook, { isLoaded: () => isLoaded, warm: () => Effect.void }),
-      isLoaded ? engineOver(market) : Layer.mock(QuoteEngine, { quote: () => Effect.never }),
+      Layer.succeed(PoolBook, book),
+      engineOver(makeMarket()),
       KeyStore.layerMemory(),
       NodeFileSystem.layer,
       ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
     ])
   )
-}
 
 const printed = Effect.map(TestConsole.logLines, (lines) => lines.map(String).join("\n"))
 
 describe("Welcome", () => {
   it.effect("says soon where the service listens and what it waits for, when quotes are slow to come", () =>
     Effect.gen(function* () {
-      yield* Layer.build(welcome(false, {}))
+      yield* Layer.build(welcome(COLD, {}))
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* printed, "")
       yield* TestClock.adjust("2 seconds")
@@ -50,7 +55,7 @@ describe("Welcome", () => {
       const path = `${folder}/ready.json`
       yield* files.writeFileString(path, "stale")
       const life = yield* Scope.make()
-      yield* Layer.buildWithScope(welcome(true, { READY_FILE: path }), life)
+      yield* Layer.buildWithScope(welcome(TOKEN, { READY_FILE: path }), life)
       const text = yield* files.readFileString(path).pipe(
         Effect.filterOrFail(
           (content) => content !== "stale",
