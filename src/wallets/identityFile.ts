@@ -10,7 +10,7 @@ export class IdentitiesRefused extends Schema.TaggedError<IdentitiesRefused>()("
 }) {
   override get message(): string {
     const field = this.field === "" ? "" : `, ${this.field}`
-    return `Line ${this.line}${field}: ${this.detail}`
+    return `Identities, line ${this.line}${field}: ${this.detail}`
   }
 }
 

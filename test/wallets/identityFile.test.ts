@@ -77,7 +77,7 @@ describe("a file of identities", () => {
     Effect.gen(function* () {
       const refused = yield* Effect.flip(readIdentities(text))
       assert.deepInclude({ ...refused }, { line: at, field })
-      assert.match(refused.message, new RegExp(`^Line ${at}[:,]`, "u"))
+      assert.match(refused.message, new RegExp(`^Identities, line ${at}[:,]`, "u"))
     })
   )
 })
