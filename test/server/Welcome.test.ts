@@ -23,12 +23,9 @@ const welcome = (mint: Mint, env: Readonly<Record<string, string>>) =>
   Welcome.layer.pipe(
     Layer.provide([
       Layer.succeed(Listening, Listening.of({ port: 8_080, url: "http://127.0.0.1:8080" })),
-      Layer.succeed(
-        MarketSource,
-        MarketSource.of({ description: "a Solana node", sandbox: false, mints: [USDC, SOL] })
-      ),
+      Layer.succeed(MarketSource, MarketSource.of({ description: "a Solana node", sandbox: false, mints: [mint] })),
       Layer.succeed(PoolBook, book),
-      engineOver(makeMarket()),
+      engineOver({ ...makeMarket(), fresh: { slot: 77, heardAtMs: Date.now(), state: "live" } }),
       KeyStore.layerMemory(),
       NodeFileSystem.layer,
       ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
