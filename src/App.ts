@@ -11,6 +11,7 @@ import { Evaluator } from "./alerts/Evaluator.ts"
 import { OpeningAlerts, setOpening } from "./alerts/opening.ts"
 import * as CalloutStorePg from "./callouts/CalloutStorePg.ts"
 import { Opening, postOpening } from "./callouts/opening.ts"
+import { Attributions, attributeTrades, linksOf } from "./callouts/attributionFeed.ts"
 import { CopyReader } from "./copying/CopyReader.ts"
 import { CopySource, keepCopies } from "./copying/copySource.ts"
 import * as FollowStorePg from "./copying/FollowStorePg.ts"
@@ -42,6 +43,7 @@ import { FundingDesk } from "./simulator/FundingDesk.ts"
 import { PerpsSimulator } from "./simulator/PerpsSimulator.ts"
 import { SimulatorThread } from "./simulator/SimulatorThread.ts"
 import { alertsOf } from "./simulator/alerts.ts"
+import { calloutLinksOf } from "./simulator/calloutLinks.ts"
 import { calloutsOf } from "./simulator/callouts.ts"
 import { identitiesOf } from "./simulator/identities.ts"
 import { trackedWalletsOf } from "./simulator/trackedWallets.ts"
@@ -134,6 +136,12 @@ const simulation = Layer.unwrap(
       Layer.effect(
         Opening,
         Effect.map(Clock.currentTimeMillis, (nowMs) => calloutsOf({ nowMs, mints, wallets }))
+      ),
+      Layer.effect(
+        Attributions,
+        Effect.map(Clock.currentTimeMillis, (nowMs) =>
+          linksOf(calloutLinksOf(calloutsOf({ nowMs, mints, wallets }), nowMs))
+        )
       )
     )
   )
@@ -245,9 +253,10 @@ const keyStore = KeyStorePg.layer.pipe(Layer.provide([Database.layer, keyEnviron
 /** The same keys for a short command, which works beside a service that is running on the same data. */
 export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.layerBeside, keyEnvironment]))
 
-const callouts = Layer.effectDiscard(postOpening).pipe(
+const callouts = attributeTrades.pipe(
+  Layer.provide(Layer.effectDiscard(postOpening)),
   Layer.provideMerge(CalloutStorePg.layer),
-  Layer.provide(Database.layer)
+  Layer.provide([tape, Database.layer])
 )
 
 const alerts = Layer.mergeAll(Evaluator.layer, Layer.effectDiscard(setOpening)).pipe(
@@ -287,12 +296,11 @@ export const layer = Welcome.layer.pipe(
     RateLimiter.layerMemory,
     WalletBatch.layerMemory,
     IdempotencyPg.layer.pipe(Layer.provide(Database.layer)),
-    callouts,
     Settings.layerConfig,
     funding,
     perps
   ]),
-  Layer.provide([tokens, tracker, copying, reads, alerts, wallets]),
+  Layer.provide([tokens, tracker, callouts, copying, reads, alerts, wallets]),
   Layer.provide(quotes),
   Layer.provide(platform)
 )

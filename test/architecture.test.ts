@@ -34,7 +34,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   funding: ["domain"],
   perps: ["domain"],
   alerts: ["domain", "market", "storage", "tokens"],
-  callouts: ["domain", "storage"],
+  callouts: ["domain", "market", "storage"],
   copying: ["domain", "market", "storage", "tokens", "wallets"],
   wallets: ["domain", "market", "storage", "tokens", "trades"],
   tracker: ["access", "domain", "market", "solana", "storage", "tokens", "trades", "wallets"],

@@ -1,0 +1,67 @@
+/** Which trades a callout brought about, told from trades that anybody can see and from links that the application knows. */
+import type { Address, Mint } from "../domain/Address.ts"
+import type { AttributedTrade } from "../domain/Callout.ts"
+import type { TapeTrade } from "../market/TapeTrade.ts"
+
+/**
+ * A wallet whose owner came through a callout's share page. The chain says nothing of visits, so only the application that
+ * people connect their wallets to can know it.
+ */
+export interface CalloutLink {
+  readonly calloutId: string
+  readonly mint: Mint
+  readonly wallet: Address
+  /** Whose wallet it is, by the application's word. */
+  readonly visitorId: string
+  /** Who posted the callout: nobody is attributed to themselves. */
+  readonly creatorId: string
+  /** When the visitor came. */
+  readonly fromMs: number
+  /** When the callout expires. */
+  readonly untilMs: number
+}
+
+/** What a trade brings to the creator of the callout. */
+export interface Terms {
+  /** Hundredths of a percent of the volume. */
+  readonly creatorBps: number
+  /** Volume that is worth a point. */
+  readonly nanosPerPoint: bigint
+}
+
+const BPS = 10_000n
+
+const covers = ({ creatorId, fromMs, mint, untilMs, visitorId }: CalloutLink, trade: TapeTrade): boolean =>
+  mint === trade.mint && fromMs <= trade.timeMs && trade.timeMs < untilMs && visitorId !== creatorId
+
+/** The visit that came last; of several at one moment that to the callout with the smaller id. */
+const lastOf = (links: ReadonlyArray<CalloutLink>): CalloutLink | undefined =>
+  links.toSorted((a, b) => b.fromMs - a.fromMs || (a.calloutId < b.calloutId ? -1 : 1))[0]
+
+/**
+ * The callout that a trade counts for: it trades the callout's mint, from a wallet that was linked before it and by
+ * somebody who did not post it, before the callout expires. Of several the last visit counts. Null for all other trades, for
+ * the swaps that a whole route is made of, and where nobody knows what the trade was worth. Both amounts are rounded down.
+ */
+export const attributionOf = (
+  trade: TapeTrade,
+  links: ReadonlyArray<CalloutLink>,
+  { creatorBps, nanosPerPoint }: Terms
+): AttributedTrade | null => {
+  const { index, role, signature, volumeUsdNanos, wallet } = trade
+  if (role === "pool" || volumeUsdNanos === null) {
+    return null
+  }
+  const link = lastOf(links.filter((each) => each.wallet === wallet && covers(each, trade)))
+  if (link === undefined) {
+    return null
+  }
+  return {
+    tradeId: `${signature}:${index}`,
+    calloutId: link.calloutId,
+    trader: wallet,
+    volumeUsdNanos,
+    earnedUsdNanos: (volumeUsdNanos * BigInt(creatorBps)) / BPS,
+    points: volumeUsdNanos / nanosPerPoint
+  }
+}

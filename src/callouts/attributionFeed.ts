@@ -1,0 +1,59 @@
+/** Counts trades for callouts as they happen. */
+import { Config, Context, Effect, Layer, Schedule, Stream } from "effect"
+import type { Address } from "../domain/Address.ts"
+import { TradeTape } from "../market/TradeTape.ts"
+import { attributionOf, type CalloutLink, type Terms } from "./attribution.ts"
+import { CalloutStore } from "./CalloutStore.ts"
+
+/**
+ * The links of a wallet, read synchronously with every trade. None unless the application that embeds us, or an invented
+ * market, provides them: no endpoint of the API makes links.
+ */
+export const Attributions = Context.Reference<(wallet: Address) => ReadonlyArray<CalloutLink>>(
+  "fathom/callouts/Attributions",
+  { defaultValue: () => () => [] }
+)
+
+/** Links that do not change, by wallet. */
+export const linksOf = (links: ReadonlyArray<CalloutLink>): ((wallet: Address) => ReadonlyArray<CalloutLink>) => {
+  const byWallet = Map.groupBy(links, ({ wallet }) => wallet)
+  return (wallet) => byWallet.get(wallet) ?? []
+}
+
+const NANOS_PER_USD = 1_000_000_000n
+
+const terms: Config.Config<Terms> = Config.all({
+  creatorBps: Config.Int("CALLOUT_CREATOR_BPS").pipe(Config.withDefault(10)),
+  usdPerPoint: Config.Int("CALLOUT_USD_PER_POINT").pipe(Config.withDefault(10))
+}).pipe(
+  Config.map(({ creatorBps, usdPerPoint }) => ({
+    creatorBps: Math.max(0, creatorBps),
+    nanosPerPoint: BigInt(Math.max(1, usdPerPoint)) * NANOS_PER_USD
+  }))
+)
+
+const again = Schedule.spaced("1 second")
+
+/**
+ * Attributes each trade that comes onto the tape, once: the store knows those that it has counted, so a block that is told
+ * again, after a restart or by another process, adds nothing. A store that is away is asked again before the next trade.
+ * Settings: `CALLOUT_CREATOR_BPS` (10) is the creator's share of the volume in hundredths of a percent, and
+ * `CALLOUT_USD_PER_POINT` (10) the dollars of volume that bring a point.
+ */
+export const attributeTrades: Layer.Layer<never, Config.ConfigError, CalloutStore | TradeTape> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const store = yield* CalloutStore
+    const { applied } = yield* TradeTape
+    const links = yield* Attributions
+    const agreed = yield* terms
+
+    yield* applied.pipe(
+      Stream.flatMap(({ trades }) =>
+        Stream.fromIterable(trades.flatMap((trade) => attributionOf(trade, links(trade.wallet), agreed) ?? []))
+      ),
+      Stream.runForEach((attributed) => Effect.retry(store.attribute(attributed), again)),
+      Effect.tapDefect((defect) => Effect.logError("Trades are no longer attributed to callouts", defect)),
+      Effect.forkScoped({ startImmediately: true })
+    )
+  })
+)

@@ -1,0 +1,112 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Schedule } from "effect"
+import type { CalloutLink } from "../../src/callouts/attribution.ts"
+import { Attributions, attributeTrades, linksOf } from "../../src/callouts/attributionFeed.ts"
+import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
+import { CalloutStoreUnavailable } from "../../src/domain/Callout.ts"
+import type { TapeTrade } from "../../src/market/TapeTrade.ts"
+import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
+import { trade } from "../market/tape.ts"
+import { addressOf, at, calloutOf, START } from "./callouts.ts"
+
+/** A visitor's link to a callout of `addressOf(1)` from `START` on. */
+export const linkOf = (calloutId: string, other: Partial<CalloutLink> = {}): CalloutLink => ({
+  calloutId,
+  mint: addressOf(1),
+  wallet: addressOf(50),
+  visitorId: "u_visitor",
+  creatorId: "u_1",
+  fromMs: START,
+  untilMs: START + 1000,
+  ...other
+})
+
+/** A trade for twelve dollars of the linked wallet, at `START`. */
+export const traded = (number: number, other: Partial<TapeTrade> = {}): TapeTrade =>
+  trade({
+    signature: `signature ${number}`,
+    mint: addressOf(1),
+    wallet: addressOf(50),
+    timeMs: START,
+    volumeUsdNanos: 12_000_000_000n,
+    ...other
+  })
+
+const blockOf = (...trades: ReadonlyArray<TapeTrade>): PricedBatch => ({
+  slot: 1,
+  timeMs: START,
+  transactions: [],
+  launches: null,
+  afterGap: false,
+  trades
+})
+
+const counted = (volumeUsd: number, traderCount: number) => {
+  const attributedVolumeUsdNanos = BigInt(volumeUsd) * 1_000_000_000n
+  return { attributedVolumeUsdNanos, traderCount, earnedUsdNanos: attributedVolumeUsdNanos / 1000n }
+}
+
+/** The callout once it has that volume, or as it is after five seconds. */
+const settled = Effect.fnUntraced(function* (id: string, { attributedVolumeUsdNanos }: ReturnType<typeof counted>) {
+  const store = yield* CalloutStore
+  const find = store.find(id).pipe(at(START + 1))
+  yield* find.pipe(
+    Effect.repeat({
+      schedule: Schedule.spaced("20 millis"),
+      until: (found) => found?.attributedVolumeUsdNanos === attributedVolumeUsdNanos
+    }),
+    Effect.timeoutOption("5 seconds")
+  )
+  return yield* find
+})
+
+/** A tape that is told these blocks, with the evaluator at work until the test ends. */
+const attributed = (links: ReadonlyArray<CalloutLink>, blocks: ReadonlyArray<PricedBatch>) =>
+  Effect.gen(function* () {
+    const tape = yield* TradeTape
+    const running = attributeTrades.pipe(Layer.provide(Layer.succeed(Attributions, linksOf(links))))
+    yield* Layer.build(running)
+    yield* Effect.forEach(blocks, tape.apply, { discard: true })
+  }).pipe(Effect.provide(TradeTape.layerManual()))
+
+/** Attribution with the store of the test's choice. */
+export const attributionContract = <E>(name: string, store: Layer.Layer<CalloutStore, E>) => {
+  it.live(`${name} counts what linked wallets trade, once, whoever tells it how often`, () =>
+    Effect.gen(function* () {
+      const callouts = yield* CalloutStore
+      yield* callouts.post(calloutOf("co_linked")).pipe(at(START))
+      const links = [linkOf("co_linked"), linkOf("co_linked", { wallet: addressOf(51) })]
+      const first = blockOf(traded(1), traded(2, { wallet: addressOf(52) }))
+      const second = blockOf(traded(3, { wallet: addressOf(51) }), traded(4, { side: "sell" }))
+      yield* attributed(links, [first, second, second])
+      const once = { ...counted(36, 2), pointsAwarded: 3n }
+      assert.deepInclude(yield* settled("co_linked", once), once)
+      // Another process, or the same after a restart, reads the same blocks.
+      yield* attributed(links, [first, second, blockOf(traded(5))])
+      const more = { ...counted(48, 2), pointsAwarded: 4n }
+      assert.deepInclude(yield* settled("co_linked", more), more)
+    }).pipe(Effect.provide(store))
+  )
+
+  it.live(`${name} waits for a store that is away`, () =>
+    Effect.gen(function* () {
+      const callouts = yield* CalloutStore
+      yield* callouts.post(calloutOf("co_patient")).pipe(at(START))
+      let refusals = 1
+      const flaky = CalloutStore.of({
+        ...callouts,
+        attribute: (told) =>
+          Effect.suspend(() =>
+            refusals-- > 0
+              ? Effect.fail(new CalloutStoreUnavailable({ cause: new Error("away") }))
+              : callouts.attribute(told)
+          )
+      })
+      const links = [linkOf("co_patient", { mint: addressOf(2) })]
+      const blocks = [blockOf(traded(11, { mint: addressOf(2) })), blockOf(traded(12, { mint: addressOf(2) }))]
+      yield* attributed(links, blocks).pipe(Effect.provideService(CalloutStore, flaky))
+      assert.deepInclude(yield* settled("co_patient", counted(24, 1)), counted(24, 1))
+      assert.isBelow(refusals, 0)
+    }).pipe(Effect.provide(store))
+  )
+}
