@@ -15,7 +15,7 @@ import { Attributions, attributeTrades, linksOf } from "./callouts/attributionFe
 import { CopyReader } from "./copying/CopyReader.ts"
 import { CopySource, keepCopies } from "./copying/copySource.ts"
 import * as FollowStorePg from "./copying/FollowStorePg.ts"
-import { Address, USDC } from "./domain/Address.ts"
+import { Address, type Mint, USDC } from "./domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "./domain/Quote.ts"
 import { FundingClient } from "./funding/FundingClient.ts"
 import * as FundingClientHttp from "./funding/FundingClientHttp.ts"
@@ -72,6 +72,10 @@ import { InventedIdentities, loadIdentities } from "./wallets/openingIdentities.
 import { WalletIndex } from "./wallets/WalletIndex.ts"
 import { WalletReader } from "./wallets/WalletReader.ts"
 
+/** Mints to load at start: those that `PRELOAD_MINTS` names, else these. */
+const preloaded = (mints: ReadonlyArray<Mint>) =>
+  Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault(mints))
+
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
@@ -79,7 +83,7 @@ const node = Layer.mergeAll(
   TradeFeed.layer.pipe(Layer.provide(BlockFeedRpc.layer({ worker: blockWorker }))),
   Layer.effect(
     MarketSource,
-    Effect.map(Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault([USDC])), (mints) =>
+    Effect.map(preloaded([USDC]), (mints) =>
       MarketSource.of({ description: "a Solana node", sandbox: false, mints })
     )
   )
@@ -115,13 +119,11 @@ const simulation = Layer.unwrap(
           })
         )
       ),
-      Layer.succeed(
+      Layer.effect(
         MarketSource,
-        MarketSource.of({
-          description: "a simulated market",
-          sandbox: true,
-          mints: mints.map(({ address }) => address)
-        })
+        Effect.map(preloaded(mints.map(({ address }) => address)), (chosen) =>
+          MarketSource.of({ description: "a simulated market", sandbox: true, mints: chosen })
+        )
       ),
       Layer.succeed(OpeningAlerts, alertsOf(mints)),
       Layer.effect(
