@@ -1,6 +1,6 @@
 import type { WebSocket, WebSocketServer } from "ws"
 import type { CloseCode, LiveWire } from "../tracker/LiveConnection.ts"
-import { headOf, type SharedFrame } from "../tracker/liveFrames.ts"
+import { copyRest, headOf, type SharedFrame } from "../tracker/liveFrames.ts"
 
 /** What carries a connection that was upgraded. */
 export type Carrier = Parameters<WebSocketServer["handleUpgrade"]>[1]
@@ -37,11 +37,11 @@ export const asMessages = (frames: ReadonlyArray<SharedFrame>, firstSeq: number,
   }
   const bytes = Buffer.allocUnsafe(total)
   let end = 0
-  for (const [at, { length, rest }] of frames.entries()) {
+  for (const [at, frame] of frames.entries()) {
     const head = heads[at] ?? ""
-    end = writeHeader(bytes, end, head.length + length)
+    end = writeHeader(bytes, end, head.length + frame.length)
     end += bytes.write(head, end, "latin1")
-    end += rest?.copy(bytes, end) ?? 0
+    end = copyRest(frame, bytes, end)
   }
   return bytes
 }

@@ -34,7 +34,7 @@ export class FrameArchive {
   expire(nowMs: number): void {
     let oldest = this.#kept[this.#first]
     while (oldest !== undefined && (this.#bytes > this.#mostBytes || nowMs - oldest.atMs > KEPT_MS)) {
-      oldest.frame.rest = null
+      oldest.frame.slab = null
       this.#bytes -= oldest.frame.length
       oldest = this.#kept[++this.#first]
     }

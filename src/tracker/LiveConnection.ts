@@ -127,9 +127,9 @@ export class LiveConnection {
   }
 
   /** Sends a snapshot in the place of frame `seq`, and again what followed it. */
-  replay(snapshot: SharedFrame, frames: ReadonlyArray<SharedFrame>, seq: number, nowMs: number): void {
+  replay(snapshot: ReadonlyArray<SharedFrame>, frames: ReadonlyArray<SharedFrame>, seq: number, nowMs: number): void {
     if (!this.#closed) {
-      this.#wire.send([snapshot], seq, nowMs, true)
+      this.#wire.send(snapshot, seq, nowMs, true)
       this.#wire.send(frames, seq + 1, nowMs, true)
     }
   }

@@ -3,7 +3,7 @@ import type { LiveEvent, LiveGap, SnapshotReason } from "../domain/LiveFrame.ts"
 import type { TrackedWallet } from "../domain/Tracker.ts"
 import { FrameArchive, KEPT_MS } from "./FrameArchive.ts"
 import { type CloseCode, type ConnectionOwner, LiveConnection, type LiveWire } from "./LiveConnection.ts"
-import { frameOf, type SharedFrame, snapshotFrame } from "./liveFrames.ts"
+import { framesOf, type SharedFrame, snapshotFrame } from "./liveFrames.ts"
 import { LiveStream, MOST_KEPT } from "./LiveStream.ts"
 import { SourceWatch } from "./SourceWatch.ts"
 import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
@@ -94,22 +94,15 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   }
 
   take(events: ReadonlyArray<LiveEvent>, nowMs: number): void {
+    const wanted = events.filter(({ wallet }) => this.#byWallet.has(wallet))
+    const told = framesOf(wanted)
     const batches = new Map<LiveStream, Array<SharedFrame>>()
-    const told: Array<SharedFrame> = []
-    for (const event of events) {
-      const streams = this.#byWallet.get(event.wallet)
-      if (streams === undefined) {
-        continue
-      }
-      const frame = frameOf(event)
-      told.push(frame)
-      for (const stream of streams) {
-        const batch = batches.get(stream)
-        if (batch === undefined) {
-          batches.set(stream, [frame])
-        } else {
-          batch.push(frame)
-        }
+    for (const [at, frame] of told.entries()) {
+      const wallet = wanted[at]?.wallet
+      for (const stream of wallet === undefined ? [] : (this.#byWallet.get(wallet) ?? [])) {
+        const batch = batches.get(stream) ?? []
+        batches.set(stream, batch)
+        batch.push(frame)
       }
     }
     for (const [stream, frames] of batches) {
@@ -211,9 +204,12 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     const health = this.#sources.health(nowMs)
     const notice = this.#source.look(health, nowMs)
     for (const connection of this.connections) {
-      connection.tick(nowMs, health.ingestLagMs)
       if (notice !== null) {
         connection.notice(notice.code, notice.message, nowMs)
+      }
+      connection.tick(nowMs, health.ingestLagMs)
+      if (connection.closed) {
+        this.closed(connection, nowMs)
       }
     }
   }
@@ -227,13 +223,17 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
 
   #tell(stream: LiveStream, frames: ReadonlyArray<SharedFrame>, nowMs: number): void {
     const first = stream.push(frames)
-    stream.connection?.deliver(frames, first, nowMs)
+    const { connection } = stream
+    connection?.deliver(frames, first, nowMs)
+    if (connection?.closed === true) {
+      this.closed(connection, nowMs)
+    }
   }
 
   #tellSnapshot(stream: LiveStream, reason: SnapshotReason, gap: LiveGap | null, nowMs: number): void {
-    const frame = snapshotFrame(snapshotOf(this.#sources, stream, { reason, resumed: false, gap }, nowMs))
-    this.#tell(stream, [frame], nowMs)
-    this.#archive.add(frame, nowMs)
+    const frames = snapshotFrame(snapshotOf(this.#sources, stream, { reason, resumed: false, gap }, nowMs))
+    this.#tell(stream, frames, nowMs)
+    frames.forEach((frame) => this.#archive.add(frame, nowMs))
   }
 
   #list(stream: LiveStream, items: ReadonlyArray<TrackedWallet>): void {

@@ -54,6 +54,6 @@ export class LiveStream {
       return null
     }
     const frames = missed === 0 ? [] : this.#frames.slice(-missed)
-    return frames.every(({ rest }) => rest !== null) ? frames : null
+    return frames.every(({ slab }) => slab !== null) ? frames : null
   }
 }

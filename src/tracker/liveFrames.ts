@@ -10,14 +10,35 @@ const HEAD_BYTES = 100
 /** A frame without its place in a stream. The bytes may be given up, when it is too old to be sent again. */
 export interface SharedFrame {
   readonly type: LiveEvent["type"] | "snapshot"
+  /** How many bytes follow the head. */
   readonly length: number
-  /** Everything after `sentAtMs`. */
-  rest: Buffer | null
+  /** Where they are, among others of the same moment; null once they were given up. */
+  slab: Buffer | null
+  readonly at: number
 }
 
-const shared = (type: SharedFrame["type"], json: string): SharedFrame => {
-  const rest = Buffer.from(`,${json.slice(1)}`)
-  return { type, rest, length: rest.length }
+/** Copies what follows the head; the place after it. */
+export const copyRest = ({ at, length, slab }: SharedFrame, target: Buffer, to: number): number =>
+  to + (slab?.copy(target, to, at, at + length) ?? 0)
+
+/** What is to become a frame: the JSON of an object. */
+interface Draft {
+  readonly type: SharedFrame["type"]
+  readonly json: string
+}
+
+const COMMA = 44
+
+/** Spells them into one piece of memory, each with a comma in place of its first brace. */
+const spell = (drafts: ReadonlyArray<Draft>): ReadonlyArray<SharedFrame> => {
+  const slab = Buffer.allocUnsafeSlow(drafts.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0))
+  let at = 0
+  return drafts.map(({ json, type }) => {
+    const length = slab.write(json, at)
+    slab[at] = COMMA
+    at += length
+    return { type, length, slab, at: at - length }
+  })
 }
 
 /** What stands before the shared part of a frame. */
@@ -45,8 +66,9 @@ const bodyJson = (event: LiveEvent): string => {
   }
 }
 
-/** The event as a frame. */
-export const frameOf = (event: LiveEvent): SharedFrame => shared(event.type, bodyJson(event))
+/** The events as frames. */
+export const framesOf = (events: ReadonlyArray<LiveEvent>): ReadonlyArray<SharedFrame> =>
+  spell(events.map((event) => ({ type: event.type, json: bodyJson(event) })))
 
 /** As many of the texts as fit into so many bytes, commas included, and what is left. */
 const fitting = (texts: ReadonlyArray<string>, bytes: number) => {
@@ -67,7 +89,13 @@ const fitting = (texts: ReadonlyArray<string>, bytes: number) => {
  * The snapshot as a frame that is not too long. What a client cannot do without comes first; of the others the first ones
  * stay: summaries, then trades, then positions.
  */
-export const snapshotFrame = ({ pnl, summaries, trades, wallets, ...rest }: SnapshotBody): SharedFrame => {
+export const snapshotFrame = ({
+  pnl,
+  summaries,
+  trades,
+  wallets,
+  ...rest
+}: SnapshotBody): ReadonlyArray<SharedFrame> => {
   const fixed = JSON.stringify(rest)
   const lists = ',"wallets":[],"trades":[],"pnl":[],"summaries":[]'.length
   const room = MOST_FRAME_BYTES - HEAD_BYTES - Buffer.byteLength(fixed) - lists
@@ -82,7 +110,7 @@ export const snapshotFrame = ({ pnl, summaries, trades, wallets, ...rest }: Snap
   const newest = fitting(trades.map(tradeJson), sums.left)
   const positions = fitting(pnl.map(pnlJson), newest.left)
   const listed = `"wallets":${all.text},"trades":${newest.text},"pnl":${positions.text},"summaries":${sums.text}`
-  return shared("snapshot", `${fixed.slice(0, -1)},${listed}}`)
+  return spell([{ type: "snapshot", json: `${fixed.slice(0, -1)},${listed}}` }])
 }
 
 /** A control frame as text. */

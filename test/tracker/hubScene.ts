@@ -3,7 +3,7 @@ import type { Address } from "../../src/domain/Address.ts"
 import { MAIN_GROUP, type TrackedWallet } from "../../src/domain/Tracker.ts"
 import type { PricedBatch } from "../../src/market/TradeTape.ts"
 import type { CloseCode, LiveConnection, LiveWire } from "../../src/tracker/LiveConnection.ts"
-import { headOf, type SharedFrame } from "../../src/tracker/liveFrames.ts"
+import { copyRest, headOf, type SharedFrame } from "../../src/tracker/liveFrames.ts"
 import { type HubLimits, LiveHub } from "../../src/tracker/LiveHub.ts"
 import type { Grant } from "../../src/tracker/Tickets.ts"
 import { TrackerBooks } from "../../src/tracker/TrackerBooks.ts"
@@ -22,8 +22,10 @@ export class FakeWire implements LiveWire {
   unsent = { bytes: 0, frames: 0 }
 
   send(frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number): void {
-    for (const [at, { rest, type }] of frames.entries()) {
-      this.texts.push(headOf(type, firstSeq + at, sentAtMs) + String(rest))
+    for (const [at, frame] of frames.entries()) {
+      const rest = Buffer.alloc(frame.length)
+      copyRest(frame, rest, 0)
+      this.texts.push(headOf(frame.type, firstSeq + at, sentAtMs) + String(rest))
     }
   }
   say(text: string): void {

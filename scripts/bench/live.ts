@@ -1,0 +1,215 @@
+/**
+ * A thousand live connections of twenty wallets each, and two thousand trades a second onto the tape:
+ * `node --expose-gc scripts/bench/live.ts [--json] [--seconds 20] [--followers 1] [--soak [MINUTES]]`. Every wallet is followed by
+ * `followers` sockets; blocks come every 400 ms. One more reader stops reading while a wallet of its own trades wildly.
+ */
+import { Effect } from "effect"
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { Socket } from "node:net"
+import { TradeTape } from "../../src/market/TradeTape.ts"
+import { REALTIME_PATH } from "../../src/api/Tracker.ts"
+import { Listening } from "../../src/server/NodeServer.ts"
+import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
+import { blockOf, liveWorld, ticketFor, WALLETS_EACH, walletOf } from "./liveWorld.ts"
+import { percentile, report } from "./report.ts"
+
+const SOCKETS = 1000
+const TRADES_A_SECOND = 2000
+const BLOCK_MS = 400
+const BURST = 500
+const MIB = 2 ** 20
+const REPLAY_BYTES = 64 * MIB
+const SOAK_SAMPLE_MS = 15_000
+
+const option = (name: string, missing: number): number => {
+  const at = process.argv.indexOf(`--${name}`)
+  const value = Number(process.argv[at + 1])
+  return at === -1 || !Number.isFinite(value) ? missing : value
+}
+const soaks = process.argv.includes("--soak")
+const seconds = soaks ? option("soak", 10) * 60 : option("seconds", 20)
+const followers = option("followers", 1)
+const universe = (SOCKETS * WALLETS_EACH) / followers
+
+const wallets = Array.from({ length: universe }, (_, n) => walletOf(n))
+const wild = walletOf(universe)
+const readers = fork(new URL("liveReaders.ts", import.meta.url).pathname, { execArgv: ["--max-semi-space-size=64"] })
+
+interface Told {
+  readonly open: number
+  readonly kinds: Record<string, number>
+  readonly faults: { readonly seq: number; readonly order: number; readonly closed: number }
+  readonly stopped: { readonly code: number | null; readonly frames: number }
+  readonly bytes: number
+  readonly samples: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+const ask = async (): Promise<Told> => {
+  const answer = once(readers, "message")
+  readers.send({ url: "", report: true })
+  const [told] = await answer
+  return told
+}
+
+const settle = async (isDone: (told: Told) => boolean): Promise<Told> => {
+  for (let tries = 0; tries < 600; tries++) {
+    const told = await ask()
+    if (isDone(told)) {
+      return told
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error("the readers never got there")
+}
+
+// What waits in this process for the most stubborn of its readers.
+const unsent = { most: 0 }
+const { write } = Socket.prototype
+Socket.prototype.write = function (this: Socket, ...args: Parameters<typeof write>) {
+  const isTaken = write.apply(this, args)
+  unsent.most = Math.max(unsent.most, this.writableLength)
+  return isTaken
+} as typeof write
+
+const memory = () => {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  const { arrayBuffers, heapUsed, rss } = process.memoryUsage()
+  return { heap: heapUsed + arrayBuffers, rss }
+}
+
+const now = () => Math.floor(performance.timeOrigin + performance.now())
+
+// Prime, so that every wallet has its turn and the wallets of a block belong to as many sockets as they can.
+const STRIDE = 7919
+
+/** Wallets in turn, so that each trades as often as any other. */
+const nextWallets = (turn: number, count: number) =>
+  Array.from({ length: count }, (_, n) => wallets[((turn * count + n) * STRIDE) % universe] ?? wild)
+
+const bench = Effect.gen(function* () {
+  const { url } = yield* Listening
+  const sessions = yield* LiveSessions
+  const tape = yield* TradeTape
+  const socketUrl = `${url.replace("http", "ws")}${REALTIME_PATH}`
+  let slot = 0
+  // The block is made before its time is taken, so that making it counts for nothing.
+  const block = (traders: ReadonlyArray<(typeof wallets)[number]>) => {
+    const made = blockOf(++slot, traders)
+    return Effect.suspend(() => tape.apply(made(now())))
+  }
+
+  const tickets: Array<string> = []
+  for (let n = 0; n < SOCKETS; n++) {
+    tickets.push(
+      yield* ticketFor(
+        n,
+        Array.from({ length: WALLETS_EACH }, (_, k) => wallets[(n * WALLETS_EACH + k) % universe] ?? wild)
+      )
+    )
+  }
+  const before = memory()
+  readers.send({ url: socketUrl, tickets })
+  yield* Effect.promise(() => settle((told) => (told.kinds["snapshot"] ?? 0) === SOCKETS))
+  const connected = memory()
+
+  // Code, positions and places in the replay come to be before anything is judged.
+  const each = (TRADES_A_SECOND * BLOCK_MS) / 1000
+  for (let turn = 0; turn < 10; turn++) {
+    yield* block(nextWallets(turn, each))
+    yield* Effect.sleep(BLOCK_MS)
+  }
+  yield* Effect.promise(() => settle((told) => told.kinds["trade"] === 10 * each * followers))
+  const stoppedTicket = yield* ticketFor(SOCKETS, [wild])
+  readers.send({ url: socketUrl, stopped: stoppedTicket })
+  yield* Effect.promise(() => settle((told) => told.open === SOCKETS + 1))
+
+  readers.send({ url: "", fresh: true })
+  const stopped = { isAwake: false, closedAfterMs: 0 }
+  const steps: Array<number> = []
+  const soak: Array<number> = []
+  const begun = performance.now()
+  let sampledAt = begun
+  for (let turn = 10; performance.now() - begun < seconds * 1000; turn++) {
+    const isWild = sessions.load().connections > SOCKETS
+    const traders = nextWallets(turn, each)
+    const next = block(isWild ? [...traders, ...Array.from({ length: BURST }, () => wild)] : traders)
+    const started = process.cpuUsage()
+    yield* next
+    // The follower of the tape runs in a fiber of its own; it is done when this one gets its next turn.
+    yield* Effect.yieldNow
+    const { system, user } = process.cpuUsage(started)
+    steps.push((system + user) / 1000)
+    if (isWild) {
+      stopped.closedAfterMs = performance.now() - begun
+    } else if (!stopped.isAwake) {
+      stopped.isAwake = true
+      readers.send({ url: "", wake: true })
+    }
+    if (soaks && performance.now() - sampledAt > SOAK_SAMPLE_MS) {
+      sampledAt = performance.now()
+      soak.push(memory().heap / MIB)
+    }
+    yield* Effect.sleep(Math.max(0, begun + (turn - 9) * BLOCK_MS - performance.now()))
+  }
+  const trades = slot * each * followers
+  const told = yield* Effect.promise(() => settle((told) => (told.kinds["trade"] ?? 0) >= trades))
+  const load = sessions.load()
+  const after = memory()
+  const final = yield* Effect.promise(() => settle((last) => last.stopped.code !== null))
+
+  return { before, connected, told, final, trades, load, after, stopped, steps, soak }
+})
+
+const { after, before, connected, final, load, soak, steps, stopped, told, trades } = await Effect.runPromise(
+  Effect.scoped(Effect.provide(bench, liveWorld(REPLAY_BYTES)))
+)
+readers.kill()
+
+const round = (value: number | null, digits = 1) => (value === null ? null : Number(value.toFixed(digits)))
+const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
+const frames = Object.values(told.kinds).reduce((sum, count) => sum + count, 0)
+// The books and the replay take some minutes to fill.
+const settled = soak.slice(Math.floor(soak.length * 0.5))
+const half = Math.floor(settled.length / 2)
+
+report("live", {
+  sockets: SOCKETS,
+  walletsEach: WALLETS_EACH,
+  followersOfAWallet: followers,
+  tradesPerSecond: TRADES_A_SECOND,
+  seconds,
+  frames,
+  framesPerSecond: Math.round(frames / (seconds + 4)),
+  kinds: told.kinds,
+  tradesExpected: trades,
+  tradesDelivered: told.kinds["trade"],
+  everyFrameOnceAndInOrder: told.kinds["trade"] === trades && told.faults.seq === 0 && told.faults.order === 0,
+  faults: told.faults,
+  tapeToSocketMs: { p50: round(told.p50), p99: round(told.p99), max: round(told.max) },
+  blockCpuMs: { p50: round(percentile(steps, 0.5)), p99: round(percentile(steps, 0.99)) },
+  kibPerIdleSocket: round((connected.heap - before.heap) / SOCKETS / 1024),
+  residentMiB: {
+    before: round(before.rss / MIB),
+    connected: round(connected.rss / MIB),
+    after: round(after.rss / MIB)
+  },
+  replayMiB: round(load.replayBytes / MIB),
+  stoppedReader: {
+    code: final.stopped.code,
+    mostUnsentMiB: round(unsent.most / MIB, 2),
+    givenUpAfterSeconds: round(stopped.closedAfterMs / 1000)
+  },
+  ...(soaks && {
+    soakMiB: {
+      first: round(mean(settled.slice(0, half))),
+      last: round(mean(settled.slice(half))),
+      samples: soak.length
+    }
+  })
+})
+process.exit(0)

@@ -1,0 +1,102 @@
+/**
+ * The clients of the live benchmark, in a process of their own: told over IPC where to connect, they read every frame and
+ * judge it. `{tickets, url}` opens readers, `{stopped, url}` one that stops reading at once, `{report: true}` asks how it went,
+ * `{fresh: true}` has it forget how long frames took.
+ */
+import { WebSocket } from "ws"
+import { percentile } from "./report.ts"
+
+const FRAME = /^\{"type":"(\w+)","seq":(\d+),/u
+const WALLET = /"wallet":"(\w+)"/u
+const TS = /"ts":(\d+)/u
+const SLOT = /"slot":(\d+)/u
+const INDEX = /"index":(\d+)/u
+
+let latencies: Array<number> = []
+const kinds: Record<string, number> = {}
+const faults = { seq: 0, order: 0, closed: 0 }
+const stopped: { code: number | null; frames: number } = { code: null, frames: 0 }
+let bytes = 0
+let open = 0
+
+const now = () => performance.timeOrigin + performance.now()
+
+const read = (url: string, ticket: string): void => {
+  const ws = new WebSocket(`${url}?ticket=${ticket}`, { perMessageDeflate: false })
+  let next = 0
+  const places = new Map<string, number>()
+  ws.on("open", () => open++)
+  ws.on("error", () => undefined)
+  ws.on("close", () => faults.closed++)
+  ws.on("message", (data) => {
+    const at = now()
+    const text = String(data)
+    bytes += text.length
+    const [, type = "", seq = ""] = FRAME.exec(text) ?? []
+    kinds[type] = (kinds[type] ?? 0) + 1
+    faults.seq += Number(seq) === next++ ? 0 : 1
+    if (type === "trade") {
+      // One trade to a transaction: a place that does not grow was told twice, or too late.
+      const wallet = WALLET.exec(text)?.[1] ?? ""
+      const place = Number(SLOT.exec(text)?.[1]) * 2 ** 20 + Number(INDEX.exec(text)?.[1])
+      faults.order += place > (places.get(wallet) ?? -1) ? 0 : 1
+      places.set(wallet, place)
+    }
+    if (type === "trade" || type === "balance_update") {
+      latencies.push(at - Number(TS.exec(text)?.[1]))
+    }
+  })
+}
+
+const readNothing = (url: string, ticket: string): void => {
+  const ws = new WebSocket(`${url}?ticket=${ticket}`, { perMessageDeflate: false })
+  ws.on("error", () => undefined)
+  ws.on("message", () => stopped.frames++)
+  ws.on("open", () => {
+    open++
+    ws.pause()
+  })
+  ws.on("close", (code) => (stopped.code = code))
+  process.on("message", (message) => {
+    if (typeof message === "object" && message !== null && "wake" in message) {
+      ws.resume()
+    }
+  })
+}
+
+const summary = () => {
+  const told = {
+    open,
+    kinds,
+    faults,
+    stopped,
+    bytes,
+    samples: latencies.length,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    max: percentile(latencies, 1)
+  }
+  return told
+}
+
+/** What the parent asks for. `fresh` forgets what was measured so far. */
+interface Order {
+  readonly url: string
+  readonly tickets?: ReadonlyArray<string>
+  readonly stopped?: string
+  readonly report?: boolean
+  readonly fresh?: boolean
+}
+
+process.on("message", (message: Order) => {
+  if (message.fresh === true) {
+    latencies = []
+  }
+  message.tickets?.forEach((ticket) => read(message.url, ticket))
+  if (message.stopped !== undefined) {
+    readNothing(message.url, message.stopped)
+  }
+  if (message.report === true) {
+    process.send?.(summary())
+  }
+})
