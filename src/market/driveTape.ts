@@ -1,5 +1,5 @@
 /** The life of a tape: what was stored comes back, then the feed goes on where it ended, and what comes is stored. */
-import { Clock, Effect, Schedule, Stream } from "effect"
+import { Clock, Duration, Effect, Schedule, Stream } from "effect"
 import type { PriceBook } from "../tokens/PriceBook.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "./recordTrades.ts"
@@ -77,7 +77,7 @@ export const driveTape = Effect.fnUntraced(function* (
     yield* Effect.logInfo("The market is restored", {
       trades: restored.trades,
       slot: progress.slot,
-      took: String(took)
+      took: Duration.format(took)
     })
     return progress.slot
   })

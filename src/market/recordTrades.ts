@@ -157,9 +157,9 @@ export const makeRecorder = Effect.fnUntraced(function* (
       room.closeUnsafe()
       yield* room.await.pipe(Effect.timeoutOption(settings.patience))
     }
+    const gone = waiting.trim()
     waiting.add(batch)
     arrived.openUnsafe()
-    const gone = waiting.trim()
     if (gone.length > 0) {
       if (state.lost <= state.durable) {
         yield* Effect.logWarning("Trades wait too long to be stored and will be read again", { after: state.durable })

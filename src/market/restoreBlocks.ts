@@ -6,15 +6,16 @@ import type { TapeTrade } from "./TapeTrade.ts"
 import type { Restoring, StoredBatch, StoredLaunch, TradeProgress } from "./TradeStore.ts"
 import type { makeTradeTable } from "./tradeTable.ts"
 
-/** Trades read at a time, but for a minute that has more. */
-const STRETCH = 20_000
+const MINUTE_MS = 60_000
+/** Trades read at a time: more would keep other work waiting while they are decoded. */
+const STRETCH = 2000
 
 interface Minute {
   readonly at: Date
   readonly trades: number
 }
 
-/** Where stretches begin, in milliseconds, oldest first: whole minutes, from the one that holds the `most`-newest trade. */
+/** Where stretches of about so many trades begin, in milliseconds, oldest first, back to the `most`-newest trade. */
 export const stretchesOf = (
   newestFirst: ReadonlyArray<Minute>,
   fromMs: number,
@@ -22,14 +23,18 @@ export const stretchesOf = (
 ): ReadonlyArray<number> => {
   const edges: Array<number> = []
   let room = most
-  let held = 0
+  let held = STRETCH
   for (const { at, trades } of newestFirst) {
-    if (edges.length === 0 || held + trades > STRETCH) {
-      edges.push(Math.max(fromMs, at.getTime()))
-      held = 0
+    const parts = Math.ceil(trades / STRETCH)
+    if (parts === 1 && held + trades <= STRETCH) {
+      edges.pop()
+      held += trades
+    } else {
+      held = trades
     }
-    edges[edges.length - 1] = Math.max(fromMs, at.getTime())
-    held += trades
+    for (let part = parts - 1; part >= 0; part--) {
+      edges.push(Math.max(fromMs, at.getTime() + Math.floor((part * MINUTE_MS) / parts)))
+    }
     room -= trades
     if (room <= 0) {
       return edges.toReversed()

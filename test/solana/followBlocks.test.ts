@@ -126,6 +126,13 @@ describe("followBlocks", () => {
     })
   )
 
+  it.effect("calls nothing a gap that lies before the first block ever read", () =>
+    Effect.gen(function* () {
+      const { source } = scripted(1_000, (slot) => (slot < 955 ? coded(-32001) : null))
+      assert.deepStrictEqual(yield* firstEvents(source, 0, 2), ["955", "956"])
+    })
+  )
+
   it.effect("asks again for what is not there yet, takes too long or is asked for too often", () =>
     Effect.gen(function* () {
       const { source, state } = scripted(110, (slot, times) => {
