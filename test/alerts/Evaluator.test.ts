@@ -224,4 +224,25 @@ describe("the evaluator", () => {
       }).pipe(Effect.provide(alerting(flaky)))
     })
   )
+
+  it.effect("fires once where two processes watch the same trades", () =>
+    Effect.gen(function* () {
+      const store = Layer.succeedContext(yield* Layer.build(AlertStore.layerMemory))
+      const processes = [
+        yield* Layer.build(Layer.fresh(alerting(store))),
+        yield* Layer.build(Layer.fresh(alerting(store)))
+      ]
+      const inEach = <A, E>(effect: Effect.Effect<A, E, AlertStore | Evaluator | TradeTape>) =>
+        Effect.forEach(processes, (process) => Effect.provideContext(effect, process))
+      yield* inEach(priced(0, [9]))
+      const [alert] = yield* AlertStore.use((alerts) =>
+        Effect.all([alerts.create(alertOf("al_both", { recurrence: "repeat", cooldownSeconds: 60 }))])
+      ).pipe(Effect.provide(store))
+      yield* inEach(Evaluator.use((evaluator) => evaluator.take(alert)))
+      yield* inEach(priced(1, [11]))
+      yield* inEach(priced(62, [9]))
+      yield* inEach(priced(63, [12]))
+      assert.deepStrictEqual(yield* Effect.provide(fired, store), ["al_both 11", "al_both 12"])
+    })
+  )
 })
