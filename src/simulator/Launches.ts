@@ -72,7 +72,8 @@ export const makeLaunches = (options: {
     const address = inventAddress(world.seed, `launch ${coins.length}`)
     world.takeTrace()
     const curve = world.paidBy(creator, () => {
-      world.newMint({ address, decimals: 6, authority: null, freezeAuthority: null, transferFee: null })
+      const naming = { symbol, name }
+      world.newMint({ address, decimals: 6, authority: null, freezeAuthority: null, transferFee: null, naming })
       return (kind === "pump-fun" ? newPumpCurve : newMeteoraDbc)(world, address, creator)
     })
     const mint = { symbol, name, address, decimals: 6 }

@@ -75,7 +75,7 @@ const listCoin = (
 ): { readonly mint: SimMint; readonly pools: ReadonlyArray<SimPool> } => {
   const { symbol, name, decimals, transferFee, priceUsd, supply } = coin
   const address = inventAddress(world.seed, `mint ${symbol}`)
-  world.newMint({ address, decimals, authority: cast.treasury, freezeAuthority: null, transferFee })
+  world.newMint({ address, decimals, authority: cast.treasury, freezeAuthority: null, transferFee, naming: coin })
   const mint = { symbol, name, address, decimals }
   const pools = coin.pools.map((plan, index) => openPool(world, mint, priceUsd, plan, index))
   const inPools = coin.pools.reduce((sum, { sideUsd }) => sum + sideUsd / priceUsd, 0)
@@ -118,8 +118,8 @@ export const makeMarket = (options: {
     []
 
   const begin = (): ReadonlyArray<Deed> => {
-    for (const { address, decimals } of money) {
-      world.newMint({ address, decimals, authority: null, freezeAuthority: null, transferFee: null })
+    for (const mint of money) {
+      world.newMint({ ...mint, authority: null, freezeAuthority: null, transferFee: null, naming: mint })
     }
     fundCast(world, cast)
     followers.begin()

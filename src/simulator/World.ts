@@ -5,6 +5,7 @@ import { makeDeriveAddress } from "../solana/programAddress.ts"
 import { associatedAddress, inventAddress, seededAddress, SYSTEM_PROGRAM } from "./addresses.ts"
 import type { Bank } from "./Bank.ts"
 import { type LookupTables, makeLookupTables } from "./message.ts"
+import { METAPLEX_PROGRAM, metaplexData, metaplexSeeds } from "./metadata.ts"
 import {
   balanceOf,
   type MintSpec,
@@ -23,7 +24,7 @@ export interface World {
   readonly seed: string
   readonly bank: Bank
   readonly derive: ReturnType<typeof makeDeriveAddress>
-  /** Creates a mint with no supply. */
+  /** Creates a mint with no supply, and the account that holds its name if it does not hold that itself. */
   readonly newMint: (spec: MintSpec) => void
   /** Creates an empty token account at this address. */
   readonly newTokenAccount: (address: Address, mint: Mint, owner: Address) => void
@@ -102,6 +103,11 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     bank.put(account)
   }
 
+  const newAccount: World["newAccount"] = (account, owner, data) => {
+    trace.push({ kind: "account", account, owner, size: data.length })
+    create({ address: account, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) })
+  }
+
   const paidBy: World["paidBy"] = (wallet, make) => {
     const before = rents
     const made = make()
@@ -171,15 +177,17 @@ export const makeWorld = (seed: string, bank: Bank): World => {
     newMint: (spec) => {
       trace.push({ kind: "mint", mint: spec.address, authority: spec.authority, decimals: spec.decimals })
       create(newMint(spec))
+      const { address, authority, naming, transferFee } = spec
+      if (naming !== undefined && transferFee === null) {
+        const at = derive(METAPLEX_PROGRAM, metaplexSeeds(address))
+        newAccount(at, METAPLEX_PROGRAM, metaplexData(address, naming, authority))
+      }
     },
     newTokenAccount: (account, mint, owner) => {
       trace.push({ kind: "token account", account, mint, owner })
       create(newTokenAccount(account, bank.must(mint), owner))
     },
-    newAccount: (account, owner, data) => {
-      trace.push({ kind: "account", account, owner, size: data.length })
-      create({ address: account, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) })
-    },
+    newAccount,
     takeTrace: () => {
       const taken = trace
       trace = []

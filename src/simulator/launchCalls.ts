@@ -8,6 +8,7 @@ import { type Address, addressFromBytes, SOL } from "../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "./addresses.ts"
 import { type AccountRef, type Call, pays, reads, says, tells, writes } from "./Call.ts"
 import { eventAuthority } from "./meteoraCalls.ts"
+import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "./metadata.ts"
 import { hex, i64, key, pack, text, u64, u8 } from "./pack.ts"
 import type { SimMint } from "./SimPool.ts"
 import {
@@ -80,7 +81,6 @@ const others = (inner: ReadonlyArray<Call>, named: ReadonlyArray<AccountRef>): R
   return Array.from(found.values())
 }
 
-const uriOf = ({ address }: SimMint): string => `https://metadata.invalid/${address}.json`
 const utf8 = new TextEncoder()
 
 const createEvent = (world: World, { mint, creator, curve }: Birth): Uint8Array => {
@@ -89,7 +89,7 @@ const createEvent = (world: World, { mint, creator, curve }: Birth): Uint8Array 
     hex("1b72a94ddeeb6376"),
     text(mint.name),
     text(mint.symbol),
-    text(uriOf(mint)),
+    text(uriOf(mint.address)),
     ...[mint.address, curve, creator, creator].map(key),
     i64(world.bank.clock().unixTimestamp),
     data.slice(8, 32),
@@ -105,7 +105,7 @@ export const launchCall = (world: World, birth: Birth, trace: ReadonlyArray<Happ
   const authority = world.derive(program, [utf8.encode(isPump ? "mint-authority" : "pool_authority")])
   const inner = innerCalls(world, creator, authority, trace)
   const events = eventAuthority(world, program)
-  const metadata = inventAddress(world.seed, `metadata ${mint.address}`)
+  const metadata = world.derive(METAPLEX_PROGRAM, metaplexSeeds(mint.address))
   const own: ReadonlyArray<AccountRef> = isPump
     ? [
         pays(mint.address),
@@ -118,7 +118,7 @@ export const launchCall = (world: World, birth: Birth, trace: ReadonlyArray<Happ
     : [reads(authority), reads(creator), pays(mint.address), writes(curve), writes(metadata), pays(creator)]
   const named = [...own, reads(SYSTEM_PROGRAM), reads(TOKEN_PROGRAM), reads(ASSOCIATED_TOKEN_PROGRAM)]
   const tail = [reads(events), reads(program)]
-  const names = [text(mint.name), text(mint.symbol), text(uriOf(mint))]
+  const names = [text(mint.name), text(mint.symbol), text(uriOf(mint.address))]
   const event = createEvent(world, birth)
   const pool = pack(
     hex("e432f655cb428625"),

@@ -5,6 +5,7 @@ import { writeU32, writeU64 } from "../amm/writes.ts"
 import type { Account } from "../domain/Account.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
+import { extensionData, type Naming } from "./metadata.ts"
 import { writeAddress, writeU16 } from "./writeBytes.ts"
 
 /** What rent exemption costs: 6,960 lamports for each byte and for 128 bytes of bookkeeping. */
@@ -23,6 +24,8 @@ export interface MintSpec {
   readonly authority: Address | null
   readonly freezeAuthority: Address | null
   readonly transferFee: TransferFee | null
+  /** What it calls itself; many mints that are not meant for people say nothing. */
+  readonly naming?: Naming | undefined
 }
 
 /** An account before the bank has stamped it with a slot. */
@@ -34,6 +37,8 @@ const ACCOUNT_TYPE_AT = 165
 const TRANSFER_FEE_CONFIG = { type: 1, size: 108 }
 const TRANSFER_FEE_AMOUNT = { type: 2, size: 8 }
 const IMMUTABLE_OWNER = { type: 7, size: 0 }
+const METADATA_POINTER = { type: 18, size: 64 }
+const TOKEN_METADATA = 19
 
 const writeExtension = (data: Uint8Array, offset: number, extension: { type: number; size: number }): number => {
   writeU16(data, offset, extension.type)
@@ -60,10 +65,28 @@ const writeFeeConfig = (data: Uint8Array, spec: MintSpec, fee: TransferFee): voi
   }
 }
 
-/** A new mint with no supply. A transfer fee makes it a Token-2022 mint. */
+/** The extensions that hold a mint's name: where it is, which is here, and what it is. */
+const namingExtensions = ({ address, authority, naming }: MintSpec): Uint8Array => {
+  if (naming === undefined) {
+    return new Uint8Array(0)
+  }
+  const value = extensionData(address, naming, authority)
+  const data = new Uint8Array(4 + METADATA_POINTER.size + 4 + value.length)
+  const at = writeExtension(data, 0, METADATA_POINTER)
+  if (authority !== null) {
+    writeAddress(data, at, authority)
+  }
+  writeAddress(data, at + 32, address)
+  data.set(value, writeExtension(data, at + METADATA_POINTER.size, { type: TOKEN_METADATA, size: value.length }))
+  return data
+}
+
+/** A new mint with no supply. A transfer fee makes it a Token-2022 mint, which carries its name itself. */
 export const newMint = (spec: MintSpec): NewAccount => {
   const fee = spec.transferFee
-  const data = new Uint8Array(fee === null ? 82 : EXTENSIONS_AT + 4 + TRANSFER_FEE_CONFIG.size)
+  const named = fee === null ? new Uint8Array(0) : namingExtensions(spec)
+  const namedAt = EXTENSIONS_AT + 4 + TRANSFER_FEE_CONFIG.size
+  const data = new Uint8Array(fee === null ? 82 : namedAt + named.length)
   writeOptional(data, 0, spec.authority)
   data[44] = spec.decimals
   data[45] = 1
@@ -71,6 +94,7 @@ export const newMint = (spec: MintSpec): NewAccount => {
   if (fee !== null) {
     data[ACCOUNT_TYPE_AT] = 1
     writeFeeConfig(data, spec, fee)
+    data.set(named, namedAt)
   }
   const owner = fee === null ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
   return { address: spec.address, owner, lamports: rentExempt(data.length), data }
