@@ -51,6 +51,7 @@ export class LiveSessions extends Context.Service<
       const feed = yield* TrackerFeed
       const hub = new LiveHub(feed, yield* limits)
       const owed = yield* Latch.make()
+      const attended = yield* Latch.make()
       const draining = { begun: false }
       const now = Clock.currentTimeMillis
 
@@ -101,6 +102,7 @@ export class LiveSessions extends Context.Service<
           Effect.flatMap(({ grant, items }) =>
             Effect.flatMap(now, (nowMs) => {
               const connection = draining.begun ? null : hub.open(grant, items, wire, nowMs)
+              attended.openUnsafe()
               return connection === null ? Effect.fail(refusals.full) : Effect.succeed(connection)
             })
           ),
@@ -154,12 +156,23 @@ export class LiveSessions extends Context.Service<
       )
       const tick = Effect.map(now, (nowMs) => hub.tick(nowMs))
       yield* Effect.forkScoped(Effect.forever(surviving("catching up", settle)), { startImmediately: true })
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(surviving("checking keys", checkKeys), CHECK_KEYS_EVERY)), {
-        startImmediately: true
-      })
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(surviving("keeping alive", tick), TICK_EVERY)), {
-        startImmediately: true
-      })
+      /** Again and again while there are streams; nobody's clock is kept busy for nothing. */
+      const rounds = (name: string, work: Effect.Effect<void>, every: Duration.Duration) =>
+        attended.await.pipe(
+          Effect.andThen(Effect.delay(surviving(name, work), every)),
+          Effect.andThen(
+            Effect.sync(() => {
+              const [stream] = hub.streams
+              if (stream === undefined) {
+                attended.closeUnsafe()
+              }
+            })
+          ),
+          Effect.forever,
+          Effect.forkScoped({ startImmediately: true })
+        )
+      yield* rounds("checking keys", checkKeys, CHECK_KEYS_EVERY)
+      yield* rounds("keeping alive", tick, TICK_EVERY)
 
       return LiveSessions.of({
         connect,
