@@ -52,6 +52,8 @@ export interface Offer {
   readonly wallet: string
   readonly network: string
   readonly asset: string
+  /** A follow of the account. */
+  readonly follow: string
 }
 
 const nowhere = at(200)
@@ -105,12 +107,16 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "alerts.get": () => ({ params: { id: "al_none" } }),
   "alerts.change": () => ({ params: { id: "al_none" }, body: { note: "changed" } }),
   "alerts.remove": () => ({ params: { id: "al_none" } }),
+  "copying.follows": () => ({}),
+  "copying.follow": ({ follow }) => ({ params: { id: follow } }),
+  "copying.fills": ({ follow }) => ({ query: { followId: follow } }),
+  "copying.pnl": () => ({ query: { groupBy: "follow" } }),
   "callouts.feed": () => ({}),
   "callouts.token": ({ mint }) => ({ params: { mint } })
 }
 
 /** Calls that only need to be understood, for answers that come before anything is looked up. */
-const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a" }
+const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a", follow: "cf_none" }
 
 const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 
@@ -169,6 +175,9 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     409: { world: "bare", key: "f", request: trackNowhere },
     422: trackedBefore({ body: { wallet: SOL }, headers: { "idempotency-key": "tracked-once" } })
   },
+  "copying.follow": { 404: inSimulation({ params: { id: "cf_none" } }) },
+  "copying.fills": { 404: inSimulation({ query: { followId: "cf_none" } }) },
+  "copying.pnl": { 404: inSimulation({ query: { followId: "cf_none" } }) },
   "routing.status": {
     200: overToys({ params: { id: signature } }),
     404: inSimulation({ params: { id: "1".repeat(64) } })

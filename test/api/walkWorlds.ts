@@ -145,7 +145,9 @@ const Catalog = Schema.Struct({
   )
 })
 
-/** What can be funded, and the last of the mints: the first are SOL and dollars. */
+const Follows = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
+
+/** What can be funded, who is followed, and the last of the mints: the first are SOL and dollars. */
 const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: ReadonlyArray<string>) {
   const ask = (path: string) =>
     Effect.promise(() =>
@@ -156,7 +158,14 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
   const path = `/api/v1/account/funding-catalog?walletId=${wallet}`
   const catalog = yield* Schema.decodeUnknownEffect(Catalog)(yield* ask(path))
   const [entry] = catalog.data
-  return { mint: mints.at(-1) ?? "", wallet, network: entry?.network.id ?? "", asset: entry?.assets[0]?.id ?? "" }
+  const follows = yield* Schema.decodeUnknownEffect(Follows)(yield* ask("/api/v1/copy/follows"))
+  return {
+    mint: mints.at(-1) ?? "",
+    wallet,
+    network: entry?.network.id ?? "",
+    asset: entry?.assets[0]?.id ?? "",
+    follow: follows.data[0]?.id ?? ""
+  }
 })
 
 /** The service as `npm start` makes it, in this process. */
