@@ -1,8 +1,17 @@
 /** Fathom inside another Effect application: ports, layers and values, without HTTP. */
 export { type Ending, type Pool, type Program, type Rate, type Swap, type Unpriceable } from "./amm/Program.ts"
 export { programs } from "./amm/programs.ts"
+export { type CalloutLink } from "./callouts/attribution.ts"
+export { Attributions, attributeTrades, linksOf } from "./callouts/attributionFeed.ts"
+export { CalloutStore } from "./callouts/CalloutStore.ts"
+export { CopyReader } from "./copying/CopyReader.ts"
+export { CopySource, keepCopies } from "./copying/copySource.ts"
+export { FollowStore } from "./copying/FollowStore.ts"
 export { type Account, type ChainClock } from "./domain/Account.ts"
 export { Address, type Mint, SOL, USDC } from "./domain/Address.ts"
+export { type AttributedTrade, type Callout, CalloutStoreUnavailable, NewCallout } from "./domain/Callout.ts"
+export { CopyFill, type Follow, FollowStoreUnavailable, NewFollow, UnknownFollow } from "./domain/Copying.ts"
+export { type CopyPnl, type CopyPnlReport } from "./domain/CopyPnl.ts"
 export { fromAtomic, toAtomic } from "./domain/decimal.ts"
 export {
   Hop,
