@@ -1,7 +1,7 @@
 /**
  * A thousand live connections of twenty wallets each, and two thousand trades a second onto the tape:
- * `node --expose-gc scripts/bench/live.ts [--json] [--seconds 20] [--followers 1] [--soak [MINUTES]]`. Every wallet is followed by
- * `followers` sockets; blocks come every 400 ms. One more reader stops reading while a wallet of its own trades wildly.
+ * `node --expose-gc scripts/bench/live.ts [--json] [--seconds 20] [--followers 1] [--block-ms 400] [--soak [MINUTES]]`. Every wallet is followed by
+ * `followers` sockets; blocks come as often as those of the chain. One more reader stops reading while a wallet of its own trades wildly.
  */
 import { Effect } from "effect"
 import { fork } from "node:child_process"
@@ -16,7 +16,6 @@ import { percentile, report } from "./report.ts"
 
 const SOCKETS = 1000
 const TRADES_A_SECOND = 2000
-const BLOCK_MS = 400
 const BURST = 500
 const MIB = 2 ** 20
 const REPLAY_BYTES = 64 * MIB
@@ -30,6 +29,7 @@ const option = (name: string, missing: number): number => {
 const soaks = process.argv.includes("--soak")
 const seconds = soaks ? option("soak", 10) * 60 : option("seconds", 20)
 const followers = option("followers", 1)
+const BLOCK_MS = option("block-ms", 400)
 const universe = (SOCKETS * WALLETS_EACH) / followers
 
 const wallets = Array.from({ length: universe }, (_, n) => walletOf(n))
@@ -182,6 +182,7 @@ report("live", {
   walletsEach: WALLETS_EACH,
   followersOfAWallet: followers,
   tradesPerSecond: TRADES_A_SECOND,
+  blockMs: BLOCK_MS,
   seconds,
   frames,
   framesPerSecond: Math.round(frames / (seconds + 4)),

@@ -104,6 +104,9 @@ export const blockOf = (slot: number, wallets: ReadonlyArray<Address>): ((timeMs
   return (timeMs) => ({ ...made, timeMs, trades: made.trades.map((trade) => ({ ...trade, timeMs })) })
 }
 
+// Full after half a minute, so that what grows after that is not the tape.
+const smallTape = { tokens: 1000, bars: 20_000, trades: 50_000, traders: 30_000 }
+
 const keys = secrets.map((secret, n) => ({ secret: Redacted.make(secret), id: `key_${n}`, accountId: `account_${n}` }))
 
 /** Everything of the live side; `replayBytes` bounds what is held for those who resume. */
@@ -118,7 +121,7 @@ export const liveWorld = (replayBytes: number) =>
     Layer.provideMerge(TrackerFeed.layer),
     Layer.provideMerge([
       TrackerStore.layerMemory,
-      TradeTape.layerManual(),
+      TradeTape.layerManual(smallTape),
       TokenBook.layer,
       PriceBook.layer,
       KeyStore.layerMemory({ keys }),
