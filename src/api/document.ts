@@ -29,10 +29,29 @@ const metered: Headers = {
 
 const retryAfter: Headers = { "Retry-After": header("integer", "Seconds to wait before trying again.") }
 
+const replayed: Headers = {
+  "Idempotency-Replayed": header("string", "true when this request was answered before and that answer is repeated.")
+}
+
 const challenge: Headers = { "WWW-Authenticate": header("string", "Always Bearer.") }
 
 const refs = (headers: Headers) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const KEYED_REQUEST = "idempotency-key"
+
+/** Answers that are kept for the next request of the same name: neither those from before it was read nor failures of ours. */
+const isKept = (status: string): boolean =>
+  Number(status) < 500 && !["401", "403", "413", "415", "422", "429"].includes(status)
+
+/** Whether a caller may name requests of this operation; the name is written as the contract has it. */
+const namesRequests = (operation: Spec): boolean => {
+  const named: Spec | undefined = operation["parameters"]?.find(({ name }: Spec) => name === KEYED_REQUEST)
+  if (named !== undefined) {
+    named["name"] = "Idempotency-Key"
+  }
+  return named !== undefined
+}
 
 /** Statuses of refusals that come before the budget is asked. */
 const BEFORE_ADMISSION = new Set(["401", "403"])
@@ -83,8 +102,13 @@ export const withAdmission =
           // What is free is never too much.
           Reflect.deleteProperty(operation.responses, "429")
         }
+        const mayReplay = namesRequests(operation)
         for (const [status, response] of Object.entries<Spec>(operation.responses)) {
-          response["headers"] = { ...headersOf(status, isKeyed && budget !== null), ...response["headers"] }
+          response["headers"] = {
+            ...headersOf(status, isKeyed && budget !== null),
+            ...(mayReplay && isKept(status) ? refs(replayed) : {}),
+            ...response["headers"]
+          }
         }
         requested.add(operation.requestBody?.content["application/json"].schema.$ref)
         if (!isKeyed) {
@@ -107,6 +131,6 @@ export const withAdmission =
       }
     }
     spec["components"].securitySchemes = { bearer: { type: "http", scheme: "bearer" } }
-    spec["components"].headers = { ...common, ...metered, ...retryAfter, ...challenge }
+    spec["components"].headers = { ...common, ...metered, ...retryAfter, ...replayed, ...challenge }
     return spec
   }

@@ -62,10 +62,17 @@ describe("the OpenAPI document", () => {
   })
 
   it.each(declared.filter(({ endpoint }) => !open.has(endpoint.path)))(
-    "states scope and budget of $endpoint.path",
+    "states scope and budget of $endpoint.method $endpoint.path",
     ({ endpoint }) => {
       const path = document.paths[endpoint.path.replaceAll(/:(\w+)/gu, "{$1}")]
-      const operation = endpoint.method === "POST" ? path?.post : path?.get
+      const operations = new Map([
+        ["GET", path?.get],
+        ["POST", path?.post],
+        ["PUT", path?.put],
+        ["PATCH", path?.patch],
+        ["DELETE", path?.delete]
+      ])
+      const operation = operations.get(endpoint.method)
       const scopes = Context.get(endpoint.annotations, Scope)
       const alternatives = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])
       assert.deepStrictEqual(
