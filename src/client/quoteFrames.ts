@@ -3,6 +3,7 @@ import { Effect, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { StreamFrame } from "../api/Spot.ts"
 import type { Frame } from "../domain/QuoteStream.ts"
+import type { FathomClient } from "./FathomClient.ts"
 import { FathomError, ownError } from "./FathomError.ts"
 
 /** The service says at least a heartbeat every twenty seconds: two of them and a half may be missed. */
@@ -51,4 +52,13 @@ export const framesOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<
     ),
     Stream.concat(Stream.fail(ownError("stream_broken", "The stream ended without its last frame."))),
     Stream.takeUntil(({ event }) => event === "close")
+  )
+
+type StreamQuery = Parameters<FathomClient["Service"]["spot"]["stream"]>[0]["query"]
+
+/** The quote stream for callers of the Effect client: refused like any call, and watched over once it is open. */
+export const quoteStream = (client: FathomClient["Service"], query: StreamQuery) =>
+  client.spot.stream({ query, responseMode: "decoded-and-response" }).pipe(
+    Effect.map(([, response]) => framesOf(response.stream)),
+    Stream.unwrap
   )

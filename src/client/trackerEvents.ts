@@ -2,8 +2,9 @@
 import { type Cause, Effect, Queue, Random, Schema, Stream } from "effect"
 import { Socket } from "effect/socket"
 import { ControlFrame, DataFrame } from "../domain/LiveFrame.ts"
-import type { RealtimeSession } from "../domain/Tracker.ts"
-import { type FathomError, ownError } from "./FathomError.ts"
+import type { GroupId, RealtimeSession } from "../domain/Tracker.ts"
+import type { FathomClient } from "./FathomClient.ts"
+import { asFathomError, type FathomError, ownError } from "./FathomError.ts"
 import { afterClose, isPassing, pauseMs } from "./reconnect.ts"
 import { type TrackerEvent, TrackerMemory } from "./TrackerMemory.ts"
 
@@ -132,3 +133,12 @@ export const trackerEvents = (
   Stream.suspend(() => Stream.forever(Stream.scoped(new Listener(listening).connection))).pipe(
     Stream.takeWhile((event) => event !== null)
   )
+
+/** A session for `trackerEvents` from the Effect client: of one group, or of all wallets of the account. */
+export const trackerSession = (
+  client: FathomClient["Service"],
+  group?: GroupId
+): Effect.Effect<RealtimeSession, FathomError> =>
+  client.tracker
+    .session({ query: group === undefined ? { control: true } : { control: true, group } })
+    .pipe(Effect.catch((failure) => Effect.flatMap(asFathomError(failure, undefined), Effect.fail)))
