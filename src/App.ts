@@ -22,6 +22,7 @@ import * as FundingClientHttp from "./funding/FundingClientHttp.ts"
 import type { EvmCandles } from "./market/EvmCandles.ts"
 import * as EvmCandlesHttp from "./market/EvmCandlesHttp.ts"
 import { MarketReader } from "./market/MarketReader.ts"
+import * as tokenActivity from "./market/tokenActivity.ts"
 import { TopTraders } from "./market/TopTraders.ts"
 import { TradeFeed } from "./market/TradeFeed.ts"
 import * as TradeStorePg from "./market/TradeStorePg.ts"
@@ -53,7 +54,6 @@ import * as ChainFeedDump from "./solana/ChainFeedDump.ts"
 import * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
 import { TransactionStatus } from "./solana/TransactionStatus.ts"
 import * as TransactionStatusRpc from "./solana/TransactionStatusRpc.ts"
-import { ActivityReader } from "./tokens/ActivityReader.ts"
 import { AuditReader } from "./tokens/AuditReader.ts"
 import { PriceBook } from "./tokens/PriceBook.ts"
 import { RiskReader } from "./tokens/RiskReader.ts"
@@ -192,10 +192,6 @@ const funding: Funding = Layer.unwrap(
 
 const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerge(market))
 
-const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
-  Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown])
-)
-
 /** A source of candles of our own, behind the same client that a real one would be. */
 const evmSource = Layer.unwrap(Effect.map(EvmCandleSource, ({ url }) => EvmCandlesHttp.layer(url))).pipe(
   Layer.provide(EvmCandleSource.layerConfig)
@@ -217,6 +213,10 @@ const evm: Evm = Layer.unwrap(
 const tradeStore = TradeStorePg.layer.pipe(Layer.provide(Database.layer))
 
 const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore]))
+
+const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
+  Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape))])
+)
 
 const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
