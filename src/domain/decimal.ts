@@ -9,8 +9,11 @@ const SIGNIFICANT = 25
 /** Why a decimal text is not an amount: not written as one, or finer than the token's smallest unit. */
 export type DecimalFault = "format" | "too_fine"
 
+// Raising takes longer than most of what is done with the power.
+const powers = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent))
+
 /** Ten to the power; the exponent is a non-negative integer. */
-export const tenTo = (exponent: number): bigint => 10n ** BigInt(exponent)
+export const tenTo = (exponent: number): bigint => powers[exponent] ?? 10n ** BigInt(exponent)
 
 /** Atomic units of a whole-token amount as text: no sign, exponent or leading zeros, at most `decimals` fraction digits. */
 export const toAtomic = (text: string, decimals: number): bigint | DecimalFault => {

@@ -176,10 +176,16 @@ export class TrackerBooks {
     return trackerTrade(trade, this.#sources.tokenOf(trade.mint), this.#sources.commitment)
   }
 
+  /** What mints are worth in this moment. */
   #marksAt(nowMs: number): (mint: Mint) => Mark {
     const prices = this.#sources.pricesAt(nowMs)
     const atMs = prices.lifetime?.observedAtMs ?? null
-    return (mint) => ({ price: prices.isStale ? null : (prices.of(mint)?.usd ?? null), atMs })
+    const known = new Map<Mint, Mark>()
+    return (mint) => {
+      const mark = known.get(mint) ?? { price: prices.isStale ? null : (prices.of(mint)?.usd ?? null), atMs }
+      known.set(mint, mark)
+      return mark
+    }
   }
 
   /** What each transaction did to tracked wallets, by its place in the block. */
