@@ -17,6 +17,9 @@ import {
 } from "../domain/Copying.ts"
 import type { HistorySelection } from "./FollowStore.ts"
 
+/** Some milliseconds of work. */
+const DECODED_AT_ONCE = 250
+
 const COLUMNS = `
   id, follow_id, mint, side, status, reason, leader_wallet, leader_signature, leader_slot::float8,
   (extract(epoch from leader_at) * 1000)::float8 as leader_at_ms,
@@ -194,16 +197,21 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
 
     history: Effect.fnUntraced(function* ({ accountId, of }: HistorySelection) {
       const wanted = of === "all" ? sql`true` : "followId" in of ? sql`follow_id = ${of.followId}` : oneOf(of.positions)
-      return yield* decodeFilled(
-        yield* sql`
-          select id, follow_id, mint, side, leader_slot::float8, slot::float8,
-            (extract(epoch from executed_at) * 1000)::float8 as at_ms,
-            (case side when 'buy' then out_amount else in_amount end)::text as amount,
-            usd_nanos::text as value_usd_nanos, fee_usd_nanos::text
-          from copy_fills where account_id = ${accountId} and status = 'filled' and ${wanted}
-          order by copy_fills.slot, copy_fills.leader_slot, id
-        `
-      )
+      const rows = yield* sql`
+        select id, follow_id, mint, side, leader_slot::float8, slot::float8,
+          (extract(epoch from executed_at) * 1000)::float8 as at_ms,
+          (case side when 'buy' then out_amount else in_amount end)::text as amount,
+          usd_nanos::text as value_usd_nanos, fee_usd_nanos::text
+        from copy_fills where account_id = ${accountId} and status = 'filled' and ${wanted}
+        order by copy_fills.slot, copy_fills.leader_slot, id
+      `
+      const history: Array<FilledCopy> = []
+      // A long history takes long to decode, and others have their turn meanwhile.
+      for (let at = 0; at < rows.length; at += DECODED_AT_ONCE) {
+        history.push(...(yield* decodeFilled(rows.slice(at, at + DECODED_AT_ONCE))))
+        yield* Effect.yieldNow
+      }
+      return history
     })
   }
 }
