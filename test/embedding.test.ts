@@ -1,0 +1,67 @@
+/** What another application builds from the package alone: everything here comes from its entries. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Schedule, Stream } from "effect"
+import {
+  ActivityReader,
+  AuditReader,
+  MarketReader,
+  PriceBook,
+  RiskReader,
+  SOL,
+  TokenBook,
+  TokenReader,
+  TradeTape
+} from "../src/index.ts"
+import * as SimulatedMarket from "../src/testing/SimulatedMarket.ts"
+
+const readers = Layer.mergeAll(
+  TokenReader.layer.pipe(Layer.provide(ActivityReader.layerUnknown)),
+  RiskReader.layer.pipe(Layer.provide(AuditReader.layer))
+).pipe(Layer.provideMerge(SimulatedMarket.layerWithTrades({ seed: "embedded", speed: 10 })))
+
+const soon = Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 })
+
+layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an application of its own", (it) => {
+  const someMint = Effect.map(
+    SimulatedMarket.Simulator,
+    ({ mints }) => mints().find(({ address }) => address !== SOL)?.address ?? SOL
+  )
+
+  it.effect("reads risk and facts of tokens", () =>
+    Effect.gen(function* () {
+      const mint = yield* someMint
+      const risk = yield* RiskReader
+      const tokens = yield* TokenReader
+      const { address } = yield* risk.riskOf(mint).pipe(soon)
+      assert.strictEqual(address, mint)
+      const facts = yield* tokens.factsOf(mint).pipe(soon)
+      assert.strictEqual(facts.data.token.address, mint)
+    })
+  )
+
+  it.effect("reads the market from the same tape that it watches", () =>
+    Effect.gen(function* () {
+      const { applied, tape } = yield* TradeTape
+      const market = yield* MarketReader
+      const trades = applied.pipe(Stream.flatMap((batch) => Stream.fromIterable(batch.trades)))
+      const [trade] = yield* trades.pipe(Stream.take(1), Stream.runCollect)
+      assert.isTrue(trade !== undefined && tape.has(trade.mint))
+      const overview = yield* market.overview("1h").pipe(soon)
+      assert.isAtLeast(Number(overview.data.activity.trades.value), 1)
+    })
+  )
+
+  it.effect("has the books the readers read", () =>
+    Effect.gen(function* () {
+      const mint = yield* someMint
+      const tokens = yield* TokenBook
+      const prices = yield* PriceBook
+      yield* tokens.warm(mint)
+      yield* prices.warm(mint)
+      const state = yield* Effect.suspend(() => Effect.fromNullishOr(tokens.read(mint))).pipe(soon)
+      assert.strictEqual(state._tag, "Token")
+      const price = yield* Effect.suspend(() => Effect.fromNullishOr(prices.at(Date.now()).of(mint)?.sol)).pipe(soon)
+      assert.isTrue(price.numerator > 0n)
+    })
+  )
+})
