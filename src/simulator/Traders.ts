@@ -2,7 +2,8 @@ import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import { arbitrage, type Worth } from "./arbitrage.ts"
 import type { Cast } from "./cast.ts"
 import type { Deed } from "./Ledger.ts"
-import type { Random } from "./Random.ts"
+import { makeHabits } from "./habits.ts"
+import { makeRandom, type Random } from "./Random.ts"
 import { type Listing, makeRetail } from "./retail.ts"
 import { isRouted } from "./route.ts"
 import { type Carried, depthOf, otherMint, priceOf, reserveOf, sell } from "./trade.ts"
@@ -133,6 +134,13 @@ export const makeTraders = (options: {
     }
   }
   const retail = makeRetail({ world, random, worthOf, prepare: topUp })
+  const habits = makeHabits({
+    world,
+    random: makeRandom(`${world.seed} habits`),
+    cast,
+    prepare: topUp,
+    made: (wallet, swap) => record(wallet, [swap])
+  })
 
   const align = ({ mint, pools }: Listing, likelihood: number): number => {
     const wallet = random.pick(cast.arbitrageurs)
@@ -202,6 +210,10 @@ export const makeTraders = (options: {
     now.forEach((belief) => wander(random, belief, slots))
     const budget = usual * random.between(0.5, 1.5)
     let swaps = now.reduce((sum, { listing }) => sum + align(listing, alignments), 0)
+    swaps += habits.act(
+      now.map(({ listing }) => listing),
+      slots
+    )
     // After a long time without blocks SOL is the first that anybody wants a price of.
     const money = slots > SELDOM ? now.find(({ listing }) => listing.mint === USDC) : undefined
     swaps += money === undefined ? 0 : gamble(now, boldness, money)

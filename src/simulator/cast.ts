@@ -14,13 +14,19 @@ export interface Cast {
   readonly retail: ReadonlyArray<Address>
   readonly whales: ReadonlyArray<Address>
   readonly arbitrageurs: ReadonlyArray<Address>
+  /** They buy every launch at once, and sell it at a gain. */
+  readonly snipers: ReadonlyArray<Address>
+  /** Each goes in and out of one coin. */
+  readonly scalpers: ReadonlyArray<Address>
+  /** They buy and never sell. */
+  readonly holders: ReadonlyArray<Address>
   /** Tops up the wallets that have run dry. */
   readonly treasury: Address
   /** Earns the transaction fees. */
   readonly validator: Address
 }
 
-const COUNTS = { retail: 120, whale: 6, arbitrageur: 4 }
+const COUNTS = { retail: 120, whale: 6, arbitrageur: 4, sniper: 4, scalper: 3, holder: 3 }
 
 /** The wallets of this seed. */
 export const castOf = (seed: string): { readonly cast: Cast; readonly wallets: ReadonlyArray<SimWallet> } => {
@@ -29,16 +35,20 @@ export const castOf = (seed: string): { readonly cast: Cast; readonly wallets: R
     Array.from({ length: COUNTS[kind] }, (_, index) => named(`${kind} ${index + 1}`))
   const addresses = (wallets: ReadonlyArray<SimWallet>) => wallets.map(({ address }) => address)
   const [retail, whales, arbitrageurs] = [several("retail"), several("whale"), several("arbitrageur")]
+  const [snipers, scalpers, holders] = [several("sniper"), several("scalper"), several("holder")]
   const [treasury, validator] = [named("treasury"), named("validator")]
   return {
     cast: {
       retail: addresses(retail),
       whales: addresses(whales),
       arbitrageurs: addresses(arbitrageurs),
+      snipers: addresses(snipers),
+      scalpers: addresses(scalpers),
+      holders: addresses(holders),
       treasury: treasury.address,
       validator: validator.address
     },
-    wallets: [...retail, ...whales, ...arbitrageurs, treasury, validator]
+    wallets: [...retail, ...whales, ...arbitrageurs, ...snipers, ...scalpers, ...holders, treasury, validator]
   }
 }
 
@@ -49,7 +59,8 @@ const WHOLE_SOL = 1_000_000_000n
 const WHOLE_USDC = 1_000_000n
 
 /** Opens every wallet with its first SOL and USDC. */
-export const fundCast = (world: World, { retail, whales, arbitrageurs, treasury, validator }: Cast): void => {
+export const fundCast = (world: World, cast: Cast): void => {
+  const { retail, whales, arbitrageurs, snipers, scalpers, holders, treasury, validator } = cast
   const give = (wallets: ReadonlyArray<Address>, sol: bigint, usdc: bigint): void => {
     for (const wallet of wallets) {
       world.newAccount(wallet, SYSTEM_PROGRAM, new Uint8Array(0))
@@ -61,6 +72,7 @@ export const fundCast = (world: World, { retail, whales, arbitrageurs, treasury,
   give([validator], 1n, 0n)
   give(arbitrageurs, 60_000n, 9_000_000n)
   give(whales, 20_000n, 3_000_000n)
+  give([...snipers, ...scalpers, ...holders], 2_000n, 0n)
   give(retail, 250n, 30_000n)
 }
 
