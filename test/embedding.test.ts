@@ -46,8 +46,12 @@ layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an applica
       const trades = applied.pipe(Stream.flatMap((batch) => Stream.fromIterable(batch.trades)))
       const [trade] = yield* trades.pipe(Stream.take(1), Stream.runCollect)
       assert.isTrue(trade !== undefined && tape.has(trade.mint))
-      const overview = yield* market.overview("1h").pipe(soon)
-      assert.isAtLeast(Number(overview.data.activity.trades.value), 1)
+      // What was read in the same second is answered as it was then.
+      const { data } = yield* market.overview("1h").pipe(
+        Effect.filterOrFail(({ data }) => Number(data.activity.trades.value) > 0),
+        soon
+      )
+      assert.strictEqual(data.window, "1h")
     })
   )
 
