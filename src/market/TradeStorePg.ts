@@ -21,8 +21,7 @@ import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "./windows.ts"
 
 /** On the path of a request. */
-const READ_DEADLINE = Duration.millis(400)
-const CHART_DEADLINE = Duration.seconds(2)
+const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
 /** A sandbox that nobody has written to for so long is one that has ended. */
 const ABANDONED_MS = 120_000
@@ -64,16 +63,19 @@ const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>
     : { progress, closed: known === null ? closedBefore(second) : reopened(known.closed, second) }
 }
 
+const quietly = <A, R>(effect: Effect.Effect<A, Broken, R>) =>
+  Effect.catch(effect, (cause) => Effect.logWarning("The trade store could not be tidied", cause))
+
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const kept = yield* settings
+  const scope = yield* Effect.scope
   const trades = makeTradeTable(sql)
   const bars = makeBarTable(sql)
   const chains = makeChainTable(sql)
   const partitions = makePartitions(sql)
   const state: { open: Open | null } = { open: null }
   const read = bounded(READ_DEADLINE, away)
-  const chart = bounded(CHART_DEADLINE, away)
   const write = bounded(WRITE_DEADLINE, away)
 
   const opened = Effect.suspend(() =>
@@ -123,26 +125,29 @@ const make = Effect.gen(function* () {
     open.stored = { ...stored, closed }
   })
 
+  /** Takes away sandboxes that have ended. */
+  const sweep = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs - ABANDONED_MS)
+    yield* Effect.forEach(gone, chains.remove, { discard: true })
+  })
+
   const tidy = Effect.fnUntraced(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     yield* partitions.ensure([nowMs, nowMs + DAY_MS, nowMs + 2 * DAY_MS])
     yield* partitions.dropBefore("trades", nowMs - Duration.toMillis(kept.trades))
     yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
-    const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs - ABANDONED_MS)
-    yield* Effect.forEach(gone, chains.remove, { discard: true })
+    yield* sweep
   })
 
-  yield* tidy().pipe(
-    Effect.catch((cause: Broken) => Effect.logWarning("The days of the trade store could not be tended", cause)),
-    Effect.repeat(Schedule.spaced("5 minutes")),
-    Effect.forkScoped
-  )
+  yield* quietly(tidy()).pipe(Effect.repeat(Schedule.spaced("5 minutes")), Effect.forkScoped)
 
   return TradeStore.of({
     open: Effect.fn("TradeStore.open")(function* (chain: ChainIdentity) {
       const nowMs = yield* Clock.currentTimeMillis
       const found = yield* write(chains.find(chain, nowMs))
       state.open = found
+      yield* Effect.forkIn(quietly(sweep), scope)
       return found?.stored?.progress ?? null
     }),
     append,
@@ -161,7 +166,7 @@ const make = Effect.gen(function* () {
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened
       const closed = stored?.closed ?? closedBefore(0)
-      return yield* chart(bars.read(id, closed, request))
+      return yield* read(bars.read(id, closed, request))
     }),
     closeBars,
     keptSeconds: (resolution: Resolution) => {
