@@ -4,14 +4,14 @@ import { pumpCurve } from "../amm/pumpCurve.ts"
 import { SOL } from "../domain/Address.ts"
 import { quotient } from "../domain/decimal.ts"
 import type { Rational } from "../domain/rational.ts"
-import type { Leg, NetTrade, Trade } from "../domain/Trade.ts"
+import type { Leg, NetTrade, Quantity, Trade } from "../domain/Trade.ts"
 import type { DecodedTrades } from "../trades/decode.ts"
 import { METEORA_DBC, PUMP_FUN } from "../trades/launches.ts"
 import { quotePrice } from "../trades/price.ts"
-import { isDollar } from "../trades/sides.ts"
+import { isDollar, isMoney } from "../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
 
-/** Places of one transaction: the first half for pool swaps, the second for what wallets gave and got. */
+/** Places of one transaction: the first half for pool swaps, the next quarter for what wallets got, the last for what they gave. */
 export const PLACES = 256
 const NANOS_PER_MICRO = 1000n
 
@@ -93,13 +93,45 @@ const sameLeg = (net: NetTrade, legs: ReadonlyArray<Leg>): Leg | undefined => {
     : undefined
 }
 
+/** The money that the route's own pools paid or took for exactly so much of a mint; null where they do not say. */
+const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: ReadonlyArray<Leg>): Quantity | null => {
+  const [first, ...others] = legs.filter((leg) => leg.token.mint === mint && leg.side === side)
+  if (first === undefined || !isMoney(first.quote.mint)) {
+    return null
+  }
+  const all = [first, ...others]
+  const isWhole = all.reduce((sum, { token }) => sum + token.amount, 0n) === amount
+  return isWhole && others.every(({ quote }) => quote.mint === first.quote.mint)
+    ? { ...first.quote, amount: all.reduce((sum, { quote }) => sum + quote.amount, 0n) }
+    : null
+}
+
+/** What a wallet's exchange means to what it holds: of a token for another, one bought and one sold. */
+const sidesOf = (net: NetTrade, legs: ReadonlyArray<Leg>): ReadonlyArray<NetTrade> => {
+  if (isMoney(net.quote.mint)) {
+    return [net]
+  }
+  const own = legs.filter(({ index }) => net.legs.includes(index))
+  return [
+    { ...net, quote: moneyFor(net.token, "buy", own) ?? net.quote },
+    {
+      ...net,
+      index: net.index + PLACES / 4,
+      side: "sell",
+      token: net.quote,
+      quote: moneyFor(net.quote, "sell", own) ?? net.token
+    }
+  ]
+}
+
 /** The trades of one transaction for the tape. */
 export const tapeTradesOf = ({ legs, nets }: DecodedTrades, moment: Moment): ReadonlyArray<TapeTrade> => {
-  const both = new Set(nets.flatMap((net) => sameLeg(net, legs) ?? []))
+  const both = new Set(nets.flatMap((net) => (isMoney(net.quote.mint) ? (sameLeg(net, legs) ?? []) : [])))
   return [
     ...legs.map((leg) => tapeTrade(leg, moment, both.has(leg) ? "both" : "pool", leg.index)),
     ...nets
-      .filter((net) => sameLeg(net, legs) === undefined)
-      .map((net) => tapeTrade(net, moment, "wallet", PLACES / 2 + net.index))
+      .filter((net) => !isMoney(net.quote.mint) || sameLeg(net, legs) === undefined)
+      .flatMap((net) => sidesOf(net, legs))
+      .map((side) => tapeTrade(side, moment, "wallet", PLACES / 2 + side.index))
   ]
 }

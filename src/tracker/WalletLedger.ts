@@ -1,7 +1,8 @@
 import type { Address, Mint } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/TapeTrade.ts"
 import type { Rational } from "../domain/rational.ts"
-import { applyTrade, emptyPosition, isMoney, type Position } from "../wallets/ledger.ts"
+import { isMoney } from "../trades/sides.ts"
+import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"
 
 /** How many of its newest trades are held for each wallet. */
 export const TRADES_PER_WALLET = 250

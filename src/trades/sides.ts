@@ -8,6 +8,9 @@ export const USDT: Mint = Address.make("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8Ben
 /** Whether the mint is taken as a dollar. */
 export const isDollar = (mint: Mint): boolean => mint === USDC || mint === USDT
 
+/** Whether the mint is what others are paid with: SOL or a dollar. */
+export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)
+
 const rankOf = (mint: Mint): number => (mint === USDC ? 3 : mint === USDT ? 2 : mint === SOL ? 1 : 0)
 
 /** The side, the token and the money of an exchange. Between two mints of no rank, what was given is the money. */

@@ -2,9 +2,9 @@
  * What a wallet holds, paid and made, by average cost, from the trades that were seen. Exact: units and nano-dollars are
  * whole numbers, and the one division, the cost of what is sold, moves its rest to what is still held.
  */
-import { type Mint, SOL } from "../domain/Address.ts"
+import type { Mint } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/TapeTrade.ts"
-import { isDollar } from "../trades/sides.ts"
+import { isMoney } from "../trades/sides.ts"
 
 /** What one wallet gave and got, as far as the ledger cares. A `TapeTrade` of role `wallet` or `both` is one. */
 export type WalletTrade = Pick<
@@ -40,9 +40,6 @@ export interface Position {
   readonly firstAtMs: number | null
   readonly lastAtMs: number | null
 }
-
-/** Whether the mint is what others are paid with: SOL or a dollar. Money is never a position. */
-export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)
 
 /** A mint that the wallet has not traded yet. */
 export const emptyPosition = (mint: Mint): Position => ({
@@ -116,7 +113,7 @@ export const applyTrade = (position: Position, trade: WalletTrade): Position => 
 export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<WalletTrade, "index" | "slot">): number =>
   a.slot - b.slot || a.index - b.index
 
-/** The positions of a wallet after these trades of it, by mint, in whatever order they are told. Money and pool swaps are left out. */
+/** The positions of a wallet after these trades of it, by mint, in whatever order they are told. Money, which is never a position, and pool swaps are left out. */
 export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
   const positions = new Map<Mint, Position>()
   for (const trade of trades.toSorted(byChainOrder)) {

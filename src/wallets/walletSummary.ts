@@ -19,13 +19,7 @@ export const OBSERVED_SOURCE = "wallet-trade-index:observed-average-cost"
 /** Where sums come from that a native ledger made. */
 export const NATIVE_SOURCE = "wallet-trade-ledger:fee-inclusive-average-cost"
 
-const OBSERVED_EXCLUSIONS = [
-  "transfers",
-  "fees",
-  "pre_window_inventory",
-  "unobserved_assets",
-  "token_for_token_outflows"
-]
+const OBSERVED_EXCLUSIONS = ["transfers", "fees", "pre_window_inventory", "unobserved_assets"]
 const NATIVE_EXCLUSIONS = ["transfers", "pre_window_inventory"]
 
 /** What is held of one wallet: by the index, by the ledger, or by both. */

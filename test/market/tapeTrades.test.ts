@@ -65,6 +65,43 @@ describe("trades for the tape", () => {
     )
   })
 
+  it("tell an exchange of two tokens as a purchase and a sale, at the money that flowed between their pools", () => {
+    const [a, b] = [of(mintOf(1), 700n, 6), of(mintOf(2), 9n, 6)]
+    const legs = [
+      leg({ index: 0, side: "sell", token: a, quote: of(SOL, 1_000n, 9) }),
+      leg({ index: 1, side: "buy", token: b, quote: of(SOL, 1_000n, 9) })
+    ]
+    const net: NetTrade = { ...netOf(leg({ token: b, quote: a }), [0, 1]) }
+    const wallet = (given: NetTrade) =>
+      told(legs, [given], microPerLamport)
+        .filter(({ role }) => role === "wallet")
+        .map(({ amount, lamports, mint, side, volumeUsdNanos }) => [side, mint, amount, lamports, volumeUsdNanos])
+    assert.deepStrictEqual(wallet(net), [
+      ["buy", mintOf(2), 9n, 1_000n, 150_000n],
+      ["sell", mintOf(1), 700n, 1_000n, 150_000n]
+    ])
+    const taxed = { ...net, token: of(mintOf(2), 8n, 6) }
+    assert.deepStrictEqual(wallet(taxed)[0], ["buy", mintOf(2), 8n, null, null], "a unit is missing")
+    assert.strictEqual(new Set(told(legs, [net], null).map(({ index }) => index)).size, 4)
+  })
+
+  it("tell an exchange of two tokens in one pool without a price, and its wallet gave one and got the other", () => {
+    const swap = leg({ token: of(mintOf(2), 9n, 6), quote: of(mintOf(1), 700n, 6) })
+    assert.deepStrictEqual(
+      told([swap], [netOf(swap, [0])], microPerLamport).map(({ role, side, mint, volumeUsdNanos }) => [
+        role,
+        side,
+        mint,
+        volumeUsdNanos
+      ]),
+      [
+        ["pool", "buy", mintOf(2), null],
+        ["wallet", "buy", mintOf(2), null],
+        ["wallet", "sell", mintOf(1), null]
+      ]
+    )
+  })
+
   it("name the launchpad of a curve and none of a pool", () => {
     assert.strictEqual(launchpad("pump-fun-curve"), "pump-fun")
     assert.strictEqual(launchpad("raydium-clmm"), null)

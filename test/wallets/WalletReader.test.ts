@@ -72,7 +72,7 @@ describe("rows of wallets", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(START + 5_000_000)
       const [row] = (yield* rowsOf({ ...known, identities: [FULL] }, WALLET)).wallets
-      const exclusions = ["transfers", "fees", "pre_window_inventory", "unobserved_assets", "token_for_token_outflows"]
+      const exclusions = ["transfers", "fees", "pre_window_inventory", "unobserved_assets"]
       const index = {
         backfillDaysDone: 0,
         backfillDaysTarget: 0,
