@@ -17,7 +17,7 @@ import * as SimulatedMarket from "../src/testing/SimulatedMarket.ts"
 const readers = Layer.mergeAll(
   TokenReader.layer.pipe(Layer.provide(ActivityReader.layerUnknown)),
   RiskReader.layer.pipe(Layer.provide(AuditReader.layer))
-).pipe(Layer.provideMerge(SimulatedMarket.layerWithTrades({ seed: "embedded", speed: 10 })))
+).pipe(Layer.provideMerge(SimulatedMarket.layerWithTrades({ seed: "embedded" })))
 
 const soon = Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 })
 
@@ -44,14 +44,14 @@ layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an applica
       const { applied, tape } = yield* TradeTape
       const market = yield* MarketReader
       const trades = applied.pipe(Stream.flatMap((batch) => Stream.fromIterable(batch.trades)))
-      const [trade] = yield* trades.pipe(Stream.take(1), Stream.runCollect)
-      assert.isTrue(trade !== undefined && tape.has(trade.mint))
-      // What was read in the same second is answered as it was then.
-      const { data } = yield* market.overview("1h").pipe(
-        Effect.filterOrFail(({ data }) => Number(data.activity.trades.value) > 0),
-        soon
-      )
-      assert.strictEqual(data.window, "1h")
+      const priced = trades.pipe(Stream.filter(({ priceUsd }) => priceUsd !== null))
+      const [trade] = yield* priced.pipe(Stream.take(1), Stream.runCollect)
+      const mint = trade?.mint ?? SOL
+      assert.isTrue(tape.has(mint))
+      const view = { resolution: "1s", denom: "usd", mode: "price", from: null, to: null, limit: 10 } as const
+      const { data } = yield* market.chart(mint, view).pipe(soon)
+      assert.isAbove(data.bars.length, 0)
+      assert.isTrue(data.bars.every(({ c, v }) => c > 0 && v > 0))
     })
   )
 
