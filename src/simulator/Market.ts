@@ -151,6 +151,7 @@ export const makeMarket = (options: {
   const live: Pace = {
     swaps: (swapsPerSecond * SLOT_MS) / 1000,
     boldness: 1,
+    hype: 1,
     alignments: 0.5,
     slotsPerLaunch: SLOTS_PER_LAUNCH
   }

@@ -70,7 +70,7 @@ export class Simulator extends Context.Service<
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
   /**
-   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND`, `SIMULATOR_HISTORY` (24 hours) and
+   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND`, `SIMULATOR_HISTORY` (25 hours) and
    * `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
@@ -84,7 +84,8 @@ export class Simulator extends Context.Service<
 
 const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy, history: 0 }
 
-const DAY_HOURS = 24
+/** A day, and what was before it, so that what a day began with is known too. */
+const DAY_HOURS = 25
 
 /** The settings of `Simulator.layerConfig`. */
 export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({

@@ -22,6 +22,8 @@ export interface Pace {
   readonly swaps: number
   /** How many times as large as usual they are. */
   readonly boldness: number
+  /** How many times as large again they are in coins that were launched here. */
+  readonly hype: number
   /** How likely an arbitrageur looks at one mint. */
   readonly alignments: number
   /** Slots from one launch to the next. */
@@ -149,12 +151,12 @@ export const makeTraders = (options: {
       : 0
   }
 
-  const gamble = (now: ReadonlyArray<Belief>, boldness: number, wanted?: Belief): number => {
+  const gamble = (now: ReadonlyArray<Belief>, { boldness, hype }: Pace, wanted?: Belief): number => {
     const whale = random.chance(0.004)
     const wallet = random.pick(whale ? cast.whales : cast.retail)
     const { listing, worth } = wanted ?? byAttention(random, now)
     const wrapper = random.chance(ROUTED) ? "associated" : "seeded"
-    const share = Math.min(MOST_SHARE, appetite(random) * boldness * (whale ? 8 : 1))
+    const share = Math.min(MOST_SHARE, appetite(random) * boldness * (listing.launched ? hype : 1) * (whale ? 8 : 1))
     const swap = retail.act(wallet, listing, worth, share, wrapper)
     if (swap === null) {
       return 0
@@ -201,25 +203,25 @@ export const makeTraders = (options: {
 
   let tradedAt = world.bank.clock().slot
 
-  const trade = ({ swaps: usual, boldness, alignments }: Pace): ReadonlyArray<Deed> => {
+  const trade = (pace: Pace): ReadonlyArray<Deed> => {
     deeds = []
     const { slot } = world.bank.clock()
     const slots = slot - tradedAt
     tradedAt = slot
     const now = beliefs()
     now.forEach((belief) => wander(random, belief, slots))
-    const budget = usual * random.between(0.5, 1.5)
-    let swaps = now.reduce((sum, { listing }) => sum + align(listing, alignments), 0)
+    const budget = pace.swaps * random.between(0.5, 1.5)
+    let swaps = now.reduce((sum, { listing }) => sum + align(listing, pace.alignments), 0)
     swaps += habits.act(
       now.map(({ listing }) => listing),
       slots
     )
     // After a long time without blocks SOL is the first that anybody wants a price of.
     const money = slots > SELDOM ? now.find(({ listing }) => listing.mint === USDC) : undefined
-    swaps += money === undefined ? 0 : gamble(now, boldness, money)
+    swaps += money === undefined ? 0 : gamble(now, pace, money)
     // An attempt that comes to nothing still takes a trader's time, so the loop ends.
     for (let tries = 0; swaps < budget && tries < budget * 3; tries++) {
-      swaps += gamble(now, boldness)
+      swaps += gamble(now, pace)
       if (random.chance(FAILED)) {
         miss(now)
       }

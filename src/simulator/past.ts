@@ -17,7 +17,7 @@ const LONGEST_PART = 1 / 960
 const LONGEST_SLOTS = 75
 
 /** How much happens in one block of the past: little for the time it stands for, so that it is made in no time. */
-const PAST: Pace = { swaps: 4, boldness: 8, alignments: 0.12, slotsPerLaunch: 4_500 }
+const PAST: Pace = { swaps: 4, boldness: 8, hype: 8, alignments: 0.12, slotsPerLaunch: 4_500 }
 
 /** Slots to leave out after a block, when `left` of `whole` slots are still to come. */
 export const slotsBetween = (left: number, whole: number): number =>

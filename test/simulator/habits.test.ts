@@ -17,9 +17,11 @@ describe("wallets with habits", () => {
   const begun = bank.newest().slot
   const deeds = new Map<string, Array<Deed>>()
   const given = { count: 0 }
+  const graduated = { count: 0 }
   for (const { transactions } of livePast(bank, market, begun + slotsOf(6))) {
     for (const { kind, slot, swaps, wallet } of transactions) {
       given.count += kind === "transfer" ? 1 : 0
+      graduated.count += kind === "graduation" ? 1 : 0
       const label = market.wallets.find(({ address }) => address === wallet)?.label ?? ""
       const list = deeds.get(label) ?? []
       deeds.set(label, list)
@@ -55,6 +57,10 @@ describe("wallets with habits", () => {
       assert.isAbove(list.length, 2, label)
       assert.isTrue(list.every(isBuy), label)
     }
+  })
+
+  it("carry a coin from its curve to a pool now and then", () => {
+    assert.isAbove(graduated.count, 0)
   })
 
   it("give each other presents now and then", () => {

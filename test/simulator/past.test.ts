@@ -51,7 +51,7 @@ describe("the past of a chain", () => {
       assert.strictEqual((yield* slotsFrom(rpcUrl, 0)).length, Math.max(BLOCKS_KEPT, before + 1 - 5))
       yield* advance(30)
       assert.strictEqual((yield* slotsFrom(rpcUrl, 0)).length, BLOCKS_KEPT)
-    }).pipe(Effect.provide(Simulator.layer({ speed: 0, startUnixMs: START_MS, history: 0.07, swapsPerSecond: 2 })))
+    }).pipe(Effect.provide(Simulator.layer({ speed: 0, startUnixMs: START_MS, history: 0.12, swapsPerSecond: 2 })))
   )
 
   it.live("goes by in an instant once the chain runs, and the present follows it", () =>
