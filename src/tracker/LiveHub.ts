@@ -6,7 +6,7 @@ import { type CloseCode, type ConnectionOwner, LiveConnection, type LiveWire } f
 import { framesOf, type SharedFrame, snapshotFrame } from "./liveFrames.ts"
 import { LiveStream, MOST_KEPT } from "./LiveStream.ts"
 import { SourceWatch } from "./SourceWatch.ts"
-import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
+import { sinceMs, type SnapshotSources, snapshotOf } from "./snapshot.ts"
 import type { Grant } from "./Tickets.ts"
 import type { LiveFollower } from "./TrackerFeed.ts"
 
@@ -98,8 +98,8 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     const told = framesOf(wanted)
     const batches = new Map<LiveStream, Array<SharedFrame>>()
     for (const [at, frame] of told.entries()) {
-      const wallet = wanted[at]?.wallet
-      for (const stream of wallet === undefined ? [] : (this.#byWallet.get(wallet) ?? [])) {
+      const event = wanted[at]
+      for (const stream of event === undefined ? [] : this.#readersOf(event)) {
         const batch = batches.get(stream) ?? []
         batches.set(stream, batch)
         batch.push(frame)
@@ -214,6 +214,13 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     }
   }
 
+  /** The streams that tell it: figures are of now, all else is of the time it happened. */
+  #readersOf(event: LiveEvent): ReadonlyArray<LiveStream> {
+    const { body, wallet } = event
+    const atMs = "ts" in body ? body.ts : Number.POSITIVE_INFINITY
+    return Array.from(this.#byWallet.get(wallet) ?? []).filter((stream) => atMs >= (stream.wallets.get(wallet) ?? 0))
+  }
+
   #closeAll(connections: Iterable<LiveConnection>, code: CloseCode, reason: string, nowMs: number): void {
     for (const connection of Array.from(connections)) {
       connection.close(code, reason)
@@ -239,14 +246,14 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   #list(stream: LiveStream, items: ReadonlyArray<TrackedWallet>): void {
     this.#unlist(stream)
     stream.items = items
-    stream.wallets = new Set(items.map(({ wallet }) => wallet))
-    for (const wallet of stream.wallets) {
+    stream.wallets = new Map(items.map(({ addedAtMs, wallet }) => [wallet, sinceMs(addedAtMs)]))
+    for (const wallet of stream.wallets.keys()) {
       this.#byWallet.set(wallet, (this.#byWallet.get(wallet) ?? new Set<LiveStream>()).add(stream))
     }
   }
 
   #unlist(stream: LiveStream): void {
-    for (const wallet of stream.wallets) {
+    for (const wallet of stream.wallets.keys()) {
       const streams = this.#byWallet.get(wallet)
       streams?.delete(stream)
       if (streams?.size === 0) {

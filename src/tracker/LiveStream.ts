@@ -14,7 +14,8 @@ export class LiveStream {
   readonly openedAtMs: number
   /** What it is about, as its account sees it. */
   items: ReadonlyArray<TrackedWallet> = []
-  wallets: ReadonlySet<Address> = new Set()
+  /** Its wallets, and since when it tells of each: what was done before a wallet was tracked is not told. */
+  wallets: ReadonlyMap<Address, number> = new Map()
   /** Who it is told to; null while nobody is connected. */
   connection: LiveConnection | null = null
   /** When its reader left, and how far it was then. */

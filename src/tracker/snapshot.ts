@@ -14,6 +14,9 @@ export interface SnapshotCause {
   readonly gap: LiveGap | null
 }
 
+/** The first block time that counts as after the adding: block times are whole seconds. */
+export const sinceMs = (addedAtMs: number): number => addedAtMs - (addedAtMs % 1000)
+
 const EACH = 20
 const MOST = 200
 
@@ -25,7 +28,7 @@ export const snapshotOf = (
   nowMs: number
 ): SnapshotBody => {
   const wallets = stream.items.map((item) => withActivity(item, feed.lastEventAtMs(item.wallet)))
-  const asked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: addedAtMs - (addedAtMs % 1000) }))
+  const asked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: sinceMs(addedAtMs) }))
   const { pnl, summaries } = feed.standingOf(
     wallets.map(({ wallet }) => wallet),
     MOST,

@@ -11,14 +11,12 @@ import type { TapeTrade } from "../market/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenShelf.ts"
 import type { Position } from "../wallets/ledger.ts"
 import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull } from "../wallets/pnl.ts"
+import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
 import type { WalletLedger } from "./WalletLedger.ts"
 
 const USD_DIGITS = 9
 const SOL_DIGITS = 9
 const MICRO_DIGITS = 6
-
-/** Where profits come from, in the words of the wallet summary. */
-const SOURCE = "wallet-trade-index:observed-average-cost"
 
 /** How sure the chain is of what is told; nothing earlier is. */
 export type TradeCommitment = TrackerTrade["commitment"]
@@ -138,7 +136,7 @@ export const pnlBody = (told: {
     sells: position.sells,
     open: pnl.open,
     pnlMode: PNL_MODE,
-    source: SOURCE,
+    source: OBSERVED_SOURCE,
     coverage: coverageOf(ledger),
     asOf: nowMs,
     trigger
@@ -166,7 +164,7 @@ export const pnlSummaryBody = (ledger: WalletLedger, marks: (mint: Mint) => Mark
     trades: pnl.trades,
     winRatePct: pnl.winRatePct,
     pnlMode: PNL_MODE,
-    source: SOURCE,
+    source: OBSERVED_SOURCE,
     coverage: coverageOf(ledger),
     asOf: nowMs
   }

@@ -9,6 +9,8 @@ import { until } from "../support/sse.ts"
 import { blockOf, walletOf } from "../tracker/liveScene.ts"
 
 const A = walletOf(1)
+/** A slot of years to come: what happened before a wallet was tracked is not told, and here the clock is real. */
+const LATER = 1_000_000_000
 
 describe("a shutdown", () => {
   it.live("says so first, then closes live connections with 1012, and is not held up by them", () =>

@@ -6,6 +6,7 @@ import { FakeWire, type Heard, HubScene, tracked } from "./hubScene.ts"
 import { blockOf, mintOf, received, START, timeOf, transactionOf, walletOf } from "./liveScene.ts"
 
 const kinds = (frames: ReadonlyArray<Heard>) => frames.map(({ type }) => type)
+const slots = (frames: ReadonlyArray<Heard>) => frames.flatMap(({ slot }) => slot ?? [])
 const [A, B, C] = [walletOf(1), walletOf(2), walletOf(3)]
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(DataFrame), { onExcessProperty: "error" })
 
@@ -186,6 +187,12 @@ describe("a live stream", () => {
     scene.hub.open(grant, [tracked(A, { addedAtMs: timeOf(1) + 5000 })], wire, scene.nowMs)
     assert.deepStrictEqual(wire.frames[0]?.["trades"], [])
     assert.deepInclude(wire.frames[0]?.["status"], { walletsPending: 1, walletsLive: 0 })
+    // The chain is heard late: this happened before the wallet was added, and is told to those who had it then.
+    const early = scene.reader([A])
+    scene.block(blockOf(2, [{ wallet: A, after: 1n }]))
+    scene.block(blockOf(20, [{ wallet: A, after: 1n }]))
+    assert.deepStrictEqual(slots(wire.frames), [20, 20])
+    assert.deepStrictEqual(slots(early.wire.frames), [2, 2, 20, 20])
   })
 
   it("keeps the snapshot of a full account within the length of a frame", () => {
