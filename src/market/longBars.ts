@@ -16,9 +16,6 @@ export interface OlderBars {
   readonly isMissing: boolean
 }
 
-/** Nothing is stored that the tape does not hold. */
-export const NOTHING_OLDER: OlderBars = { of: new Map(), isMissing: false }
-
 const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
 /** Nobody draws more bars of SOL than this beside those of a token. */
 const MOST_SOL = 50_000

@@ -16,11 +16,7 @@ interface Minute {
 }
 
 /** Where stretches of about so many trades begin, in milliseconds, oldest first, back to the `most`-newest trade. */
-export const stretchesOf = (
-  newestFirst: ReadonlyArray<Minute>,
-  fromMs: number,
-  most: number
-): ReadonlyArray<number> => {
+const stretchesOf = (newestFirst: ReadonlyArray<Minute>, fromMs: number, most: number): ReadonlyArray<number> => {
   const edges: Array<number> = []
   let room = most
   let held = STRETCH
@@ -45,7 +41,7 @@ export const stretchesOf = (
 }
 
 /** One block after the other, from its trades and its launches, both in the order of the chain. */
-export const blocksOf = (
+const blocksOf = (
   trades: ReadonlyArray<TapeTrade>,
   launches: ReadonlyArray<StoredLaunch>
 ): ReadonlyArray<StoredBatch> => {
