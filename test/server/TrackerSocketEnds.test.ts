@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { ApiScope } from "../../src/domain/ApiKey.ts"
@@ -9,8 +9,6 @@ import { until } from "../support/sse.ts"
 import { blockOf, walletOf } from "../tracker/liveScene.ts"
 
 const A = walletOf(1)
-/** A slot of years to come: what happened before a wallet was tracked is not told, and here the clock is real. */
-const LATER = 1_000_000_000
 
 describe("a shutdown", () => {
   it.live("says so first, then closes live connections with 1012, and is not held up by them", () =>
@@ -44,12 +42,9 @@ describe("a reader that stops reading", () => {
       // More than a stopped reader's system and ours hold together.
       const blocks = 120
       for (let slot = 1; slot <= blocks; slot++) {
-        yield* happen(
-          blockOf(
-            slot,
-            Array.from({ length: 250 }, () => ({ wallet: A }))
-          )
-        )
+        const deals = Array.from({ length: 250 }, () => ({ wallet: A }))
+        // What happened before a wallet was tracked is not told, and here the clock is real.
+        yield* happen(blockOf(slot, deals, { timeMs: yield* Clock.currentTimeMillis }))
         const trades = slot * 250
         yield* until(`${trades} trades`, () => reading.texts.length > trades)
       }

@@ -48,7 +48,7 @@ export interface Deal {
   readonly after?: bigint
 }
 
-const tradeIn = (deal: Deal, slot: number, place: number): TapeTrade => {
+const tradeIn = (deal: Deal, slot: number, place: number, timeMs: number): TapeTrade => {
   const amount = deal.amount ?? 2_000_000n
   const usd = deal.usd === undefined ? 2 : deal.usd
   return {
@@ -56,7 +56,7 @@ const tradeIn = (deal: Deal, slot: number, place: number): TapeTrade => {
     signature: signatureOf(slot * 1000 + place),
     slot,
     index: place * PLACES,
-    timeMs: timeOf(slot),
+    timeMs,
     wallet: deal.wallet,
     mint: deal.mint ?? mintOf(1),
     side: deal.side ?? "buy",
@@ -111,7 +111,7 @@ export const blockOf = (slot: number, deals: ReadonlyArray<Deal>, told: Partial<
   transactions: deals.map((deal, place) => transactionOf(slot, place, changeOf(deal))),
   launches: null,
   afterGap: false,
-  trades: deals.map((deal, place) => tradeIn(deal, slot, place)),
+  trades: deals.map((deal, place) => tradeIn(deal, slot, place, told.timeMs ?? timeOf(slot))),
   ...told
 })
 
