@@ -1,0 +1,155 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import type { Address } from "../../src/domain/Address.ts"
+import type { LiveEvent, LiveGap } from "../../src/domain/LiveFrame.ts"
+import { BEHIND, TradeTape } from "../../src/market/TradeTape.ts"
+import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
+import { TRADES_PER_WALLET } from "../../src/tracker/WalletLedger.ts"
+import { WalletLedgers } from "../../src/tracker/WalletLedgers.ts"
+import { WatchList } from "../../src/tracker/WatchList.ts"
+import { eventually } from "../support/tokens.ts"
+import { blockOf, feedOver, timeOf, walletOf } from "./liveScene.ts"
+
+const watch = (...wallets: ReadonlyArray<Address>) =>
+  WatchList.use((list) => Effect.sync(() => wallets.forEach((wallet) => list.add(wallet))))
+
+const asked = (...wallets: ReadonlyArray<Address>) => wallets.map((wallet) => ({ wallet, sinceMs: 0 }))
+
+/** Puts a block onto the tape and lets who follows it take it in. */
+const happen = (...batches: ReadonlyArray<ReturnType<typeof blockOf>>) =>
+  TradeTape.use((tape) => Effect.forEach(batches, (batch) => tape.apply(batch), { discard: true })).pipe(
+    Effect.andThen(Effect.yieldNow),
+    Effect.andThen(TestClock.adjust(1))
+  )
+
+/** Listens to everything until the test ends. */
+const listening = Effect.gen(function* () {
+  const feed = yield* TrackerFeed
+  const told: { readonly events: Array<LiveEvent>; readonly gaps: Array<LiveGap> } = { events: [], gaps: [] }
+  yield* feed.follow({
+    wants: () => true,
+    take: (events) => void told.events.push(...events),
+    lost: (gap) => void told.gaps.push(gap)
+  })
+  return told
+})
+
+layer(feedOver())("TrackerFeed.layer", (it) => {
+  it.effect("holds the newest 250 trades of each watched wallet, newest first, and says when older ones went", () =>
+    Effect.gen(function* () {
+      const [a, b, c] = [walletOf(1), walletOf(2), walletOf(3)]
+      yield* watch(a, b)
+      const feed = yield* TrackerFeed
+      for (let slot = 1; slot <= TRADES_PER_WALLET; slot++) {
+        yield* happen(blockOf(slot, [{ wallet: a }, { wallet: c }]))
+      }
+      assert.isFalse(feed.tradesOf(asked(a), 500).truncated)
+      yield* happen(blockOf(251, [{ wallet: a }, { wallet: b }]))
+      const { newestTs, oldestTs, trades, truncated } = feed.tradesOf(asked(a, b, c), 500)
+      assert.lengthOf(trades, TRADES_PER_WALLET + 1)
+      assert.isTrue(truncated)
+      assert.isFalse(feed.tradesOf(asked(b), 500).truncated)
+      assert.deepStrictEqual([trades[0]?.wallet, trades[1]?.wallet, trades.at(-1)?.slot], [b, a, 2])
+      assert.deepStrictEqual([newestTs, oldestTs], [timeOf(251), timeOf(2)])
+      assert.lengthOf(feed.tradesOf(asked(a, b), 3).trades, 3)
+      assert.deepStrictEqual(feed.tradesOf(asked(c), 9), {
+        trades: [],
+        oldestTs: null,
+        newestTs: null,
+        truncated: false
+      })
+      assert.deepStrictEqual([feed.lastEventAtMs(a), feed.lastEventAtMs(c)], [timeOf(251), null])
+    })
+  )
+
+  it.effect("forgets a wallet once nobody tracks it any more", () =>
+    Effect.gen(function* () {
+      const [kept, gone] = [walletOf(11), walletOf(12)]
+      yield* watch(kept, gone)
+      const feed = yield* TrackerFeed
+      yield* happen(blockOf(300, [{ wallet: kept }, { wallet: gone }]))
+      const list = yield* WatchList
+      list.replace([kept], list.mark())
+      yield* TestClock.adjust("30 seconds")
+      assert.lengthOf(feed.tradesOf(asked(kept), 9).trades, 1)
+      assert.lengthOf(feed.tradesOf(asked(gone), 9).trades, 0)
+      assert.isNull(feed.lastEventAtMs(gone))
+    })
+  )
+
+  it.effect("says which wallets did something, each once a block", () =>
+    Effect.gen(function* () {
+      const [a, b] = [walletOf(21), walletOf(22)]
+      yield* watch(a, b)
+      const feed = yield* TrackerFeed
+      const seen = yield* Effect.forkChild(Stream.runCollect(Stream.take(feed.activity, 3)), { startImmediately: true })
+      yield* happen(blockOf(310, [{ wallet: a }, { wallet: a }, { wallet: b }]), blockOf(320, [{ wallet: a }]))
+      assert.deepStrictEqual(Array.from(yield* Fiber.join(seen)), [
+        { wallet: a, atMs: timeOf(310) },
+        { wallet: b, atMs: timeOf(310) },
+        { wallet: a, atMs: timeOf(320) }
+      ])
+    })
+  )
+
+  it.effect("says how old the newest block is", () =>
+    Effect.gen(function* () {
+      const feed = yield* TrackerFeed
+      yield* happen(blockOf(330, []))
+      assert.strictEqual(feed.health(timeOf(330) + 640).ingestLagMs, 640)
+      assert.strictEqual(feed.health(timeOf(330) - 5).ingestLagMs, 0)
+      assert.isNotNull(feed.health(0).heardAtMs)
+    })
+  )
+
+  it.effect("tells a gap of the chain, and one of its own when it fell behind the tape", () =>
+    Effect.gen(function* () {
+      const told = yield* listening
+      yield* happen(blockOf(340, []))
+      yield* happen(blockOf(360, [], { afterGap: true }))
+      assert.deepStrictEqual(told.gaps, [{ fromMs: timeOf(340), toMs: timeOf(360), reason: "source_gap" }])
+      const feed = yield* TrackerFeed
+      const tape = yield* TradeTape
+      yield* watch(walletOf(31))
+      const many = Array.from({ length: BEHIND + 5 }, (_, n) => blockOf(401 + n, []))
+      // All of it happens while the feed is still busy with the block before.
+      yield* feed.follow({
+        wants: () => true,
+        take: () => many.splice(0).forEach((batch) => Effect.runSync(tape.apply(batch))),
+        lost: () => undefined
+      })
+      yield* happen(blockOf(400, [{ wallet: walletOf(31) }]))
+      yield* eventually(
+        Effect.sync(() => told.gaps.length),
+        (gaps) => gaps === 2
+      )
+      assert.deepStrictEqual(
+        told.gaps.map(({ reason }) => reason),
+        ["source_gap", "behind"]
+      )
+    })
+  )
+})
+
+describe("WalletLedgers", () => {
+  it("lets the oldest trade of all go when there are too many, whoever made it", () => {
+    const ledgers = new WalletLedgers(4)
+    const [a, b] = [ledgers.of(walletOf(1)), ledgers.of(walletOf(2))]
+    for (const [slot, ledger] of [a, b, a, b, b, b].entries()) {
+      const [trade] = blockOf(slot, [{ wallet: ledger.wallet }]).trades
+      if (trade !== undefined) {
+        ledgers.add(ledger, trade)
+      }
+    }
+    assert.deepStrictEqual(
+      a.trades.map(({ slot }) => slot),
+      [2]
+    )
+    assert.deepStrictEqual(
+      b.trades.map(({ slot }) => slot),
+      [3, 4, 5]
+    )
+    assert.isTrue(a.truncated && b.truncated)
+  })
+})
