@@ -129,7 +129,11 @@ const bench = Effect.gen(function* () {
   yield* Effect.promise(() => settle((told) => told.open === SOCKETS + 1))
 
   readers.send({ url: "", fresh: true })
-  const stopped = { isAwake: false, closedAfterMs: 0 }
+  const stopped: { isAwake: boolean; closedAfterMs: number; told: Told | null } = {
+    isAwake: false,
+    closedAfterMs: 0,
+    told: null
+  }
   const steps: Array<number> = []
   const soak: Array<number> = []
   const begun = performance.now()
@@ -148,7 +152,9 @@ const bench = Effect.gen(function* () {
       stopped.closedAfterMs = performance.now() - begun
     } else if (!stopped.isAwake) {
       stopped.isAwake = true
-      readers.send({ url: "", wake: true })
+      stopped.told = yield* Effect.promise(ask)
+      readers.send({ url: "", wake: true, fresh: true })
+      steps.length = 0
     }
     if (soaks && performance.now() - sampledAt > SOAK_SAMPLE_MS) {
       sampledAt = performance.now()
@@ -203,6 +209,7 @@ report("live", {
   stoppedReader: {
     code: final.stopped.code,
     mostUnsentMiB: round(unsent.most / MIB, 2),
+    tapeToSocketMsOfOthers: { p50: round(stopped.told?.p50 ?? null), p99: round(stopped.told?.p99 ?? null) },
     givenUpAfterSeconds: round(stopped.closedAfterMs / 1000)
   },
   ...(soaks && {

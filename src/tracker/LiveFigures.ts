@@ -37,8 +37,15 @@ export class LiveFigures {
     this.#sweep = null
   }
 
+  /** These positions have changed. */
+  owe(positions: Iterable<HeldPosition>): void {
+    for (const held of positions) {
+      this.#positions.add(held)
+    }
+  }
+
   /** Tells of the positions whose time has come, and of their wallets; the others stay due. */
-  tell(positions: Iterable<HeldPosition>, step: Step): void {
+  #tell(positions: Iterable<HeldPosition>, step: Step): void {
     const ledgers = new Set<WalletLedger>()
     for (const held of positions) {
       const ledger = this.#ledgers.get(held.wallet)
@@ -61,7 +68,7 @@ export class LiveFigures {
     this.#markSome(step)
     const positions = Array.from(this.#positions)
     this.#positions.clear()
-    this.tell(positions, step)
+    this.#tell(positions, step)
     for (const ledger of Array.from(this.#summaries)) {
       this.#tellSummary(ledger, step)
     }

@@ -53,7 +53,10 @@ export class TrackerBooks {
     this.#figures = new LiveFigures(this.#ledgers)
   }
 
-  /** Writes a block down. Per wallet, what there is to tell is in the order of the chain, a trade before what it causes. */
+  /**
+   * Writes a block down. Per wallet, what there is to tell is in the order of the chain, a trade before what it causes.
+   * Figures are due from then on: nobody waits for those of others.
+   */
   apply(batch: PricedBatch, nowMs: number, wants: Step["wants"]): BlockStory {
     if (batch.afterGap) {
       this.#ledgers.all().forEach((ledger) => (ledger.gapped = true))
@@ -86,7 +89,7 @@ export class TrackerBooks {
     for (const wallet of wallets) {
       this.#ledgers.of(wallet).lastEventAtMs = batch.timeMs
     }
-    this.#figures.tell(touched, step)
+    this.#figures.owe(touched)
     return { events: step.events, wallets, mints }
   }
 

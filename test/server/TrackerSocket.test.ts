@@ -26,6 +26,8 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
       yield* trackAll([A], "a")
       const client = yield* opened("a", "control=false")
       yield* happen(blockOf(1, [{ wallet: A, after: 2_000_000n }, { wallet: B }]))
+      yield* heard(client, 3)
+      yield* TestClock.adjust("1 second")
       yield* heard(client, 5)
       const frames = yield* Effect.forEach(client.texts, (text) => bodies(text))
       assert.deepStrictEqual(
@@ -48,6 +50,8 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
           wallets.map((wallet, n) => ({ wallet, mint: mintOf(n) }))
         )
       )
+      yield* heard(client, 1 + 300)
+      yield* TestClock.adjust("1 second")
       yield* heard(client, 1 + 3 * 300)
       assert.deepStrictEqual(
         client.data().map(({ seq }) => seq),

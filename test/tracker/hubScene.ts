@@ -111,24 +111,27 @@ export class HubScene {
     return { ...rest, connection }
   }
 
-  /** A block happens. */
+  /** A block happens, and what is due is told. */
   block(batch: PricedBatch): void {
     const { events } = this.books.apply(batch, this.nowMs, (wallet) => this.hub.wants(wallet))
     this.hub.take(events, this.nowMs)
+    this.#due()
   }
 
   /** Time passes, and what was due is told. */
   pass(ms: number): void {
     this.nowMs += ms
-    this.hub.take(
-      this.books.due(this.nowMs, (wallet) => this.hub.wants(wallet)),
-      this.nowMs
-    )
+    this.#due()
     this.hub.tick(this.nowMs)
   }
 
   /** The client says something. */
   say(connection: LiveConnection, message: unknown): void {
     connection.message(JSON.stringify(message), this.nowMs)
+  }
+
+  #due(): void {
+    const events = this.books.due(this.nowMs, (wallet) => this.hub.wants(wallet))
+    this.hub.take(events, this.nowMs)
   }
 }
