@@ -21,6 +21,16 @@ let open = 0
 
 const now = () => performance.timeOrigin + performance.now()
 
+// Judging one frame must not make the next look late: it waits until the block has arrived.
+const JUDGE_AFTER_MS = 150
+const waiting: Array<() => void> = []
+const later = (work: () => void): void => {
+  if (waiting.length === 0) {
+    setTimeout(() => waiting.splice(0).forEach((each) => each()), JUDGE_AFTER_MS)
+  }
+  waiting.push(work)
+}
+
 const read = (url: string, ticket: string): void => {
   const ws = new WebSocket(`${url}?ticket=${ticket}`, { perMessageDeflate: false })
   let next = 0
@@ -28,9 +38,7 @@ const read = (url: string, ticket: string): void => {
   ws.on("open", () => open++)
   ws.on("error", () => undefined)
   ws.on("close", () => faults.closed++)
-  ws.on("message", (data) => {
-    const at = now()
-    const text = String(data)
+  const judge = (text: string, at: number): void => {
     bytes += text.length
     const [, type = "", seq = ""] = FRAME.exec(text) ?? []
     kinds[type] = (kinds[type] ?? 0) + 1
@@ -45,6 +53,10 @@ const read = (url: string, ticket: string): void => {
     if (type === "trade" || type === "balance_update") {
       latencies.push(at - Number(TS.exec(text)?.[1]))
     }
+  }
+  ws.on("message", (data) => {
+    const at = now()
+    later(() => judge(String(data), at))
   })
 }
 
