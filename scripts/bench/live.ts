@@ -12,7 +12,7 @@ import { REALTIME_PATH } from "../../src/api/Tracker.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
 import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
 import { blockOf, liveWorld, ticketFor, WALLETS_EACH, walletOf } from "./liveWorld.ts"
-import { percentile, report } from "./report.ts"
+import { report } from "./report.ts"
 
 const SOCKETS = 1000
 const TRADES_A_SECOND = 2000
