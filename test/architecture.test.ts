@@ -97,6 +97,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:path": ["postgres", "solana"],
   "node:querystring": ["server"],
   "node:sqlite": ["postgres"],
+  "node:v8": ["solana"],
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access"],
   ws: ["server"]

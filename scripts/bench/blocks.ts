@@ -11,6 +11,7 @@ import { Duration, Effect, Layer, Stream } from "effect"
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
 import { type BlockEvent, BlockFeed } from "../../src/solana/BlockFeed.ts"
 import * as BlockFeedRpc from "../../src/solana/BlockFeedRpc.ts"
+import { visitTransactions } from "../../src/solana/PackedTransactions.ts"
 import { blockWorker, decodeBlock } from "../../src/trades/decodeBlock.ts"
 import { startBlockServer } from "./blocks/startBlockServer.ts"
 import { report } from "./report.ts"
@@ -49,19 +50,18 @@ const watched = async (work: () => Promise<unknown>) => {
 /** What has been told. Blocks are not kept: whoever follows them takes what it needs. */
 const told = { blocks: 0, transactions: 0, legs: 0 }
 
-const count = (event: BlockEvent): void => {
+const count = Effect.fnUntraced(function* (event: BlockEvent) {
   if (event._tag === "Block") {
     told.blocks += 1
-    told.transactions += event.block.transactions.length
-    told.legs += event.block.transactions.reduce((sum, { legs }) => sum + legs.length, 0)
+    yield* visitTransactions(event.block.transactions, ({ legs }) => {
+      told.transactions += 1
+      told.legs += legs.length
+    })
   }
-}
+})
 
 const take = (feed: BlockFeed["Service"], after: number, blocks: number) =>
-  feed.follow(after).pipe(
-    Stream.take(blocks),
-    Stream.runForEach((event) => Effect.sync(() => count(event)))
-  )
+  feed.follow(after).pipe(Stream.take(blocks), Stream.runForEach(count))
 
 /** Threads start, code warms up and the heap settles on other blocks than those that are measured. */
 const following = (rpcUrl: string) =>

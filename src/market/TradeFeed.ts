@@ -9,8 +9,8 @@ export interface TradeBatch {
   readonly slot: number
   /** Block time, in milliseconds since the Unix epoch. */
   readonly timeMs: number
-  /** In the order of the chain. */
-  readonly transactions: ReadonlyArray<BlockTransaction>
+  /** In the order of the chain. They may be packed: read them with `visitTransactions`. */
+  readonly transactions: Iterable<BlockTransaction>
   /** Null where the feed does not tell of launches. */
   readonly launches: ReadonlyArray<Launch> | null
   /** Whether blocks between this one and the one before were not read. */

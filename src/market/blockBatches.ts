@@ -13,7 +13,7 @@ export const makeBatches = (): ((event: BlockEvent) => Stream.Stream<TradeBatch>
       state.missing = true
       return Stream.empty
     }
-    const { blockTimeMs, slot, transactions } = event.block
+    const { blockTimeMs, launches, slot, transactions } = event.block
     const timeMs = blockTimeMs ?? state.lastMs
     if (timeMs === null) {
       state.missing = true
@@ -22,7 +22,6 @@ export const makeBatches = (): ((event: BlockEvent) => Stream.Stream<TradeBatch>
     const afterGap = state.missing
     state.lastMs = timeMs
     state.missing = false
-    const launches = transactions.flatMap((transaction) => transaction.launches)
     return Stream.succeed({ slot, timeMs, transactions, launches, afterGap })
   }
 }

@@ -89,7 +89,9 @@ export const driveTape = Effect.fnUntraced(function* (
       .batches(slot)
       .pipe(
         Stream.mapEffect((batch) =>
-          Effect.map(Clock.currentTimeMillis, (nowMs) => storable(again.price(batch, nowMs), nowMs))
+          Effect.flatMap(again.price(batch), (priced) =>
+            Effect.map(Clock.currentTimeMillis, (nowMs) => storable(priced, nowMs))
+          )
         )
       )
   }
@@ -98,11 +100,10 @@ export const driveTape = Effect.fnUntraced(function* (
   yield* feed.batches(after).pipe(
     Stream.runForEach(
       Effect.fnUntraced(function* (batch) {
-        const nowMs = yield* Clock.currentTimeMillis
-        const priced = pricing.price(batch, nowMs)
+        const priced = yield* pricing.price(batch)
         yield* tape.apply(priced)
         if (recorder !== null) {
-          yield* recorder.offer(storable(priced, nowMs))
+          yield* recorder.offer(storable(priced, yield* Clock.currentTimeMillis))
         }
       })
     )

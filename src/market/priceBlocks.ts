@@ -1,6 +1,9 @@
 /** Prices the trades of blocks, one block after the other. */
+import { Clock, Effect } from "effect"
 import { SOL } from "../domain/Address.ts"
+import { visitTransactions } from "../solana/PackedTransactions.ts"
 import type { PriceBook } from "../tokens/PriceBook.ts"
+import type { DecodedTrades } from "../trades/decode.ts"
 import { SolPrice } from "./SolPrice.ts"
 import { tapeTradesOf } from "./tapeTrades.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
@@ -9,7 +12,8 @@ import type { PricedBatch } from "./TradeTape.ts"
 
 /** What prices blocks. It remembers what SOL traded for, so blocks come in the order of the chain. */
 export interface BlockPricing {
-  readonly price: (batch: TradeBatch, nowMs: number) => PricedBatch
+  /** Lets others have their turn meanwhile. For one block at a time. */
+  readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch>
   /** Takes note of a trade that was priced before. */
   readonly recall: (trade: TapeTrade) => void
 }
@@ -18,16 +22,18 @@ export interface BlockPricing {
 export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => {
   const sol = new SolPrice()
   return {
-    price: (batch, nowMs) => {
-      for (const { legs } of batch.transactions) {
+    price: Effect.fnUntraced(function* (batch) {
+      const decoded: Array<DecodedTrades> = []
+      yield* visitTransactions(batch.transactions, ({ legs, nets, unresolved }) => {
         legs.forEach((leg) => sol.observe(leg, batch.timeMs))
-      }
-      const { isStale, lifetime, of } = prices.at(nowMs)
+        decoded.push({ legs, nets, unresolved })
+      })
+      const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
       const moment = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
-      return { ...batch, trades: batch.transactions.flatMap((decoded) => tapeTradesOf(decoded, moment)) }
-    },
+      return { ...batch, trades: decoded.flatMap((trades) => tapeTradesOf(trades, moment)) }
+    }),
     recall: (trade) => sol.recall(trade)
   }
 }

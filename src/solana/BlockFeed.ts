@@ -13,20 +13,20 @@ export interface BlockTransaction {
   readonly nets: ReadonlyArray<NetTrade>
   readonly transfers: ReadonlyArray<Transfer>
   readonly changes: ReadonlyArray<BalanceChange>
-  readonly launches: ReadonlyArray<Launch>
   /** Swap instructions of which not both sides could be told. */
   readonly unresolved: number
 }
 
-/** What a decoder made of one block. */
+/** A block and what became of it. */
 export interface DecodedBlock {
   readonly slot: number
   /** The slot of the block before it; further back than one where slots were skipped. */
   readonly parentSlot: number
   /** When the cluster agreed on it, in milliseconds since the Unix epoch; null when the node does not say. */
   readonly blockTimeMs: number | null
-  /** In the order of the block. */
-  readonly transactions: ReadonlyArray<BlockTransaction>
+  /** In the order of the block. They may be packed: reading them costs, so do it once and with `visitTransactions`. */
+  readonly transactions: Iterable<BlockTransaction>
+  readonly launches: ReadonlyArray<Launch>
   /** Transactions that made no sense. */
   readonly malformed: number
 }

@@ -1,5 +1,5 @@
 /** What the main thread and the thread that reads blocks say to each other. Plain data: it is copied between them. */
-import type { BlockTransaction, DecodedBlock } from "./BlockFeed.ts"
+import type { DecodedBlock } from "./BlockFeed.ts"
 import type { ChainUnavailable } from "./ChainFeed.ts"
 import type { Commitment } from "./SolanaRpc.ts"
 
@@ -12,9 +12,9 @@ export interface BlockWorkerSettings {
   readonly concurrency: number
 }
 
-/** `read` asks for a block; `more` for the first or next part of one that is ready; `drop` says that nobody wants it any more. */
+/** `read` asks for a block; `drop` says that nobody wants it any more. */
 export interface BlockRequest {
-  readonly _tag: "read" | "more" | "drop"
+  readonly _tag: "read" | "drop"
   readonly id: number
   readonly slot: number
 }
@@ -22,15 +22,13 @@ export interface BlockRequest {
 /** Everything of a block but its transactions. */
 export type BlockHead = Omit<DecodedBlock, "transactions">
 
-/** Word that a block lies ready; a part of a block, small enough to be taken in without anybody noticing; or why there is none. */
+/** A block, its transactions packed, or why there is none. */
 export type BlockReply =
-  | { readonly _tag: "ready"; readonly id: number }
   | {
-      readonly _tag: "part"
+      readonly _tag: "block"
       readonly id: number
       readonly head: BlockHead
-      readonly transactions: ReadonlyArray<BlockTransaction>
-      readonly isLast: boolean
+      readonly parts: ReadonlyArray<Uint8Array<ArrayBuffer>>
     }
   | {
       readonly _tag: "failure"

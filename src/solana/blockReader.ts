@@ -1,17 +1,13 @@
 /** Reads blocks in a thread of their own, so that megabytes of JSON delay nobody. */
 import { Effect, type Scope } from "effect"
 import { Worker } from "node:worker_threads"
-import type { BlockTransaction, DecodedBlock } from "./BlockFeed.ts"
+import type { DecodedBlock } from "./BlockFeed.ts"
 import type { BlockReply, BlockRequest, BlockWorkerSettings } from "./blockMessages.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
+import { PackedTransactions } from "./PackedTransactions.ts"
 
-/** Someone who waits for a block, and what has come of it. */
-interface Waiting {
-  readonly slot: number
-  isReady: boolean
-  readonly transactions: Array<BlockTransaction>
-  readonly resume: (outcome: Effect.Effect<DecodedBlock, ChainUnavailable>) => void
-}
+/** Tells whoever waits for a block. */
+type Resume = (outcome: Effect.Effect<DecodedBlock, ChainUnavailable>) => void
 
 const stopped = () => new ChainUnavailable({ reason: "unreachable", detail: "the thread that reads blocks has ended" })
 
@@ -23,15 +19,11 @@ const failureOf = ({ reason, detail, rpcCode, retryAfterMs }: Extract<BlockReply
     ...(retryAfterMs !== undefined && { retryAfterMs })
   })
 
-/**
- * A thread with those who wait for it. Blocks are taken in one at a time, that of the lowest slot first: the others lie
- * in the thread until their turn, where they burden nobody's memory.
- */
+/** A thread with those who wait for it. */
 class BlockThread {
   readonly #worker: Worker
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, Resume>()
   #lastId = 0
-  #taking: number | null = null
   ended = false
 
   constructor(entry: URL, settings: BlockWorkerSettings) {
@@ -44,11 +36,11 @@ class BlockThread {
   read(slot: number): Effect.Effect<DecodedBlock, ChainUnavailable> {
     return Effect.callback<DecodedBlock, ChainUnavailable>((resume) => {
       const id = ++this.#lastId
-      this.#waiting.set(id, { slot, isReady: false, transactions: [], resume })
+      this.#waiting.set(id, resume)
       this.#post({ _tag: "read", id, slot })
       return Effect.sync(() => {
         this.#post({ _tag: "drop", id, slot })
-        this.#leave(id)
+        this.#waiting.delete(id)
       })
     })
   }
@@ -63,49 +55,18 @@ class BlockThread {
   }
 
   #take(reply: BlockReply): void {
-    const waiting = this.#waiting.get(reply.id)
-    if (waiting === undefined) {
-      return
-    }
-    switch (reply._tag) {
-      case "ready":
-        waiting.isReady = true
-        return this.#takeLowest()
-      case "failure":
-        waiting.resume(Effect.fail(failureOf(reply)))
-        return this.#leave(reply.id)
-      case "part":
-        waiting.transactions.push(...reply.transactions)
-        if (!reply.isLast) {
-          // Asked for one by one: between two parts others have their turn.
-          return this.#post({ _tag: "more", id: reply.id, slot: waiting.slot })
-        }
-        waiting.resume(Effect.succeed({ ...reply.head, transactions: waiting.transactions }))
-        return this.#leave(reply.id)
-    }
-  }
-
-  #takeLowest(): void {
-    if (this.#taking !== null) {
-      return
-    }
-    const [lowest] = Array.from(this.#waiting).toSorted(([, a], [, b]) => a.slot - b.slot)
-    if (lowest?.[1].isReady === true) {
-      const [id, { slot }] = lowest
-      this.#taking = id
-      this.#post({ _tag: "more", id, slot })
-    }
-  }
-
-  #leave(id: number): void {
-    this.#waiting.delete(id)
-    this.#taking = this.#taking === id ? null : this.#taking
-    this.#takeLowest()
+    const resume = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    resume?.(
+      reply._tag === "failure"
+        ? Effect.fail(failureOf(reply))
+        : Effect.succeed({ ...reply.head, transactions: new PackedTransactions(reply.parts) })
+    )
   }
 
   #end(): void {
     this.ended = true
-    for (const { resume } of this.#waiting.values()) {
+    for (const resume of this.#waiting.values()) {
       resume(Effect.fail(stopped()))
     }
     this.#waiting.clear()

@@ -5,19 +5,12 @@ import { parentPort, workerData } from "node:worker_threads"
 import type { DecodedBlock } from "./BlockFeed.ts"
 import type { BlockReply, BlockRequest, BlockWorkerSettings } from "./blockMessages.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
+import { packTransactions } from "./PackedTransactions.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { blockCommitment } from "./SolanaRpc.ts"
 
 /** Makes a block of what `getBlock` answers; null when it is none. Pure. */
 export type DecodeBlock = (slot: number, answer: unknown) => DecodedBlock | null
-
-/** Transactions of one part: their objects take the main thread about a millisecond to take in. */
-const PART = 48
-
-interface Unsent {
-  readonly block: DecodedBlock
-  readonly from: number
-}
 
 const failure = (id: number, { reason, detail, rpcCode, retryAfterMs }: ChainUnavailable): BlockReply => ({
   _tag: "failure",
@@ -77,19 +70,14 @@ export const serveBlocks = (decode: DecodeBlock): void => {
   const runtime = ManagedRuntime.make(FetchHttpClient.layer)
   const reader = runtime.runPromise(readerOf(settings, decode))
   const running = new Map<number, Fiber.Fiber<void>>()
-  const unsent = new Map<number, Unsent>()
-  const post = (reply: BlockReply): void => port.postMessage(reply)
 
-  const sendPart = (id: number, { block, from }: Unsent): void => {
-    const { transactions, ...head } = block
-    const to = from + PART
-    const isLast = to >= transactions.length
-    if (isLast) {
-      unsent.delete(id)
-    } else {
-      unsent.set(id, { block, from: to })
-    }
-    post({ _tag: "part", id, head, transactions: transactions.slice(from, to), isLast })
+  const send = (id: number, { transactions, ...head }: DecodedBlock): void => {
+    const parts = packTransactions(Array.from(transactions))
+    const reply: BlockReply = { _tag: "block", id, head, parts }
+    port.postMessage(
+      reply,
+      parts.map(({ buffer }) => buffer)
+    )
   }
 
   const read = (id: number, slot: number): void => {
@@ -98,11 +86,8 @@ export const serveBlocks = (decode: DecodeBlock): void => {
       // Whoever waits has to hear of it, whatever went wrong.
       Effect.catchDefect(() => Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "getBlock: a defect" }))),
       Effect.match({
-        onFailure: (error) => post(failure(id, error)),
-        onSuccess: (block) => {
-          unsent.set(id, { block, from: 0 })
-          post({ _tag: "ready", id })
-        }
+        onFailure: (error) => port.postMessage(failure(id, error)),
+        onSuccess: (block) => send(id, block)
       }),
       Effect.ensuring(Effect.sync(() => running.delete(id)))
     )
@@ -111,21 +96,10 @@ export const serveBlocks = (decode: DecodeBlock): void => {
 
   const drop = (id: number): void => {
     const fiber = running.get(id)
-    unsent.delete(id)
     if (fiber !== undefined) {
       runtime.runFork(Fiber.interrupt(fiber))
     }
   }
 
-  port.on("message", ({ _tag, id, slot }: BlockRequest) => {
-    const waiting = unsent.get(id)
-    switch (_tag) {
-      case "read":
-        return read(id, slot)
-      case "more":
-        return waiting === undefined ? undefined : sendPart(id, waiting)
-      case "drop":
-        return drop(id)
-    }
-  })
+  port.on("message", ({ _tag, id, slot }: BlockRequest) => (_tag === "read" ? read(id, slot) : drop(id)))
 }

@@ -3,6 +3,8 @@ import type { Address } from "../domain/Address.ts"
 import type { LiveEvent, LiveGap, PnlBody, PnlSummaryBody } from "../domain/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/Tracker.ts"
 import { BEHIND, type PricedBatch, TradeTape } from "../market/TradeTape.ts"
+import type { BlockTransaction } from "../solana/BlockFeed.ts"
+import { visitTransactions } from "../solana/PackedTransactions.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { TrackerBooks } from "./TrackerBooks.ts"
@@ -101,20 +103,34 @@ export class TrackerFeed extends Context.Service<
       const lose = (reason: LiveGap["reason"], toMs: number, nowMs: number) =>
         followers.forEach((follower) => follower.lost({ fromMs: newestMs, toMs, reason }, nowMs))
 
-      const take = (batch: PricedBatch, isBehind: boolean) =>
-        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-          const { events, mints, wallets } = books.apply(isBehind ? { ...batch, afterGap: true } : batch, nowMs, wants)
-          if (newestMs !== null && (batch.afterGap || isBehind)) {
-            lose(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
-          }
-          newestMs = batch.timeMs
-          tell(events, nowMs)
-          wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
-          const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
-          return Effect.forEach(unknown, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), {
-            discard: true
+      const concerning = Effect.fnUntraced(function* ({ transactions }: PricedBatch) {
+        const found: Array<BlockTransaction> = []
+        if (watched.wallets().size > 0) {
+          yield* visitTransactions(transactions, (transaction) => {
+            if (transaction.changes.some(({ owner }) => watched.has(owner))) {
+              found.push(transaction)
+            }
           })
+        }
+        return found
+      })
+
+      const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
+        const transactions = yield* concerning(batch)
+        const nowMs = yield* Clock.currentTimeMillis
+        const afterGap = batch.afterGap || isBehind
+        const { events, mints, wallets } = books.apply({ ...batch, transactions, afterGap }, nowMs, wants)
+        if (newestMs !== null && afterGap) {
+          lose(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
+        }
+        newestMs = batch.timeMs
+        tell(events, nowMs)
+        wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
+        const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
+        yield* Effect.forEach(unknown, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), {
+          discard: true
         })
+      })
 
       yield* tape.applied.pipe(
         // Whoever finds as many as can wait may have lost some before them.

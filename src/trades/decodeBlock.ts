@@ -1,5 +1,6 @@
 /** From what `getBlock` answers to what the books keep of it. Pure; it runs in the thread that reads blocks. */
 import { Result } from "effect"
+import type { Launch } from "../domain/Launch.ts"
 import type { BlockTransaction, DecodedBlock } from "../solana/BlockFeed.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decode.ts"
@@ -18,6 +19,7 @@ export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null 
   }
   const { parentSlot, blockTime, transactions } = read.success
   const kept: Array<BlockTransaction> = []
+  const launches: Array<Launch> = []
   let malformed = 0
   for (const [index, entry] of transactions.entries()) {
     if (Result.isFailure(entry)) {
@@ -29,11 +31,11 @@ export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null 
     const { legs, nets, unresolved } = trades
     const transfers = transfersOf(transaction, trades)
     const changes = balanceChangesOf(transaction, trades)
-    const launches = launchesOf(transaction)
-    if (legs.length + nets.length + unresolved + transfers.length + changes.length + launches.length > 0) {
-      kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, launches, unresolved })
+    launches.push(...launchesOf(transaction))
+    if (legs.length + nets.length + unresolved + transfers.length + changes.length > 0) {
+      kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, unresolved })
     }
   }
   const blockTimeMs = blockTime === null ? null : blockTime * 1000
-  return { slot, parentSlot, blockTimeMs, transactions: kept, malformed }
+  return { slot, parentSlot, blockTimeMs, transactions: kept, launches, malformed }
 }

@@ -22,6 +22,17 @@ export interface HeldTrades {
   readonly droppedBeforeMs: number | null
 }
 
+/** Whether the block of these transactions has no time: its first trade tells. */
+const lacksTime = (transactions: PricedBatch["transactions"]): boolean => {
+  for (const { legs, nets } of transactions) {
+    const swap = legs[0] ?? nets[0]
+    if (swap !== undefined) {
+      return swap.blockTime === null
+    }
+  }
+  return false
+}
+
 /**
  * The newest trades of every wallet, at most ten thousand each and so many in all. What no longer fits goes by whole
  * wallets, the one that has not traded for longest first.
@@ -46,7 +57,7 @@ export class WalletRings {
 
   /** Keeps what wallets gave and got in a block. Blocks come in order, each once. */
   add({ trades, transactions }: Pick<PricedBatch, "trades" | "transactions">): void {
-    const isUndated = transactions.some(({ legs, nets }) => [...legs, ...nets].some((swap) => swap.blockTime === null))
+    const isUndated = lacksTime(transactions)
     for (const trade of trades) {
       if (trade.role !== "pool") {
         this.keep(trade)

@@ -5,7 +5,7 @@ import type { BlockEvent } from "../../src/solana/BlockFeed.ts"
 
 const block = (slot: number, blockTimeMs: number | null): BlockEvent => ({
   _tag: "Block",
-  block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], malformed: 0 }
+  block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], launches: [], malformed: 0 }
 })
 
 it.effect("a block without a time is of the time before it, and what is missing is said of the next one", () =>

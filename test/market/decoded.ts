@@ -43,7 +43,6 @@ export const transactionOf = (given: Partial<BlockTransaction>): BlockTransactio
   nets: [],
   transfers: [],
   changes: [],
-  launches: [],
   unresolved: 0,
   ...given
 })

@@ -70,11 +70,14 @@ describe("BlockFeed.layerRpc", () => {
         if (event._tag === "Block") {
           const { block } = event
           const answer = at(yield* call(rpcUrl, "getBlock", block.slot, full), "result")
-          assert.deepStrictEqual(block, decodeBlock(block.slot, answer))
+          assert.deepStrictEqual(
+            { ...block, transactions: Array.from(block.transactions) },
+            decodeBlock(block.slot, answer)
+          )
           assert.strictEqual(block.malformed, 0)
         }
       }
-      const legs = events.flatMap((event) => (event._tag === "Block" ? event.block.transactions : []))
+      const legs = events.flatMap((event) => (event._tag === "Block" ? Array.from(event.block.transactions) : []))
       assert.isAbove(legs.flatMap((transaction) => transaction.legs).length, 200)
       const slots = events.map((event) => (event._tag === "Block" ? event.block.slot : 0))
       assert.deepStrictEqual(

@@ -5,5 +5,5 @@ serveBlocks((slot) => {
   if (slot % 10 === 3) {
     process.exit(1)
   }
-  return { slot, parentSlot: slot - 1, blockTimeMs: null, transactions: [], malformed: 0 }
+  return { slot, parentSlot: slot - 1, blockTimeMs: null, transactions: [], launches: [], malformed: 0 }
 })

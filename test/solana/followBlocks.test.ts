@@ -12,6 +12,7 @@ const blockAt = (slot: number, parentSlot = slot - 1): DecodedBlock => ({
   parentSlot,
   blockTimeMs: slot * 400,
   transactions: [],
+  launches: [],
   malformed: 0
 })
 

@@ -100,7 +100,6 @@ export const transactionOf = (
   nets: [],
   transfers: [],
   changes,
-  launches: [],
   unresolved: 0
 })
 

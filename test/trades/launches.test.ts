@@ -117,7 +117,7 @@ describe.each(["pump-fun", "meteora"] as const)("a simulated coin on %s", (kind)
       const { slot } = bank.newest()
       const config = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
       const block = decodeBlock(slot, JSON.parse(Result.getOrThrow(getBlock(bank, [slot, config]))))
-      return block?.transactions.flatMap((transaction) => transaction.launches) ?? []
+      return block?.launches ?? []
     }
     bank.produce(() => {
       const deeds = []

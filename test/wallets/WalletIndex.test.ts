@@ -22,7 +22,6 @@ const undatedTransaction: BlockTransaction = {
   index: 0,
   transfers: [],
   changes: [],
-  launches: [],
   unresolved: 0,
   nets: [],
   legs: [
