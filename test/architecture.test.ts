@@ -44,7 +44,8 @@ const folders: Record<string, ReadonlyArray<string>> = {
   server: ["api", "domain", ...capabilities],
   testing: ["api", "client", "domain", "server", "simulator", ...capabilities],
   "index.ts": ["domain", ...capabilities],
-  "App.ts": ["domain", "postgres", "server", "simulator", ...capabilities],
+  "App.ts": ["Upstreams.ts", "domain", "postgres", "server", ...capabilities],
+  "Upstreams.ts": ["domain", "server", "simulator", ...capabilities],
   "main.ts": ["App.ts", "access", "api", "domain", "postgres"]
 }
 
@@ -52,6 +53,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
 const packages: Record<string, ReadonlyArray<string>> = {
   effect: [
     "App.ts",
+    "Upstreams.ts",
     "access",
     "alerts",
     "api",
@@ -78,11 +80,11 @@ const packages: Record<string, ReadonlyArray<string>> = {
   ],
   "effect/cli": ["access", "main.ts"],
   "effect/encoding": ["client", "server", "simulator", "solana"],
-  "effect/http": ["App.ts", "client", "funding", "market", "perps", "server", "simulator", "solana", "testing"],
+  "effect/http": ["Upstreams.ts", "client", "funding", "market", "perps", "server", "simulator", "solana", "testing"],
   "effect/http-api": ["api", "client", "main.ts", "server", "testing"],
   "effect/net": ["access", "server"],
   "effect/persistence": ["funding", "solana"],
-  "effect/socket": ["App.ts", "client", "simulator", "solana"],
+  "effect/socket": ["Upstreams.ts", "client", "simulator", "solana"],
   "effect/sql": ["access", "alerts", "callouts", "copying", "market", "postgres", "storage", "tracker", "wallets"],
   "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
   "@effect/sql-pg": ["access", "alerts", "callouts", "copying", "market", "postgres", "tracker"],
@@ -90,7 +92,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:child_process": ["postgres"],
   "node:crypto": ["access", "postgres", "server", "simulator", "solana", "tracker"],
   "node:fs": ["postgres", "solana"],
-  "node:http": ["App.ts", "server", "simulator", "testing"],
+  "node:http": ["server", "simulator", "testing"],
   "node:module": ["postgres"],
   "node:net": ["server"],
   "node:os": ["postgres"],
