@@ -1,9 +1,9 @@
 import type { Address, Mint } from "../domain/Address.ts"
-import { MAX_U64 } from "../domain/Amount.ts"
 import { Addresses } from "./Addresses.ts"
 import { Candles } from "./Candles.ts"
 import type { BarPage, BarWindow } from "./foldBars.ts"
 import { IdleList } from "./IdleList.ts"
+import { isAcceptable } from "./isAcceptable.ts"
 import { Journal } from "./Journal.ts"
 import type { LaunchEvent } from "./MarketActivity.ts"
 import { Markets } from "./Markets.ts"
@@ -35,28 +35,6 @@ export interface Applied {
   /** Not what a trade can be: amounts past u64, prices that are none, times in the future. */
   readonly malformed: number
 }
-
-/** Block times may run ahead of our clock by this much. */
-const AHEAD_MS = 60_000
-const MOST_INDEX = 2 ** 22
-const MOST_SLOT = 2 ** 31
-
-const isWhole = (value: number, most: number) => Number.isInteger(value) && value >= 0 && value < most
-const isPrice = (price: number | null) => price === null || (Number.isFinite(price) && price > 0)
-const isAmount = (amount: bigint | null) => amount === null || (amount >= 0n && amount <= MAX_U64)
-
-const isTrade = (trade: TapeTrade, latestMs: number): boolean =>
-  trade.timeMs > 0 &&
-  trade.timeMs <= latestMs &&
-  isWhole(trade.slot, MOST_SLOT) &&
-  isWhole(trade.index, MOST_INDEX) &&
-  isAmount(trade.amount) &&
-  isAmount(trade.lamports) &&
-  isAmount(trade.volumeUsdNanos) &&
-  isPrice(trade.priceUsd)
-
-/** Whether the tape takes a trade at all; `nowMs` is the time by our clock. */
-export const isAcceptable = (trade: TapeTrade, nowMs: number): boolean => isTrade(trade, nowMs + AHEAD_MS)
 
 /**
  * Everything that trades make, in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
@@ -99,7 +77,7 @@ export class Tape {
   apply(trades: ReadonlyArray<TapeTrade>, nowMs: number): Applied {
     const counts = { applied: 0, late: 0, malformed: 0 }
     for (const trade of trades) {
-      counts[this.applyOne(trade, nowMs + AHEAD_MS)]++
+      counts[this.applyOne(trade, nowMs)]++
     }
     return counts
   }
@@ -124,7 +102,7 @@ export class Tape {
       this.journal.removeToken(token)
       this.forget(token)
     }
-    for (const trade of trades.filter((each) => each.mint === mint && isTrade(each, nowMs + AHEAD_MS))) {
+    for (const trade of trades.filter((each) => each.mint === mint && isAcceptable(each, nowMs))) {
       this.print.read(trade)
       this.advance(trade.timeMs)
       this.place(trade)
@@ -217,8 +195,8 @@ export class Tape {
     }
   }
 
-  private applyOne(trade: TapeTrade, latestMs: number): keyof Applied {
-    if (!isTrade(trade, latestMs)) {
+  private applyOne(trade: TapeTrade, nowMs: number): keyof Applied {
+    if (!isAcceptable(trade, nowMs)) {
       return "malformed"
     }
     const { print } = this

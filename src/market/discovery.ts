@@ -4,6 +4,7 @@ import type { Mint } from "../domain/Address.ts"
 import type { DiscoveryRow, DiscoveryStage } from "../domain/MarketViews.ts"
 import { decimalText, type Rational } from "../domain/rational.ts"
 import { type Coverage, incomplete, known, type Scalar, unavailable } from "../domain/Scalar.ts"
+import { isMoney } from "../trades/sides.ts"
 import type { LaunchRecord } from "./Launches.ts"
 import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
 import { isAtLeast, type MeasureSources, measureToken, type Moment, windowStart } from "./tokenMeasures.ts"
@@ -41,7 +42,8 @@ const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: Momen
   if (launch !== null && launch.graduatedAtMs !== null) {
     return known("percent", "100", life)
   }
-  const curve = pools.poolsOf(mint).find(({ dex }) => dex === PUMP_CURVE)
+  // Every curve sells its token for money, which is not on a curve itself.
+  const curve = isMoney(mint) ? undefined : pools.poolsOf(mint).find(({ dex }) => dex === PUMP_CURVE)
   const left = curve === undefined ? undefined : curve.reserves?.[curve.mintA === mint ? 0 : 1]
   if (left === undefined || left > PUMP_FOR_SALE) {
     return unavailable("percent", "not_captured")

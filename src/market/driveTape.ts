@@ -1,10 +1,11 @@
 /** The life of a tape: what was stored comes back, then the feed goes on where it ended, and what comes is stored. */
 import { Clock, Duration, Effect, Schedule, Stream } from "effect"
 import type { PriceBook } from "../tokens/PriceBook.ts"
+import { isAcceptable } from "./isAcceptable.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "./recordTrades.ts"
 import { restoreTape } from "./restoreTape.ts"
-import { isAcceptable, type TapeLimits } from "./Tape.ts"
+import type { TapeLimits } from "./Tape.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import type { StoredBatch, TradeProgress, TradeStore } from "./TradeStore.ts"
 import type { PricedBatch } from "./TradeTape.ts"

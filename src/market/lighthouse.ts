@@ -21,6 +21,7 @@ const labels: Readonly<Record<string, string>> = {
   all: "All markets",
   "meteora-damm-v2": "Meteora DAMM v2",
   "meteora-dbc": "Meteora DBC",
+  "meteora-dbc-curve": "Meteora DBC curves",
   "meteora-dlmm": "Meteora DLMM",
   "orca-whirlpool": "Orca Whirlpools",
   "pump-fun": "Pump.fun",
@@ -31,9 +32,11 @@ const labels: Readonly<Record<string, string>> = {
   "raydium-cpmm": "Raydium CPMM"
 }
 
-/** A key that no other row has, where a venue and a launchpad share a name. */
-const keyOf = ({ kind, name }: MarketKey, rows: ReadonlyArray<MarketKey>): string =>
-  kind === "launchpad" && rows.some((row) => row.kind === "dex" && row.name === name) ? `launchpad-${name}` : name
+/** The keys of venues that share their name with a launchpad. The name is the launchpad's: filters ask for it. */
+const venueKeys: Readonly<Record<string, string>> = { "meteora-dbc": "meteora-dbc-curve" }
+
+/** A key that no other row has. */
+const keyOf = ({ kind, name }: MarketKey): string => (kind === "dex" ? (venueKeys[name] ?? name) : name)
 
 const priced = (sums: ActivitySums): boolean =>
   sums.buys + sums.sells === 0 || sums.unpricedBuys + sums.unpricedSells < sums.buys + sums.sells
@@ -103,16 +106,17 @@ interface Row {
   readonly unpriced: Readonly<Record<WindowName, number>>
 }
 
-const rowOf = (market: Market, rows: ReadonlyArray<Market>, seen: Seen): Row => {
+const rowOf = (market: Market, seen: Seen): Row => {
+  const key = keyOf(market)
   const read = (name: WindowName) => market.activity.read(windowIndex[name])
   const windows = { "5m": read("5m"), "1h": read("1h"), "6h": read("6h"), "24h": read("24h") }
   const stats = (name: WindowName) => statsOf(windows[name], market.kind, name, seen)
   const unpriced = (name: WindowName) => windows[name].now.unpricedBuys + windows[name].now.unpricedSells
   return {
     row: {
-      key: keyOf(market, rows),
+      key,
       kind: market.kind,
-      label: labels[market.name] ?? market.name,
+      label: labels[key] ?? key,
       parentKey: null,
       iconUrl: null,
       url: null,
@@ -135,7 +139,7 @@ export const lighthouse = (
   markets: ReadonlyArray<Market>,
   seen: Seen
 ): { readonly data: Lighthouse; readonly windowCoverage: WindowCoverage } => {
-  const rows = markets.map((market) => rowOf(market, markets, seen)).toSorted(byVolume)
+  const rows = markets.map((market) => rowOf(market, seen)).toSorted(byVolume)
   const all = rows[0]?.unpriced
   const coverage = (name: WindowName): Coverage =>
     seen.now[name].complete && (all?.[name] ?? 0) > 0 ? incomplete("mark_unknown") : seen.now[name]
