@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { DiscoveryAnswer } from "../../src/api/Market.ts"
+import { SOL } from "../../src/domain/Address.ts"
 import type { Launch } from "../../src/domain/Launch.ts"
 import { TradeTape } from "../../src/market/TradeTape.ts"
 import { poolOf } from "../market/decoded.ts"
@@ -144,6 +145,19 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
       }
       yield* setSecond(now + 61)
       assert.strictEqual(code(yield* discovery({ limit: "3", cursor }, "b")), "409 cursor_expired")
+    })
+  )
+
+  it.effect("puts nothing on a curve that curves are paid with", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      books.pools.set(SOL, books.pools.get(mintOf(1)) ?? [])
+      const paid = [1, 2, 3, 4, 5, 6].map((n) => at(now + 64, { mint: SOL, wallet: walletOf(n), index: 20 + n }))
+      yield* setSecond(now + 64)
+      yield* tape.apply(block(now + 64, { trades: paid }))
+      const { data } = yield* decode((yield* discovery({ stage: "trending", window: "5m" }, "c")).text)
+      const sol = data.find(({ token }) => token.address === SOL)
+      assert.strictEqual(sol?.curveProgressPct.status, "unavailable")
     })
   )
 
