@@ -155,11 +155,35 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("says that launches are not told where they are not", () =>
+  it.effect("names launchpads as discovery does, and venues of their name otherwise", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(now + 2)
-      yield* tape.apply(block(now + 2, { launches: null }))
+      const curve = { dex: "meteora-dbc", launchpad: "meteora-dbc" }
+      yield* tape.apply(
+        block(now + 2, {
+          trades: [at(now + 2, { ...curve, index: 9 })],
+          launches: [{ mint: mintOf(2), launchpad: "meteora-dbc", pool: null, event: "created" }]
+        })
+      )
+      const { data } = yield* decode(LighthouseAnswer)((yield* read("lighthouse", "c")).text)
+      const keys = data.markets
+        .filter(({ label }) => label.startsWith("Meteora DBC"))
+        .map(({ key, kind }) => [kind, key])
+      assert.sameDeepMembers(keys, [
+        ["launchpad", "meteora-dbc"],
+        ["dex", "meteora-dbc-curve"]
+      ])
+      const found = yield* read("discovery?launchpad=meteora-dbc", "c")
+      assert.strictEqual(found.json("data.0.launchpad"), "meteora-dbc")
+    })
+  )
+
+  it.effect("says that launches are not told where they are not", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* setSecond(now + 3)
+      yield* tape.apply(block(now + 3, { launches: null }))
       const overview = yield* read("overview?window=5m", "b")
       assert.strictEqual(overview.json("data.launches.migrations.value"), null)
       assert.strictEqual(overview.json("data.launches.migrations.coverage.reason"), "not_captured")
@@ -170,13 +194,13 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
   it.effect("is stale once the chain has been silent, and unknown behind a gap", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
-      yield* setSecond(now + 33)
+      yield* setSecond(now + 34)
       const silent = yield* read("lighthouse", "b")
       assert.strictEqual(silent.json("meta.status"), "stale")
       assert.deepStrictEqual(silent.json("data.markets.0.stats.5m.trades"), unknown)
       const overview = yield* read("overview?window=5m", "b")
       assert.strictEqual(overview.json("data.activity.trades.coverage.reason"), "source_stale")
-      yield* tape.apply(block(now + 33, { afterGap: true }))
+      yield* tape.apply(block(now + 34, { afterGap: true }))
       assert.strictEqual((yield* read("lighthouse", "b")).json("meta.windowCoverage.5m.reason"), "source_gap")
     })
   )
