@@ -44,6 +44,14 @@ interface Segment {
 const REFUSED = MAX_U64 + 1n
 const Q64 = 64n
 
+/** What a stretch pays of what it gives; programs hold that in 64 bits before they take a fee off it. */
+const paidOf = (course: Course, gross: bigint, feeRate: bigint): bigint => {
+  if (gross > MAX_U64) {
+    return REFUSED
+  }
+  return course.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
+}
+
 const outDown = (course: Course, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
   const { liquidity, feeRate } = leg
   const liquidityX64 = liquidity << Q64
@@ -54,7 +62,7 @@ const outDown = (course: Course, sqrtPrice: bigint, leg: Leg, wide: boolean) => 
       return REFUSED
     }
     const gross = amountOfB(liquidity, priceAfterAIn(liquidityX64, sqrtPrice, usable), sqrtPrice, false)
-    return course.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
+    return paidOf(course, gross, feeRate)
   }
 }
 
@@ -66,8 +74,7 @@ const outUp = (course: Course, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
     if (wide && overflows(liquidity * (price - sqrtPrice))) {
       return REFUSED
     }
-    const gross = amountOfA(liquidity, sqrtPrice, price, false)
-    return course.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
+    return paidOf(course, amountOfA(liquidity, sqrtPrice, price, false), feeRate)
   }
 }
 
@@ -82,8 +89,7 @@ const stretchOf = (course: Course, sqrtPrice: bigint, leg: Leg, startIn: bigint,
   const whole = course.down ? amountOfA(liquidity, low, high, true) : amountOfB(liquidity, low, high, true)
   const gross = course.down ? amountOfB(liquidity, low, high, false) : amountOfA(liquidity, low, high, false)
   const endIn = startIn + whole + (course.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
-  const out = course.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
-  const endOut = blocked || gross > MAX_U64 ? REFUSED : startOut + out
+  const endOut = blocked ? REFUSED : startOut + paidOf(course, gross, feeRate)
   const outOf = (course.down ? outDown : outUp)(course, sqrtPrice, leg, wide)
   return { until: endIn, startIn, startOut, endIn, endOut, outOf }
 }

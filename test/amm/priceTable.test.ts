@@ -56,6 +56,18 @@ const families: ReadonlyArray<readonly [string, (seed: number) => ReadonlyArray<
   ["Raydium CLMM with the fee on token 1", (seed) => clmmOf(seed, 2)]
 ]
 
+describe("a price table", () => {
+  it("refuses an output that outgrows 64 bits before the fee comes off it", () => {
+    const seed = 1_390_820_516
+    const [, up] = clmmOf(seed, 1)
+    assert.isDefined(up)
+    if (up !== undefined) {
+      assert.strictEqual(makePriceTable(up).quote(5_477_786_331_615n).ending, "refused")
+      assertEqualsLoop(up, seed)
+    }
+  })
+})
+
 for (const [name, coursesOf] of families) {
   describe(`the price table of a ${name} pool`, () => {
     it.prop("pays to the unit what the step loop pays", [Seed], ([seed]) => {
