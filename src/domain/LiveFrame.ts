@@ -152,9 +152,15 @@ export const ControlFrame = Schema.Union([
 ])
 export type ControlFrame = typeof ControlFrame.Type
 
+/** Whose figure it is: that of the wallet to those who track it from this second on, in milliseconds. */
+interface Figure {
+  readonly wallet: Address
+  readonly sinceMs: number
+}
+
 /** Something that a wallet did or became, before it has a place in a stream. */
 export type LiveEvent =
   | { readonly type: "trade"; readonly wallet: Address; readonly body: TrackerTrade }
   | { readonly type: "balance_update"; readonly wallet: Address; readonly body: BalanceBody }
-  | { readonly type: "pnl"; readonly wallet: Address; readonly body: PnlBody }
-  | { readonly type: "pnl_summary"; readonly wallet: Address; readonly body: PnlSummaryBody }
+  | ({ readonly type: "pnl"; readonly body: PnlBody } & Figure)
+  | ({ readonly type: "pnl_summary"; readonly body: PnlSummaryBody } & Figure)

@@ -1,8 +1,9 @@
-import type { Address, Mint } from "../domain/Address.ts"
+import type { Mint } from "../domain/Address.ts"
 import type { LiveEvent } from "../domain/LiveFrame.ts"
 import { compare } from "../domain/rational.ts"
+import type { LiveFollower } from "./TrackerFeed.ts"
 import { type Mark, pnlBody, pnlSummaryBody } from "./trackerTrades.ts"
-import type { HeldPosition, WalletLedger } from "./WalletLedger.ts"
+import type { HeldPosition, PnlBook } from "./WalletLedger.ts"
 import type { WalletLedgers } from "./WalletLedgers.ts"
 
 /** How often a figure is told at most, in milliseconds. */
@@ -15,8 +16,9 @@ const MARKS_AT_A_TIME = 100
 export interface Step {
   readonly nowMs: number
   readonly marks: (mint: Mint) => Mark
-  /** Whether anyone listens to the wallet. */
-  readonly wants: (wallet: Address) => boolean
+  readonly wants: LiveFollower["wants"]
+  /** From before when blocks may be missing, in milliseconds: what a book from before says is not all there was. */
+  readonly gapMs: number
   /** What is told, in order. */
   readonly events: Array<LiveEvent>
 }
@@ -25,7 +27,7 @@ export interface Step {
 export class LiveFigures {
   readonly #ledgers: WalletLedgers
   readonly #positions = new Set<HeldPosition>()
-  readonly #summaries = new Set<WalletLedger>()
+  readonly #summaries = new Set<PnlBook>()
   #sweep: Iterator<HeldPosition> | null = null
 
   constructor(ledgers: WalletLedgers) {
@@ -44,22 +46,22 @@ export class LiveFigures {
     }
   }
 
-  /** Tells of the positions whose time has come, and of their wallets; the others stay due. */
+  /** Tells of the positions whose time has come, and of their books; the others stay due. */
   #tell(positions: Iterable<HeldPosition>, step: Step): void {
-    const ledgers = new Set<WalletLedger>()
+    const books = new Set<PnlBook>()
     for (const held of positions) {
-      const ledger = this.#ledgers.get(held.wallet)
-      if (ledger === undefined || !step.wants(held.wallet)) {
+      const { book } = held
+      if (!this.#ledgers.holds(book) || !step.wants(book.wallet, book.sinceMs)) {
         held.due = null
       } else if (step.nowMs - held.toldAtMs < pace.pnl) {
         this.#positions.add(held)
       } else {
         this.#tellPosition(held, step)
-        ledgers.add(ledger)
+        books.add(book)
       }
     }
-    for (const ledger of ledgers) {
-      this.#tellSummary(ledger, step)
+    for (const book of books) {
+      this.#tellSummary(book, step)
     }
   }
 
@@ -69,31 +71,33 @@ export class LiveFigures {
     const positions = Array.from(this.#positions)
     this.#positions.clear()
     this.#tell(positions, step)
-    for (const ledger of Array.from(this.#summaries)) {
-      this.#tellSummary(ledger, step)
+    for (const book of Array.from(this.#summaries)) {
+      this.#tellSummary(book, step)
     }
   }
 
-  #tellPosition(held: HeldPosition, { events, marks, nowMs }: Step): void {
-    const mark = marks(held.position.mint)
-    const ledger = this.#ledgers.of(held.wallet)
-    const body = pnlBody({ ledger, position: held.position, mark, trigger: held.due ?? "trade", nowMs })
-    events.push({ type: "pnl", wallet: held.wallet, body })
+  #tellPosition(held: HeldPosition, { events, gapMs, marks, nowMs }: Step): void {
+    const { book, position } = held
+    const mark = marks(position.mint)
+    const body = pnlBody({ book, position, mark, gapMs, trigger: held.due ?? "trade", nowMs })
+    events.push({ type: "pnl", wallet: book.wallet, sinceMs: book.sinceMs, body })
     held.due = null
     held.toldAtMs = nowMs
     held.toldAt = mark.price
     this.#positions.delete(held)
   }
 
-  #tellSummary(ledger: WalletLedger, { events, marks, nowMs, wants }: Step): void {
-    if (wants(ledger.wallet) && nowMs - ledger.summaryToldAtMs < pace.summary) {
-      this.#summaries.add(ledger)
+  #tellSummary(book: PnlBook, { events, gapMs, marks, nowMs, wants }: Step): void {
+    const { sinceMs, wallet } = book
+    const isWanted = wants(wallet, sinceMs)
+    if (isWanted && nowMs - book.summaryToldAtMs < pace.summary) {
+      this.#summaries.add(book)
       return
     }
-    this.#summaries.delete(ledger)
-    if (wants(ledger.wallet)) {
-      events.push({ type: "pnl_summary", wallet: ledger.wallet, body: pnlSummaryBody(ledger, marks, nowMs) })
-      ledger.summaryToldAtMs = nowMs
+    this.#summaries.delete(book)
+    if (isWanted) {
+      events.push({ type: "pnl_summary", wallet, sinceMs, body: pnlSummaryBody({ book, marks, gapMs, nowMs }) })
+      book.summaryToldAtMs = nowMs
     }
   }
 
@@ -115,10 +119,12 @@ export class LiveFigures {
   }
 
   *#openPositions(wants: Step["wants"]): Iterator<HeldPosition> {
-    for (const { positions, wallet } of this.#ledgers.all()) {
-      for (const held of wants(wallet) ? positions.values() : []) {
-        if (held.position.held > 0n) {
-          yield held
+    for (const { books, wallet } of this.#ledgers.all()) {
+      for (const { positions, sinceMs } of books.values()) {
+        for (const held of wants(wallet, sinceMs) ? positions.values() : []) {
+          if (held.position.held > 0n) {
+            yield held
+          }
         }
       }
     }

@@ -5,8 +5,9 @@ import { FrameArchive, KEPT_MS } from "./FrameArchive.ts"
 import { type CloseCode, type ConnectionOwner, LiveConnection, type LiveWire } from "./LiveConnection.ts"
 import { framesOf, type SharedFrame, snapshotFrame } from "./liveFrames.ts"
 import { LiveStream, MOST_KEPT } from "./LiveStream.ts"
+import { secondOf } from "./overview.ts"
 import { SourceWatch } from "./SourceWatch.ts"
-import { sinceMs, type SnapshotSources, snapshotOf } from "./snapshot.ts"
+import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
 import type { Grant } from "./Tickets.ts"
 import type { LiveFollower } from "./TrackerFeed.ts"
 
@@ -30,7 +31,8 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   readonly #archive: FrameArchive
   readonly #source = new SourceWatch()
   readonly #streams = new Map<string, LiveStream>()
-  readonly #byWallet = new Map<Address, Set<LiveStream>>()
+  // By the second from which on they tell of the wallet.
+  readonly #byWallet = new Map<Address, Map<number, Set<LiveStream>>>()
   // Of each key the oldest first.
   readonly #byKey = new Map<string, Set<LiveConnection>>()
 
@@ -89,8 +91,9 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     }
   }
 
-  wants(wallet: Address): boolean {
-    return this.#byWallet.has(wallet)
+  wants(wallet: Address, sinceMs?: number): boolean {
+    const streams = this.#byWallet.get(wallet)
+    return streams !== undefined && (sinceMs === undefined || streams.has(sinceMs))
   }
 
   take(events: ReadonlyArray<LiveEvent>, nowMs: number): void {
@@ -214,11 +217,13 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     }
   }
 
-  /** The streams that tell it: figures are of now, all else is of the time it happened. */
-  #readersOf(event: LiveEvent): ReadonlyArray<LiveStream> {
-    const { body, wallet } = event
-    const atMs = "ts" in body ? body.ts : Number.POSITIVE_INFINITY
-    return Array.from(this.#byWallet.get(wallet) ?? []).filter((stream) => atMs >= (stream.wallets.get(wallet) ?? 0))
+  /** The streams that tell it: a figure is of one beginning, all else is for those who had begun when it happened. */
+  #readersOf(event: LiveEvent): Iterable<LiveStream> {
+    const streams = this.#byWallet.get(event.wallet) ?? new Map<number, Set<LiveStream>>()
+    if ("sinceMs" in event) {
+      return streams.get(event.sinceMs) ?? []
+    }
+    return Array.from(streams).flatMap(([sinceMs, some]) => (event.body.ts >= sinceMs ? Array.from(some) : []))
   }
 
   #closeAll(connections: Iterable<LiveConnection>, code: CloseCode, reason: string, nowMs: number): void {
@@ -246,16 +251,21 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   #list(stream: LiveStream, items: ReadonlyArray<TrackedWallet>): void {
     this.#unlist(stream)
     stream.items = items
-    stream.wallets = new Map(items.map(({ addedAtMs, wallet }) => [wallet, sinceMs(addedAtMs)]))
-    for (const wallet of stream.wallets.keys()) {
-      this.#byWallet.set(wallet, (this.#byWallet.get(wallet) ?? new Set<LiveStream>()).add(stream))
+    stream.wallets = new Map(items.map(({ addedAtMs, wallet }) => [wallet, secondOf(addedAtMs)]))
+    for (const [wallet, sinceMs] of stream.wallets) {
+      const streams = this.#byWallet.get(wallet) ?? new Map<number, Set<LiveStream>>()
+      this.#byWallet.set(wallet, streams.set(sinceMs, (streams.get(sinceMs) ?? new Set()).add(stream)))
     }
   }
 
   #unlist(stream: LiveStream): void {
-    for (const wallet of stream.wallets.keys()) {
+    for (const [wallet, sinceMs] of stream.wallets) {
       const streams = this.#byWallet.get(wallet)
-      streams?.delete(stream)
+      const some = streams?.get(sinceMs)
+      some?.delete(stream)
+      if (some?.size === 0) {
+        streams?.delete(sinceMs)
+      }
       if (streams?.size === 0) {
         this.#byWallet.delete(wallet)
       }

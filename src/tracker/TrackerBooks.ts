@@ -17,12 +17,13 @@ import {
   trackerTrade,
   type TradeCommitment
 } from "./trackerTrades.ts"
-import { type HeldPosition, WalletLedger } from "./WalletLedger.ts"
+import { type HeldPosition, PnlBook } from "./WalletLedger.ts"
 import { WalletLedgers } from "./WalletLedgers.ts"
 
 /** What the books of tracked wallets are kept from. Everything is read synchronously. */
 export interface BookSources {
-  readonly isTracked: (wallet: Address) => boolean
+  /** From which seconds on accounts track the wallet, in milliseconds; empty when nobody does. */
+  readonly sincesOf: (wallet: Address) => ReadonlySet<number>
   readonly tokenOf: (mint: Mint) => TokenState | null
   readonly pricesAt: (nowMs: number) => Prices
   readonly commitment: TradeCommitment
@@ -46,6 +47,8 @@ export class TrackerBooks {
   readonly #sources: BookSources
   readonly #ledgers: WalletLedgers
   readonly #figures: LiveFigures
+  /** When the newest block came of which none may be told what was before it. */
+  #gapMs = 0
 
   constructor(sources: BookSources, mostTrades?: number) {
     this.#sources = sources
@@ -59,10 +62,10 @@ export class TrackerBooks {
    */
   apply(batch: PricedBatch, nowMs: number, wants: Step["wants"]): BlockStory {
     if (batch.afterGap) {
-      this.#ledgers.all().forEach((ledger) => (ledger.gapped = true))
+      this.#gapMs = batch.timeMs
     }
-    const step: Step = { nowMs, wants, marks: this.#marksAt(nowMs), events: [] }
-    const touched = new Set<HeldPosition>()
+    const step = this.#stepAt(nowMs, wants)
+    const touched: Array<HeldPosition> = []
     const wallets = new Set<Address>()
     const mints = new Set<Mint>()
     const moments = this.#momentsOf(batch)
@@ -72,13 +75,10 @@ export class TrackerBooks {
         wallets.add(trade.wallet)
         mints.add(trade.mint)
         indexes.set(trade.wallet, trade.index)
-        const held = this.#trade(trade, step)
-        if (held !== null) {
-          touched.add(held)
-        }
+        touched.push(...this.#trade(trade, step))
       }
       for (const { owner } of transaction?.changes ?? []) {
-        if (this.#sources.isTracked(owner)) {
+        if (this.#isTracked(owner)) {
           wallets.add(owner)
         }
       }
@@ -95,14 +95,14 @@ export class TrackerBooks {
 
   /** What has waited for its time to be told. */
   due(nowMs: number, wants: Step["wants"]): ReadonlyArray<LiveEvent> {
-    const step: Step = { nowMs, wants, marks: this.#marksAt(nowMs), events: [] }
+    const step = this.#stepAt(nowMs, wants)
     this.#figures.due(step)
     return step.events
   }
 
-  /** Forgets the wallets that nobody tracks any more. */
+  /** Forgets the wallets that nobody tracks any more, and what only those knew who have stopped. */
   forget(): void {
-    this.#ledgers.keep(this.#sources.isTracked)
+    this.#ledgers.keep(this.#sources.sincesOf)
     this.#figures.reset()
   }
 
@@ -135,30 +135,38 @@ export class TrackerBooks {
     return this.#ledgers.get(wallet)?.lastEventAtMs ?? null
   }
 
-  standingOf(wallets: ReadonlyArray<Address>, limit: number, nowMs: number): Standing {
+  standingOf(asked: ReadonlyArray<Asked>, limit: number, nowMs: number): Standing {
     const marks = this.#marksAt(nowMs)
-    const ledgers = wallets.map((wallet) => this.#ledgers.get(wallet) ?? new WalletLedger(wallet))
-    const pnl = ledgers
-      .toSorted((a, b) => (b.lastEventAtMs ?? 0) - (a.lastEventAtMs ?? 0))
-      .flatMap((ledger) =>
-        Array.from(ledger.positions.values())
-          .toReversed()
-          .map(({ position }) => ({ ledger, position }))
-      )
+    const gapMs = this.#gapMs
+    const books = asked.map(
+      ({ sinceMs, wallet }) => this.#ledgers.get(wallet)?.bookSince(sinceMs) ?? new PnlBook(wallet, sinceMs)
+    )
+    const pnl = books
+      .flatMap(({ positions }) => Array.from(positions.values()))
+      .toSorted((a, b) => (b.position.lastAtMs ?? 0) - (a.position.lastAtMs ?? 0))
       .slice(0, limit)
-      .map((held) => pnlBody({ ...held, mark: marks(held.position.mint), trigger: "resync", nowMs }))
-    return { pnl, summaries: ledgers.map((ledger) => pnlSummaryBody(ledger, marks, nowMs)) }
+      .map(({ book, position }) =>
+        pnlBody({ book, position, mark: marks(position.mint), gapMs, trigger: "resync", nowMs })
+      )
+    return { pnl, summaries: books.map((book) => pnlSummaryBody({ book, marks, gapMs, nowMs })) }
   }
 
-  #trade(trade: TapeTrade, { events, wants }: Step): HeldPosition | null {
-    const held = this.#ledgers.add(this.#ledgers.of(trade.wallet), trade)
-    if (held !== null) {
-      held.due = "trade"
-    }
+  #isTracked(wallet: Address): boolean {
+    return this.#sources.sincesOf(wallet).size > 0
+  }
+
+  #stepAt(nowMs: number, wants: Step["wants"]): Step {
+    return { nowMs, wants, marks: this.#marksAt(nowMs), gapMs: this.#gapMs, events: [] }
+  }
+
+  #trade(trade: TapeTrade, { events, wants }: Step): ReadonlyArray<HeldPosition> {
+    const sinces = this.#sources.sincesOf(trade.wallet)
+    const touched = this.#ledgers.add(this.#ledgers.of(trade.wallet), trade, sinces)
+    touched.forEach((held) => (held.due = "trade"))
     if (wants(trade.wallet)) {
       events.push({ type: "trade", wallet: trade.wallet, body: this.#tradeOf(trade) })
     }
-    return held
+    return touched
   }
 
   #tellBalances(
@@ -168,7 +176,7 @@ export class TrackerBooks {
     { events, marks, wants }: Step
   ): void {
     for (const change of changes) {
-      if (this.#sources.isTracked(change.owner) && wants(change.owner)) {
+      if (this.#isTracked(change.owner) && wants(change.owner)) {
         const place = { signature, slot, index: indexOf(change.owner), timeMs }
         events.push(balanceUpdate(change, place, marks(change.mint)))
       }
@@ -200,12 +208,12 @@ export class TrackerBooks {
       return moment
     }
     for (const trade of trades) {
-      if (trade.role !== "pool" && this.#sources.isTracked(trade.wallet)) {
+      if (trade.role !== "pool" && this.#isTracked(trade.wallet)) {
         momentAt(Math.floor(trade.index / PLACES)).trades.push(trade)
       }
     }
     for (const transaction of transactions) {
-      if (transaction.changes.some(({ owner }) => this.#sources.isTracked(owner))) {
+      if (transaction.changes.some(({ owner }) => this.#isTracked(owner))) {
         momentAt(transaction.index).transaction = transaction
       }
     }

@@ -28,7 +28,7 @@ export interface Asked {
 
 /** How what some wallets hold stands. */
 export interface Standing {
-  /** Positions, those of the wallet that acted last first, and of each the one that traded last first. */
+  /** Positions, the one that traded last first. */
   readonly pnl: ReadonlyArray<PnlBody>
   /** One for each wallet, in the order asked. */
   readonly summaries: ReadonlyArray<PnlSummaryBody>
@@ -44,8 +44,11 @@ export interface FeedHealth {
 
 /** Who is told of what happens, by the writer itself: it must not wait, and not throw. */
 export interface LiveFollower {
-  /** Whether anyone listens to the wallet. What nobody listens to is not made. */
-  readonly wants: (wallet: Address) => boolean
+  /**
+   * Whether anyone listens to the wallet; with `sinceMs`, whether one does who tracks it from that second on. What nobody
+   * listens to is not made.
+   */
+  readonly wants: (wallet: Address, sinceMs?: number) => boolean
   /** Everything of one moment: per wallet by slot and index, a trade before what it causes. */
   readonly take: (events: ReadonlyArray<LiveEvent>, nowMs: number) => void
   /** Something was missed: whatever was told before has to be told anew. */
@@ -63,8 +66,8 @@ export class TrackerFeed extends Context.Service<
     health(nowMs: number): FeedHealth
     /** The newest trades of these wallets together, at most so many of each. Newest first. */
     newestOf(asked: ReadonlyArray<Asked>, each: number, limit: number): ReadonlyArray<TrackerTrade>
-    /** At most so many positions at the marks of now, by the trades seen since anyone tracks their wallets. */
-    standingOf(wallets: ReadonlyArray<Address>, limit: number, nowMs: number): Standing
+    /** At most so many positions at the marks of now, by the trades of each wallet since its moment, a whole second. */
+    standingOf(asked: ReadonlyArray<Asked>, limit: number, nowMs: number): Standing
     /** Wallets that did something, each once a block, from the moment of subscription. */
     readonly activity: Stream.Stream<{ readonly wallet: Address; readonly atMs: number }>
     /** Tells the follower until the scope closes. */
@@ -82,16 +85,16 @@ export class TrackerFeed extends Context.Service<
       const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
       const followers = new Set<LiveFollower>()
       const books = new TrackerBooks({
-        isTracked: (wallet) => watched.has(wallet),
+        sincesOf: (wallet) => watched.sincesOf(wallet),
         tokenOf: (mint) => tokens.read(mint),
         pricesAt: (nowMs) => prices.at(nowMs),
         commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
       })
       let newestMs: number | null = null
 
-      const wants = (wallet: Address) => {
+      const wants = (wallet: Address, sinceMs?: number) => {
         for (const follower of followers) {
-          if (follower.wants(wallet)) {
+          if (follower.wants(wallet, sinceMs)) {
             return true
           }
         }
@@ -105,7 +108,7 @@ export class TrackerFeed extends Context.Service<
 
       const concerning = Effect.fnUntraced(function* ({ transactions }: PricedBatch) {
         const found: Array<BlockTransaction> = []
-        if (watched.wallets().size > 0) {
+        if (watched.size() > 0) {
           yield* visitTransactions(transactions, (transaction) => {
             if (transaction.changes.some(({ owner }) => watched.has(owner))) {
               found.push(transaction)
@@ -148,7 +151,7 @@ export class TrackerFeed extends Context.Service<
         tradesOf: (asked, limit) => books.tradesOf(asked, limit),
         lastEventAtMs: (wallet) => books.lastEventAtMs(wallet),
         newestOf: (asked, each, limit) => books.newestOf(asked, each, limit),
-        standingOf: (wallets, limit, nowMs) => books.standingOf(wallets, limit, nowMs),
+        standingOf: (asked, limit, nowMs) => books.standingOf(asked, limit, nowMs),
         health: (nowMs) => ({
           ingestLagMs: newestMs === null ? null : Math.max(0, nowMs - newestMs),
           heardAtMs: tape.heardAtMs()

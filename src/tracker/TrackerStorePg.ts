@@ -78,14 +78,14 @@ const make = Effect.gen(function* () {
     const { accountId, wallet } = tracking
     const groupId = tracking.groupId ?? MAIN_GROUP
     const nowMs = yield* now
-    const { isNew, revision } = yield* change(
+    const { addedAtMs, isNew, revision } = yield* change(
       accountId,
       Effect.gen(function* () {
-        const { isChanged, isNew } = yield* table.put(tracking, groupId, nowMs)
-        return { isNew, revision: isChanged ? yield* table.revise(accountId) : null }
+        const { isChanged, ...put } = yield* table.put(tracking, groupId, nowMs)
+        return { ...put, revision: isChanged ? yield* table.revise(accountId) : null }
       })
     )
-    watchList.add(wallet)
+    watchList.add({ wallet, addedAtMs })
     tell(accountId, revision)
     return { groupId, isNew }
   })
@@ -135,10 +135,7 @@ const make = Effect.gen(function* () {
         })
       )
     )
-    watchList.replace(
-      rows.map(({ wallet }) => wallet),
-      since
-    )
+    watchList.replace(rows, since)
   })
 
   /** Hears of what other processes did, and brings the list of watched wallets up to date when anything was. */

@@ -1,6 +1,6 @@
 import type { Address } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/TapeTrade.ts"
-import { TRADES_PER_WALLET, WalletLedger } from "./WalletLedger.ts"
+import { type PnlBook, TRADES_PER_WALLET, WalletLedger } from "./WalletLedger.ts"
 
 /** How many trades are held for all wallets together. */
 export const MOST_TRADES = 400_000
@@ -37,9 +37,14 @@ export class WalletLedgers {
     return ledger
   }
 
-  /** Writes a trade down. */
-  add(ledger: WalletLedger, trade: TapeTrade): ReturnType<WalletLedger["add"]> {
-    const held = ledger.add(trade)
+  /** Whether the book is still kept. */
+  holds(book: PnlBook): boolean {
+    return this.#ledgers.get(book.wallet)?.books.get(book.sinceMs) === book
+  }
+
+  /** Writes a trade down, also in the books of these beginnings. */
+  add(ledger: WalletLedger, trade: TapeTrade, sinces: Iterable<number>): ReturnType<WalletLedger["add"]> {
+    const held = ledger.add(trade, sinces)
     this.#turns.push(ledger)
     if (ledger.trades.length > TRADES_PER_WALLET) {
       ledger.dropTrade()
@@ -49,10 +54,12 @@ export class WalletLedgers {
     return held
   }
 
-  /** Forgets every wallet of which this is not true. */
-  keep(isKept: (wallet: Address) => boolean): void {
-    for (const wallet of this.#ledgers.keys()) {
-      if (!isKept(wallet)) {
+  /** Forgets every wallet that nobody tracks since any moment, and of the others the books that nobody reads. */
+  keep(sincesOf: (wallet: Address) => ReadonlySet<number>): void {
+    for (const [wallet, ledger] of this.#ledgers) {
+      const sinces = sincesOf(wallet)
+      ledger.keepBooks(sinces)
+      if (sinces.size === 0) {
         this.#ledgers.delete(wallet)
       }
     }

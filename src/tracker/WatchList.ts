@@ -1,5 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { Address } from "../domain/Address.ts"
+import { secondOf } from "./overview.ts"
+
+/** That some account tracks a wallet, and since when. */
+export interface Watch {
+  readonly wallet: Address
+  readonly addedAtMs: number
+}
 
 /**
  * Every wallet that any account tracks, in memory, for those who see each block. A wallet is here before its account is
@@ -10,12 +17,14 @@ export class WatchList extends Context.Service<
   {
     /** Whether anybody tracks the wallet. */
     has(wallet: Address): boolean
-    /** The list as it is now. It changes under its reader: copy what has to stay. */
-    wallets(): ReadonlySet<Address>
+    /** From which seconds on accounts track the wallet, in milliseconds: one for all who began in the same second. */
+    sincesOf(wallet: Address): ReadonlySet<number>
+    /** How many wallets are tracked. */
+    size(): number
     /** Puts a wallet on the list. For the store that keeps it true. */
-    add(wallet: Address): void
+    add(watch: Watch): void
     /** Puts others in place of the whole list. What was added after `since`, a `mark()`, stays. */
-    replace(wallets: Iterable<Address>, since: number): void
+    replace(watches: Iterable<Watch>, since: number): void
     /** A moment in the life of the list. */
     mark(): number
   }
@@ -23,31 +32,34 @@ export class WatchList extends Context.Service<
   static readonly layer: Layer.Layer<WatchList> = Layer.effect(
     WatchList,
     Effect.sync(() => {
-      let listed = new Set<Address>()
+      let listed = new Map<Address, Set<number>>()
       let moment = 0
-      // When each wallet was last added; what the store says from before that moment does not take it away.
-      const added = new Map<Address, number>()
+      // What was added when; what the store says from before that moment does not take it away. The oldest is first.
+      let added: Array<{ readonly watch: Watch; readonly at: number }> = []
+
+      const put = (list: Map<Address, Set<number>>, { addedAtMs, wallet }: Watch) =>
+        list.set(wallet, (list.get(wallet) ?? new Set<number>()).add(secondOf(addedAtMs)))
 
       return WatchList.of({
         has: (wallet) => listed.has(wallet),
-        wallets: () => listed,
-        add: (wallet) => {
-          added.set(wallet, ++moment)
-          listed.add(wallet)
+        sincesOf: (wallet) => listed.get(wallet) ?? NEVER,
+        size: () => listed.size,
+        add: (watch) => {
+          added.push({ watch, at: ++moment })
+          put(listed, watch)
         },
-        replace: (wallets, since) => {
-          const next = new Set(wallets)
-          for (const [wallet, at] of added) {
-            if (at > since) {
-              next.add(wallet)
-            } else {
-              added.delete(wallet)
-            }
+        replace: (watches, since) => {
+          added = added.filter(({ at }) => at > since)
+          listed = new Map()
+          for (const watch of watches) {
+            put(listed, watch)
           }
-          listed = next
+          added.forEach(({ watch }) => put(listed, watch))
         },
         mark: () => moment
       })
     })
   )
 }
+
+const NEVER: ReadonlySet<number> = new Set()

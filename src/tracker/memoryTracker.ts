@@ -69,7 +69,7 @@ export const makeMemoryTracker = Effect.gen(function* () {
       tracking
     )
     wallets.set(wallet, after)
-    watchList.add(wallet)
+    watchList.add(after)
     if (before === undefined || !isSame(before, after)) {
       PubSub.publishUnsafe(changed, accountId)
     }
@@ -79,7 +79,7 @@ export const makeMemoryTracker = Effect.gen(function* () {
   const takeOut = (accountId: string, wallet: Address): boolean => {
     const wasThere = accounts.get(accountId)?.wallets.delete(wallet) === true
     if (wasThere) {
-      const watched = Array.from(accounts.values()).flatMap(({ wallets }) => Array.from(wallets.keys()))
+      const watched = Array.from(accounts.values()).flatMap(({ wallets }) => Array.from(wallets.values()))
       watchList.replace(watched, watchList.mark())
       PubSub.publishUnsafe(changed, accountId)
     }

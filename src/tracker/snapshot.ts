@@ -1,7 +1,7 @@
 /** How everything stands that a stream is about. */
 import type { LiveGap, SnapshotBody, SnapshotReason } from "../domain/LiveFrame.ts"
 import type { LiveStream } from "./LiveStream.ts"
-import { statusOf, withActivity } from "./overview.ts"
+import { secondOf, statusOf, withActivity } from "./overview.ts"
 import type { TrackerFeed } from "./TrackerFeed.ts"
 
 /** Where a snapshot is taken from. */
@@ -14,9 +14,6 @@ export interface SnapshotCause {
   readonly gap: LiveGap | null
 }
 
-/** The first block time that counts as after the adding: block times are whole seconds. */
-export const sinceMs = (addedAtMs: number): number => addedAtMs - (addedAtMs % 1000)
-
 const EACH = 20
 const MOST = 200
 
@@ -28,12 +25,8 @@ export const snapshotOf = (
   nowMs: number
 ): SnapshotBody => {
   const wallets = stream.items.map((item) => withActivity(item, feed.lastEventAtMs(item.wallet)))
-  const asked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: sinceMs(addedAtMs) }))
-  const { pnl, summaries } = feed.standingOf(
-    wallets.map(({ wallet }) => wallet),
-    MOST,
-    nowMs
-  )
+  const asked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: secondOf(addedAtMs) }))
+  const { pnl, summaries } = feed.standingOf(asked, MOST, nowMs)
   return {
     streamId: stream.grant.streamId,
     ...cause,

@@ -24,7 +24,9 @@ const decodeWallets = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ ...wallet, groups: Schema.NonEmptyArray(GroupId) }))
 )
 
-const decodeAddresses = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ wallet: Address })))
+const decodeWatches = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ wallet: Address, addedAtMs: TrackedWallet.fields.addedAtMs }))
+)
 const decodeRevisions = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ accountId: Schema.String, revision: Schema.String }))
 )
@@ -35,6 +37,7 @@ const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 a
 /** The queries. What changes an account runs in a transaction and begins with `hold`. */
 export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
   const groupColumns = sql.literal(`group_id, name, is_main, ${ms("created_at")}`)
+  const watchColumns = sql.literal(`wallet, ${ms("added_at")}`)
   const walletColumns = sql.literal(`w.wallet, label, emoji, notes, ${ms("added_at")}, ${ms("last_event_at")}`)
 
   /** Holds the account until the transaction ends, made with its Main group if it is new. */
@@ -108,15 +111,17 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     insertGroup: (accountId: string, { createdAtMs, ...kept }: KeptGroup) =>
       sql`insert into tracker_groups ${sql.insert({ accountId, ...kept, createdAt: PgTypes.timestamptz(createdAtMs) })}`,
 
-    /** Whether the wallet is new in the group, and whether anything has changed at all. */
+    /** Whether the wallet is new in the group, whether anything has changed at all, and since when it is tracked. */
     put: Effect.fnUntraced(function* (tracking: Tracking, groupId: GroupId, nowMs: number) {
       const { accountId, emoji = null, label = null, notes = null, wallet } = tracking
       const known = yield* sql`select from tracker_groups where account_id = ${accountId} and group_id = ${groupId}`
       if (known.length === 0) {
         return yield* new UnknownGroup({ groupId })
       }
-      const tracked = yield* sql`select from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
-      if (tracked.length === 0) {
+      const [tracked] = yield* decodeWatches(
+        yield* sql`select ${watchColumns} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
+      )
+      if (tracked === undefined) {
         yield* claimPlace(accountId)
         const row = { accountId, wallet, label, emoji, notes, addedAt: PgTypes.timestamptz(nowMs) }
         yield* sql`insert into tracked_wallets ${sql.insert(row)}`
@@ -126,7 +131,8 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
         insert into tracked_wallet_groups ${sql.insert({ accountId, wallet, groupId })}
         on conflict do nothing returning seq
       `
-      return { isNew: joined.length > 0, isChanged: joined.length > 0 || isDescribed }
+      const isNew = joined.length > 0
+      return { isNew, isChanged: isNew || isDescribed, addedAtMs: tracked?.addedAtMs ?? nowMs }
     }),
 
     takeOut: (accountId: string, wallet: Address) =>
@@ -146,8 +152,8 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
           and (last_event_at is null or last_event_at < seen.at)
       `,
 
-    /** Every wallet that anybody tracks. */
-    watched: Effect.flatMap(sql`select distinct wallet from tracked_wallets`, decodeAddresses),
+    /** Every wallet that anybody tracks, once for each account. */
+    watched: Effect.flatMap(sql`select ${watchColumns} from tracked_wallets`, decodeWatches),
 
     /** Accounts that changed in the last so many milliseconds of the server's clock, with the revision they have now. */
     changedWithin: (lastMs: number) =>

@@ -12,7 +12,7 @@ import type { TokenState } from "../tokens/TokenShelf.ts"
 import type { Position } from "../wallets/ledger.ts"
 import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull } from "../wallets/pnl.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
-import type { WalletLedger } from "./WalletLedger.ts"
+import type { PnlBook } from "./WalletLedger.ts"
 
 const USD_DIGITS = 9
 const SOL_DIGITS = 9
@@ -104,22 +104,24 @@ const markText = ({ price }: Mark, decimals: number | null): Decimal | null =>
         denominator: price.denominator * tenTo(MICRO_DIGITS)
       })
 
-/** How well the profits of a wallet are known: trades are all that is counted, and only those that were seen. */
-const coverageOf = ({ clipped, gapped }: WalletLedger): Coverage =>
-  incomplete(gapped ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only")
+/** How well the profits in a book are known: trades are all that is counted, and only those that were seen. */
+const coverageOf = ({ clipped, sinceMs }: PnlBook, gapMs: number): Coverage =>
+  incomplete(sinceMs < gapMs ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only")
 
 /** What the position made, as it is told. */
 export const pnlBody = (told: {
-  readonly ledger: WalletLedger
+  readonly book: PnlBook
   readonly position: Position
   readonly mark: Mark
+  /** From before when blocks may be missing, in milliseconds. */
+  readonly gapMs: number
   readonly trigger: PnlBody["trigger"]
   readonly nowMs: number
 }): PnlBody => {
-  const { ledger, mark, nowMs, position, trigger } = told
+  const { book, gapMs, mark, nowMs, position, trigger } = told
   const pnl = pnlOf(position, mark.price)
   return {
-    wallet: ledger.wallet,
+    wallet: book.wallet,
     mint: position.mint,
     realized: usdTextOrNull(pnl.realized),
     unrealized: usdTextOrNull(pnl.unrealized),
@@ -137,19 +139,25 @@ export const pnlBody = (told: {
     open: pnl.open,
     pnlMode: PNL_MODE,
     source: OBSERVED_SOURCE,
-    coverage: coverageOf(ledger),
+    coverage: coverageOf(book, gapMs),
     asOf: nowMs,
     trigger
   }
 }
 
 /** What the wallet made, as it is told. */
-export const pnlSummaryBody = (ledger: WalletLedger, marks: (mint: Mint) => Mark, nowMs: number): PnlSummaryBody => {
+export const pnlSummaryBody = (told: {
+  readonly book: PnlBook
+  readonly marks: (mint: Mint) => Mark
+  readonly gapMs: number
+  readonly nowMs: number
+}): PnlSummaryBody => {
+  const { book, gapMs, marks, nowMs } = told
   const pnl = summaryOf(
-    Array.from(ledger.positions.values(), ({ position }) => ({ position, mark: marks(position.mint).price }))
+    Array.from(book.positions.values(), ({ position }) => ({ position, mark: marks(position.mint).price }))
   )
   return {
-    wallet: ledger.wallet,
+    wallet: book.wallet,
     realized: usdTextOrNull(pnl.realized),
     unrealized: usdTextOrNull(pnl.unrealized),
     total: usdTextOrNull(pnl.total),
@@ -165,7 +173,7 @@ export const pnlSummaryBody = (ledger: WalletLedger, marks: (mint: Mint) => Mark
     winRatePct: pnl.winRatePct,
     pnlMode: PNL_MODE,
     source: OBSERVED_SOURCE,
-    coverage: coverageOf(ledger),
+    coverage: coverageOf(book, gapMs),
     asOf: nowMs
   }
 }

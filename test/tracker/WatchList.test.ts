@@ -8,15 +8,25 @@ const [fern, moss, reed] = [addressOf(1), addressOf(2), addressOf(3)]
 it.effect("is replaced whole, but for what was added since the question was asked", () =>
   Effect.gen(function* () {
     const list = yield* WatchList
-    list.add(fern)
+    list.add({ wallet: fern, addedAtMs: 1000 })
     const since = list.mark()
-    list.add(moss)
+    list.add({ wallet: moss, addedAtMs: 2345 })
+    list.add({ wallet: moss, addedAtMs: 2999 })
     // The answer is from before moss was added, and after fern was removed.
-    list.replace([reed], since)
+    list.replace(
+      [
+        { wallet: reed, addedAtMs: 0 },
+        { wallet: moss, addedAtMs: 1001 }
+      ],
+      since
+    )
     assert.isFalse(list.has(fern))
     assert.isTrue(list.has(moss))
-    assert.deepStrictEqual(list.wallets(), new Set([reed, moss]))
+    assert.isTrue(list.has(reed))
+    assert.deepStrictEqual(Array.from(list.sincesOf(moss)), [1000, 2000])
+    assert.strictEqual(list.sincesOf(fern).size, 0)
+    assert.strictEqual(list.size(), 2)
     list.replace([], list.mark())
-    assert.strictEqual(list.wallets().size, 0)
+    assert.strictEqual(list.size(), 0)
   }).pipe(Effect.provide(WatchList.layer))
 )

@@ -6,6 +6,7 @@ import type { CloseCode, LiveConnection, LiveWire } from "../../src/tracker/Live
 import { copyRest, headOf, type SharedFrame } from "../../src/tracker/liveFrames.ts"
 import { type HubLimits, LiveHub } from "../../src/tracker/LiveHub.ts"
 import type { Grant } from "../../src/tracker/Tickets.ts"
+import { secondOf } from "../../src/tracker/overview.ts"
 import { TrackerBooks } from "../../src/tracker/TrackerBooks.ts"
 import type { FeedHealth } from "../../src/tracker/TrackerFeed.ts"
 import { type Marks, named, pricesOf, START } from "./liveScene.ts"
@@ -69,9 +70,10 @@ export class HubScene {
   nowMs = START
   readonly marks: Marks = { usd: 1n }
   health: FeedHealth = { ingestLagMs: 0, heardAtMs: START }
-  readonly isTracked = new Set<Address>()
+  /** From which seconds on wallets are tracked. */
+  readonly sinces = new Map<Address, Set<number>>()
   readonly books = new TrackerBooks({
-    isTracked: (wallet) => this.isTracked.has(wallet),
+    sincesOf: (wallet) => this.sinces.get(wallet) ?? new Set(),
     tokenOf: () => named,
     pricesAt: (nowMs) => pricesOf(this.marks, nowMs),
     commitment: "confirmed"
@@ -85,26 +87,32 @@ export class HubScene {
         health: () => this.health,
         lastEventAtMs: (wallet) => this.books.lastEventAtMs(wallet),
         newestOf: (asked, each, limit) => this.books.newestOf(asked, each, limit),
-        standingOf: (wallets, limit, nowMs) => this.books.standingOf(wallets, limit, nowMs)
+        standingOf: (asked, limit, nowMs) => this.books.standingOf(asked, limit, nowMs)
       },
       { replayBytes: 64 * 1024 * 1024, sockets: 100, ...limits }
     )
   }
 
+  /** Somebody tracks these wallets. */
+  track(wallets: ReadonlyArray<Address>, addedAtMs = START): void {
+    const sinceMs = secondOf(addedAtMs)
+    wallets.forEach((wallet) => this.sinces.set(wallet, (this.sinces.get(wallet) ?? new Set()).add(sinceMs)))
+  }
+
   /** Connects a reader of these wallets. */
-  connect(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}) {
-    wallets.forEach((wallet) => this.isTracked.add(wallet))
+  connect(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}, addedAtMs = START) {
+    this.track(wallets, addedAtMs)
     const streamId = `str_${++this.#streams}`
     const grant = { keyId: "key_a", accountId: "a", wallets, group: null, control: true, streamId, ...told }
     const wire = new FakeWire()
-    const items = wallets.map((wallet) => tracked(wallet))
+    const items = wallets.map((wallet) => tracked(wallet, { addedAtMs }))
     const connection = this.hub.open(grant, items, wire, this.nowMs)
     return { wire, streamId, connection }
   }
 
   /** Connects a reader that there is room for. */
-  reader(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}) {
-    const { connection, ...rest } = this.connect(wallets, told)
+  reader(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}, addedAtMs = START) {
+    const { connection, ...rest } = this.connect(wallets, told, addedAtMs)
     if (connection === null) {
       throw new Error("no room for a reader")
     }
@@ -113,7 +121,7 @@ export class HubScene {
 
   /** A block happens, and what is due is told. */
   block(batch: PricedBatch): void {
-    const { events } = this.books.apply(batch, this.nowMs, (wallet) => this.hub.wants(wallet))
+    const { events } = this.books.apply(batch, this.nowMs, (wallet, sinceMs) => this.hub.wants(wallet, sinceMs))
     this.hub.take(events, this.nowMs)
     this.#due()
   }
@@ -131,7 +139,7 @@ export class HubScene {
   }
 
   #due(): void {
-    const events = this.books.due(this.nowMs, (wallet) => this.hub.wants(wallet))
+    const events = this.books.due(this.nowMs, (wallet, sinceMs) => this.hub.wants(wallet, sinceMs))
     this.hub.take(events, this.nowMs)
   }
 }

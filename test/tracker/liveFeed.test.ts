@@ -12,7 +12,7 @@ import { eventually } from "../support/tokens.ts"
 import { blockOf, feedOver, timeOf, walletOf } from "./liveScene.ts"
 
 const watch = (...wallets: ReadonlyArray<Address>) =>
-  WatchList.use((list) => Effect.sync(() => wallets.forEach((wallet) => list.add(wallet))))
+  WatchList.use((list) => Effect.sync(() => wallets.forEach((wallet) => list.add({ wallet, addedAtMs: 0 }))))
 
 const asked = (...wallets: ReadonlyArray<Address>) => wallets.map((wallet) => ({ wallet, sinceMs: 0 }))
 
@@ -70,7 +70,7 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
       const feed = yield* TrackerFeed
       yield* happen(blockOf(300, [{ wallet: kept }, { wallet: gone }]))
       const list = yield* WatchList
-      list.replace([kept], list.mark())
+      list.replace([{ wallet: kept, addedAtMs: 0 }], list.mark())
       yield* TestClock.adjust("30 seconds")
       assert.lengthOf(feed.tradesOf(asked(kept), 9).trades, 1)
       assert.lengthOf(feed.tradesOf(asked(gone), 9).trades, 0)
@@ -139,7 +139,7 @@ describe("WalletLedgers", () => {
     for (const [slot, ledger] of [a, b, a, b, b, b].entries()) {
       const [trade] = blockOf(slot, [{ wallet: ledger.wallet }]).trades
       if (trade !== undefined) {
-        ledgers.add(ledger, trade)
+        ledgers.add(ledger, trade, [])
       }
     }
     assert.deepStrictEqual(

@@ -170,7 +170,7 @@ describe("a live stream", () => {
   it("follows the account's list: another snapshot, and from then on the others", () => {
     const scene = new HubScene()
     const { connection, wire } = scene.reader([A])
-    scene.isTracked.add(B)
+    scene.track([B])
     scene.hub.changed(connection.stream, [tracked(B)], scene.nowMs)
     scene.block(blockOf(1, [{ wallet: A }, { wallet: B }]))
     assert.deepStrictEqual(kinds(wire.frames).slice(0, 3), ["snapshot", "snapshot", "trade"])
@@ -180,7 +180,7 @@ describe("a live stream", () => {
 
   it("shows nothing from before the account tracked a wallet", () => {
     const scene = new HubScene()
-    scene.isTracked.add(A)
+    scene.track([A])
     scene.block(blockOf(1, [{ wallet: A }]))
     const grant = { keyId: "k", accountId: "late", wallets: [A], group: null, control: false, streamId: "str_late" }
     const wire = new FakeWire()
@@ -199,7 +199,7 @@ describe("a live stream", () => {
     const scene = new HubScene()
     const wallets = Array.from({ length: 500 }, (_, n) => walletOf(100 + n))
     const deals = wallets.map((wallet, n) => ({ wallet, mint: mintOf(n % 7) }))
-    wallets.forEach((wallet) => scene.isTracked.add(wallet))
+    scene.track(wallets)
     scene.block(blockOf(1, deals))
     scene.block(blockOf(2, deals))
     const { wire } = scene.reader(wallets)

@@ -3,6 +3,7 @@ import { Effect, Exit, type Layer, Stream } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
 import { GroupId, MAIN_GROUP, MAX_TRACKED_WALLETS } from "../../src/domain/Tracker.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { secondOf } from "../../src/tracker/overview.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import { addressOf, at, START } from "../callouts/callouts.ts"
 
@@ -125,6 +126,22 @@ export const trackerStoreContract = <E>(name: string, store: Layer.Layer<Tracker
         assert.isFalse(yield* remove("stranger", addressOf(5)))
         assert.deepStrictEqual((yield* ofAccount("stranger")).wallets, [])
         assert.strictEqual((yield* ofAccount("owner", theirs.groupId)).wallets.length, 1)
+      }).pipe(now)
+    )
+
+    it.effect("says since when each account tracks a wallet, also once more groups have it", () =>
+      Effect.gen(function* () {
+        const store = yield* TrackerStore
+        const list = yield* WatchList
+        yield* add("first", addressOf(1007))
+        const { groupId } = yield* store.createGroup({ accountId: "first", name: "Also" })
+        yield* add("first", addressOf(1007), { groupId }).pipe(at(START + 1500))
+        assert.deepStrictEqual(Array.from(list.sincesOf(addressOf(1007))), [secondOf(START)])
+        yield* add("second", addressOf(1007)).pipe(at(START + 1500))
+        assert.deepStrictEqual(
+          Array.from(list.sincesOf(addressOf(1007))).toSorted((x, y) => x - y),
+          [secondOf(START), secondOf(START + 1500)]
+        )
       }).pipe(now)
     )
 

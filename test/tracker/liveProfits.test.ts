@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import type { PricedBatch } from "../../src/market/TradeTape.ts"
+import { positionsOf } from "../../src/wallets/ledger.ts"
+import { usdTextOrNull } from "../../src/wallets/pnl.ts"
+import { type Heard, HubScene } from "./hubScene.ts"
+import { blockOf, mintOf, START, timeOf, walletOf } from "./liveScene.ts"
+
+const A = walletOf(1)
+const last = (frames: ReadonlyArray<Heard>, type: string) => frames.findLast((frame) => frame.type === type)
+
+/** A scene in which a wallet has bought for two dollars before the second account begins to track it. */
+const trackedTwice = () => {
+  const scene = new HubScene()
+  const early = scene.reader([A])
+  scene.block(blockOf(1, [{ wallet: A, usd: 2 }]))
+  scene.pass(6000)
+  const late = scene.reader([A], { accountId: "b", keyId: "key_b" }, timeOf(10))
+  return { scene, early, late }
+}
+
+describe("profits of a wallet that two accounts track", () => {
+  it("count from where each of them began", () => {
+    const { early, late, scene } = trackedTwice()
+    scene.block(blockOf(20, [{ wallet: A, usd: 5 }]))
+    scene.pass(3000)
+    assert.deepInclude(last(early.wire.frames, "pnl"), { costUsd: "7", buys: 2, holding: "4000000" })
+    assert.deepInclude(last(early.wire.frames, "pnl_summary"), { costUsd: "7", trades: 2 })
+    assert.deepInclude(last(late.wire.frames, "pnl"), { costUsd: "5", buys: 1, holding: "2000000" })
+    assert.deepInclude(last(late.wire.frames, "pnl_summary"), { costUsd: "5", trades: 1 })
+  })
+
+  it("are in no snapshot of the one who began later, nor does a mark that moves tell of them", () => {
+    const { late, scene } = trackedTwice()
+    scene.marks.usd = 3n
+    scene.pass(3000)
+    assert.lengthOf(late.wire.frames, 1)
+    assert.deepInclude(late.wire.frames[0], { pnl: [], trades: [] })
+    const summaries = late.wire.frames[0]?.["summaries"]
+    assert.deepInclude(Array.isArray(summaries) ? summaries[0] : null, { trades: 0, total: "0", positionsOpen: 0 })
+  })
+
+  it("begin anew for who stops tracking it and starts again", () => {
+    const { late, scene } = trackedTwice()
+    scene.block(blockOf(20, [{ wallet: A, usd: 5 }]))
+    scene.sinces.get(A)?.delete(timeOf(10))
+    const again = scene.reader([A], { accountId: "b", keyId: "key_b" }, timeOf(40))
+    scene.hub.closed(late.connection, scene.nowMs)
+    scene.books.forget()
+    scene.block(blockOf(50, [{ wallet: A, usd: 9 }]))
+    scene.pass(3000)
+    assert.deepInclude(last(again.wire.frames, "pnl"), { costUsd: "9", buys: 1 })
+  })
+
+  it("name a gap only to those who tracked it before", () => {
+    const { early, late, scene } = trackedTwice()
+    scene.block(blockOf(11, [], { afterGap: true, timeMs: timeOf(10) }))
+    scene.block(blockOf(20, [{ wallet: A }]))
+    scene.pass(3000)
+    assert.deepStrictEqual(last(early.wire.frames, "pnl")?.["coverage"], { complete: false, reason: "source_gap" })
+    assert.deepStrictEqual(last(late.wire.frames, "pnl")?.["coverage"], {
+      complete: false,
+      reason: "observed_swaps_only"
+    })
+  })
+
+  const Deal = Schema.Struct({
+    isBuy: Schema.Boolean,
+    mint: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })),
+    units: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9_000_000 })),
+    usd: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 900 })))
+  })
+  const deals = Schema.Array(Deal).check(Schema.isMaxLength(40))
+  const beginning = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
+
+  it.effect.prop(
+    "are those of the trades from their second on, whenever they began",
+    [deals, beginning],
+    ([told, slot]) =>
+      Effect.sync(() => {
+        const scene = new HubScene()
+        const sinceMs = timeOf(slot)
+        scene.track([A])
+        const { wire } = scene.reader([A], {}, sinceMs)
+        const batches: ReadonlyArray<PricedBatch> = told.map(({ isBuy, mint, units, usd }, n) =>
+          blockOf(n, [{ wallet: A, mint: mintOf(mint), side: isBuy ? "buy" : "sell", amount: BigInt(units), usd }])
+        )
+        batches.forEach((batch) => scene.block(batch))
+        scene.nowMs = START + 60_000
+        scene.pass(3000)
+        const trades = batches.flatMap((batch) => batch.trades).filter(({ timeMs }) => timeMs >= sinceMs)
+        for (const [mint, position] of positionsOf(trades)) {
+          const pnl = wire.frames.findLast((frame) => frame.type === "pnl" && frame["mint"] === mint)
+          assert.deepInclude(pnl, {
+            realized: usdTextOrNull(position.realizedNanos),
+            costUsd: usdTextOrNull(position.boughtNanos),
+            proceedsUsd: usdTextOrNull(position.proceedsNanos),
+            holding: String(position.held),
+            buys: position.buys,
+            sells: position.sells
+          })
+        }
+        const counted = wire.frames.findLast(({ type }) => type === "pnl_summary")
+        assert.strictEqual(counted?.["trades"] ?? 0, trades.length)
+      })
+  )
+})
