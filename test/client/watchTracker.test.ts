@@ -1,6 +1,7 @@
 /** The listener against the service's own sockets. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { createClient } from "../../src/client/createClient.ts"
 import { FathomError } from "../../src/client/FathomError.ts"
 import type { TrackerEvent } from "../../src/client/TrackerMemory.ts"
@@ -46,7 +47,9 @@ layer(liveService({ keys }))("watchTracker, against the service", (it) => {
       const { told, types } = yield* listening("a")
       yield* until("the snapshot", () => told.length === 1)
       yield* happen(blockOf(1, [{ wallet: A, after: 2_000_000n }]))
-      yield* until("the frames", () => told.length === 5)
+      yield* until("the trade", () => told.length === 3)
+      yield* TestClock.adjust("1 second")
+      yield* until("the figures", () => told.length === 5)
       assert.deepStrictEqual(types(), ["0 snapshot", "1 trade", "2 balance_update", "3 pnl", "4 pnl_summary"])
       assert.strictEqual(told[1]?.type === "trade" && told[1].amount, 2_000_000n)
     })
