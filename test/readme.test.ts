@@ -1,15 +1,17 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Context, Effect, FileSystem, Layer } from "effect"
+import { Clock, Context, Effect, FileSystem, Layer, Schedule } from "effect"
 import { execFile } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { SOL, USDC } from "../src/domain/Address.ts"
 import { QuoteEngine } from "../src/quotes/QuoteEngine.ts"
 import { Listening } from "../src/server/NodeServer.ts"
 import * as SimulatedMarket from "../src/testing/SimulatedMarket.ts"
-import { running, secretOf } from "./support/http.ts"
+import { keyOf, secretOf } from "./support/http.ts"
+import { happen, liveService, trackAll } from "./support/live.ts"
+import { blockOf, walletOf } from "./tracker/liveScene.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8")
@@ -27,6 +29,9 @@ const commands = fences("")
   .flatMap((code) => code.split("\n\n"))
   .filter((code) => code.includes("curl "))
 
+/** Names that look like settings and are not ours: of Node, of its parser and of PostgreSQL. */
+const NOT_OURS = /^(?:ERR|HPE|MODULE|PG)_|^(?:INVALID_REQUEST_PARAMETER|NOT_FOUND)$/u
+
 describe("the readme", () => {
   it("names only commands that the package has", () => {
     const named = [...read("README.md").matchAll(/npm run ([\w:]+)|`(bench:\w+)`/g)].map(
@@ -36,6 +41,22 @@ describe("the readme", () => {
     assert.isAbove(named.length, 5)
     assert.deepStrictEqual(
       named.filter((name) => name === undefined || !(name in scripts)),
+      []
+    )
+  })
+
+  it("has a row for every setting", () => {
+    const sources = globSync("src/**/*.ts", { cwd: root, exclude: ["src/simulator/**"] })
+    const constants = sources.flatMap((path) =>
+      [...read(path).matchAll(/"([A-Z]+(?:_[A-Z]+)+)"/gu)].map(([, name]) => name)
+    )
+    const rows = read("README.md")
+      .split("\n")
+      .filter((line) => line.startsWith("| `"))
+      .join("\n")
+    assert.isAbove(constants.length, 40)
+    assert.deepStrictEqual(
+      constants.filter((name) => name !== undefined && !NOT_OURS.test(name) && !rows.includes(`\`${name}\``)),
       []
     )
   })
@@ -83,10 +104,24 @@ const project = Layer.effect(
   })
 )
 
+/** A tracked wallet that never stops trading. */
+const trading = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const wallet = walletOf(1)
+    yield* trackAll([wallet])
+    let slot = 0
+    const trade = Effect.gen(function* () {
+      yield* happen(blockOf(++slot, [{ wallet }], { timeMs: yield* Clock.currentTimeMillis }))
+    })
+    yield* trade.pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.forkScoped)
+  })
+)
+
 const service = Layer.unwrap(
   Effect.map(Layer.build(SimulatedMarket.layer({ seed: "readme" })), (built) => {
     const shared = Layer.succeedContext(built)
-    return Layer.merge(running({ engine: shared, feed: shared }), shared)
+    const keys = [keyOf("a", { scopes: ["md.read", "tracker.read"] })]
+    return trading.pipe(Layer.provideMerge(liveService({ keys, engine: shared, feed: shared })), Layer.merge(shared))
   })
 )
 
