@@ -17,6 +17,12 @@ import { TopTradersGroup } from "./TopTraders.ts"
 import { TrackingGroup } from "./Tracker.ts"
 import { WalletsGroup } from "./Wallets.ts"
 
+const introduction = `Market data of Solana, answered from memory. Nothing here signs, sends or moves anything.
+
+Send the key as \`Authorization: Bearer svc_...\`. Each key has two budgets, which every answer names in its headers: 120 units of
+reads and 300 of quotes in any 60 seconds. Amounts are atomic units as digits, times are milliseconds since the Unix epoch, and
+what is not known is \`null\`. A refusal is \`{"error":{"code","message","details"},"requestId"}\`.`
+
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
@@ -38,6 +44,7 @@ const contract = HttpApi.make("fathom")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(OpenApi.Title, "Fathom developer API")
   .annotate(OpenApi.Version, "v1")
+  .annotate(OpenApi.Description, introduction)
   .middleware(Refusals)
 
 /** Everything the service promises over HTTP. Handlers, clients and the OpenAPI document all derive from it. */

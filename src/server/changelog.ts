@@ -5,6 +5,14 @@ Changes are additive: fields and endpoints may be added to v1, and what is there
 
 ## v1 (beta)
 
+- Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
+- Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
+- Tracked wallets at \`/api/v1/tracker/wallets\`, what they did at \`snapshot\` and \`trades\`, and what they do over a WebSocket
+  that \`realtime/session\` gives a ticket for.
+- Perps venues compared at \`/api/v1/perps/quote\`; wallets, balances and deposit addresses of the owner at \`/api/v1/account\`.
+- Wallet summaries at \`/api/v1/wallets/summary\`.
+- The market at \`/api/v1/market/chart/{token}\`, \`lighthouse\`, \`overview\`, \`movement\` and \`discovery\`.
+- Tokens at \`/api/v1/tokens/{chain}/{address}\`, with \`risk\`, \`liquidity\` and \`top-traders\`, and \`/api/v1/prices\`.
 - Callouts at \`/api/v1/callouts/feed\` and \`/api/v1/callouts/token/{mint}\`, each with a page for people at \`/c/{id}\`.
 - Routes at \`/api/v1/route\` and the public status of transactions at \`/api/v1/status/{id}\`, both read-only. Spot orders,
   perps orders and collateral rebalance are refused, and say so.
