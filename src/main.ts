@@ -19,7 +19,8 @@ const lastWords = (cause: Cause.Cause<{ readonly _tag: string; readonly message:
   const inner = Predicate.hasProperty(error, "cause") ? error.cause : undefined
   const detail = Predicate.hasProperty(error, "detail") ? `${error._tag}: ${String(error.detail)}` : error._tag
   const said = error.message === "" && inner instanceof Error ? inner.message : error.message
-  return spoken.has(error._tag) ? null : `fathom: ${said === "" ? detail : said.replaceAll(/\s+/gu, " ")}`
+  const plain = said.replaceAll(/\s+/gu, " ").replace(/^SchemaError\((?<issue>.*)\)$/u, "$<issue>")
+  return spoken.has(error._tag) ? null : `fathom: ${said === "" ? detail : plain}`
 }
 
 /** Flags win over the environment, under the same names. */
