@@ -1,4 +1,5 @@
-const PAGE_BITS = 10
+// Large, so that the list of pages stays in the nearest cache. Memory that is never written is never taken.
+const PAGE_BITS = 13
 const PAGE_MASK = 2 ** PAGE_BITS - 1
 const NO_CELLS = new Float64Array(0)
 
@@ -63,8 +64,8 @@ export class Records {
     return this.next - 1 - this.free.length
   }
 
-  /** Bytes of every page, records in use or not. */
-  get bytes(): number {
-    return this.pages.length * 2 ** PAGE_BITS * this.stride * Float64Array.BYTES_PER_ELEMENT
+  /** Bytes in use. */
+  get usedBytes(): number {
+    return this.used * this.stride * Float64Array.BYTES_PER_ELEMENT
   }
 }

@@ -191,7 +191,7 @@ export class Tape {
       candles: this.candles.usedBytes,
       journal: this.journal.usedBytes,
       traders: this.traders.usedBytes,
-      windows: this.windows.records.bytes
+      windows: this.windows.records.usedBytes
     }
   }
 
