@@ -55,12 +55,20 @@ const coveredFrom = (window: ChartWindow, { bars, prevTo, sourceFrom }: ChartFin
   return window.from ?? sourceFrom ?? (first === null ? null : first / 1000)
 }
 
+/** Up to when the bars tell everything: the end of the last one, else that of the window, but nobody has seen what is yet to come. */
+const coveredTo = (window: ChartWindow, lastEndMs: number | null, nowMs: number): number | null => {
+  const end = window.to === null ? null : Math.min(window.to, nextBucket(window.resolution, Math.floor(nowMs / 1000)))
+  return lastEndMs ?? toMs(end)
+}
+
 /** What is told beside the bars. */
 export const chartKnowledge = (window: ChartWindow, found: ChartFindings): ChartKnowledge => {
   const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, status, supply } = found
   const last = bars.at(-1)
   const lastEndMs = last === undefined ? null : nextBucket(window.resolution, last.t / 1000) * 1000
-  const from = coveredFrom(window, found)
+  const fromMs = toMs(coveredFrom(window, found))
+  const untilMs = coveredTo(window, lastEndMs, nowMs)
+  const isCovered = status !== "unavailable" && (fromMs === null || untilMs === null || fromMs < untilMs)
   return {
     observedAtMs,
     status,
@@ -69,8 +77,8 @@ export const chartKnowledge = (window: ChartWindow, found: ChartFindings): Chart
       reason: lacking,
       requestedFromMs: toMs(window.from),
       requestedToMs: toMs(window.to),
-      coveredFromMs: status === "unavailable" ? null : toMs(from),
-      coveredToMs: status === "unavailable" ? null : (lastEndMs ?? toMs(window.to)),
+      coveredFromMs: isCovered ? fromMs : null,
+      coveredToMs: isCovered ? untilMs : null,
       missingBars
     },
     truncated: prevTo !== null,

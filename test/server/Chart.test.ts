@@ -263,6 +263,19 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
+  it.effect("covers nothing of a window from before everything, or of one that is yet to come", () =>
+    Effect.gen(function* () {
+      yield* setSecond(HOUR)
+      const range = Effect.fnUntraced(function* (from: number, to: number) {
+        const { json } = yield* chart(TOKEN, { from: String(MONDAY + from), to: String(MONDAY + to) }, "f")
+        return [json("meta.coverage.coveredFromMs"), json("meta.coverage.coveredToMs")]
+      })
+      assert.deepStrictEqual(yield* range(-7200, -3600), [null, null])
+      assert.deepStrictEqual(yield* range(2 * HOUR, 3 * HOUR), [null, null])
+      assert.deepStrictEqual(yield* range(HOUR, 3 * HOUR), [(MONDAY + HOUR) * 1000, (MONDAY + HOUR + 60) * 1000])
+    })
+  )
+
   it.effect("says where blocks are missing, where the chain is silent, and where fine bars are gone", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
