@@ -66,27 +66,49 @@ export const measured = (
 }
 
 /** The change in percent between two counts or sums; unavailable when either window is not covered or the first is zero. */
-export const changed = (before: bigint, after: bigint, covered: Coverage, life: Lifetime): Scalar => {
-  const change = changeOf({ numerator: before, denominator: 1n }, { numerator: after, denominator: 1n })
-  return measured("percent", change === null ? null : decimalText(change), covered, life)
-}
-
-/** A volume: its known part when some trades had no known value, nothing when none of them had. */
-export const volumeScalar = (
-  sum: { readonly nanos: bigint; readonly trades: number; readonly unpriced: number },
+export const changed = (
+  before: bigint,
+  after: bigint,
   covered: Coverage,
   life: Lifetime,
   lacking: CoverageReason | null = null
 ): Scalar => {
-  const isUnknown = sum.unpriced > 0 && sum.unpriced === sum.trades
-  return measured(
+  const change = changeOf({ numerator: before, denominator: 1n }, { numerator: after, denominator: 1n })
+  return measured("percent", change === null ? null : decimalText(change), covered, life, lacking)
+}
+
+/** A volume, and how many of its trades have no known value. */
+export interface VolumeSum {
+  readonly nanos: bigint
+  readonly trades: number
+  readonly unpriced: number
+}
+
+/** Whether none of the trades had a known value, so that nothing is known of their volume. */
+const isUnknown = ({ trades, unpriced }: VolumeSum): boolean => unpriced > 0 && unpriced === trades
+
+/** The change in percent between two volumes: of their known parts when some trades had no known value. */
+export const volumeChange = (before: VolumeSum, after: VolumeSum, covered: Coverage, life: Lifetime): Scalar => {
+  const lacking = before.unpriced + after.unpriced > 0 ? "mark_unknown" : null
+  return isUnknown(before) || isUnknown(after)
+    ? measured("percent", null, covered, life, lacking)
+    : changed(before.nanos, after.nanos, covered, life, lacking)
+}
+
+/** A volume: its known part when some trades had no known value, nothing when none of them had. */
+export const volumeScalar = (
+  sum: VolumeSum,
+  covered: Coverage,
+  life: Lifetime,
+  lacking: CoverageReason | null = null
+): Scalar =>
+  measured(
     "usd",
-    isUnknown ? null : dollarsText(sum.nanos),
+    isUnknown(sum) ? null : dollarsText(sum.nanos),
     covered,
     life,
     sum.unpriced > 0 ? "mark_unknown" : lacking
   )
-}
 
 /** The worse of two coverages. */
 export const both = (a: Coverage, b: Coverage): Coverage => (a.complete ? b : a)

@@ -2,8 +2,18 @@
 import type { Overview } from "../domain/MarketViews.ts"
 import { decimalText } from "../domain/rational.ts"
 import { type Coverage, type Lifetime, type Scalar } from "../domain/Scalar.ts"
-import { both, changed, changeOf, measured, NOT_CAPTURED, priceRational, volumeScalar } from "./measures.ts"
-import type { ActivityWindow } from "./MarketActivity.ts"
+import {
+  both,
+  changed,
+  changeOf,
+  measured,
+  NOT_CAPTURED,
+  priceRational,
+  volumeChange,
+  volumeScalar,
+  type VolumeSum
+} from "./measures.ts"
+import type { ActivitySums, ActivityWindow } from "./MarketActivity.ts"
 import type { Breadth } from "./TokenRanking.ts"
 import type { TokenWindow } from "./TokenWindows.ts"
 import type { WindowName } from "./windows.ts"
@@ -46,21 +56,25 @@ const solChange = ({ life, now, sol }: OverviewSources): Scalar => {
   return measured("percent", change === null ? null : decimalText(change), now, life)
 }
 
-/** The overview. The count of traders is an estimate, and is partial for that. */
+const volumeOf = (sums: ActivitySums): VolumeSum => ({
+  nanos: sums.buyUsdNanos + sums.sellUsdNanos,
+  trades: sums.buys + sums.sells,
+  unpriced: sums.unpricedBuys + sums.unpricedSells
+})
+
+/** The overview. The count of traders is an estimate, and is partial for that, like what follows from it. */
 export const overview = (sources: OverviewSources): Overview => {
   const { activity, breadth, life, now: covered, solUsd, window } = sources
   const { before, now } = activity
   const compared = both(covered, sources.before)
   const count = (value: number) => measured("count", countText(value), covered, life)
-  const volumeBefore = before.buyUsdNanos + before.sellUsdNanos
-  const volume = now.buyUsdNanos + now.sellUsdNanos
-  const trades = now.buys + now.sells
-  const unpriced = now.unpricedBuys + now.unpricedSells
+  const volume = volumeOf(now)
+  const volumeBefore = volumeOf(before)
   return {
     chain: "solana",
     window,
     activity: {
-      volumeUsd: volumeScalar({ nanos: volume, trades, unpriced }, covered, life),
+      volumeUsd: volumeScalar(volume, covered, life),
       buyVolumeUsd: volumeScalar(
         { nanos: now.buyUsdNanos, trades: now.buys, unpriced: now.unpricedBuys },
         covered,
@@ -71,15 +85,15 @@ export const overview = (sources: OverviewSources): Overview => {
         covered,
         life
       ),
-      trades: count(trades),
+      trades: count(volume.trades),
       buys: count(now.buys),
       sells: count(now.sells),
       traders: measured("count", countText(now.traders), covered, life, "budget")
     },
     change: {
-      volumeChangePct: changed(volumeBefore, volume, compared, life),
-      tradesChangePct: changed(BigInt(before.buys + before.sells), BigInt(trades), compared, life),
-      tradersChangePct: changed(BigInt(before.traders), BigInt(now.traders), compared, life)
+      volumeChangePct: volumeChange(volumeBefore, volume, compared, life),
+      tradesChangePct: changed(BigInt(volumeBefore.trades), BigInt(volume.trades), compared, life),
+      tradersChangePct: changed(BigInt(before.traders), BigInt(now.traders), compared, life, "budget")
     },
     launches: launchesOf(sources),
     breadth: {
