@@ -25,7 +25,9 @@ const watchedOf = (alert: Alert): Watched => ({
   rule: {
     trigger: triggerOf(alert.condition),
     repeats: alert.recurrence === "repeat",
-    cooldownMs: (alert.cooldownSeconds ?? 0) * 1000
+    cooldownMs: (alert.cooldownSeconds ?? 0) * 1000,
+    // Block times are whole seconds.
+    sinceMs: alert.createdAtMs - (alert.createdAtMs % 1000)
   }
 })
 

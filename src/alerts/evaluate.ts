@@ -27,6 +27,8 @@ export interface Rule {
   readonly trigger: Trigger
   readonly repeats: boolean
   readonly cooldownMs: number
+  /** The second in which the alert was made, in milliseconds: of what the chain had before, it never fires. */
+  readonly sinceMs: number
 }
 
 const fractionDigits = (text: string): number => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0)
@@ -126,7 +128,7 @@ export const evaluate = (
 ): Outcome => {
   let outcome: Outcome = { watch, fires: null }
   for (const observation of seen) {
-    if (observation.place >= outcome.watch.mark) {
+    if (observation.place >= outcome.watch.mark && observation.observedAtMs >= rule.sinceMs) {
       const rested = outcome.fires === null && isRested(rule, lastTriggeredAtMs, observation)
       const next = step(rule, outcome.watch, observation, rested)
       outcome = { watch: next.watch, fires: outcome.fires ?? next.fires }

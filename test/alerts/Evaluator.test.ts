@@ -51,6 +51,22 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
+  it.effect("never fires with what the chain had before the alert was made, however late that is heard", () =>
+    Effect.gen(function* () {
+      yield* priced(0, [9])
+      const createdAtMs = (MONDAY + 30) * 1000 + 400
+      yield* set("al_late", { createdAtMs })
+      yield* set("al_change", {
+        createdAtMs,
+        condition: { metric: "change_pct", operator: "rises_by", threshold: "5", windowSeconds: 300 }
+      })
+      yield* priced(29, [11])
+      assert.deepStrictEqual(yield* fired, [])
+      yield* priced(30, [12])
+      assert.include(yield* fired, "al_late 12")
+    }).pipe(Effect.provide(memory()))
+  )
+
   it.effect("leaves alerts on other tokens, and what only wallets count, alone", () =>
     Effect.gen(function* () {
       yield* set("al_other", { mint: mintOf(2) })

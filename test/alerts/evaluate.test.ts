@@ -21,7 +21,8 @@ const COOLDOWN_S = 60
 const ruleOf = (operator: AlertOperator, repeats: boolean): Rule => ({
   trigger: triggerOf({ operator, threshold: String(LEVEL) }),
   repeats,
-  cooldownMs: COOLDOWN_S * 1000
+  cooldownMs: COOLDOWN_S * 1000,
+  sinceMs: 0
 })
 
 const seenAt = (value: number, place: number, second: number): Observation => ({
