@@ -1,11 +1,18 @@
 /** Tokens ranked by what they did in a window. */
 import { Effect } from "effect"
 import { type Excluded, type MovementRank, type MovementRow } from "../domain/MarketViews.ts"
-import type { Rational } from "../domain/rational.ts"
+import { compare, type Rational } from "../domain/rational.ts"
 import type { Coverage } from "../domain/Scalar.ts"
 import { incomplete } from "../domain/Scalar.ts"
 import type { Mint } from "../domain/Address.ts"
-import { isAtLeast, type MeasureSources, measureToken, type Moment, type TokenMeasures } from "./tokenMeasures.ts"
+import {
+  isAtLeast,
+  type MeasureSources,
+  measureToken,
+  type Moment,
+  numberOf,
+  type TokenMeasures
+} from "./tokenMeasures.ts"
 import type { TokenRanking } from "./TokenRanking.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { WindowName } from "./windows.ts"
@@ -72,6 +79,17 @@ const judge = (
   return { row: isUnknown ? "unknownFilter" : lets ? row : null, isDeep }
 }
 
+const NOTHING: Rational = { numerator: 0n, denominator: 1n }
+
+/** The rows by what they say themselves, equals in the order of their mints: trades go on after a ranking is taken. */
+const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): ReadonlyArray<MovementRow> => {
+  const sign = directionOf(rank) === "desc" ? -1 : 1
+  return rows
+    .map((row) => ({ row, value: numberOf(row[scalarOf[rank]]) ?? NOTHING }))
+    .toSorted((a, b) => sign * compare(a.value, b.value) || (a.row.token.address < b.row.token.address ? -1 : 1))
+    .map(({ row }, place) => ({ ...row, rank: place + 1 }))
+}
+
 /**
  * Ranks the tokens that traded in the window, a few at a time so that nobody has to wait for it. A token whose value is
  * not known is left out and counted.
@@ -105,7 +123,7 @@ export const movementView = Effect.fnUntraced(function* (
     ranked = ranking.at(selectors.rank, ++place)
   }
   return {
-    rows,
+    rows: inOrder(rows, selectors.rank),
     excluded,
     coverage: coverage.complete && ranked !== undefined ? incomplete("limit_clipped") : coverage,
     observedAtMs: moment.life.observedAtMs,

@@ -1,6 +1,6 @@
 /** Pages of a pinned view, as they may be told now: what has expired is told without its value. */
 import type { DiscoveryRow, MovementRow } from "../domain/MarketViews.ts"
-import { asOf, type Coverage, type Status } from "../domain/Scalar.ts"
+import { asOf, type Coverage, incomplete, type Status } from "../domain/Scalar.ts"
 import { MEASURE_MS } from "./measures.ts"
 import type { RankedView } from "./movement.ts"
 import type { Pin } from "./PinnedViews.ts"
@@ -12,13 +12,14 @@ export const statusOf = ({ complete, reason }: Coverage): Status =>
 /** A page of a view, and where the next one begins. */
 export const pageOf = <Row>(view: RankedView<Row>, pin: Pin, limit: number, nowMs: number) => {
   const place = pin.place + limit
-  const { coverage, excluded, observedAtMs, rows } = view
+  const { excluded, observedAtMs, rows } = view
+  const coverage = nowMs > observedAtMs + MEASURE_MS ? incomplete("source_stale") : view.coverage
   return {
     data: rows.slice(pin.place, place),
     next: place < rows.length ? { ...pin, place } : null,
     excluded,
     observedAtMs,
-    status: nowMs > observedAtMs + MEASURE_MS ? ("stale" as const) : statusOf(coverage),
+    status: statusOf(coverage),
     coverage
   }
 }

@@ -1,7 +1,7 @@
 /** What is known of one token in one window, number by number. */
 import type { Mint } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
-import { decimalText, multiply, type Rational } from "../domain/rational.ts"
+import { compare, decimalText, multiply, type Rational } from "../domain/rational.ts"
 import { type Coverage, type Lifetime, type Scalar, unavailable } from "../domain/Scalar.ts"
 import type { PoolBook } from "../quotes/PoolBook.ts"
 import { depthOf } from "../tokens/liquidity.ts"
@@ -121,11 +121,17 @@ export const measureToken = (
   }
 }
 
-/** Whether a number is known and at least so much; null when it is not known. */
-export const isAtLeast = ({ value }: Scalar, least: Rational): boolean | null => {
+/** The number that a scalar tells; null when it is not known. */
+export const numberOf = ({ value }: Scalar): Rational | null => {
   if (value === null) {
     return null
   }
   const [whole = "", fraction = ""] = value.split(".")
-  return BigInt(whole + fraction) * least.denominator >= least.numerator * tenTo(fraction.length)
+  return { numerator: BigInt(whole + fraction), denominator: tenTo(fraction.length) }
+}
+
+/** Whether a number is known and at least so much; null when it is not known. */
+export const isAtLeast = (scalar: Scalar, least: Rational): boolean | null => {
+  const number = numberOf(scalar)
+  return number === null ? null : compare(number, least) >= 0
 }

@@ -185,6 +185,26 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
       assert.strictEqual(second.json("data.0.trades.value"), null)
       assert.strictEqual(second.json("data.0.trades.status"), "stale")
       assert.strictEqual(second.json("meta.status"), "stale")
+      assert.deepStrictEqual(second.json("meta.coverage"), { complete: false, reason: "source_stale" })
+    })
+  )
+
+  it.effect("ranks by the numbers that it shows, though trades have come since the second began", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      const late = now + 300
+      const traded = (mint: number, index: number, dollars: bigint) =>
+        at(late, { mint: mintOf(mint), index, volumeUsdNanos: dollars * 10n ** 9n })
+      yield* setSecond(late)
+      yield* tape.apply(block(late, { trades: [traded(1, 1, 9n), traded(2, 2, 5n)] }))
+      const query = { window: "5m", rank: "volume" }
+      assert.deepStrictEqual(order(yield* movement(query, "d")), [1, 2])
+      yield* tape.apply(block(late, { trades: [traded(2, 3, 7n)] }))
+      // Another minimum is another view, of the same second.
+      const answer = yield* movement({ ...query, minVolumeUsd: "1" }, "d")
+      assert.deepStrictEqual(order(answer), [2, 1])
+      assert.strictEqual(answer.json("data.0.rank"), 1)
+      assert.strictEqual(answer.json("data.0.volumeUsd.value"), "12")
     })
   )
 
