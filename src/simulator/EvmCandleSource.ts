@@ -1,8 +1,7 @@
-import { NodeHttpServer } from "@effect/platform-node"
-import { Clock, Config, Context, Effect, Layer, Scope } from "effect"
-import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createServer } from "node:http"
+import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
+import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { evmCandles, evmTokens, evmWidths, type SimEvmToken } from "./evmCandles.ts"
+import { listen } from "./loopback.ts"
 
 const answers = ["ok", "500", "malformed", "frozen", "dated"] as const
 
@@ -76,25 +75,6 @@ const warming = (waitMs: number, isDated: boolean, nowMs: number) =>
       headers: { "retry-after": isDated ? new Date(nowMs + waitMs).toUTCString() : String(Math.ceil(waitMs / 1000)) }
     }
   )
-
-/** Listens on a free port of the loopback interface, and cuts its clients off when the scope closes. */
-const listen = Effect.fnUntraced(function* (
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
-) {
-  // The server waits for its clients when it closes, so they have to be gone before.
-  const serving = yield* Scope.make()
-  const http = createServer()
-  yield* Effect.addFinalizer((exit) =>
-    Effect.suspend(() => {
-      http.closeAllConnections()
-      return Scope.close(serving, exit)
-    })
-  )
-  const options = { port: 0, host: "127.0.0.1", disablePreemptiveShutdown: true }
-  const server = yield* NodeHttpServer.make(() => http, options).pipe(Scope.provide(serving))
-  yield* server.serve(Effect.interruptible(app)).pipe(Scope.provide(serving))
-  return HttpServer.formatAddress(server.address)
-})
 
 /** Longer than anybody waits. */
 const NEVER_MS = 3_600_000

@@ -1,7 +1,5 @@
-import { NodeHttpServer } from "@effect/platform-node"
-import { Clock, Config, Context, Effect, Layer, Redacted, Scope } from "effect"
-import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createServer } from "node:http"
+import { Clock, Config, Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { inventBytes } from "./addresses.ts"
 import {
   type FundingAilment,
@@ -11,6 +9,7 @@ import {
   sound
 } from "./fundingFaults.ts"
 import { balanceOf, catalog, depositOf, NEIGHBOUR, registries, type SimOwned, WELCOME } from "./fundingWorld.ts"
+import { listen } from "./loopback.ts"
 
 /** What a simulated funding service is made of. */
 export interface FundingDeskOptions {
@@ -115,25 +114,6 @@ const answer = (books: Books, { pathname, searchParams }: URL): HttpServerRespon
   }
   return asked["what"] === "balances" ? balances(books, owner, [wallet]) : deposit(books, owner, wallet, searchParams)
 }
-
-/** Listens on a free port of the loopback interface, and cuts its clients off when the scope closes. */
-const listen = Effect.fnUntraced(function* (
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
-) {
-  // The server waits for its clients when it closes, so they have to be gone before.
-  const serving = yield* Scope.make()
-  const http = createServer()
-  yield* Effect.addFinalizer((exit) =>
-    Effect.suspend(() => {
-      http.closeAllConnections()
-      return Scope.close(serving, exit)
-    })
-  )
-  const options = { port: 0, host: "127.0.0.1", disablePreemptiveShutdown: true }
-  const server = yield* NodeHttpServer.make(() => http, options).pipe(Scope.provide(serving))
-  yield* server.serve(Effect.interruptible(app)).pipe(Scope.provide(serving))
-  return HttpServer.formatAddress(server.address)
-})
 
 /** An answer of which the second half is missing. */
 const torn = ({ body, status }: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {

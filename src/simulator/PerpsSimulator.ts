@@ -1,10 +1,10 @@
-import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
-import { Clock, Config, Context, Effect, Layer, Scope } from "effect"
-import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createServer } from "node:http"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
+import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readJson } from "./jsonRpc.ts"
 import { perpsAnswers } from "./perpsAnswers.ts"
 import { makePerpsWorld, type PerpsWorld, perpsVenues, type SimVenue } from "./perpsMarkets.ts"
+import { listen } from "./loopback.ts"
 
 const conditions = ["ok", "down", "dead", "silent", "slow", "malformed", "thin", "stale"] as const
 
@@ -157,24 +157,4 @@ const make = Effect.fnUntraced(function* (
       }),
     asked: () => ({ ...asked })
   })
-})
-
-/** Listens on a free port of the loopback interface until the scope closes; clients that wait are cut off then. */
-const listen = Effect.fnUntraced(function* (
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
-) {
-  // The server waits for its clients when it closes, so they have to be gone before.
-  const serving = yield* Scope.make()
-  const http = createServer()
-  yield* Effect.addFinalizer((exit) =>
-    Effect.suspend(() => {
-      http.closeAllConnections()
-      return Scope.close(serving, exit)
-    })
-  )
-  const options = { port: 0, host: "127.0.0.1", disablePreemptiveShutdown: true }
-  const server = yield* NodeHttpServer.make(() => http, options).pipe(Scope.provide(serving))
-  // The server itself runs an app without a router uninterruptibly.
-  yield* server.serve(Effect.interruptible(app)).pipe(Scope.provide(serving))
-  return HttpServer.formatAddress(server.address)
 })

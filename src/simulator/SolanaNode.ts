@@ -1,13 +1,13 @@
-import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
-import { Duration, Effect, Result, Scope } from "effect"
-import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createServer } from "node:http"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Duration, Effect, Result, type Scope } from "effect"
+import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { accountText, accountTextWith } from "./accountJson.ts"
 import type { Bank, Block } from "./Bank.ts"
 import { type Ailment, type Faults, makeFaults } from "./Faults.ts"
 import { failure, invalidRequest, parseError, readCall, readJson, success } from "./jsonRpc.ts"
 import { answer, type NodeState } from "./rpcMethods.ts"
 import { type Connection, runConnection } from "./Connection.ts"
+import { listen } from "./loopback.ts"
 
 /** A running node. */
 export interface SolanaNode {
@@ -115,28 +115,6 @@ const answerRequest = Effect.fnUntraced(function* (
   }
   const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket"
   return yield* isWebSocket ? connect(request) : post(request, state)
-})
-
-/** Listens on a free port of the loopback interface. `cut` ends what clients keep open. */
-const listen = Effect.fnUntraced(function* (
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>,
-  cut: () => void
-) {
-  // The server waits for its clients when it closes, so they have to be gone before.
-  const serving = yield* Scope.make()
-  const http = createServer()
-  yield* Effect.addFinalizer((exit) =>
-    Effect.suspend(() => {
-      cut()
-      http.closeAllConnections()
-      return Scope.close(serving, exit)
-    })
-  )
-  const options = { port: 0, host: "127.0.0.1", disablePreemptiveShutdown: true }
-  const server = yield* NodeHttpServer.make(() => http, options).pipe(Scope.provide(serving))
-  // The server itself runs an app without a router uninterruptibly.
-  yield* server.serve(Effect.interruptible(app)).pipe(Scope.provide(serving))
-  return HttpServer.formatAddress(server.address)
 })
 
 /** Serves the bank until the scope closes. */

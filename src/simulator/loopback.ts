@@ -1,0 +1,29 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { Effect, Scope } from "effect"
+import { HttpServer, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { createServer } from "node:http"
+
+/**
+ * Listens on a free port of the loopback interface and returns its URL. Clients that wait are cut off when the scope closes;
+ * `cut` ends what they keep open besides.
+ */
+export const listen = Effect.fnUntraced(function* (
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>,
+  cut: () => void = () => undefined
+) {
+  // The server waits for its clients when it closes, so they have to be gone before.
+  const serving = yield* Scope.make()
+  const http = createServer()
+  yield* Effect.addFinalizer((exit) =>
+    Effect.suspend(() => {
+      cut()
+      http.closeAllConnections()
+      return Scope.close(serving, exit)
+    })
+  )
+  const options = { port: 0, host: "127.0.0.1", disablePreemptiveShutdown: true }
+  const server = yield* NodeHttpServer.make(() => http, options).pipe(Scope.provide(serving))
+  // The server itself runs an app without a router uninterruptibly.
+  yield* server.serve(Effect.interruptible(app)).pipe(Scope.provide(serving))
+  return HttpServer.formatAddress(server.address)
+})
