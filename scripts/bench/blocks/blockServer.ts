@@ -45,6 +45,8 @@ const answer = (method: string, params: ReadonlyArray<unknown>): string => {
     }
     case "getFirstAvailableBlock":
       return "0"
+    case "getGenesisHash":
+      return '"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"'
     default:
       return String(state.head)
   }

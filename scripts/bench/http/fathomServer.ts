@@ -1,5 +1,8 @@
-/** `/spot/quote` through the whole stack: the contract, admission, the engine and the edge. */
-import { NodeRuntime } from "@effect/platform-node"
+/**
+ * `/spot/quote` through the whole stack: the contract, admission, the engine and the edge. `fathomServer.ts URL` also reads
+ * the blocks of the node at that address onto the tape.
+ */
+import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { Idempotency } from "../../../src/access/Idempotency.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
@@ -14,11 +17,14 @@ import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { EvmCandles } from "../../../src/market/EvmCandles.ts"
 import { MarketReader } from "../../../src/market/MarketReader.ts"
 import { TopTraders } from "../../../src/market/TopTraders.ts"
+import { TradeFeed } from "../../../src/market/TradeFeed.ts"
+import { TradeStore } from "../../../src/market/TradeStore.ts"
 import { TradeTape } from "../../../src/market/TradeTape.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/server/NodeServer.ts"
 import * as Server from "../../../src/server/Server.ts"
 import { Settings } from "../../../src/server/Settings.ts"
+import * as BlockFeedRpc from "../../../src/solana/BlockFeedRpc.ts"
 import { TransactionStatus } from "../../../src/solana/TransactionStatus.ts"
 import { ActivityReader } from "../../../src/tokens/ActivityReader.ts"
 import { AuditReader } from "../../../src/tokens/AuditReader.ts"
@@ -30,6 +36,7 @@ import { Tickets } from "../../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
+import { blockWorker } from "../../../src/trades/decodeBlock.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
 import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
@@ -37,39 +44,50 @@ import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
 
-const tokensOverMarket = Layer.mergeAll(
-  TokenReader.layer,
-  RiskReader.layer.pipe(Layer.provide(AuditReader.layer))
-).pipe(Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]), Layer.provide(warmMarket))
+const [rpcUrl] = process.argv.slice(2)
 
-const marketWithoutTrades = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
-  Layer.provide([TradeTape.layerManual(), TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]),
+const tape =
+  rpcUrl === undefined
+    ? TradeTape.layerManual()
+    : TradeTape.layer.pipe(
+        Layer.provide([TradeFeed.layerSandbox, TradeStore.layerMemory, PriceBook.layer]),
+        Layer.provide(BlockFeedRpc.layer({ worker: blockWorker, rpcUrl })),
+        Layer.provide([warmMarket, NodeHttpClient.layerUndici])
+      )
+
+const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
+  Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]),
   Layer.provide(warmMarket)
 )
 
-const copyingOverMarket = CopyReader.layer.pipe(
+const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
+  Layer.provide([tape, TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]),
+  Layer.provide(warmMarket)
+)
+
+const copying = CopyReader.layer.pipe(
   Layer.provide([FollowStore.layerMemory, PriceBook.layer, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 
 const alerts = Evaluator.layer.pipe(
   Layer.provideMerge(AlertStore.layerMemory),
-  Layer.provide([TradeTape.layerManual(), TokenBook.layer]),
+  Layer.provide([tape, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 
-const walletsWithoutTrades = WalletReader.layer.pipe(
+const wallets = WalletReader.layer.pipe(
   Layer.provide([
     IdentityStore.layerMemory,
     LedgerReader.layerNone,
     PriceBook.layer,
-    WalletIndex.layerMemory.pipe(Layer.provide(TradeTape.layerManual()))
+    WalletIndex.layerMemory.pipe(Layer.provide(tape))
   ]),
   Layer.provide(warmMarket)
 )
 
-const trackerWithoutTrades = Layer.mergeAll(TrackerStore.layerMemory, TrackerFeed.layer, Tickets.layerMemory).pipe(
-  Layer.provide([WatchList.layer, TradeTape.layerManual(), PriceBook.layer, TokenBook.layer]),
+const tracker = Layer.mergeAll(TrackerStore.layerMemory, TrackerFeed.layer, Tickets.layerMemory).pipe(
+  Layer.provide([WatchList.layer, tape, PriceBook.layer, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 
@@ -85,12 +103,12 @@ const serving = Server.layer.pipe(
     CalloutStore.layerMemory,
     Idempotency.layerMemory,
     alerts,
-    copyingOverMarket,
+    copying,
     warmMarket,
-    tokensOverMarket,
-    trackerWithoutTrades,
-    marketWithoutTrades,
-    walletsWithoutTrades
+    tokens,
+    tracker,
+    market,
+    wallets
   ])
 )
 
