@@ -1,4 +1,5 @@
 /** What a DAMM v2 pool account says: MeteoraAg/damm-v2, programs/cp-amm/src/state/{pool,fee}.rs at a3d3827. */
+import { BPS } from "../domain/units.ts"
 import { readU16, readU32, readU64, readU128 } from "./bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./meteoraFees.ts"
 import type { Volatility, VolatilityRules } from "./meteoraVolatility.ts"
@@ -93,7 +94,6 @@ export interface DammV2State {
 export const COMPOUNDING = 2
 
 const RATE_CAPS = [500_000_000n, 990_000_000n]
-const BPS = 10_000n
 const baseFeeMode = { timeLinear: 0, timeExponential: 1, limiter: 2, marketCapLinear: 3, marketCapExponential: 4 }
 
 const scheduleOf = (data: Uint8Array, exponential: boolean): Schedule => ({

@@ -1,12 +1,11 @@
 /** Swaps of a DAMM v2 pool: MeteoraAg/damm-v2, programs/cp-amm/src/{state/pool.rs,liquidity_handler} at a3d3827. */
 import { MAX_U64 } from "../domain/Amount.ts"
+import { BPS } from "../domain/units.ts"
 import { COMPOUNDING, type DammV2BaseFee, type DammV2State } from "./dammV2State.ts"
 import { minBigInt, squareRoot } from "./integers.ts"
 import { amountA, amountB, priceAfterA, priceAfterB } from "./meteoraCurve.ts"
 import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./meteoraFees.ts"
 import { volatilityAfter, volatilityRate } from "./meteoraVolatility.ts"
-
-const BPS = 10_000n
 
 /** An amount of the input, before its fee or after. */
 interface Charged {

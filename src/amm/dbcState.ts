@@ -1,4 +1,5 @@
 /** What a bonding-curve pool and its config say: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state. */
+import { BPS } from "../domain/units.ts"
 import { readU16, readU32, readU64, readU128 } from "./bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./meteoraFees.ts"
 import type { Volatility, VolatilityRules } from "./meteoraVolatility.ts"
@@ -101,7 +102,6 @@ export interface DbcState {
 /** The highest rate that fees may add up to; the limiter rises to it as well. */
 export const DBC_RATE_CAP = 990_000_000n
 
-const BPS = 10_000n
 const baseFeeMode = { linear: 0, exponential: 1, limiter: 2 }
 
 const baseFeeOf = (config: Uint8Array): DbcBaseFee | Unpriceable => {

@@ -1,6 +1,7 @@
 /** Bins of a DLMM pair: MeteoraAg/dlmm-sdk, commons/src/extensions/{bin,bin_array}.rs at fb02e51. */
 import type { Account } from "../domain/Account.ts"
 import type { Address } from "../domain/Address.ts"
+import { BPS } from "../domain/units.ts"
 import { hasDiscriminator, readI64, readU64, readU128 } from "./bytes.ts"
 import { powerQ64 } from "./powerQ64.ts"
 import type { Unpriceable } from "./Program.ts"
@@ -26,7 +27,6 @@ export const BIN_ARRAY_LENGTH = 10_136
 const DISCRIMINATOR = "5c8e5cdc059446b5"
 
 const ONE = 1n << 64n
-const BPS = 10_000n
 
 /** The array that a bin is in. */
 export const binArrayIndexOf = (binId: number): number => Math.floor(binId / BINS_PER_ARRAY)

@@ -4,6 +4,7 @@
  * MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/{base_fee,state} at b4f9547.
  */
 import { MAX_U64 } from "../domain/Amount.ts"
+import { BPS } from "../domain/units.ts"
 import { ceilDiv, minBigInt, squareRoot } from "./integers.ts"
 import { powerQ64 } from "./powerQ64.ts"
 
@@ -11,7 +12,6 @@ import { powerQ64 } from "./powerQ64.ts"
 export const FEE_DENOMINATOR = 1_000_000_000n
 
 const ONE_Q64 = 1n << 64n
-const BPS = 10_000n
 // Accumulator and bin step are basis points, so a squared product needs 1e20 taken out to become 1e-9.
 const VARIABLE_FEE_SCALE = 100_000_000_000n
 

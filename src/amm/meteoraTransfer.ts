@@ -1,5 +1,6 @@
 /** What Meteora pools need of Token-2022 transfer fees: read only where the pool says the mint may have one. */
 import type { Mint } from "../domain/Address.ts"
+import { BPS } from "../domain/units.ts"
 import { ceilDiv, minBigInt } from "./integers.ts"
 import type { Accounts, Unpriceable } from "./Program.ts"
 import { readMint } from "./tokenAccount.ts"
@@ -22,8 +23,6 @@ export const readMintFees = (accounts: Accounts, mint: Mint, isToken2022: boolea
   const read = readMint(accounts, mint)
   return isFailure(read) ? read : { fees: read.transferFees, slot: read.slot }
 }
-
-const BPS = 10_000n
 
 /** The transfer that lets `amount` arrive, as spl-token-2022 inverts its fee; the smaller of two answers. */
 export const beforeTransfer = (fees: TransferFees | null, amount: bigint, epoch: number): bigint => {

@@ -2,11 +2,11 @@
  * Volatility as DAMM v2 and the bonding curve track it: by square-root price, charged from the value that earlier swaps left.
  * `DynamicFeeStruct` of MeteoraAg/damm-v2 at a3d3827, `VolatilityTracker` of MeteoraAg/dynamic-bonding-curve at b4f9547.
  */
+import { BPS } from "../domain/units.ts"
 import { minBigInt } from "./integers.ts"
 import { variableRate } from "./meteoraFees.ts"
 
 const ONE_Q64 = 1n << 64n
-const BPS = 10_000n
 
 /** How a pool turns price movement into a fee. */
 export interface VolatilityRules {

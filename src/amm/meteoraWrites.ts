@@ -2,6 +2,7 @@
  * Meteora accounts after a swap: the fields that prices depend on, and protocol fees, written over a copy of the bytes before
  * it. What liquidity providers have earned is not followed.
  */
+import { BPS } from "../domain/units.ts"
 import { dammV2At, type DammV2State } from "./dammV2State.ts"
 import { dbcPoolAt, type DbcState } from "./dbcState.ts"
 import { type DbcFill, splitDbcFee } from "./dbcSwap.ts"
@@ -11,8 +12,6 @@ import type { BinFill } from "./dlmmSwap.ts"
 import { readU64 } from "./bytes.ts"
 import type { Volatility } from "./meteoraVolatility.ts"
 import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "./writes.ts"
-
-const BPS = 10_000n
 
 const writeVolatility = (
   data: Uint8Array,

@@ -1,6 +1,7 @@
 /** Pump.fun bonding curves: the program's IDL notes, @pump-fun/pump-sdk 2.0.0, and for 2025-01 the program itself. */
 import type { Account } from "../domain/Account.ts"
 import { type Address, addressToBytes, type Mint, SOL } from "../domain/Address.ts"
+import { BPS } from "../domain/units.ts"
 import { hasDiscriminator, readAddress, readU64 } from "./bytes.ts"
 import { outputFor, refused } from "./constantProduct.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "./Program.ts"
@@ -15,7 +16,6 @@ const dex = "pump-fun-curve"
 const DISCRIMINATOR = "17b7f83760d8ac60"
 /** The first layout. Every field after it was appended later and reads as zero where the account ends before. */
 const FIRST_LENGTH = 49
-const BPS = 10_000n
 /** The supply curves are ranked by, except mayhem ones, which mint more. */
 const COMMON_SUPPLY = 1_000_000_000_000_000n
 

@@ -1,6 +1,7 @@
 /** Fees of the pump programs: schedules from the fee program's FeeConfig, arithmetic as both programs do it. */
 import type { Account } from "../domain/Account.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../domain/Address.ts"
+import { BPS } from "../domain/units.ts"
 import { hasDiscriminator, readU128, readU32, readU64 } from "./bytes.ts"
 import { ceilDiv } from "./integers.ts"
 import type { DeriveAddress, Unpriceable } from "./Program.ts"
@@ -16,7 +17,6 @@ const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
 const SOL_2022 = Address.make("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP")
 const DISCRIMINATOR = "8f3492bbdb7b4c9b"
 
-const BPS = 10_000n
 const at = { flat: 41, tiers: 65 }
 const FEES_LENGTH = 24
 const TIER_LENGTH = 16 + FEES_LENGTH

@@ -1,6 +1,7 @@
 /** PumpSwap: @pump-fun/pump-swap-sdk 1.20.0 (src/sdk/{buy,sell,fees,util}.ts) and pump-fun/pump-public-docs. */
 import type { Account } from "../domain/Account.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
+import { BPS } from "../domain/units.ts"
 import { hasDiscriminator, readAddress, readI128, readU64 } from "./bytes.ts"
 import { outputFor, refused } from "./constantProduct.ts"
 import { ceilDiv } from "./integers.ts"
@@ -30,7 +31,6 @@ const CONFIG_DISCRIMINATOR = "95089ccaa0fcb0d9"
 const FIRST_LENGTH = 211
 /** Mayhem pools are ranked by this supply, whatever has been minted or burnt. */
 const MAYHEM_SUPPLY = 1_000_000_000_000_000n
-const BPS = 10_000n
 
 const at = {
   creator: 11,

@@ -1,4 +1,5 @@
 /** The transfer fee of Token-2022: what a mint withholds from every transfer, by epoch. */
+import { BPS } from "../domain/units.ts"
 
 /** One fee setting of a mint. */
 export interface TransferFee {
@@ -14,8 +15,6 @@ export interface TransferFees {
   readonly older: TransferFee
   readonly newer: TransferFee
 }
-
-const BPS = 10_000n
 
 const feeIn = (fees: TransferFees, epoch: number): TransferFee =>
   BigInt(epoch) >= fees.newer.epoch ? fees.newer : fees.older

@@ -1,6 +1,7 @@
 /** Which trades a callout brought about, told from trades that anybody can see and from links that the application knows. */
 import type { Address, Mint } from "../domain/Address.ts"
 import type { AttributedTrade } from "../domain/Callout.ts"
+import { BPS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/TapeTrade.ts"
 
 /**
@@ -28,8 +29,6 @@ export interface Terms {
   /** Volume that is worth a point. */
   readonly nanosPerPoint: bigint
 }
-
-const BPS = 10_000n
 
 const covers = ({ creatorId, fromMs, mint, untilMs, visitorId }: CalloutLink, trade: TapeTrade): boolean =>
   mint === trade.mint && fromMs <= trade.timeMs && trade.timeMs < untilMs && visitorId !== creatorId

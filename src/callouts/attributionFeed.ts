@@ -1,6 +1,7 @@
 /** Counts trades for callouts as they happen. */
 import { Config, Context, Effect, Layer, Schedule, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
+import { NANOS_PER_USD } from "../domain/units.ts"
 import { TradeTape } from "../market/TradeTape.ts"
 import { attributionOf, type CalloutLink, type Terms } from "./attribution.ts"
 import { CalloutStore } from "./CalloutStore.ts"
@@ -19,8 +20,6 @@ export const linksOf = (links: ReadonlyArray<CalloutLink>): ((wallet: Address) =
   const byWallet = Map.groupBy(links, ({ wallet }) => wallet)
   return (wallet) => byWallet.get(wallet) ?? []
 }
-
-const NANOS_PER_USD = 1_000_000_000n
 
 const terms: Config.Config<Terms> = Config.all({
   creatorBps: Config.Int("CALLOUT_CREATOR_BPS").pipe(Config.withDefault(10)),

@@ -1,9 +1,6 @@
 import { Schema } from "effect"
 import { Address, type Mint } from "./Address.ts"
 
-/** Billionths of a dollar are as fine as sums of callouts get: fraction digits of every `...UsdNanos`. */
-export const USD_DIGITS = 9
-
 /** A callout's id: `co_` and letters of the URL-safe alphabet, at most 64 characters in all. */
 export const CalloutId = Schema.String.check(Schema.isPattern(/^co_[\w-]{1,61}$/u, { expected: "a callout id" }))
 

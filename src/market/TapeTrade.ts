@@ -1,8 +1,5 @@
 import type { Address, Mint } from "../domain/Address.ts"
 
-/** Nano-dollars in a dollar: USD sums are whole numbers of a billionth of a dollar. */
-export const NANOS_PER_USD = 1_000_000_000n
-
 /**
  * What a trade counts for. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: what a whole route gave
  * and took, for the sums of its wallet. `both`: a route of one pool whose two tellings are the same.

@@ -1,9 +1,9 @@
 /** Folds stored bars into the bars of a resolution. Nothing is filled in: a bucket without a trade has no bar. */
 import { quotient } from "../domain/decimal.ts"
+import { NANOS_PER_USD } from "../domain/units.ts"
 import { CLOSE, COUNT, HIGH, LOW, OPEN, START, VOLUME } from "./bar.ts"
 import type { Visit } from "./BarLog.ts"
 import { bucketStart, type Resolution } from "./resolutions.ts"
-import { NANOS_PER_USD } from "./TapeTrade.ts"
 import { addWide, readWide, wideNumber } from "./wide.ts"
 
 /** One candle in USD. Prices are per whole token. */

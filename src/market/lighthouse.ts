@@ -2,9 +2,9 @@
 import type { Lighthouse, MarketRow, MarketStats, WindowCoverage } from "../domain/MarketViews.ts"
 import { type Coverage, incomplete } from "../domain/Scalar.ts"
 import { quotient } from "../domain/decimal.ts"
+import { NANOS_PER_USD } from "../domain/units.ts"
 import type { ActivitySums, ActivityWindow } from "./MarketActivity.ts"
 import type { Market, MarketKey } from "./Markets.ts"
-import { NANOS_PER_USD } from "./TapeTrade.ts"
 import { type WindowName, windowIndex, windowNames } from "./windows.ts"
 
 /** Which windows were fully seen, and which were together with the window of equal length before. */

@@ -2,11 +2,11 @@
 import type { Pool } from "../amm/Program.ts"
 import { SOL, type Mint } from "../domain/Address.ts"
 import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../domain/Quote.ts"
+import { BPS } from "../domain/units.ts"
 import type { MintPools } from "./PoolBook.ts"
 
 /** The service's fee on the SOL leg. */
 const SOL_FEE_BPS = 100n
-const BPS = 10_000n
 
 /** Why this shape of request cannot be served at all, or null. */
 export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | null => {

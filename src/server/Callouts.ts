@@ -10,10 +10,10 @@ import {
   type CalloutPlace,
   type CalloutSort,
   type CalloutStoreUnavailable,
-  isCalloutId,
-  USD_DIGITS
+  isCalloutId
 } from "../domain/Callout.ts"
 import { uiNumber } from "../domain/decimal.ts"
+import { USD_DIGITS } from "../domain/units.ts"
 import { readCursor, type Selectors, writeCursor } from "./cursor.ts"
 
 const instant = (timeMs: number): string => new Date(timeMs).toISOString()

@@ -1,7 +1,8 @@
 /** Share pages as HTML. Whatever a user wrote is text in them and nothing else. */
 import { Hash } from "effect"
-import { type Callout, httpsUrl, USD_DIGITS } from "../domain/Callout.ts"
+import { type Callout, httpsUrl } from "../domain/Callout.ts"
 import { fromAtomic } from "../domain/decimal.ts"
+import { USD_DIGITS } from "../domain/units.ts"
 import { Html, html } from "./html.ts"
 import { cssPath, signPath } from "./shareStyle.ts"
 import { countText, dateText, excerpt, initial, priceText, timeText, usdText, visible } from "./shareText.ts"

@@ -1,6 +1,6 @@
 /** Words, numbers and times as a share page shows them. Amounts are rounded for reading; nothing is computed from them. */
-import { USD_DIGITS } from "../domain/Callout.ts"
 import { uiNumber } from "../domain/decimal.ts"
+import { USD_DIGITS } from "../domain/units.ts"
 
 /** Line ends aside, what cannot be seen and what turns the direction of the text around it. */
 const INVISIBLE = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu

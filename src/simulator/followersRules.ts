@@ -5,13 +5,10 @@ import type { FillReason, NewFollow } from "../domain/Copying.ts"
 import { tenTo, toAtomic } from "../domain/decimal.ts"
 import { decimalText } from "../domain/rational.ts"
 import type { Decimal } from "../domain/Scalar.ts"
+import { BPS, LAMPORTS_PER_SOL, NANOS_PER_USD, USD_DIGITS } from "../domain/units.ts"
 import type { RecordedSwap } from "./Ledger.ts"
 
-const LAMPORTS_PER_SOL = 1_000_000_000n
-const NANOS_PER_USD = 1_000_000_000n
 const NANOS_PER_MICRO = 1000n
-const USD_DIGITS = 9
-const BPS = 10_000n
 
 /** One trade of a token, with its money in lamports and dollars. */
 export interface TokenTrade {
@@ -27,15 +24,15 @@ export interface TokenTrade {
 export const nanosOf = (lamports: bigint, microPerSol: bigint): bigint =>
   (lamports * microPerSol * NANOS_PER_MICRO) / LAMPORTS_PER_SOL
 
-const isMoney = (mint: Mint): boolean => mint === SOL || mint === USDC
+const isSolOrUsdc = (mint: Mint): boolean => mint === SOL || mint === USDC
 
 /** A swap as a trade of a token; null when it only changes money, or no SOL can be had for a dollar. */
 export const tokenTradeOf = (swap: RecordedSwap, microPerSol: bigint): TokenTrade | null => {
   const { amountIn, amountOut, inputMint, outputMint } = swap
-  if (isMoney(inputMint) === isMoney(outputMint) || microPerSol === 0n) {
+  if (isSolOrUsdc(inputMint) === isSolOrUsdc(outputMint) || microPerSol === 0n) {
     return null
   }
-  const side = isMoney(inputMint) ? "buy" : "sell"
+  const side = isSolOrUsdc(inputMint) ? "buy" : "sell"
   const [mint, tokens] = side === "buy" ? [outputMint, amountOut] : [inputMint, amountIn]
   const [money, paid] = side === "buy" ? [inputMint, amountIn] : [outputMint, amountOut]
   const trade = { mint, side, tokens } as const

@@ -7,6 +7,7 @@ import { type Coverage, type Decimal, incomplete } from "../domain/Scalar.ts"
 import type { Signature } from "../domain/Signature.ts"
 import type { BalanceChange } from "../domain/Trade.ts"
 import type { TrackerTrade } from "../domain/Tracker.ts"
+import { USD_DIGITS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenShelf.ts"
 import type { Position } from "../wallets/ledger.ts"
@@ -14,7 +15,6 @@ import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull } from "../wallets/p
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
 import type { PnlBook } from "./WalletLedger.ts"
 
-const USD_DIGITS = 9
 const SOL_DIGITS = 9
 const MICRO_DIGITS = 6
 

@@ -2,13 +2,12 @@
 import { fromAtomic, tenTo } from "../domain/decimal.ts"
 import { decimalText, type Rational } from "../domain/rational.ts"
 import type { Decimal } from "../domain/Scalar.ts"
-import { NANOS_PER_USD } from "../market/TapeTrade.ts"
+import { NANOS_PER_USD, USD_DIGITS } from "../domain/units.ts"
 import type { Position } from "./ledger.ts"
 
 /** How positions of which the cost is unknown are counted: as null, never as an estimate. */
 export const PNL_MODE = "unknown-basis-null"
 
-const USD_DIGITS = 9
 const NANOS_PER_MICRO = 1000n
 
 /** A position and what its mint is worth: micro-dollars for one smallest unit, as `PriceBook` tells it; null when unknown. */

@@ -1,6 +1,7 @@
 /** Trades of wallets, as tests write them. */
 import { Address, addressFromBytes } from "../../src/domain/Address.ts"
-import { NANOS_PER_USD, type TapeTrade } from "../../src/market/TapeTrade.ts"
+import { NANOS_PER_USD } from "../../src/domain/units.ts"
+import type { TapeTrade } from "../../src/market/TapeTrade.ts"
 import type { PricedBatch } from "../../src/market/TradeTape.ts"
 
 export const WALLET = Address.make("B8nmkjxmcUjVxFe65rPx4vVYPhGFUHRZ63BHW8SRD6et")

@@ -1,0 +1,13 @@
+/** How many small units make a large one. */
+
+/** A whole in basis points. */
+export const BPS = 10_000n
+
+/** Decimals of sums of dollars, which are counted in whole nano-dollars. */
+export const USD_DIGITS = 9
+
+/** One dollar, in nano-dollars. */
+export const NANOS_PER_USD = 1_000_000_000n
+
+/** One SOL, in lamports. */
+export const LAMPORTS_PER_SOL = 1_000_000_000n
