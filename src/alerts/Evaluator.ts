@@ -7,7 +7,7 @@ import { TokenBook } from "../tokens/TokenBook.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
 import { type Measure, Metrics, type Reading } from "./Metrics.ts"
-import { type Watched, type WatchGroup, WatchList } from "./WatchList.ts"
+import { AlertIndex, type Watched, type WatchGroup } from "./AlertIndex.ts"
 
 /** Steps that are taken together, and alerts that are read together. */
 const TOGETHER = 1000
@@ -43,7 +43,7 @@ export class Evaluator extends Context.Service<
       const tokens = yield* TokenBook
       const { every, refresh } = yield* settings
       const metrics = new Metrics(tape, tokens)
-      const list = new WatchList()
+      const list = new AlertIndex()
 
       const commit = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
         const moved = yield* untilAnswered(store.advance(steps))

@@ -32,7 +32,7 @@ const watchedOf = (alert: Alert): Watched => ({
 })
 
 /** Every active alert, found by its token. */
-export class WatchList {
+export class AlertIndex {
   private readonly byId = new Map<string, Alert>()
   private readonly byMint = new Map<Mint, Map<string, WatchGroup>>()
 
