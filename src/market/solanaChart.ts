@@ -135,7 +135,8 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
-      observedAtMs: tape.tape.now === 0 ? null : tape.tape.now * 1000,
+      // Blocks may be dated ahead of our clock.
+      observedAtMs: tape.tape.now === 0 || heardAtMs === null ? null : Math.min(tape.tape.now * 1000, heardAtMs),
       supply: mode === "mcap" ? chartSupply(supply) : null,
       nowMs
     })

@@ -276,17 +276,27 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
+  it.effect("was observed when it was heard of, though its block is dated later", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* setSecond(HOUR + 1)
+      yield* tape.apply(block(HOUR + 1, { timeMs: (MONDAY + HOUR + 3) * 1000 }))
+      const { json } = yield* chart(TOKEN, { limit: "1" }, "f")
+      assert.strictEqual(json("meta.observedAtMs"), (MONDAY + HOUR + 1) * 1000)
+    })
+  )
+
   it.effect("says where blocks are missing, where the chain is silent, and where fine bars are gone", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
-      yield* setSecond(HOUR + 31)
+      yield* setSecond(HOUR + 32)
       const silent = yield* chart(TOKEN, { limit: "1" }, "e")
       assert.strictEqual(silent.json("meta.status"), "stale")
       assert.strictEqual(silent.json("meta.coverage.reason"), "source_stale")
       const past = yield* chart(TOKEN, { from: String(MONDAY + 60), to: String(MONDAY + HOUR - 60) }, "e")
       assert.strictEqual(past.json("meta.status"), "known")
 
-      yield* tape.apply(block(HOUR + 31, { afterGap: true }))
+      yield* tape.apply(block(HOUR + 32, { afterGap: true }))
       const gap = yield* chart(TOKEN, { limit: "1" }, "e")
       assert.strictEqual(gap.json("meta.coverage.reason"), "source_gap")
 
