@@ -6,7 +6,7 @@ import { type Coverage, type Lifetime, type Scalar, unavailable } from "../domai
 import type { PoolBook } from "../quotes/PoolBook.ts"
 import { depthOf } from "../tokens/liquidity.ts"
 import type { Prices } from "../tokens/PriceBook.ts"
-import { priceScalar, usdScalar } from "../tokens/scalars.ts"
+import { marketCapScalar, priceScalar, usdScalar } from "../tokens/scalars.ts"
 import { changeOf, measured, priceRational, volumeScalar } from "./measures.ts"
 import type { Supply, TokenSources } from "./tokenRef.ts"
 import { supplyOf } from "./tokenRef.ts"
@@ -63,20 +63,15 @@ export const coverageOf = (tape: TradeTape["Service"], mint: Mint, window: Windo
     : tape.coverageFrom(Math.max(windowStart(tape, window), Math.floor(createdAtMs / 1000) + 1), nowMs)
 }
 
-const marketCap = (price: Rational | null, supply: Supply | null, covered: Coverage, life: Lifetime): Scalar => {
-  if (supply === null) {
-    return unavailable("usd", "supply_unknown")
-  }
-  const value =
-    price === null ? null : multiply(price, { numerator: supply.units, denominator: tenTo(supply.decimals) })
-  return measured(
-    "usd",
-    value === null ? null : decimalText(value),
-    covered,
-    life,
-    value === null ? "mark_unknown" : null
-  )
-}
+const marketCap = (price: Rational, supply: Supply | null, covered: Coverage, life: Lifetime): Scalar =>
+  supply === null
+    ? unavailable("usd", "supply_unknown")
+    : measured(
+        "usd",
+        decimalText(multiply(price, { numerator: supply.units, denominator: tenTo(supply.decimals) })),
+        covered,
+        life
+      )
 
 /** What the pools of a token could pay out; unknown where nobody has loaded them. */
 export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, prices }: Moment): Scalar => {
@@ -90,7 +85,7 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
 /** A price holds while blocks are heard, however long ago the last trade was. */
 const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.tape.now + 1, nowMs)
 
-/** Measures a token. Its price is that of its last trade; what its trades sum up to is what was seen of them. */
+/** Measures a token. Its price is that of its last trade, or of its pools before the first; what its trades sum up to is what was seen of them. */
 export const measureToken = (
   sources: MeasureSources,
   mint: Mint,
@@ -115,7 +110,10 @@ export const measureToken = (
     changePct: measured("percent", change === null ? null : decimalText(change), covered, life),
     volumeUsd: volumeScalar(sum, covered, life, "observed_swaps_only"),
     liquidityUsd: liquidityScalar(sources, mint, moment),
-    marketCapUsd: marketCap(last, supply, heard, life),
+    marketCapUsd:
+      last === null
+        ? marketCapScalar(prices, pooled, supply?.units ?? null, nowMs)
+        : marketCap(last, supply, heard, life),
     trades: measured("count", String(held.trades), covered, life, "observed_swaps_only"),
     traders: measured("count", String(held.traders), covered, life, "observed_swaps_only")
   }

@@ -74,6 +74,8 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
       assert.strictEqual(data[1]?.priceUsd.value, "1")
       assert.strictEqual(data[1]?.marketCapUsd.value, "1000000000")
       assert.strictEqual(data[1]?.holders.status, "unavailable")
+      const { marketCapUsd, priceUsd } = data[2] ?? {}
+      assert.deepStrictEqual([priceUsd?.value, marketCapUsd?.value], ["1", "1000000000"], "nobody has traded it")
       assert.strictEqual(nextCursor, null)
       assert.deepStrictEqual(meta.ranking, { stage: "new", window: "24h", order: "createdAtMs_desc" })
       assert.deepStrictEqual(yield* found({ window: "5m" }), [3, 2])
