@@ -2,7 +2,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Deferred, Duration, Effect, Scope } from "effect"
 import { HttpServerError, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { createServer, type Server } from "node:http"
-import { Server as NetServer } from "node:net"
+import { Server as NetServer, type Socket } from "node:net"
 import { Drain } from "./Drain.ts"
 import { RequestIds } from "./Exchange.ts"
 import type { Handle } from "./expressQuote.ts"
@@ -61,8 +61,22 @@ const closeListener = (server: Server) =>
     })
   })
 
+/**
+ * Cuts connections that never said anything. To Node they are busy, because a request may be on its way, and it would wait
+ * for them as long as for slow headers.
+ */
+const silencer = (server: Server): (() => void) => {
+  const connections = new Set<Socket>()
+  server.on("connection", (socket) => {
+    connections.add(socket)
+    socket.once("close", () => connections.delete(socket))
+  })
+  return () => connections.forEach((socket) => socket.bytesRead === 0 && socket.destroy())
+}
+
 interface Running {
   readonly server: Server
+  readonly cutSilent: () => void
   readonly turnstile: Turnstile
   readonly drain: Drain["Service"]
   readonly settings: SettingsShape
@@ -73,7 +87,7 @@ interface Running {
  * streams say goodbye, so that whatever is on its way still arrives. Then nothing new is let in: connections without a
  * request get a last call, requests finish, and what has not ended at the limit is cut.
  */
-const shutDown = Effect.fnUntraced(function* ({ drain, server, settings, turnstile }: Running) {
+const shutDown = Effect.fnUntraced(function* ({ cutSilent, drain, server, settings, turnstile }: Running) {
   yield* drain.begin
   yield* Effect.logInfo("Draining")
   yield* Effect.sleep(settings.drainQuiet)
@@ -87,6 +101,7 @@ const shutDown = Effect.fnUntraced(function* ({ drain, server, settings, turnsti
   const lastCall = Duration.min(LAST_CALL, settings.drainQuiet)
   yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(lastCall))
   server.closeIdleConnections()
+  cutSilent()
   const rest = Duration.subtract(settings.drainLimit, Duration.sum(settings.drainQuiet, Duration.sum(hold, lastCall)))
   yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(rest))
   server.closeAllConnections()
@@ -121,13 +136,16 @@ export const serve = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
 
   const server = open(settings)
+  const cutSilent = silencer(server)
   // Closes before the server does: what is still running when the time is up is interrupted.
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
   const turnstile = makeTurnstile(express(handle))
   refuseWithEnvelope(server, nextId, turnstile.handle, upgrade)
 
-  yield* Effect.acquireRelease(listen(server, settings), () => shutDown({ drain, server, settings, turnstile }))
+  yield* Effect.acquireRelease(listen(server, settings), () =>
+    shutDown({ cutSilent, drain, server, settings, turnstile })
+  )
   const port = portOf(server)
   return Listening.of({ port, url: `http://${settings.host}:${port}` })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { Agent, get } from "node:http"
+import { connect } from "node:net"
 import { Listening } from "../../src/server/NodeServer.ts"
 import { call, feed, running, secretOf } from "../support/http.ts"
 import { Gate, probing } from "../support/probe.ts"
@@ -132,6 +133,25 @@ describe("a shutdown", () => {
         const { text } = yield* Fiber.join(stream)
         assert.match(text, /data: "?open"?\n\n[^]*data: "?close"?\n\n$/u)
       }).pipe(Effect.provideContext(context))
+    })
+  )
+
+  it.live("does not wait for connections that never said anything", () =>
+    Effect.gen(function* () {
+      const minute = Duration.minutes(1)
+      const settings = { drainQuiet: Duration.millis(50), drainLimit: minute, headersTimeout: minute }
+      const { context, stop } = yield* start(probing({ settings: { ...settings, requestTimeout: minute } }))
+      const { port } = yield* Listening.pipe(Effect.provideContext(context))
+      const silent = connect(port, "127.0.0.1")
+      const closed = Effect.callback<void>((resume) => {
+        silent.once("close", () => resume(Effect.void))
+      })
+      const gone = yield* Effect.forkChild(closed, { startImmediately: true })
+      yield* Effect.callback<void>((resume) => {
+        silent.once("connect", () => resume(Effect.void))
+      })
+      yield* stop
+      yield* Fiber.join(gone)
     })
   )
 
