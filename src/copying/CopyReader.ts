@@ -1,11 +1,10 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import {
   type CopyFill,
   type CopyGrouping,
   type CopySlice,
   type CopyWindow,
-  type FilledCopy,
   type FillSelection,
   type Follow,
   type FollowSelection,
@@ -15,9 +14,10 @@ import {
 import type { CopyPnl, CopyPnlGroup } from "../domain/CopyPnl.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { CopyBook } from "./CopyBook.ts"
 import { copyPnlOf, groupPositions, type Marks, type Span, spanOf } from "./copyPnl.ts"
 import { FollowStore } from "./FollowStore.ts"
-import { type CopyPosition, copyPositions } from "./positions.ts"
+import type { CopyPosition } from "./positions.ts"
 
 /** A fill with what it made. */
 export interface ValuedFill {
@@ -65,6 +65,10 @@ export class CopyReader extends Context.Service<
     pnl(request: CopyPnlRequest): Effect.Effect<CopyPnlSlice, Refusal>
   }
 >()("fathom/copying/CopyReader") {
+  /**
+   * Of accounts whose profits were asked for, the copies are kept in memory, up to half a million in all, so that only new
+   * ones have to be read. The account that was asked about longest ago is given up first.
+   */
   static readonly layer: Layer.Layer<CopyReader, never, FollowStore | PriceBook | TokenBook> = Layer.effect(
     CopyReader,
     Effect.suspend(() => make)
@@ -72,13 +76,63 @@ export class CopyReader extends Context.Service<
 }
 
 /** The end of the window: now, or the newest copy where the chain's clock is ahead of ours. */
-const endOf = (history: ReadonlyArray<FilledCopy>, nowMs: number): number =>
-  history.reduce((end, { atMs }) => Math.max(end, atMs), nowMs)
+const endOf = (positions: ReadonlyArray<CopyPosition>, nowMs: number): number =>
+  positions.reduce((end, { sums }) => Math.max(end, sums.lastAtMs ?? 0), nowMs)
+
+const MOST_COPIES = 500_000
+
+/** One page of the groups, and the place to go on from. */
+const pageOf = (
+  positions: ReadonlyArray<CopyPosition>,
+  span: Span,
+  marks: Marks,
+  { after, groupBy, limit }: CopyPnlRequest
+) => {
+  const groups = groupBy === "none" ? [] : groupPositions(positions, span, groupBy)
+  const rest = groups.filter(([key]) => after === null || key > after.key)
+  const parts = rest.slice(0, limit).flatMap(([key, own]) => {
+    const [first] = own
+    return first === undefined ? [] : [{ key, first, pnl: copyPnlOf(own, span, marks) }]
+  })
+  const last = parts.at(-1)
+  const isMore = last !== undefined && rest.length > limit
+  return { parts, next: isMore ? { throughMs: span.throughMs, key: last.key } : null }
+}
+
+/** Gives the positions of an account, as they are now. */
+const makeBooks = Effect.gen(function* () {
+  const store = yield* FollowStore
+  // The one that was asked about longest ago is first.
+  const books = new Map<string, { readonly book: CopyBook; readonly turn: Semaphore.Semaphore }>()
+
+  const giveUp = () => {
+    let held = books.values().reduce((sum, { book }) => sum + book.size, 0)
+    for (const [accountId, { book }] of books) {
+      if (held <= MOST_COPIES || books.size === 1) {
+        return
+      }
+      books.delete(accountId)
+      held -= book.size
+    }
+  }
+
+  return (accountId: string, followId: string | null) =>
+    Effect.suspend(() => {
+      const entry = books.get(accountId) ?? { book: new CopyBook(accountId, store), turn: Semaphore.makeUnsafe(1) }
+      books.delete(accountId)
+      books.set(accountId, entry)
+      return Effect.map(entry.turn.withPermit(entry.book.catchUp), () => {
+        giveUp()
+        return entry.book.positions(followId)
+      })
+    })
+})
 
 const make = Effect.gen(function* () {
   const store = yield* FollowStore
   const prices = yield* PriceBook
   const tokens = yield* TokenBook
+  const positionsOf = yield* makeBooks
 
   const follow = Effect.fn("CopyReader.follow")(function* (accountId: string, id: string) {
     return (yield* store.find(accountId, id)) ?? (yield* new UnknownFollow())
@@ -92,11 +146,10 @@ const make = Effect.gen(function* () {
     yield* mustKnow(accountId, followId)
     const { next, rows } = yield* store.fills(selection)
     const sold = rows.filter(({ side, status }) => side === "sell" && status === "filled")
-    const history = sold.length === 0 ? [] : yield* store.history({ accountId, of: { positions: sold } })
-    const realized = new Map(
-      copyPositions(history).flatMap(({ copies }) => copies.map((settled) => [settled.copy.id, settled.realized]))
-    )
-    return { rows: rows.map((fill) => ({ fill, realizedNanos: realized.get(fill.id) ?? null })), next }
+    const positions = sold.length === 0 ? [] : yield* positionsOf(accountId, followId)
+    const realizedOf = ({ followId: follow, id, mint }: CopyFill): bigint | null =>
+      positions.find((position) => position.followId === follow && position.mint === mint)?.realizedBy(id) ?? null
+    return { rows: rows.map((fill) => ({ fill, realizedNanos: realizedOf(fill) })), next }
   })
 
   /** What is missing is asked for, so that a later call finds it. */
@@ -125,41 +178,22 @@ const make = Effect.gen(function* () {
       ? symbolOf(mint)
       : Effect.map(store.find(accountId, followId), (found) => found?.leader.label ?? null)
 
-  const groupsOf = Effect.fnUntraced(function* (
-    positions: ReadonlyArray<CopyPosition>,
-    span: Span,
-    marks: Marks,
-    request: CopyPnlRequest
-  ) {
-    const { after, groupBy, limit } = request
-    if (groupBy === "none") {
-      return { groups: [], next: null }
-    }
-    const rest = groupPositions(positions, span, groupBy).filter(([key]) => after === null || key > after.key)
-    const page = rest.slice(0, limit)
-    const groups = yield* Effect.forEach(page, ([key, own]) =>
-      Effect.map(own[0] === undefined ? Effect.succeed(null) : labelOf(own[0], request), (label) => ({
-        key,
-        label,
-        pnl: copyPnlOf(own, span, marks)
-      }))
-    )
-    const last = page.at(-1)
-    const isMore = last !== undefined && rest.length > limit
-    return { groups, next: isMore ? { throughMs: span.throughMs, key: last[0] } : null }
-  })
-
   const pnl = Effect.fn("CopyReader.pnl")(function* (request: CopyPnlRequest) {
     const { accountId, after, followId, window } = request
     yield* mustKnow(accountId, followId)
     const nowMs = yield* Clock.currentTimeMillis
-    const history = yield* store.history({ accountId, of: followId === null ? "all" : { followId } })
+    const known = yield* positionsOf(accountId, followId)
+    const marks = yield* marksOf(known, nowMs)
+    // From here to the last sum nobody else has a turn: the parts are parts of this whole.
     // Every page of the groups has the window of the first.
-    const span = spanOf(window, after?.throughMs ?? endOf(history, nowMs))
-    const positions = copyPositions(history.filter(({ atMs }) => atMs <= span.throughMs))
-    const marks = yield* marksOf(positions, nowMs)
+    const span = spanOf(window, after?.throughMs ?? endOf(known, nowMs))
+    const positions = known.map((position) => position.asOf(span.throughMs))
     const total = copyPnlOf(positions, span, marks)
-    return { ...span, total, ...(yield* groupsOf(positions, span, marks, request)) }
+    const { next, parts } = pageOf(positions, span, marks, request)
+    const groups = yield* Effect.forEach(parts, ({ first, ...part }) =>
+      Effect.map(labelOf(first, request), (label) => ({ ...part, label }))
+    )
+    return { ...span, total, groups, next }
   })
 
   return CopyReader.of({

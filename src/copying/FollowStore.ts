@@ -7,15 +7,24 @@ import type {
   Follow,
   FollowSelection,
   FollowStoreUnavailable,
-  NewFollow,
-  PositionKey
+  NewFollow
 } from "../domain/Copying.ts"
 import { makeMemoryFollows } from "./memoryFollows.ts"
 
-/** Which filled copies of an account are wanted: all, those of one follow, or those of some positions. */
-export interface HistorySelection {
+/** How many copies of a follow were filled. What was counted does not change, and what is new is counted after it. */
+export interface FollowProgress {
+  readonly followId: string
+  /** Another when the follow was forgotten and told again: then nothing that was counted before holds. */
+  readonly generation: string
+  readonly filled: number
+}
+
+/** The filled copies of a follow from the `after + 1`th that was recorded up to the `through`th. */
+export interface TurnSelection {
   readonly accountId: string
-  readonly of: "all" | { readonly followId: string } | { readonly positions: ReadonlyArray<PositionKey> }
+  readonly followId: string
+  readonly after: number
+  readonly through: number
 }
 
 /** Who follows whom, and what was copied. What is written here is told by the application that copies; no call of the API writes. */
@@ -40,8 +49,10 @@ export class FollowStore extends Context.Service<
     follows(selection: FollowSelection): Effect.Effect<CopySlice<Follow>, FollowStoreUnavailable>
     /** One page of fills, those of the leaders' newest trades first. */
     fills(selection: FillSelection): Effect.Effect<CopySlice<CopyFill>, FollowStoreUnavailable>
-    /** Filled copies in the order in which they happened: by slot, then by the slot of the leader's trade, then by id. */
-    history(selection: HistorySelection): Effect.Effect<ReadonlyArray<FilledCopy>, FollowStoreUnavailable>
+    /** How far every follow of the account has come. */
+    progress(accountId: string): Effect.Effect<ReadonlyArray<FollowProgress>, FollowStoreUnavailable>
+    /** Filled copies by the turn in which they were recorded, which need not be the order in which they happened. */
+    inTurn(selection: TurnSelection): Effect.Effect<ReadonlyArray<FilledCopy>, FollowStoreUnavailable>
   }
 >()("fathom/copying/FollowStore") {
   /** Follows held in memory, for tests and for those who embed us. */

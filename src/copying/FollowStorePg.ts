@@ -11,12 +11,12 @@ import {
 } from "../domain/Copying.ts"
 import { bounded } from "../storage/deadline.ts"
 import { makeFillTable } from "./fillTable.ts"
-import { FollowStore, type HistorySelection } from "./FollowStore.ts"
+import { FollowStore, type TurnSelection } from "./FollowStore.ts"
 import { makeFollowTable } from "./followTable.ts"
 
-/** On the path of a request; the whole history of an account is more to read than a page. */
+/** On the path of a request; thousands of copies are more to read than a page. */
 const READ_DEADLINE = Duration.millis(400)
-const HISTORY_DEADLINE = Duration.millis(1500)
+const TURNS_DEADLINE = Duration.millis(1500)
 const WRITE_DEADLINE = Duration.seconds(5)
 
 const away = (cause: unknown) => new FollowStoreUnavailable({ cause })
@@ -26,7 +26,7 @@ const make = Effect.gen(function* () {
   const follows = makeFollowTable(sql)
   const fills = makeFillTable(sql)
   const read = bounded(READ_DEADLINE, away)
-  const readAll = bounded(HISTORY_DEADLINE, away)
+  const readMany = bounded(TURNS_DEADLINE, away)
   const write = bounded(WRITE_DEADLINE, away)
 
   return FollowStore.of({
@@ -45,7 +45,8 @@ const make = Effect.gen(function* () {
     ),
     follows: Effect.fn("FollowStore.follows")((selection: FollowSelection) => read(follows.page(selection))),
     fills: Effect.fn("FollowStore.fills")((selection: FillSelection) => read(fills.page(selection))),
-    history: Effect.fn("FollowStore.history")((selection: HistorySelection) => readAll(fills.history(selection)))
+    progress: Effect.fn("FollowStore.progress")((accountId: string) => read(follows.progress(accountId))),
+    inTurn: Effect.fn("FollowStore.inTurn")((selection: TurnSelection) => readMany(fills.inTurn(selection)))
   })
 })
 

@@ -5,7 +5,8 @@ import type { CopyPnl } from "../domain/CopyPnl.ts"
 import { decimalText, type Rational } from "../domain/rational.ts"
 import { COMPLETE, type Coverage, type CoverageReason, incomplete } from "../domain/Scalar.ts"
 import { PNL_MODE, pnlOf, usdTextOrNull } from "../wallets/pnl.ts"
-import type { CopyPosition, SettledCopy } from "./positions.ts"
+import { type CopyTotals, NO_COPIES, plus } from "./copySums.ts"
+import type { CopyPosition } from "./positions.ts"
 
 /** The window, both ends included, in milliseconds since the Unix epoch. */
 export interface Span {
@@ -39,8 +40,6 @@ export const spanOf = (window: CopyWindow, throughMs: number): Span => ({
 const sumOf = (parts: ReadonlyArray<bigint | null>): bigint | null =>
   parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0n)
 
-const difference = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a - b)
-
 const coverageOf = (basisKnown: boolean, marksKnown: boolean, missing: CoverageReason): Coverage => {
   if (!basisKnown) {
     return incomplete("basis_unknown")
@@ -48,21 +47,18 @@ const coverageOf = (basisKnown: boolean, marksKnown: boolean, missing: CoverageR
   return marksKnown ? COMPLETE : incomplete(missing)
 }
 
-/** Whether a copy belongs to the window. */
-export const isWithin = ({ copy }: SettledCopy, { fromMs, throughMs }: Span): boolean =>
-  (fromMs === null || copy.atMs >= fromMs) && copy.atMs <= throughMs
+const within = ({ sums }: CopyPosition, { fromMs, throughMs }: Span): CopyTotals => sums.within(fromMs, throughMs)
 
 /**
  * What these positions made. Realized, cost and proceeds are those of the sales in the window, unrealized is that of what
  * is held after all copies; so the parts of a whole add up to it.
  */
 export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, marks: Marks): CopyPnl => {
-  const inside = positions.flatMap(({ copies }) => copies.filter((settled) => isWithin(settled, span)))
-  const sales = inside.filter(({ copy }) => copy.side === "sell")
-  const realized = sumOf(sales.map((sale) => sale.realized))
-  const proceeds = sumOf(sales.map((sale) => sale.proceeds))
-  const cost = sumOf(sales.map((sale) => difference(sale.proceeds, sale.realized)))
-  const fees = sumOf(inside.map(({ copy }) => copy.feeUsdNanos))
+  const inside = positions.reduce((sum, position) => plus(sum, within(position, span)), NO_COPIES)
+  const realized = inside.unknownResults === 0 ? inside.realized : null
+  const proceeds = inside.unknownProceeds === 0 ? inside.proceeds : null
+  const cost = realized === null || proceeds === null ? null : proceeds - realized
+  const fees = inside.unknownFees === 0 ? inside.fees : null
   const open = positions.filter(({ position }) => position.held > 0n).map(({ position }) => position)
   const unrealized = sumOf(open.map((position) => pnlOf(position, marks.of(position.mint)).unrealized))
   const basisKnown = realized !== null && fees !== null && open.every(({ costNanos }) => costNanos !== null)
@@ -77,10 +73,10 @@ export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, ma
       realized === null || cost === null || cost <= 0n
         ? null
         : decimalText({ numerator: realized * 100n, denominator: cost }),
-    fills: inside.length,
-    wins: sales.filter((sale) => sale.realized !== null && sale.realized > 0n).length,
-    losses: sales.filter((sale) => sale.realized !== null && sale.realized < 0n).length,
-    unknownBasis: sales.filter((sale) => sale.realized === null).length,
+    fills: inside.fills,
+    wins: inside.wins,
+    losses: inside.losses,
+    unknownBasis: inside.unknownResults,
     openPositions: open.length,
     pnlMode: PNL_MODE,
     coverage: coverageOf(basisKnown, unrealized !== null, marks.missing)
@@ -96,7 +92,7 @@ export const groupPositions = (
   const groups = new Map<string, Array<CopyPosition>>()
   for (const position of positions) {
     const key = groupBy === "follow" ? position.followId : position.mint
-    if (position.position.held > 0n || position.copies.some((settled) => isWithin(settled, span))) {
+    if (position.position.held > 0n || within(position, span).fills > 0) {
       const known = groups.get(key) ?? []
       known.push(position)
       groups.set(key, known)

@@ -12,10 +12,9 @@ import {
   FillSide,
   type FillSelection,
   FollowId,
-  LeaderTrade,
-  type PositionKey
+  LeaderTrade
 } from "../domain/Copying.ts"
-import type { HistorySelection } from "./FollowStore.ts"
+import type { TurnSelection } from "./FollowStore.ts"
 
 /** Some milliseconds of work. */
 const DECODED_AT_ONCE = 250
@@ -125,9 +124,27 @@ const columnsOf = ({ execution, leader, ...fill }: CopyFill) => ({
   feeUsdNanos: digits(execution?.feeUsdNanos)
 })
 
+const FILLED_COLUMNS = `
+  id, follow_id, mint, side, leader_slot::float8, slot::float8,
+  (extract(epoch from executed_at) * 1000)::float8 as at_ms,
+  (case side when 'buy' then out_amount else in_amount end)::text as amount,
+  usd_nanos::text as value_usd_nanos, fee_usd_nanos::text
+`
+
+/** Many rows take long to decode, and others have their turn meanwhile. */
+const filledOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+  const copies: Array<FilledCopy> = []
+  for (let at = 0; at < rows.length; at += DECODED_AT_ONCE) {
+    copies.push(...(yield* decodeFilled(rows.slice(at, at + DECODED_AT_ONCE))))
+    yield* Effect.yieldNow
+  }
+  return copies
+})
+
 /** The queries. `record` runs in a transaction. */
 export const makeFillTable = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
+  const filled = sql.literal(FILLED_COLUMNS)
 
   /** What became of a copy counts once: final fills never change. */
   const count = ({ execution, followId, status }: CopyFill) => {
@@ -140,18 +157,15 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
     `
   }
 
-  const oneOf = (positions: ReadonlyArray<PositionKey>) =>
-    positions.length === 0
-      ? sql`false`
-      : sql`(follow_id, mint) in (${sql.csv(positions.map(({ followId, mint }) => sql`(${followId}, ${mint})`))})`
-
   return {
     record: Effect.fnUntraced(function* (fill: CopyFill) {
-      const [follow] = yield* sql`select account_id from copy_follows where id = ${fill.followId} for update`
-      if (follow === undefined) {
+      const follow = sql`select account_id, filled + 1 as turn from copy_follows where id = ${fill.followId} for update`
+      const [held] = yield* follow
+      if (held === undefined) {
         return false
       }
-      const row = { ...columnsOf(fill), accountId: follow["accountId"] }
+      const turn = fill.status === "filled" ? held["turn"] : null
+      const row = { ...columnsOf(fill), accountId: held["accountId"], turn }
       const { id: _id, followId: _follow, accountId: _account, ...changes } = row
       const written = yield* sql`
         insert into copy_fills ${sql.insert(row)}
@@ -195,23 +209,14 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
       return slice
     }),
 
-    history: Effect.fnUntraced(function* ({ accountId, of }: HistorySelection) {
-      const wanted = of === "all" ? sql`true` : "followId" in of ? sql`follow_id = ${of.followId}` : oneOf(of.positions)
-      const rows = yield* sql`
-        select id, follow_id, mint, side, leader_slot::float8, slot::float8,
-          (extract(epoch from executed_at) * 1000)::float8 as at_ms,
-          (case side when 'buy' then out_amount else in_amount end)::text as amount,
-          usd_nanos::text as value_usd_nanos, fee_usd_nanos::text
-        from copy_fills where account_id = ${accountId} and status = 'filled' and ${wanted}
-        order by copy_fills.slot, copy_fills.leader_slot, id
-      `
-      const history: Array<FilledCopy> = []
-      // A long history takes long to decode, and others have their turn meanwhile.
-      for (let at = 0; at < rows.length; at += DECODED_AT_ONCE) {
-        history.push(...(yield* decodeFilled(rows.slice(at, at + DECODED_AT_ONCE))))
-        yield* Effect.yieldNow
-      }
-      return history
-    })
+    inTurn: ({ accountId, after, followId, through }: TurnSelection) =>
+      Effect.flatMap(
+        sql`
+          select ${filled} from copy_fills
+          where account_id = ${accountId} and follow_id = ${followId} and turn > ${after} and turn <= ${through}
+          order by turn
+        `,
+        filledOf
+      )
   }
 }

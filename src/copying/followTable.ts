@@ -64,6 +64,10 @@ const followOf = (row: typeof Row.Type): Follow => ({
   stoppedAtMs: row.stoppedAtMs
 })
 
+const decodeProgress = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ followId: Schema.String, generation: Schema.String, filled: Schema.Int }))
+)
+
 const digits = (amount: bigint | null): string | null => amount?.toString() ?? null
 
 const columnsOf = ({ accountId, filters, id, leader, ownedWallet, sizing, ...rest }: NewFollow) => ({
@@ -118,6 +122,14 @@ export const makeFollowTable = (sql: SqlClient.SqlClient) => {
       const [row] = yield* decodeRows(rows)
       return row === undefined ? null : followOf(row)
     }),
+
+    progress: (accountId: string) =>
+      Effect.flatMap(
+        sql`
+          select id as follow_id, generation::text, filled::float8 from copy_follows where account_id = ${accountId}
+        `,
+        decodeProgress
+      ),
 
     page: Effect.fnUntraced(function* ({ accountId, after, limit, status }: FollowSelection) {
       const rest =

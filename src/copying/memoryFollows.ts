@@ -10,8 +10,8 @@ import {
   type FollowSelection,
   NewFollow
 } from "../domain/Copying.ts"
-import type { HistorySelection } from "./FollowStore.ts"
-import { filledCopyOf, inOrder } from "./filledCopy.ts"
+import type { FollowProgress, TurnSelection } from "./FollowStore.ts"
+import { filledCopyOf } from "./filledCopy.ts"
 
 const comesAfter = (row: CopyPlace, place: CopyPlace): boolean =>
   row.atMs < place.atMs || (row.atMs === place.atMs && row.id < place.id)
@@ -42,6 +42,9 @@ const chosen = (fill: CopyFill, { followId, mint, sinceMs, status, untilMs }: Fi
 export const makeMemoryFollows = () => {
   const told = new Map<string, NewFollow>()
   const fills = new Map<string, CopyFill>()
+  // Of each follow, when it was told first, and its copies in the order in which they were filled.
+  const turns = new Map<string, { readonly generation: string; readonly copies: Array<FilledCopy> }>()
+  let generations = 0
 
   const ofAccount = (accountId: string): ReadonlyArray<CopyFill> =>
     Array.from(fills.values()).filter(({ followId }) => told.get(followId)?.accountId === accountId)
@@ -63,6 +66,9 @@ export const makeMemoryFollows = () => {
       return false
     }
     told.set(follow.id, { ...follow, createdAtMs: before?.createdAtMs ?? follow.createdAtMs })
+    if (before === undefined) {
+      turns.set(follow.id, { generation: String(++generations), copies: [] })
+    }
     return true
   }
 
@@ -73,6 +79,10 @@ export const makeMemoryFollows = () => {
       return false
     }
     fills.set(fill.id, fill)
+    const filled = filledCopyOf(fill)
+    if (filled !== null) {
+      turns.get(fill.followId)?.copies.push(filled)
+    }
     return true
   }
 
@@ -82,6 +92,7 @@ export const makeMemoryFollows = () => {
     )
     for (const { id } of gone) {
       told.delete(id)
+      turns.delete(id)
     }
     for (const { followId, id } of fills.values()) {
       if (!told.has(followId)) {
@@ -90,20 +101,13 @@ export const makeMemoryFollows = () => {
     }
   }
 
-  const history = ({ accountId, of }: HistorySelection): ReadonlyArray<FilledCopy> => {
-    const isWanted = ({ followId, mint }: FilledCopy): boolean => {
-      if (of === "all") {
-        return true
-      }
-      return "followId" in of
-        ? of.followId === followId
-        : of.positions.some((position) => position.followId === followId && position.mint === mint)
-    }
-    return ofAccount(accountId)
-      .flatMap((fill) => filledCopyOf(fill) ?? [])
-      .filter(isWanted)
-      .toSorted(inOrder)
-  }
+  const progress = (accountId: string): ReadonlyArray<FollowProgress> =>
+    Array.from(turns)
+      .filter(([followId]) => told.get(followId)?.accountId === accountId)
+      .map(([followId, { copies, generation }]) => ({ followId, generation, filled: copies.length }))
+
+  const inTurn = ({ accountId, after, followId, through }: TurnSelection): ReadonlyArray<FilledCopy> =>
+    told.get(followId)?.accountId === accountId ? (turns.get(followId)?.copies.slice(after, through) ?? []) : []
 
   return {
     recordFollow: Effect.fn("FollowStore.recordFollow")((follow: NewFollow) =>
@@ -137,6 +141,7 @@ export const makeMemoryFollows = () => {
         return pageOf(own, ({ id, leader }) => ({ atMs: leader.atMs, id }), selection)
       })
     ),
-    history: Effect.fn("FollowStore.history")((selection: HistorySelection) => Effect.sync(() => history(selection)))
+    progress: Effect.fn("FollowStore.progress")((accountId: string) => Effect.sync(() => progress(accountId))),
+    inTurn: Effect.fn("FollowStore.inTurn")((selection: TurnSelection) => Effect.sync(() => inTurn(selection)))
   }
 }

@@ -1,6 +1,9 @@
 /** What each follow holds of each mint and what its sales made: the wallet ledger, with fees inside of cost and proceeds. */
+import type { Mint } from "../domain/Address.ts"
 import type { FilledCopy, PositionKey } from "../domain/Copying.ts"
 import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"
+import { CopySums } from "./copySums.ts"
+import { inOrder } from "./filledCopy.ts"
 
 /** A filled copy with what it made, in nano-dollars. */
 export interface SettledCopy {
@@ -11,13 +14,6 @@ export interface SettledCopy {
   readonly realized: bigint | null
 }
 
-/** One mint of one follow, after all of its copies. */
-export interface CopyPosition extends PositionKey {
-  readonly position: Position
-  /** In the order in which they happened. */
-  readonly copies: ReadonlyArray<SettledCopy>
-}
-
 /** What a purchase cost with its fee, or a sale brought without it; null when either part is unknown. */
 const flowOf = ({ feeUsdNanos, side, valueUsdNanos }: FilledCopy): bigint | null => {
   if (valueUsdNanos === null || feeUsdNanos === null) {
@@ -26,35 +22,106 @@ const flowOf = ({ feeUsdNanos, side, valueUsdNanos }: FilledCopy): bigint | null
   return side === "buy" ? valueUsdNanos + feeUsdNanos : valueUsdNanos - feeUsdNanos
 }
 
-const settle = (copies: ReadonlyArray<FilledCopy>, first: FilledCopy): CopyPosition => {
-  const { followId, mint } = first
-  let position = emptyPosition(mint)
-  const settled = copies.map((copy): SettledCopy => {
-    const { amount, atMs: timeMs, id: signature, side, slot } = copy
-    const volumeUsdNanos = flowOf(copy)
-    // Realized begins at nothing each time, so that it says what this one sale made.
-    position = applyTrade(
-      { ...position, realizedNanos: 0n },
-      { amount, decimals: null, index: 0, mint, side, signature, slot, timeMs, volumeUsdNanos }
-    )
-    return side === "buy"
-      ? { copy, proceeds: null, realized: null }
-      : { copy, proceeds: volumeUsdNanos, realized: position.realizedNanos }
-  })
-  return { followId, mint, position, copies: settled }
-}
+/** One mint of one follow, after all of its copies. */
+export class CopyPosition implements PositionKey {
+  readonly followId: string
+  readonly mint: Mint
+  #position: Position
+  #copies: Array<SettledCopy> = []
+  #sums = new CopySums([])
 
-/** The positions behind these copies, which come in the order in which they happened. */
-export const copyPositions = (history: ReadonlyArray<FilledCopy>): ReadonlyArray<CopyPosition> => {
-  const byPosition = new Map<string, [FilledCopy, ...Array<FilledCopy>]>()
-  for (const copy of history) {
-    const key = `${copy.followId} ${copy.mint}`
-    const known = byPosition.get(key)
-    if (known === undefined) {
-      byPosition.set(key, [copy])
+  constructor({ followId, mint }: PositionKey) {
+    this.followId = followId
+    this.mint = mint
+    this.#position = emptyPosition(mint)
+  }
+
+  get position(): Position {
+    return this.#position
+  }
+
+  /** In the order in which they happened. */
+  get copies(): ReadonlyArray<SettledCopy> {
+    return this.#copies
+  }
+
+  get sums(): CopySums {
+    return this.#sums
+  }
+
+  /** What the sale of that id made, in nano-dollars; null when it is none of these, or unknown. */
+  realizedBy(id: string): bigint | null {
+    return this.#copies.findLast(({ copy }) => copy.id === id)?.realized ?? null
+  }
+
+  /** Takes more copies. Those that happened before others which are known are given their place among them. */
+  take(copies: ReadonlyArray<FilledCopy>): void {
+    const added = copies.toSorted(inOrder)
+    const [first] = added
+    const last = this.#copies.at(-1)?.copy
+    if (first !== undefined && last !== undefined && inOrder(first, last) < 0) {
+      this.#begin([...this.#copies.map(({ copy }) => copy), ...added].toSorted(inOrder))
     } else {
-      known.push(copy)
+      this.#goOn(added)
     }
   }
-  return Array.from(byPosition.values(), (copies) => settle(copies, copies[0]))
+
+  /** The position as it was then; itself when nothing happened since. */
+  asOf(timeMs: number): CopyPosition {
+    if ((this.#sums.lastAtMs ?? timeMs) <= timeMs) {
+      return this
+    }
+    const then = new CopyPosition(this)
+    then.#begin(this.#copies.map(({ copy }) => copy).filter(({ atMs }) => atMs <= timeMs))
+    return then
+  }
+
+  #begin(copies: ReadonlyArray<FilledCopy>): void {
+    this.#position = emptyPosition(this.mint)
+    this.#copies = []
+    copies.forEach((copy) => this.#settle(copy))
+    this.#sums = new CopySums(this.#copies)
+  }
+
+  #goOn(copies: ReadonlyArray<FilledCopy>): void {
+    const settled = copies.map((copy) => this.#settle(copy))
+    const times = [this.#sums.lastAtMs ?? 0, ...copies.map(({ atMs }) => atMs)]
+    if (times.every((time, i) => time >= (times[i - 1] ?? 0))) {
+      settled.forEach((copy) => this.#sums.add(copy))
+    } else {
+      this.#sums = new CopySums(this.#copies)
+    }
+  }
+
+  #settle(copy: FilledCopy): SettledCopy {
+    const { amount, atMs: timeMs, id: signature, mint, side, slot } = copy
+    const volumeUsdNanos = flowOf(copy)
+    // Realized begins at nothing each time, so that it says what this one sale made.
+    this.#position = applyTrade(
+      { ...this.#position, realizedNanos: 0n },
+      { amount, decimals: null, index: 0, mint, side, signature, slot, timeMs, volumeUsdNanos }
+    )
+    const settled =
+      side === "buy"
+        ? { copy, proceeds: null, realized: null }
+        : { copy, proceeds: volumeUsdNanos, realized: this.#position.realizedNanos }
+    this.#copies.push(settled)
+    return settled
+  }
 }
+
+/** The copies of each position, in the order given. */
+export const byPosition = (copies: ReadonlyArray<FilledCopy>): ReadonlyArray<ReadonlyArray<FilledCopy>> =>
+  Array.from(Map.groupBy(copies, ({ followId, mint }) => `${followId} ${mint}`).values())
+
+/** The positions behind these copies. */
+export const copyPositions = (history: ReadonlyArray<FilledCopy>): ReadonlyArray<CopyPosition> =>
+  byPosition(history).flatMap((copies) => {
+    const [first] = copies
+    if (first === undefined) {
+      return []
+    }
+    const position = new CopyPosition(first)
+    position.take(copies)
+    return [position]
+  })

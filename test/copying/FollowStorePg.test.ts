@@ -6,6 +6,7 @@ import * as FollowStorePg from "../../src/copying/FollowStorePg.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { copyOf, followOf } from "./copies.ts"
+import { copyTurnContract } from "./copyTurnContract.ts"
 import { followStoreContract } from "./followStoreContract.ts"
 
 /** A follow store in a process of its own. */
@@ -21,6 +22,7 @@ const DEADLINE_MS = 4000
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   followStoreContract("FollowStorePg.layer", FollowStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
+  copyTurnContract("FollowStorePg.layer", FollowStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
 })
 
 describe.runIf(TestDatabase.isAvailable)("the follows of a database", { concurrent: true }, () => {
@@ -48,7 +50,8 @@ describe.runIf(TestDatabase.isAvailable)("the follows of a database", { concurre
       for (const question of [
         store.find("acct_a", "cf_shared"),
         store.follows({ accountId: "acct_a", status: null, limit: 5, after: null }),
-        store.history({ accountId: "acct_a", of: "all" })
+        store.progress("acct_a"),
+        store.inTurn({ accountId: "acct_a", followId: "cf_shared", after: 0, through: 9 })
       ]) {
         const [took, error] = yield* Effect.timed(Effect.flip<unknown, { readonly _tag: string }, never>(question))
         assert.strictEqual(error._tag, "FollowStoreUnavailable")

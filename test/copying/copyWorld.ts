@@ -55,8 +55,9 @@ export const storeAway = Layer.succeed(FollowStore, {
   recordFollow: down,
   recordFill: down,
   forgetOthers: down,
+  progress: down,
+  inTurn: down,
   find: down,
   follows: down,
-  fills: down,
-  history: down
+  fills: down
 })

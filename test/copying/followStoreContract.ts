@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer } from "effect"
-import { FollowStore, type HistorySelection } from "../../src/copying/FollowStore.ts"
+import { FollowStore } from "../../src/copying/FollowStore.ts"
 import type { CopyFill, CopyPlace, FillSelection, FollowSelection, NewFollow } from "../../src/domain/Copying.ts"
 import { addressOf } from "../callouts/callouts.ts"
 import { copyOf, followOf, START } from "./copies.ts"
@@ -10,9 +10,6 @@ const anyFill = { followId: null, mint: null, status: null, sinceMs: null, until
 
 const bought = (followId: string, number: number, mint = addressOf(1)) =>
   copyOf({ followId, number, side: "buy", tokens: 5n, usdNanos: 9n, mint })
-
-const sold = (followId: string, number: number, mint = addressOf(1)) =>
-  copyOf({ followId, number, side: "sell", tokens: BigInt(number), usdNanos: null, mint })
 
 type Page = { readonly rows: ReadonlyArray<{ readonly id: string }>; readonly next: CopyPlace | null }
 
@@ -101,9 +98,6 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
         assert.isNull(yield* copies.find("acct_thief", "cf_mine"))
         assert.deepStrictEqual(yield* follows({ accountId: "acct_thief" }), [[]])
         assert.deepStrictEqual(yield* fills({ accountId: "acct_thief", followId: "cf_mine" }), [[]])
-        const positions = [{ followId: "cf_mine", mint: addressOf(1) }]
-        assert.deepStrictEqual(yield* copies.history({ accountId: "acct_thief", of: { positions } }), [])
-        assert.strictEqual((yield* copies.history({ accountId: "acct_mine", of: { positions } })).length, 1)
       })
     )
 
@@ -186,7 +180,6 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
         assert.isTrue(yield* copies.recordFill(pending))
         assert.isFalse(yield* copies.recordFill(pending))
         assert.deepStrictEqual(yield* seen, { filled: 0, failed: 0, skipped: 0 })
-        assert.deepStrictEqual(yield* copies.history({ accountId: "acct_pend", of: "all" }), [])
         assert.isTrue(yield* copies.recordFill(filled))
         assert.isFalse(yield* copies.recordFill(failed))
         assert.isFalse(yield* copies.recordFill(pending))
@@ -256,37 +249,6 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
           pages.map(({ length }) => length),
           [2, 2, 2]
         )
-      })
-    )
-
-    it.effect("tells history in the order of the chain, whatever the order it was told in", () =>
-      Effect.gen(function* () {
-        const copies = yield* FollowStore
-        const accountId = "acct_history"
-        yield* copies.recordFollow(followOf("cf_h1", { accountId }))
-        yield* copies.recordFollow(followOf("cf_h2", { accountId }))
-        for (const fill of [sold("cf_h1", 9), sold("cf_h2", 3), sold("cf_h1", 10), sold("cf_h1", 2, addressOf(2))]) {
-          yield* copies.recordFill(fill)
-        }
-        const amounts = (of: HistorySelection["of"]) =>
-          Effect.map(copies.history({ accountId, of }), (rows) => rows.map(({ amount }) => amount))
-        assert.deepStrictEqual(yield* amounts("all"), [2n, 3n, 9n, 10n])
-        assert.deepStrictEqual(yield* amounts({ followId: "cf_h1" }), [2n, 9n, 10n])
-        assert.deepStrictEqual(yield* amounts({ positions: [{ followId: "cf_h1", mint: addressOf(1) }] }), [9n, 10n])
-        assert.deepStrictEqual(yield* amounts({ positions: [] }), [])
-        const [first] = yield* copies.history({ accountId, of: "all" })
-        assert.deepStrictEqual(first, {
-          id: "fl_h1_00002",
-          followId: "cf_h1",
-          mint: addressOf(2),
-          side: "sell",
-          leaderSlot: 371_204_002,
-          slot: 371_204_005,
-          atMs: START + 3200,
-          amount: 2n,
-          valueUsdNanos: null,
-          feeUsdNanos: 0n
-        })
       })
     )
 

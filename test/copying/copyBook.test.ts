@@ -1,0 +1,181 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { copyPnlOf, spanOf } from "../../src/copying/copyPnl.ts"
+import { CopyReader } from "../../src/copying/CopyReader.ts"
+import { CopySums } from "../../src/copying/copySums.ts"
+import { FollowStore, type TurnSelection } from "../../src/copying/FollowStore.ts"
+import { copyPositions, type SettledCopy } from "../../src/copying/positions.ts"
+import type { CopyGrouping } from "../../src/domain/Copying.ts"
+import { addressOf } from "../callouts/callouts.ts"
+import { copyOf, followOf, START } from "./copies.ts"
+import { readerOver } from "./copyWorld.ts"
+
+const HOUR = 3_600_000
+const FOLLOWS = ["cf_a", "cf_b"] as const
+const market = { price: () => 3n }
+const marks = { of: () => ({ numerator: 3n, denominator: 1n }), missing: "mark_unknown" } as const
+
+const Nanos = Schema.NullOr(Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 1_000_000n })))
+const Told = Schema.Array(
+  Schema.Struct({
+    // Also the order in which they happened, which is not that in which they are told.
+    number: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 })),
+    followId: Schema.Literals(FOLLOWS),
+    mint: Schema.Literals([1, 2]),
+    side: Schema.Literals(["buy", "sell"]),
+    tokens: Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 1000n })),
+    usdNanos: Nanos,
+    feeUsdNanos: Nanos,
+    minutesLate: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
+    isAsked: Schema.Boolean
+  })
+).check(Schema.isMaxLength(30))
+
+const fillOf = ({ isAsked: _isAsked, mint, minutesLate, ...told }: (typeof Told.Type)[number]) =>
+  copyOf({ ...told, mint: addressOf(mint), atMs: START + told.number * 10 * 60_000 + minutesLate * 15 * 60_000 })
+
+const request = (window: "24h" | "all", followId: string | null = null, groupBy: CopyGrouping = "none") =>
+  ({ accountId: "acct_a", window, followId, groupBy, limit: 50, after: null }) as const
+
+/** The same sums from the whole history, as if nothing had been asked before. */
+const anew = Effect.fnUntraced(function* (window: "24h" | "all", followId: string | null, throughMs: number) {
+  const store = yield* FollowStore
+  const history = yield* Effect.forEach(followId === null ? FOLLOWS : [followId], (id) =>
+    store.inTurn({ accountId: "acct_a", followId: id, after: 0, through: 1000 })
+  )
+  return copyPnlOf(copyPositions(history.flat()), spanOf(window, throughMs), marks)
+})
+
+describe("profits of copies that were asked for before", () => {
+  it.effect.prop("are those of the whole history, in whatever order it was told", [Told], ([told]) =>
+    Effect.gen(function* () {
+      const [store, reader] = [yield* FollowStore, yield* CopyReader]
+      yield* Effect.forEach(FOLLOWS, (id) => store.recordFollow(followOf(id)))
+      for (const one of [...told, null]) {
+        yield* one === null ? Effect.void : store.recordFill(fillOf(one))
+        for (const window of one === null || one.isAsked ? (["24h", "all"] as const) : []) {
+          for (const followId of [null, "cf_a"]) {
+            const { throughMs, total } = yield* reader.pnl(request(window, followId))
+            assert.deepStrictEqual(total, yield* anew(window, followId, throughMs))
+          }
+        }
+      }
+    }).pipe(Effect.provide(readerOver(market)))
+  )
+
+  it.effect("are read once: what was told before is not asked for again", () => {
+    const asked: Array<TurnSelection> = []
+    const overheard = Layer.effect(
+      FollowStore,
+      Effect.map(FollowStore, (store) =>
+        FollowStore.of({ ...store, inTurn: (selection) => (asked.push(selection), store.inTurn(selection)) })
+      )
+    ).pipe(Layer.provide(FollowStore.layerMemory))
+    return Effect.gen(function* () {
+      const [store, reader] = [yield* FollowStore, yield* CopyReader]
+      yield* store.recordFollow(followOf("cf_a"))
+      const buy = (number: number) =>
+        store.recordFill(copyOf({ followId: "cf_a", number, side: "buy", tokens: 5n, usdNanos: 9n }))
+      yield* Effect.forEach([1, 2, 3], buy)
+      assert.strictEqual((yield* reader.pnl(request("all"))).total.fills, 3)
+      assert.strictEqual((yield* reader.pnl(request("all"))).total.fills, 3)
+      yield* buy(4)
+      assert.strictEqual((yield* reader.pnl(request("all"))).total.fills, 4)
+      assert.deepStrictEqual(
+        asked.map(({ after, through }) => [after, through]),
+        [
+          [0, 3],
+          [3, 4]
+        ]
+      )
+    }).pipe(Effect.provide(readerOver(market, overheard)))
+  })
+
+  it.effect("begin anew when a follow was forgotten and told again", () =>
+    Effect.gen(function* () {
+      const [store, reader] = [yield* FollowStore, yield* CopyReader]
+      const buy = (number: number, usdNanos: bigint) =>
+        store.recordFill(copyOf({ followId: "cf_a", number, side: "buy", tokens: 5n, usdNanos, feeUsdNanos: usdNanos }))
+      yield* store.recordFollow(followOf("cf_a"))
+      yield* buy(1, 10n ** 9n)
+      assert.strictEqual((yield* reader.pnl(request("all"))).total.feesUsd, "1")
+      yield* store.forgetOthers("acct_a", [])
+      assert.strictEqual((yield* reader.pnl(request("all"))).total.fills, 0)
+      yield* store.recordFollow(followOf("cf_a"))
+      yield* buy(2, 5n * 10n ** 9n)
+      assert.deepInclude((yield* reader.pnl(request("all"))).total, { fills: 1, feesUsd: "5" })
+    }).pipe(Effect.provide(readerOver(market)))
+  )
+
+  it.effect("are the same for many who ask at once", () =>
+    Effect.gen(function* () {
+      const [store, reader] = [yield* FollowStore, yield* CopyReader]
+      yield* store.recordFollow(followOf("cf_a"))
+      yield* Effect.forEach(
+        Array.from({ length: 300 }, (_, number) => number),
+        (number) => store.recordFill(copyOf({ followId: "cf_a", number, side: "buy", tokens: 5n, usdNanos: 9n }))
+      )
+      const told = yield* Effect.forEach(Array.from({ length: 8 }), () => reader.pnl(request("all", null, "mint")), {
+        concurrency: "unbounded"
+      })
+      assert.isTrue(told.every(({ groups, total }) => total.fills === 300 && groups[0]?.pnl.fills === 300))
+    }).pipe(Effect.provide(readerOver(market)))
+  )
+})
+
+const Settled = Schema.Array(
+  Schema.Struct({
+    isSale: Schema.Boolean,
+    fee: Nanos,
+    proceeds: Nanos,
+    realized: Nanos,
+    hour: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40 }))
+  })
+).check(Schema.isMaxLength(200))
+const Hour = Schema.Int.check(Schema.isBetween({ minimum: -2, maximum: 42 }))
+
+const settledOf = ({ fee, hour, isSale, proceeds, realized }: (typeof Settled.Type)[number]): SettledCopy => ({
+  copy: {
+    id: "fl_1",
+    followId: "cf_a",
+    mint: addressOf(1),
+    side: isSale ? "sell" : "buy",
+    leaderSlot: 1,
+    slot: 1,
+    atMs: hour * HOUR,
+    amount: 1n,
+    valueUsdNanos: 1n,
+    feeUsdNanos: fee
+  },
+  proceeds: isSale ? proceeds : null,
+  realized: isSale ? realized : null
+})
+
+const known = (parts: ReadonlyArray<bigint | null>) => parts.reduce<bigint>((sum, part) => sum + (part ?? 0n), 0n)
+const unknown = (parts: ReadonlyArray<bigint | null>) => parts.filter((part) => part === null).length
+
+describe("CopySums", () => {
+  it.effect.prop("tell of any window what its copies come to", [Settled, Hour, Hour], ([told, from, through]) =>
+    Effect.sync(() => {
+      const copies = told.map(settledOf)
+      const sums = new CopySums(copies)
+      for (const fromMs of [null, from * HOUR]) {
+        const throughMs = through * HOUR
+        const inside = copies.filter(({ copy: { atMs } }) => (fromMs === null || atMs >= fromMs) && atMs <= throughMs)
+        const sales = inside.filter(({ copy }) => copy.side === "sell")
+        const fees = inside.map(({ copy }) => copy.feeUsdNanos)
+        assert.deepStrictEqual(sums.within(fromMs, throughMs), {
+          fills: inside.length,
+          fees: known(fees),
+          unknownFees: unknown(fees),
+          realized: known(sales.map(({ realized }) => realized)),
+          unknownResults: unknown(sales.map(({ realized }) => realized)),
+          proceeds: known(sales.map(({ proceeds }) => proceeds)),
+          unknownProceeds: unknown(sales.map(({ proceeds }) => proceeds)),
+          wins: sales.filter(({ realized }) => realized !== null && realized > 0n).length,
+          losses: sales.filter(({ realized }) => realized !== null && realized < 0n).length
+        })
+      }
+    })
+  )
+})
