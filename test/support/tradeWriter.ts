@@ -1,6 +1,7 @@
 /**
- * A program that runs a tape on a store until it is killed. Its chain is scripted: every slot has a block, with the same
- * three trades whoever asks. It prints how many trades the tape held after its first new block, then what is stored.
+ * A program that runs the tapes of some chains on a store until it is killed. Chains are scripted: every slot has a block,
+ * with the same three trades whoever asks. It prints, with the chain's name before it, how many trades a tape held after its
+ * first new block, and what is stored.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schedule, Stream } from "effect"
@@ -15,7 +16,7 @@ import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { leg, netOf, transactionOf } from "../market/decoded.ts"
 import { mintOf, walletOf } from "../market/tape.ts"
 
-const [, , host = "", database = "", genesis = "", startMs = ""] = process.argv
+const [, , host = "", database = "", startMs = "", ...chains] = process.argv
 
 const say = (...words: ReadonlyArray<string | number>) => Effect.sync(() => writeSync(1, `${words.join(" ")}\n`))
 
@@ -30,14 +31,15 @@ const blockOf = (slot: number): TradeBatch => ({
   afterGap: false
 })
 
-const feed = Layer.succeed(TradeFeed, {
-  chain: Effect.succeed({ genesis, isSandbox: false }),
-  batches: (after) =>
-    Stream.iterate(after + 1, (slot) => slot + 1).pipe(
-      Stream.schedule(Schedule.spaced("3 millis")),
-      Stream.map(blockOf)
-    )
-})
+const feedOf = (genesis: string) =>
+  Layer.succeed(TradeFeed, {
+    chain: Effect.succeed({ genesis, isSandbox: false }),
+    batches: (after) =>
+      Stream.iterate(after + 1, (slot) => slot + 1).pipe(
+        Stream.schedule(Schedule.spaced("3 millis")),
+        Stream.map(blockOf)
+      )
+  })
 
 const prices = Layer.succeed(PriceBook, {
   at: (nowMs) => ({
@@ -58,23 +60,31 @@ const client = PgClient.layer({
 })
 
 /** The store, telling of everything that it has acknowledged. */
-const telling = Layer.effect(
-  TradeStore,
-  Effect.map(TradeStore, (store) =>
-    TradeStore.of({
-      ...store,
-      append: (batches) => Effect.tap(store.append(batches), () => say("stored", batches.at(-1)?.slot ?? 0))
-    })
-  )
-).pipe(Layer.provide(TradeStorePg.layer), Layer.provide(client))
+const telling = (genesis: string) =>
+  Layer.effect(
+    TradeStore,
+    Effect.map(TradeStore, (store) =>
+      TradeStore.of({
+        ...store,
+        append: (batches) => Effect.tap(store.append(batches), () => say(genesis, "stored", batches.at(-1)?.slot ?? 0))
+      })
+    )
+  ).pipe(Layer.provide(TradeStorePg.layer))
 
-const main = Effect.gen(function* () {
-  const { applied, tape } = yield* TradeTape
-  yield* applied.pipe(
-    Stream.take(1),
-    Stream.runForEach(({ slot }) => say("tape", slot, tape.window(mintOf(1), "24h")?.trades ?? 0))
-  )
-  yield* Effect.never
-})
+const follow = (genesis: string) => {
+  const tape = TradeTape.layer.pipe(Layer.provide([feedOf(genesis), prices, telling(genesis)]))
+  const followed = Effect.gen(function* () {
+    const { applied, tape } = yield* TradeTape
+    yield* applied.pipe(
+      Stream.take(1),
+      Stream.runForEach(({ slot }) => say(genesis, "tape", slot, tape.window(mintOf(1), "24h")?.trades ?? 0))
+    )
+    yield* Effect.never
+  })
+  // Each chain has a tape and a store of its own.
+  return Effect.provide(followed, Layer.fresh(tape))
+}
 
-await Effect.runPromise(main.pipe(Effect.provide(TradeTape.layer.pipe(Layer.provide([feed, prices, telling])))))
+const main = Effect.forEach(chains, follow, { concurrency: "unbounded", discard: true })
+
+await Effect.runPromise(Effect.provide(main, client))
