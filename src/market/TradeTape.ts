@@ -1,6 +1,6 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import { type Coverage, incomplete } from "../domain/Scalar.ts"
+import { type Coverage, type CoverageReason, incomplete } from "../domain/Scalar.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { Continuity } from "./Continuity.ts"
 import { driveTape, type TapeControls } from "./driveTape.ts"
@@ -12,8 +12,20 @@ import type { TapeTrade } from "./TapeTrade.ts"
 import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
 import { type StoredBatch, TradeStore } from "./TradeStore.ts"
 
-/** The tape is out of date once no block has been heard of for this long, in milliseconds. */
+/** The tape is out of date once no block has been heard of for this long, in milliseconds, or once blocks are that old. */
 export const STALE_AFTER_MS = 30_000
+
+/** Why a tape does not tell of now: nothing was read, blocks have ceased to come, or those that come are of long ago. */
+export const lackingNow = (
+  { heardAtMs, tape }: Pick<TradeTape["Service"], "heardAtMs" | "tape">,
+  nowMs: number
+): CoverageReason | null => {
+  const atMs = heardAtMs()
+  if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
+    return atMs === null ? "not_captured" : "source_stale"
+  }
+  return nowMs - tape.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
+}
 
 /** What one block did, with its trades priced. */
 export interface PricedBatch extends TradeBatch {
@@ -139,7 +151,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
   const readFrom = (second: number, from: number): Coverage =>
     second < from && second >= continuity.since ? incomplete("limit_clipped") : continuity.coverageFrom(second)
 
-  const service = TradeTape.of({
+  const service: TradeTape["Service"] = TradeTape.of({
     tape,
     launches,
     tellsLaunches: () => tells.launches,
@@ -152,10 +164,10 @@ const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
     heldSince: (mint, resolution) => Math.max(tape.heldSince(mint, resolution), held.from),
     firstRead: () => continuity.firstRead,
     stored: () => held.store,
-    coverageFrom: (second, nowMs) =>
-      heard.atMs === null || nowMs - heard.atMs > STALE_AFTER_MS
-        ? incomplete(heard.atMs === null ? "not_captured" : "source_stale")
-        : readFrom(second, Math.max(tape.heldFrom, held.from)),
+    coverageFrom: (second, nowMs) => {
+      const lacking = lackingNow(service, nowMs)
+      return lacking === null ? readFrom(second, Math.max(tape.heldFrom, held.from)) : incomplete(lacking)
+    },
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
       const nowMs = yield* Clock.currentTimeMillis
       continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)

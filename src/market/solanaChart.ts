@@ -8,7 +8,7 @@ import { widthOf } from "./resolutions.ts"
 import { barsOf, type OlderBars } from "./longBars.ts"
 import { solBars, solWindow } from "./solBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "./tokenRef.ts"
-import { STALE_AFTER_MS, type TradeTape } from "./TradeTape.ts"
+import { lackingNow, type TradeTape } from "./TradeTape.ts"
 
 /** What charts are drawn from. */
 export interface ChartSources extends TokenSources {
@@ -112,9 +112,10 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const bars = page.bars.map((bar) => chartBar(bar, factor))
 
   const heardAtMs = tape.heardAtMs()
-  const isStale = heardAtMs === null || nowMs - heardAtMs > STALE_AFTER_MS
-  const reachesNow = window.to === null || window.to * 1000 > (heardAtMs ?? 0)
-  const silent: Lacking = isStale && reachesNow ? "source_stale" : null
+  const lackingOfNow = lackingNow(tape, nowMs)
+  const readUntilMs = lackingOfNow === "backfill_running" ? tape.tape.now * 1000 : (heardAtMs ?? 0)
+  const reachesNow = window.to === null || window.to * 1000 > readUntilMs
+  const silent: Lacking = reachesNow ? lackingOfNow : null
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
   const lacking: Lacking = isUnknown
     ? "supply_unknown"

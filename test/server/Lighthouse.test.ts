@@ -209,6 +209,26 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
+  it.effect("tells nothing of now while blocks of long ago are read", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* setSecond(now + 600)
+      yield* tape.apply(block(now + 569))
+      const overview = yield* read("overview?window=5m", "c")
+      assert.strictEqual(overview.json("data.activity.trades.value"), null)
+      assert.strictEqual(overview.json("data.activity.trades.coverage.reason"), "backfill_running")
+      const { json } = yield* read("lighthouse", "c")
+      assert.deepStrictEqual(json("data.markets.0.stats.5m.trades"), unknown)
+      assert.strictEqual(json("meta.windowCoverage.5m.reason"), "backfill_running")
+      const chart = (query: string) => read(`chart/${SOL}?${query}`, "c")
+      assert.strictEqual((yield* chart("")).json("meta.coverage.reason"), "backfill_running")
+      const past = yield* chart(`from=${MONDAY + now + 240}&to=${MONDAY + now + 500}`)
+      assert.strictEqual(past.json("meta.coverage.reason"), null)
+      yield* tape.apply(block(now + 590))
+      assert.strictEqual((yield* read("overview?window=5m", "c")).json("data.activity.trades.value"), "0")
+    })
+  )
+
   it.effect("takes no parameter that it does not know", () =>
     Effect.gen(function* () {
       for (const path of [
