@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { BrowserContextOptions, Page } from "playwright-core"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
-import * as Browser from "../support/browser.ts"
+import { Chromium, isAvailable } from "../support/browser.ts"
 import { running } from "../support/http.ts"
 import { attacks, badUrls, slyUrls } from "./attacks.ts"
 import { shown, writtenBy } from "./sharedCallout.ts"
@@ -28,7 +28,7 @@ const callouts = Layer.effect(
 /** What went wrong on a page while somebody looked at it and touched everything on it. */
 const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options: BrowserContextOptions) {
   const { url } = yield* Listening
-  const browser = yield* Browser.launch
+  const browser = yield* Chromium
   return yield* Effect.promise(async () => {
     const raised: Array<string> = []
     const context = await browser.newContext(options)
@@ -65,7 +65,7 @@ const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options:
     await context.close()
     return raised
   })
-}, Effect.scoped)
+})
 
 // What runs in the page is text here: it knows a document, and these tests do not.
 const TOUCH = `(() => {
@@ -103,17 +103,22 @@ interface Look {
 }
 
 const hostileIds = hostile.map((_, i) => `co_${i}`)
+/** A fifth of them, of every kind: what does nothing without the policy does nothing with it. */
+const sample = hostileIds.filter((_, i) => i % 5 === 0)
 
-describe.runIf(Browser.isAvailable)("in a browser", () => {
-  layer(running({ callouts }), { timeout: "2 minutes", excludeTestServices: true })("a share page", (it) => {
+describe.runIf(isAvailable)("in a browser", () => {
+  layer(Layer.merge(running({ callouts }), Layer.orDie(Chromium.layer)), {
+    timeout: "2 minutes",
+    excludeTestServices: true
+  })("a share page", (it) => {
     it.effect(
-      "runs nothing that a user wrote",
-      () => Effect.map(alarms(hostileIds, {}), (raised) => assert.deepStrictEqual(raised, [])),
+      "runs nothing that a user wrote, and shows it under the content security policy",
+      () => Effect.map(alarms(sample, {}), (raised) => assert.deepStrictEqual(raised, [])),
       60_000
     )
 
     it.effect(
-      "runs nothing even where the content security policy is not enforced",
+      "runs nothing even where the policy is not enforced",
       () => Effect.map(alarms(hostileIds, { bypassCSP: true }), (raised) => assert.deepStrictEqual(raised, [])),
       60_000
     )
@@ -123,7 +128,7 @@ describe.runIf(Browser.isAvailable)("in a browser", () => {
       () =>
         Effect.gen(function* () {
           const { url } = yield* Listening
-          const browser = yield* Browser.launch
+          const browser = yield* Chromium
           for (const width of [320, 390, 1280]) {
             for (const colorScheme of ["light", "dark"] as const) {
               const found = yield* Effect.promise(async () => {
@@ -144,7 +149,7 @@ describe.runIf(Browser.isAvailable)("in a browser", () => {
               assert.strictEqual(found.ground, colorScheme === "dark" ? "rgb(11, 20, 19)" : "rgb(243, 245, 244)")
             }
           }
-        }).pipe(Effect.scoped),
+        }),
       60_000
     )
   })

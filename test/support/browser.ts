@@ -1,7 +1,7 @@
 /** A real browser, where there is one: `CHROMIUM_PATH`, or the usual place. */
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { existsSync } from "node:fs"
-import { chromium } from "playwright-core"
+import { type Browser, chromium } from "playwright-core"
 
 const path = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 
@@ -25,8 +25,13 @@ const args = [
   "--disable-sync"
 ]
 
-/** Starts a browser; it ends with the scope. */
-export const launch = Effect.acquireRelease(
-  Effect.promise(() => chromium.launch({ executablePath: path, args })),
-  (browser) => Effect.promise(() => browser.close())
-)
+/** The browser of a group of tests; it starts and ends with their layer. */
+export class Chromium extends Context.Service<Chromium, Browser>()("fathom/test/Chromium") {
+  static readonly layer: Layer.Layer<Chromium> = Layer.effect(
+    Chromium,
+    Effect.acquireRelease(
+      Effect.promise(() => chromium.launch({ executablePath: path, args })),
+      (browser) => Effect.promise(() => browser.close())
+    )
+  )
+}
