@@ -8,6 +8,7 @@ export const budgets = {
 
 export type BudgetName = keyof typeof budgets
 
+/** The budgets of a key: of reads, and of quotes. */
 export const BudgetName = Schema.Literals(["rest", "quote"])
 
 /** Where one meter of one key stands at one moment. */

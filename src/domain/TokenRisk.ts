@@ -16,6 +16,7 @@ export const riskCodes = [
   "lp_not_burned"
 ] as const
 
+/** What a signal is about, by its code on the wire. */
 export const RiskCode = Schema.Literals(riskCodes)
 export type RiskCode = typeof RiskCode.Type
 

@@ -21,6 +21,7 @@ export const publicUrls = {
   PERPS_LIGHTER_URL: "https://mainnet.zklighter.elliot.ai"
 } as const
 
+/** Where each source is, without a trailing slash. */
 export type VenueUrls = Readonly<Record<keyof typeof publicUrls, string>>
 
 const WebUrl = Schema.URL.check(

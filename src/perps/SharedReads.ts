@@ -16,6 +16,7 @@ export interface ReadRules {
   readonly rest: Duration.Duration
 }
 
+/** How venues are asked, unless settings say otherwise. */
 export const defaultRules: ReadRules = {
   deadline: Duration.millis(1200),
   patience: Duration.seconds(5),

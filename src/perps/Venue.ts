@@ -43,6 +43,7 @@ export class VenueUnreadable extends Schema.TaggedError<VenueUnreadable>()("Venu
   detail: Schema.String
 }) {}
 
+/** Why a venue has no reading for now. */
 export type VenueFault = NoMarket | StaleBook | VenueUnreadable
 
 /** One exchange as this service sees it. */

@@ -13,6 +13,7 @@ export interface Book {
   readonly asks: ReadonlyArray<Level>
 }
 
+/** Which way an order goes. */
 export type Side = "buy" | "sell"
 
 /** What an order took. */

@@ -2,6 +2,7 @@
 import { ONE, type Ratio } from "./exact.ts"
 import type { Side } from "./bookWalk.ts"
 
+/** Hours of 365 days: what a yearly rate is spread over. */
 export const HOURS_OF_YEAR = 8760n
 
 /** A venue's rate: the share of the position that longs pay shorts. */

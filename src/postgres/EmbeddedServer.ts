@@ -43,6 +43,7 @@ export class ServerFailed extends Schema.TaggedError<ServerFailed>()("ServerFail
   }
 }
 
+/** Where the server keeps its files, and what is set differently. */
 export interface EmbeddedServerOptions {
   readonly folder: string
   /** Server settings that replace the defaults. */

@@ -9,6 +9,7 @@ export interface Turnstile {
   readonly release: () => void
 }
 
+/** A turnstile that is open. */
 export const makeTurnstile = (handle: Handle): Turnstile => {
   const waiting: Array<Parameters<Handle>> = []
   let isHeld = false

@@ -12,8 +12,9 @@ import { dataOf, type Instruction } from "./instructions.ts"
 import { tagAt, tagOf } from "./SwapProgram.ts"
 import type { Transaction } from "./transaction.ts"
 
-/** Keys of the launchpads. */
+/** The launchpad of Pump.fun curves, as filters name it. */
 export const PUMP_FUN = "pump-fun"
+/** The launchpad of dynamic bonding curves, as filters name it. */
 export const METEORA_DBC = "meteora-dbc"
 
 /** How Anchor programs send events to themselves: this tag, the event's own tag, the body. */
