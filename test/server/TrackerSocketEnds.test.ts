@@ -3,6 +3,7 @@ import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effe
 import { TestClock } from "effect/testing"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { ApiScope } from "../../src/domain/ApiKey.ts"
+import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
 import { keyOf } from "../support/http.ts"
 import { closing, connectTo, happen, heard, liveService, opened, sessionOf, trackAll } from "../support/live.ts"
 import { until } from "../support/sse.ts"
@@ -38,10 +39,10 @@ describe("a reader that stops reading", () => {
     Effect.gen(function* () {
       yield* trackAll([A])
       const [stopped, reading] = [yield* opened("a"), yield* opened("a")]
+      const { load } = yield* LiveSessions
       stopped.ws.pause()
-      // More than a stopped reader's system and ours hold together.
-      const blocks = 120
-      for (let slot = 1; slot <= blocks; slot++) {
+      // Until it is given up, and no longer: it has a few seconds to hear why.
+      for (let slot = 1; load().connections === 2; slot++) {
         const deals = Array.from({ length: 250 }, () => ({ wallet: A }))
         // What happened before a wallet was tracked is not told, and here the clock is real.
         yield* happen(blockOf(slot, deals, { timeMs: yield* Clock.currentTimeMillis }))

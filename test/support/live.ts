@@ -4,6 +4,7 @@ import { WebSocket } from "ws"
 import type { Address } from "../../src/domain/Address.ts"
 import { TradeTape, type PricedBatch } from "../../src/market/TradeTape.ts"
 import { Listening } from "../../src/server/NodeServer.ts"
+import { LiveSessions } from "../../src/tracker/LiveSessions.ts"
 import { Tickets } from "../../src/tracker/Tickets.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { feedOver } from "../tracker/liveScene.ts"
@@ -24,10 +25,14 @@ export interface LiveClient {
   readonly code: () => number | null
 }
 
-/** The service, its tape and its store. */
+/** The service, its tape, its store, and what it holds of live connections. */
 export const liveService = (world: World = {}) => {
   const scene = Layer.merge(feedOver(), Tickets.layerMemory)
-  return running({ ...world, tracker: scene, trackerFeed: scene }).pipe(Layer.provideMerge(scene))
+  return LiveSessions.layer.pipe(
+    Layer.provideMerge(running({ ...world, tracker: scene, trackerFeed: scene })),
+    Layer.provideMerge(scene),
+    Layer.orDie
+  )
 }
 
 /** Connects to a URL. The client is cut off with the scope. */
