@@ -1,28 +1,14 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Fiber, type Layer, Redacted, Stream } from "effect"
+import { Effect, Fiber, type Layer, Redacted, Stream } from "effect"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { makeSecret } from "../../src/access/keyFormat.ts"
 import { MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"
+import { at } from "../support/clock.ts"
 
 const issue = Effect.fnUntraced(function* (accountId: string, name = "bot") {
   const keys = yield* KeyStore
   return yield* keys.issue({ accountId, name, scopes: ["md.read"], ipPolicy: null })
 })
-
-/** Runs at that moment of the wall clock. The store's own tasks keep their time. */
-const at = (nowMs: number) =>
-  Effect.provideServiceEffect(
-    Clock.Clock,
-    Effect.map(Clock.Clock, (clock): Clock.Clock => ({
-      currentTimeMillisUnsafe: () => nowMs,
-      currentTimeMillis: Effect.succeed(nowMs),
-      currentTimeNanosUnsafe: () => BigInt(nowMs) * 1_000_000n,
-      currentTimeNanos: Effect.succeed(BigInt(nowMs) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: clock.monotonicTimeNanos,
-      sleep: (duration) => clock.sleep(duration)
-    }))
-  )
 
 /** What every key store does, whatever holds the keys. Each test has an account of its own. */
 export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E>) =>

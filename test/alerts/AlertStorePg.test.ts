@@ -6,7 +6,8 @@ import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
 import type { AlertStep } from "../../src/domain/Alert.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import { alertOf, at, START } from "./alerts.ts"
+import { at } from "../support/clock.ts"
+import { alertOf, START } from "./alerts.ts"
 import { alertStoreContract } from "./alertStoreContract.ts"
 
 /** An alert store in a process of its own. */

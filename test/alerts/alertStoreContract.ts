@@ -3,7 +3,8 @@ import { Effect, type Layer } from "effect"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import type { AlertPlace, AlertStep, Slice } from "../../src/domain/Alert.ts"
 import { mintOf } from "../market/tape.ts"
-import { alertOf, at, START } from "./alerts.ts"
+import { at } from "../support/clock.ts"
+import { alertOf, START } from "./alerts.ts"
 
 const DAY_MS = 86_400_000
 const now = at(START + 1000)

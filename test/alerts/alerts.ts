@@ -1,5 +1,4 @@
 /** Alerts for tests. */
-import { Clock, Effect } from "effect"
 import type { NewAlert } from "../../src/domain/Alert.ts"
 import { mintOf, MONDAY } from "../market/tape.ts"
 
@@ -22,18 +21,3 @@ export const alertOf = (id: string, other: Partial<NewAlert> = {}): NewAlert => 
   createdAtMs: START,
   ...other
 })
-
-/** Runs at that moment of the wall clock. Deadlines keep their time. */
-export const at = (nowMs: number) =>
-  Effect.provideServiceEffect(
-    Clock.Clock,
-    Effect.map(Clock.Clock, (clock): Clock.Clock => ({
-      currentTimeMillisUnsafe: () => nowMs,
-      currentTimeMillis: Effect.succeed(nowMs),
-      currentTimeNanosUnsafe: () => BigInt(nowMs) * 1_000_000n,
-      currentTimeNanos: Effect.succeed(BigInt(nowMs) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: clock.monotonicTimeNanos,
-      sleep: (duration) => clock.sleep(duration)
-    }))
-  )

@@ -6,7 +6,8 @@ import * as CalloutStorePg from "../../src/callouts/CalloutStorePg.ts"
 import type { CalloutStoreUnavailable } from "../../src/domain/Callout.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import { at, calloutOf, START, tradeOf } from "./callouts.ts"
+import { at } from "../support/clock.ts"
+import { calloutOf, START, tradeOf } from "./callouts.ts"
 import { calloutStoreContract } from "./calloutStoreContract.ts"
 
 /** A callout store in a process of its own. */

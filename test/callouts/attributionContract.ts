@@ -7,7 +7,8 @@ import { CalloutStoreUnavailable } from "../../src/domain/Callout.ts"
 import type { TapeTrade } from "../../src/market/TapeTrade.ts"
 import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
 import { trade } from "../market/tape.ts"
-import { addressOf, at, calloutOf, START } from "./callouts.ts"
+import { at } from "../support/clock.ts"
+import { addressOf, calloutOf, START } from "./callouts.ts"
 
 /** A visitor's link to a callout of `addressOf(1)` from `START` on. */
 export const linkOf = (calloutId: string, other: Partial<CalloutLink> = {}): CalloutLink => ({

@@ -3,7 +3,8 @@ import { Effect, Exit, type Layer } from "effect"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import type { Address } from "../../src/domain/Address.ts"
 import type { CalloutPlace, CalloutSort, NewCallout } from "../../src/domain/Callout.ts"
-import { addressOf, at, calloutOf, START, tradeOf } from "./callouts.ts"
+import { at } from "../support/clock.ts"
+import { addressOf, calloutOf, START, tradeOf } from "./callouts.ts"
 
 const NOW = START + 1000
 

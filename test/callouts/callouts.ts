@@ -1,5 +1,4 @@
 /** Callouts and trades for tests. */
-import { Clock, Effect } from "effect"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import type { AttributedTrade, NewCallout } from "../../src/domain/Callout.ts"
 
@@ -40,18 +39,3 @@ export const tradeOf = (
   points: BigInt(usd),
   ...other
 })
-
-/** Runs at that moment of the wall clock. The store's own deadlines keep their time. */
-export const at = (nowMs: number) =>
-  Effect.provideServiceEffect(
-    Clock.Clock,
-    Effect.map(Clock.Clock, (clock): Clock.Clock => ({
-      currentTimeMillisUnsafe: () => nowMs,
-      currentTimeMillis: Effect.succeed(nowMs),
-      currentTimeNanosUnsafe: () => BigInt(nowMs) * 1_000_000n,
-      currentTimeNanos: Effect.succeed(BigInt(nowMs) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: clock.monotonicTimeNanos,
-      sleep: (duration) => clock.sleep(duration)
-    }))
-  )

@@ -5,7 +5,8 @@ import { Opening, postOpening } from "../../src/callouts/opening.ts"
 import { CalloutStoreUnavailable, NewCallout } from "../../src/domain/Callout.ts"
 import { calloutsOf } from "../../src/simulator/callouts.ts"
 import { coins } from "../../src/simulator/catalog.ts"
-import { addressOf, at, START } from "./callouts.ts"
+import { at } from "../support/clock.ts"
+import { addressOf, START } from "./callouts.ts"
 
 const mints = coins.map(({ decimals, name, symbol }, i) => ({ symbol, name, decimals, address: addressOf(i + 1) }))
 const wallets = [1, 2, 3].map((n) => ({ label: `wallet ${n}`, address: addressOf(1000 + n) }))

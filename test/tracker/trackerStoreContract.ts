@@ -5,7 +5,8 @@ import { GroupId, MAIN_GROUP, MAX_TRACKED_WALLETS } from "../../src/domain/Track
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { secondOf } from "../../src/tracker/overview.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
-import { addressOf, at, START } from "../callouts/callouts.ts"
+import { addressOf, START } from "../callouts/callouts.ts"
+import { at } from "../support/clock.ts"
 
 const now = at(START)
 
