@@ -1,8 +1,9 @@
 /** What has happened to tokens, as far as the tape has it. */
 import { Effect, Layer } from "effect"
+import { USDC } from "../domain/Address.ts"
 import { unavailable } from "../domain/Scalar.ts"
 import { ActivityReader } from "../tokens/ActivityReader.ts"
-import { lifetimeAt, volumeScalar } from "./measures.ts"
+import { lifetimeAt, NOT_CAPTURED, volumeScalar } from "./measures.ts"
 import { coverageOf } from "./tokenMeasures.ts"
 import { TradeTape } from "./TradeTape.ts"
 
@@ -19,7 +20,8 @@ export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect
     ActivityReader.of({
       activityOf: (mint, nowMs) => {
         const { trades, unpriced, volumeUsdNanos } = tape.tape.window(mint, "24h") ?? NONE
-        const covered = coverageOf(tape, mint, "24h", nowMs)
+        // A swap for USDC is one of what it is swapped with, so none is counted for USDC itself.
+        const covered = mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, "24h", nowMs)
         const life = lifetimeAt(Math.min(tape.tape.now * 1000, tape.heardAtMs() ?? 0))
         const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
         const seen = tape.tape.seen(mint)

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { type Mint, USDC } from "../../src/domain/Address.ts"
 import * as tokenActivity from "../../src/market/tokenActivity.ts"
 import { type PricedBatch, TradeTape } from "../../src/market/TradeTape.ts"
 import { ActivityReader } from "../../src/tokens/ActivityReader.ts"
@@ -19,7 +20,7 @@ const batch = (second: number, given: Partial<PricedBatch> = {}): PricedBatch =>
 })
 
 /** Applies blocks as they come, and reads a token after the last of them. */
-const after = (batches: ReadonlyArray<PricedBatch>) =>
+const after = (batches: ReadonlyArray<PricedBatch>, mint: Mint = mintOf(1)) =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     for (const one of batches) {
@@ -27,7 +28,7 @@ const after = (batches: ReadonlyArray<PricedBatch>) =>
       yield* tape.apply(one)
     }
     const reader = yield* ActivityReader
-    return reader.activityOf(mintOf(1), batches.at(-1)?.timeMs ?? MONDAY * 1000)
+    return reader.activityOf(mint, batches.at(-1)?.timeMs ?? MONDAY * 1000)
   }).pipe(Effect.provide(tokenActivity.layer.pipe(Layer.provideMerge(TradeTape.layerManual()))))
 
 const tradeAt = (second: number, priced = true) =>
@@ -43,6 +44,13 @@ it.effect("knows nothing before the first block", () =>
     assert.deepStrictEqual([createdAtMs, firstSeenAtMs, holders.value, volume24hUsd.value], [null, null, null, null])
     assert.strictEqual(holders.coverage.reason, "not_captured")
     assert.strictEqual(volume24hUsd.coverage.reason, "not_captured")
+  })
+)
+
+it.effect("counts no volume of the dollars that tokens are paid with, rather than none", () =>
+  Effect.gen(function* () {
+    const { volume24hUsd } = yield* after([batch(0), batch(DAY, { trades: [tradeAt(DAY)] })], USDC)
+    assert.deepStrictEqual([volume24hUsd.value, volume24hUsd.coverage.reason], [null, "not_captured"])
   })
 )
 
