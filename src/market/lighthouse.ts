@@ -45,9 +45,14 @@ const usd = (nanos: bigint): number => quotient(nanos, NANOS_PER_USD)
 
 const volumeOf = (sums: ActivitySums): bigint => sums.buyUsdNanos + sums.sellUsdNanos
 
-/** Percent to two decimals; null from zero. */
-const changePct = (before: bigint, after: bigint): number | null =>
-  before <= 0n ? null : Number(((after - before) * 10_000n) / before) / 100
+/** Percent to two decimals, half away from zero; null from zero. */
+const changePct = (before: bigint, after: bigint): number | null => {
+  if (before <= 0n) {
+    return null
+  }
+  const twice = 20_000n * (after - before)
+  return Number((twice + (twice < 0n ? -before : before)) / (2n * before)) / 100
+}
 
 const change = (isSeen: boolean, before: number, after: number): number | null =>
   isSeen ? changePct(BigInt(before), BigInt(after)) : null

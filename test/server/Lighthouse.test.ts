@@ -19,6 +19,11 @@ const values = (group: Record<string, { readonly value: string | null }>) =>
 
 const now = 4000
 const launch = { mint: mintOf(1), launchpad: "pump-fun", pool: null }
+/** A block of so many trades, each of so many dollars. */
+const traded = (second: number, count: number, dollars: bigint) =>
+  block(second, {
+    trades: Array.from({ length: count }, (_, n) => at(second, { index: n, volumeUsdNanos: dollars * DOLLAR }))
+  })
 const unknown = { total: null, buys: null, sells: null, changePct: null }
 
 layer(reading({ books, world: { keys } }))("the whole market", (it) => {
@@ -226,6 +231,19 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
       assert.strictEqual(past.json("meta.coverage.reason"), null)
       yield* tape.apply(block(now + 590))
       assert.strictEqual((yield* read("overview?window=5m", "c")).json("data.activity.trades.value"), "0")
+    })
+  )
+
+  it.effect("rounds a change to the nearest hundredth of a percent", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* setSecond(now + 700)
+      yield* tape.apply(traded(now + 700, 3, 5n))
+      yield* setSecond(now + 1000)
+      yield* tape.apply(traded(now + 1000, 5, 1n))
+      const { json } = yield* read("lighthouse", "c")
+      assert.strictEqual(json("data.markets.0.stats.5m.trades.changePct"), 66.67)
+      assert.strictEqual(json("data.markets.0.stats.5m.volumeUsd.changePct"), -66.67)
     })
   )
 
