@@ -48,6 +48,13 @@ const HOLD = Duration.millis(50)
 /** How long a connection that was accepted in the last moment may take to send its request. */
 const LAST_CALL = Duration.millis(500)
 
+/** Turns of the loop in which a request that has arrived is read, however late the loop is. */
+const TURNS = 8
+
+const turn = Effect.callback<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
 /**
  * Closes the listener alone, in the phase of the loop that follows the one in which connections are accepted. The effect it
  * gives waits until every connection has ended. `Server.close` would also cut connections that are still silent.
@@ -100,6 +107,7 @@ const shutDown = Effect.fnUntraced(function* ({ cutSilent, drain, server, settin
   turnstile.release()
   const lastCall = Duration.min(LAST_CALL, settings.drainQuiet)
   yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(lastCall))
+  yield* Effect.replicateEffect(turn, TURNS, { discard: true })
   server.closeIdleConnections()
   cutSilent()
   const rest = Duration.subtract(settings.drainLimit, Duration.sum(settings.drainQuiet, Duration.sum(hold, lastCall)))

@@ -5,6 +5,9 @@ import { connect } from "node:net"
 import { Listening } from "../../src/server/NodeServer.ts"
 import { call, feed, running, secretOf } from "../support/http.ts"
 import { Gate, probing } from "../support/probe.ts"
+import { until } from "../support/sse.ts"
+
+const CLIENTS = 16
 
 const quick = { drainQuiet: Duration.millis(300), drainLimit: Duration.seconds(3) }
 
@@ -28,24 +31,26 @@ const knock = (agent: Agent, url: string) =>
   })
 
 /** Sends one request after another, over a kept connection or a new one, until nobody listens any more. */
-const hammer = Effect.fnUntraced(function* (url: string) {
+const hammer = Effect.fnUntraced(function* (url: string, outcomes: Array<number | string>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const outcomes: Array<number | string> = []
-  while (outcomes.at(-1) !== "ECONNREFUSED") {
-    outcomes.push(yield* knock(agent, url))
+  let outcome: number | string = 0
+  while (outcome !== "ECONNREFUSED") {
+    outcome = yield* knock(agent, url)
+    outcomes.push(outcome)
   }
   agent.destroy()
-  return outcomes.slice(0, -1)
 })
 
-/** Keeps one connection and lets it rest in between, so that some are at rest whenever the listener closes. */
-const visit = Effect.fnUntraced(function* (url: string, pause: number) {
+/** Has a connection rest from its first request on; what `wake` gives is the end of the second. */
+const rest = Effect.fnUntraced(function* (url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const first = yield* knock(agent, url)
-  yield* Effect.sleep(pause)
-  const second = yield* knock(agent, url)
-  agent.destroy()
-  return [first, second]
+  const wake = (afterMs: number) =>
+    Effect.map(Effect.delay(knock(agent, url), afterMs), (second) => {
+      agent.destroy()
+      return [first, second]
+    })
+  return { wake }
 })
 
 describe("a shutdown", () => {
@@ -53,14 +58,18 @@ describe("a shutdown", () => {
     Effect.gen(function* () {
       const { context, stop } = yield* start(probing({ settings: quick }))
       const { url } = yield* Listening.pipe(Effect.provideContext(context))
+      const outcomes: Array<number | string> = []
       const clients = yield* Effect.forkChild(
-        Effect.replicateEffect(hammer(`${url}/probe/free`), 16, { concurrency: "unbounded" })
+        Effect.replicateEffect(hammer(`${url}/probe/free`, outcomes), CLIENTS, { concurrency: "unbounded" })
       )
-      yield* Effect.sleep("200 millis")
+      yield* until("a hundred answers", () => outcomes.length > 100)
       yield* stop
-      const outcomes = (yield* Fiber.join(clients)).flat()
-      assert.isAbove(outcomes.length, 100)
-      assert.deepStrictEqual(new Set(outcomes), new Set([200]))
+      yield* Fiber.join(clients)
+      assert.deepStrictEqual(new Set(outcomes), new Set([200, "ECONNREFUSED"]))
+      assert.lengthOf(
+        outcomes.filter((outcome) => outcome === "ECONNREFUSED"),
+        CLIENTS
+      )
     })
   )
 
@@ -68,17 +77,12 @@ describe("a shutdown", () => {
     Effect.gen(function* () {
       const { context, stop } = yield* start(probing({ settings: quick }))
       const { url } = yield* Listening.pipe(Effect.provideContext(context))
+      const resting = yield* Effect.replicateEffect(rest(`${url}/probe/free`), CLIENTS, { concurrency: "unbounded" })
       // They wake up from 100 to 475 ms after the shutdown began; the listener closes at 300 ms.
       const clients = yield* Effect.forkChild(
-        Effect.forEach(
-          Array.from({ length: 16 }, (_, at) => 200 + at * 25),
-          (pause) => visit(`${url}/probe/free`, pause),
-          {
-            concurrency: "unbounded"
-          }
-        )
+        Effect.forEach(resting, ({ wake }, at) => wake(100 + at * 25), { concurrency: "unbounded" }),
+        { startImmediately: true }
       )
-      yield* Effect.sleep("100 millis")
       yield* stop
       assert.deepStrictEqual(new Set((yield* Fiber.join(clients)).flat()), new Set([200]))
     })
