@@ -66,6 +66,8 @@ export interface Bank {
   readonly newest: () => Block
   /** The chain's clock in the slot being built, or in the newest one between slots. */
   readonly clock: () => ChainClock
+  /** When a slot begins, in milliseconds since the Unix epoch. */
+  readonly unixMsOf: (slot: number) => number
   readonly ledger: Ledger
   /** The name of this chain: another for every seed and every beginning. Base58 of 32 bytes. */
   readonly genesisHash: string
@@ -86,8 +88,10 @@ export const makeBank = (options: {
   readonly seed: string
   readonly startSlot: number
   readonly startUnixMs: number
+  /** From this slot on another pace: so that block times follow the clock of whoever has slots come faster or slower. */
+  readonly live?: { readonly slot: number; readonly slotMs: number } | undefined
 }): Bank => {
-  const { seed, startSlot, startUnixMs } = options
+  const { live, seed, startSlot, startUnixMs } = options
   const accounts = new Map<Address, Account>()
   const owners = new Map<Address, Map<Address, Account>>()
   const written = new Map<Address, Account>()
@@ -99,7 +103,11 @@ export const makeBank = (options: {
   let most = BLOCKS_KEPT
   let height = Math.floor(startSlot * 0.92)
 
-  const timeOf = (at: number): number => Math.floor((startUnixMs + (at - startSlot) * SLOT_MS) / 1000)
+  const unixMsOf = (at: number): number => {
+    const usual = live === undefined ? at : Math.min(at, live.slot)
+    return startUnixMs + (usual - startSlot) * SLOT_MS + (at - usual) * (live?.slotMs ?? SLOT_MS)
+  }
+  const timeOf = (at: number): number => Math.floor(unixMsOf(at) / 1000)
   const clock = (): ChainClock => ({ slot, epoch: Math.floor(slot / SLOTS_PER_EPOCH), unixTimestamp: timeOf(slot) })
 
   const blockhashOf = (at: number): string => bs58.encode(inventBytes(seed, `block ${at}`))
@@ -186,6 +194,7 @@ export const makeBank = (options: {
     blocks: () => kept.values(),
     newest: () => newest,
     clock,
+    unixMsOf,
     ledger,
     genesisHash: bs58.encode(inventBytes(seed, `genesis ${startUnixMs}`))
   }

@@ -15,7 +15,7 @@ import { makeSolanaNode } from "./SolanaNode.ts"
 export interface SimulatorOptions {
   /** Same seed, same market. */
   readonly seed: string
-  /** Simulated seconds in a second of the clock; 0 leaves every slot to `advance`. */
+  /** How many times as fast as usual slots come, with block times that follow the clock; 0 leaves every slot to `advance`. */
   readonly speed: number
   readonly swapsPerSecond: number
   /** What ails the node from the start. */
@@ -106,7 +106,12 @@ const makeSimulator = Effect.fnUntraced(function* (
   const startUnixMs = options.startUnixMs ?? builtAtMs
   const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
   const pastSlots = Math.min(slotsOf(history), startSlot - 1)
-  const bank = makeBank({ seed, startSlot: startSlot - pastSlots, startUnixMs: startUnixMs - pastSlots * SLOT_MS })
+  const bank = makeBank({
+    seed,
+    startSlot: startSlot - pastSlots,
+    startUnixMs: startUnixMs - pastSlots * SLOT_MS,
+    live: speed > 0 ? { slot: startSlot, slotMs: SLOT_MS / speed } : undefined
+  })
   const market: Market = makeMarket({ seed, bank, swapsPerSecond, liveUnixMs: startUnixMs })
   const { rpcUrl, wsUrl, faults, publish } = yield* makeSolanaNode({ seed, bank, ailment })
 

@@ -3,7 +3,6 @@ import { Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import type { CopyFill, NewFollow } from "../domain/Copying.ts"
 import { Signature } from "../domain/Signature.ts"
 import { SYSTEM_PROGRAM } from "./addresses.ts"
-import { SLOT_MS } from "./Bank.ts"
 import type { Cast } from "./cast.ts"
 import { makeCopyJournal, type CopyJournal } from "./followersJournal.ts"
 import { followsOf, runOf, type SimFollow, type Times } from "./followersPlan.ts"
@@ -94,7 +93,7 @@ export const makeFollowers = (options: {
   let outcomes: ReadonlyArray<Outcome> = []
   let told = 0
 
-  const atMs = (slot: number): number => times.beganAtMs + (slot - firstSlot) * SLOT_MS
+  const atMs = bank.unixMsOf
   const heldKey = ({ sim, trade }: Pending): string => `${sim.follow.id} ${trade.mint}`
 
   const poolsOf = (mint: Mint): ReadonlyArray<SimPool> =>

@@ -17,7 +17,7 @@ const nameOf = (seed: string, startUnixMs: number) =>
   )
 
 describe("Simulator", () => {
-  it.effect("begins a slot every 400 ms of simulated time, at the speed asked for", () =>
+  it.effect("begins a slot every 400 ms, or as many times as fast as asked for, with times that follow the clock", () =>
     Effect.gen(function* () {
       const { rpcUrl, wsUrl } = yield* Simulator
       const before = yield* slotOf(rpcUrl)
@@ -28,6 +28,11 @@ describe("Simulator", () => {
         assert.deepInclude(at(yield* next, "params", "result"), { parent: slot, slot: slot + 1 })
       }
       assert.strictEqual((yield* slotOf(rpcUrl)) - before, 20)
+      const timeOf = (slot: number) =>
+        Effect.map(call(rpcUrl, "getBlock", slot, { maxSupportedTransactionVersion: 0 }), (answer) =>
+          Number(at(answer, "result", "blockTime"))
+        )
+      assert.strictEqual((yield* timeOf(before + 20)) - (yield* timeOf(before)), 2)
       assert.strictEqual(yield* pending, 0)
     }).pipe(Effect.provide(Simulator.layer({ speed: 4 })))
   )
