@@ -62,7 +62,8 @@ const paced = async (port: number, seconds: number): Promise<ReadonlyArray<numbe
 
 const chain = await startBlockServer()
 const { port, stop } = await serviceOver(`http://127.0.0.1:${chain.port}`)
-const state = { head: 1000, moving: false }
+// The feed goes back as far as it may: there is nothing to go back to.
+const state = { head: 0, moving: false }
 chain.reach(state.head)
 const clock = setInterval(() => {
   state.head += state.moving ? 1 : 0

@@ -11,7 +11,7 @@ import { Duration, Effect, Layer, Stream } from "effect"
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
 import { type BlockEvent, BlockFeed } from "../../src/solana/BlockFeed.ts"
 import * as BlockFeedRpc from "../../src/solana/BlockFeedRpc.ts"
-import { visitTransactions } from "../../src/solana/PackedTransactions.ts"
+import { visitInParts } from "../../src/solana/PackedTransactions.ts"
 import { blockWorker, decodeBlock } from "../../src/trades/decodeBlock.ts"
 import { startBlockServer } from "./blocks/startBlockServer.ts"
 import { report } from "./report.ts"
@@ -53,7 +53,7 @@ const told = { blocks: 0, transactions: 0, legs: 0 }
 const count = Effect.fnUntraced(function* (event: BlockEvent) {
   if (event._tag === "Block") {
     told.blocks += 1
-    yield* visitTransactions(event.block.transactions, ({ legs }) => {
+    yield* visitInParts(event.block.transactions, ({ legs }) => {
       told.transactions += 1
       told.legs += legs.length
     })

@@ -9,7 +9,7 @@ export interface TradeBatch {
   readonly slot: number
   /** Block time, in milliseconds since the Unix epoch. */
   readonly timeMs: number
-  /** In the order of the chain. They may be packed: read them with `visitTransactions`. */
+  /** In the order of the chain. They may be packed: read them with `visitInParts`. */
   readonly transactions: Iterable<BlockTransaction>
   /** Null where the feed does not tell of launches. */
   readonly launches: ReadonlyArray<Launch> | null

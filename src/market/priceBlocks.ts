@@ -1,7 +1,7 @@
 /** Prices the trades of blocks, one block after the other. */
 import { Clock, Effect } from "effect"
 import { SOL } from "../domain/Address.ts"
-import { visitTransactions } from "../solana/PackedTransactions.ts"
+import { visitInParts } from "../solana/PackedTransactions.ts"
 import type { PriceBook } from "../tokens/PriceBook.ts"
 import type { DecodedTrades } from "../trades/decode.ts"
 import { SolPrice } from "./SolPrice.ts"
@@ -24,7 +24,7 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
   return {
     price: Effect.fnUntraced(function* (batch) {
       const decoded: Array<DecodedTrades> = []
-      yield* visitTransactions(batch.transactions, ({ legs, nets, unresolved }) => {
+      yield* visitInParts(batch.transactions, ({ legs, nets, unresolved }) => {
         legs.forEach((leg) => sol.observe(leg, batch.timeMs))
         decoded.push({ legs, nets, unresolved })
       })
@@ -32,7 +32,9 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
       const moment = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
-      return { ...batch, trades: decoded.flatMap((trades) => tapeTradesOf(trades, moment)) }
+      const trades: Array<TapeTrade> = []
+      yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, moment)))
+      return { ...batch, trades }
     }),
     recall: (trade) => sol.recall(trade)
   }

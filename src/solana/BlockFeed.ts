@@ -24,7 +24,7 @@ export interface DecodedBlock {
   readonly parentSlot: number
   /** When the cluster agreed on it, in milliseconds since the Unix epoch; null when the node does not say. */
   readonly blockTimeMs: number | null
-  /** In the order of the block. They may be packed: reading them costs, so do it once and with `visitTransactions`. */
+  /** In the order of the block. They may be packed: reading them costs, so do it once and with `visitInParts`. */
   readonly transactions: Iterable<BlockTransaction>
   readonly launches: ReadonlyArray<Launch>
   /** Transactions that made no sense. */

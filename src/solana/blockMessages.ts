@@ -1,6 +1,7 @@
 /** What the main thread and the thread that reads blocks say to each other. Plain data: it is copied between them. */
 import type { DecodedBlock } from "./BlockFeed.ts"
 import type { ChainUnavailable } from "./ChainFeed.ts"
+import type { PackedPart } from "./PackedTransactions.ts"
 import type { Commitment } from "./SolanaRpc.ts"
 
 /** How the node is asked, as plain data. */
@@ -28,7 +29,7 @@ export type BlockReply =
       readonly _tag: "block"
       readonly id: number
       readonly head: BlockHead
-      readonly parts: ReadonlyArray<Uint8Array<ArrayBuffer>>
+      readonly parts: ReadonlyArray<PackedPart>
     }
   | {
       readonly _tag: "failure"

@@ -5,7 +5,7 @@ import { parentPort, workerData } from "node:worker_threads"
 import type { DecodedBlock } from "./BlockFeed.ts"
 import type { BlockReply, BlockRequest, BlockWorkerSettings } from "./blockMessages.ts"
 import { ChainUnavailable } from "./ChainFeed.ts"
-import { packTransactions } from "./PackedTransactions.ts"
+import { buffersOf, packTransactions } from "./PackedTransactions.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { blockCommitment } from "./SolanaRpc.ts"
 
@@ -74,10 +74,7 @@ export const serveBlocks = (decode: DecodeBlock): void => {
   const send = (id: number, { transactions, ...head }: DecodedBlock): void => {
     const parts = packTransactions(Array.from(transactions))
     const reply: BlockReply = { _tag: "block", id, head, parts }
-    port.postMessage(
-      reply,
-      parts.map(({ buffer }) => buffer)
-    )
+    port.postMessage(reply, buffersOf(parts))
   }
 
   const read = (id: number, slot: number): void => {

@@ -4,7 +4,7 @@ import type { LiveEvent, LiveGap, PnlBody, PnlSummaryBody } from "../domain/Live
 import type { TrackerTrade } from "../domain/Tracker.ts"
 import { BEHIND, type PricedBatch, TradeTape } from "../market/TradeTape.ts"
 import type { BlockTransaction } from "../solana/BlockFeed.ts"
-import { visitTransactions } from "../solana/PackedTransactions.ts"
+import { visitInParts } from "../solana/PackedTransactions.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { TrackerBooks } from "./TrackerBooks.ts"
@@ -109,7 +109,7 @@ export class TrackerFeed extends Context.Service<
       const concerning = Effect.fnUntraced(function* ({ transactions }: PricedBatch) {
         const found: Array<BlockTransaction> = []
         if (watched.size() > 0) {
-          yield* visitTransactions(transactions, (transaction) => {
+          yield* visitInParts(transactions, (transaction) => {
             if (transaction.changes.some(({ owner }) => watched.has(owner))) {
               found.push(transaction)
             }

@@ -5,6 +5,7 @@ import { Simulator } from "../../src/simulator/Simulator.ts"
 import { type BlockEvent, BlockFeed } from "../../src/solana/BlockFeed.ts"
 import * as BlockFeedRpc from "../../src/solana/BlockFeedRpc.ts"
 import { blockWorker, decodeBlock } from "../../src/trades/decodeBlock.ts"
+import { plain } from "./plainTransactions.ts"
 import { at, call } from "../simulator/client.ts"
 import { type Call, result, response, rpcError, scriptedNode } from "../support/scriptedNode.ts"
 
@@ -70,10 +71,7 @@ describe("BlockFeed.layerRpc", () => {
         if (event._tag === "Block") {
           const { block } = event
           const answer = at(yield* call(rpcUrl, "getBlock", block.slot, full), "result")
-          assert.deepStrictEqual(
-            { ...block, transactions: Array.from(block.transactions) },
-            decodeBlock(block.slot, answer)
-          )
+          assert.deepStrictEqual({ ...block, transactions: plain(block.transactions) }, decodeBlock(block.slot, answer))
           assert.strictEqual(block.malformed, 0)
         }
       }

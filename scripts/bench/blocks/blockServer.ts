@@ -4,6 +4,7 @@
  */
 import { Result } from "effect"
 import { createServer } from "node:http"
+import { constants, setPriority } from "node:os"
 import { createInterface } from "node:readline"
 import { makeBank } from "../../../src/simulator/Bank.ts"
 import { getBlock } from "../../../src/simulator/blockMethods.ts"
@@ -25,6 +26,9 @@ const bodies = (): ReadonlyArray<string> => {
     return `"transactions":[${Array.from({ length: times }, () => list).join(",")}]}`
   })
 }
+
+// A real node has a machine of its own.
+setPriority(constants.priority.PRIORITY_LOW)
 
 const state = { head: 0 }
 const ready = bodies()
