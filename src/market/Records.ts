@@ -1,5 +1,5 @@
 // Large, so that the list of pages stays in the nearest cache. Memory that is never written is never taken.
-const PAGE_BITS = 13
+const PAGE_BITS = 15
 const PAGE_MASK = 2 ** PAGE_BITS - 1
 const NO_CELLS = new Float64Array(0)
 
