@@ -1,17 +1,17 @@
 /** Fathom inside another Effect application: ports, layers and values, without HTTP. */
-export { type Ending, type Pool, type Program, type Rate, type Swap, type Unpriceable } from "./amm/Program.ts"
-export { programs } from "./amm/programs.ts"
+export { type Ending, type Pool, type Program, type Rate, type Swap, type Unpriceable } from "./programs/Program.ts"
+export { programs } from "./programs/registry.ts"
 export { type CalloutLink } from "./callouts/attribution.ts"
 export { Attributions, attributeTrades, linksOf } from "./callouts/attributionFeed.ts"
 export { CalloutStore } from "./callouts/CalloutStore.ts"
 export { CopyReader } from "./copying/CopyReader.ts"
 export { CopySource, keepCopies } from "./copying/copySource.ts"
 export { FollowStore } from "./copying/FollowStore.ts"
-export { type Account, type ChainClock } from "./domain/Account.ts"
+export { type Account, type ChainClock } from "./domain/OnChainAccount.ts"
 export { Address, type Mint, SOL, USDC } from "./domain/Address.ts"
-export { type AttributedTrade, type Callout, CalloutStoreUnavailable, NewCallout } from "./domain/Callout.ts"
-export { CopyFill, type Follow, FollowStoreUnavailable, NewFollow, UnknownFollow } from "./domain/Copying.ts"
-export { type CopyPnl, type CopyPnlReport } from "./domain/CopyPnl.ts"
+export { type AttributedTrade, type Callout, CalloutStoreUnavailable, NewCallout } from "./domain/wallets/Callout.ts"
+export { CopyFill, type Follow, FollowStoreUnavailable, NewFollow, UnknownFollow } from "./domain/wallets/Copying.ts"
+export { type CopyPnl, type CopyPnlReport } from "./domain/wallets/CopyPnl.ts"
 export { fromAtomic, toAtomic } from "./domain/decimal.ts"
 export {
   Hop,
@@ -22,7 +22,7 @@ export {
   SpotQuote,
   StateCold,
   StateStale
-} from "./domain/Quote.ts"
+} from "./domain/quotes/Quote.ts"
 export { type Coverage, type Scalar } from "./domain/Scalar.ts"
 export {
   type MintPrice,
@@ -32,24 +32,35 @@ export {
   TokenNotLoaded,
   type TokenRefusal,
   UnknownToken
-} from "./domain/Token.ts"
-export { type TokenRisk } from "./domain/TokenRisk.ts"
-export { IdentityRecord, type WalletIdentity } from "./domain/WalletIdentity.ts"
-export { type WalletRow, type WalletRows, type WalletSummary, WalletsUnavailable } from "./domain/WalletSummary.ts"
-export { EvmCandles } from "./market/EvmCandles.ts"
-export { MarketReader } from "./market/MarketReader.ts"
-export { type TapeTrade } from "./market/TapeTrade.ts"
-export { TopTraders } from "./market/TopTraders.ts"
-export { type TradeBatch, TradeFeed } from "./market/TradeFeed.ts"
-export { TradeStore } from "./market/TradeStore.ts"
-export { type PricedBatch, TradeTape } from "./market/TradeTape.ts"
-export { type MintPools, PoolBook } from "./quotes/PoolBook.ts"
+} from "./domain/market/Token.ts"
+export { type TokenRisk } from "./domain/market/TokenRisk.ts"
+export { IdentityRecord, type WalletIdentity } from "./domain/wallets/WalletIdentity.ts"
+export {
+  type WalletRow,
+  type WalletRows,
+  type WalletSummary,
+  WalletsUnavailable
+} from "./domain/wallets/WalletSummary.ts"
+export { EvmCandles } from "./market/candles/EvmCandles.ts"
+export { MarketReader } from "./market/views/MarketReader.ts"
+export { type TapeTrade } from "./market/tape/TapeTrade.ts"
+export { TopTraders } from "./market/views/TopTraders.ts"
+export { type TradeBatch, TradeFeed } from "./market/tape/TradeFeed.ts"
+export { TradeStore } from "./market/store/TradeStore.ts"
+export { type PricedBatch, TradeTape } from "./market/tape/TradeTape.ts"
+export { type MintPools, PoolBook } from "./pools/PoolBook.ts"
 export { type Priced, QuoteEngine } from "./quotes/QuoteEngine.ts"
-export { BlockFeed, type BlockTransaction, type DecodedBlock } from "./solana/BlockFeed.ts"
-export * as BlockFeedRpc from "./solana/BlockFeedRpc.ts"
-export { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness, type Snapshot } from "./solana/ChainFeed.ts"
-export * as ChainFeedDump from "./solana/ChainFeedDump.ts"
-export * as ChainFeedRpc from "./solana/ChainFeedRpc.ts"
+export { BlockFeed, type BlockTransaction, type DecodedBlock } from "./solana/blocks/BlockFeed.ts"
+export * as BlockFeedRpc from "./solana/blocks/BlockFeedRpc.ts"
+export {
+  type ChainEvent,
+  ChainFeed,
+  ChainUnavailable,
+  type Freshness,
+  type Snapshot
+} from "./solana/accounts/ChainFeed.ts"
+export * as ChainFeedDump from "./solana/accounts/ChainFeedDump.ts"
+export * as ChainFeedRpc from "./solana/accounts/ChainFeedRpc.ts"
 export { ActivityReader, type TokenActivity } from "./tokens/ActivityReader.ts"
 export { AuditReader, AuditUnavailable, type MintAudit } from "./tokens/AuditReader.ts"
 export { PriceBook, type Prices, type UnitPrice } from "./tokens/PriceBook.ts"

@@ -5,12 +5,13 @@ import { dirname, join, normalize } from "node:path"
 const capabilities = [
   "access",
   "alerts",
-  "amm",
   "callouts",
   "copying",
   "funding",
   "market",
   "perps",
+  "pools",
+  "programs",
   "quotes",
   "solana",
   "tokens",
@@ -19,41 +20,41 @@ const capabilities = [
   "wallets"
 ]
 
-/** What each folder of src/ may import from the others. Files at the root count as folders. */
+/** Rooms that each room of src/ may import from. Files at the root count as rooms. */
 const folders: Record<string, ReadonlyArray<string>> = {
   domain: [],
-  amm: ["domain"],
+  programs: ["domain"],
   api: ["domain"],
   client: ["api", "domain"],
   solana: ["domain"],
   storage: [],
-  quotes: ["amm", "domain", "solana"],
-  trades: ["amm", "domain", "solana"],
-  market: ["amm", "domain", "quotes", "solana", "storage", "tokens", "trades"],
-  tokens: ["amm", "domain", "quotes", "solana", "trades"],
+  pools: ["domain", "programs", "quotes", "solana"],
+  quotes: ["domain", "pools", "programs", "solana"],
+  trades: ["domain", "programs", "solana"],
+  tokens: ["domain", "pools", "programs", "quotes", "solana"],
+  market: ["domain", "pools", "programs", "solana", "storage", "tokens", "trades"],
   funding: ["domain"],
   perps: ["domain"],
   alerts: ["domain", "market", "storage", "tokens"],
   callouts: ["domain", "market", "storage"],
-  copying: ["domain", "market", "storage", "tokens", "wallets"],
+  copying: ["domain", "storage", "tokens", "wallets"],
   wallets: ["domain", "market", "storage", "tokens", "trades"],
   tracker: ["access", "domain", "market", "solana", "storage", "tokens", "trades", "wallets"],
   access: ["domain", "storage"],
-  postgres: ["access", "domain"],
-  simulator: ["amm", "domain", "solana"],
-  server: ["api", "domain", ...capabilities],
-  testing: ["api", "client", "domain", "server", "simulator", ...capabilities],
+  simulator: ["domain", "programs", "solana"],
+  http: ["api", "domain", ...capabilities],
+  testing: ["client", "domain", "http", "simulator", ...capabilities],
   "index.ts": ["domain", ...capabilities],
-  "App.ts": ["Upstreams.ts", "domain", "postgres", "server", ...capabilities],
-  "Upstreams.ts": ["domain", "server", "simulator", ...capabilities],
-  "main.ts": ["App.ts", "access", "api", "domain", "postgres"]
+  app: ["domain", "http", "simulator", "storage", ...capabilities],
+  "main.ts": ["api", "app", "domain"]
 }
 
-/** Who may import a package. `effect` itself is free to all but `amm`, which is plain arithmetic. */
+/** Who may import a package. `effect` itself is free to all but `programs`, which is plain arithmetic. */
 const packages: Record<string, ReadonlyArray<string>> = {
   effect: [
-    "App.ts",
-    "Upstreams.ts",
+    "app",
+    "http",
+    "pools",
     "access",
     "alerts",
     "api",
@@ -66,9 +67,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "main.ts",
     "market",
     "perps",
-    "postgres",
     "quotes",
-    "server",
     "simulator",
     "solana",
     "storage",
@@ -78,31 +77,31 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "trades",
     "wallets"
   ],
-  "effect/cli": ["access", "main.ts"],
-  "effect/encoding": ["client", "server", "simulator", "solana"],
-  "effect/http": ["Upstreams.ts", "client", "funding", "market", "perps", "server", "simulator", "solana", "testing"],
-  "effect/http-api": ["api", "client", "main.ts", "server", "testing"],
-  "effect/net": ["access", "server"],
+  "effect/cli": ["app", "main.ts"],
+  "effect/encoding": ["client", "http", "simulator", "solana"],
+  "effect/http": ["app", "client", "funding", "market", "perps", "http", "simulator", "solana", "testing"],
+  "effect/http-api": ["api", "client", "main.ts", "http", "testing"],
+  "effect/net": ["access", "http"],
   "effect/persistence": ["funding", "solana"],
-  "effect/socket": ["Upstreams.ts", "client", "simulator", "solana"],
-  "effect/sql": ["access", "alerts", "callouts", "copying", "market", "postgres", "storage", "tracker", "wallets"],
-  "@effect/platform-node": ["App.ts", "main.ts", "server", "simulator", "testing"],
-  "@effect/sql-pg": ["access", "alerts", "callouts", "copying", "market", "postgres", "tracker"],
+  "effect/socket": ["app", "client", "simulator", "solana"],
+  "effect/sql": ["access", "alerts", "callouts", "copying", "market", "storage", "storage", "tracker", "wallets"],
+  "@effect/platform-node": ["app", "main.ts", "http", "simulator", "testing"],
+  "@effect/sql-pg": ["access", "alerts", "callouts", "copying", "market", "storage", "tracker"],
   bs58: ["domain", "simulator"],
-  "node:child_process": ["postgres"],
-  "node:crypto": ["access", "postgres", "server", "simulator", "solana", "tracker"],
-  "node:fs": ["postgres", "solana"],
-  "node:http": ["server", "simulator", "testing"],
-  "node:module": ["postgres"],
-  "node:net": ["server"],
-  "node:os": ["postgres"],
-  "node:path": ["postgres", "solana"],
-  "node:querystring": ["server"],
-  "node:sqlite": ["postgres"],
+  "node:child_process": ["storage"],
+  "node:crypto": ["access", "storage", "http", "simulator", "solana", "tracker"],
+  "node:fs": ["storage", "solana"],
+  "node:http": ["http", "simulator", "testing"],
+  "node:module": ["storage"],
+  "node:net": ["http"],
+  "node:os": ["storage"],
+  "node:path": ["storage", "solana"],
+  "node:querystring": ["http"],
+  "node:sqlite": ["storage"],
   "node:v8": ["solana"],
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access"],
-  ws: ["server"]
+  ws: ["http"]
 }
 
 const folderOf = (file: string) => file.split("/")[1] ?? ""
@@ -125,9 +124,20 @@ describe("the import table", () => {
   })
 })
 
+/** Folders of src/ by the files directly in them. */
+const filesByFolder = Map.groupBy(globSync("src/**/*.ts"), (file) => dirname(file))
+
 describe("the tree", () => {
-  it("is two folders deep at most, migrations excepted", () => {
-    const deep = globSync("src/*/*/**/*.ts").filter((file) => !file.startsWith("src/postgres/migrations/"))
+  it("is three folders deep at most", () => {
+    const deep = globSync("src/*/*/*/**/*.ts")
     assert.deepStrictEqual(deep, [])
+  })
+
+  it("has no folder with more than 25 files directly in it", () => {
+    const wide = Array.from(filesByFolder).filter(([, files]) => files.length > 25)
+    assert.deepStrictEqual(
+      wide.map(([folder]) => folder),
+      []
+    )
   })
 })

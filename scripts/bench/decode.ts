@@ -6,8 +6,8 @@
  * and decoding should not be the greater part of a block.
  */
 import { Result } from "effect"
-import { pumpSwap } from "../../src/amm/pumpSwap.ts"
-import { raydiumAmmV4 } from "../../src/amm/raydiumAmmV4.ts"
+import { pumpSwap } from "../../src/programs/pump/pumpSwap.ts"
+import { raydiumAmmV4 } from "../../src/programs/raydium/ammV4.ts"
 import { balanceChangesOf } from "../../src/trades/balanceChanges.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
 import { readTransaction } from "../../src/trades/transaction.ts"

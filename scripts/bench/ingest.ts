@@ -3,7 +3,7 @@
  * costs in memory; and what a trade costs among 50,000 tokens against 1,000, once with tokens as unequal as on a market and
  * once with all alike, which no cache can help. `--json` for one line.
  */
-import { Tape } from "../../src/market/Tape.ts"
+import { Tape } from "../../src/market/tape/MarketState.ts"
 import { report } from "./report.ts"
 import { openMarket, OPENING_MS } from "./tapeMarket.ts"
 

@@ -6,25 +6,25 @@
  * What a write to the pool costs comes apart: `decode` reads the accounts, `table` is the first quote afterwards, which
  * sums up one direction to the end of its liquidity.
  */
-import { isUnpriceable, type Pool, type Program } from "../../src/amm/Program.ts"
-import { dammV2At } from "../../src/amm/dammV2State.ts"
-import { dbcConfigAt, dbcPoolAt } from "../../src/amm/dbcState.ts"
-import { binPrice } from "../../src/amm/dlmmBins.ts"
-import { dlmmPairAt } from "../../src/amm/dlmmPair.ts"
-import { meteoraDammV2 } from "../../src/amm/meteoraDammV2.ts"
-import { meteoraDbc } from "../../src/amm/meteoraDbc.ts"
-import { meteoraDlmm } from "../../src/amm/meteoraDlmm.ts"
-import { pumpCurve } from "../../src/amm/pumpCurve.ts"
-import { pumpSwap } from "../../src/amm/pumpSwap.ts"
-import { raydiumAmmV4 } from "../../src/amm/raydiumAmmV4.ts"
-import { raydiumCpmm } from "../../src/amm/raydiumCpmm.ts"
-import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
-import { whirlpool } from "../../src/amm/whirlpool.ts"
+import { isUnpriceable, type Pool, type Program } from "../../src/programs/Program.ts"
+import { dammV2At } from "../../src/programs/meteora/dammV2State.ts"
+import { dbcConfigAt, dbcPoolAt } from "../../src/programs/meteora/dbcState.ts"
+import { binPrice } from "../../src/programs/meteora/dlmmBins.ts"
+import { dlmmPairAt } from "../../src/programs/meteora/dlmmPair.ts"
+import { meteoraDammV2 } from "../../src/programs/meteora/dammV2.ts"
+import { meteoraDbc } from "../../src/programs/meteora/dbc.ts"
+import { meteoraDlmm } from "../../src/programs/meteora/dlmm.ts"
+import { pumpCurve } from "../../src/programs/pump/curve.ts"
+import { pumpSwap } from "../../src/programs/pump/pumpSwap.ts"
+import { raydiumAmmV4 } from "../../src/programs/raydium/ammV4.ts"
+import { raydiumCpmm } from "../../src/programs/raydium/cpmm.ts"
+import { raydiumClmm } from "../../src/programs/raydium/clmm.ts"
+import { whirlpool } from "../../src/programs/orca/whirlpool.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
-import { makeBank } from "../../src/simulator/Bank.ts"
-import { makeMarket } from "../../src/simulator/Market.ts"
-import { dammV2With, dbcWith, dlmmWith } from "../../test/amm/meteoraPools.ts"
+import { makeBank } from "../../src/simulator/chain/Bank.ts"
+import { makeMarket } from "../../src/simulator/traders/Market.ts"
+import { dammV2With, dbcWith, dlmmWith } from "../../test/programs/meteora/meteoraPools.ts"
 import {
   clmmFrom,
   clock,
@@ -33,7 +33,7 @@ import {
   randomFrom,
   type SyntheticPool,
   whirlpoolFrom
-} from "../../test/amm/syntheticPools.ts"
+} from "../../test/programs/syntheticPools.ts"
 import { percentile, report } from "./report.ts"
 
 /** A pool with liquidity around its price on as many ticks as a busy pool has: about a hundred and twenty. */

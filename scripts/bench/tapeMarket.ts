@@ -1,6 +1,6 @@
 /** Decoded trades for benchmarks: seeded, with wallets that have habits, as fresh in memory as a decoder leaves them. */
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
-import type { TapeTrade } from "../../src/market/TapeTrade.ts"
+import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 
 /** When the made-up market opens, in milliseconds since the Unix epoch. */
 export const OPENING_MS = 1_791_158_400_000

@@ -1,15 +1,15 @@
 /** Eight warm pools of one token against SOL, four constant-product and four concentrated, and an engine over them. */
 import { Effect, Layer, Stream } from "effect"
-import { makeConcentratedPool } from "../../src/amm/concentratedPool.ts"
-import { marginalRate, sell, type Side } from "../../src/amm/constantProduct.ts"
-import { type Course, staticFee } from "../../src/amm/course.ts"
-import { makePriceTable } from "../../src/amm/priceTable.ts"
-import type { Pool } from "../../src/amm/Program.ts"
-import { raydiumRules } from "../../src/amm/raydiumTicks.ts"
+import { makeConcentratedPool } from "../../src/programs/math/concentratedPool.ts"
+import { marginalRate, sell, type Side } from "../../src/programs/math/constantProduct.ts"
+import { type Course, staticFee } from "../../src/programs/math/swapPath.ts"
+import { makePriceTable } from "../../src/programs/math/priceTable.ts"
+import type { Pool } from "../../src/programs/Program.ts"
+import { raydiumRules } from "../../src/programs/raydium/clmmTicks.ts"
 import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
-import { PoolBook } from "../../src/quotes/PoolBook.ts"
+import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
-import { ChainFeed } from "../../src/solana/ChainFeed.ts"
+import { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
 
 const address = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))
 

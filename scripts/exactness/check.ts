@@ -1,6 +1,6 @@
 /** One fixture against the engine: every case quoted and compared to the unit. */
-import { isUnpriceable, type Pool, type Swap, type Unpriceable } from "../../src/amm/Program.ts"
-import type { ChainClock } from "../../src/domain/Account.ts"
+import { isUnpriceable, type Pool, type Swap, type Unpriceable } from "../../src/programs/Program.ts"
+import type { ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { bigintOf, type Entry, type Fixture, textOf } from "./fixture.ts"
 import { pumpSwapVectors } from "./pumpSwapVectors.ts"
 import { agrees, type Vectors } from "./vectors.ts"

@@ -1,6 +1,6 @@
 /** A recorded pool: its accounts and what the program paid, in the format that `scripts/exactness.ts --help` tells. */
 import { readFileSync } from "node:fs"
-import type { Account, ChainClock } from "../../src/domain/Account.ts"
+import type { Account, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { Address, isAddress } from "../../src/domain/Address.ts"
 
 /** A case or an error as the file has it. Numbers may be digits in quotes. */

@@ -1,8 +1,8 @@
 /** Vectors of the PumpSwap SDK: reserves and flags in, amounts out. Each becomes real accounts and a normal decode. */
-import type { Pool, Unpriceable } from "../../src/amm/Program.ts"
-import { plainMint } from "../../src/amm/plainMint.ts"
-import { pumpSwap } from "../../src/amm/pumpSwap.ts"
-import type { Account } from "../../src/domain/Account.ts"
+import type { Pool, Unpriceable } from "../../src/programs/Program.ts"
+import { plainMint } from "../../src/programs/math/plainMint.ts"
+import { pumpSwap } from "../../src/programs/pump/pumpSwap.ts"
+import type { Account } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
 import { addressOf, bigintOf, type Entry, type Fixture } from "./fixture.ts"
 import { discriminator, type Field, makeAccount, tokenAccount } from "./stateAccounts.ts"

@@ -1,6 +1,6 @@
 /** Accounts as bytes: what a dump left out and what test vectors only describe. */
-import { TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
-import type { Account } from "../../src/domain/Account.ts"
+import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import type { Account } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 
 /** One value at one offset: an address, or an unsigned number of so many bytes, little-endian. */

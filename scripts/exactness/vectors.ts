@@ -1,5 +1,5 @@
 /** Cases that describe a pool in words instead of naming one in the dump. */
-import type { Pool, Swap, Unpriceable } from "../../src/amm/Program.ts"
+import type { Pool, Swap, Unpriceable } from "../../src/programs/Program.ts"
 import { bigintOf, type Entry, type Fixture } from "./fixture.ts"
 
 /** One format of such cases. */

@@ -1,6 +1,6 @@
 /** Vectors of the Whirlpool program's own tests: liquidity, tick and fee in, amounts or an exception out. */
-import type { Pool, Swap, Unpriceable } from "../../src/amm/Program.ts"
-import { whirlpool } from "../../src/amm/whirlpool.ts"
+import type { Pool, Swap, Unpriceable } from "../../src/programs/Program.ts"
+import { whirlpool } from "../../src/programs/orca/whirlpool.ts"
 import {
   FIXED_ARRAY_DISCRIMINATOR,
   FIXED_ARRAY_SIZE,
@@ -11,9 +11,9 @@ import {
   WHIRLPOOL_SIZE,
   whirlpoolArrayAddress,
   whirlpoolOffsets
-} from "../../src/amm/whirlpoolLayout.ts"
-import { whirlpoolSqrtPriceAt } from "../../src/amm/whirlpoolTicks.ts"
-import type { Account } from "../../src/domain/Account.ts"
+} from "../../src/programs/orca/whirlpoolLayout.ts"
+import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
+import type { Account } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes } from "../../src/domain/Address.ts"
 import { bigintOf, type Entry, type Fixture, textOf } from "./fixture.ts"
 import { discriminator, makeAccount } from "./stateAccounts.ts"

@@ -10,7 +10,7 @@ import type {
   NewAlert,
   Slice,
   TooManyAlerts
-} from "../domain/Alert.ts"
+} from "../domain/wallets/Alert.ts"
 import { makeMemoryAlerts } from "./memoryAlerts.ts"
 
 /** Which version of an active alert is the newest. */

@@ -10,7 +10,7 @@ import {
   type EventSelection,
   isAlertId,
   type NewAlert
-} from "../domain/Alert.ts"
+} from "../domain/wallets/Alert.ts"
 import { bounded } from "../storage/deadline.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { makeAlertTable } from "./alertTable.ts"

@@ -14,7 +14,7 @@ import {
   type NewAlert,
   type Slice,
   TooManyAlerts
-} from "../domain/Alert.ts"
+} from "../domain/wallets/Alert.ts"
 
 // Any number that no other lock has, the same in every process: whoever creates an alert of an account holds it.
 const ACCOUNT_LOCK = 7_426_130

@@ -6,7 +6,7 @@ import {
   DEFAULT_COOLDOWN_SECONDS,
   isLive,
   MAX_EXPIRY_MS
-} from "../domain/Alert.ts"
+} from "../domain/wallets/Alert.ts"
 import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
 
 /** What an owner asks to be changed; what is left out stays. */

@@ -1,5 +1,5 @@
 /** When an alert arms and when it fires. Plain values in and out; every comparison is of exact fractions. */
-import type { AlertCondition, Watch } from "../domain/Alert.ts"
+import type { AlertCondition, Watch } from "../domain/wallets/Alert.ts"
 import { tenTo, toAtomic } from "../domain/decimal.ts"
 import { compare, type Rational } from "../domain/rational.ts"
 

@@ -15,7 +15,7 @@ import {
   type Slice,
   statusAt,
   TooManyAlerts
-} from "../domain/Alert.ts"
+} from "../domain/wallets/Alert.ts"
 import { eventIdOf } from "./eventId.ts"
 
 interface Entry {

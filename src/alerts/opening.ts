@@ -1,7 +1,7 @@
 /** What a market without people begins with. */
 import { Clock, Context, Effect, Random } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import type { AlertCondition, AlertRecurrence } from "../domain/Alert.ts"
+import type { AlertCondition, AlertRecurrence } from "../domain/wallets/Alert.ts"
 import { uuidV4 } from "../domain/uuid.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { cooldownOf } from "./changeAlert.ts"

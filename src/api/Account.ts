@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiScope } from "../domain/ApiKey.ts"
-import { Authorization, Scope } from "./Authorization.ts"
-import { Budget } from "./Metering.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
+import { Budget } from "./middleware/Metering.ts"
 import { NoQuery } from "./parameters.ts"
 
 /** Where one budget of the key stands. */

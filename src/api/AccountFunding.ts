@@ -9,7 +9,7 @@ import {
   UnreadChain,
   WalletFamily
 } from "../domain/Funding.ts"
-import { Authorization, Scope } from "./Authorization.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
 import { DataUnavailable, FundingTargetNotFound, InvalidCursor, WalletNotFound } from "./problems.ts"
 

@@ -12,12 +12,12 @@ import {
   fits,
   Threshold,
   TimeMs
-} from "../domain/Alert.ts"
+} from "../domain/wallets/Alert.ts"
 import { IdempotencyKey } from "../domain/Idempotency.ts"
 import { Decimal } from "../domain/Scalar.ts"
-import { Authorization, Scope } from "./Authorization.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
-import { JsonBody } from "./JsonBody.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
 import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   AlertNotFound,

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { CalloutSort } from "../domain/Callout.ts"
-import { Authorization } from "./Authorization.ts"
+import { CalloutSort } from "../domain/wallets/Callout.ts"
+import { Authorization } from "./middleware/Authorization.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
 import { DataUnavailable, InvalidCursor } from "./problems.ts"
 

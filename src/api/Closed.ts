@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Authorization, Scope } from "./Authorization.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { BodyTooLarge, FeatureUnavailable, SignatureRequired } from "./problems.ts"
 
 type Operation = Parameters<typeof OpenApi.Transform.Service>[0]

@@ -2,10 +2,18 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { Atomic } from "../domain/Amount.ts"
-import { CopyGrouping, CopyWindow, FillReason, FillSide, FillStatus, Follow, FollowStatus } from "../domain/Copying.ts"
-import { CopyPnlReport } from "../domain/CopyPnl.ts"
+import {
+  CopyGrouping,
+  CopyWindow,
+  FillReason,
+  FillSide,
+  FillStatus,
+  Follow,
+  FollowStatus
+} from "../domain/wallets/Copying.ts"
+import { CopyPnlReport } from "../domain/wallets/CopyPnl.ts"
 import { Coverage, Decimal, Status } from "../domain/Scalar.ts"
-import { Authorization, Scope } from "./Authorization.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
 import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import { DataUnavailable, FollowNotFound, InvalidCursor } from "./problems.ts"

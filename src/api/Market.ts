@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartResolution } from "../domain/Chart.ts"
+import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartResolution } from "../domain/market/Chart.ts"
 import {
   DiscoveryRow,
   DiscoveryStage,
@@ -11,8 +11,8 @@ import {
   MovementRow,
   Overview,
   WindowCoverage
-} from "../domain/MarketViews.ts"
-import { Authorization } from "./Authorization.ts"
+} from "../domain/market/MarketViews.ts"
+import { Authorization } from "./middleware/Authorization.ts"
 import { LimitParameter, NextCursor } from "./cursor.ts"
 import { CommaList, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PerpsComparison, PerpsVenue } from "../domain/Perps.ts"
-import { Authorization, Scope } from "./Authorization.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { CommaList, refuse } from "./parameters.ts"
 import { PerpsUnavailable } from "./problems.ts"
 import { VenueLabel } from "./Spot.ts"

@@ -11,10 +11,10 @@ import {
   TrackerTrade,
   WalletEmoji,
   WalletLabel
-} from "../domain/Tracker.ts"
-import { Authorization, Scope } from "./Authorization.ts"
+} from "../domain/wallets/Tracker.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { LimitParameter } from "./cursor.ts"
-import { JsonBody } from "./JsonBody.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
 import { BooleanParameter, NoQuery } from "./parameters.ts"
 import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused, LimitReached, RateLimited } from "./problems.ts"
 

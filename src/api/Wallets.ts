@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
-import { WalletRows } from "../domain/WalletSummary.ts"
-import { Authorization } from "./Authorization.ts"
-import { JsonBody } from "./JsonBody.ts"
+import { WalletRows } from "../domain/wallets/WalletSummary.ts"
+import { Authorization } from "./middleware/Authorization.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
 import { NoQuery } from "./parameters.ts"
 import { DataUnavailable, RateLimited } from "./problems.ts"
 

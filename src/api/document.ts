@@ -1,8 +1,8 @@
 /** What the OpenAPI document says beyond the schemas: scopes, prices, and the headers that every answer carries. */
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
-import { Authorization, Scope } from "./Authorization.ts"
-import { Budget, Cost } from "./Metering.ts"
+import { Authorization, Scope } from "./middleware/Authorization.ts"
+import { Budget, Cost } from "./middleware/Metering.ts"
 
 type Spec = Parameters<typeof OpenApi.Transform.Service>[0]
 type Headers = Readonly<Record<string, { readonly description: string; readonly schema: { readonly type: string } }>>

@@ -6,7 +6,7 @@ import type {
   CalloutSlice,
   CalloutStoreUnavailable,
   NewCallout
-} from "../domain/Callout.ts"
+} from "../domain/wallets/Callout.ts"
 import { makeMemoryCallouts } from "./memoryCallouts.ts"
 
 /** Users' calls of tokens, and what came of them. Only active ones can be read: neither expired nor removed. */

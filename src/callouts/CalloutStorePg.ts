@@ -7,7 +7,7 @@ import {
   CalloutStoreUnavailable,
   isCalloutId,
   NewCallout
-} from "../domain/Callout.ts"
+} from "../domain/wallets/Callout.ts"
 import { bounded } from "../storage/deadline.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"

@@ -1,8 +1,8 @@
 /** Which trades a callout brought about, told from trades that anybody can see and from links that the application knows. */
 import type { Address, Mint } from "../domain/Address.ts"
-import type { AttributedTrade } from "../domain/Callout.ts"
+import type { AttributedTrade } from "../domain/wallets/Callout.ts"
 import { BPS } from "../domain/units.ts"
-import type { TapeTrade } from "../market/TapeTrade.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 
 /**
  * A wallet whose owner came through a callout's share page. The chain says nothing of visits, so only the application that

@@ -2,7 +2,7 @@
 import { Config, Context, Effect, Layer, Schedule, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { NANOS_PER_USD } from "../domain/units.ts"
-import { TradeTape } from "../market/TradeTape.ts"
+import { TradeTape } from "../market/tape/TradeTape.ts"
 import { attributionOf, type CalloutLink, type Terms } from "./attribution.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 

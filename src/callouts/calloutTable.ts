@@ -9,7 +9,7 @@ import {
   type CalloutSelection,
   type CalloutSlice,
   type NewCallout
-} from "../domain/Callout.ts"
+} from "../domain/wallets/Callout.ts"
 
 // Any number, the same in every process. Whoever writes to the ledger holds it, so its numbers become visible in order.
 const LEDGER_LOCK = 7_426_120

@@ -7,7 +7,7 @@ import {
   type CalloutSlice,
   NewCallout,
   statusAt
-} from "../domain/Callout.ts"
+} from "../domain/wallets/Callout.ts"
 
 interface Entry {
   callout: Callout

@@ -1,6 +1,6 @@
 /** What a market without people begins with. */
 import { Context, Effect } from "effect"
-import type { AttributedTrade, NewCallout } from "../domain/Callout.ts"
+import type { AttributedTrade, NewCallout } from "../domain/wallets/Callout.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 
 /** A callout with a past. */

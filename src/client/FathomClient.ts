@@ -2,7 +2,7 @@ import { Context, Layer, type Redacted } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../api/Api.ts"
-import { Authorization } from "../api/Authorization.ts"
+import { Authorization } from "../api/middleware/Authorization.ts"
 import { defaultPolicy, retrying, type RetryPolicy } from "./retry.ts"
 
 /** Which service is called, and as whom. */

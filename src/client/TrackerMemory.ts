@@ -1,4 +1,4 @@
-import type { ControlFrame, DataFrame, LiveGap } from "../domain/LiveFrame.ts"
+import type { ControlFrame, DataFrame, LiveGap } from "../domain/wallets/LiveFrame.ts"
 
 /** Something is missing: the service says so, or frames never came (`lost`). What it covers is null where nobody knows. */
 export interface TrackerGap {

@@ -3,7 +3,7 @@ export { type ErrorCode } from "../api/catalogue.ts"
 export { type ErrorDetail } from "../api/Problem.ts"
 export * as Problems from "../api/problems.ts"
 export { fromAtomic, toAtomic } from "../domain/decimal.ts"
-export { type SpotQuote } from "../domain/Quote.ts"
+export { type SpotQuote } from "../domain/quotes/Quote.ts"
 export {
   type CloseFrame,
   type ErrorFrame,
@@ -11,7 +11,7 @@ export {
   type OpenFrame,
   type QuoteFrame,
   type ThrottledFrame
-} from "../domain/QuoteStream.ts"
+} from "../domain/quotes/QuoteStream.ts"
 export { type CallOptions, type Client, type ClientOptions, createClient } from "./createClient.ts"
 export { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
 export { type ClientCode, FathomError } from "./FathomError.ts"

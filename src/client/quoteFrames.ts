@@ -2,7 +2,7 @@
 import { Effect, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { StreamFrame } from "../api/Spot.ts"
-import type { Frame } from "../domain/QuoteStream.ts"
+import type { Frame } from "../domain/quotes/QuoteStream.ts"
 import type { FathomClient } from "./FathomClient.ts"
 import { FathomError, ownError } from "./FathomError.ts"
 

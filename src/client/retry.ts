@@ -2,7 +2,7 @@
 import { Clock, Effect, Random, Result } from "effect"
 import { type HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Refusals } from "../api/Refusals.ts"
+import { Refusals } from "../api/middleware/ErrorEnvelope.ts"
 import { IDEMPOTENCY_KEY, isRepeatable } from "./repeatable.ts"
 
 /** How often a call is tried, and how long it waits in between. */

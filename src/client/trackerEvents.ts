@@ -1,8 +1,8 @@
 /** The tracker's live stream, connected for as long as somebody listens. */
 import { type Cause, Effect, Queue, Random, Schema, Stream } from "effect"
 import { Socket } from "effect/socket"
-import { ControlFrame, DataFrame } from "../domain/LiveFrame.ts"
-import type { GroupId, RealtimeSession } from "../domain/Tracker.ts"
+import { ControlFrame, DataFrame } from "../domain/wallets/LiveFrame.ts"
+import type { GroupId, RealtimeSession } from "../domain/wallets/Tracker.ts"
 import type { FathomClient } from "./FathomClient.ts"
 import { asFathomError, type FathomError, ownError } from "./FathomError.ts"
 import { afterClose, isPassing, pauseMs } from "./reconnect.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import type { FilledCopy, FollowStoreUnavailable } from "../domain/Copying.ts"
+import type { FilledCopy, FollowStoreUnavailable } from "../domain/wallets/Copying.ts"
 import type { FollowProgress, FollowStore } from "./FollowStore.ts"
 import { byPosition, CopyPosition } from "./positions.ts"
 

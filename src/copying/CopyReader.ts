@@ -10,8 +10,8 @@ import {
   type FollowSelection,
   type FollowStoreUnavailable,
   UnknownFollow
-} from "../domain/Copying.ts"
-import type { CopyPnl, CopyPnlGroup } from "../domain/CopyPnl.ts"
+} from "../domain/wallets/Copying.ts"
+import type { CopyPnl, CopyPnlGroup } from "../domain/wallets/CopyPnl.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { CopyBook } from "./CopyBook.ts"

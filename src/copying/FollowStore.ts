@@ -8,7 +8,7 @@ import type {
   FollowSelection,
   FollowStoreUnavailable,
   NewFollow
-} from "../domain/Copying.ts"
+} from "../domain/wallets/Copying.ts"
 import { makeMemoryFollows } from "./memoryFollows.ts"
 
 /** How many copies of a follow were filled. What was counted does not change, and what is new is counted after it. */

@@ -8,7 +8,7 @@ import {
   FollowStoreUnavailable,
   isFollowId,
   NewFollow
-} from "../domain/Copying.ts"
+} from "../domain/wallets/Copying.ts"
 import { bounded } from "../storage/deadline.ts"
 import { makeFillTable } from "./fillTable.ts"
 import { FollowStore, type TurnSelection } from "./FollowStore.ts"

@@ -1,7 +1,7 @@
 /** Sums over positions: everything null that is not known, everything known exact. */
 import type { Mint } from "../domain/Address.ts"
-import type { CopyWindow } from "../domain/Copying.ts"
-import type { CopyPnl } from "../domain/CopyPnl.ts"
+import type { CopyWindow } from "../domain/wallets/Copying.ts"
+import type { CopyPnl } from "../domain/wallets/CopyPnl.ts"
 import { decimalText, type Rational } from "../domain/rational.ts"
 import { COMPLETE, type Coverage, type CoverageReason, incomplete } from "../domain/Scalar.ts"
 import { PNL_MODE, pnlOf, usdTextOrNull } from "../wallets/pnl.ts"

@@ -1,6 +1,6 @@
 /** Where copies come from: the application that makes them tells of them, and they are kept. */
 import { Context, Effect, Layer, Schedule, Stream } from "effect"
-import type { CopyFill, NewFollow } from "../domain/Copying.ts"
+import type { CopyFill, NewFollow } from "../domain/wallets/Copying.ts"
 import { FollowStore } from "./FollowStore.ts"
 
 /** What one account copies on a chain that begins anew with the process. */

@@ -13,7 +13,7 @@ import {
   type FillSelection,
   FollowId,
   LeaderTrade
-} from "../domain/Copying.ts"
+} from "../domain/wallets/Copying.ts"
 import type { TurnSelection } from "./FollowStore.ts"
 
 /** Some milliseconds of work. */

@@ -1,4 +1,4 @@
-import type { CopyFill, FilledCopy } from "../domain/Copying.ts"
+import type { CopyFill, FilledCopy } from "../domain/wallets/Copying.ts"
 
 /** What a fill adds to its position; null unless it is filled. */
 export const filledCopyOf = ({ execution, followId, id, leader, mint, side, status }: CopyFill): FilledCopy | null => {

@@ -2,7 +2,14 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type CopySlice, Filters, Follow, type FollowSelection, type NewFollow, Sizing } from "../domain/Copying.ts"
+import {
+  type CopySlice,
+  Filters,
+  Follow,
+  type FollowSelection,
+  type NewFollow,
+  Sizing
+} from "../domain/wallets/Copying.ts"
 
 // Numbers leave the database as text, which no driver rounds; a double holds every millisecond that a timestamp can.
 const COLUMNS = `

@@ -9,7 +9,7 @@ import {
   type Follow,
   type FollowSelection,
   NewFollow
-} from "../domain/Copying.ts"
+} from "../domain/wallets/Copying.ts"
 import type { FollowProgress, TurnSelection } from "./FollowStore.ts"
 import { filledCopyOf } from "./filledCopy.ts"
 

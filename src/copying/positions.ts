@@ -1,6 +1,6 @@
 /** What each follow holds of each mint and what its sales made: the wallet ledger, with fees inside of cost and proceeds. */
 import type { Mint } from "../domain/Address.ts"
-import type { FilledCopy, PositionKey } from "../domain/Copying.ts"
+import type { FilledCopy, PositionKey } from "../domain/wallets/Copying.ts"
 import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"
 import { CopySums } from "./copySums.ts"
 import { inOrder } from "./filledCopy.ts"

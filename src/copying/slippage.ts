@@ -1,4 +1,4 @@
-import type { FillSide } from "../domain/Copying.ts"
+import type { FillSide } from "../domain/wallets/Copying.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { divide, type Rational, decimalText } from "../domain/rational.ts"
 import type { Decimal } from "../domain/Scalar.ts"

@@ -1,7 +1,7 @@
 import { type Effect, Schema } from "effect"
 import type { PerpsVenue } from "../domain/Perps.ts"
 import type { Book } from "./bookWalk.ts"
-import type { Funding } from "./funding.ts"
+import type { Funding } from "./fundingRates.ts"
 
 /** What a venue charges on the value of a trade, in millionths of a basis point; negative is a rebate. */
 export interface Fees {

@@ -1,7 +1,7 @@
 /** Venues compared for one order: which is cheapest, and by how much. */
 import { Result } from "effect"
 import { PerpsComparison, type PerpsPickCost } from "../domain/Perps.ts"
-import { BPS_DIGITS, type PerpsOrder, type Scored, score } from "./entry.ts"
+import { BPS_DIGITS, type PerpsOrder, type Scored, score } from "./venueEntry.ts"
 import { fixedNumber } from "./exact.ts"
 import type { VenueReading } from "./PerpsVenues.ts"
 

@@ -1,11 +1,11 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Random, Result } from "effect"
 import { Address, USDC } from "../domain/Address.ts"
-import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/Quote.ts"
+import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { uuidV4 } from "../domain/uuid.ts"
-import { ChainFeed } from "../solana/ChainFeed.ts"
+import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
-import { staleness } from "./freshness.ts"
-import { PoolBook } from "./PoolBook.ts"
+import { staleness } from "../pools/freshness.ts"
+import { PoolBook } from "../pools/PoolBook.ts"
 import { spotQuote } from "./spotQuote.ts"
 
 /** A priced trade, or why there is none. */

@@ -1,6 +1,6 @@
 import type { BudgetExceeded, BudgetState } from "../domain/Budget.ts"
-import type { SpotQuote } from "../domain/Quote.ts"
-import type { Change, CloseReason, Frame, StreamTerms } from "../domain/QuoteStream.ts"
+import type { SpotQuote } from "../domain/quotes/Quote.ts"
+import type { Change, CloseReason, Frame, StreamTerms } from "../domain/quotes/QuoteStream.ts"
 
 /** A stream that fails this many ticks in a row is not going to recover. */
 const MOST_ERRORS = 30

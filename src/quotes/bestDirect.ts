@@ -1,6 +1,6 @@
 /** Which pool pays most for a direct swap. Plain values in and out: this is the inside of every quote. */
-import type { Pool, Rate, Swap } from "../amm/Program.ts"
-import type { ChainClock } from "../domain/Account.ts"
+import type { Pool, Rate, Swap } from "../programs/Program.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { shortfallPct } from "../domain/decimal.ts"
 

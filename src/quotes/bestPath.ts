@@ -7,8 +7,8 @@
  * pool can take, is the second richest worked out, and so on. (The k-best search of Huang and Chiang, "Better k-best
  * parsing", 2005, on a graph unrolled by hops.)
  */
-import type { Pool, Swap } from "../amm/Program.ts"
-import type { ChainClock } from "../domain/Account.ts"
+import type { Pool, Swap } from "../programs/Program.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { attempt } from "./bestDirect.ts"
 

@@ -1,4 +1,4 @@
-import type { QuoteRefusal } from "../domain/Quote.ts"
+import type { QuoteRefusal } from "../domain/quotes/Quote.ts"
 
 /** A refusal in the words of the contract. */
 export interface Described {

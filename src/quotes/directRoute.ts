@@ -1,9 +1,9 @@
 /** What the native engine serves: one SOL leg, one pool. Pure decisions, in the order they are judged. */
-import type { Pool } from "../amm/Program.ts"
+import type { Pool } from "../programs/Program.ts"
 import { SOL, type Mint } from "../domain/Address.ts"
-import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../domain/Quote.ts"
+import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../domain/quotes/Quote.ts"
 import { BPS } from "../domain/units.ts"
-import type { MintPools } from "./PoolBook.ts"
+import type { MintPools } from "../pools/PoolBook.ts"
 
 /** The service's fee on the SOL leg. */
 const SOL_FEE_BPS = 100n

@@ -1,7 +1,7 @@
 /** What a ladder of quotes says about a position. Pure: quotes in, report out. */
 import { quotient, shortfallPct, tenTo, uiNumber } from "../domain/decimal.ts"
-import type { ExitCheck, ExitSummary, Position, Rung, Verdict } from "../domain/ExitCheck.ts"
-import type { SpotQuote } from "../domain/Quote.ts"
+import type { ExitCheck, ExitSummary, Position, Rung, Verdict } from "../domain/quotes/ExitCheck.ts"
+import type { SpotQuote } from "../domain/quotes/Quote.ts"
 
 /** Percent points within which an exit is clean. */
 const CLEAN_PCT = 2

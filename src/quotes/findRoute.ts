@@ -1,8 +1,8 @@
 /** How each engine finds its route, judged in an order that callers can rely on. */
-import { NoRoute, type QuoteRefusal, type QuoteRequest, StateCold } from "../domain/Quote.ts"
+import { NoRoute, type QuoteRefusal, type QuoteRequest, StateCold } from "../domain/quotes/Quote.ts"
 import { bestDirect } from "./bestDirect.ts"
 import { candidates, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
-import type { PoolBook } from "./PoolBook.ts"
+import type { PoolBook } from "../pools/PoolBook.ts"
 import { pricedRoute } from "./routedQuote.ts"
 import { directRoute, type Moment, type PricedRoute } from "./spotQuote.ts"
 

@@ -1,8 +1,8 @@
 /** A route of several hops as a quote shows it. */
-import type { Pool, Rate } from "../amm/Program.ts"
-import type { ChainClock } from "../domain/Account.ts"
+import type { Pool, Rate } from "../programs/Program.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
-import type { Hop, QuoteRequest } from "../domain/Quote.ts"
+import type { Hop, QuoteRequest } from "../domain/quotes/Quote.ts"
 import { impactAgainst, impactPct, rateOf } from "./bestDirect.ts"
 import { bestPath, MAX_HOPS, type PoolGraph } from "./bestPath.ts"
 import type { PricedRoute } from "./spotQuote.ts"

@@ -1,7 +1,7 @@
 /** The ticks of a quote stream: a fixed grid from its start, on which late points are skipped and never queued. */
 import { Cause, Clock, Effect, Option, Random } from "effect"
 import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../domain/Budget.ts"
-import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/Quote.ts"
+import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { uuidV4 } from "../domain/uuid.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import type { QuoteEngine } from "./QuoteEngine.ts"

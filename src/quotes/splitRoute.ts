@@ -1,6 +1,6 @@
 /** Dividing each hop of a path among the parallel pools of its pair, where that pays more than one pool alone. */
-import type { Pool, Swap } from "../amm/Program.ts"
-import type { ChainClock } from "../domain/Account.ts"
+import type { Pool, Swap } from "../programs/Program.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { attempt, bestDirect } from "./bestDirect.ts"
 import type { PoolGraph, Step } from "./bestPath.ts"

@@ -1,12 +1,12 @@
 /** The quote object, and the route of one direct swap. */
-import type { ChainClock } from "../domain/Account.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { SOL } from "../domain/Address.ts"
 import { uiNumber } from "../domain/decimal.ts"
-import type { Hop, QuoteRequest, SpotQuote } from "../domain/Quote.ts"
-import type { Freshness } from "../solana/ChainFeed.ts"
+import type { Hop, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
+import type { Freshness } from "../solana/accounts/ChainFeed.ts"
 import { type Best, impactPct } from "./bestDirect.ts"
 import { minimumOut, netOfSolFee } from "./directRoute.ts"
-import { silence } from "./freshness.ts"
+import { silence } from "../pools/freshness.ts"
 
 /** Label of quotes priced from this process's own memory. */
 const NATIVE_ENGINE = "svc_native_cache"

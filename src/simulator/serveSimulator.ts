@@ -1,11 +1,11 @@
 /** The other side of `SimulatorThread.ts`: a thread that is a whole simulated chain. */
 import { Duration, Effect } from "effect"
 import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads"
-import type { NewFollow } from "../domain/Copying.ts"
-import type { SimWallet } from "./cast.ts"
-import type { Ailment } from "./Faults.ts"
+import type { NewFollow } from "../domain/wallets/Copying.ts"
+import type { SimWallet } from "./traders/cast.ts"
+import type { Ailment } from "./node/Faults.ts"
 import { Simulator, type SimulatorOptions } from "./Simulator.ts"
-import type { SimMint } from "./SimPool.ts"
+import type { SimMint } from "./chain/SimPool.ts"
 
 /** What the chain is made of, as plain data: it is copied between threads. */
 export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {

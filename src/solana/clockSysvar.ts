@@ -1,4 +1,4 @@
-import type { ChainClock } from "../domain/Account.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { Address } from "../domain/Address.ts"
 
 /** The account in which the chain keeps its own time. */

@@ -1,12 +1,12 @@
 import { Config, Context, Duration, Effect, Layer } from "effect"
-import type { Pool } from "../amm/Program.ts"
-import type { ChainClock } from "../domain/Account.ts"
+import type { Pool } from "../programs/Program.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
 import { divide, multiply, type Rational, reduce, whole } from "../domain/rational.ts"
 import type { Lifetime } from "../domain/Scalar.ts"
-import { silence, staleness } from "../quotes/freshness.ts"
-import { type MintPools, PoolBook } from "../quotes/PoolBook.ts"
-import { ChainFeed, type Freshness } from "../solana/ChainFeed.ts"
+import { silence, staleness } from "../pools/freshness.ts"
+import { type MintPools, PoolBook } from "../pools/PoolBook.ts"
+import { ChainFeed, type Freshness } from "../solana/accounts/ChainFeed.ts"
 import { medianPrice, midRate, payable } from "./poolPrice.ts"
 
 /** What one smallest unit of a mint is worth, exactly. Null where no pool says. */

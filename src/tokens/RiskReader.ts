@@ -1,6 +1,6 @@
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import type { TokenRisk } from "../domain/TokenRisk.ts"
+import type { TokenRisk } from "../domain/market/TokenRisk.ts"
 import { AuditReader, type AuditUnavailable } from "./AuditReader.ts"
 import { riskOf } from "./risk.ts"
 

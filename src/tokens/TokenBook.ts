@@ -1,11 +1,11 @@
 import { Config, Context, Duration, Effect, Latch, Layer } from "effect"
 import type { Mint } from "../domain/Address.ts"
-import { type ChainEvent, ChainFeed } from "../solana/ChainFeed.ts"
-import { ChainHub } from "../solana/ChainHub.ts"
+import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
+import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
-import type { Commitment } from "../solana/SolanaRpc.ts"
+import type { Commitment } from "../solana/rpc/SolanaRpc.ts"
 import { metaplexAddress } from "./metadata.ts"
-import { TokenShelf, type TokenState } from "./TokenShelf.ts"
+import { TokenShelf, type TokenState } from "./TokenCache.ts"
 
 /** Mint accounts in memory, decoded, each with the slot and the time at which the chain told it. */
 export class TokenBook extends Context.Service<

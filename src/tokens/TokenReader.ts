@@ -11,15 +11,15 @@ import {
   type TokenRef,
   type TokenRefusal,
   UnknownToken
-} from "../domain/Token.ts"
-import { PoolBook } from "../quotes/PoolBook.ts"
+} from "../domain/market/Token.ts"
+import { PoolBook } from "../pools/PoolBook.ts"
 import { ActivityReader } from "./ActivityReader.ts"
 import { depthOf, poolRow } from "./liquidity.ts"
 import { PriceBook } from "./PriceBook.ts"
 import { isFresh, proofOf } from "./risk.ts"
 import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
 import { TokenBook } from "./TokenBook.ts"
-import type { TokenState } from "./TokenShelf.ts"
+import type { TokenState } from "./TokenCache.ts"
 
 /** What is told, and how well it is known as a whole. */
 export interface Told<A> {

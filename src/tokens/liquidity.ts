@@ -1,9 +1,9 @@
 /** What the pools of a token could pay out, pool by pool. */
-import type { Pool } from "../amm/Program.ts"
+import type { Pool } from "../programs/Program.ts"
 import type { Mint } from "../domain/Address.ts"
 import { fromAtomic } from "../domain/decimal.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
-import type { PoolLiquidity } from "../domain/Token.ts"
+import type { PoolLiquidity } from "../domain/market/Token.ts"
 import { feeBpsOf, otherSide, payable } from "./poolPrice.ts"
 import type { Prices } from "./PriceBook.ts"
 

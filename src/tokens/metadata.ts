@@ -2,9 +2,9 @@
  * What a token calls itself: in the mint (solana-program/token-metadata, state.rs), or in the account that Metaplex derives
  * from it (metaplex-foundation/mpl-token-metadata, state/metadata.rs). Anybody may write anything there.
  */
-import type { DeriveAddress } from "../amm/Program.ts"
-import { readAddress, readU32 } from "../amm/bytes.ts"
-import type { Account } from "../domain/Account.ts"
+import type { DeriveAddress } from "../programs/Program.ts"
+import { readAddress, readU32 } from "../programs/math/bytes.ts"
+import type { Account } from "../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
 
 /** What a token says of itself. Null where it says nothing, or nothing that is text. */

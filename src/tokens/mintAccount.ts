@@ -2,11 +2,11 @@
  * Mint accounts of both token programs: solana-program/token (state.rs) and solana-program/token-2022 (extension/mod.rs),
  * and the metadata that a Token-2022 mint may carry itself (solana-program/token-metadata, state.rs).
  */
-import { readAddress, readU16, readU32, readU64 } from "../amm/bytes.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
-import type { Account } from "../domain/Account.ts"
+import { readAddress, readU16, readU32, readU64 } from "../programs/math/bytes.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
+import type { Account } from "../domain/OnChainAccount.ts"
 import type { Address } from "../domain/Address.ts"
-import type { TokenExtension, TokenProgram } from "../domain/Token.ts"
+import type { TokenExtension, TokenProgram } from "../domain/market/Token.ts"
 import { readTokenMetadata, type TokenMetadata } from "./metadata.ts"
 
 /** What a mint account says. */

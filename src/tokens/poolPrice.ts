@@ -1,7 +1,7 @@
 /** What one pool says of a price, and what it is worth listening to. Plain values in and out. */
-import { squareRoot } from "../amm/integers.ts"
-import type { Pool } from "../amm/Program.ts"
-import type { ChainClock } from "../domain/Account.ts"
+import { squareRoot } from "../programs/math/integers.ts"
+import type { Pool } from "../programs/Program.ts"
+import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { MAX_U64 } from "../domain/Amount.ts"
 import { compare, type Rational } from "../domain/rational.ts"

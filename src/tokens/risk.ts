@@ -1,7 +1,7 @@
 /** What an audit of a mint lets us say of a token. */
 import type { Mint } from "../domain/Address.ts"
 import { COMPLETE, incomplete } from "../domain/Scalar.ts"
-import { type RiskCode, riskCodes, type RiskFacts, type RiskTag, type TokenRisk } from "../domain/TokenRisk.ts"
+import { type RiskCode, riskCodes, type RiskFacts, type RiskTag, type TokenRisk } from "../domain/market/TokenRisk.ts"
 import type { MintAudit } from "./AuditReader.ts"
 
 /** An authority that was observed longer ago than this is not known any more. */

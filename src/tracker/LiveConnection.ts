@@ -1,4 +1,4 @@
-import { type ControlFrame, type NoticeCode } from "../domain/LiveFrame.ts"
+import { type ControlFrame, type NoticeCode } from "../domain/wallets/LiveFrame.ts"
 import { controlText, type SharedFrame } from "./liveFrames.ts"
 import type { LiveStream } from "./LiveStream.ts"
 

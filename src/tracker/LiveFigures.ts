@@ -1,5 +1,5 @@
 import type { Mint } from "../domain/Address.ts"
-import type { LiveEvent } from "../domain/LiveFrame.ts"
+import type { LiveEvent } from "../domain/wallets/LiveFrame.ts"
 import { compare } from "../domain/rational.ts"
 import type { LiveFollower } from "./TrackerFeed.ts"
 import { type Mark, pnlBody, pnlSummaryBody } from "./trackerTrades.ts"

@@ -1,7 +1,7 @@
 import { Clock, Config, Context, Duration, Effect, Latch, Layer, Stream } from "effect"
 import { KeyStore } from "../access/KeyStore.ts"
 import { type ApiKey, isActive } from "../domain/ApiKey.ts"
-import type { TrackedWallet } from "../domain/Tracker.ts"
+import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import type { CloseCode, LiveConnection, LiveWire } from "./LiveConnection.ts"
 import { LiveHub } from "./LiveHub.ts"
 import type { LiveStream } from "./LiveStream.ts"

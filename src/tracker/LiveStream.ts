@@ -1,6 +1,6 @@
 import type { Address } from "../domain/Address.ts"
-import type { LiveGap } from "../domain/LiveFrame.ts"
-import type { TrackedWallet } from "../domain/Tracker.ts"
+import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
+import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import type { LiveConnection } from "./LiveConnection.ts"
 import type { SharedFrame } from "./liveFrames.ts"
 import type { Grant } from "./Tickets.ts"

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { KeyedBudget } from "../access/KeyedBudget.ts"
 import { randomBase62, SecretSource } from "../access/keyFormat.ts"
 import type { Address } from "../domain/Address.ts"
-import type { GroupId } from "../domain/Tracker.ts"
+import type { GroupId } from "../domain/wallets/Tracker.ts"
 
 /** How long a ticket opens the door, and how many may be asked for. */
 export const ticketPolicy = { lifeMs: 60_000, calls: 10, windowMs: 60_000 } as const

@@ -9,7 +9,7 @@ import type {
   Tracking,
   UnknownGroup,
   WalletActivity
-} from "../domain/Tracker.ts"
+} from "../domain/wallets/Tracker.ts"
 import { makeMemoryTracker } from "./memoryTracker.ts"
 import type { TrackerOverview } from "./overview.ts"
 import type { WatchList } from "./WatchList.ts"

@@ -11,7 +11,7 @@ import {
   UnknownGroup,
   type WalletActivity,
   WalletLabel
-} from "../domain/Tracker.ts"
+} from "../domain/wallets/Tracker.ts"
 import { bounded } from "../storage/deadline.ts"
 import { GROUP_ID_LENGTH, overviewOf } from "./overview.ts"
 import { TrackerStore } from "./TrackerStore.ts"

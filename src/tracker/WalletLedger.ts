@@ -1,5 +1,5 @@
 import type { Address, Mint } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/TapeTrade.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { Rational } from "../domain/rational.ts"
 import { isMoney } from "../trades/sides.ts"
 import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"

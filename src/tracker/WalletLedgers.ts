@@ -1,5 +1,5 @@
 import type { Address } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/TapeTrade.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { type PnlBook, TRADES_PER_WALLET, WalletLedger } from "./WalletLedger.ts"
 
 /** How many trades are held for all wallets together. */

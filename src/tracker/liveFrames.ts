@@ -1,6 +1,6 @@
 /** Frames as they stand on the wire: what they say is spelled once, whoever they are for. */
-import type { ControlFrame, LiveEvent, PnlBody, SnapshotBody } from "../domain/LiveFrame.ts"
-import type { TrackerTrade } from "../domain/Tracker.ts"
+import type { ControlFrame, LiveEvent, PnlBody, SnapshotBody } from "../domain/wallets/LiveFrame.ts"
+import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
 
 /** How long a frame may be, in bytes. */
 export const MOST_FRAME_BYTES = 256 * 1024

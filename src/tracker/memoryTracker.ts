@@ -12,7 +12,7 @@ import {
   UnknownGroup,
   type WalletActivity,
   WalletLabel
-} from "../domain/Tracker.ts"
+} from "../domain/wallets/Tracker.ts"
 import { GROUP_ID_LENGTH, happenedSince, type KeptGroup, type KeptWallet, overviewOf } from "./overview.ts"
 import { WatchList } from "./WatchList.ts"
 

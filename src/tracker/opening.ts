@@ -1,7 +1,7 @@
 /** What a market without people begins with. */
 import { Context, Effect } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { TooManyWallets, TrackerStoreUnavailable, UnknownGroup } from "../domain/Tracker.ts"
+import type { TooManyWallets, TrackerStoreUnavailable, UnknownGroup } from "../domain/wallets/Tracker.ts"
 import { TrackerStore } from "./TrackerStore.ts"
 
 /** A wallet that somebody invented tracks. */

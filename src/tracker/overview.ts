@@ -6,7 +6,7 @@ import {
   type TrackedWallet,
   type TrackerGroup,
   type TrackerStatus
-} from "../domain/Tracker.ts"
+} from "../domain/wallets/Tracker.ts"
 import type { FeedHealth } from "./TrackerFeed.ts"
 
 /** A group as a store keeps it. */

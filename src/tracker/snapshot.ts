@@ -1,5 +1,5 @@
 /** How everything stands that a stream is about. */
-import type { LiveGap, SnapshotBody, SnapshotReason } from "../domain/LiveFrame.ts"
+import type { LiveGap, SnapshotBody, SnapshotReason } from "../domain/wallets/LiveFrame.ts"
 import type { LiveStream } from "./LiveStream.ts"
 import { secondOf, statusOf, withActivity } from "./overview.ts"
 import type { TrackerFeed } from "./TrackerFeed.ts"

@@ -13,7 +13,7 @@ import {
   type Tracking,
   UnknownGroup,
   type WalletActivity
-} from "../domain/Tracker.ts"
+} from "../domain/wallets/Tracker.ts"
 import type { KeptGroup } from "./overview.ts"
 
 const { walletCount: _walletCount, ...group } = TrackerGroup.fields

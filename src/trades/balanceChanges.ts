@@ -1,6 +1,6 @@
 /** What every wallet of a transaction held before and after, and why that changed. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import type { BalanceCause, BalanceChange } from "../domain/Trade.ts"
+import type { BalanceCause, BalanceChange } from "../domain/market/Trade.ts"
 import type { DecodedTrades } from "./decode.ts"
 import type { Transaction } from "./transaction.ts"
 

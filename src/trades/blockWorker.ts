@@ -1,5 +1,5 @@
 /** The module that the thread which reads blocks runs. */
-import { serveBlocks } from "../solana/serveBlocks.ts"
+import { serveBlocks } from "../solana/blocks/serveBlocks.ts"
 import { decodeBlock } from "./decodeBlock.ts"
 
 serveBlocks(decodeBlock)

@@ -1,6 +1,6 @@
 /** From a transaction to its trades. Pure; a few microseconds beyond reading the JSON. */
 import { SOL } from "../domain/Address.ts"
-import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/Trade.ts"
+import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade.ts"
 import { netTradesOf } from "./netTrades.ts"
 import { fillsOf } from "./orders.ts"
 import { poolSwapsOf } from "./poolSwaps.ts"

@@ -1,7 +1,7 @@
 /** From what `getBlock` answers to what the books keep of it. Pure; it runs in the thread that reads blocks. */
 import { Result } from "effect"
-import type { Launch } from "../domain/Launch.ts"
-import type { BlockTransaction, DecodedBlock } from "../solana/BlockFeed.ts"
+import type { Launch } from "../domain/market/Launch.ts"
+import type { BlockTransaction, DecodedBlock } from "../solana/blocks/BlockFeed.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decode.ts"
 import { launchesOf } from "./launches.ts"

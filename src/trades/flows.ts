@@ -1,5 +1,5 @@
 /** What went into and out of the accounts of each wallet within some top-level instructions. */
-import { TOKEN_2022_PROGRAM } from "../amm/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import type { TokenAccount } from "./tokenAccounts.ts"
 import type { Transaction } from "./transaction.ts"

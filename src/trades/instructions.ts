@@ -1,10 +1,10 @@
 /** Instructions of a transaction, outer and inner, in the order in which they ran. */
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../amm/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { Address } from "../domain/Address.ts"
 import { bytesFromBase58 } from "./base58.ts"
 import { type Fields, isAddresses, isCount, isFields, looksLikeAddress } from "./json.ts"
-import { type Movement, NO_MOVEMENTS, systemMovements, tokenMovements } from "./movement.ts"
-import { parsedMovement } from "./parsedMovement.ts"
+import { type Movement, NO_MOVEMENTS, systemMovements, tokenMovements } from "./tokenTransfers.ts"
+import { parsedMovement } from "./parsedTransfers.ts"
 
 const SYSTEM_PROGRAM: Address = Address.make("11111111111111111111111111111111")
 

@@ -3,13 +3,13 @@
  * curve tells of new pools in events and of migrations by its instruction (dynamic-bonding-curve, event.rs and
  * migrate_damm_v2_initialize_pool.rs); migrations to its older AMM are not told.
  */
-import { readAddress, readU32 } from "../amm/bytes.ts"
-import { meteoraDbc } from "../amm/meteoraDbc.ts"
-import { PUMP_PROGRAM } from "../amm/pumpFees.ts"
+import { readAddress, readU32 } from "../programs/math/bytes.ts"
+import { meteoraDbc } from "../programs/meteora/dbc.ts"
+import { PUMP_PROGRAM } from "../programs/pump/fees.ts"
 import type { Address } from "../domain/Address.ts"
-import type { Launch } from "../domain/Launch.ts"
+import type { Launch } from "../domain/market/Launch.ts"
 import { dataOf, type Instruction } from "./instructions.ts"
-import { tagAt, tagOf } from "./SwapProgram.ts"
+import { tagAt, tagOf } from "../programs/SwapDecoder.ts"
 import type { Transaction } from "./transaction.ts"
 
 /** The launchpad of Pump.fun curves, as filters name it. */

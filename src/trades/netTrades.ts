@@ -1,7 +1,7 @@
 /** What each wallet gave and got, however many pools it took. */
 import { Address, type Mint, SOL } from "../domain/Address.ts"
-import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/Trade.ts"
-import { type Exchange, exchangesOf, type TradingGroup } from "./exchanges.ts"
+import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade.ts"
+import { type Exchange, exchangesOf, type TradingGroup } from "./swaps.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
 import { sided } from "./sides.ts"

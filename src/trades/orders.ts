@@ -4,7 +4,7 @@
  */
 import { Address } from "../domain/Address.ts"
 import { dataOf, type Instruction } from "./instructions.ts"
-import { tagAt, tagOf } from "./SwapProgram.ts"
+import { tagAt, tagOf } from "../programs/SwapDecoder.ts"
 
 /** One filling of one order, from the instruction that took the tokens out to the one that paid. */
 export interface Fill {

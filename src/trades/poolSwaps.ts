@@ -2,7 +2,7 @@
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { loggedReports } from "./programLogs.ts"
 import { type CallReport, reportsIn, type SwapCall, swapCallsOf, type TokenTransfer, transfersIn } from "./swapCalls.ts"
-import type { Hop } from "./SwapProgram.ts"
+import type { Hop } from "../programs/SwapDecoder.ts"
 import type { Transaction } from "./transaction.ts"
 
 /** One swap through one pool. */

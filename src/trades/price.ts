@@ -1,7 +1,7 @@
 /** Prices of trades as decimal text. No float decides a digit. */
 import { SOL } from "../domain/Address.ts"
 import { fromAtomic, tenTo } from "../domain/decimal.ts"
-import type { Trade } from "../domain/Trade.ts"
+import type { Trade } from "../domain/market/Trade.ts"
 import { isDollar } from "./sides.ts"
 
 /** How many digits a quotient keeps at least that does not end by itself. */

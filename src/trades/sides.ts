@@ -1,6 +1,6 @@
 /** Which of two mints is the money, and so whether a trade bought or sold. */
 import { Address, type Mint, SOL, USDC } from "../domain/Address.ts"
-import type { Quantity } from "../domain/Trade.ts"
+import type { Quantity } from "../domain/market/Trade.ts"
 
 /** Tether's dollar on Solana mainnet, 6 decimals. */
 export const USDT: Mint = Address.make("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB")

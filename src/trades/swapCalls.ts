@@ -1,8 +1,8 @@
 /** Finds the swap instructions of a transaction, and what ran inside of each. */
 import { dataOf, type Instruction } from "./instructions.ts"
-import type { Movement } from "./movement.ts"
-import { type Hop, type SwapProgram, type SwapReport, tagAt, tagOf } from "./SwapProgram.ts"
-import { swapProgramOf } from "./swapPrograms.ts"
+import type { Movement } from "./tokenTransfers.ts"
+import { type Hop, type SwapProgram, type SwapReport, tagAt, tagOf } from "../programs/SwapDecoder.ts"
+import { swapProgramOf } from "../programs/swapDecoders.ts"
 import type { Transaction } from "./transaction.ts"
 
 /** A swap instruction with everything that ran inside of it: from `at` to before `end`. */

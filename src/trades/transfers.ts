@@ -1,9 +1,9 @@
 /** What went from wallet to wallet outside of any trade. */
 import { type Address, SOL } from "../domain/Address.ts"
-import type { Transfer } from "../domain/Trade.ts"
+import type { Transfer } from "../domain/market/Trade.ts"
 import { type DecodedTrades, occurrenceIn } from "./decode.ts"
 import type { Instruction } from "./instructions.ts"
-import type { Movement } from "./movement.ts"
+import type { Movement } from "./tokenTransfers.ts"
 import { fillsOf } from "./orders.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 

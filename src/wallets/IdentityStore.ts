@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { IdentityRecord, IdentityStoreUnavailable } from "../domain/WalletIdentity.ts"
+import type { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 
 /** Who wallets are, by what several sources say, each of which speaks for itself. */
 export class IdentityStore extends Context.Service<

@@ -2,7 +2,7 @@
 import { Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Address } from "../domain/Address.ts"
-import { IdentityRecord, IdentityStoreUnavailable } from "../domain/WalletIdentity.ts"
+import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 import { bounded } from "../storage/deadline.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 

@@ -1,8 +1,8 @@
 import { Config, Context, Effect, Layer, Schema, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/TapeTrade.ts"
-import { TradeStore } from "../market/TradeStore.ts"
-import { TradeTape } from "../market/TradeTape.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import { TradeStore } from "../market/store/TradeStore.ts"
+import { TradeTape } from "../market/tape/TradeTape.ts"
 import { WalletRings } from "./WalletRings.ts"
 import { takeShare, type WalletShare } from "./walletShare.ts"
 

@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
-import { type WalletRow, type WalletRows, WalletsUnavailable } from "../domain/WalletSummary.ts"
+import { type WalletRow, type WalletRows, WalletsUnavailable } from "../domain/wallets/WalletSummary.ts"
 import { within } from "../storage/deadline.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { identityOf } from "./identity.ts"

@@ -7,7 +7,7 @@ import {
   type PlatformEvidence,
   REVIEWED_BPS,
   type WalletIdentity
-} from "../domain/WalletIdentity.ts"
+} from "../domain/wallets/WalletIdentity.ts"
 
 type Reviewed = IdentityRecord["classifications"][number]
 

@@ -1,6 +1,6 @@
 /** Reviewed identities from a file: one JSON object a line, or one JSON array. Taken whole or not at all. */
 import { Effect, Schema, SchemaIssue } from "effect"
-import { IdentityRecord } from "../domain/WalletIdentity.ts"
+import { IdentityRecord } from "../domain/wallets/WalletIdentity.ts"
 
 /** What is wrong with the file, and where: lines count from one, and the field is a dotted path, empty for a whole line. */
 export class IdentitiesRefused extends Schema.TaggedError<IdentitiesRefused>()("IdentitiesRefused", {

@@ -3,7 +3,7 @@
  * whole numbers, and the one division, the cost of what is sold, moves its rest to what is still held.
  */
 import type { Mint } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/TapeTrade.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { isMoney } from "../trades/sides.ts"
 
 /** What one wallet gave and got, as far as the ledger cares. A `TapeTrade` of role `wallet` or `both` is one. */

@@ -1,6 +1,6 @@
 /** What is said of wallets from the start: by a file of reviewed records, and by a market that is invented. */
 import { Config, Context, Effect, FileSystem, Option } from "effect"
-import type { IdentityRecord } from "../domain/WalletIdentity.ts"
+import type { IdentityRecord } from "../domain/wallets/WalletIdentity.ts"
 import { readIdentities } from "./identityFile.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 

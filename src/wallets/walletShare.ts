@@ -1,5 +1,5 @@
 /** What one wallet of a batch may take of what the batch may read. */
-import type { TapeTrade } from "../market/TapeTrade.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 
 /** The most trades, and the most bytes of them, that may be read of one wallet. */
 export interface WalletShare {

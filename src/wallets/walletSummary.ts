@@ -7,7 +7,7 @@ import type {
   WalletHistoryCoverage,
   WalletIndexCoverage,
   WalletSummary
-} from "../domain/WalletSummary.ts"
+} from "../domain/wallets/WalletSummary.ts"
 import type { Position } from "./ledger.ts"
 import type { LedgerProjection } from "./LedgerReader.ts"
 import { PNL_MODE, summaryOf, usdTextOrNull } from "./pnl.ts"

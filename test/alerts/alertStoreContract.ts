@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
-import type { AlertPlace, AlertStep, Slice } from "../../src/domain/Alert.ts"
-import { mintOf } from "../market/tape.ts"
+import type { AlertPlace, AlertStep, Slice } from "../../src/domain/wallets/Alert.ts"
+import { mintOf } from "../market/tape/tape.ts"
 import { at } from "../support/clock.ts"
 import { alertOf, START } from "./alerts.ts"
 

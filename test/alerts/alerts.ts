@@ -1,6 +1,6 @@
 /** Alerts for tests. */
-import type { NewAlert } from "../../src/domain/Alert.ts"
-import { mintOf, MONDAY } from "../market/tape.ts"
+import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
+import { mintOf, MONDAY } from "../market/tape/tape.ts"
 
 /** Where the time of these alerts begins, in milliseconds. */
 export const START = MONDAY * 1000

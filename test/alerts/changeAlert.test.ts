@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AlertPatch, changeAlert, type Decided } from "../../src/alerts/changeAlert.ts"
 import type { Observation } from "../../src/alerts/evaluate.ts"
-import type { Alert } from "../../src/domain/Alert.ts"
+import type { Alert } from "../../src/domain/wallets/Alert.ts"
 import { alertOf, START } from "./alerts.ts"
 
 const NOW = START + 1_000_000

@@ -12,7 +12,7 @@ import {
   spanOf,
   triggerOf
 } from "../../src/alerts/evaluate.ts"
-import type { AlertOperator, Watch } from "../../src/domain/Alert.ts"
+import type { AlertOperator, Watch } from "../../src/domain/wallets/Alert.ts"
 
 /** A threshold whose hundredth is a whole number, so that the model below needs no fractions. */
 const LEVEL = 1000

@@ -1,7 +1,7 @@
 /** The alerts of a service on a real socket, over a tape that a test writes. */
 import { Effect, Layer } from "effect"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
-import { mintOf } from "../market/tape.ts"
+import { mintOf } from "../market/tape/tape.ts"
 import { call, keyOf, running, type World } from "../support/http.ts"
 import { alerting, type Mints } from "./world.ts"
 

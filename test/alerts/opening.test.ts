@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { OpeningAlerts, setOpening } from "../../src/alerts/opening.ts"
-import { AlertStoreUnavailable } from "../../src/domain/Alert.ts"
-import { alertsOf } from "../../src/simulator/alerts.ts"
-import { coins } from "../../src/simulator/catalog.ts"
-import { mintOf } from "../market/tape.ts"
+import { AlertStoreUnavailable } from "../../src/domain/wallets/Alert.ts"
+import { alertsOf } from "../../src/simulator/seed/alerts.ts"
+import { coins } from "../../src/simulator/chain/catalog.ts"
+import { mintOf } from "../market/tape/tape.ts"
 
 const ALL = { status: null, mint: null, limit: 100, after: null }
 

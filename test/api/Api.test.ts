@@ -3,12 +3,12 @@ import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
-import { Authorization, Scope } from "../../src/api/Authorization.ts"
+import { Authorization, Scope } from "../../src/api/middleware/Authorization.ts"
 import { catalogue, defaultRetryAfter, type ErrorCode } from "../../src/api/catalogue.ts"
-import { JsonBody } from "../../src/api/JsonBody.ts"
-import { Budget } from "../../src/api/Metering.ts"
+import { JsonBody } from "../../src/api/middleware/JsonBody.ts"
+import { Budget } from "../../src/api/middleware/Metering.ts"
 import * as problems from "../../src/api/problems.ts"
-import { Refusals } from "../../src/api/Refusals.ts"
+import { Refusals } from "../../src/api/middleware/ErrorEnvelope.ts"
 
 interface Declared {
   readonly endpoint: HttpApiEndpoint.Top

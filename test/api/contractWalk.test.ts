@@ -2,7 +2,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { Listening } from "../../src/server/NodeServer.ts"
+import { Listening } from "../../src/http/NodeServer.ts"
 import { exchange } from "../support/http.ts"
 import { type Answered, type Document, judgeOf, type Operation, operationsOf } from "../support/openapi.ts"
 import { setSecond } from "../support/reads.ts"

@@ -2,9 +2,9 @@
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { Operation } from "../support/openapi.ts"
 import { LONELY, TOKEN as TOY } from "../support/market.ts"
-import { mintOf } from "../market/tape.ts"
+import { mintOf } from "../market/tape/tape.ts"
 import { at } from "../quotes/toyChain.ts"
-import { signature } from "../solana/statusNode.ts"
+import { signature } from "../solana/rpc/statusNode.ts"
 
 /** A request of an operation: what fills its path, its query and its body. */
 export interface Request {

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer } from "effect"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import type { Address } from "../../src/domain/Address.ts"
-import type { CalloutPlace, CalloutSort, NewCallout } from "../../src/domain/Callout.ts"
+import type { CalloutPlace, CalloutSort, NewCallout } from "../../src/domain/wallets/Callout.ts"
 import { at } from "../support/clock.ts"
 import { addressOf, calloutOf, START, tradeOf } from "./callouts.ts"
 

@@ -1,6 +1,6 @@
 /** Callouts and trades for tests. */
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
-import type { AttributedTrade, NewCallout } from "../../src/domain/Callout.ts"
+import type { AttributedTrade, NewCallout } from "../../src/domain/wallets/Callout.ts"
 
 /** An address that is told from others by its number. */
 export const addressOf = (number: number): Address =>

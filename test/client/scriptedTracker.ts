@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { Socket } from "effect/socket"
 import type { FathomError } from "../../src/client/FathomError.ts"
-import type { RealtimeSession } from "../../src/domain/Tracker.ts"
+import type { RealtimeSession } from "../../src/domain/wallets/Tracker.ts"
 
 type Listener = (event: Socket.WebSocketEvent) => void
 

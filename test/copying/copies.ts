@@ -1,6 +1,6 @@
 /** Follows and fills for tests. */
 import bs58 from "bs58"
-import type { CopyFill, Execution, NewFollow } from "../../src/domain/Copying.ts"
+import type { CopyFill, Execution, NewFollow } from "../../src/domain/wallets/Copying.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
 import { addressOf } from "../callouts/callouts.ts"

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { CopyReader } from "../../src/copying/CopyReader.ts"
 import { FollowStore } from "../../src/copying/FollowStore.ts"
-import { FollowStoreUnavailable } from "../../src/domain/Copying.ts"
+import { FollowStoreUnavailable } from "../../src/domain/wallets/Copying.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"

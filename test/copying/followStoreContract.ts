@@ -1,7 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer } from "effect"
 import { FollowStore } from "../../src/copying/FollowStore.ts"
-import type { CopyFill, CopyPlace, FillSelection, FollowSelection, NewFollow } from "../../src/domain/Copying.ts"
+import type {
+  CopyFill,
+  CopyPlace,
+  FillSelection,
+  FollowSelection,
+  NewFollow
+} from "../../src/domain/wallets/Copying.ts"
 import { addressOf } from "../callouts/callouts.ts"
 import { copyOf, followOf, START } from "./copies.ts"
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { fixedNumber, fixedText, roundAt } from "../../src/perps/exact.ts"
-import { aprPct } from "../../src/perps/funding.ts"
+import { aprPct } from "../../src/perps/fundingRates.ts"
 import { json, type Override, recordedClient, recordings } from "./recorded.ts"
 import { RECORDED_MS, type Recording } from "./recording.ts"
 

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
-import type { Pool } from "../../src/amm/Program.ts"
+import type { Pool } from "../../src/programs/Program.ts"
 import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import type { QuoteRequest } from "../../src/domain/Quote.ts"
+import type { QuoteRequest } from "../../src/domain/quotes/Quote.ts"
 import type { PoolGraph } from "../../src/quotes/bestPath.ts"
-import { PoolBook } from "../../src/quotes/PoolBook.ts"
+import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { at, constantProduct, ToyChain } from "./toyChain.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { Pool } from "../../src/amm/Program.ts"
+import type { Pool } from "../../src/programs/Program.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { bestDirect, impactPct } from "../../src/quotes/bestDirect.ts"
 import { at, constantProduct } from "./toyChain.ts"

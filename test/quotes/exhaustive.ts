@@ -1,5 +1,5 @@
-import type { Pool } from "../../src/amm/Program.ts"
-import type { ChainClock } from "../../src/domain/Account.ts"
+import type { Pool } from "../../src/programs/Program.ts"
+import type { ChainClock } from "../../src/domain/OnChainAccount.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import type { Trade } from "../../src/quotes/bestPath.ts"
 

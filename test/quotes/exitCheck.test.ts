@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
-import { ExitCheck, type Position, type Rung } from "../../src/domain/ExitCheck.ts"
-import type { SpotQuote } from "../../src/domain/Quote.ts"
+import { ExitCheck, type Position, type Rung } from "../../src/domain/quotes/ExitCheck.ts"
+import type { SpotQuote } from "../../src/domain/quotes/Quote.ts"
 import { areMixed, exitCheck, lastClean, verdictOf } from "../../src/quotes/exitCheck.ts"
 import { at } from "./toyChain.ts"
 

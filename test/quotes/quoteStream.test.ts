@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { LimiterUnavailable } from "../../src/domain/Budget.ts"
-import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/domain/QuoteStream.ts"
+import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from "../../src/domain/quotes/QuoteStream.ts"
 import { at } from "./toyChain.ts"
 import { closing, meterOf, noRoute, quoteOf, run, stale, start, START, story, unsupported } from "./toyStream.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { Pool } from "../../src/amm/Program.ts"
+import type { Pool } from "../../src/programs/Program.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import { bestPath, type PoolGraph, type Trade } from "../../src/quotes/bestPath.ts"
 import { pricedRoute } from "../../src/quotes/routedQuote.ts"

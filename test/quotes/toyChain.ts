@@ -1,11 +1,11 @@
 /** A chain in a map and an AMM program small enough to check by hand, for tests of everything between the two. */
 import { Effect, Layer, Queue, Stream } from "effect"
-import type { Pool, Program, Unpriceable } from "../../src/amm/Program.ts"
-import { readAddress, readU64 } from "../../src/amm/bytes.ts"
-import type { Account, ChainClock } from "../../src/domain/Account.ts"
+import type { Pool, Program, Unpriceable } from "../../src/programs/Program.ts"
+import { readAddress, readU64 } from "../../src/programs/math/bytes.ts"
+import type { Account, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
-import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/ChainFeed.ts"
-import type { Commitment } from "../../src/solana/SolanaRpc.ts"
+import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/accounts/ChainFeed.ts"
+import type { Commitment } from "../../src/solana/rpc/SolanaRpc.ts"
 
 /** The address whose bytes are all `n`. */
 export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))

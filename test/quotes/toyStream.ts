@@ -4,8 +4,14 @@ import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
 import { BudgetExceeded, type Charge } from "../../src/domain/Budget.ts"
-import { NoRoute, type QuoteRefusal, RouteNotSupported, type SpotQuote, StateStale } from "../../src/domain/Quote.ts"
-import type { Frame, StreamTerms } from "../../src/domain/QuoteStream.ts"
+import {
+  NoRoute,
+  type QuoteRefusal,
+  RouteNotSupported,
+  type SpotQuote,
+  StateStale
+} from "../../src/domain/quotes/Quote.ts"
+import type { Frame, StreamTerms } from "../../src/domain/quotes/QuoteStream.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { QuoteSession } from "../../src/quotes/QuoteSession.ts"
 import { monotonicMs, runTicks, type TickMeter } from "../../src/quotes/runTicks.ts"

@@ -3,9 +3,9 @@ import bs58 from "bs58"
 import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL, USDC } from "../../src/domain/Address.ts"
-import { slotsToSkip } from "../../src/simulator/pace.ts"
+import { slotsToSkip } from "../../src/simulator/traders/pace.ts"
 import { Simulator } from "../../src/simulator/Simulator.ts"
-import { at, call, connect, postText } from "./client.ts"
+import { at, call, connect, postText } from "./node/client.ts"
 
 const slotOf = (url: string) => Effect.map(call(url, "getSlot"), (answer) => Number(at(answer, "result")))
 const health = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getHealth" })

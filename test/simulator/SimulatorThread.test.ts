@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Exit, Layer, Scope } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
 import { SimulatorThread } from "../../src/simulator/SimulatorThread.ts"
-import { at, call } from "./client.ts"
+import { at, call } from "./node/client.ts"
 
 const settings = (env: Readonly<Record<string, string>>) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
 

@@ -3,7 +3,7 @@ import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Queue, type Scope } from "effect"
 import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
-import type { Account } from "../../src/domain/Account.ts"
+import type { Account } from "../../src/domain/OnChainAccount.ts"
 import type { Address } from "../../src/domain/Address.ts"
 import { CLOCK } from "../../src/solana/clockSysvar.ts"
 

@@ -5,8 +5,8 @@ import { Reactivity } from "effect/reactivity"
 import { randomUUID } from "node:crypto"
 import { connect as dial } from "node:net"
 import { inject } from "vitest"
-import { findBinaries } from "../../src/postgres/binaries.ts"
-import { clientConfig } from "../../src/postgres/Database.ts"
+import { findBinaries } from "../../src/storage/binaries.ts"
+import { clientConfig } from "../../src/storage/Database.ts"
 import { TEMPLATE } from "./databaseServer.ts"
 
 /** Where a test's database is. */

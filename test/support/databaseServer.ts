@@ -7,9 +7,9 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { findBinaries } from "../../src/postgres/binaries.ts"
-import { migrate } from "../../src/postgres/Database.ts"
-import * as EmbeddedServer from "../../src/postgres/EmbeddedServer.ts"
+import { findBinaries } from "../../src/storage/binaries.ts"
+import { migrate } from "../../src/storage/Database.ts"
+import * as EmbeddedServer from "../../src/storage/EmbeddedServer.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { writeSync } from "node:fs"
-import * as EmbeddedServer from "../../src/postgres/EmbeddedServer.ts"
+import * as EmbeddedServer from "../../src/storage/EmbeddedServer.ts"
 
 const say = (word: string | number) => Effect.sync(() => writeSync(1, `${word}\n`))
 

@@ -1,9 +1,9 @@
 /** A market of toy pools behind the native engine, for tests of the spot endpoints. */
 import { Effect, Layer } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
-import { type MintPools, PoolBook } from "../../src/quotes/PoolBook.ts"
+import { type MintPools, PoolBook } from "../../src/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
-import type { Freshness } from "../../src/solana/ChainFeed.ts"
+import type { Freshness } from "../../src/solana/accounts/ChainFeed.ts"
 import { at, constantProduct } from "../quotes/toyChain.ts"
 import { feed } from "./http.ts"
 

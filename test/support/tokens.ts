@@ -1,7 +1,7 @@
 /** Real readers of tokens over a toy chain and toy pools. */
 import { Effect, Layer } from "effect"
 import { SOL, USDC } from "../../src/domain/Address.ts"
-import type { ChainFeed } from "../../src/solana/ChainFeed.ts"
+import type { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
 import { ActivityReader } from "../../src/tokens/ActivityReader.ts"
 import { AuditReader } from "../../src/tokens/AuditReader.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"

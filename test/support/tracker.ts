@@ -2,7 +2,7 @@
 import { Effect, Layer, Stream } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
-import type { TrackerTrade } from "../../src/domain/Tracker.ts"
+import type { TrackerTrade } from "../../src/domain/wallets/Tracker.ts"
 import { Tickets } from "../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"

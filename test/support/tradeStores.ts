@@ -1,6 +1,6 @@
 /** Trade stores of tests: the trades of tests are of another time, and no retention takes them away. */
 import { ConfigProvider, Layer } from "effect"
-import * as TradeStorePg from "../../src/market/TradeStorePg.ts"
+import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 const keepsAll = ConfigProvider.layer(ConfigProvider.fromUnknown({ TRADES_KEPT: "20000 days" }))

@@ -1,9 +1,9 @@
 /** What the tests of the rankings share: a busy market, and pools to go with it. */
-import type { Pool } from "../../src/amm/Program.ts"
+import type { Pool } from "../../src/programs/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
-import type { TapeTrade } from "../../src/market/TapeTrade.ts"
-import { mintOf, MONDAY, trade, walletOf } from "../market/tape.ts"
-import { poolOf } from "../market/decoded.ts"
+import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import { mintOf, MONDAY, trade, walletOf } from "../market/tape/tape.ts"
+import { poolOf } from "../market/tape/decoded.ts"
 import type { Books } from "./reads.ts"
 
 export const DOLLAR = 1_000_000_000n

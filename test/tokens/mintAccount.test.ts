@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import { Address, USDC } from "../../src/domain/Address.ts"
 import { findProgramAddress } from "../../src/solana/programAddress.ts"
 import { metaplexAddress, readMetaplex } from "../../src/tokens/metadata.ts"

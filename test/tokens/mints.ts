@@ -1,7 +1,7 @@
 /** Mint accounts as the token programs write them, for tests. */
-import { writeU32, writeU64 } from "../../src/amm/writes.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
-import type { Account } from "../../src/domain/Account.ts"
+import { writeU32, writeU64 } from "../../src/programs/math/writes.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import type { Account } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 
 /** What a mint is to say. */

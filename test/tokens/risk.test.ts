@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { TokenRisk } from "../../src/domain/TokenRisk.ts"
+import { TokenRisk } from "../../src/domain/market/TokenRisk.ts"
 import type { MintAudit } from "../../src/tokens/AuditReader.ts"
 import { riskOf } from "../../src/tokens/risk.ts"
 import { at } from "../quotes/toyChain.ts"

@@ -1,8 +1,8 @@
 /** Pools in a map behind the port of the pool book, for tests of what is priced from them. */
 import { Effect, Layer } from "effect"
-import type { Pool } from "../../src/amm/Program.ts"
+import type { Pool } from "../../src/programs/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
-import { type MintPools, PoolBook } from "../../src/quotes/PoolBook.ts"
+import { type MintPools, PoolBook } from "../../src/pools/PoolBook.ts"
 
 /** What the book holds, and what it was asked to load. Mints that are not loaded have no pools, whatever is here. */
 export interface ToyPools {

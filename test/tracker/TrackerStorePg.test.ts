@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Exit, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { MAX_TRACKED_WALLETS, type TrackerStoreUnavailable } from "../../src/domain/Tracker.ts"
+import { MAX_TRACKED_WALLETS, type TrackerStoreUnavailable } from "../../src/domain/wallets/Tracker.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import * as TrackerStorePg from "../../src/tracker/TrackerStorePg.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"

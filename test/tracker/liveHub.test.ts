@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { DataFrame } from "../../src/domain/LiveFrame.ts"
+import { DataFrame } from "../../src/domain/wallets/LiveFrame.ts"
 import { MOST_FRAME_BYTES } from "../../src/tracker/liveFrames.ts"
 import { FakeWire, type Heard, HubScene, tracked } from "./hubScene.ts"
 import { blockOf, mintOf, received, START, timeOf, transactionOf, walletOf } from "./liveScene.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer, Stream } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
-import { GroupId, MAIN_GROUP, MAX_TRACKED_WALLETS } from "../../src/domain/Tracker.ts"
+import { GroupId, MAIN_GROUP, MAX_TRACKED_WALLETS } from "../../src/domain/wallets/Tracker.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { secondOf } from "../../src/tracker/overview.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
+import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import { Address, SOL } from "../../src/domain/Address.ts"
 import { balanceChangesOf } from "../../src/trades/balanceChanges.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"

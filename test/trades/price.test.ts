@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import type { Quantity, Trade } from "../../src/domain/Trade.ts"
+import type { Quantity, Trade } from "../../src/domain/market/Trade.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
 import { decimalText, priceOf } from "../../src/trades/price.ts"
 import { sided, USDT } from "../../src/trades/sides.ts"

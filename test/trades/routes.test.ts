@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TOKEN_2022_PROGRAM } from "../../src/amm/tokenAccount.ts"
-import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
-import { whirlpool } from "../../src/amm/whirlpool.ts"
+import { TOKEN_2022_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
+import { raydiumClmm } from "../../src/programs/raydium/clmm.ts"
+import { whirlpool } from "../../src/programs/orca/whirlpool.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import { accountsAt, bytesOf, type Call, named, TOKEN, TRADER, transfer, transferChecked } from "./transactions.ts"
 import {

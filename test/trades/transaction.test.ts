@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import bs58 from "bs58"
 import { Effect, Result, Schema } from "effect"
-import { TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
+import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { bytesFromBase58 } from "../../src/trades/base58.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
@@ -24,7 +24,7 @@ import {
   transferChecked,
   transactionOf
 } from "./transactions.ts"
-import { raydiumClmm } from "../../src/amm/raydiumClmm.ts"
+import { raydiumClmm } from "../../src/programs/raydium/clmm.ts"
 
 const plan: Plan = {
   signers: [TRADER, named("second signer")],

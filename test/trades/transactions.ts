@@ -1,7 +1,7 @@
 /** Transactions written by hand, in the JSON of a node, in both of its encodings. */
 import bs58 from "bs58"
 import { Result } from "effect"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/amm/tokenAccount.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import { Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
 import { readTransaction, type Transaction } from "../../src/trades/transaction.ts"
 

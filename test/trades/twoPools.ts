@@ -1,6 +1,6 @@
 /** Routes over two pools, one of USDC and SOL, one of SOL and the token. */
-import { meteoraDlmm } from "../../src/amm/meteoraDlmm.ts"
-import { raydiumAmmV4 } from "../../src/amm/raydiumAmmV4.ts"
+import { meteoraDlmm } from "../../src/programs/meteora/dlmm.ts"
+import { raydiumAmmV4 } from "../../src/programs/raydium/ammV4.ts"
 import { Address, type Mint, SOL, USDC } from "../../src/domain/Address.ts"
 import { type DecodedTrades, decodeTrades } from "../../src/trades/decode.ts"
 import {

@@ -1,7 +1,7 @@
 /** Identities, as tests write them. */
 import bs58 from "bs58"
 import { Address } from "../../src/domain/Address.ts"
-import { IdentityRecord } from "../../src/domain/WalletIdentity.ts"
+import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
 import { Signature } from "../../src/domain/Signature.ts"
 import { OTHER, START, WALLET } from "./trades.ts"
 

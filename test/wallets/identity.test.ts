@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { IdentityRecord } from "../../src/domain/WalletIdentity.ts"
+import type { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
 import { identityOf, ownedDomain } from "../../src/wallets/identity.ts"
 import { EVIDENCE, FULL, platformOf, recordOf, reviewOf } from "./identities.ts"
 import { OTHER, START, WALLET } from "./trades.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SOL, USDC } from "../../src/domain/Address.ts"
-import type { TapeTrade } from "../../src/market/TapeTrade.ts"
+import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import { USDT } from "../../src/trades/sides.ts"
 import { applyTrade, emptyPosition, type Position, positionsOf } from "../../src/wallets/ledger.ts"
 import { pnlOf, summaryOf, usdText } from "../../src/wallets/pnl.ts"

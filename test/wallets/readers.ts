@@ -1,8 +1,8 @@
 /** What stands behind a wallet reader in tests. */
 import { Effect, Layer } from "effect"
 import type { Mint } from "../../src/domain/Address.ts"
-import type { IdentityRecord } from "../../src/domain/WalletIdentity.ts"
-import type { TapeTrade } from "../../src/market/TapeTrade.ts"
+import type { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
+import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { IdentityRecord } from "../../src/domain/WalletIdentity.ts"
-import { castOf } from "../../src/simulator/cast.ts"
-import { identitiesOf } from "../../src/simulator/identities.ts"
+import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
+import { castOf } from "../../src/simulator/traders/cast.ts"
+import { identitiesOf } from "../../src/simulator/seed/identities.ts"
 import { identityOf } from "../../src/wallets/identity.ts"
 
 const NOW = 1_795_264_636_907

@@ -6,9 +6,9 @@ import { Result } from "effect"
 import { createServer } from "node:http"
 import { constants, setPriority } from "node:os"
 import { createInterface } from "node:readline"
-import { makeBank } from "../../../src/simulator/Bank.ts"
-import { getBlock } from "../../../src/simulator/blockMethods.ts"
-import { makeMarket } from "../../../src/simulator/Market.ts"
+import { makeBank } from "../../../src/simulator/chain/Bank.ts"
+import { getBlock } from "../../../src/simulator/node/blockMethods.ts"
+import { makeMarket } from "../../../src/simulator/traders/Market.ts"
 
 const BYTES = 5_000_000
 const VARIETIES = 3

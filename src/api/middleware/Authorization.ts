@@ -1,0 +1,43 @@
+import { Context } from "effect"
+import { HttpApiMiddleware } from "effect/http-api"
+import type { ApiKey, ApiScope } from "../../domain/ApiKey.ts"
+import type { Meter } from "./Metering.ts"
+import {
+  DataUnavailable,
+  InvalidApiKey,
+  IpNotAllowed,
+  KeyDisabled,
+  LimiterUnavailable,
+  MissingApiKey,
+  MissingScope,
+  RateLimited
+} from "../problems.ts"
+
+/** The key that the current request was admitted with. */
+export class CurrentKey extends Context.Service<CurrentKey, ApiKey>()("fathom/api/Authorization/CurrentKey") {}
+
+/** Scopes of which the key must hold one; an empty list admits every key. Annotate an endpoint to change it. */
+export const Scope = Context.Reference<ReadonlyArray<ApiScope>>("fathom/api/Authorization/Scope", {
+  defaultValue: () => ["md.read"]
+})
+
+/**
+ * Admits a request before anything else of it is read: `Authorization: Bearer <secret>`, then the key's IP policy and
+ * scope, then the charge of `Metering.ts`. A refusal costs nothing.
+ */
+export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentKey | Meter }>()(
+  "fathom/api/middleware/Authorization",
+  {
+    requiredForClient: true,
+    error: [
+      MissingApiKey,
+      InvalidApiKey,
+      KeyDisabled,
+      MissingScope,
+      IpNotAllowed,
+      RateLimited,
+      LimiterUnavailable,
+      DataUnavailable
+    ]
+  }
+) {}

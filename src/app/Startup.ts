@@ -1,0 +1,118 @@
+import { Config, Console, Effect, FileSystem, Layer, Option, Redacted, Schedule } from "effect"
+import { KeyStore } from "../access/KeyStore.ts"
+import { type Mint, SOL } from "../domain/Address.ts"
+import { ApiScope } from "../domain/ApiKey.ts"
+import { PoolBook } from "../pools/PoolBook.ts"
+import { QuoteEngine } from "../quotes/QuoteEngine.ts"
+import { MarketSource } from "./MarketSource.ts"
+import { Listening } from "../http/NodeServer.ts"
+
+const ACCOUNT = "welcome"
+const ONE_SOL = 1_000_000_000n
+const SLIPPAGE_BPS = 50
+/** Who started the service is told what it waits for once it has waited for so long. */
+const PATIENCE = "2500 millis"
+
+/** Two keys, and the file that tells scripts of them. */
+interface Keys {
+  readonly all: string
+  readonly market: string
+}
+
+const readyFile = Config.option(Config.String("READY_FILE"))
+
+/** New keys in place of those of earlier starts, whose secrets nobody can show again. */
+const issueKeys = Effect.gen(function* () {
+  const keys = yield* KeyStore
+  const earlier = yield* keys.list(ACCOUNT)
+  yield* Effect.forEach(
+    earlier.filter(({ revokedAtMs }) => revokedAtMs === null),
+    ({ id }) => keys.revoke(id),
+    { discard: true }
+  )
+  const issue = (name: string, scopes: ReadonlyArray<ApiScope>) =>
+    keys
+      .issue({ accountId: ACCOUNT, name, scopes, ipPolicy: null })
+      .pipe(Effect.map(({ secret }) => Redacted.value(secret)))
+  const all = yield* issue("every scope", ApiScope.literals)
+  return { all, market: yield* issue("market reads", ["md.read"]) }
+})
+
+/** Mints that a quote can be had for. */
+const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+  const book = yield* PoolBook
+  const engine = yield* QuoteEngine
+  const tried = yield* Effect.forEach(mints, (mint) =>
+    engine.quote({ inputMint: SOL, outputMint: mint, amount: ONE_SOL, slippageBps: SLIPPAGE_BPS }).pipe(Effect.option)
+  )
+  const priced = mints.filter((_, i) => Option.isSome(tried[i] ?? Option.none()))
+  return { priced, waiting: mints.some((mint) => !book.isLoaded(mint)) }
+})
+
+/** Waits for the first mints to be quotable, and a little longer for the rest. */
+const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+  const book = yield* PoolBook
+  yield* Effect.forEach(mints, book.warm, { discard: true })
+  const seen = yield* quotable(mints).pipe(
+    Effect.repeat({
+      schedule: Schedule.spaced("50 millis"),
+      until: ({ priced, waiting }) => priced.length > 0 && !waiting
+    }),
+    Effect.timeoutOption("15 seconds")
+  )
+  return Option.isSome(seen) ? seen.value.priced : (yield* quotable(mints)).priced
+})
+
+const greeting = (url: string, description: string, keys: Keys | null, mint: Mint | undefined): string => {
+  const head = [`Fathom answers at ${url} from ${description}.`, `  Reference   ${url}/docs`]
+  if (keys === null) {
+    return [...head, `  First key   npm run keys -- create --name first`].join("\n")
+  }
+  const query = `inputMint=${SOL}&outputMint=${mint ?? "MINT"}&amount=${ONE_SOL}`
+  return [
+    ...head,
+    `  Test key    ${keys.all}`,
+    `  Try it      curl -H "Authorization: Bearer ${keys.all}" "${url}/api/v1/spot/quote?${query}"`
+  ].join("\n")
+}
+
+const removeReadyFile = (path: string) =>
+  FileSystem.FileSystem.use((files) => Effect.ignore(files.remove(path, { force: true })))
+
+/**
+ * Writes the file whole or not at all, for its owner alone: it holds keys, and scripts read it the moment it is there. It
+ * goes with the service.
+ */
+const writeReadyFile = Effect.fnUntraced(function* (path: string, content: object) {
+  const files = yield* FileSystem.FileSystem
+  yield* files.writeFileString(`${path}.part`, `${JSON.stringify(content)}\n`, { mode: 0o600 })
+  yield* Effect.acquireRelease(files.rename(`${path}.part`, path), () => removeReadyFile(path))
+})
+
+/**
+ * Says on the terminal, and to scripts in `READY_FILE`, where the service is once the first quote can be answered. In a
+ * sandbox, or when a file is asked for, it comes with a key of every scope and one with `md.read` only.
+ */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* Listening
+    const source = yield* MarketSource
+    const path = yield* readyFile
+    const keys = source.sandbox || Option.isSome(path) ? yield* issueKeys : null
+
+    // That of an earlier start that was killed would send scripts to nobody.
+    yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
+
+    const waiting = Console.log(`Fathom listens at ${url} and waits for ${source.description}.`).pipe(
+      Effect.delay(PATIENCE)
+    )
+    const announce = Effect.gen(function* () {
+      const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))
+      yield* Console.log(greeting(url, source.description, keys, mints[0]))
+      if (Option.isSome(path)) {
+        yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, mints })
+      }
+    })
+    yield* announce.pipe(Effect.forkScoped)
+  })
+)

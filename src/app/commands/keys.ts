@@ -1,0 +1,123 @@
+/** `keys`: what the owner of a service does with keys at the command line. Needs nothing but the store. */
+import { Console, Effect, Redacted } from "effect"
+import { Argument, CliError, Command, Flag } from "effect/cli"
+import {
+  type ApiKey,
+  ApiScope,
+  type KeyNotFound,
+  type KeyStoreUnavailable,
+  KeyName,
+  type TooManyKeys
+} from "../../domain/ApiKey.ts"
+import { canonicalBlock } from "../../access/ipPolicy.ts"
+import { KeyStore } from "../../access/KeyStore.ts"
+
+const explain = (error: KeyNotFound | KeyStoreUnavailable | TooManyKeys): string => {
+  switch (error._tag) {
+    case "KeyNotFound":
+      return `There is no key ${error.id} that could be changed.`
+    case "KeyStoreUnavailable":
+      return "The database does not answer."
+    case "TooManyKeys":
+      return `The account already has ${error.limit} active keys: revoke or disable one first.`
+  }
+}
+
+const explained = Effect.mapError(
+  (error: KeyNotFound | KeyStoreUnavailable | TooManyKeys) =>
+    new CliError.UserError({ cause: error, userMessage: explain(error) })
+)
+
+const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace("T", " ")
+
+const standing = (key: ApiKey): string =>
+  key.revokedAtMs !== null
+    ? `revoked ${day(key.revokedAtMs)}`
+    : key.disabledAtMs !== null
+      ? `disabled ${day(key.disabledAtMs)}`
+      : "active"
+
+const line = (key: ApiKey): string =>
+  [
+    key.id,
+    `${key.prefix}…${key.lastFour}`,
+    key.name,
+    standing(key),
+    key.scopes.join(","),
+    key.ipPolicy === null ? "any address" : key.ipPolicy.join(","),
+    key.lastUsedAtMs === null ? "never used" : `used ${day(key.lastUsedAtMs)}`
+  ].join("  ")
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON instead of text"), Flag.withDefault(false))
+const account = Flag.String("account").pipe(Flag.withDescription("Account of the key"), Flag.withDefault("local"))
+const id = Argument.String("id").pipe(Argument.withDescription("Id of the key: key_…"))
+
+const name = Flag.String("name").pipe(
+  Flag.withDescription("What you call the key"),
+  Flag.withSchema(KeyName),
+  Flag.withDefault("key")
+)
+const scopes = Flag.Literals("scope", ApiScope.literals).pipe(
+  Flag.withDescription("A permission besides md.read, which every key has; may be repeated"),
+  Flag.atLeast(0)
+)
+const addresses = Flag.String("ip").pipe(
+  Flag.withDescription("An address or CIDR block the key may be used from; may be repeated"),
+  Flag.filterMap(canonicalBlock, () => "an address or a CIDR block"),
+  Flag.atLeast(0)
+)
+
+const create = Command.make(
+  "create",
+  { account, name, scopes, addresses, json },
+  Effect.fnUntraced(function* ({ account, addresses, json, name, scopes }) {
+    const keys = yield* KeyStore
+    const { key, secret } = yield* keys
+      .issue({
+        accountId: account,
+        name,
+        scopes: Array.from(new Set(["md.read" as const, ...scopes])),
+        ipPolicy: addresses.length === 0 ? null : addresses
+      })
+      .pipe(explained)
+    // The one place where a secret is written: its owner has asked for it and will not see it again.
+    const text = Redacted.value(secret)
+    yield* Console.log(
+      json ? JSON.stringify({ key, secret: text }) : `${text}\n\n${line(key)}\nKeep it: it is not shown again.`
+    )
+  })
+).pipe(Command.withDescription("Make a key and print its secret, once"))
+
+const list = Command.make(
+  "list",
+  { account, json },
+  Effect.fnUntraced(function* ({ account, json }) {
+    const keys = yield* KeyStore
+    const all = yield* keys.list(account).pipe(explained)
+    const text = all.length === 0 ? `Account ${account} has no keys.` : all.map(line).join("\n")
+    yield* Console.log(json ? JSON.stringify(all) : text)
+  })
+).pipe(Command.withDescription("Print the keys of an account, newest first"))
+
+const change = (verb: "revoke" | "disable" | "enable", description: string) =>
+  Command.make(
+    verb,
+    { id, json },
+    Effect.fnUntraced(function* ({ id, json }) {
+      const keys = yield* KeyStore
+      const key = yield* keys[verb](id).pipe(explained)
+      yield* Console.log(json ? JSON.stringify(key) : line(key))
+    })
+  ).pipe(Command.withDescription(description))
+
+/** Create, list, revoke, disable and enable keys; text for people, `--json` for programs. */
+export const command = Command.make("keys").pipe(
+  Command.withDescription("Manage API keys"),
+  Command.withSubcommands([
+    create,
+    list,
+    change("revoke", "End a key for good, in every process at once"),
+    change("disable", "Switch a key off"),
+    change("enable", "Switch a disabled key on again")
+  ])
+)

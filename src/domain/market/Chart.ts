@@ -1,0 +1,159 @@
+import { Schema } from "effect"
+import { type Coverage, CoverageReason, Decimal, Status } from "../Scalar.ts"
+
+/** Widths of candles; `1mn` is a month. */
+export const ChartResolution = Schema.Literals([
+  "1s",
+  "5s",
+  "15s",
+  "30s",
+  "1m",
+  "3m",
+  "5m",
+  "15m",
+  "30m",
+  "1h",
+  "2h",
+  "4h",
+  "6h",
+  "8h",
+  "12h",
+  "1d",
+  "1w",
+  "1mn"
+])
+export type ChartResolution = typeof ChartResolution.Type
+
+/** EVM chains that have charts. */
+export const EvmChain = Schema.Literals(["ethereum", "base", "bsc", "arbitrum", "polygon", "avalanche", "optimism"])
+export type EvmChain = typeof EvmChain.Type
+
+/** What bars are counted in. */
+export const ChartDenom = Schema.Literals(["usd", "sol"])
+export type ChartDenom = typeof ChartDenom.Type
+
+/** Whether bars show prices or market values. */
+export const ChartMode = Schema.Literals(["price", "mcap"])
+export type ChartMode = typeof ChartMode.Type
+
+/** One candle. */
+export class ChartBar extends Schema.Opaque<ChartBar>()(
+  Schema.Struct({
+    t: Schema.Int.annotate({ description: "Start of the bucket, in milliseconds." }),
+    o: Schema.Finite,
+    h: Schema.Finite,
+    l: Schema.Finite,
+    c: Schema.Finite,
+    v: Schema.Finite.annotate({ description: "Traded volume in the denomination, in both modes." }),
+    n: Schema.NullOr(Schema.Int).annotate({ description: "Trades; null on EVM chains." })
+  }).annotate({ identifier: "ChartBar", description: "One candle. Prices are per whole token." })
+) {}
+
+/** The token of a chart, of whichever chain. */
+export class ChartToken extends Schema.Opaque<ChartToken>()(
+  Schema.Struct({
+    chain: Schema.String,
+    address: Schema.String,
+    symbol: Schema.NullOr(Schema.String),
+    name: Schema.NullOr(Schema.String),
+    decimals: Schema.NullOr(Schema.Int),
+    imageUrl: Schema.NullOr(Schema.String)
+  }).annotate({ identifier: "ChartToken", description: "The token of a chart, of whichever chain." })
+) {}
+
+/** Candles of one token. */
+export class Chart extends Schema.Opaque<Chart>()(
+  Schema.Struct({
+    token: ChartToken,
+    resolution: ChartResolution,
+    resolutionMs: Schema.Int.annotate({ description: "Width in milliseconds; nominal for a month." }),
+    denom: ChartDenom,
+    mode: ChartMode,
+    bars: Schema.Array(ChartBar).annotate({ description: "Oldest first. A bucket without a trade has no bar." })
+  }).annotate({ identifier: "Chart", description: "Candles of one token." })
+) {}
+
+const time = Schema.NullOr(Schema.Int)
+
+/** Which part of the window the bars cover. */
+export class ChartCoverage extends Schema.Opaque<ChartCoverage>()(
+  Schema.Struct({
+    complete: Schema.Boolean,
+    reason: Schema.NullOr(CoverageReason),
+    requestedFromMs: time,
+    requestedToMs: time,
+    coveredFromMs: time,
+    coveredToMs: time,
+    missingBars: Schema.NullOr(Schema.Int).annotate({
+      description: "Buckets that are known to have traded and could not be priced."
+    })
+  }).annotate({ identifier: "ChartCoverage", description: "Which part of the window the bars cover." })
+) {}
+
+/** The supply that market values were made with. */
+export class ChartSupply extends Schema.Opaque<ChartSupply>()(
+  Schema.Struct({
+    value: Schema.NullOr(Decimal),
+    basis: Schema.Literals(["circulating", "total"]),
+    applied: Schema.Literals(["current", "per_bar"]),
+    observedAtMs: time
+  }).annotate({ identifier: "ChartSupply", description: "The supply that market values were made with." })
+) {}
+
+/** What has to be known to read a chart. */
+export interface ChartKnowledge {
+  readonly observedAtMs: number | null
+  readonly status: Status
+  readonly coverage: ChartCoverage
+  readonly truncated: boolean
+  readonly prevTo: number | null
+  readonly openBarMs: number | null
+  readonly supply: ChartSupply | null
+}
+
+/** The fields of `ChartKnowledge` on the wire. */
+export const chartKnowledge = {
+  observedAtMs: time,
+  status: Status,
+  coverage: ChartCoverage,
+  truncated: Schema.Boolean.annotate({ description: "Whether the window holds older bars than these." }),
+  prevTo: time.annotate({ description: "Unix second to pass as `to` for the page before; null when there is none." }),
+  openBarMs: time.annotate({ description: "Start of the last bar while its bucket is still open." }),
+  supply: Schema.NullOr(ChartSupply).annotate({ description: "Null when bars show prices." })
+}
+
+/** Which chart is wanted. Bounds are Unix seconds; the chain's own rules are already checked. */
+export interface ChartRequest {
+  readonly resolution: ChartResolution
+  readonly denom: ChartDenom
+  readonly mode: ChartMode
+  readonly from: number | null
+  readonly to: number | null
+  readonly limit: number
+}
+
+/** A chart, and how well it is known. */
+export interface ToldChart {
+  readonly data: Chart
+  readonly knowledge: ChartKnowledge
+}
+
+/** Nobody has heard of this token. */
+export class ChartUnknown extends Schema.TaggedError<ChartUnknown>()("ChartUnknown", { address: Schema.String }) {}
+
+/** The series is being built. */
+export class ChartNotReady extends Schema.TaggedError<ChartNotReady>()("ChartNotReady", {
+  /** How long it takes, as far as known. */
+  retryAfterMs: Schema.NullOr(Schema.Finite)
+}) {}
+
+/** What the chart would be made from failed, or there is nothing to make it from. */
+export class ChartUnavailable extends Schema.TaggedError<ChartUnavailable>()("ChartUnavailable", {
+  detail: Schema.String
+}) {}
+
+/** Everything that can keep a chart from being drawn. */
+export type ChartRefusal = ChartUnknown | ChartNotReady | ChartUnavailable
+
+/** What a chart lacks, in the words of coverage; null when nothing. */
+export type Lacking = Coverage["reason"]

@@ -1,0 +1,12 @@
+/** What a launchpad does with a token, as the chain tells it. */
+import type { Address, Mint } from "../Address.ts"
+
+/** A token was put on a curve, or left it for a pool. */
+export interface Launch {
+  readonly event: "created" | "migrated"
+  readonly mint: Mint
+  /** Key of the launchpad. */
+  readonly launchpad: string
+  /** The curve when it was created, the pool when it migrated; null when the instruction does not say. */
+  readonly pool: Address | null
+}

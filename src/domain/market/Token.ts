@@ -1,0 +1,128 @@
+import { Schema } from "effect"
+import { Address, type Mint } from "../Address.ts"
+import { Atomic } from "../Amount.ts"
+import { type Coverage, Decimal, Scalar, type Status } from "../Scalar.ts"
+
+/** Which token is meant, and what it calls itself. */
+export class TokenRef extends Schema.Opaque<TokenRef>()(
+  Schema.Struct({
+    chain: Schema.Literal("solana"),
+    address: Address,
+    symbol: Schema.NullOr(Schema.String),
+    name: Schema.NullOr(Schema.String),
+    decimals: Schema.NullOr(Schema.Int),
+    imageUrl: Schema.NullOr(Schema.String)
+  }).annotate({ identifier: "TokenRef", description: "A token, and what it calls itself: nobody has checked that." })
+) {}
+
+/** The programs that mints belong to. */
+export const TokenProgram = Schema.Literals(["spl-token", "token-2022"])
+export type TokenProgram = typeof TokenProgram.Type
+
+/** Token-2022 extensions that change how a token moves. */
+export const TokenExtension = Schema.Literals([
+  "transfer_fee",
+  "transfer_hook",
+  "permanent_delegate",
+  "default_account_state",
+  "non_transferable",
+  "pausable"
+])
+export type TokenExtension = typeof TokenExtension.Type
+
+const time = Schema.NullOr(Schema.Int)
+
+/** What is known of one token. */
+export class TokenFacts extends Schema.Opaque<TokenFacts>()(
+  Schema.Struct({
+    token: TokenRef,
+    supply: Schema.NullOr(Atomic),
+    tokenProgram: Schema.NullOr(TokenProgram),
+    mintAuthority: Schema.NullOr(Address).annotate({ description: "Who may mint more; null is told apart below." }),
+    freezeAuthority: Schema.NullOr(Address).annotate({
+      description: "Who may freeze balances; null is told apart below."
+    }),
+    authoritiesKnown: Schema.Boolean.annotate({
+      description: "True: a null authority was given up. False: nothing is known of either."
+    }),
+    extensions: Schema.NullOr(Schema.Array(TokenExtension)).annotate({
+      description: "Token-2022 extensions that change how the token moves, in force or not; null when unknown."
+    }),
+    priceUsd: Scalar,
+    priceSol: Scalar,
+    marketCapUsd: Scalar,
+    liquidityUsd: Scalar,
+    volume24hUsd: Scalar,
+    holders: Scalar,
+    firstSeenAtMs: time,
+    createdAtMs: time
+  }).annotate({ identifier: "TokenFacts", description: "What is known of one token." })
+) {}
+
+/** One pool of a token, seen from the token. */
+export class PoolLiquidity extends Schema.Opaque<PoolLiquidity>()(
+  Schema.Struct({
+    pool: Address,
+    dex: Schema.String,
+    baseMint: Address,
+    quoteMint: Address,
+    baseReserve: Schema.NullOr(Atomic),
+    quoteReserve: Schema.NullOr(Atomic),
+    liquidityUsd: Schema.NullOr(Decimal).annotate({
+      description: "What the pool could pay out on both sides, in USD; null where a side has no price."
+    }),
+    feeBps: Schema.NullOr(Schema.Finite),
+    lpBurnedPct: Schema.Null,
+    stateSlot: Schema.Int,
+    stateAgeMs: Schema.Int
+  }).annotate({ identifier: "PoolLiquidity", description: "One pool of a token, the token being its base." })
+) {}
+
+/** Where a token can be traded, the deepest pool first. */
+export class TokenLiquidity extends Schema.Opaque<TokenLiquidity>()(
+  Schema.Struct({ token: TokenRef, totalLiquidityUsd: Scalar, pools: Schema.Array(PoolLiquidity) }).annotate({
+    identifier: "TokenLiquidity",
+    description: "Where a token can be traded, the deepest pool first."
+  })
+) {}
+
+/** The price of one mint. */
+export class MintPrice extends Schema.Opaque<MintPrice>()(
+  Schema.Struct({ mint: Address, priceUsd: Scalar, priceSol: Scalar }).annotate({
+    identifier: "MintPrice",
+    description: "The price of one whole token."
+  })
+) {}
+
+/** How well an answer is known as a whole. */
+export interface Knowledge {
+  /** The newest observation of a source that was used; null when there was none. */
+  readonly observedAtMs: number | null
+  readonly status: Status
+  readonly coverage: Coverage
+}
+
+/** The chain says that there is no such mint. */
+export class UnknownToken extends Schema.TaggedError<UnknownToken>()("UnknownToken", { mint: Address }) {}
+
+/** What is asked about the mint is not in memory yet; asking has queued it. */
+export class TokenNotLoaded extends Schema.TaggedError<TokenNotLoaded>()("TokenNotLoaded", { mint: Address }) {}
+
+/** The mint account is not what its program writes. */
+export class TokenMalformed extends Schema.TaggedError<TokenMalformed>()("TokenMalformed", {
+  mint: Address,
+  detail: Schema.String
+}) {}
+
+/** Everything that can keep a token from being described. */
+export type TokenRefusal = UnknownToken | TokenNotLoaded | TokenMalformed
+
+/** A token of which nothing is known but where it would be. */
+export const bareToken = (address: Mint): TokenRef => ({
+  chain: "solana",
+  address,
+  symbol: null,
+  name: null,
+  decimals: null,
+  imageUrl: null
+})

@@ -1,0 +1,78 @@
+import { Schema } from "effect"
+import { Address } from "../Address.ts"
+import { Decimal, Status } from "../Scalar.ts"
+
+/** The windows in which wallets are ranked; `all` is everything that is still held. */
+export const TraderWindow = Schema.Literals(["1h", "24h", "all"])
+export type TraderWindow = typeof TraderWindow.Type
+
+const amount = Schema.NullOr(Decimal)
+const count = Schema.Int
+const time = Schema.NullOr(Schema.Int)
+
+/** What a wallet's sales brought over what the tokens had cost, as far as swaps tell. */
+export class RealizedPnl extends Schema.Opaque<RealizedPnl>()(
+  Schema.Struct({
+    value: Schema.Struct({
+      usd: amount.annotate({ description: "Dollars; null while the cost or the proceeds of a sale are unknown." }),
+      native: amount.annotate({ description: "SOL; null as above." }),
+      roiPct: amount.annotate({ description: "Percent of the cost; null without a sale." })
+    }),
+    status: Status,
+    reason: Schema.String,
+    observedAtMs: time
+  }).annotate({
+    identifier: "RealizedPnl",
+    description: "What sales brought over what the tokens had cost on average, as far as swaps tell."
+  })
+) {}
+
+/** One wallet of a token's ranking. */
+export class TopTrader extends Schema.Opaque<TopTrader>()(
+  Schema.Struct({
+    wallet: Address,
+    rank: Schema.Int,
+    boughtTokens: amount,
+    soldTokens: amount,
+    boughtUsd: amount.annotate({ description: "Null while the worth of a purchase is unknown." }),
+    soldUsd: amount.annotate({ description: "Null while the worth of a sale is unknown." }),
+    buys: count,
+    sells: count,
+    lastTradeAtMs: Schema.Int,
+    realizedPnl: RealizedPnl
+  }).annotate({ identifier: "TopTrader", description: "One wallet of a token's ranking." })
+) {}
+
+/** What the ranking was made from, and what it lacks. */
+export class TraderCoverage extends Schema.Opaque<TraderCoverage>()(
+  Schema.Struct({
+    basis: Schema.Literal("observed_swaps_only"),
+    transferAware: Schema.Literal(false),
+    windowFromMs: time,
+    windowToMs: time,
+    coveredFromMs: time,
+    historyComplete: Schema.Boolean
+  }).annotate({ identifier: "TraderCoverage", description: "What the ranking was made from, and what it lacks." })
+) {}
+
+/** A page of a token's ranking. */
+export interface TraderRanking {
+  readonly rows: ReadonlyArray<TopTrader>
+  /** Wallets in the whole ranking. */
+  readonly total: number
+  readonly nextCursor: string | null
+  readonly observedAtMs: number | null
+  readonly status: Status
+  readonly coverage: TraderCoverage
+}
+
+/** Which page of which ranking. */
+export interface TraderRequest {
+  readonly mint: Address
+  readonly window: TraderWindow
+  readonly limit: number
+  readonly cursor: string | null
+}
+
+/** The cursor is none of ours, or was made with other selectors. */
+export class WrongCursor extends Schema.TaggedError<WrongCursor>()("WrongCursor", {}) {}

@@ -1,0 +1,76 @@
+import { Schema } from "effect"
+import { Address, type Mint } from "../Address.ts"
+import { Atomic, Decimals, SlippageBps } from "../Amount.ts"
+import { SpotQuote } from "./Quote.ts"
+
+/** A position whose way out is to be measured, and at which shares of it. */
+export interface Position {
+  readonly mint: Mint
+  readonly quoteMint: Mint
+  /** Units of the mint; positive. */
+  readonly amount: bigint
+  readonly decimals: number | null
+  readonly quoteDecimals: number | null
+  readonly slippageBps: number
+  /** Shares of the position and the units they come to, ascending. At least one. */
+  readonly ladder: ReadonlyArray<{ readonly fraction: number; readonly amount: bigint }>
+}
+
+const Ui = Schema.NullOr(Schema.Finite).annotate({ description: "Whole tokens; null when the decimals are not known." })
+const Pct = Schema.NullOr(Schema.Finite).annotate({ description: "Percent points; null when it cannot be measured." })
+const Proceeds = Schema.NullOr(Atomic).annotate({ description: "Net proceeds; null when nothing usable is paid." })
+
+/** How well a position can be sold whole. */
+export const Verdict = Schema.Literals(["clean", "thin", "trapped", "no_route"]).annotate({ identifier: "Verdict" })
+export type Verdict = typeof Verdict.Type
+
+/** One share of the position, priced. */
+export class Rung extends Schema.Opaque<Rung>()(
+  Schema.Struct({
+    fraction: Schema.Finite,
+    amount: Atomic,
+    isBaseline: Schema.Boolean.annotate({ description: "Whether impact is measured against this rung." }),
+    uiAmount: Ui,
+    quote: Schema.NullOr(SpotQuote),
+    error: Schema.NullOr(Schema.Literals(["no_route", "clamped"])),
+    outAmount: Proceeds,
+    outUiAmount: Ui,
+    realizedPrice: Schema.NullOr(Schema.Finite),
+    realizedImpactPct: Pct,
+    upstreamImpactPct: Pct
+  }).annotate({ identifier: "Rung", description: "One share of the position, priced." })
+) {}
+
+/** The figures of the whole position. */
+export class ExitSummary extends Schema.Opaque<ExitSummary>()(
+  Schema.Struct({
+    verdict: Verdict,
+    venues: Schema.Array(Schema.String),
+    warnings: Schema.Array(Schema.String).annotate({ description: "Each begins with its code and a colon." }),
+    fullExitImpactPct: Pct,
+    fullExitPrice: Schema.NullOr(Schema.Finite),
+    fullExitOutAmount: Proceeds,
+    fullExitOutUiAmount: Ui,
+    maxCleanFraction: Schema.NullOr(Schema.Finite).annotate({
+      description: "The largest rung up to which every rung sells within 2 %; null when not even the smallest does."
+    }),
+    maxCleanUiAmount: Ui
+  }).annotate({ identifier: "ExitSummary", description: "The figures of the whole position." })
+) {}
+
+/** Whether a position can be sold, share by share. */
+export class ExitCheck extends Schema.Opaque<ExitCheck>()(
+  Schema.Struct({
+    mint: Address,
+    quoteMint: Address,
+    amount: Atomic,
+    uiAmount: Ui,
+    decimals: Schema.NullOr(Decimals),
+    quoteDecimals: Schema.NullOr(Decimals),
+    slippageBps: SlippageBps,
+    ladder: Schema.Array(Schema.Finite),
+    summary: ExitSummary,
+    rungs: Schema.Array(Rung),
+    units: Schema.Record(Schema.String, Schema.String)
+  }).annotate({ identifier: "ExitCheck", description: "Whether a position can be sold, share by share." })
+) {}

@@ -1,0 +1,97 @@
+import { Schema } from "effect"
+import { Address, type Mint } from "../Address.ts"
+import { Atomic, SlippageBps } from "../Amount.ts"
+
+/** What a caller asks to be priced. Exact input only. */
+export interface QuoteRequest {
+  readonly inputMint: Mint
+  readonly outputMint: Mint
+  /** Units of the input mint to sell; positive. */
+  readonly amount: bigint
+  readonly slippageBps: number
+  /** When given, the quote also carries whole-token amounts. */
+  readonly outputDecimals?: number | undefined
+  /** Only pools of these venues, by label. */
+  readonly venues?: ReadonlyArray<string> | undefined
+  /** Only these pools. */
+  readonly pools?: ReadonlyArray<Address> | undefined
+  readonly maxHops?: number | undefined
+  readonly directOnly?: boolean | undefined
+}
+
+/** Percent points: 1.5 is 1.5 %. */
+const Pct = Schema.Finite
+
+/** One swap of the route. */
+export class Hop extends Schema.Opaque<Hop>()(
+  Schema.Struct({
+    dex: Schema.String,
+    inputMint: Address,
+    outputMint: Address,
+    pool: Address,
+    percent: Schema.Finite.annotate({ description: "Share of the route's input that takes this hop." }),
+    amountIn: Atomic,
+    amountOut: Atomic.annotate({ description: "What the pool pays, before the service's SOL fee." }),
+    priceImpactPct: Schema.NullOr(Pct)
+  }).annotate({ identifier: "Hop", description: "One swap of the route." })
+) {}
+
+/** A priced trade, true at `stateSlot` and asked at `contextSlot`. */
+export class SpotQuote extends Schema.Opaque<SpotQuote>()(
+  Schema.Struct({
+    inputMint: Address,
+    outputMint: Address,
+    inAmount: Atomic,
+    outAmount: Atomic,
+    minOutAmount: Atomic.annotate({ description: "The least received after slippage, rounded down." }),
+    outUiAmount: Schema.optionalKey(Schema.Finite),
+    minOutUiAmount: Schema.optionalKey(Schema.Finite),
+    slippageBps: SlippageBps,
+    impactMeasurable: Schema.Boolean.annotate({
+      description: "False when the impact is inside the noise floor of 0.1 %."
+    }),
+    clamped: Schema.Boolean.annotate({
+      description: "True when liquidity ends before the amount does: never proceeds."
+    }),
+    route: Schema.Array(Hop),
+    venues: Schema.Array(Schema.String),
+    engine: Schema.String,
+    priceImpactPct: Schema.NullOr(Pct).annotate({
+      description: "Percent points; null when not measurable or clamped."
+    }),
+    contextSlot: Schema.Int.annotate({ description: "Newest slot the feed had heard of." }),
+    engineTimeMs: Schema.Finite,
+    swapUsdValue: Schema.NullOr(Schema.Finite),
+    requestId: Schema.String.annotate({ description: "Id of this quote." }),
+    quotedAtMs: Schema.Int,
+    stateSlot: Schema.Int.annotate({ description: "Slot of the oldest pool state used." }),
+    stateAgeMs: Schema.Int.annotate({ description: "Milliseconds since the chain was last heard." }),
+    feeBasis: Schema.optionalKey(
+      Schema.Literals(["net", "principal"]).annotate({
+        description:
+          "net: the SOL fee is taken from the proceeds. principal: it is charged on top of the input. Absent: no fee."
+      })
+    )
+  }).annotate({ identifier: "SpotQuote", description: "A priced trade." })
+) {}
+
+/** No loaded pool trades this pair at this size. */
+export class NoRoute extends Schema.TaggedError<NoRoute>()("NoRoute", { inputMint: Address, outputMint: Address }) {}
+
+/** The pools of this mint are not in memory yet; asking has queued them. */
+export class StateCold extends Schema.TaggedError<StateCold>()("StateCold", { mint: Address }) {}
+
+/** The chain has been silent for too long to quote from what is in memory. */
+export class StateStale extends Schema.TaggedError<StateStale>()("StateStale", {
+  lastSlot: Schema.Int,
+  /** Null before the first slot was heard. */
+  silentMs: Schema.NullOr(Schema.Int)
+}) {}
+
+/** This engine cannot serve this kind of route; `detail` says why. */
+export class RouteNotSupported extends Schema.TaggedError<RouteNotSupported>()("RouteNotSupported", {
+  detail: Schema.String
+}) {}
+
+/** Everything that can keep a quote from being given. */
+export type QuoteRefusal = NoRoute | StateCold | StateStale | RouteNotSupported

@@ -1,0 +1,211 @@
+import { Schema } from "effect"
+import { Address, type Mint } from "../Address.ts"
+import { Decimal } from "../Scalar.ts"
+
+/** How many alerts of one account may be active or paused at a time. */
+export const MAX_LIVE_ALERTS = 100
+
+/** How long a firing can be read, in milliseconds: 30 days. */
+export const EVENT_LIFE_MS = 30 * 86_400_000
+
+/** How far ahead an alert may expire, in milliseconds: 90 days. */
+export const MAX_EXPIRY_MS = 90 * 86_400_000
+
+/** Seconds between two firings when a repeating alert does not say. */
+export const DEFAULT_COOLDOWN_SECONDS = 300
+
+/** An alert's id: `al_` and letters of the URL-safe alphabet, at most 64 characters in all. */
+export const AlertId = Schema.String.check(Schema.isPattern(/^al_[\w-]{1,61}$/u, { expected: "an alert id" }))
+
+/** Whether a text can be the id of an alert at all. */
+export const isAlertId = Schema.is(AlertId)
+
+/** Whether a text can be the id of a firing at all. */
+export const isEventId = (text: string): boolean => /^evt_[\w-]{1,60}$/u.test(text)
+
+/** What is watched: the price of the last trade, what all units are worth at it, or how it moved over a window. */
+export const AlertMetric = Schema.Literals(["price_usd", "price_sol", "market_cap_usd", "change_pct"])
+export type AlertMetric = typeof AlertMetric.Type
+
+/** Which way it has to move: levels are crossed, a change rises or falls by so much. */
+export const AlertOperator = Schema.Literals(["crosses_above", "crosses_below", "rises_by", "falls_by"])
+export type AlertOperator = typeof AlertOperator.Type
+
+/** Seconds of the windows over which a change is measured. */
+export const AlertWindowSeconds = Schema.Literals([300, 3600, 21_600, 86_400])
+export type AlertWindowSeconds = typeof AlertWindowSeconds.Type
+
+/** What a price is compared with: above zero, at most 30 digits before the point and 30 after it. */
+export const Threshold = Decimal.check(
+  Schema.isMaxLength(61, { expected: "at most 61 characters" }),
+  Schema.isPattern(/^(?:[1-9][0-9]{0,29}|(?:0|[1-9][0-9]{0,29})\.[0-9]{1,30})$/u, {
+    expected: "a decimal above 0 with at most 30 digits on either side of the point"
+  })
+)
+
+/** When an alert fires. */
+export const AlertCondition = Schema.Struct({
+  metric: AlertMetric,
+  operator: AlertOperator,
+  threshold: Threshold.annotate({ description: "Dollars, SOL, or percent points of a change. Above 0." }),
+  windowSeconds: Schema.NullOr(AlertWindowSeconds).annotate({
+    description: "Over which the change is measured; null for levels."
+  })
+}).annotate({ identifier: "AlertCondition", description: "When an alert fires." })
+export type AlertCondition = typeof AlertCondition.Type
+
+/** Whether the operator is one of the metric: `rises_by` and `falls_by` are of changes, the others of levels. */
+export const fits = (metric: AlertMetric, operator: AlertOperator): boolean =>
+  (metric === "change_pct") === (operator === "rises_by" || operator === "falls_by")
+
+/** Once: the first firing is the last. */
+export const AlertRecurrence = Schema.Literals(["once", "repeat"])
+export type AlertRecurrence = typeof AlertRecurrence.Type
+
+/** Triggered and expired are final. */
+export const AlertStatus = Schema.Literals(["active", "paused", "triggered", "expired"])
+export type AlertStatus = typeof AlertStatus.Type
+
+/** Whether an alert of that status can still come to fire. */
+export const isLive = (status: AlertStatus): boolean => status === "active" || status === "paused"
+
+/** Milliseconds since the Unix epoch, before the year 10000. */
+export const TimeMs = Schema.Int.check(
+  Schema.isBetween({ minimum: 0, maximum: 253_402_300_799_999 }, { expected: "milliseconds since the Unix epoch" })
+)
+
+/** Seconds that a repeating alert stays silent after it fired. */
+export const CooldownSeconds = Schema.Int.check(
+  Schema.isBetween({ minimum: 60, maximum: 86_400 }, { expected: "a whole number from 60 to 86400" })
+)
+
+/** What an owner remarks: 1 to 200 characters of any text that a database can hold. */
+export const AlertNote = Schema.String.check(
+  Schema.isMinLength(1, { expected: "1 to 200 characters" }),
+  Schema.isMaxLength(200, { expected: "1 to 200 characters" }),
+  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\u0000")) || "must be well-formed text")
+)
+
+/** How far an alert has come between two firings. */
+export interface Watch {
+  /** Whether the next value past the threshold fires it. */
+  readonly armed: boolean
+  /** Whether, since the last firing, the value was far enough on the other side to arm it again. */
+  readonly cleared: boolean
+  /** Place in the order of the chain of what it heard last when it changed; what came before says nothing any more. */
+  readonly mark: number
+}
+
+/** What an owner decides of an alert. */
+export const alertTerms = {
+  mint: Address,
+  condition: AlertCondition,
+  recurrence: AlertRecurrence,
+  /** Null unless it repeats. */
+  cooldownSeconds: Schema.NullOr(CooldownSeconds),
+  expiresAtMs: Schema.NullOr(TimeMs),
+  note: Schema.NullOr(AlertNote)
+}
+
+/** An alert as it is kept. Times are milliseconds since the Unix epoch. */
+export const Alert = Schema.Struct({
+  ...alertTerms,
+  id: AlertId,
+  accountId: Schema.String,
+  /** As of the moment it was read: past its expiry it is expired, whoever was there to see. */
+  status: AlertStatus,
+  armed: Schema.Boolean,
+  cleared: Schema.Boolean,
+  mark: Schema.Int,
+  createdAtMs: TimeMs,
+  updatedAtMs: TimeMs,
+  lastTriggeredAtMs: Schema.NullOr(TimeMs),
+  triggerCount: Schema.Int,
+  /** Rises with every change: who changes an alert says which one it has seen. */
+  version: Schema.Int
+})
+export type Alert = typeof Alert.Type
+
+/** An alert as it is created. */
+export type NewAlert = Omit<Alert, "status" | "updatedAtMs" | "lastTriggeredAtMs" | "triggerCount" | "version">
+
+/** The status as of a moment. At the moment it expires it is expired. */
+export const statusAt = (
+  { expiresAtMs, status }: { readonly status: AlertStatus; readonly expiresAtMs: number | null },
+  nowMs: number
+): AlertStatus => (isLive(status) && expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : status)
+
+/** One firing. */
+export const AlertEvent = Schema.Struct({
+  eventId: Schema.String,
+  alertId: AlertId,
+  mint: Address,
+  /** As it was when it fired. */
+  condition: AlertCondition,
+  value: Decimal,
+  /** When the chain had the value. */
+  observedAtMs: TimeMs,
+  firedAtMs: TimeMs
+})
+export type AlertEvent = typeof AlertEvent.Type
+
+/** One step of an alert that was seen at a version: it arms, is cleared, or fires. */
+export interface AlertStep {
+  readonly id: string
+  /** Of the alert that was looked at. When it has moved since, nothing happens. */
+  readonly version: number
+  readonly watch: Watch
+  /** What it fires with; null when it does not fire. */
+  readonly firing: { readonly value: Decimal; readonly observedAtMs: number } | null
+}
+
+/** What is changed of an alert. Everything else stays. */
+export type AlertChange = Partial<
+  Pick<Alert, "condition" | "recurrence" | "cooldownSeconds" | "expiresAtMs" | "note" | "status" | keyof Watch>
+>
+
+/** A place in a list: the time it is sorted by, and the id that tells equal times apart. */
+export interface AlertPlace {
+  readonly timeMs: number
+  readonly id: string
+}
+
+/** Which alerts of an account are wanted, newest first. */
+export interface AlertSelection {
+  /** Null for every status. */
+  readonly status: AlertStatus | null
+  /** Null for every token. */
+  readonly mint: Mint | null
+  readonly limit: number
+  /** Null for the first page. */
+  readonly after: AlertPlace | null
+}
+
+/** Which firings of an account are wanted, newest first. */
+export interface EventSelection {
+  /** Null for every alert. */
+  readonly alertId: string | null
+  /** Null for all that are kept. */
+  readonly sinceMs: number | null
+  readonly limit: number
+  /** Null for the first page. */
+  readonly after: AlertPlace | null
+}
+
+/** One page, and the place to go on from; null at the end. */
+export interface Slice<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly next: AlertPlace | null
+}
+
+/** The store did not answer in time, or failed. */
+export class AlertStoreUnavailable extends Schema.TaggedError<AlertStoreUnavailable>()("AlertStoreUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the alert store does not answer"
+  }
+}
+
+/** The account holds `MAX_LIVE_ALERTS` already. */
+export class TooManyAlerts extends Schema.TaggedError<TooManyAlerts>()("TooManyAlerts", {}) {}

@@ -1,0 +1,166 @@
+/** What is told over a live connection, as it stands on the wire. */
+import { Schema } from "effect"
+import { Address } from "../Address.ts"
+import { Atomic } from "../Amount.ts"
+import { Coverage, Decimal } from "../Scalar.ts"
+import { Signature } from "../Signature.ts"
+import { TrackedWallet, TrackerStatus, TrackerTrade } from "./Tracker.ts"
+
+const Text = Schema.NullOr(Schema.String)
+const Exact = Schema.NullOr(Decimal)
+const Time = Schema.Int
+
+/** A change of an amount in atomic units, with its sign. */
+export const SignedAtomic = Schema.String.check(Schema.isPattern(/^(?:0|-?[1-9][0-9]{0,126})$/u)).annotate({
+  identifier: "SignedAtomic",
+  description: "A change of an amount in atomic units, as a string of digits with a minus where it is one."
+})
+
+/** A wallet's balance of a mint changed. Of one mint, or of lamports where `native`. */
+export class BalanceBody extends Schema.Opaque<BalanceBody>()(
+  Schema.Struct({
+    wallet: Address,
+    mint: Address,
+    native: Schema.Boolean,
+    /** After the change, in the accounts that the transaction names. */
+    balance: Schema.NullOr(Atomic),
+    delta: Schema.NullOr(SignedAtomic),
+    decimals: Schema.NullOr(Schema.Int),
+    /** At the mark of now. */
+    valueUsd: Exact,
+    cause: Schema.Literals(["trade", "transfer", "fee", "mint", "burn", "unknown"]),
+    signature: Schema.NullOr(Signature),
+    slot: Schema.Int,
+    index: Schema.Int,
+    ts: Time
+  })
+) {}
+
+const made = {
+  /** Null once any part of it is unknown; dollars, like all of these. */
+  realized: Exact,
+  unrealized: Exact,
+  total: Exact,
+  roiPct: Exact,
+  costUsd: Exact,
+  proceedsUsd: Exact
+}
+
+const standing = {
+  pnlMode: Schema.Literal("unknown-basis-null"),
+  source: Schema.String,
+  coverage: Coverage,
+  asOf: Time
+}
+
+/** What one position made. */
+export class PnlBody extends Schema.Opaque<PnlBody>()(
+  Schema.Struct({
+    wallet: Address,
+    mint: Address,
+    ...made,
+    avgCostUsd: Exact,
+    holding: Schema.NullOr(Atomic),
+    decimals: Schema.NullOr(Schema.Int),
+    markUsd: Exact,
+    markAtMs: Schema.NullOr(Time),
+    buys: Schema.Int,
+    sells: Schema.Int,
+    open: Schema.Boolean,
+    ...standing,
+    trigger: Schema.Literals(["trade", "transfer", "mark", "resync"])
+  })
+) {}
+
+/** What a wallet made. */
+export class PnlSummaryBody extends Schema.Opaque<PnlSummaryBody>()(
+  Schema.Struct({
+    wallet: Address,
+    ...made,
+    openCostUsd: Exact,
+    openValueUsd: Exact,
+    positionsOpen: Schema.Int,
+    positionsClosed: Schema.Int,
+    positionsUnknownBasis: Schema.Int,
+    trades: Schema.Int,
+    /** Of closed positions of which every cost is known. */
+    winRatePct: Exact,
+    ...standing
+  })
+) {}
+
+/** What a reader has missed. `fromMs` is null when nobody knows any more; nothing before it is missing. */
+export class LiveGap extends Schema.Opaque<LiveGap>()(
+  Schema.Struct({
+    fromMs: Schema.NullOr(Time),
+    toMs: Time,
+    /**
+     * `source_gap`: blocks of the chain could not be read. `behind`: this service could not keep up. `expired`: the frames are
+     * no longer held. `unknown_stream`: no stream of that id can be resumed with this ticket.
+     */
+    reason: Schema.Literals(["source_gap", "behind", "expired", "unknown_stream"])
+  })
+) {}
+
+/** Why a snapshot is told. */
+export const SnapshotReason = Schema.Literals(["connect", "resume", "wallets_changed", "resync"])
+export type SnapshotReason = typeof SnapshotReason.Type
+
+/** How everything stands; it takes the place of whatever a client held. */
+export class SnapshotBody extends Schema.Opaque<SnapshotBody>()(
+  Schema.Struct({
+    streamId: Schema.String,
+    reason: SnapshotReason,
+    resumed: Schema.Boolean,
+    gap: Schema.NullOr(LiveGap),
+    wallets: Schema.Array(TrackedWallet),
+    /** Newest first. */
+    trades: Schema.Array(TrackerTrade),
+    pnl: Schema.Array(PnlBody),
+    summaries: Schema.Array(PnlSummaryBody),
+    status: TrackerStatus
+  })
+) {}
+
+const numbered = { seq: Schema.Int, sentAtMs: Time }
+
+/** A frame that has its place in a stream. */
+export const DataFrame = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("snapshot"), ...numbered, ...SnapshotBody.fields }),
+  Schema.Struct({ ...TrackerTrade.fields, ...numbered }),
+  Schema.Struct({ type: Schema.Literal("balance_update"), ...numbered, ...BalanceBody.fields }),
+  Schema.Struct({ type: Schema.Literal("pnl"), ...numbered, ...PnlBody.fields }),
+  Schema.Struct({ type: Schema.Literal("pnl_summary"), ...numbered, ...PnlSummaryBody.fields })
+])
+export type DataFrame = typeof DataFrame.Type
+
+/** What went by since: why a client is told something that is no data. */
+export const NoticeCode = Schema.Literals(["draining", "slow_consumer", "source_delayed", "source_restored"])
+export type NoticeCode = typeof NoticeCode.Type
+
+/** A frame that is told only to those who asked for it, and has no place in the stream. */
+export const ControlFrame = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("heartbeat"),
+    sentAtMs: Time,
+    seq: Schema.Int,
+    ingestLagMs: Schema.NullOr(Schema.Int)
+  }),
+  Schema.Struct({ type: Schema.Literal("pong"), id: Text, sentAtMs: Time }),
+  Schema.Struct({ type: Schema.Literal("error"), code: Schema.String, message: Schema.String, sentAtMs: Time }),
+  Schema.Struct({ type: Schema.Literal("notice"), code: NoticeCode, message: Schema.String, sentAtMs: Time })
+])
+export type ControlFrame = typeof ControlFrame.Type
+
+/** Whose figure it is: that of the wallet to those who track it from this second on, in milliseconds. */
+interface Figure {
+  readonly wallet: Address
+  readonly sinceMs: number
+}
+
+/** Something that a wallet did or became, before it has a place in a stream. */
+export type LiveEvent =
+  | { readonly type: "trade"; readonly wallet: Address; readonly body: TrackerTrade }
+  | { readonly type: "balance_update"; readonly wallet: Address; readonly body: BalanceBody }
+  | ({ readonly type: "pnl"; readonly body: PnlBody } & Figure)
+  | ({ readonly type: "pnl_summary"; readonly body: PnlSummaryBody } & Figure)

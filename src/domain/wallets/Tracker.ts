@@ -1,0 +1,177 @@
+import { Schema } from "effect"
+import { Address } from "../Address.ts"
+import { Atomic } from "../Amount.ts"
+import { Signature } from "../Signature.ts"
+
+/** How many different wallets one account may track. */
+export const MAX_TRACKED_WALLETS = 500
+
+/** A group's id: it means something to its own account only, so that no account can ask about another's. */
+export const GroupId = Schema.String.check(Schema.isPattern(/^grp_[\w-]{1,60}$/u, { expected: "a group id" }))
+  .pipe(Schema.brand("GroupId"))
+  .annotate({ identifier: "GroupId", description: "Names a group of tracked wallets of the caller's account." })
+export type GroupId = typeof GroupId.Type
+
+/** The group that every account has, and the one that is meant when none is named. */
+export const MAIN_GROUP = GroupId.make("grp_main")
+
+// Text that a database and a page can hold alike: no control characters, no half surrogates.
+const line = Schema.makeFilter((text: string) => text.isWellFormed() && /^\P{Cc}+$/u.test(text), {
+  expected: "at least one character, and no control characters"
+})
+
+/** What a user calls a tracked wallet: 1 to 64 characters. */
+export const WalletLabel = Schema.String.check(
+  line,
+  Schema.makeFilter((text: string) => Array.from(text).length <= 64, {
+    expected: "at most 64 characters",
+    issue: "too_long"
+  })
+).annotate({ description: "1 to 64 characters, none of them a control character." })
+
+/** A user's sign for a tracked wallet: 1 to 16 bytes of UTF-8, which is any single emoji but the longest families. */
+export const WalletEmoji = Schema.String.check(
+  line,
+  Schema.makeFilter((text: string) => new TextEncoder().encode(text).length <= 16, {
+    expected: "at most 16 bytes of UTF-8",
+    issue: "too_long"
+  })
+).annotate({ description: "1 to 16 bytes of UTF-8." })
+
+const Text = Schema.NullOr(Schema.String)
+const Figure = Schema.NullOr(Schema.Finite)
+
+/** Pending from the moment it is tracked until something is seen of it since then. */
+export const WalletStatus = Schema.Literals(["pending", "live"])
+export type WalletStatus = typeof WalletStatus.Type
+
+/** A wallet as one account tracks it. */
+export class TrackedWallet extends Schema.Opaque<TrackedWallet>()(
+  Schema.Struct({
+    wallet: Address,
+    label: Text,
+    emoji: Text,
+    notes: Text,
+    groups: Schema.Array(GroupId).annotate({ description: "Every group it is in, the primary one first." }),
+    groupId: GroupId.annotate({ description: "The primary group." }),
+    status: WalletStatus.annotate({ description: "pending until the first activity after it was added, then live." }),
+    lastEventAtMs: Schema.NullOr(Schema.Int).annotate({ description: "Block time of the newest activity seen." }),
+    addedAtMs: Schema.Int
+  }).annotate({ identifier: "TrackedWallet", description: "A wallet as the caller's account tracks it." })
+) {}
+
+/** A group of tracked wallets. */
+export class TrackerGroup extends Schema.Opaque<TrackerGroup>()(
+  Schema.Struct({
+    groupId: GroupId,
+    name: Schema.String,
+    isMain: Schema.Boolean,
+    walletCount: Schema.Int,
+    createdAtMs: Schema.Int
+  }).annotate({ identifier: "TrackerGroup", description: "A group of tracked wallets." })
+) {}
+
+/** What a tracked wallet gave and got in one exchange. Measures are numbers to look at; `amount` is exact. */
+export class TrackerTrade extends Schema.Opaque<TrackerTrade>()(
+  Schema.Struct({
+    type: Schema.Literal("trade"),
+    eventId: Schema.String.annotate({
+      description: "`{signature}:{index}`: the same trade is told under the same id."
+    }),
+    wallet: Address,
+    mint: Address,
+    side: Schema.Literals(["buy", "sell"]),
+    price_usd: Figure.annotate({ description: "USD per whole token." }),
+    volume_usd: Figure,
+    volume_sol: Figure,
+    market_cap_usd: Figure,
+    amount: Schema.NullOr(Atomic).annotate({ description: "Units of the mint that changed hands." }),
+    decimals: Schema.NullOr(Schema.Int),
+    ts: Schema.Int.annotate({ description: "Block time in milliseconds since the Unix epoch." }),
+    slot: Schema.Int,
+    index: Schema.Int.annotate({ description: "Trades are in the order of ts, slot, index." }),
+    commitment: Schema.Literals(["confirmed", "finalized"]),
+    signature: Signature,
+    pool: Schema.NullOr(Address),
+    dex: Text,
+    symbol: Text,
+    name: Text,
+    image: Text,
+    imageProxyUrl: Text,
+    imageStatus: Schema.Literals(["resolved", "pending", "missing"])
+  }).annotate({ identifier: "TrackerTrade", description: "A trade of a tracked wallet; unknown figures are null." })
+) {}
+
+/** `delayed`: more than five seconds behind the chain. `down`: nothing heard of it for thirty. `idle`: nothing tracked. */
+export const TrackerState = Schema.Literals(["live", "delayed", "down", "idle"])
+export type TrackerState = typeof TrackerState.Type
+
+/** How tracking goes. */
+export class TrackerStatus extends Schema.Opaque<TrackerStatus>()(
+  Schema.Struct({
+    state: TrackerState.annotate({
+      description: "delayed: over 5 s behind the chain. down: nothing heard for 30 s. idle: nothing is tracked."
+    }),
+    walletsTracked: Schema.Int,
+    walletsLive: Schema.Int,
+    walletsPending: Schema.Int,
+    walletLimit: Schema.Int,
+    lastEventAtMs: Schema.NullOr(Schema.Int),
+    ingestLagMs: Schema.NullOr(Schema.Int),
+    observedAtMs: Schema.Int
+  }).annotate({ identifier: "TrackerStatus", description: "How tracking goes." })
+) {}
+
+/** Where a live connection is made, once and soon. Without tracked wallets there is nothing to connect to. */
+export class RealtimeSession extends Schema.Opaque<RealtimeSession>()(
+  Schema.Struct({
+    wsUrl: Schema.String.annotate({
+      description: "Good for one connection; empty when nothing is tracked. A secret while it lasts: do not log it."
+    }),
+    wallets: Schema.Array(Address),
+    expiresInSeconds: Schema.Int,
+    ticketExpiresAtMs: Schema.NullOr(Schema.Int),
+    streamId: Text,
+    message: Schema.optionalKey(Schema.String).annotate({ description: "There when nothing is tracked." })
+  }).annotate({ identifier: "RealtimeSession", description: "Where a live connection is made, once and soon." })
+) {}
+
+/** A wallet that an account wants to track. */
+export interface Tracking {
+  readonly accountId: string
+  readonly wallet: Address
+  /** Null for Main. */
+  readonly groupId: GroupId | null
+  /** What is left out stays as it is. */
+  readonly label?: string | undefined
+  readonly emoji?: string | undefined
+  readonly notes?: string | undefined
+}
+
+/** Where a wallet is tracked now, and whether it was not before. */
+export interface Tracked {
+  readonly groupId: GroupId
+  readonly isNew: boolean
+}
+
+/** What a wallet did last. */
+export interface WalletActivity {
+  readonly wallet: Address
+  /** Block time in milliseconds since the Unix epoch. */
+  readonly atMs: number
+}
+
+/** The account has no group of this id. */
+export class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { groupId: GroupId }) {}
+
+/** The account already tracks as many wallets as it may. */
+export class TooManyWallets extends Schema.TaggedError<TooManyWallets>()("TooManyWallets", { limit: Schema.Int }) {}
+
+/** The store did not answer in time, or failed. */
+export class TrackerStoreUnavailable extends Schema.TaggedError<TrackerStoreUnavailable>()("TrackerStoreUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the tracker store does not answer"
+  }
+}

@@ -1,0 +1,125 @@
+import { type Config, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import type { Idempotency } from "../access/Idempotency.ts"
+import type { KeyStore } from "../access/KeyStore.ts"
+import type { RateLimiter } from "../access/RateLimiter.ts"
+import type { WalletBatch } from "../access/WalletBatch.ts"
+import type { Evaluator } from "../alerts/Evaluator.ts"
+import type { AlertStore } from "../alerts/AlertStore.ts"
+import { Api } from "../api/Api.ts"
+import type { CalloutStore } from "../callouts/CalloutStore.ts"
+import type { CopyReader } from "../copying/CopyReader.ts"
+import type { FundingClient } from "../funding/FundingClient.ts"
+import type { MarketReader } from "../market/views/MarketReader.ts"
+import type { TopTraders as TraderRankings } from "../market/views/TopTraders.ts"
+import type { PerpsVenues } from "../perps/PerpsVenues.ts"
+import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
+import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
+import type { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
+import type { RiskReader } from "../tokens/RiskReader.ts"
+import type { TokenReader } from "../tokens/TokenReader.ts"
+import { LiveSessions } from "../tracker/LiveSessions.ts"
+import type { Tickets } from "../tracker/Tickets.ts"
+import type { TrackerFeed } from "../tracker/TrackerFeed.ts"
+import type { TrackerStore } from "../tracker/TrackerStore.ts"
+import type { WalletReader } from "../wallets/WalletReader.ts"
+import * as Account from "./handlers/Account.ts"
+import * as AccountFunding from "./handlers/AccountFunding.ts"
+import * as Alerts from "./handlers/Alerts.ts"
+import { routerConfig } from "./middleware/allowedMethods.ts"
+import * as Authorization from "./middleware/Authorization.ts"
+import * as Callouts from "./handlers/Callouts.ts"
+import * as Closed from "./handlers/Closed.ts"
+import * as Copying from "./handlers/Copying.ts"
+import * as Documents from "./pages/Documents.ts"
+import { Drain } from "./Drain.ts"
+import * as Edge from "./middleware/Edge.ts"
+import * as JsonBody from "./middleware/JsonBody.ts"
+import { expressQuotes } from "./fastQuotePath.ts"
+import { Listening, serve } from "./NodeServer.ts"
+import * as Market from "./handlers/Market.ts"
+import * as Perps from "./handlers/Perps.ts"
+import * as Refusals from "./middleware/ErrorEnvelope.ts"
+import * as Routing from "./handlers/Routing.ts"
+import type { Settings } from "./Settings.ts"
+import * as SharePage from "./pages/SharePage.ts"
+import * as Spot from "./handlers/Spot.ts"
+import * as System from "./handlers/System.ts"
+import * as Tokens from "./handlers/Tokens.ts"
+import * as TopTraders from "./handlers/TopTraders.ts"
+import * as Tracker from "./handlers/Tracker.ts"
+import { trackerSocket } from "./streams/TrackerSocket.ts"
+import * as Wallets from "./handlers/Wallets.ts"
+
+/** What the handlers answer from. */
+export type Capabilities =
+  | AlertStore
+  | CalloutStore
+  | ChainFeed
+  | CopyReader
+  | Evaluator
+  | FundingClient
+  | Idempotency
+  | KeyStore
+  | MarketReader
+  | PerpsVenues
+  | QuoteEngine
+  | RateLimiter
+  | RiskReader
+  | Tickets
+  | TokenReader
+  | TrackerFeed
+  | TrackerStore
+  | TraderRankings
+  | TransactionStatus
+  | WalletBatch
+  | WalletReader
+
+/** The middleware of a contract: admission, strict bodies, one error envelope. */
+export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
+
+/** What surrounds a contract: its documents, its pages, and the edge that every request passes. */
+export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+) => Layer.mergeAll(Documents.layer(api), SharePage.layer, Edge.layer(api, [...Documents.pages, ...SharePage.pages]))
+
+/** What a served contract stands on. */
+export const ground = Layer.mergeAll(
+  Drain.layer,
+  HttpServer.layerServices,
+  Layer.succeed(HttpRouter.RouterConfig, routerConfig)
+)
+
+/** One layer per group of the contract. */
+const handlers = Layer.mergeAll(
+  System.layer,
+  Account.layer,
+  AccountFunding.layer,
+  Spot.layer,
+  Routing.layer,
+  Market.layer,
+  Tokens.layer,
+  TopTraders.layer,
+  Tracker.layer,
+  Wallets.layer,
+  Perps.layer,
+  Callouts.layer,
+  Alerts.layer,
+  Copying.layer,
+  Closed.layer
+)
+
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),
+  surroundings(Api)
+).pipe(Layer.provide(middleware))
+
+/** Serves the contract until its scope closes, then drains. The capabilities and the settings are the caller's choice. */
+export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.ConfigError, Capabilities | Settings> =
+  Layer.effect(
+    Listening,
+    Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), expressQuotes, trackerSocket]), (parts) =>
+      serve(...parts)
+    )
+  ).pipe(Layer.provide([LiveSessions.layer, ground]))

@@ -1,0 +1,67 @@
+import { Config, Context, Duration, Effect, Layer, Schema } from "effect"
+
+/** How the edge behaves. */
+export interface SettingsShape {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  /** How many proxies in front of the service are trusted to name the caller in `X-Forwarded-For`. */
+  readonly trustedHops: number
+  /** Where the service is reached from outside, without a trailing slash; null takes what the caller wrote. */
+  readonly publicUrl: string | null
+  /** How long answers ask for the connection to be closed before the listener does. */
+  readonly drainQuiet: Duration.Duration
+  /** How long a whole shutdown may take. */
+  readonly drainLimit: Duration.Duration
+  /** When a request whose headers are not complete is cut off. */
+  readonly headersTimeout: Duration.Duration
+  /** When a request whose body is not complete is cut off. */
+  readonly requestTimeout: Duration.Duration
+  readonly keepAliveTimeout: Duration.Duration
+}
+
+const PORT = 3000
+
+const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+const Hops = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 16 }))
+
+/** The settings of a service that nobody has configured. */
+export const defaults: SettingsShape = {
+  host: "127.0.0.1",
+  port: PORT,
+  trustedHops: 0,
+  publicUrl: null,
+  drainQuiet: Duration.millis(1500),
+  drainLimit: Duration.seconds(20),
+  // A cut happens within a second of these, because connections are looked at once a second.
+  headersTimeout: Duration.seconds(13),
+  requestTimeout: Duration.seconds(18),
+  // Longer than the idle time of common load balancers, so that they close first and no request meets a closing socket.
+  keepAliveTimeout: Duration.seconds(65)
+}
+
+/** The settings of the edge. */
+export class Settings extends Context.Service<Settings, SettingsShape>()("fathom/http/Settings") {
+  static readonly layer = (settings: Partial<SettingsShape> = {}): Layer.Layer<Settings> =>
+    Layer.succeed(Settings, { ...defaults, ...settings })
+
+  /** From `HOST`, `PORT`, `TRUST_PROXY`, `PUBLIC_URL`, `DRAIN_QUIET` and `DRAIN_LIMIT`. */
+  static readonly layerConfig: Layer.Layer<Settings, Config.ConfigError> = Layer.effect(
+    Settings,
+    Effect.gen(function* () {
+      return {
+        ...defaults,
+        host: yield* Config.String("HOST").pipe(Config.withDefault(defaults.host)),
+        port: yield* Config.schema(Schema.NumberFromString.pipe(Schema.decodeTo(Port)), "PORT").pipe(
+          Config.withDefault(defaults.port)
+        ),
+        trustedHops: yield* Config.schema(Schema.NumberFromString.pipe(Schema.decodeTo(Hops)), "TRUST_PROXY").pipe(
+          Config.withDefault(defaults.trustedHops)
+        ),
+        publicUrl: yield* Config.String("PUBLIC_URL").pipe(Config.withDefault(null)),
+        drainQuiet: yield* Config.Duration("DRAIN_QUIET").pipe(Config.withDefault(defaults.drainQuiet)),
+        drainLimit: yield* Config.Duration("DRAIN_LIMIT").pipe(Config.withDefault(defaults.drainLimit))
+      }
+    })
+  )
+}

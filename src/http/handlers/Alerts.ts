@@ -1,0 +1,178 @@
+import { Clock, Effect, Random } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AlertStore } from "../../alerts/AlertStore.ts"
+import { changeAlert } from "../../alerts/changeAlert.ts"
+import { Evaluator } from "../../alerts/Evaluator.ts"
+import {
+  AlertAnswer,
+  type AlertsQuery,
+  type ChangeAlertBody,
+  type CreateAlertBody,
+  defaults,
+  type EventsQuery
+} from "../../api/Alerts.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { AlertNotFound, DataUnavailable, InvalidCursor, LimitReached } from "../../api/problems.ts"
+import {
+  type Alert,
+  type AlertPlace,
+  type AlertStoreUnavailable,
+  MAX_LIVE_ALERTS,
+  type Slice
+} from "../../domain/wallets/Alert.ts"
+import { uuidV4 } from "../../domain/uuid.ts"
+import { alertPlace, eventPlace, invalidBody, newAlertOf, patchOf, wireAlert, wireFiring } from "./alertRequests.ts"
+import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
+import { Exchange } from "../middleware/RequestContext.ts"
+import { answerOf, makeOnce } from "../middleware/idempotent.ts"
+
+const unavailable = ({ cause }: AlertStoreUnavailable) =>
+  Effect.andThen(
+    Effect.logError("The alert store is unavailable", cause),
+    Effect.fail(new DataUnavailable({ error: { message: "Alerts cannot be read or written right now." } }))
+  )
+
+const full = () =>
+  Effect.fail(
+    new LimitReached({ error: { message: `The account already has ${MAX_LIVE_ALERTS} alerts that are not final.` } })
+  )
+
+const metaOf = Effect.map(Exchange, ({ id }) => ({ requestId: id, methodVersion: "public-alerts-v1" as const }))
+
+/** Where a page begins: null at the start of the list. */
+const startOf = (
+  cursor: string | undefined,
+  selectors: Selectors,
+  placeOf: (key: OrderKey) => AlertPlace | null,
+  nowMs: number
+) => {
+  if (cursor === undefined) {
+    return Effect.succeed(null)
+  }
+  const place = placeOf(readCursor(cursor, selectors, nowMs) ?? [])
+  return place === null ? Effect.fail(new InvalidCursor()) : Effect.succeed(place)
+}
+
+const nextOf = ({ next }: Slice<unknown>, selectors: Selectors, nowMs: number): string | null =>
+  next === null ? null : writeCursor(selectors, [String(next.timeMs), next.id], nowMs)
+
+const created = answerOf(201, AlertAnswer)
+
+interface OfAlert {
+  readonly params: { readonly id: string }
+}
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "alerts",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* AlertStore
+    const evaluator = yield* Evaluator
+    const once = yield* makeOnce
+    const random = yield* Random.Random
+
+    /** The moment as an alert sees it. */
+    const decidedAt = ({ condition, mint }: Pick<Alert, "mint" | "condition">, nowMs: number) => {
+      const reading = evaluator.now(mint, condition, nowMs)
+      return { now: reading.state === "ok" ? reading.seen : null, place: evaluator.placeOf(mint), nowMs }
+    }
+
+    const shown = (alert: Alert, nowMs: number) => wireAlert(alert, evaluator.now(alert.mint, alert.condition, nowMs))
+
+    const answer = Effect.fnUntraced(function* (alert: Alert) {
+      return AlertAnswer.make({ data: shown(alert, yield* Clock.currentTimeMillis), meta: yield* metaOf })
+    })
+
+    const list = Effect.fnUntraced(function* ({ query }: { readonly query: typeof AlertsQuery.Type }) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const { accountId } = yield* CurrentKey
+      const { cursor, limit = defaults.alerts, mint = null, status = null } = query
+      const selectors = ["alerts", accountId, status ?? "", mint ?? ""]
+      const after = yield* startOf(cursor, selectors, alertPlace, nowMs)
+      const page = yield* store
+        .page(accountId, { status, mint, limit, after })
+        .pipe(Effect.catchTag("AlertStoreUnavailable", unavailable))
+      const data = page.rows.map((alert) => shown(alert, nowMs))
+      return { data, nextCursor: nextOf(page, selectors, nowMs), meta: yield* metaOf }
+    })
+
+    const events = Effect.fnUntraced(function* ({ query }: { readonly query: typeof EventsQuery.Type }) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const { accountId } = yield* CurrentKey
+      const { alertId = null, cursor, limit = defaults.events, sinceMs = null } = query
+      const selectors = ["alerts.events", accountId, alertId ?? "", String(sinceMs ?? "")]
+      const after = yield* startOf(cursor, selectors, eventPlace, nowMs)
+      const page = yield* store
+        .events(accountId, { alertId, sinceMs, limit, after })
+        .pipe(Effect.catchTag("AlertStoreUnavailable", unavailable))
+      return { data: page.rows.map(wireFiring), nextCursor: nextOf(page, selectors, nowMs), meta: yield* metaOf }
+    })
+
+    const make = Effect.fnUntraced(function* (body: typeof CreateAlertBody.Type) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const { accountId } = yield* CurrentKey
+      const id = `al_${uuidV4(random).replaceAll("-", "")}`
+      const condition = { ...body.condition, windowSeconds: body.condition.windowSeconds ?? null }
+      const wanted = newAlertOf({ id, accountId }, body, decidedAt({ mint: body.mint, condition }, nowMs))
+      if ("issue" in wanted) {
+        return yield* invalidBody(wanted)
+      }
+      const alert = yield* store
+        .create(wanted)
+        .pipe(Effect.catchTags({ TooManyAlerts: full, AlertStoreUnavailable: unavailable }))
+      yield* evaluator.take(alert)
+      return yield* Effect.flatMap(answer(alert), created)
+    })
+
+    const create = Effect.fnUntraced(function* (input: {
+      readonly payload: typeof CreateAlertBody.Type
+      readonly headers: { readonly "idempotency-key"?: string }
+      readonly request: HttpServerRequest.HttpServerRequest
+    }) {
+      const response = yield* once(input.request, input.headers["idempotency-key"], make(input.payload))
+      const { replayed } = yield* Exchange
+      // Of alerts the contract says that a repetition is 200: nothing was created.
+      return replayed && response.status === 201 ? HttpServerResponse.setStatus(response, 200) : response
+    })
+
+    const get = Effect.fnUntraced(function* ({ params }: OfAlert) {
+      const { accountId } = yield* CurrentKey
+      const alert = yield* store.find(accountId, params.id).pipe(Effect.catchTag("AlertStoreUnavailable", unavailable))
+      return alert === null ? yield* new AlertNotFound() : yield* answer(alert)
+    })
+
+    const change = Effect.fnUntraced(function* (input: OfAlert & { readonly payload: typeof ChangeAlertBody.Type }) {
+      const { accountId } = yield* CurrentKey
+      const patch = patchOf(input.payload)
+      const decide = Effect.fnUntraced(function* (alert: Alert) {
+        const decided = changeAlert(alert, patch, decidedAt(alert, yield* Clock.currentTimeMillis))
+        return "issue" in decided ? yield* invalidBody(decided) : decided
+      })
+      const alert = yield* store
+        .change(accountId, input.params.id, decide)
+        .pipe(Effect.catchTag("AlertStoreUnavailable", unavailable))
+      if (alert === null) {
+        return yield* new AlertNotFound()
+      }
+      yield* evaluator.take(alert)
+      return yield* answer(alert)
+    })
+
+    const remove = Effect.fnUntraced(function* ({ params }: OfAlert) {
+      const { accountId } = yield* CurrentKey
+      const isGone = yield* store
+        .remove(accountId, params.id)
+        .pipe(Effect.catchTag("AlertStoreUnavailable", unavailable))
+      if (!isGone) {
+        return yield* new AlertNotFound()
+      }
+      yield* evaluator.drop(params.id)
+      return { data: { id: params.id, deleted: true as const }, meta: yield* metaOf }
+    })
+
+    return handlers.handleAll({ list, create, events, get, change, remove })
+  })
+)

@@ -1,0 +1,132 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../api/Api.ts"
+import {
+  type ChartQuery,
+  defaults,
+  type DiscoveryQuery,
+  type MovementQuery,
+  type OverviewQuery
+} from "../../api/Market.ts"
+import { retryAfter } from "../../api/Problem.ts"
+import { ChartWarming, CursorExpired, DataUnavailable, TokenNotFound } from "../../api/problems.ts"
+import type { ChartRefusal } from "../../domain/market/Chart.ts"
+import type { MarketKnowledge, MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
+import { orderOf } from "../../market/views/discovery.ts"
+import { MarketReader } from "../../market/views/MarketReader.ts"
+import { directionOf } from "../../market/views/movement.ts"
+import { STALE_AFTER_MS } from "../../market/tape/TradeTape.ts"
+import { chartRequest } from "./chartRequests.ts"
+import { Exchange } from "../middleware/RequestContext.ts"
+import { discoverySelectors, movementSelectors, readPin, sealedBy, writePin } from "./marketRequests.ts"
+
+const problemOf = (refusal: ChartRefusal) => {
+  switch (refusal._tag) {
+    case "ChartUnknown":
+      return new TokenNotFound()
+    case "ChartNotReady": {
+      const { retryAfterMs } = refusal
+      return retryAfterMs === null ? new ChartWarming() : retryAfter(new ChartWarming(), retryAfterMs / 1000)
+    }
+    case "ChartUnavailable":
+      return new DataUnavailable({ error: { message: refusal.detail } })
+  }
+}
+
+const viewProblem = (refusal: MarketUnavailable | ViewExpired) =>
+  refusal._tag === "ViewExpired" ? new CursorExpired() : new DataUnavailable({ error: { message: refusal.detail } })
+
+const unavailable = ({ detail }: MarketUnavailable) => new DataUnavailable({ error: { message: detail } })
+
+const metaOf = <const Version extends string>(
+  methodVersion: Version,
+  { coverage, observedAtMs, status }: MarketKnowledge
+) =>
+  Effect.map(Exchange, ({ id }) => ({
+    requestId: id,
+    methodVersion,
+    chain: "solana" as const,
+    observedAtMs,
+    status,
+    coverage
+  }))
+
+interface ChartInput {
+  readonly params: { readonly token: string }
+  readonly query: typeof ChartQuery.Type
+}
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "market",
+  Effect.fnUntraced(function* (handlers) {
+    const reader = yield* MarketReader
+
+    const chart = Effect.fnUntraced(function* ({ params, query }: ChartInput) {
+      const { request, subject } = yield* chartRequest(params.token, query)
+      const { data, knowledge } = yield* (
+        subject._tag === "Solana"
+          ? reader.chart(subject.mint, request)
+          : reader.evmChart(subject.token, subject.interval, request)
+      ).pipe(Effect.mapError(problemOf))
+      const { id: requestId } = yield* Exchange
+      return {
+        data,
+        meta: { requestId, methodVersion: "public-chart-v1" as const, chain: data.token.chain, ...knowledge }
+      }
+    })
+
+    const lighthouse = Effect.fnUntraced(function* () {
+      const told = yield* Effect.mapError(reader.lighthouse, unavailable)
+      const meta = yield* metaOf("public-lighthouse-v1", told)
+      return {
+        data: told.data,
+        meta: { ...meta, staleAfterMs: STALE_AFTER_MS, windowCoverage: told.windowCoverage }
+      }
+    })
+
+    const overview = Effect.fnUntraced(function* ({ query }: { readonly query: typeof OverviewQuery.Type }) {
+      const window = query.window ?? defaults.overviewWindow
+      const told = yield* Effect.mapError(reader.overview(window), unavailable)
+      return { data: told.data, meta: yield* metaOf("public-overview-v1", told) }
+    })
+
+    const movement = Effect.fnUntraced(function* ({ query }: { readonly query: typeof MovementQuery.Type }) {
+      const { limit = defaults.rows } = query
+      const selectors = movementSelectors(query)
+      const sealed = sealedBy("market.movement", selectors, limit)
+      const pin = yield* readPin(sealed, query.cursor)
+      const page = yield* Effect.mapError(reader.movement(selectors, { limit, pin }), viewProblem)
+      const { rank, window } = selectors
+      return {
+        data: page.data,
+        nextCursor: page.next === null ? null : writePin(sealed, page.next),
+        meta: {
+          ...(yield* metaOf("public-movement-v1", page)),
+          ranking: { rank, window, direction: directionOf(rank) },
+          excluded: page.excluded
+        }
+      }
+    })
+
+    const discovery = Effect.fnUntraced(function* ({ query }: { readonly query: typeof DiscoveryQuery.Type }) {
+      const { limit = defaults.rows } = query
+      const selectors = discoverySelectors(query)
+      const sealed = sealedBy("market.discovery", selectors, limit)
+      const pin = yield* readPin(sealed, query.cursor)
+      const page = yield* Effect.mapError(reader.discovery(selectors, { limit, pin }), viewProblem)
+      const { stage, window } = selectors
+      return {
+        data: page.data,
+        nextCursor: page.next === null ? null : writePin(sealed, page.next),
+        meta: {
+          ...(yield* metaOf("public-discovery-v1", page)),
+          ranking: { stage, window, order: orderOf[stage] },
+          excluded: page.excluded
+        }
+      }
+    })
+
+    return handlers.handleAll({ chart, lighthouse, overview, movement, discovery })
+  })
+)

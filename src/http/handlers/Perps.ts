@@ -1,0 +1,48 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../api/Api.ts"
+import { defaults, type PerpsQuery } from "../../api/Perps.ts"
+import { PerpsUnavailable } from "../../api/problems.ts"
+import { compare, hasAnswer } from "../../perps/compare.ts"
+import { fixedNumber, fixedText, parseFixed } from "../../perps/exact.ts"
+import { PerpsVenues } from "../../perps/PerpsVenues.ts"
+import { Exchange } from "../middleware/RequestContext.ts"
+
+/** Decimal text that the contract has let through. */
+const exact = (text: string) => {
+  const value = parseFixed(text)
+  return value === null ? Effect.die("the contract lets through what cannot be read") : Effect.succeed(value)
+}
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "perps",
+  Effect.fnUntraced(function* (handlers) {
+    const { ourBps, read, venues: known } = yield* PerpsVenues
+
+    const quote = Effect.fnUntraced(function* ({ query }: { readonly query: typeof PerpsQuery.Type }) {
+      const { side, symbol, venues: named } = query
+      const size = yield* exact(query.size)
+      const holdHours = yield* exact(query.holdHours ?? defaults.holdHours)
+      const venues = known.filter((venue) => named === undefined || named.includes(venue))
+      const readings = yield* read(symbol, venues)
+      if (!hasAnswer(readings)) {
+        return yield* new PerpsUnavailable()
+      }
+      const { id: requestId } = yield* Exchange
+      return {
+        query: {
+          symbol,
+          side,
+          size: fixedText(size),
+          holdHours: fixedNumber(holdHours),
+          venues: named === undefined ? null : venues
+        },
+        ...compare({ symbol, side, size, holdHours }, readings, ourBps),
+        requestId
+      }
+    })
+
+    return handlers.handleAll({ quote })
+  })
+)

@@ -1,0 +1,94 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../api/Api.ts"
+import { retryAfter } from "../../api/Problem.ts"
+import {
+  type InvalidRequest,
+  InvalidSignature,
+  RouteNotFound,
+  RouteTypeNotServed,
+  StatusNotFound,
+  UpstreamInvalid,
+  UpstreamRateLimited,
+  UpstreamTimeout,
+  UpstreamUnavailable
+} from "../../api/problems.ts"
+import type { RouteBody } from "../../api/Routing.ts"
+import { defaults } from "../../api/Spot.ts"
+import type { QuoteRefusal, QuoteRequest } from "../../domain/quotes/Quote.ts"
+import { isSignature, Signature } from "../../domain/Signature.ts"
+import { describeRefusal } from "../../quotes/describeRefusal.ts"
+import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
+import type { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
+import { TransactionStatus } from "../../solana/rpc/TransactionStatus.ts"
+import { Exchange } from "../middleware/RequestContext.ts"
+import { invalid, venueLabels } from "./spotRequests.ts"
+import { quoteResponse } from "../streams/wireQuote.ts"
+
+const unknownVenue = (at: number) => {
+  const known = Array.from(venueLabels).toSorted().join(", ")
+  return invalid({ in: "body", field: `venues.${at}`, issue: "unknown" }, `venues may hold: ${known}.`)
+}
+
+const routeRequest = (body: typeof RouteBody.Type): Effect.Effect<QuoteRequest, InvalidRequest> => {
+  const { chain: _, slippageBps = defaults.quoteSlippageBps, ...rest } = body
+  const unknown = rest.venues?.findIndex((venue) => !venueLabels.has(venue)) ?? -1
+  return unknown === -1 ? Effect.succeed({ ...rest, slippageBps }) : Effect.fail(unknownVenue(unknown))
+}
+
+/** The router's upstream is the chain: state that is missing or old is the chain not being available. */
+const routeProblem = (refusal: QuoteRefusal) => {
+  const error = { message: describeRefusal(refusal).message }
+  switch (refusal._tag) {
+    case "NoRoute":
+      return new RouteNotFound({ error })
+    case "RouteNotSupported":
+      return new RouteTypeNotServed({ error })
+    default:
+      return new UpstreamUnavailable({ error })
+  }
+}
+
+const upstreamProblems = {
+  timeout: UpstreamTimeout,
+  unreachable: UpstreamUnavailable,
+  rate_limited: UpstreamRateLimited,
+  invalid: UpstreamInvalid
+}
+
+const upstreamProblem = ({ reason, retryAfterMs = 1000 }: ChainUnavailable) =>
+  retryAfter(new upstreamProblems[reason](), retryAfterMs / 1000)
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "routing",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* QuoteEngine
+    const { find } = yield* TransactionStatus
+
+    const route = ({ payload }: { readonly payload: typeof RouteBody.Type }) =>
+      routeRequest(payload).pipe(
+        Effect.flatMap((request) => Effect.mapError(engine.quote(request), routeProblem)),
+        Effect.map(quoteResponse)
+      )
+
+    const status = Effect.fnUntraced(function* ({ params: { id } }: { readonly params: { readonly id: string } }) {
+      if (!isSignature(id)) {
+        return yield* new InvalidSignature()
+      }
+      const { id: requestId } = yield* Exchange
+      const data = yield* find(Signature.make(id)).pipe(
+        Effect.tapErrorTag("ChainUnavailable", ({ reason, detail }) =>
+          Effect.logWarning("The status of a transaction could not be read", { reason, detail })
+        ),
+        Effect.catchTags({ UnknownTransaction: () => new StatusNotFound(), ChainUnavailable: upstreamProblem })
+      )
+      return {
+        data,
+        meta: { requestId, methodVersion: "public-status-v1" as const, executionAuthority: "none" as const }
+      }
+    })
+
+    return handlers.handleAll({ route, status })
+  })
+)

@@ -1,0 +1,99 @@
+import { Effect, Layer, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { RateLimiter } from "../../access/RateLimiter.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { Meter } from "../../api/middleware/Metering.ts"
+import { DataUnavailable, RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld } from "../../api/problems.ts"
+import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../../api/Spot.ts"
+import { SOL } from "../../domain/Address.ts"
+import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
+import { describeRefusal } from "../../quotes/describeRefusal.ts"
+import { exitCheck } from "../../quotes/exitCheck.ts"
+import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
+import { StreamPlaces } from "../streams/StreamPlaces.ts"
+import { openStream } from "../streams/openStream.ts"
+import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
+import { quoteResponse } from "../streams/wireQuote.ts"
+
+const problemOf = (refusal: QuoteRefusal) => {
+  const error = { message: describeRefusal(refusal).message }
+  switch (refusal._tag) {
+    case "NoRoute":
+      return new RouteNotFound({ error })
+    case "StateCold":
+      return new StateNotLoaded({ error })
+    case "StateStale":
+      return new StateTooOld({ error })
+    case "RouteNotSupported":
+      return new RouteTypeNotServed({ error })
+  }
+}
+
+/** A rung without a route is a fact about the position; anything else that fails keeps the ladder from being made. */
+const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | DataUnavailable> => {
+  if (Result.isSuccess(priced)) {
+    return Effect.succeed(priced.success)
+  }
+  const problem = problemOf(priced.failure)
+  switch (problem._tag) {
+    case "RouteNotFound":
+      return Effect.succeed(null)
+    case "RouteTypeNotServed":
+      return Effect.fail(new DataUnavailable({ error: { message: problem.error.message } }))
+    default:
+      return Effect.fail(problem)
+  }
+}
+
+const notInSol = () => new DataUnavailable({ error: { message: "Exits are measured in SOL only." } })
+
+const handlers = HttpApiBuilder.group(
+  Api,
+  "spot",
+  Effect.fnUntraced(function* (handlers) {
+    const engine = yield* QuoteEngine
+    const limiter = yield* RateLimiter
+    const streams = yield* StreamPlaces
+
+    const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
+      quoteRequest(query).pipe(
+        Effect.flatMap((request) => Effect.mapError(engine.quote(request), problemOf)),
+        Effect.map(quoteResponse)
+      )
+
+    const check = Effect.fnUntraced(function* (input: {
+      readonly payload: typeof ExitCheckBody.Type
+      readonly request: HttpServerRequest.HttpServerRequest
+    }) {
+      const position = yield* exitPosition(input.payload, input.request)
+      const { ladder, mint, quoteDecimals, quoteMint, slippageBps } = position
+      const meter = yield* Meter
+      yield* meter.raiseTo(ladder.length)
+      if (quoteMint !== SOL) {
+        return yield* notInSol()
+      }
+      const outputDecimals = quoteDecimals ?? undefined
+      const rungs = yield* engine.quoteAll(
+        ladder.map(({ amount }) => ({ inputMint: mint, outputMint: quoteMint, amount, slippageBps, outputDecimals }))
+      )
+      return exitCheck(position, yield* Effect.forEach(rungs, rungQuote))
+    })
+
+    const stream = Effect.fnUntraced(function* ({ query }: { readonly query: typeof StreamQuery.Type }) {
+      const { id } = yield* CurrentKey
+      const { charge } = yield* Meter
+      if (charge === null) {
+        return yield* Effect.die("a stream is charged to a budget")
+      }
+      const place = yield* streams.enter(id)
+      const opening = { charge, place, terms: streamTerms(query) }
+      return yield* Effect.mapError(openStream(engine, limiter, opening), problemOf)
+    })
+
+    return handlers.handleAll({ quote, stream, exitCheck: check })
+  })
+)
+
+export const layer = handlers.pipe(Layer.provide(StreamPlaces.layer))

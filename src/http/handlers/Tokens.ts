@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { WalletBatch } from "../../access/WalletBatch.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { DataUnavailable, TokenNotFound } from "../../api/problems.ts"
+import { defaultPools, type LiquidityQuery, type PricesBody } from "../../api/Tokens.ts"
+import type { Knowledge, TokenRefusal } from "../../domain/market/Token.ts"
+import { RiskReader } from "../../tokens/RiskReader.ts"
+import { TokenReader } from "../../tokens/TokenReader.ts"
+import { Exchange } from "../middleware/RequestContext.ts"
+import { mintOf, type TokenPath } from "./tokenPath.ts"
+import { enterBatch } from "./walletBatch.ts"
+
+const problemOf = (refusal: TokenRefusal) => {
+  switch (refusal._tag) {
+    case "UnknownToken":
+      return new TokenNotFound()
+    case "TokenNotLoaded":
+      return new DataUnavailable({ error: { message: "The token is being loaded: ask again." } })
+    case "TokenMalformed":
+      return new DataUnavailable({ error: { message: "The mint account makes no sense." } })
+  }
+}
+
+const metaOf = <const Version extends string>(methodVersion: Version, knowledge: Knowledge) =>
+  Effect.map(Exchange, ({ id }) => ({ requestId: id, methodVersion, chain: "solana" as const, ...knowledge }))
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "tokens",
+  Effect.fnUntraced(function* (handlers) {
+    const tokens = yield* TokenReader
+    const risks = yield* RiskReader
+    const batch = yield* WalletBatch
+
+    const facts = Effect.fnUntraced(function* (path: TokenPath) {
+      const { data, knowledge } = yield* Effect.mapError(tokens.factsOf(yield* mintOf(path)), problemOf)
+      return { data, meta: yield* metaOf("public-token-v1", knowledge) }
+    })
+
+    const risk = Effect.fnUntraced(function* (path: TokenPath) {
+      const data = yield* Effect.mapError(risks.riskOf(yield* mintOf(path)), () => new DataUnavailable())
+      const { id: requestId } = yield* Exchange
+      return { data, meta: { requestId, methodVersion: "public-token-v1" as const, chain: "solana" as const } }
+    })
+
+    const liquidity = Effect.fnUntraced(function* (input: TokenPath & { readonly query: typeof LiquidityQuery.Type }) {
+      const mint = yield* mintOf(input)
+      const { id } = yield* CurrentKey
+      yield* enterBatch(batch, id)
+      const { limit = defaultPools } = input.query
+      const { data, knowledge } = yield* Effect.mapError(tokens.liquidityOf(mint, limit), problemOf)
+      return { data, meta: yield* metaOf("public-liquidity-v1", knowledge) }
+    }, Effect.scoped)
+
+    const prices = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof PricesBody.Type }) {
+      const { data, knowledge } = yield* tokens.pricesOf(payload.mints)
+      return { data, meta: yield* metaOf("public-price-v1", knowledge), nextCursor: null }
+    })
+
+    return handlers.handleAll({ facts, risk, liquidity, prices })
+  })
+)

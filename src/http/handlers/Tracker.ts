@@ -1,0 +1,166 @@
+import { Clock, Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { randomBase62, SecretSource } from "../../access/keyFormat.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { type ErrorDetail, retryAfter } from "../../api/Problem.ts"
+import { DataUnavailable, InvalidRequest, LimitReached, RateLimited } from "../../api/problems.ts"
+import {
+  defaults,
+  type NewTrackedWallet,
+  type SessionQuery,
+  type TradesQuery,
+  WalletTracked
+} from "../../api/Tracker.ts"
+import type { Address } from "../../domain/Address.ts"
+import type { GroupId, TooManyWallets, TrackerStoreUnavailable } from "../../domain/wallets/Tracker.ts"
+import { addressesOf, secondOf, statusOf, withActivity } from "../../tracker/overview.ts"
+import { ticketPolicy, Tickets, type TooManySessions } from "../../tracker/Tickets.ts"
+import { TrackerFeed } from "../../tracker/TrackerFeed.ts"
+import { TrackerStore } from "../../tracker/TrackerStore.ts"
+import { answerOf, makeOnce } from "../middleware/idempotent.ts"
+import { realtimeUrl } from "./realtimeUrl.ts"
+import { Settings } from "../Settings.ts"
+
+const STREAM_ID_LENGTH = 22
+
+interface Requested {
+  readonly request: HttpServerRequest.HttpServerRequest
+}
+
+const unavailable = ({ cause }: TrackerStoreUnavailable) =>
+  Effect.andThen(
+    Effect.logError("The tracker store is unavailable", cause),
+    Effect.fail(new DataUnavailable({ error: { message: "Tracked wallets cannot be reached right now." } }))
+  )
+
+const unknownGroup = (part: ErrorDetail["in"]) => () =>
+  Effect.fail(
+    new InvalidRequest({
+      error: {
+        message: "group must be the id of a group of this account.",
+        details: [{ in: part, field: "group", issue: "unknown" }]
+      }
+    })
+  )
+
+const tooMany = ({ limit }: TooManyWallets) =>
+  Effect.fail(new LimitReached({ error: { message: `An account tracks ${limit} wallets at most.` } }))
+
+const tooOften = ({ retryAfterMs }: TooManySessions) =>
+  Effect.fail(
+    retryAfter(
+      new RateLimited({
+        error: {
+          message: `A key may ask for ${ticketPolicy.calls} sessions a minute.`,
+          details: [{ in: "header", field: "stream", issue: "out_of_range" }]
+        }
+      }),
+      retryAfterMs / 1000
+    )
+  )
+
+const answers = { true: answerOf(201, WalletTracked), false: answerOf(200, WalletTracked) }
+
+const nothingTracked = {
+  wsUrl: "",
+  wallets: [],
+  expiresInSeconds: 0,
+  ticketExpiresAtMs: null,
+  streamId: null,
+  message: "No wallets are tracked, so there is nothing to connect to."
+}
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "tracker",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* TrackerStore
+    const feed = yield* TrackerFeed
+    const tickets = yield* Tickets
+    const { publicUrl } = yield* Settings
+    const once = yield* makeOnce
+    const random = yield* SecretSource
+
+    /** What the caller's account tracks, with what was seen since the store last heard. */
+    const overview = Effect.fnUntraced(function* (groupId: GroupId | undefined) {
+      const { accountId } = yield* CurrentKey
+      const { groups, wallets } = yield* store
+        .overview({ accountId, groupId: groupId ?? null })
+        .pipe(Effect.catchTags({ UnknownGroup: unknownGroup("query"), TrackerStoreUnavailable: unavailable }))
+      return { groups, wallets: wallets.map((tracked) => withActivity(tracked, feed.lastEventAtMs(tracked.wallet))) }
+    })
+
+    const wallets = Effect.fnUntraced(function* ({ query }: { readonly query: { readonly group?: GroupId } }) {
+      return { wallets: (yield* overview(query.group)).wallets }
+    })
+
+    const add = Effect.fnUntraced(function* ({ emoji, group, label, wallet }: NewTrackedWallet) {
+      const { accountId } = yield* CurrentKey
+      const { groupId, isNew } = yield* store.add({ accountId, wallet, groupId: group ?? null, label, emoji }).pipe(
+        Effect.catchTags({
+          UnknownGroup: unknownGroup("body"),
+          TooManyWallets: tooMany,
+          TrackerStoreUnavailable: unavailable
+        })
+      )
+      return yield* answers[`${isNew}`]({ wallet, tracked: true, groupId })
+    })
+
+    const untrack = Effect.fnUntraced(function* ({ params }: { readonly params: { readonly wallet: Address } }) {
+      const { accountId } = yield* CurrentKey
+      const { wallet } = params
+      yield* store.remove({ accountId, wallet }).pipe(Effect.catchTag("TrackerStoreUnavailable", unavailable))
+      return { wallet, tracked: false as const }
+    })
+
+    const snapshot = Effect.fnUntraced(function* ({ query }: { readonly query: { readonly group?: GroupId } }) {
+      const { groups, wallets } = yield* overview(query.group)
+      const nowMs = yield* Clock.currentTimeMillis
+      return { groups, wallets, status: statusOf(wallets, feed.health(nowMs), nowMs) }
+    })
+
+    const trades = Effect.fnUntraced(function* ({ query }: { readonly query: typeof TradesQuery.Type }) {
+      const { group, limit = defaults.limit, wallet } = query
+      const { wallets } = yield* overview(group)
+      // Others may have tracked a wallet for longer: what it did before is not this account's to see.
+      const asked = wallets
+        .filter((tracked) => wallet === undefined || tracked.wallet === wallet)
+        .map((tracked) => ({ wallet: tracked.wallet, sinceMs: secondOf(tracked.addedAtMs) }))
+      const recent = feed.tradesOf(asked, limit)
+      return { count: recent.trades.length, ...recent }
+    })
+
+    const session = Effect.fnUntraced(function* ({
+      query,
+      request
+    }: Requested & { readonly query: typeof SessionQuery.Type }) {
+      const { accountId, id: keyId } = yield* CurrentKey
+      yield* tickets.enter(keyId).pipe(Effect.catchTag("TooManySessions", tooOften))
+      const wallets = addressesOf((yield* overview(query.group)).wallets)
+      if (wallets.length === 0) {
+        return nothingTracked
+      }
+      const { group = null, control = defaults.control } = query
+      const streamId = `str_${randomBase62(STREAM_ID_LENGTH, random)}`
+      const { expiresAtMs, ticket } = yield* tickets.issue({ keyId, accountId, wallets, group, control, streamId })
+      return {
+        wsUrl: realtimeUrl(publicUrl, request, { ticket, wallets }),
+        wallets,
+        expiresInSeconds: ticketPolicy.lifeMs / 1000,
+        ticketExpiresAtMs: expiresAtMs,
+        streamId
+      }
+    })
+
+    return handlers.handleAll({
+      wallets,
+      track: ({ headers, payload, request }) => once(request, headers["idempotency-key"], add(payload)),
+      untrack,
+      snapshot,
+      trades,
+      session
+    })
+  })
+)

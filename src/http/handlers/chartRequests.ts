@@ -1,0 +1,74 @@
+/** What callers of the chart send, as what the reader is asked. Refusals name the field. */
+import { Clock, Effect, Schema } from "effect"
+import { type ChartQuery, defaults } from "../../api/Market.ts"
+import { InvalidDenomination, type InvalidRequest, UnsupportedChain } from "../../api/problems.ts"
+import { Address, isAddress, type Mint } from "../../domain/Address.ts"
+import { type ChartRequest, EvmChain } from "../../domain/market/Chart.ts"
+import type { EvmInterval } from "../../market/candles/EvmCandles.ts"
+import { type EvmToken, intervalOf } from "../../market/candles/evmChart.ts"
+import { invalid } from "./spotRequests.ts"
+
+/** The chart that is meant, once it is one that can be. */
+export type ChartSubject =
+  | { readonly _tag: "Solana"; readonly mint: Mint }
+  | { readonly _tag: "Evm"; readonly token: EvmToken; readonly interval: EvmInterval }
+
+/** A subject, and what is asked of it. */
+export interface AskedChart {
+  readonly subject: ChartSubject
+  readonly request: ChartRequest
+}
+
+type Query = typeof ChartQuery.Type
+type Refused = InvalidDenomination | InvalidRequest | UnsupportedChain
+
+const isEvmChain = Schema.is(EvmChain)
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/u
+
+const badToken = (expected: string) =>
+  invalid({ in: "path", field: "token", issue: "format" }, `token must be ${expected}.`)
+
+const solana = (token: string): Effect.Effect<ChartSubject, Refused> =>
+  isAddress(token)
+    ? Effect.succeed({ _tag: "Solana", mint: Address.make(token) })
+    : Effect.fail(badToken("base58 of 32 bytes"))
+
+const evm = (chain: EvmChain, token: string, { denom, resolution }: ChartRequest) => {
+  if (denom === "sol") {
+    return Effect.fail(new InvalidDenomination())
+  }
+  if (!EVM_ADDRESS.test(token)) {
+    return Effect.fail(badToken("0x and 40 hex digits"))
+  }
+  const interval = intervalOf(resolution)
+  if (interval === null) {
+    const issue = { in: "query", field: "resolution", issue: "out_of_range" } as const
+    return Effect.fail(invalid(issue, "Bars of less than a minute are served on Solana only."))
+  }
+  return Effect.succeed({ _tag: "Evm", token: { chain, address: token.toLowerCase() }, interval } as const)
+}
+
+/** The chart that a request means. */
+export const chartRequest = Effect.fnUntraced(function* (
+  token: string,
+  query: Query
+): Effect.fn.Return<AskedChart, Refused> {
+  const { chain = defaults.chain, from = null, to = null } = query
+  const request: ChartRequest = {
+    resolution: query.resolution ?? defaults.resolution,
+    denom: query.denom ?? defaults.denom,
+    mode: query.mode ?? defaults.mode,
+    from,
+    to,
+    limit: query.limit ?? defaults.bars
+  }
+  if (chain !== "solana" && !isEvmChain(chain)) {
+    return yield* new UnsupportedChain()
+  }
+  const subject: ChartSubject = yield* chain === "solana" ? solana(token) : evm(chain, token, request)
+  const nowMs = yield* Clock.currentTimeMillis
+  if (from !== null && to === null && from * 1000 >= nowMs) {
+    return yield* invalid({ in: "query", field: "from", issue: "conflict" }, "from must be before now.")
+  }
+  return { subject, request }
+})

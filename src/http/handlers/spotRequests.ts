@@ -1,0 +1,113 @@
+/** What callers of the spot endpoints send, as what the engine is asked. Refusals name the field. */
+import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { programs } from "../../programs/registry.ts"
+import type { ErrorDetail } from "../../api/Problem.ts"
+import { InvalidRequest } from "../../api/problems.ts"
+import { defaults, type ExitCheckBody, type QuoteQuery, type StreamQuery } from "../../api/Spot.ts"
+import { SOL } from "../../domain/Address.ts"
+import { MAX_U64 } from "../../domain/Amount.ts"
+import { numberText, plainDecimal, shareOf, toAtomic } from "../../domain/decimal.ts"
+import type { Position } from "../../domain/quotes/ExitCheck.ts"
+import type { QuoteRequest } from "../../domain/quotes/Quote.ts"
+import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
+
+const SOL_DECIMALS = 9
+
+/** The labels that callers may narrow a route to. */
+export const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
+
+/** The refusal of one field. */
+export const invalid = (detail: ErrorDetail, message: string) =>
+  new InvalidRequest({ error: { message, details: [detail] } })
+
+/** Atomic units of whole tokens given as text. */
+const atomicOf = (where: "query" | "body", text: string, decimals: number): Effect.Effect<bigint, InvalidRequest> => {
+  const amount = toAtomic(text, decimals)
+  const detail = { in: where, field: "uiAmount" }
+  if (amount === "format") {
+    return Effect.fail(invalid({ ...detail, issue: "format" }, "uiAmount must be plain decimal digits."))
+  }
+  if (amount === "too_fine") {
+    const message = `uiAmount has more than ${decimals} fraction digits.`
+    return Effect.fail(invalid({ ...detail, issue: "format" }, message))
+  }
+  return amount > 0n && amount <= MAX_U64
+    ? Effect.succeed(amount)
+    : Effect.fail(invalid({ ...detail, issue: "out_of_range" }, `uiAmount must be from 1 to ${MAX_U64} atomic units.`))
+}
+
+/** The request of `GET /spot/quote`. */
+export const quoteRequest = Effect.fnUntraced(function* (query: typeof QuoteQuery.Type) {
+  const { uiAmount = "", inputDecimals = 0, slippageBps = defaults.quoteSlippageBps, ...rest } = query
+  if (rest.venues?.some((venue) => !venueLabels.has(venue)) === true) {
+    const known = Array.from(venueLabels).toSorted().join(", ")
+    return yield* invalid({ in: "query", field: "venues", issue: "unknown" }, `venues may hold: ${known}.`)
+  }
+  const amount = rest.amount ?? (yield* atomicOf("query", uiAmount, inputDecimals))
+  const request: QuoteRequest = { ...rest, amount, slippageBps }
+  return request
+})
+
+/** The terms of `GET /spot/quote/stream`. */
+export const streamTerms = (query: typeof StreamQuery.Type): StreamTerms => ({
+  inputMint: query.inputMint,
+  outputMint: query.outputMint,
+  amount: query.amount,
+  outputDecimals: query.outputDecimals ?? null,
+  slippageBps: query.slippageBps ?? defaults.quoteSlippageBps,
+  intervalMs: query.intervalMs ?? defaults.intervalMs,
+  durationSeconds: query.durationSeconds ?? defaults.durationSeconds,
+  changesOnly: query.changesOnly ?? false
+})
+
+/** What the engine is asked at every tick. */
+export const tickRequest = ({
+  amount,
+  inputMint,
+  outputDecimals,
+  outputMint,
+  slippageBps
+}: StreamTerms): QuoteRequest => ({
+  inputMint,
+  outputMint,
+  amount,
+  slippageBps,
+  outputDecimals: outputDecimals ?? undefined
+})
+
+/** The digits of a number as the caller wrote them: parsing keeps seventeen of them at most. */
+const sourceOf = (body: string, field: string): string | undefined => {
+  let source: string | undefined
+  JSON.parse(body, (key: string, value: unknown, context?: { readonly source?: string }) => {
+    source = key === field ? context?.source : source
+    return value
+  })
+  return source
+}
+
+/** The position of `POST /spot/exit-check`. */
+export const exitPosition = Effect.fnUntraced(function* (
+  body: typeof ExitCheckBody.Type,
+  request: HttpServerRequest.HttpServerRequest
+) {
+  const { decimals = null, ladder = defaults.ladder, mint, quoteMint = SOL } = body
+  const written = body.amount === undefined ? sourceOf(yield* Effect.orDie(request.text), "uiAmount") : undefined
+  const amount = body.amount ?? (yield* atomicOf("body", plainDecimal(written ?? "") ?? "", decimals ?? 0))
+  const rungs = ladder.map((fraction) => ({ fraction, amount: shareOf(amount, numberText(fraction) ?? "") ?? 0n }))
+  const empty = rungs.findIndex((rung) => rung.amount === 0n)
+  if (empty !== -1) {
+    const detail: ErrorDetail = { in: "body", field: `ladder.${empty}`, issue: "out_of_range" }
+    return yield* invalid(detail, `ladder.${empty} comes to less than one atomic unit.`)
+  }
+  const position: Position = {
+    mint,
+    quoteMint,
+    amount,
+    decimals,
+    quoteDecimals: body.quoteDecimals ?? (quoteMint === SOL ? SOL_DECIMALS : null),
+    slippageBps: body.slippageBps ?? defaults.exitSlippageBps,
+    ladder: rungs
+  }
+  return position
+})

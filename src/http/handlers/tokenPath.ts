@@ -1,0 +1,21 @@
+import { Effect } from "effect"
+import { type InvalidRequest, UnsupportedChain } from "../../api/problems.ts"
+import { Address, isAddress, type Mint } from "../../domain/Address.ts"
+import { invalid } from "./spotRequests.ts"
+
+/** The path of everything about one token. */
+export interface TokenPath {
+  readonly params: { readonly chain: string; readonly address: string }
+}
+
+/** The mint that a path names. */
+export const mintOf = ({
+  params: { address, chain }
+}: TokenPath): Effect.Effect<Mint, UnsupportedChain | InvalidRequest> => {
+  if (chain !== "solana") {
+    return Effect.fail(new UnsupportedChain())
+  }
+  return isAddress(address)
+    ? Effect.succeed(Address.make(address))
+    : Effect.fail(invalid({ in: "path", field: "address", issue: "format" }, "address must be base58 of 32 bytes."))
+}

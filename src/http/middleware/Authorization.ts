@@ -1,0 +1,125 @@
+import { Context, Effect, type Fiber, Layer, Option, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { ipAllowed } from "../../access/ipPolicy.ts"
+import { KeyStore } from "../../access/KeyStore.ts"
+import { RateLimiter } from "../../access/RateLimiter.ts"
+import { Authorization, CurrentKey, Scope } from "../../api/middleware/Authorization.ts"
+import { Budget, Cost, Meter } from "../../api/middleware/Metering.ts"
+import {
+  DataUnavailable,
+  InvalidApiKey,
+  IpNotAllowed,
+  KeyDisabled,
+  MissingApiKey,
+  MissingScope
+} from "../../api/problems.ts"
+import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
+import { bearerOf } from "./bearer.ts"
+import { clientAddress } from "./clientAddress.ts"
+import { decideOn } from "./decisionDeadline.ts"
+import { Exchange } from "./RequestContext.ts"
+import { makeMeter } from "./meter.ts"
+import { rawHeader } from "./rawHeader.ts"
+import { Settings } from "../Settings.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** What an endpoint asks of a key; read from its annotations once. */
+const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
+  accepted: Context.get(annotations, Scope),
+  budget: Context.get(annotations, Budget),
+  cost: Context.get(annotations, Cost)
+})
+
+const termsByEndpoint = new WeakMap<HttpApiEndpoint.Top, ReturnType<typeof makeTerms>>()
+
+const termsOf = (endpoint: HttpApiEndpoint.Top) => {
+  const terms = termsByEndpoint.get(endpoint) ?? makeTerms(endpoint)
+  termsByEndpoint.set(endpoint, terms)
+  return terms
+}
+
+const missingScope = ([wanted = "md.read"]: ReadonlyArray<ApiScope>) =>
+  new MissingScope({
+    error: {
+      message: `The API key lacks the scope ${wanted}.`,
+      details: [{ in: "header", field: wanted, issue: "missing" }]
+    }
+  })
+
+const callerOf = (request: Request, trustedHops: number): string | null =>
+  clientAddress({
+    peer: Option.getOrNull(request.remoteAddress),
+    forwardedFor: rawHeader(request, "x-forwarded-for"),
+    trustedHops
+  })
+
+const keyStoreDown = () => new DataUnavailable({ error: { message: "The API key cannot be checked right now." } })
+
+const refuseKey = (
+  error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable
+): Effect.Effect<never, InvalidApiKey | KeyDisabled | DataUnavailable> => {
+  switch (error._tag) {
+    case "UnknownKey":
+      return Effect.fail(new InvalidApiKey())
+    case "DisabledKey":
+      return Effect.fail(new KeyDisabled())
+    case "KeyStoreUnavailable":
+      return Effect.andThen(Effect.logError("The key store is unavailable", error.cause), Effect.fail(keyStoreDown()))
+    case "DataUnavailable":
+      return Effect.fail(error)
+  }
+}
+
+/** Key, address, scope, charge: in this order, each before anything more of the request is read. */
+export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | Settings> = Layer.effect(
+  Authorization,
+  Effect.gen(function* () {
+    const keys = yield* KeyStore
+    const limiter = yield* RateLimiter
+    const { trustedHops } = yield* Settings
+
+    const verify = (
+      fiber: Fiber.Fiber<unknown, unknown>,
+      authorization: string | undefined
+    ): Effect.Effect<ApiKey, MissingApiKey | InvalidApiKey | KeyDisabled | DataUnavailable> => {
+      const secret = bearerOf(authorization)
+      return secret === undefined
+        ? Effect.fail(new MissingApiKey())
+        : Effect.catchEager(decideOn(fiber, keys.authenticate(Redacted.make(secret)), keyStoreDown), refuseKey)
+    }
+
+    const accept = (
+      key: ApiKey,
+      accepted: ReadonlyArray<ApiScope>,
+      request: Request
+    ): Effect.Effect<void, IpNotAllowed | MissingScope> => {
+      if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, callerOf(request, trustedHops))) {
+        return Effect.fail(new IpNotAllowed())
+      }
+      const isAccepted = accepted.length === 0 || accepted.some((scope) => key.scopes.includes(scope))
+      return isAccepted ? Effect.void : Effect.fail(missingScope(accepted))
+    }
+
+    // The eager combinators do without a fiber's help as long as every answer is there at once, which in process it is.
+    return Authorization.of((httpEffect, { endpoint }) =>
+      Effect.withFiber((fiber) => {
+        const exchange = fiber.getRef(Exchange)
+        exchange.keyed = true
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const { accepted, budget, cost } = termsOf(endpoint)
+        const admitted = Effect.flatMapEager(verify(fiber, rawHeader(request, "authorization")), (key) =>
+          Effect.mapEager(accept(key, accepted, request), () => key)
+        )
+        return Effect.flatMapEager(admitted, (key) =>
+          Effect.flatMapEager(makeMeter({ fiber, exchange, limiter, key: key.id, budget, cost }), (meter) =>
+            Effect.updateContext(httpEffect, (context) =>
+              Context.add(Context.add(context, CurrentKey, key), Meter, meter)
+            )
+          )
+        )
+      })
+    )
+  })
+)

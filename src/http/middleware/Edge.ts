@@ -1,0 +1,63 @@
+import { Cause, Clock, Context, Effect, type Layer } from "effect"
+import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApi, HttpApiGroup } from "effect/http-api"
+import { RateLimiter } from "../../access/RateLimiter.ts"
+import { allowedMethods } from "./allowedMethods.ts"
+import { Drain } from "../Drain.ts"
+import { Exchange, openExchange, RequestIds } from "./RequestContext.ts"
+import { finish } from "./finish.ts"
+import { preflightHeaders } from "./headers.ts"
+import { rawHeader } from "./rawHeader.ts"
+import { placeholder } from "./ErrorEnvelope.ts"
+import { refusal } from "./refusal.ts"
+
+const MAX_URL = 8192
+
+const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
+
+/** Contracts report their own failures; this is for what is served beside them. */
+const reportDefect = (cause: Cause.Cause<unknown>) =>
+  Cause.hasDies(cause)
+    ? Effect.flatMap(Exchange, ({ id }) =>
+        Effect.logError("A request failed", cause).pipe(Effect.annotateLogs({ requestId: id }))
+      )
+    : Effect.void
+
+/**
+ * Around every request, routed or not: it opens the exchange, answers what needs no route, and has `finish` write the
+ * answer. `pages` are the paths outside the contract.
+ */
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  pages: ReadonlyArray<`/${string}`>
+): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | Drain> =>
+  HttpRouter.middleware(
+    Effect.gen(function* () {
+      const { begun } = yield* Drain
+      const finishing = {
+        clock: yield* Clock.Clock,
+        limiter: yield* RateLimiter,
+        closing: begun,
+        allowed: allowedMethods(api, pages)
+      }
+      const nextId = yield* RequestIds
+
+      return (routed) => {
+        const watched = Effect.tapCause(routed, reportDefect)
+        return Effect.withFiber((fiber) => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const exchange = openExchange(nextId(), rawHeader(request, "x-client-request-id"))
+          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finish(exchange, finishing))
+          if (request.url.length > MAX_URL) {
+            exchange.problem = refusal("uri_too_long")
+            return Effect.succeed(placeholder)
+          }
+          if (request.method === "OPTIONS") {
+            return Effect.succeed(preflight)
+          }
+          return Effect.provideService(watched, Exchange, exchange)
+        })
+      }
+    }),
+    { global: true }
+  )

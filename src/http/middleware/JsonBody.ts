@@ -1,0 +1,74 @@
+import { ByteSize, Context, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
+import { BodyLimit, JsonBody } from "../../api/middleware/JsonBody.ts"
+import { BodyTooLarge, InvalidRequest, UnsupportedMediaType } from "../../api/problems.ts"
+import { Exchange } from "./RequestContext.ts"
+import { type Flaw, readJson } from "./strictJson.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset[\t ]*=[\t ]*"?utf-8"?[\t ]*)?$/iu
+
+const flawMessages: Partial<Record<Flaw["issue"], string>> = {
+  missing: "Send a JSON body.",
+  format: "The body is not JSON in UTF-8."
+}
+
+const invalid = ({ field, issue }: Flaw) =>
+  new InvalidRequest({
+    error: {
+      message: flawMessages[issue] ?? (issue === "duplicate" ? `${field} stands twice.` : `${field} is not a field.`),
+      details: [{ in: "body", field, issue }]
+    }
+  })
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
+
+/** Whether the body is compressed or otherwise wrapped. Nothing here unwraps any. */
+const isEncoded = ({ headers }: Request): boolean =>
+  !/^(?:identity)?$/iu.test((headers["content-encoding"] ?? "").trim())
+
+/** The bytes of the body. Nothing is read of one that says it is too large, and no more than the limit of any other. */
+export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Array, BodyTooLarge | InvalidRequest> => {
+  if (Number(request.headers["content-length"] ?? 0) > limit) {
+    return Effect.fail(new BodyTooLarge())
+  }
+  return request.arrayBuffer.pipe(
+    Effect.map((buffer) => new Uint8Array(buffer)),
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
+    Effect.mapError(({ reason }) =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+        ? new BodyTooLarge()
+        : invalid({ field: "", issue: "format" })
+    )
+  )
+}
+
+const read = Effect.fnUntraced(function* (request: Request, limit: number) {
+  if (!hasBody(request)) {
+    return yield* invalid({ field: "", issue: "missing" })
+  }
+  if (!JSON_TYPE.test(request.headers["content-type"] ?? "") || isEncoded(request)) {
+    return yield* new UnsupportedMediaType()
+  }
+  const reading = readJson(yield* bytesOf(request, limit))
+  return "issue" in reading ? yield* invalid(reading) : reading
+})
+
+/** Hands the checked text on in place of the stream it came from. */
+const withText = (request: Request, text: string): Request =>
+  Object.create(request, { text: { value: Effect.succeed(text) } })
+
+export const layer: Layer.Layer<JsonBody> = Layer.succeed(
+  JsonBody,
+  JsonBody.of((httpEffect, { endpoint }) =>
+    Effect.withFiber((fiber) => {
+      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      return Effect.flatMap(read(request, Context.get(endpoint.annotations, BodyLimit)), ({ text, value }) => {
+        fiber.getRef(Exchange).body = value
+        return Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, text))
+      })
+    })
+  )
+)

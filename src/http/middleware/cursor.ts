@@ -1,0 +1,95 @@
+/**
+ * Keyset cursors. A cursor carries the order key of the last row of a page and the time at which it expires, sealed with
+ * the selectors it was made with: changed anywhere, or sent with other selectors, it is no cursor. The seal is no secret:
+ * it guards against mistakes, and what a caller may see must never depend on a cursor.
+ */
+import { Result, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+import { createHash } from "node:crypto"
+import { MAX_CURSOR } from "../../api/cursor.ts"
+
+/** What a page is of: the operation, the account whose rows they are if they are anybody's, every choice of rows. */
+export type Selectors = ReadonlyArray<string>
+
+/** Where a row stands in its list, part by part. */
+export type OrderKey = ReadonlyArray<string>
+
+const LIFE_MS = 15 * 60_000
+const SEAL_BYTES = 12
+
+const Payload = Schema.fromJsonString(Schema.TupleWithRest(Schema.Tuple([Schema.Int]), [Schema.String]))
+const decodePayload = Schema.decodeUnknownResult(Payload)
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+
+const sealOf = (selectors: Selectors, payload: string): Buffer =>
+  digest(JSON.stringify([selectors, payload])).subarray(0, SEAL_BYTES)
+
+/**
+ * A cursor that leads past the row of this key, for 15 minutes. The key has to fit: a cursor has 512 characters at most,
+ * which is about 350 bytes of key, and `short` makes long ids so.
+ */
+export const writeCursor = (selectors: Selectors, key: OrderKey, nowMs: number): string => {
+  const payload = JSON.stringify([nowMs + LIFE_MS, ...key])
+  return Base64Url.encode(Buffer.concat([sealOf(selectors, payload), Buffer.from(payload)]))
+}
+
+/** The key that a cursor leads past; null when it is malformed, expired, or was made with other selectors. */
+export const readCursor = (cursor: string, selectors: Selectors, nowMs: number): OrderKey | null => {
+  const decoded = cursor.length > MAX_CURSOR ? undefined : Result.getOrUndefined(Base64Url.decode(cursor))
+  // There is one spelling, and decoding takes several.
+  if (decoded === undefined || Base64Url.encode(decoded) !== cursor) {
+    return null
+  }
+  const bytes = Buffer.from(decoded)
+  const payload = bytes.subarray(SEAL_BYTES).toString()
+  if (!bytes.subarray(0, SEAL_BYTES).equals(sealOf(selectors, payload))) {
+    return null
+  }
+  const parts = decodePayload(payload)
+  if (Result.isFailure(parts)) {
+    return null
+  }
+  const [expiresAtMs, ...key] = parts.success
+  return nowMs < expiresAtMs ? key : null
+}
+
+/** Part by part, by UTF-16 units; of two keys that begin alike the shorter comes first. */
+export const compareKeys = (a: OrderKey, b: OrderKey): number => {
+  const at = a.findIndex((part, index) => part !== b[index])
+  if (at === -1) {
+    return a.length - b.length
+  }
+  return (a[at] ?? "") < (b[at] ?? "") ? -1 : 1
+}
+
+const LONGEST_ID = 64
+const HEAD = 40
+
+/** An id short enough for a key: itself, or its head and a digest of it all. Different ids stay different. */
+export const short = (id: string): string =>
+  id.length <= LONGEST_ID ? id : `${id.slice(0, HEAD)}~${Base64Url.encode(digest(id).subarray(0, 16))}`
+
+/** A part of a key by which larger whole numbers come first: times, newest first. From 0 to 2^53 - 1. */
+export const descending = (value: number): string => String(Number.MAX_SAFE_INTEGER - value).padStart(16, "0")
+
+/** A page of a list that is held whole. */
+export interface Page<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** The key of the last row, when more rows follow. */
+  readonly last: OrderKey | null
+}
+
+/** The first `limit` rows whose keys come after this one; from the beginning when it is null. Keys are unique. */
+export const pageOf = <Row>(
+  rows: ReadonlyArray<Row>,
+  keyOf: (row: Row) => OrderKey,
+  { after, limit }: { readonly after: OrderKey | null; readonly limit: number }
+): Page<Row> => {
+  const keyed = rows
+    .map((row) => ({ row, key: keyOf(row) }))
+    .filter(({ key }) => after === null || compareKeys(key, after) > 0)
+    .toSorted((a, b) => compareKeys(a.key, b.key))
+  const page = keyed.slice(0, limit)
+  return { rows: page.map(({ row }) => row), last: keyed.length > limit ? (page.at(-1)?.key ?? null) : null }
+}

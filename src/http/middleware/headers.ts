@@ -1,0 +1,97 @@
+/** The headers of the contract, as plain values: everything constant is computed once. */
+import { catalogue, defaultRetryAfter } from "../../api/catalogue.ts"
+import type { Problem } from "../../api/Problem.ts"
+import { budgets } from "../../domain/Budget.ts"
+import type { Exchange, MeterReading } from "./RequestContext.ts"
+
+/** Headers of one answer. */
+export type HeaderRecord = Record<string, string>
+
+const EXPOSED = [
+  "X-Request-Id",
+  "X-Client-Request-Id",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "X-RateLimit-Budget",
+  "X-RateLimit-Cost",
+  "RateLimit-Policy",
+  "RateLimit",
+  "Retry-After",
+  "Cache-Control",
+  "WWW-Authenticate",
+  "Idempotency-Replayed",
+  "Deprecation",
+  "Sunset",
+  "Link"
+].join(", ")
+
+/** What a preflight is told. It needs no key and costs nothing. */
+export const preflightHeaders: HeaderRecord = {
+  "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-Client-Request-Id",
+  "access-control-allow-methods": "GET, POST, PATCH, DELETE, OPTIONS",
+  "access-control-max-age": "86400"
+}
+
+const policies = {
+  rest: `"rest";q=${budgets.rest.limit};w=${budgets.rest.windowMs / 1000}`,
+  quote: `"quote";q=${budgets.quote.limit};w=${budgets.quote.windowMs / 1000}`
+}
+
+/** The Unix second of `Reset`: rounded up, so that coming back then is never too early. */
+const resetSecond = (reading: MeterReading): number => Math.ceil(reading.resetAtMs / 1000)
+
+/** Whole seconds from now until `Reset`; at least one when something was refused until then. */
+const secondsLeft = (reading: MeterReading, nowMs: number): number =>
+  Math.max(reading.refused ? 1 : 0, Math.ceil((resetSecond(reading) * 1000 - nowMs) / 1000))
+
+const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: number): void => {
+  headers["x-ratelimit-limit"] = String(reading.limit)
+  headers["x-ratelimit-remaining"] = String(reading.remaining)
+  headers["x-ratelimit-reset"] = String(resetSecond(reading))
+  headers["x-ratelimit-budget"] = reading.budget
+  headers["x-ratelimit-cost"] = String(reading.cost)
+  headers["ratelimit-policy"] = policies[reading.budget]
+  headers["ratelimit"] = `"${reading.budget}";r=${reading.remaining};t=${secondsLeft(reading, nowMs)}`
+}
+
+/** Adds what every answer carries: its id, CORS, and whatever the exchange has learnt of the caller. */
+export const writeExchange = (headers: HeaderRecord, exchange: Exchange, nowMs: number): void => {
+  headers["x-request-id"] = exchange.id
+  headers["access-control-allow-origin"] = "*"
+  headers["access-control-expose-headers"] = EXPOSED
+  if (exchange.keyed) {
+    headers["cache-control"] = "no-store"
+  }
+  if (exchange.reading !== undefined) {
+    writeReading(headers, exchange.reading, nowMs)
+  }
+  if (exchange.replayed) {
+    headers["idempotency-replayed"] = "true"
+  }
+  if (exchange.clientId !== undefined) {
+    headers["x-client-request-id"] = exchange.clientId
+  }
+}
+
+/** Seconds that the refused caller should wait: on a 429 until the cost fits, else what the problem or its code says. */
+const retryAfterOf = (problem: Problem, exchange: Exchange, nowMs: number): number | undefined => {
+  const { reading } = exchange
+  return reading?.refused === true && problem.error.code === "rate_limited"
+    ? secondsLeft(reading, nowMs)
+    : (problem.retryAfter ?? defaultRetryAfter(problem.error.code))
+}
+
+/** Adds what a refusal carries besides. */
+export const writeProblem = (headers: HeaderRecord, problem: Problem, exchange: Exchange, nowMs: number): void => {
+  const seconds = retryAfterOf(problem, exchange, nowMs)
+  if (seconds !== undefined) {
+    headers["retry-after"] = String(seconds)
+  }
+  if (catalogue[problem.error.code].status === 401) {
+    headers["www-authenticate"] = "Bearer"
+  }
+  if (exchange.allow !== undefined) {
+    headers["allow"] = exchange.allow
+  }
+}

@@ -1,0 +1,113 @@
+/** Requests that may be sent twice and shall be done once: what `Idempotency-Key` asks for. */
+import { Effect, Exit, Fiber, Option, Schema } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+import { Idempotency } from "../../access/Idempotency.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { catalogue } from "../../api/catalogue.ts"
+import type { Problem } from "../../api/Problem.ts"
+import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused } from "../../api/problems.ts"
+import type { Beginning, IdempotencyUnavailable, StoredAnswer } from "../../domain/Idempotency.ts"
+import { Exchange } from "./RequestContext.ts"
+import { envelope } from "./refusal.ts"
+
+type Fresh = Extract<Beginning, { readonly _tag: "Fresh" }>
+
+/** An answer of that status, with what the schema makes of a value as its body. */
+export const answerOf = <A, I>(status: number, schema: Schema.Codec<A, I>) => {
+  const encode = Schema.encodeEffect(Schema.fromJsonString(schema))
+  return (value: A): Effect.Effect<StoredAnswer> =>
+    Effect.map(Effect.orDie(encode(value)), (body) => ({ status, body }))
+}
+
+/** The value with the keys of every object in one order: what is equal as JSON becomes equal as text. */
+const ordered = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    return value.map(ordered)
+  }
+  if (typeof value !== "object" || value === null) {
+    return value
+  }
+  const entries = Object.entries(value).map(([key, inner]) => [key, ordered(inner)] as const)
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const digestOf = ({ method, url }: HttpServerRequest.HttpServerRequest, body: unknown): string =>
+  createHash("sha256")
+    .update(`${method} ${url}\n${JSON.stringify(ordered(body))}`)
+    .digest("base64url")
+
+const respond = ({ body, status }: StoredAnswer) =>
+  HttpServerResponse.text(body, { status, contentType: "application/json" })
+
+const away = (error: IdempotencyUnavailable) =>
+  Effect.andThen(Effect.logError("The store of idempotency keys is unavailable", error.cause), new DataUnavailable())
+
+/** The answer worth repeating; null for one that another attempt may better. */
+const lasting = <E extends Problem>(exit: Exit.Exit<StoredAnswer, E>, requestId: string): StoredAnswer | null => {
+  if (Exit.isSuccess(exit)) {
+    return exit.value
+  }
+  const problem = Option.getOrNull(Exit.findErrorOption(exit))
+  const status = problem === null ? 500 : catalogue[problem.error.code].status
+  return problem === null || status >= 500 || status === 429 ? null : { status, body: envelope(problem, requestId) }
+}
+
+/** Runs to its end even when the caller has gone: they come back with the same key, and then it is known how it went. */
+const carryOut = <E extends Problem, R>(fresh: Fresh, answer: Effect.Effect<StoredAnswer, E, R>, requestId: string) => {
+  const noted = Effect.flatMap(Effect.exit(answer), (exit) => {
+    const kept = lasting(exit, requestId)
+    return Effect.as(
+      (kept === null ? fresh.abandon : fresh.complete(kept)).pipe(
+        Effect.retry({ times: 2 }),
+        // What was done is done, and the caller shall hear of it.
+        Effect.catch(({ cause }) => Effect.logError("An answer could not be kept for its idempotency key", cause))
+      ),
+      exit
+    )
+  })
+  return Effect.flatMap(Effect.forkDetach(noted, { startImmediately: true }), (fiber) =>
+    Effect.flatten(Fiber.join(fiber))
+  )
+}
+
+/**
+ * Gives `once(request, key, answer)`, which runs `answer` unless the caller's key says that it ran before: then the same
+ * status and body are sent again, with `Idempotency-Replayed: true`. Without a key it simply runs. Kept is every answer but
+ * 429 and 5xx.
+ */
+export const makeOnce = Effect.map(
+  Idempotency,
+  (store) =>
+    <E extends Problem, R>(
+      request: HttpServerRequest.HttpServerRequest,
+      idempotencyKey: string | undefined,
+      answer: Effect.Effect<StoredAnswer, E, R>
+    ): Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      E | IdempotencyInFlight | IdempotencyKeyReused | DataUnavailable,
+      R | CurrentKey
+    > => {
+      if (idempotencyKey === undefined) {
+        return Effect.map(answer, respond)
+      }
+      return Effect.gen(function* () {
+        const { id: keyId } = yield* CurrentKey
+        const exchange = yield* Exchange
+        const begun = yield* store
+          .begin({ keyId, idempotencyKey, digest: digestOf(request, exchange.body) })
+          .pipe(Effect.catch(away))
+        switch (begun._tag) {
+          case "Fresh":
+            return respond(yield* carryOut(begun, answer, exchange.id))
+          case "Replay":
+            exchange.replayed = true
+            return respond(begun.answer)
+          case "InFlight":
+            return yield* new IdempotencyInFlight()
+          case "Reused":
+            return yield* new IdempotencyKeyReused()
+        }
+      })
+    }
+)

@@ -1,0 +1,74 @@
+/** JSON in which no object has a key twice, checked on the text, because parsing throws the evidence away. */
+import type { Issue } from "../../api/Problem.ts"
+
+/** What is wrong with a body, and where. */
+export interface Flaw {
+  /** Dotted path of the key; empty for the body as a whole. */
+  readonly field: string
+  readonly issue: Issue
+}
+
+/** An object or array whose end has not been reached. */
+interface Open {
+  /** Keys seen so far; null inside an array. */
+  readonly keys: Set<string> | null
+  readonly path: string
+  /** The key being read, or the index of the element. */
+  at: string | number
+}
+
+// A string, with the colon that makes it a key, or one character of structure.
+const TOKEN = /"(?:[^"\\]|\\.)*"(?<colon>[\t\n\r ]*:)?|[{}[\],]/gu
+
+const within = (open: Open | undefined): string =>
+  open === undefined ? "" : open.path === "" ? String(open.at) : `${open.path}.${open.at}`
+
+const readKey = (literal: string, open: Open): Flaw | undefined => {
+  const key: unknown = JSON.parse(literal)
+  open.at = String(key)
+  // An own `__proto__` is invisible to code that copies objects, so no schema can be trusted to see it.
+  const issue: Issue | undefined =
+    open.at === "__proto__" ? "unknown" : open.keys?.has(open.at) ? "duplicate" : undefined
+  open.keys?.add(open.at)
+  return issue && { field: within(open), issue }
+}
+
+/** The first key of valid JSON that stands twice in its object, or is `__proto__`. */
+const flawedKey = (text: string): Flaw | undefined => {
+  const stack: Array<Open> = []
+  for (const { 0: token, groups } of text.matchAll(TOKEN)) {
+    const open = stack.at(-1)
+    if (token === "{" || token === "[") {
+      stack.push({ keys: token === "{" ? new Set() : null, path: within(open), at: 0 })
+    } else if (token === "}" || token === "]") {
+      stack.pop()
+    } else if (token === ",") {
+      if (open?.keys === null) {
+        open.at = Number(open.at) + 1
+      }
+    } else if (groups?.["colon"] !== undefined && open !== undefined) {
+      const flaw = readKey(token.slice(0, -groups["colon"].length), open)
+      if (flaw !== undefined) {
+        return flaw
+      }
+    }
+  }
+  return undefined
+}
+
+// A byte order mark is kept, and then refused: JSON texts must not begin with one.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The text of a JSON body and its value, or why it is none. An empty body is a missing one. */
+export const readJson = (bytes: Uint8Array): { readonly text: string; readonly value: unknown } | Flaw => {
+  if (bytes.length === 0) {
+    return { field: "", issue: "missing" }
+  }
+  try {
+    const text = utf8.decode(bytes)
+    const value: unknown = JSON.parse(text)
+    return flawedKey(text) ?? { text, value }
+  } catch {
+    return { field: "", issue: "format" }
+  }
+}

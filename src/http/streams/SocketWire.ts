@@ -1,0 +1,103 @@
+import type { WebSocket, WebSocketServer } from "ws"
+import type { CloseCode, LiveWire } from "../../tracker/LiveConnection.ts"
+import { copyRest, headOf, type SharedFrame } from "../../tracker/liveFrames.ts"
+
+/** What carries a connection that was upgraded. */
+export type Carrier = Parameters<WebSocketServer["handleUpgrade"]>[1]
+
+/** A whole text message: the last and only fragment. */
+const TEXT = 0x81
+const TWO_BYTES = 126
+const EIGHT_BYTES = 127
+
+const headerLength = (payload: number): number => (payload < TWO_BYTES ? 2 : payload < 65_536 ? 4 : 10)
+
+const writeHeader = (target: Buffer, at: number, payload: number): number => {
+  target[at] = TEXT
+  if (payload < TWO_BYTES) {
+    target[at + 1] = payload
+    return at + 2
+  }
+  if (payload < 65_536) {
+    target[at + 1] = TWO_BYTES
+    return target.writeUInt16BE(payload, at + 2)
+  }
+  target[at + 1] = EIGHT_BYTES
+  target.writeUInt32BE(0, at + 2)
+  return target.writeUInt32BE(payload, at + 6)
+}
+
+/** Frames with consecutive numbers as WebSocket messages (RFC 6455, 5.2), in one piece. The heads are ASCII. */
+export const asMessages = (frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number): Buffer => {
+  const heads = frames.map(({ type }, at) => headOf(type, firstSeq + at, sentAtMs))
+  let total = 0
+  for (const [at, { length }] of frames.entries()) {
+    const payload = (heads[at]?.length ?? 0) + length
+    total += headerLength(payload) + payload
+  }
+  const bytes = Buffer.allocUnsafe(total)
+  let end = 0
+  for (const [at, frame] of frames.entries()) {
+    const head = heads[at] ?? ""
+    end = writeHeader(bytes, end, head.length + frame.length)
+    end += bytes.write(head, end, "latin1")
+    end = copyRest(frame, bytes, end)
+  }
+  return bytes
+}
+
+/**
+ * One WebSocket. Frames go to the socket below it in one write, past the library: they are never masked, compressed or
+ * fragmented, and a thousand sockets have no time for more. Everything else is the library's.
+ */
+export class SocketWire implements LiveWire {
+  readonly #ws: WebSocket
+  readonly #carrier: Carrier
+  #handedOver = 0
+  // Where each write ends in the sum of all bytes, and how many frames it had. The oldest unsent is first.
+  #writes: Array<{ readonly end: number; readonly frames: number }> = []
+
+  constructor(ws: WebSocket, carrier: Carrier) {
+    this.#ws = ws
+    this.#carrier = carrier
+  }
+
+  send(frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number, again = false): void {
+    if (this.#ws.readyState !== this.#ws.OPEN || frames.length === 0) {
+      return
+    }
+    const bytes = asMessages(frames, firstSeq, sentAtMs)
+    this.#carrier.write(bytes)
+    this.#handedOver += bytes.length
+    if (this.#carrier.writableLength > 0) {
+      this.#writes.push({ end: this.#handedOver, frames: again ? 0 : frames.length })
+    }
+  }
+
+  say(text: string): void {
+    if (this.#ws.readyState === this.#ws.OPEN) {
+      this.#ws.send(text)
+    }
+  }
+
+  unsentBytes(): number {
+    return this.#carrier.writableLength
+  }
+
+  unsentFrames(): number {
+    const gone = this.#handedOver - this.#carrier.writableLength
+    const from = this.#writes.findIndex(({ end }) => end > gone)
+    this.#writes = from === -1 ? [] : this.#writes.slice(from)
+    return this.#writes.reduce((sum, { frames }) => sum + frames, 0)
+  }
+
+  ping(): void {
+    if (this.#ws.readyState === this.#ws.OPEN) {
+      this.#ws.ping()
+    }
+  }
+
+  close(code: CloseCode, reason: string): void {
+    this.#ws.close(code, reason)
+  }
+}

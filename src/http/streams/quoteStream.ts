@@ -1,0 +1,66 @@
+/** A quote session as a streamed answer: frames, heartbeats, and an end for readers who do not read. */
+import { type Cause, Duration, Effect, type Fiber, Latch, Option, Queue, Random, type Scope, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
+import { uuidV4 } from "../../domain/uuid.ts"
+import { QuoteSession } from "../../quotes/QuoteSession.ts"
+import { frameText } from "./wireQuote.ts"
+
+/** Frames that may wait for a slow reader. */
+const BACKLOG = 64
+const HEARTBEAT = Duration.seconds(20)
+/** How long a reader has to fetch what was said before its connection is cut. */
+const FAREWELL = Duration.seconds(5)
+
+const utf8 = new TextEncoder()
+const RETRY = utf8.encode("retry: 3000\n\n")
+const HEARTBEAT_COMMENT = utf8.encode(": hb\n\n")
+
+/** A session and the answer that carries it. */
+export interface StreamedSession {
+  readonly session: QuoteSession
+  readonly response: HttpServerResponse.HttpServerResponse
+}
+
+/**
+ * Makes a session whose frames leave with the response. Both end with the scope; `request` is the fiber that writes the
+ * response, interrupted when the reader has not taken the last frame in time.
+ */
+export const streamSession = Effect.fnUntraced(function* (
+  terms: StreamTerms,
+  request: Fiber.Fiber<unknown, unknown>
+): Effect.fn.Return<StreamedSession, never, Scope.Scope> {
+  const queue = yield* Queue.unbounded<Uint8Array, Cause.Done>()
+  const over = yield* Latch.make()
+  const id = uuidV4(yield* Random.Random).replaceAll("-", "")
+  Queue.offerUnsafe(queue, RETRY)
+
+  const session = new QuoteSession(`str_${id}`, terms, (frame) => {
+    if (frame.event !== "close" && Queue.sizeUnsafe(queue) >= BACKLOG) {
+      return false
+    }
+    Queue.offerUnsafe(queue, utf8.encode(frameText(frame)))
+    if (frame.event === "close") {
+      Queue.endUnsafe(queue)
+      over.openUnsafe()
+    }
+    return true
+  })
+
+  const attend = Effect.gen(function* () {
+    while (Option.isNone(yield* Effect.timeoutOption(over.await, HEARTBEAT))) {
+      if (Queue.sizeUnsafe(queue) < BACKLOG) {
+        Queue.offerUnsafe(queue, HEARTBEAT_COMMENT)
+      }
+    }
+    yield* Effect.sleep(FAREWELL)
+    request.interruptUnsafe()
+  })
+  yield* Effect.forkScoped(attend)
+
+  const response = HttpServerResponse.stream(Stream.fromQueue(queue), {
+    contentType: "text/event-stream",
+    headers: { "x-accel-buffering": "no" }
+  })
+  return { session, response }
+})

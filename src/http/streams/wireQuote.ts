@@ -1,0 +1,43 @@
+/** Quotes and frames as the bytes they leave as. By hand, because every tick of every stream passes here. */
+import { HttpServerResponse } from "effect/http"
+import type { SpotQuote } from "../../domain/quotes/Quote.ts"
+import type { Frame } from "../../domain/quotes/QuoteStream.ts"
+
+const onWire = (quote: SpotQuote) => ({
+  ...quote,
+  inAmount: quote.inAmount.toString(),
+  outAmount: quote.outAmount.toString(),
+  minOutAmount: quote.minOutAmount.toString(),
+  route: quote.route.map(({ amountIn, amountOut, dex, inputMint, outputMint, percent, pool, priceImpactPct }) => ({
+    dex,
+    inputMint,
+    outputMint,
+    pool,
+    percent,
+    amountIn: amountIn.toString(),
+    amountOut: amountOut.toString(),
+    priceImpactPct
+  }))
+})
+
+const dataOf = (frame: Frame): unknown => {
+  switch (frame.event) {
+    case "open":
+      return { ...frame.data, amount: frame.data.amount.toString() }
+    case "quote":
+      return { ...frame.data, quote: onWire(frame.data.quote) }
+    default:
+      return frame.data
+  }
+}
+
+/** The body of a quote. */
+export const quoteText = (quote: SpotQuote): string => JSON.stringify(onWire(quote))
+
+/** The 200 of a quote. */
+export const quoteResponse = (quote: SpotQuote): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(quoteText(quote), { contentType: "application/json" })
+
+/** A frame as server-sent text. */
+export const frameText = (frame: Frame): string =>
+  `id: ${frame.data.streamId}:${frame.data.seq}\nevent: ${frame.event}\ndata: ${JSON.stringify(dataOf(frame))}\n\n`

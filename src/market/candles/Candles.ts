@@ -1,0 +1,144 @@
+import { addToBar, BAR, beginBar, COUNT, START } from "./bar.ts"
+import { BarLog, SERIES, type Visit } from "../columnar/BarLog.ts"
+import { type BarPage, type BarWindow, foldBars } from "./foldBars.ts"
+import type { Print } from "../columnar/TradeRecord.ts"
+import { Records } from "../columnar/Records.ts"
+import { floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
+import { walkStored } from "./storedBars.ts"
+import type { StoredBars } from "../store/TradeStore.ts"
+
+/** Bars below a minute are kept this long, in seconds: seven days. */
+const FINE_RETENTION = 7 * 86_400
+const MINUTE = 60
+
+/** Closed bars kept of one token: 300 of the widest resolution that is folded from each, and more of hours and days. */
+const perSeries: ReadonlyArray<number> = [9000, 9000, 4320, 1500]
+
+/** The newest bar of every width, then the series of those before them. */
+const CLOSED = levels.length * BAR
+const CELLS = CLOSED + levels.length * SERIES
+
+/** The candles of every token at every stored width. One writer adds trades; readers read synchronously. */
+export class Candles {
+  /** What one trade touches lies side by side. */
+  private readonly tokens = new Records(CELLS)
+  private readonly closed: ReadonlyArray<BarLog>
+
+  /** Room for `bars` closed bars of each stored width. */
+  constructor(limits: { readonly bars: number }) {
+    this.closed = levels.map((width, level) => {
+      const keepSeconds = width < MINUTE ? FINE_RETENTION : Number.POSITIVE_INFINITY
+      const limit = { perSeries: perSeries[level] ?? 0, total: limits.bars, keepSeconds }
+      return new BarLog(this.tokens, CLOSED + level * SERIES, limit)
+    })
+  }
+
+  /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
+  add(print: Print): void {
+    const id = print.token
+    if (!this.has(id)) {
+      this.begin(print)
+      return
+    }
+    const cells = this.tokens.page(id)
+    const base = this.tokens.at(id)
+    for (let level = 0; level < levels.length; level++) {
+      const at = base + level * BAR
+      const past = print.second - (cells[at + START] ?? 0)
+      if (past < 0) {
+        this.addLate(level, id, print)
+        continue
+      }
+      if (past >= (levels[level] ?? 1)) {
+        this.close(level, id, print, cells, at)
+      }
+      addToBar(cells, at, print)
+    }
+  }
+
+  /** Bars of one resolution, oldest first, and what the window left out; beyond what is held here, from older ones. */
+  read(token: number, window: BarWindow, older?: StoredBars): BarPage {
+    const level = levelOf(window.resolution)
+    const log = this.closed[level]
+    return foldBars(
+      (visit) => {
+        const state = { goesOn: true }
+        const each: Visit = (cells, at) => (state.goesOn = visit(cells, at))
+        if (this.has(token) && each(this.tokens.page(token), this.tokens.at(token) + level * BAR)) {
+          log?.walkBack(token, each)
+        }
+        if (older !== undefined && state.goesOn) {
+          walkStored(older)(each)
+        }
+      },
+      window,
+      log?.isTrimmed(token) === true,
+      older?.isCut === true
+    )
+  }
+
+  /** The second from which on nothing was dropped of the bars that a resolution is made of; null when nothing ever was. */
+  trimmedTo(token: number, resolution: Resolution): number | null {
+    const log = this.closed[levelOf(resolution)]
+    return log?.isTrimmed(token) === true ? log.oldest(token) : null
+  }
+
+  /** Forgets a token. */
+  clear(token: number): void {
+    if (this.has(token)) {
+      for (const log of this.closed) {
+        log.clear(token)
+      }
+      this.tokens.clear(token)
+    }
+  }
+
+  /** Bytes in use. */
+  get usedBytes(): number {
+    const open = this.tokens.highest * CELLS * Float64Array.BYTES_PER_ELEMENT
+    return this.closed.reduce((sum, log) => sum + log.usedBytes, open)
+  }
+
+  /** A bar exists only with a trade in it. */
+  private has(token: number): boolean {
+    return (this.tokens.page(token)[this.tokens.at(token) + COUNT] ?? 0) > 0
+  }
+
+  private begin(print: Print): void {
+    const id = print.token
+    this.tokens.clear(id)
+    const cells = this.tokens.page(id)
+    const base = this.tokens.at(id)
+    for (let level = 0; level < levels.length; level++) {
+      const at = base + level * BAR
+      beginBar(cells, at, floorTo(print.second, levels[level] ?? 1))
+      addToBar(cells, at, print)
+    }
+  }
+
+  private close(level: number, id: number, print: Print, cells: Float64Array, at: number): void {
+    const width = levels[level] ?? 1
+    this.closed[level]?.append(id, cells, at)
+    beginBar(cells, at, floorTo(print.second, width))
+  }
+
+  private addLate(level: number, id: number, print: Print): void {
+    const log = this.closed[level]
+    const start = floorTo(print.second, levels[level] ?? 1)
+    const state = { found: false }
+    log?.walkBack(id, (cells, at) => {
+      const bar = cells[at + START] ?? 0
+      if (bar === start) {
+        state.found = true
+        addToBar(cells, at, print)
+      }
+      return bar > start
+    })
+    if (!state.found) {
+      const bar = new Float64Array(BAR)
+      beginBar(bar, 0, start)
+      addToBar(bar, 0, print)
+      log?.insert(id, bar, 0)
+    }
+  }
+}

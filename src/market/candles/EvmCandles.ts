@@ -1,0 +1,57 @@
+import { Context, Effect, Layer } from "effect"
+import { ChartUnavailable, type ChartRefusal, type EvmChain } from "../../domain/market/Chart.ts"
+
+/** Candles that a source has of its own; every other resolution is folded from them. */
+export type EvmInterval = "1m" | "5m" | "15m" | "1h" | "4h" | "1d"
+
+/** Which candles are wanted: the newest `limit` that begin in `[from, to)`, in Unix seconds. */
+export interface EvmRequest {
+  readonly chain: EvmChain
+  /** 20 bytes in hex, after `0x`. */
+  readonly address: string
+  readonly interval: EvmInterval
+  readonly from: number
+  readonly to: number
+  readonly limit: number
+}
+
+/** One candle in USD per whole token. */
+export interface EvmCandle {
+  /** Start of the bucket in Unix seconds. */
+  readonly second: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  /** USD. */
+  readonly volume: number
+}
+
+/** What the source tells of a token. */
+export interface EvmSeries {
+  readonly symbol: string | null
+  readonly name: string | null
+  readonly decimals: number | null
+  /** Whole tokens as exact decimal text; null when unknown. */
+  readonly totalSupply: string | null
+  /** When the source observed it, in milliseconds. */
+  readonly asOfMs: number
+  /** Oldest first. Buckets without a trade are absent. */
+  readonly candles: ReadonlyArray<EvmCandle>
+}
+
+/** Candles of tokens on EVM chains, which another service keeps. */
+export class EvmCandles extends Context.Service<
+  EvmCandles,
+  {
+    /** Waits for a series that is being built, as long as the source asks and the deadline allows. */
+    candles(request: EvmRequest): Effect.Effect<EvmSeries, ChartRefusal>
+  }
+>()("fathom/market/candles/EvmCandles") {
+  /** Where no source is configured: every chart of an EVM chain is unavailable, and says so. */
+  static readonly layerNone: Layer.Layer<EvmCandles> = Layer.sync(EvmCandles, () =>
+    EvmCandles.of({
+      candles: () => Effect.fail(new ChartUnavailable({ detail: "No source of EVM candles is configured." }))
+    })
+  )
+}

@@ -1,0 +1,89 @@
+/** Which buckets a chart is of, whatever its bars come from; and what is told of those that came. All in Unix seconds. */
+import type { ChartBar, ChartKnowledge, ChartRequest, ChartSupply, Lacking } from "../../domain/market/Chart.ts"
+import type { Status } from "../../domain/Scalar.ts"
+import { bucketStart, type Resolution, widthOf } from "./resolutions.ts"
+
+/** The second at which the bucket after the one that holds `second` begins. */
+export const nextBucket = (resolution: Resolution, second: number): number => {
+  const start = bucketStart(resolution, second)
+  // Thirty-five days after the first of a month lie in the next month, whichever it is.
+  return bucketStart(resolution, start + widthOf[resolution] + (resolution === "1mn" ? 5 * 86_400 : 0))
+}
+
+/** A window on whole buckets; null is open. */
+export interface ChartWindow {
+  readonly resolution: Resolution
+  readonly from: number | null
+  readonly to: number | null
+  readonly limit: number
+}
+
+/** The window of a request: its beginning floored and its end ceiled to a bucket. */
+export const chartWindow = ({ from, limit, resolution, to }: ChartRequest): ChartWindow => ({
+  resolution,
+  from: from === null ? null : bucketStart(resolution, from),
+  to: to === null ? null : to === bucketStart(resolution, to) ? to : nextBucket(resolution, to),
+  limit
+})
+
+/** What came of a window. */
+export interface ChartFindings {
+  readonly bars: ReadonlyArray<ChartBar>
+  /** Where the page before ends; null unless the window holds older bars. */
+  readonly prevTo: number | null
+  /** From when on the source saw everything; null when it does not say. */
+  readonly sourceFrom: number | null
+  readonly missingBars: number | null
+  readonly lacking: Lacking
+  readonly status: Status
+  readonly observedAtMs: number | null
+  readonly supply: ChartSupply | null
+  readonly nowMs: number
+}
+
+const toMs = (second: number | null): number | null => (second === null ? null : second * 1000)
+
+/** From where on the bars tell everything: the first bar of a page that was cut, else where the window or the source begins. */
+const coveredFrom = (window: ChartWindow, { bars, prevTo, sourceFrom }: ChartFindings): number | null => {
+  if (prevTo !== null) {
+    return prevTo
+  }
+  if (window.from !== null && sourceFrom !== null) {
+    return Math.max(window.from, sourceFrom)
+  }
+  const first = bars[0]?.t ?? null
+  return window.from ?? sourceFrom ?? (first === null ? null : first / 1000)
+}
+
+/** Up to when the bars tell everything: the end of the last one, else that of the window, but nobody has seen what is yet to come. */
+const coveredTo = (window: ChartWindow, lastEndMs: number | null, nowMs: number): number | null => {
+  const end = window.to === null ? null : Math.min(window.to, nextBucket(window.resolution, Math.floor(nowMs / 1000)))
+  return lastEndMs ?? toMs(end)
+}
+
+/** What is told beside the bars. */
+export const chartKnowledge = (window: ChartWindow, found: ChartFindings): ChartKnowledge => {
+  const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, status, supply } = found
+  const last = bars.at(-1)
+  const lastEndMs = last === undefined ? null : nextBucket(window.resolution, last.t / 1000) * 1000
+  const fromMs = toMs(coveredFrom(window, found))
+  const untilMs = coveredTo(window, lastEndMs, nowMs)
+  const isCovered = status !== "unavailable" && (fromMs === null || untilMs === null || fromMs < untilMs)
+  return {
+    observedAtMs,
+    status,
+    coverage: {
+      complete: lacking === null,
+      reason: lacking,
+      requestedFromMs: toMs(window.from),
+      requestedToMs: toMs(window.to),
+      coveredFromMs: isCovered ? fromMs : null,
+      coveredToMs: isCovered ? untilMs : null,
+      missingBars
+    },
+    truncated: prevTo !== null,
+    prevTo,
+    openBarMs: last !== undefined && lastEndMs !== null && lastEndMs > nowMs ? last.t : null,
+    supply
+  }
+}

@@ -1,0 +1,64 @@
+import { Clock, Effect } from "effect"
+import type { Mint } from "../../domain/Address.ts"
+import {
+  ChartNotReady,
+  type ChartRefusal,
+  type ChartRequest,
+  ChartUnavailable,
+  ChartUnknown
+} from "../../domain/market/Chart.ts"
+import type { TokenBook } from "../../tokens/TokenBook.ts"
+import type { EvmCandles, EvmInterval } from "./EvmCandles.ts"
+import { evmChart, type EvmToken, planEvmChart } from "./evmChart.ts"
+import { chartWindow } from "./chartWindow.ts"
+import { olderBars, type OlderBars } from "./longBars.ts"
+import { solanaChart } from "./solanaChart.ts"
+import type { TradeTape } from "../tape/TradeTape.ts"
+
+/** Whether a token that is on no tape exists at all. */
+const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>): Effect.Effect<void, ChartRefusal> => {
+  switch (state?._tag) {
+    case undefined:
+      return Effect.fail(new ChartNotReady({ retryAfterMs: null }))
+    case "NoToken":
+      return Effect.fail(new ChartUnknown({ address: mint }))
+    case "Malformed":
+      return Effect.fail(new ChartUnavailable({ detail: "The mint account makes no sense." }))
+    case "Token":
+      return Effect.void
+  }
+}
+
+const isKnown = ({ isMissing, of }: OlderBars, mint: Mint): boolean =>
+  isMissing || (of.get(mint)?.cells.length ?? 0) > 0
+
+/** The charts of a market reader. */
+export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Service"], evm: EvmCandles["Service"]) => ({
+  chart: Effect.fnUntraced(function* (mint: Mint, request: ChartRequest) {
+    const state = tokens.read(mint)
+    if (state === null) {
+      yield* tokens.warm(mint)
+    }
+    if (tape.heardAtMs() === null) {
+      if (!tape.tape.has(mint)) {
+        yield* notTraded(mint, state)
+      }
+      return yield* new ChartNotReady({ retryAfterMs: null })
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    const older = yield* olderBars(tape, mint, chartWindow(request), request.denom === "sol", nowMs)
+    // A token that went from the tape to the store long ago has traded all the same.
+    if (!tape.tape.has(mint) && !isKnown(older, mint)) {
+      yield* notTraded(mint, state)
+    }
+    const chart = solanaChart({ tape, tokens, older }, mint, request, nowMs)
+    return older.isMissing && chart.data.bars.length === 0
+      ? yield* new ChartUnavailable({ detail: "The candles of that time cannot be read right now." })
+      : chart
+  }),
+  evmChart: Effect.fnUntraced(function* (token: EvmToken, interval: EvmInterval, request: ChartRequest) {
+    const plan = planEvmChart(token, interval, request, yield* Clock.currentTimeMillis)
+    const series = yield* evm.candles(plan.request)
+    return evmChart(plan, request, series, yield* Clock.currentTimeMillis)
+  })
+})

@@ -1,0 +1,47 @@
+/** Candles straight from trades, for what is not held as candles. */
+import { addToBar, BAR, beginBar } from "./bar.ts"
+import type { Visit } from "../columnar/BarLog.ts"
+import { orderKey, Print } from "../columnar/TradeRecord.ts"
+import { bucketStart } from "./resolutions.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+import type { StoredBars, StoredBarsRequest } from "../store/TradeStore.ts"
+
+const secondOf = ({ timeMs }: TapeTrade): number => Math.floor(timeMs / 1000)
+
+const fill = (cells: Float64Array, at: number, start: number, trades: ReadonlyArray<TapeTrade>): void => {
+  const print = new Print()
+  beginBar(cells, at, start)
+  for (const trade of trades) {
+    print.read(trade)
+    addToBar(cells, at, print)
+  }
+}
+
+/** The buckets that a request asks for, from any trades in any order. */
+export const barsOfTrades = (
+  trades: Iterable<TapeTrade>,
+  { before, from, limit, mint, resolution }: StoredBarsRequest
+): StoredBars => {
+  const wanted = Array.from(trades)
+    .filter((trade) => trade.mint === mint && trade.role !== "wallet" && secondOf(trade) < before)
+    .toSorted((a, b) => orderKey(a.slot, a.index) - orderKey(b.slot, b.index))
+  const buckets = Array.from(Map.groupBy(wanted, (trade) => bucketStart(resolution, secondOf(trade))))
+    .filter(([start]) => from === null || start >= from)
+    .toSorted(([a], [b]) => b - a)
+  const cells = new Float64Array(Math.min(limit, buckets.length) * BAR)
+  for (const [place, [start, each]] of buckets.slice(0, limit).entries()) {
+    fill(cells, place * BAR, start, each)
+  }
+  return { cells, isCut: buckets.length > limit }
+}
+
+/** Visits stored buckets from the newest to the oldest, as the candles in memory are visited. */
+export const walkStored =
+  ({ cells }: StoredBars) =>
+  (visit: Visit): void => {
+    for (let at = 0; at < cells.length; at += BAR) {
+      if (!visit(cells, at)) {
+        return
+      }
+    }
+  }

@@ -1,0 +1,226 @@
+import type { Print } from "./TradeRecord.ts"
+import { Records } from "./Records.ts"
+import { floorTo } from "../candles/resolutions.ts"
+import { LATE_SECONDS, windowSeconds, WINDOWS } from "../windows/windows.ts"
+
+const TOKEN = 0
+const TRADER = 1
+const KEY = 2
+const PRICE = 3
+const AMOUNT = 4
+const USD = 6
+const COST = 8
+const GAIN = 10
+const FLAGS = 12
+const NEXT = 13
+const CELLS = 14
+
+const BUY = 1
+const USD_KNOWN = 2
+const COST_KNOWN = 4
+const GAIN_KNOWN = 8
+const FOR_POOL = 16
+const FOR_WALLET = 32
+
+/** Every second that can hold a trade of the longest window, and the late ones before it. */
+const SPAN = Math.max(...windowSeconds) + LATE_SECONDS + 1
+
+/** Told of each trade that leaves a window, given by its place in `windowNames`. */
+export type Leave = (window: number, print: Print) => void
+
+const slotOf = (second: number): number => second - floorTo(second, SPAN)
+
+const flagsOf = (print: Print): number =>
+  (print.buy ? BUY : 0) |
+  (print.usdKnown ? USD_KNOWN : 0) |
+  (print.costKnown ? COST_KNOWN : 0) |
+  (print.gainKnown ? GAIN_KNOWN : 0) |
+  (print.forPool ? FOR_POOL : 0) |
+  (print.forWallet ? FOR_WALLET : 0)
+
+/**
+ * The trades of the longest window, second by second, so that each can be taken out of every sum when its time is over.
+ * Windows therefore are exact to the second. Trades may come late; a second keeps them in no particular order.
+ */
+export class Journal {
+  private readonly entries = new Records(CELLS)
+  private readonly headOf = new Uint32Array(SPAN)
+  /** The first second that each window still holds. */
+  private readonly edges = new Float64Array(WINDOWS)
+  private started = false
+  /** The second of the newest trade: past it there is nothing to let go. */
+  private newest = 0
+  private readonly leave: Leave
+  /** The trade that is leaving; filled again for every one. */
+  private readonly leaving: Print
+
+  constructor(leaving: Print, leave: Leave) {
+    this.leaving = leaving
+    this.leave = leave
+  }
+
+  /** The first second whose trades are all held; earlier ones have left, by age or for want of room. */
+  get heldFrom(): number {
+    return this.edges[WINDOWS - 1] ?? 0
+  }
+
+  /** Trades held. */
+  get size(): number {
+    return this.entries.used
+  }
+
+  /** Bytes in use. */
+  get usedBytes(): number {
+    return this.entries.used * CELLS * Float64Array.BYTES_PER_ELEMENT + this.headOf.byteLength
+  }
+
+  /** Moves every window to end with the second `now`; what is too old leaves. */
+  advance(now: number): void {
+    if (!this.started) {
+      this.edges.fill(now - LATE_SECONDS)
+      this.started = true
+    }
+    for (let window = 0; window < WINDOWS; window++) {
+      const edge = now - (windowSeconds[window] ?? 0) + 1
+      this.expire(window, edge)
+    }
+  }
+
+  /** Takes a trade. It leaves at once those windows that have already passed it. */
+  write(print: Print): void {
+    if (print.second >= this.heldFrom) {
+      this.store(print)
+    }
+    for (let window = 0; window < WINDOWS; window++) {
+      if (print.second < (this.edges[window] ?? 0)) {
+        this.leave(window, print)
+      }
+    }
+  }
+
+  /** Lets every trade of a token leave, whatever its time. Costs as much as looking at every trade held. */
+  removeToken(token: number): void {
+    for (let second = this.heldFrom; second <= this.newest; second++) {
+      const slot = slotOf(second)
+      const kept: Array<number> = []
+      for (let id = this.headOf[slot] ?? 0; id !== 0;) {
+        const next = this.read(id, second)
+        if (this.leaving.token === token) {
+          this.leaveAll(second)
+          this.entries.give(id)
+        } else {
+          kept.push(id)
+        }
+        id = next
+      }
+      this.relink(slot, kept)
+    }
+  }
+
+  private leaveAll(second: number): void {
+    for (let window = 0; window < WINDOWS; window++) {
+      if (second >= (this.edges[window] ?? 0)) {
+        this.leave(window, this.leaving)
+      }
+    }
+  }
+
+  private relink(slot: number, kept: ReadonlyArray<number>): void {
+    this.headOf[slot] = kept[0] ?? 0
+    for (const [at, id] of kept.entries()) {
+      this.entries.page(id)[this.entries.at(id) + NEXT] = kept[at + 1] ?? 0
+    }
+  }
+
+  private store(print: Print): void {
+    const id = this.entries.take()
+    const cells = this.entries.page(id)
+    const at = this.entries.at(id)
+    const second = slotOf(print.second)
+    this.newest = Math.max(this.newest, print.second)
+    cells[at + TOKEN] = print.token
+    cells[at + TRADER] = print.trader
+    cells[at + KEY] = print.key
+    cells[at + PRICE] = print.price
+    cells[at + AMOUNT] = print.amountHigh
+    cells[at + AMOUNT + 1] = print.amountLow
+    cells[at + USD] = print.usdHigh
+    cells[at + USD + 1] = print.usdLow
+    cells[at + COST] = print.costHigh
+    cells[at + COST + 1] = print.costLow
+    cells[at + GAIN] = print.gainHigh
+    cells[at + GAIN + 1] = print.gainLow
+    cells[at + FLAGS] = flagsOf(print)
+    cells[at + NEXT] = this.headOf[second] ?? 0
+    this.headOf[second] = id
+  }
+
+  /** Lets the oldest second that holds trades leave before its time. False when there is none. */
+  dropOldest(): boolean {
+    for (let second = this.heldFrom; second <= this.newest; second++) {
+      if (this.headOf[slotOf(second)] !== 0) {
+        this.dropUntil(second + 1)
+        return true
+      }
+    }
+    return false
+  }
+
+  private dropUntil(edge: number): void {
+    for (let window = 0; window < WINDOWS; window++) {
+      this.expire(window, edge)
+    }
+  }
+
+  private expire(window: number, edge: number): void {
+    const from = this.edges[window] ?? 0
+    const until = Math.min(edge, this.newest + 1)
+    for (let second = from; second < until; second++) {
+      this.leaveSecond(window, second)
+    }
+    this.edges[window] = Math.max(from, edge)
+  }
+
+  private leaveSecond(window: number, second: number): void {
+    const slot = slotOf(second)
+    const last = window === WINDOWS - 1
+    for (let id = this.headOf[slot] ?? 0; id !== 0;) {
+      const next = this.read(id, second)
+      this.leave(window, this.leaving)
+      if (last) {
+        this.entries.give(id)
+      }
+      id = next
+    }
+    if (last) {
+      this.headOf[slot] = 0
+    }
+  }
+
+  private read(id: number, second: number): number {
+    const cells = this.entries.page(id)
+    const at = this.entries.at(id)
+    const print = this.leaving
+    const flags = cells[at + FLAGS] ?? 0
+    print.second = second
+    print.token = cells[at + TOKEN] ?? 0
+    print.trader = cells[at + TRADER] ?? 0
+    print.key = cells[at + KEY] ?? 0
+    print.price = cells[at + PRICE] ?? 0
+    print.amountHigh = cells[at + AMOUNT] ?? 0
+    print.amountLow = cells[at + AMOUNT + 1] ?? 0
+    print.usdHigh = cells[at + USD] ?? 0
+    print.usdLow = cells[at + USD + 1] ?? 0
+    print.costHigh = cells[at + COST] ?? 0
+    print.costLow = cells[at + COST + 1] ?? 0
+    print.gainHigh = cells[at + GAIN] ?? 0
+    print.gainLow = cells[at + GAIN + 1] ?? 0
+    print.buy = (flags & BUY) !== 0
+    print.usdKnown = (flags & USD_KNOWN) !== 0
+    print.costKnown = (flags & COST_KNOWN) !== 0
+    print.gainKnown = (flags & GAIN_KNOWN) !== 0
+    print.forPool = (flags & FOR_POOL) !== 0
+    print.forWallet = (flags & FOR_WALLET) !== 0
+    return cells[at + NEXT] ?? 0
+  }
+}

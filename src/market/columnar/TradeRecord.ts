@@ -1,0 +1,71 @@
+import { highOf, lowOf } from "./wide.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+
+/** Trades of one slot are numbered below this, so that slot and index fit one exact number. */
+const MOST_IN_SLOT = 2 ** 22
+
+/** The place of a trade in the order of the chain: slot first, index within the slot second. */
+export const orderKey = (slot: number, index: number): number => slot * MOST_IN_SLOT + index
+
+/**
+ * One trade in plain numbers, as the structures of the tape read it. The tape fills the same object for every trade, so
+ * nothing may keep a reference to it. Pairs of `High` and `Low` are integers as `wide.ts` has them.
+ */
+export class Print {
+  token = 0
+  trader = 0
+  second = 0
+  key = 0
+  /** Whether it counts for prices, volumes and venues, and whether for the sums of its wallet. */
+  forPool = false
+  forWallet = false
+  buy = false
+  /** USD per whole token; NaN when unknown. */
+  price = Number.NaN
+  amountHigh = 0
+  amountLow = 0
+  /** Whether the USD volume is known; without it the two parts are zero. */
+  usdKnown = false
+  usdHigh = 0
+  usdLow = 0
+  /** Whether the lamports are known; without them the two parts are zero. */
+  lamportsKnown = false
+  lamportsHigh = 0
+  lamportsLow = 0
+  /** Whether this sale's cost in USD is known; always false for a buy. */
+  costKnown = false
+  costHigh = 0
+  costLow = 0
+  /** Whether this sale's result in lamports is known; the high part carries the sign. */
+  gainKnown = false
+  gainHigh = 0
+  gainLow = 0
+
+  /** Takes over a trade; token, trader, cost and gain are set by those who know them. */
+  read(trade: TapeTrade): void {
+    this.second = Math.floor(trade.timeMs / 1000)
+    this.key = orderKey(trade.slot, trade.index)
+    this.forPool = trade.role !== "wallet"
+    this.forWallet = trade.role !== "pool"
+    this.buy = trade.side === "buy"
+    this.price = trade.priceUsd ?? Number.NaN
+    this.amountHigh = highOf(trade.amount)
+    this.amountLow = lowOf(trade.amount, this.amountHigh)
+    this.readMoney(trade.volumeUsdNanos, trade.lamports)
+    this.costKnown = false
+    this.costHigh = 0
+    this.costLow = 0
+    this.gainKnown = false
+    this.gainHigh = 0
+    this.gainLow = 0
+  }
+
+  private readMoney(usd: bigint | null, lamports: bigint | null): void {
+    this.usdKnown = usd !== null
+    this.usdHigh = usd === null ? 0 : highOf(usd)
+    this.usdLow = usd === null ? 0 : lowOf(usd, this.usdHigh)
+    this.lamportsKnown = lamports !== null
+    this.lamportsHigh = lamports === null ? 0 : highOf(lamports)
+    this.lamportsLow = lamports === null ? 0 : lowOf(lamports, this.lamportsHigh)
+  }
+}

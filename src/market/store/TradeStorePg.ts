@@ -1,0 +1,181 @@
+/** Trades in Postgres. Every question to the database has a deadline. */
+import { Clock, Config, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Address } from "../../domain/Address.ts"
+import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import { bounded, type Broken } from "../../storage/deadline.ts"
+import { closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
+import { makeChainTable, type StoredChain } from "./chainTable.ts"
+import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
+import { restoreBlocks } from "./restoreBlocks.ts"
+import { makePartitions } from "./tradePartitions.ts"
+import { joinProgress } from "../tape/tradeProgress.ts"
+import {
+  type ChainIdentity,
+  type Restoring,
+  type StoredBarsRequest,
+  type StoredBatch,
+  TradeStore
+} from "./TradeStore.ts"
+import { makeTradeTable } from "./tradeTable.ts"
+import { LATE_SECONDS } from "../windows/windows.ts"
+
+/** On the path of a request. */
+const READ_DEADLINE = Duration.seconds(2)
+const WRITE_DEADLINE = Duration.seconds(20)
+/** A sandbox that nobody has written to for so long is one that has ended. */
+const ABANDONED_MS = 120_000
+/** The windows of a day and what is restored for them have to be there. */
+const LEAST_KEPT = Duration.days(2)
+const DAY_MS = 86_400_000
+const [, MINUTE = 60, HOUR = 3600] = levels
+
+const away = (cause: unknown) => new TradeStoreUnavailable({ cause })
+
+/** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days); hours and days are kept for good. */
+const settings = Config.all({
+  trades: Config.Duration("TRADES_KEPT").pipe(Config.withDefault(Duration.days(7))),
+  minutes: Config.Duration("MINUTE_BARS_KEPT").pipe(Config.withDefault(Duration.days(90)))
+}).pipe(
+  Config.map(({ minutes, trades }) => ({
+    trades: Duration.max(trades, LEAST_KEPT),
+    minutes: Duration.max(minutes, trades)
+  }))
+)
+
+/** The chain that is open, and what is known of it. */
+interface Open {
+  readonly id: number
+  stored: StoredChain | null
+}
+
+const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
+  batches
+    .flatMap(({ timeMs, trades }) => [timeMs, ...trades.map((trade) => trade.timeMs)])
+    .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY)
+
+/** What is stored of a chain once these blocks are. */
+const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
+  const progress = joinProgress(known?.progress ?? null, batches)
+  const second = Math.floor(firstMsOf(batches) / 1000)
+  return progress === null
+    ? null
+    : { progress, closed: known === null ? closedBefore(second) : reopened(known.closed, second) }
+}
+
+const quietly = <A, R>(effect: Effect.Effect<A, Broken, R>) =>
+  Effect.catch(effect, (cause) => Effect.logWarning("The trade store could not be tidied", cause))
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const kept = yield* settings
+  const scope = yield* Effect.scope
+  const trades = makeTradeTable(sql)
+  const bars = makeBarTable(sql)
+  const chains = makeChainTable(sql)
+  const partitions = makePartitions(sql)
+  const state: { open: Open | null } = { open: null }
+  const read = bounded(READ_DEADLINE, away)
+  const write = bounded(WRITE_DEADLINE, away)
+
+  const opened = Effect.suspend(() =>
+    state.open === null ? Effect.fail(away(new Error("no chain is open"))) : Effect.succeed(state.open)
+  )
+
+  const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
+    const open = yield* opened
+    const stored = advanced(open.stored, batches)
+    if (stored === null) {
+      return
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    const rows = batches.flatMap((batch) => batch.trades)
+    yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))
+    yield* write(
+      sql.withTransaction(
+        Effect.gen(function* () {
+          if (rows.length > 0) {
+            yield* trades.insertTrades(open.id, rows)
+          }
+          yield* trades.insertLaunches(open.id, batches)
+          yield* chains.save(open.id, stored, nowMs)
+        })
+      )
+    )
+    open.stored = stored
+  })
+
+  // The writer closes after every append, so there is never much to close.
+  const closeBars = Effect.gen(function* () {
+    const open = yield* opened
+    const { stored } = open
+    if (stored === null) {
+      return
+    }
+    const closed = closedAfter(stored.closed, Math.floor(stored.progress.timeMs / 1000) - LATE_SECONDS)
+    if (closed.minutes === stored.closed.minutes) {
+      return
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    yield* write(
+      sql.withTransaction(
+        Effect.andThen(bars.close(open.id, stored.closed, closed), chains.save(open.id, { ...stored, closed }, nowMs))
+      )
+    )
+    open.stored = { ...stored, closed }
+  })
+
+  /** Takes away sandboxes that have ended. */
+  const sweep = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs - ABANDONED_MS)
+    yield* Effect.forEach(gone, chains.remove, { discard: true })
+  })
+
+  const tidy = Effect.fnUntraced(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    yield* partitions.ensure([nowMs, nowMs + DAY_MS, nowMs + 2 * DAY_MS])
+    yield* partitions.dropBefore("trades", nowMs - Duration.toMillis(kept.trades))
+    yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
+    yield* sweep
+  })
+
+  yield* quietly(tidy()).pipe(Effect.repeat(Schedule.spaced("5 minutes")), Effect.forkScoped)
+
+  return TradeStore.of({
+    open: Effect.fn("TradeStore.open")(function* (chain: ChainIdentity) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const found = yield* write(chains.find(chain, nowMs))
+      state.open = found
+      yield* Effect.forkIn(quietly(sweep), scope)
+      return found?.stored?.progress ?? null
+    }),
+    append,
+    since: (restoring: Restoring) =>
+      Stream.unwrap(
+        Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, restoring, write))
+      ),
+    launchesBefore: Effect.fn("TradeStore.launchesBefore")(function* (second: number, most: number) {
+      const { id } = yield* opened
+      return yield* write(trades.launchesBefore(id, second * 1000, most))
+    }),
+    ofWallet: Effect.fn("TradeStore.ofWallet")(function* (wallet: Address, limit: number) {
+      const { id } = yield* opened
+      return yield* read(trades.ofWallet(id, wallet, limit))
+    }),
+    bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
+      const { id, stored } = yield* opened
+      const closed = stored?.closed ?? closedBefore(0)
+      return yield* read(bars.read(id, closed, request))
+    }),
+    closeBars,
+    keptSeconds: (resolution: Resolution) => {
+      const width = widthOf[resolution]
+      const duration = width < MINUTE ? kept.trades : width < HOUR ? kept.minutes : Duration.infinity
+      return Duration.toSeconds(duration)
+    }
+  })
+})
+
+/** Trades in the tables `trades`, `launches` and `bars`. */
+export const layer: Layer.Layer<TradeStore, Config.ConfigError, SqlClient.SqlClient> = Layer.effect(TradeStore, make)

@@ -1,0 +1,94 @@
+/** A trade store in memory. */
+import { Effect, Stream } from "effect"
+import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import { orderKey } from "../columnar/TradeRecord.ts"
+import { barsOfTrades } from "../candles/storedBars.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { joinProgress } from "../tape/tradeProgress.ts"
+import type { ChainIdentity, Restoring, StoredBatch, TradeProgress, TradeStore } from "./TradeStore.ts"
+
+/** One chain. */
+interface Shelf {
+  readonly chain: ChainIdentity
+  readonly blocks: Map<number, StoredBatch>
+  progress: TradeProgress | null
+}
+
+/** Of a block that comes again, what is not there yet. */
+const joined = (known: StoredBatch | undefined, batch: StoredBatch): StoredBatch => {
+  const have = new Set(known?.trades.map(({ index }) => index))
+  const trades = [...(known?.trades ?? []), ...batch.trades.filter(({ index }) => !have.has(index))]
+  return {
+    ...batch,
+    ...known,
+    trades: trades.toSorted((a, b) => a.index - b.index),
+    launches: known?.launches?.length ? known.launches : batch.launches,
+    afterGap: false
+  }
+}
+
+const blocksSince = ({ blocks }: Shelf, { after, most, second }: Restoring): ReadonlyArray<StoredBatch> => {
+  const sorted = Array.from(blocks.values())
+    .filter((batch) => batch.slot > after && Math.floor(batch.timeMs / 1000) >= second)
+    .filter(({ launches, trades }) => trades.length + (launches?.length ?? 0) > 0)
+    .toSorted((a, b) => a.slot - b.slot)
+  let room = most
+  const first = sorted.findLastIndex(({ trades }) => (room -= trades.length) <= 0)
+  return sorted.slice(Math.max(0, first))
+}
+
+const newestFirst = (a: TapeTrade, b: TapeTrade) => orderKey(b.slot, b.index) - orderKey(a.slot, a.index)
+
+/** The methods of a store that forgets everything with the process. */
+export const makeMemoryTrades = (): TradeStore["Service"] => {
+  const shelves = new Map<string, Shelf>()
+  const state: { open: Shelf | null } = { open: null }
+
+  const opened = Effect.suspend(() =>
+    state.open === null
+      ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("no chain is open") }))
+      : Effect.succeed(state.open)
+  )
+  const trades = (shelf: Shelf) => Array.from(shelf.blocks.values()).flatMap((batch) => batch.trades)
+
+  return {
+    open: (chain) =>
+      Effect.sync(() => {
+        for (const [genesis, shelf] of shelves) {
+          if (shelf.chain.isSandbox && genesis !== chain.genesis) {
+            shelves.delete(genesis)
+          }
+        }
+        state.open = shelves.get(chain.genesis) ?? { chain, blocks: new Map(), progress: null }
+        shelves.set(chain.genesis, state.open)
+        return state.open.progress
+      }),
+    append: (batches) =>
+      Effect.map(opened, (shelf) => {
+        for (const batch of batches) {
+          shelf.blocks.set(batch.slot, joined(shelf.blocks.get(batch.slot), batch))
+        }
+        shelf.progress = joinProgress(shelf.progress, batches)
+      }),
+    since: (restoring) =>
+      Stream.unwrap(Effect.map(opened, (shelf) => Stream.fromIterable(blocksSince(shelf, restoring)))),
+    launchesBefore: (second, most) =>
+      Effect.map(opened, ({ blocks }) =>
+        Array.from(blocks.values())
+          .filter(({ timeMs }) => timeMs < second * 1000)
+          .toSorted((a, b) => a.slot - b.slot)
+          .flatMap(({ launches, slot, timeMs }) => (launches ?? []).map((launch) => ({ slot, timeMs, launch })))
+          .slice(-most)
+      ),
+    ofWallet: (wallet, limit) =>
+      Effect.map(opened, (shelf) =>
+        trades(shelf)
+          .filter((trade) => trade.wallet === wallet && trade.role !== "pool")
+          .toSorted(newestFirst)
+          .slice(0, limit)
+      ),
+    bars: (request) => Effect.map(opened, (shelf) => barsOfTrades(trades(shelf), request)),
+    closeBars: Effect.asVoid(opened),
+    keptSeconds: () => Number.POSITIVE_INFINITY
+  }
+}

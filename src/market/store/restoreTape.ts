@@ -1,0 +1,61 @@
+/** Brings back what the tape held before the process ended, from the store. */
+import { Effect, Schedule, Stream } from "effect"
+import { floorTo } from "../candles/resolutions.ts"
+import type { StoredBatch, TradeProgress, TradeStore } from "./TradeStore.ts"
+import { LATE_SECONDS, windowSeconds } from "../windows/windows.ts"
+
+const HOUR = 3600
+
+/** The second from which on trades matter: those of the longest window and of the one before it. */
+export const restoredFrom = ({ timeMs }: TradeProgress): number =>
+  floorTo(Math.floor(timeMs / 1000) - 2 * Math.max(...windowSeconds) - LATE_SECONDS, HOUR)
+
+/** How many trades were brought back, and from which second on all of them. */
+export interface Restored {
+  readonly trades: number
+  readonly from: number
+}
+
+/**
+ * Gives every stored block to `take`, the oldest first: launches from before the trades come ahead of them. Other work has
+ * its turn between two blocks. Waits while the store is away, and goes on where it was.
+ */
+export const restoreTape = Effect.fnUntraced(function* (
+  store: TradeStore["Service"],
+  progress: TradeProgress,
+  most: { readonly trades: number; readonly launches: number },
+  take: (batch: StoredBatch) => void
+) {
+  const second = restoredFrom(progress)
+  const state = { second, after: 0, most: most.trades, first: Number.POSITIVE_INFINITY, trades: 0 }
+  const again = { schedule: Schedule.spaced("1 second") }
+  const away = Effect.tapError((cause: unknown) => Effect.logWarning("Stored trades cannot be read", cause))
+
+  for (const { launch, slot, timeMs } of yield* store
+    .launchesBefore(second, most.launches)
+    .pipe(away, Effect.retry(again))) {
+    take({ slot, timeMs, trades: [], launches: [launch], afterGap: false })
+  }
+  yield* Effect.suspend(() =>
+    store.since(state).pipe(
+      Stream.runForEach((batch) =>
+        Effect.suspend(() => {
+          take(batch)
+          const at = Math.floor(batch.timeMs / 1000)
+          state.first = Math.min(state.first, at)
+          state.second = at
+          state.after = batch.slot
+          state.trades += batch.trades.length
+          state.most = Math.max(0, most.trades - state.trades)
+          return Effect.yieldNow
+        })
+      )
+    )
+  ).pipe(away, Effect.retry(again))
+  // With fewer trades than were asked for, none was left out.
+  const restored: Restored = {
+    trades: state.trades,
+    from: state.trades < most.trades ? second : Math.max(second, state.first + 1)
+  }
+  return restored
+})

@@ -1,0 +1,193 @@
+/** The tables `trades` and `launches`, as queries. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Address } from "../../domain/Address.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+import type { StoredBatch, StoredLaunch } from "./TradeStore.ts"
+
+// Named here as they are read: to rename the columns of ten thousand rows takes longer than to find them.
+const COLUMNS = `
+  role, signature, slot, place as index, at, wallet, mint, is_buy as "isBuy", amount, decimals, lamports,
+  price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", pool, dex, launchpad
+`
+
+// What we wrote ourselves is an address: decoding each anew would cost more than all the rest.
+const StoredAddress = Schema.String.pipe(Schema.refine((text): text is Address => text.length > 0))
+const Units = Schema.BigIntFromString
+
+const Row = Schema.Struct({
+  role: Schema.Literals(["pool", "wallet", "both"]),
+  signature: Schema.String,
+  slot: Schema.Number,
+  index: Schema.Number,
+  at: Schema.Date,
+  wallet: StoredAddress,
+  mint: StoredAddress,
+  isBuy: Schema.Boolean,
+  amount: Units,
+  decimals: Schema.NullOr(Schema.Number),
+  lamports: Schema.NullOr(Units),
+  priceUsd: Schema.NullOr(Schema.Number),
+  volumeUsdNanos: Schema.NullOr(Units),
+  pool: Schema.NullOr(StoredAddress),
+  dex: Schema.NullOr(Schema.String),
+  launchpad: Schema.NullOr(Schema.String)
+})
+
+const LaunchRow = Schema.Struct({
+  slot: Schema.Number,
+  at: Schema.Date,
+  event: Schema.Literals(["created", "migrated"]),
+  mint: StoredAddress,
+  launchpad: Schema.String,
+  pool: Schema.NullOr(StoredAddress)
+})
+
+const decodeTrades = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeLaunches = Schema.decodeUnknownEffect(Schema.Array(LaunchRow))
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ at: Schema.Date, trades: Schema.Number })))
+
+const tradeOf = ({ at, isBuy, ...row }: typeof Row.Type): TapeTrade => ({
+  ...row,
+  timeMs: at.getTime(),
+  side: isBuy ? "buy" : "sell"
+})
+
+const launchOf = ({ at, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
+  slot,
+  timeMs: at.getTime(),
+  launch
+})
+
+/** The codec of every one of these types is known, so there is nothing to fail. */
+const list = (oid: number, values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, oid))
+
+const texts = (values: ReadonlyArray<string | null>) => list(PgTypes.OID.text, values)
+const integers = (values: ReadonlyArray<number | null>) => list(PgTypes.OID.int4, values)
+const times = (values: ReadonlyArray<number>) => list(PgTypes.OID.timestamptz, values)
+const units = (values: ReadonlyArray<bigint | null>) =>
+  list(
+    PgTypes.OID.numeric,
+    values.map((value) => value?.toString() ?? null)
+  )
+
+/** The queries. */
+export const makeTradeTable = (sql: SqlClient.SqlClient) => {
+  const shown = sql.literal(COLUMNS)
+
+  const insertTrades = (chain: number, trades: ReadonlyArray<TapeTrade>) => sql`
+    insert into trades (
+      mint, chain, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
+      volume_usd_nanos, pool, dex, launchpad
+    )
+    select
+      mint, ${chain}::int, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
+      volume_usd_nanos, pool, dex, launchpad
+    from unnest(
+      ${texts(trades.map(({ mint }) => mint))},
+      ${integers(trades.map(({ slot }) => slot))},
+      ${integers(trades.map(({ index }) => index))},
+      ${times(trades.map(({ timeMs }) => timeMs))},
+      ${texts(trades.map(({ role }) => role))},
+      ${texts(trades.map(({ signature }) => signature))},
+      ${texts(trades.map(({ wallet }) => wallet))},
+      ${list(
+        PgTypes.OID.bool,
+        trades.map(({ side }) => side === "buy")
+      )},
+      ${units(trades.map(({ amount }) => amount))},
+      ${integers(trades.map(({ decimals }) => decimals))},
+      ${units(trades.map(({ lamports }) => lamports))},
+      ${list(
+        PgTypes.OID.float8,
+        trades.map(({ priceUsd }) => priceUsd)
+      )},
+      ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
+      ${texts(trades.map(({ pool }) => pool))},
+      ${texts(trades.map(({ dex }) => dex))},
+      ${texts(trades.map(({ launchpad }) => launchpad))}
+    ) as given (
+      mint, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
+      pool, dex, launchpad
+    )
+    on conflict do nothing
+  `
+
+  const insertLaunches = (chain: number, batches: ReadonlyArray<StoredBatch>) => {
+    const all = batches.flatMap(({ launches, slot, timeMs }) =>
+      (launches ?? []).map((launch, place) => ({ slot, timeMs, place, launch }))
+    )
+    return all.length === 0
+      ? Effect.void
+      : sql`
+          insert into launches (chain, slot, place, at, event, mint, launchpad, pool)
+          select ${chain}::int, slot, place, at, event, mint, launchpad, pool
+          from unnest(
+            ${integers(all.map(({ slot }) => slot))},
+            ${integers(all.map(({ place }) => place))},
+            ${times(all.map(({ timeMs }) => timeMs))},
+            ${texts(all.map(({ launch }) => launch.event))},
+            ${texts(all.map(({ launch }) => launch.mint))},
+            ${texts(all.map(({ launch }) => launch.launchpad))},
+            ${texts(all.map(({ launch }) => launch.pool))}
+          ) as given (slot, place, at, event, mint, launchpad, pool)
+          on conflict do nothing
+        `
+  }
+
+  return {
+    insertTrades,
+    insertLaunches,
+
+    /** Trades of blocks in `[fromMs, toMs)`, in the order of the chain. */
+    between: (chain: number, fromMs: number, toMs: number) =>
+      sql`
+        select ${shown} from trades
+        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
+        order by slot, place
+      `.withoutTransform.pipe(
+        Effect.flatMap((rows) => decodeTrades(rows)),
+        Effect.map((rows) => rows.map(tradeOf))
+      ),
+
+    launchesBetween: (chain: number, fromMs: number, toMs: number) =>
+      sql`
+        select slot, at, event, mint, launchpad, pool from launches
+        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
+        order by slot, place
+      `.pipe(
+        Effect.flatMap((rows) => decodeLaunches(rows)),
+        Effect.map((rows) => rows.map(launchOf))
+      ),
+
+    /** The newest launches from before a time, oldest first. */
+    launchesBefore: (chain: number, toMs: number, most: number) =>
+      sql`
+        select slot, at, event, mint, launchpad, pool from launches
+        where chain = ${chain} and at < ${PgTypes.timestamptz(toMs)}
+        order by slot desc, place desc limit ${most}
+      `.pipe(
+        Effect.flatMap((rows) => decodeLaunches(rows)),
+        Effect.map((rows) => rows.map(launchOf).toReversed())
+      ),
+
+    /** How many trades each minute since a time holds, the newest minute first. */
+    perMinute: (chain: number, fromMs: number) =>
+      sql`
+        select date_bin('1 minute', at, 'epoch') as at, count(*)::float8 as trades from trades
+        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)}
+        group by 1 order by 1 desc
+      `.pipe(Effect.flatMap((rows) => decodeCounts(rows))),
+
+    ofWallet: (chain: number, wallet: Address, limit: number) =>
+      sql`
+        select ${shown} from trades
+        where wallet = ${wallet} and chain = ${chain} and role <> 'pool'
+        order by slot desc, place desc limit ${limit}
+      `.withoutTransform.pipe(
+        Effect.flatMap((rows) => decodeTrades(rows)),
+        Effect.map((rows) => rows.map(tradeOf))
+      )
+  }
+}

@@ -1,0 +1,297 @@
+import type { Address, Mint } from "../../domain/Address.ts"
+import { Addresses } from "../columnar/Addresses.ts"
+import { Candles } from "../candles/Candles.ts"
+import type { BarPage, BarWindow } from "../candles/foldBars.ts"
+import { IdleList } from "../columnar/IdleList.ts"
+import { isAcceptable } from "../views/isAcceptable.ts"
+import { Journal } from "../columnar/ExpiryLog.ts"
+import type { LaunchEvent } from "./MarketActivity.ts"
+import { Markets } from "../windows/Markets.ts"
+import { Print } from "../columnar/TradeRecord.ts"
+import type { Resolution } from "../candles/resolutions.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
+import type { StoredBars } from "../store/TradeStore.ts"
+import { type NoPage, type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
+import { Traders } from "../windows/Traders.ts"
+import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
+
+/** How much the tape keeps; each bound is reached by forgetting what was idle for longest. */
+export interface TapeLimits {
+  readonly tokens: number
+  /** Closed bars of each stored width. */
+  readonly bars: number
+  /** Trades of the last day that can still leave a window. When they do not fit, the windows begin later. */
+  readonly trades: number
+  /** Wallets, each counted once for every token it trades. */
+  readonly traders: number
+}
+
+/** What became of a batch. */
+export interface Applied {
+  readonly applied: number
+  /** Too far behind newer ones to be put in their place: a correction must bring them. */
+  readonly late: number
+  /** Not what a trade can be: amounts past u64, prices that are none, times in the future. */
+  readonly malformed: number
+}
+
+/**
+ * Everything that trades make, in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
+ * trades in one synchronous step; readers read between steps. Memory is bounded by the limits it is made with.
+ */
+export class Tape {
+  /** The activity of all markets. */
+  readonly markets = new Markets()
+  /** The sums of wallets, and their rankings. */
+  readonly traders: Traders
+  private readonly views: TraderViews
+  /** Candles in USD of every token. */
+  private readonly candles: Candles
+  private readonly windows = new TokenWindows()
+  private readonly journal: Journal
+  private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
+  /** A token is known by the number of its mint. */
+  private readonly mints: Addresses
+  private readonly mintOf: Array<Mint | undefined> = []
+  private readonly print = new Print()
+  private readonly limits: TapeLimits
+  private second = 0
+  /** Whether tokens had to make room for others. */
+  private hasForgotten = false
+
+  /** `origin` tells the cursors of this tape from those of every other. */
+  constructor(limits: TapeLimits, origin: string) {
+    this.limits = limits
+    this.mints = new Addresses(limits.tokens)
+    this.candles = new Candles(limits)
+    this.traders = new Traders(limits.traders, {
+      beforeChange: (token, trader) => this.views.beforeChange(token, trader),
+      counted: (token, window, change) => this.windows.countTrader(token, window, change)
+    })
+    this.views = new TraderViews(this.traders, origin)
+    this.journal = new Journal(new Print(), (window, print) => this.leave(window, print))
+  }
+
+  /** Applies trades in the order given, best that of the chain. `nowMs` is the time by our clock. */
+  apply(trades: ReadonlyArray<TapeTrade>, nowMs: number): Applied {
+    const counts = { applied: 0, late: 0, malformed: 0 }
+    for (const trade of trades) {
+      counts[this.applyOne(trade, nowMs)]++
+    }
+    return counts
+  }
+
+  /** Moves every window to end at a time; never back. */
+  advance(nowMs: number): void {
+    const second = Math.floor(nowMs / 1000)
+    if (second > this.second) {
+      this.second = second
+      this.journal.advance(second)
+      this.markets.advance(second)
+    }
+  }
+
+  /**
+   * Puts all trades of a token in the place of what was known of it, oldest first, however old they are. Rankings that
+   * callers are paging through end. The activity of markets, which is not kept by trade, stays as it was.
+   */
+  correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
+    const token = this.mints.find(mint)
+    if (token !== 0) {
+      this.journal.removeToken(token)
+      this.forget(token)
+    }
+    for (const trade of trades.filter((each) => each.mint === mint && isAcceptable(each, nowMs))) {
+      this.print.read(trade)
+      this.advance(trade.timeMs)
+      this.place(trade)
+      this.enter()
+    }
+  }
+
+  /** Counts a token that a launchpad created or that migrated. */
+  addLaunch(event: LaunchEvent, launchpad: string | null, timeMs: number): void {
+    this.advance(timeMs)
+    this.markets.addLaunch(event, launchpad, Math.floor(timeMs / 1000))
+  }
+
+  /** Bars of a token, from older ones too where they are given; null when nobody knows it. */
+  bars(mint: Mint, window: BarWindow, older?: StoredBars): BarPage | null {
+    const token = this.mints.find(mint)
+    return token === 0 && older === undefined ? null : this.candles.read(token, window, older)
+  }
+
+  /** The second from which on the tape still holds the bars of a token for a resolution; minus infinity for all ever taken. */
+  heldSince(mint: Mint, resolution: Resolution): number {
+    const token = this.mints.find(mint)
+    if (token === 0) {
+      return this.hasForgotten ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+    }
+    const first = this.hasForgotten ? (this.windows.seen(token)?.first ?? 0) : Number.NEGATIVE_INFINITY
+    return this.candles.trimmedTo(token, resolution) ?? first
+  }
+
+  /** Whether the tape knows the token. */
+  has(mint: Mint): boolean {
+    return this.mints.find(mint) !== 0
+  }
+
+  /** Seconds of the first and the newest trade of a token; null when the tape does not know it. */
+  seen(mint: Mint): { readonly first: number; readonly last: number } | null {
+    const token = this.mints.find(mint)
+    return token === 0 ? null : this.windows.seen(token)
+  }
+
+  /** Visits the numbers of all tokens that traded in a window; valid until the next trade. */
+  scan(name: WindowName, visit: (token: number, glance: TokenGlance) => void): void {
+    this.windows.scan(windowIndex[name], visit)
+  }
+
+  /** The mint of a token that was visited. */
+  mintOfToken(token: number): Mint {
+    return this.mintOf[token] ?? this.mints.text(0)
+  }
+
+  /** One rolling window of a token; null when the tape does not know it. */
+  window(mint: Mint, name: WindowName): TokenWindow | null {
+    const token = this.mints.find(mint)
+    return token === 0 ? null : this.windows.read(token, windowIndex[name])
+  }
+
+  /** The last known price of a token in USD and the order key of its trade; null when there was none. */
+  lastPrice(mint: Mint): { readonly price: number; readonly key: number } | null {
+    const token = this.mints.find(mint)
+    return token === 0 ? null : this.windows.last(token)
+  }
+
+  /** A page of a token's wallets by observed volume; empty when the tape does not know the token. */
+  topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | NoPage {
+    return this.views.page({ ...request, token: this.mints.find(request.mint) })
+  }
+
+  /** The first second whose trades are all still in the windows, by age or for want of room. */
+  get heldFrom(): number {
+    return this.journal.heldFrom
+  }
+
+  /** The second that every window ends with; 0 before the first trade. */
+  get now(): number {
+    return this.second
+  }
+
+  /** Tokens known. */
+  get tokens(): number {
+    return this.mints.size
+  }
+
+  /** Bytes in use by candles, by the trades of the day and by the sums of wallets. Names and markets are not counted. */
+  get usedBytes() {
+    return {
+      candles: this.candles.usedBytes,
+      journal: this.journal.usedBytes,
+      traders: this.traders.usedBytes,
+      windows: this.windows.records.usedBytes
+    }
+  }
+
+  private applyOne(trade: TapeTrade, nowMs: number): keyof Applied {
+    if (!isAcceptable(trade, nowMs)) {
+      return "malformed"
+    }
+    const { print } = this
+    print.read(trade)
+    if (print.second > this.second) {
+      this.advance(trade.timeMs)
+    } else if (print.second < this.second - LATE_SECONDS || print.second < this.journal.heldFrom) {
+      return "late"
+    }
+    this.place(trade)
+    if (print.second < this.journal.heldFrom) {
+      return "late"
+    }
+    this.enter()
+    if (print.forPool) {
+      this.markets.add(print, trade)
+    }
+    return "applied"
+  }
+
+  /** Finds token and wallet, and room for the trade; older trades may have to go. */
+  private place(trade: TapeTrade): void {
+    const { print } = this
+    const token = this.mints.find(trade.mint)
+    print.token = token === 0 ? this.begin(trade.mint, print.second) : token
+    print.trader = print.forWallet ? this.traderOf(print.token, trade.wallet) : 0
+    while (this.journal.size >= this.limits.trades && this.journal.dropOldest()) {
+      // Every round lets one more second go.
+    }
+  }
+
+  private enter(): void {
+    const { print } = this
+    if (print.forPool) {
+      this.candles.add(print)
+      this.windows.enter(print)
+    }
+    if (print.forWallet) {
+      this.traders.enter(print)
+    }
+    if (this.windows.hold(print.token, 1) === 1) {
+      this.idle.remove(print.token)
+    }
+    this.journal.write(print)
+  }
+
+  private leave(window: number, print: Print): void {
+    if (print.forPool) {
+      this.windows.leave(window, print)
+    }
+    if (print.forWallet) {
+      this.traders.leave(window, print)
+    }
+    if (window === WINDOWS - 1 && this.windows.hold(print.token, -1) === 0) {
+      this.idle.add(print.token)
+    }
+  }
+
+  private traderOf(token: number, address: Address): number {
+    const wallet = this.traders.wallet(address)
+    const known = this.traders.find(token, wallet)
+    if (known !== 0) {
+      return known
+    }
+    while (!this.traders.makeRoom() && this.journal.dropOldest()) {
+      // A wallet can be forgotten once it has left every window.
+    }
+    return this.traders.begin(token, wallet)
+  }
+
+  private begin(mint: Mint, second: number): number {
+    while (this.mints.size >= this.limits.tokens) {
+      if (this.idle.longest !== 0) {
+        this.hasForgotten = true
+        this.forget(this.idle.longest)
+      } else if (!this.journal.dropOldest()) {
+        break
+      }
+    }
+    const token = this.mints.hold(mint)
+    this.windows.begin(token, second)
+    this.mintOf[token] = mint
+    this.idle.add(token)
+    return token
+  }
+
+  private forget(token: number): void {
+    this.idle.remove(token)
+    this.views.drop(token)
+    this.candles.clear(token)
+    this.traders.clear(token)
+    const mint = this.mintOf[token]
+    if (mint !== undefined) {
+      this.mints.drop(mint)
+      this.mintOf[token] = undefined
+    }
+  }
+}

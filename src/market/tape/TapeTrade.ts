@@ -1,0 +1,37 @@
+import type { Address, Mint } from "../../domain/Address.ts"
+
+/**
+ * What a trade counts for. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: what a whole route gave
+ * and took, for the sums of its wallet. `both`: a route of one pool whose two tellings are the same.
+ */
+export type Role = "pool" | "wallet" | "both"
+
+/** One executed swap as the market structures take it, priced where a price was known. */
+export interface TapeTrade {
+  readonly role: Role
+  readonly signature: string
+  readonly slot: number
+  /** Place among the trades of its slot; with the slot it orders trades. */
+  readonly index: number
+  /** Block time, in milliseconds since the Unix epoch. */
+  readonly timeMs: number
+  /** The owner of the position, never a router. */
+  readonly wallet: Address
+  readonly mint: Mint
+  readonly side: "buy" | "sell"
+  /** Units of the mint that changed hands; at most u64. */
+  readonly amount: bigint
+  /** Null when unknown. */
+  readonly decimals: number | null
+  /** The other side in lamports; null where it was not SOL. */
+  readonly lamports: bigint | null
+  /** USD per whole token; null when unknown. For charts only: no sum is made from it. */
+  readonly priceUsd: number | null
+  /** Nano-dollars that changed hands, below 2^64; null when unknown. */
+  readonly volumeUsdNanos: bigint | null
+  readonly pool: Address | null
+  /** The venue's label; null when unknown. */
+  readonly dex: string | null
+  /** Key of the launchpad whose curve traded; null elsewhere. */
+  readonly launchpad: string | null
+}

@@ -1,0 +1,215 @@
+import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
+import type { Mint } from "../../domain/Address.ts"
+import { type Coverage, type CoverageReason, incomplete } from "../../domain/Scalar.ts"
+import { PriceBook } from "../../tokens/PriceBook.ts"
+import { Continuity } from "./Continuity.ts"
+import { driveTape, type TapeControls } from "./driveTape.ts"
+import { Launches } from "./Launches.ts"
+import { recordSettings } from "../store/recordTrades.ts"
+import type { Resolution } from "../candles/resolutions.ts"
+import { type Applied, Tape, type TapeLimits } from "./MarketState.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
+import { type StoredBatch, TradeStore } from "../store/TradeStore.ts"
+
+/** The tape is out of date once no block has been heard of for this long, in milliseconds, or once blocks are that old. */
+export const STALE_AFTER_MS = 30_000
+
+/** Why a tape does not tell of now: nothing was read, blocks have ceased to come, or those that come are of long ago. */
+export const lackingNow = (
+  { heardAtMs, tape }: Pick<TradeTape["Service"], "heardAtMs" | "tape">,
+  nowMs: number
+): CoverageReason | null => {
+  const atMs = heardAtMs()
+  if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
+    return atMs === null ? "not_captured" : "source_stale"
+  }
+  return nowMs - tape.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
+}
+
+/** What one block did, with its trades priced. */
+export interface PricedBatch extends TradeBatch {
+  /** In the order of the chain: by slot, then by index. */
+  readonly trades: ReadonlyArray<TapeTrade>
+}
+
+/** What may be asked of the tape. Everything is read synchronously, and nothing is written meanwhile. */
+export type TapeReading = Pick<
+  Tape,
+  | "bars"
+  | "has"
+  | "heldFrom"
+  | "lastPrice"
+  | "markets"
+  | "mintOfToken"
+  | "now"
+  | "scan"
+  | "seen"
+  | "tokens"
+  | "topTraders"
+  | "window"
+>
+
+/** Everything that trades make, in memory. One writer; everyone reads synchronously. */
+export class TradeTape extends Context.Service<
+  TradeTape,
+  {
+    readonly tape: TapeReading
+    readonly launches: Pick<Launches, "of" | "all">
+    /** Whether the feed tells of launches at all. */
+    readonly tellsLaunches: () => boolean
+    /** Decimals of a token, as the last of its trades that told them; null when none did. */
+    readonly decimalsOf: (mint: Mint) => number | null
+    /** When a block was last heard of, by our clock; null before the first. */
+    readonly heardAtMs: () => number | null
+    /** The first second from which on every block is on the tape; infinite before the first block. */
+    readonly since: () => number
+    /** Whether every block since this second is on the tape, and why not: for what is kept longer than the windows. */
+    readonly readFrom: (second: number) => Coverage
+    /** The first second from which on every block was read, by this process or those before it; infinite at first. */
+    readonly recordedSince: () => number
+    /** Whether every block since this second was read, by this process or those before it, and why not. */
+    readonly recordedFrom: (second: number) => Coverage
+    /** Whether everything from this second until now was seen and is still held, and why not: for the windows. */
+    readonly coverageFrom: (second: number, nowMs: number) => Coverage
+    /** The second from which on the tape itself has the bars of a token; minus infinity when it has all there are. */
+    readonly heldSince: (mint: Mint, resolution: Resolution) => number
+    /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
+    readonly firstRead: () => number
+    /** Candles of before what the tape holds; null where nothing is stored. */
+    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds"> | null
+    /** Takes the trades of the next block. For one writer at a time. */
+    apply(batch: PricedBatch): Effect.Effect<Applied>
+    /** Every batch from the moment of subscription, once it is on the tape. Who is more than 1,024 behind loses the oldest. */
+    readonly applied: Stream.Stream<PricedBatch>
+  }
+>()("fathom/market/tape/TradeTape") {
+  /** A tape that is written by whoever calls `apply`. */
+  static readonly layerManual = (limits: TapeLimits = defaultLimits): Layer.Layer<TradeTape> =>
+    Layer.effect(
+      TradeTape,
+      Effect.map(
+        Effect.suspend(() => makeTape(limits)),
+        ({ service }) => service
+      )
+    )
+
+  /**
+   * A tape that begins with what is stored, follows the feed and has it stored. Settings: `TAPE_TOKENS` (60,000), `TAPE_BARS` (2,000,000 of each stored width),
+   * `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000) bound what it keeps.
+   */
+  static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
+    TradeTape,
+    Effect.gen(function* () {
+      const bounds = yield* limits
+      const { controls, service } = yield* makeTape(bounds)
+      const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
+      yield* driveTape(parts, bounds, yield* recordSettings).pipe(
+        Effect.tapDefect((defect) => Effect.logError("The tape stopped: a block could not be applied", defect)),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      return service
+    })
+  )
+}
+
+const defaultLimits: TapeLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
+
+const limits = Config.all({
+  tokens: Config.Int("TAPE_TOKENS").pipe(Config.withDefault(defaultLimits.tokens)),
+  bars: Config.Int("TAPE_BARS").pipe(Config.withDefault(defaultLimits.bars)),
+  trades: Config.Int("TAPE_TRADES").pipe(Config.withDefault(defaultLimits.trades)),
+  traders: Config.Int("TAPE_WALLETS").pipe(Config.withDefault(defaultLimits.traders))
+})
+
+/** How many batches who follows the tape may be behind before the oldest are lost. */
+export const BEHIND = 1024
+
+const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
+  const tape = new Tape(bounds, crypto.randomUUID())
+  const launches = new Launches(bounds.tokens)
+  const continuity = new Continuity()
+  const decimals = rememberDecimals(tape)
+  const published = yield* PubSub.sliding<PricedBatch>(BEHIND)
+  const tells = { launches: false }
+  const heard: { atMs: number | null } = { atMs: null }
+
+  // Of what was read before this process, the tape holds less than is stored.
+  const held: { from: number; store: TradeStore["Service"] | null } = { from: Number.NEGATIVE_INFINITY, store: null }
+
+  const replay = (batch: StoredBatch, nowMs: number): Applied => {
+    const applied = tape.apply(batch.trades, nowMs)
+    for (const launch of batch.launches ?? []) {
+      launches.add(launch, batch.timeMs)
+      tape.addLaunch(launch.event, launch.launchpad, batch.timeMs)
+    }
+    tape.advance(batch.timeMs)
+    decimals.note(batch.trades)
+    return applied
+  }
+
+  const readFrom = (second: number, from: number): Coverage =>
+    second < from && second >= continuity.since ? incomplete("limit_clipped") : continuity.coverageFrom(second)
+
+  const service: TradeTape["Service"] = TradeTape.of({
+    tape,
+    launches,
+    tellsLaunches: () => tells.launches,
+    decimalsOf: decimals.of,
+    heardAtMs: () => heard.atMs,
+    since: () => Math.max(continuity.since, held.from),
+    readFrom: (second) => readFrom(second, held.from),
+    recordedSince: () => continuity.since,
+    recordedFrom: (second) => continuity.coverageFrom(second),
+    heldSince: (mint, resolution) => Math.max(tape.heldSince(mint, resolution), held.from),
+    firstRead: () => continuity.firstRead,
+    stored: () => held.store,
+    coverageFrom: (second, nowMs) => {
+      const lacking = lackingNow(service, nowMs)
+      return lacking === null ? readFrom(second, Math.max(tape.heldFrom, held.from)) : incomplete(lacking)
+    },
+    apply: Effect.fnUntraced(function* (batch: PricedBatch) {
+      const nowMs = yield* Clock.currentTimeMillis
+      continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
+      const applied = replay(batch, nowMs)
+      tells.launches = batch.launches !== null
+      heard.atMs = nowMs
+      yield* PubSub.publish(published, batch)
+      return applied
+    }),
+    applied: Stream.fromPubSub(published)
+  })
+
+  const controls: TapeControls = {
+    apply: service.apply,
+    replay,
+    keep: (store) => {
+      held.store = store
+    },
+    resume: (progress, from) => {
+      continuity.restore(progress)
+      held.from = from
+      tape.advance(progress.timeMs)
+      heard.atMs = progress.timeMs
+    }
+  }
+  return { service, controls }
+})
+
+/** Decimals of the tokens on the tape. Those that left it are forgotten now and then. */
+const rememberDecimals = (tape: TapeReading) => {
+  const known = new Map<Mint, number>()
+  const note = (trades: ReadonlyArray<TapeTrade>): void => {
+    for (const trade of trades) {
+      if (trade.decimals !== null) {
+        known.set(trade.mint, trade.decimals)
+      }
+    }
+    if (known.size > 2 * tape.tokens + BEHIND) {
+      Array.from(known.keys())
+        .filter((mint) => !tape.has(mint))
+        .forEach((mint) => known.delete(mint))
+    }
+  }
+  return { note, of: (mint: Mint) => known.get(mint) ?? null }
+}

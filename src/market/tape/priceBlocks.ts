@@ -1,0 +1,41 @@
+/** Prices the trades of blocks, one block after the other. */
+import { Clock, Effect } from "effect"
+import { SOL } from "../../domain/Address.ts"
+import { visitInParts } from "../../solana/blocks/PackedTransactions.ts"
+import type { PriceBook } from "../../tokens/PriceBook.ts"
+import type { DecodedTrades } from "../../trades/decode.ts"
+import { SolPrice } from "./SolPrice.ts"
+import { tapeTradesOf } from "./tapeTrades.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+import type { TradeBatch } from "./TradeFeed.ts"
+import type { PricedBatch } from "./TradeTape.ts"
+
+/** What prices blocks. It remembers what SOL traded for, so blocks come in the order of the chain. */
+export interface BlockPricing {
+  /** Lets others have their turn meanwhile. For one block at a time. */
+  readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch>
+  /** Takes note of a trade that was priced before. */
+  readonly recall: (trade: TapeTrade) => void
+}
+
+/** Pricing that knows of no trade yet. */
+export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => {
+  const sol = new SolPrice()
+  return {
+    price: Effect.fnUntraced(function* (batch) {
+      const decoded: Array<DecodedTrades> = []
+      yield* visitInParts(batch.transactions, ({ legs, nets, unresolved }) => {
+        legs.forEach((leg) => sol.observe(leg, batch.timeMs))
+        decoded.push({ legs, nets, unresolved })
+      })
+      const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
+      const each = isStale ? null : (of(SOL)?.usd ?? null)
+      const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
+      const moment = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
+      const trades: Array<TapeTrade> = []
+      yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, moment)))
+      return { ...batch, trades }
+    }),
+    recall: (trade) => sol.recall(trade)
+  }
+}

@@ -1,0 +1,137 @@
+/** Decoded trades as the tape takes them: priced where a price is known, each exchange once for pools and once for wallets. */
+import { meteoraDbc } from "../../programs/meteora/dbc.ts"
+import { pumpCurve } from "../../programs/pump/curve.ts"
+import { SOL } from "../../domain/Address.ts"
+import { quotient } from "../../domain/decimal.ts"
+import type { Rational } from "../../domain/rational.ts"
+import type { Leg, NetTrade, Quantity, Trade } from "../../domain/market/Trade.ts"
+import type { DecodedTrades } from "../../trades/decode.ts"
+import { METEORA_DBC, PUMP_FUN } from "../../trades/launches.ts"
+import { quotePrice } from "../../trades/price.ts"
+import { isDollar, isMoney } from "../../trades/sides.ts"
+import type { Role, TapeTrade } from "./TapeTrade.ts"
+
+/** Places of one transaction: the first half for pool swaps, the next quarter for what wallets got, the last for what they gave. */
+export const PLACES = 256
+const NANOS_PER_MICRO = 1000n
+
+/** Launchpads by the venue label of their curves. */
+export const launchpadOf: ReadonlyMap<string, string> = new Map([
+  [pumpCurve.dex, PUMP_FUN],
+  [meteoraDbc.dex, METEORA_DBC]
+])
+
+/** A block's time, and what a lamport was worth then, in micro-dollars. */
+export interface Moment {
+  readonly timeMs: number
+  readonly microPerLamport: Rational | null
+}
+
+/** Micro-dollars that so much of a mint is worth, as a fraction; null where neither SOL nor a dollar. */
+const worth = ({ quote }: Trade, microPerLamport: Rational | null): Rational | null => {
+  if (isDollar(quote.mint)) {
+    return { numerator: quote.amount, denominator: 1n }
+  }
+  return quote.mint === SOL && microPerLamport !== null
+    ? { numerator: quote.amount * microPerLamport.numerator, denominator: microPerLamport.denominator }
+    : null
+}
+
+const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null => {
+  const price = quotePrice(trade)
+  if (price === null) {
+    return null
+  }
+  if (isDollar(trade.quote.mint)) {
+    return quotient(price.numerator, price.denominator)
+  }
+  // Dollars for a SOL are a thousand times the micro-dollars for a lamport.
+  return trade.quote.mint === SOL && microPerLamport !== null && microPerLamport.numerator > 0n
+    ? quotient(price.numerator * microPerLamport.numerator * 1000n, price.denominator * microPerLamport.denominator)
+    : null
+}
+
+const tapeTrade = (
+  trade: Leg | NetTrade,
+  { microPerLamport, timeMs }: Moment,
+  role: Role,
+  place: number
+): TapeTrade => {
+  const value = worth(trade, microPerLamport)
+  return {
+    role,
+    signature: trade.signature,
+    slot: trade.slot,
+    index: (trade.indexInBlock ?? 0) * PLACES + place,
+    timeMs,
+    wallet: trade.wallet,
+    mint: trade.token.mint,
+    side: trade.side,
+    amount: trade.token.amount,
+    decimals: trade.token.decimals,
+    lamports: trade.quote.mint === SOL ? trade.quote.amount : null,
+    priceUsd: priceUsd(trade, microPerLamport),
+    volumeUsdNanos: value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator,
+    pool: trade.pool,
+    dex: trade.dex,
+    launchpad: trade.dex === null ? null : (launchpadOf.get(trade.dex) ?? null)
+  }
+}
+
+/** The leg that says the same as the net trade, to the unit; undefined when there is none. */
+const sameLeg = (net: NetTrade, legs: ReadonlyArray<Leg>): Leg | undefined => {
+  const [only, ...others] = net.legs
+  const leg = legs.find(({ index }) => index === only)
+  return others.length === 0 &&
+    leg?.wallet === net.wallet &&
+    leg.side === net.side &&
+    leg.token.mint === net.token.mint &&
+    leg.token.amount === net.token.amount &&
+    leg.quote.mint === net.quote.mint &&
+    leg.quote.amount === net.quote.amount
+    ? leg
+    : undefined
+}
+
+/** The money that the route's own pools paid or took for exactly so much of a mint; null where they do not say. */
+const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: ReadonlyArray<Leg>): Quantity | null => {
+  const [first, ...others] = legs.filter((leg) => leg.token.mint === mint && leg.side === side)
+  if (first === undefined || !isMoney(first.quote.mint)) {
+    return null
+  }
+  const all = [first, ...others]
+  const isWhole = all.reduce((sum, { token }) => sum + token.amount, 0n) === amount
+  return isWhole && others.every(({ quote }) => quote.mint === first.quote.mint)
+    ? { ...first.quote, amount: all.reduce((sum, { quote }) => sum + quote.amount, 0n) }
+    : null
+}
+
+/** What a wallet's exchange means to what it holds: of a token for another, one bought and one sold. */
+const sidesOf = (net: NetTrade, legs: ReadonlyArray<Leg>): ReadonlyArray<NetTrade> => {
+  if (isMoney(net.quote.mint)) {
+    return [net]
+  }
+  const own = legs.filter(({ index }) => net.legs.includes(index))
+  return [
+    { ...net, quote: moneyFor(net.token, "buy", own) ?? net.quote },
+    {
+      ...net,
+      index: net.index + PLACES / 4,
+      side: "sell",
+      token: net.quote,
+      quote: moneyFor(net.quote, "sell", own) ?? net.token
+    }
+  ]
+}
+
+/** The trades of one transaction for the tape. */
+export const tapeTradesOf = ({ legs, nets }: DecodedTrades, moment: Moment): ReadonlyArray<TapeTrade> => {
+  const both = new Set(nets.flatMap((net) => (isMoney(net.quote.mint) ? (sameLeg(net, legs) ?? []) : [])))
+  return [
+    ...legs.map((leg) => tapeTrade(leg, moment, both.has(leg) ? "both" : "pool", leg.index)),
+    ...nets
+      .filter((net) => !isMoney(net.quote.mint) || sameLeg(net, legs) === undefined)
+      .flatMap((net) => sidesOf(net, legs))
+      .map((side) => tapeTrade(side, moment, "wallet", PLACES / 2 + side.index))
+  ]
+}

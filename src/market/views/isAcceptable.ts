@@ -1,0 +1,22 @@
+import { MAX_U64 } from "../../domain/Amount.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+
+/** Block times may run ahead of our clock by this much. */
+const AHEAD_MS = 60_000
+const MOST_INDEX = 2 ** 22
+const MOST_SLOT = 2 ** 31
+
+const isWhole = (value: number, most: number) => Number.isInteger(value) && value >= 0 && value < most
+const isPrice = (price: number | null) => price === null || (Number.isFinite(price) && price > 0)
+const isAmount = (amount: bigint | null) => amount === null || (amount >= 0n && amount <= MAX_U64)
+
+/** Whether the tape takes a trade at all: it is what a trade can be, and not of the future. `nowMs` is the time by our clock. */
+export const isAcceptable = (trade: TapeTrade, nowMs: number): boolean =>
+  trade.timeMs > 0 &&
+  trade.timeMs <= nowMs + AHEAD_MS &&
+  isWhole(trade.slot, MOST_SLOT) &&
+  isWhole(trade.index, MOST_INDEX) &&
+  isAmount(trade.amount) &&
+  isAmount(trade.lamports) &&
+  isAmount(trade.volumeUsdNanos) &&
+  isPrice(trade.priceUsd)

@@ -1,0 +1,155 @@
+/** The markets of the chain, venue by venue. Numbers, as the shape is older than exact text. */
+import type { Lighthouse, MarketRow, MarketStats, WindowCoverage } from "../../domain/market/MarketViews.ts"
+import { type Coverage, incomplete } from "../../domain/Scalar.ts"
+import { quotient } from "../../domain/decimal.ts"
+import { NANOS_PER_USD } from "../../domain/units.ts"
+import type { ActivitySums, ActivityWindow } from "../tape/MarketActivity.ts"
+import type { Market, MarketKey } from "../windows/Markets.ts"
+import { type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
+
+/** Which windows were fully seen, and which were together with the window of equal length before. */
+export interface Seen {
+  readonly now: Readonly<Record<WindowName, Coverage>>
+  readonly before: Readonly<Record<WindowName, Coverage>>
+  /** Whether launches are told at all. */
+  readonly launches: boolean
+}
+
+const MOST_ROWS = 100
+
+const labels: Readonly<Record<string, string>> = {
+  all: "All markets",
+  "meteora-damm-v2": "Meteora DAMM v2",
+  "meteora-dbc": "Meteora DBC",
+  "meteora-dbc-curve": "Meteora DBC curves",
+  "meteora-dlmm": "Meteora DLMM",
+  "orca-whirlpool": "Orca Whirlpools",
+  "pump-fun": "Pump.fun",
+  "pump-fun-curve": "Pump.fun curves",
+  pumpswap: "PumpSwap",
+  "raydium-amm-v4": "Raydium AMM v4",
+  "raydium-clmm": "Raydium CLMM",
+  "raydium-cpmm": "Raydium CPMM"
+}
+
+/** The keys of venues that share their name with a launchpad. The name is the launchpad's: filters ask for it. */
+const venueKeys: Readonly<Record<string, string>> = { "meteora-dbc": "meteora-dbc-curve" }
+
+/** A key that no other row has. */
+const keyOf = ({ kind, name }: MarketKey): string => (kind === "dex" ? (venueKeys[name] ?? name) : name)
+
+const priced = (sums: ActivitySums): boolean =>
+  sums.buys + sums.sells === 0 || sums.unpricedBuys + sums.unpricedSells < sums.buys + sums.sells
+
+const usd = (nanos: bigint): number => quotient(nanos, NANOS_PER_USD)
+
+const volumeOf = (sums: ActivitySums): bigint => sums.buyUsdNanos + sums.sellUsdNanos
+
+/** Percent to two decimals, half away from zero; null from zero. */
+const changePct = (before: bigint, after: bigint): number | null => {
+  if (before <= 0n) {
+    return null
+  }
+  const twice = 20_000n * (after - before)
+  return Number((twice + (twice < 0n ? -before : before)) / (2n * before)) / 100
+}
+
+const change = (isSeen: boolean, before: number, after: number): number | null =>
+  isSeen ? changePct(BigInt(before), BigInt(after)) : null
+
+const UNKNOWN: MarketStats = {
+  trades: { total: null, buys: null, sells: null, changePct: null },
+  volumeUsd: { total: null, buys: null, sells: null, changePct: null },
+  traders: { total: null, approximate: true, changePct: null },
+  tokensCreated: { total: null, changePct: null },
+  migrations: { total: null, changePct: null }
+}
+
+const statsOf = (
+  { before, now }: ActivityWindow,
+  kind: MarketKey["kind"],
+  name: WindowName,
+  seen: Seen
+): MarketStats => {
+  if (!seen.now[name].complete) {
+    return UNKNOWN
+  }
+  const compared = seen.before[name].complete
+  const launched = seen.launches && kind !== "dex"
+  const knowsVolume = priced(now)
+  return {
+    trades: {
+      total: now.buys + now.sells,
+      buys: now.buys,
+      sells: now.sells,
+      changePct: change(compared, before.buys + before.sells, now.buys + now.sells)
+    },
+    volumeUsd: knowsVolume
+      ? {
+          total: usd(volumeOf(now)),
+          buys: usd(now.buyUsdNanos),
+          sells: usd(now.sellUsdNanos),
+          changePct: compared && priced(before) ? changePct(volumeOf(before), volumeOf(now)) : null
+        }
+      : UNKNOWN.volumeUsd,
+    traders: { total: now.traders, approximate: true, changePct: change(compared, before.traders, now.traders) },
+    tokensCreated: launched
+      ? {
+          total: now.tokensCreated,
+          changePct: change(compared, before.tokensCreated, now.tokensCreated)
+        }
+      : UNKNOWN.tokensCreated,
+    migrations: launched
+      ? { total: now.migrations, changePct: change(compared, before.migrations, now.migrations) }
+      : UNKNOWN.migrations
+  }
+}
+
+interface Row {
+  readonly row: MarketRow
+  readonly dayNanos: bigint
+  readonly unpriced: Readonly<Record<WindowName, number>>
+}
+
+const rowOf = (market: Market, seen: Seen): Row => {
+  const key = keyOf(market)
+  const read = (name: WindowName) => market.activity.read(windowIndex[name])
+  const windows = { "5m": read("5m"), "1h": read("1h"), "6h": read("6h"), "24h": read("24h") }
+  const stats = (name: WindowName) => statsOf(windows[name], market.kind, name, seen)
+  const unpriced = (name: WindowName) => windows[name].now.unpricedBuys + windows[name].now.unpricedSells
+  return {
+    row: {
+      key,
+      kind: market.kind,
+      label: labels[key] ?? key,
+      parentKey: null,
+      iconUrl: null,
+      url: null,
+      stats: { "5m": stats("5m"), "1h": stats("1h"), "6h": stats("6h"), "24h": stats("24h") }
+    },
+    dayNanos: volumeOf(windows["24h"].now),
+    unpriced: { "5m": unpriced("5m"), "1h": unpriced("1h"), "6h": unpriced("6h"), "24h": unpriced("24h") }
+  }
+}
+
+const byVolume = (a: Row, b: Row): number => {
+  if (a.row.kind === "all" || b.row.kind === "all") {
+    return a.row.kind === "all" ? -1 : 1
+  }
+  return a.dayNanos === b.dayNanos ? (a.row.key < b.row.key ? -1 : 1) : a.dayNanos > b.dayNanos ? -1 : 1
+}
+
+/** The lighthouse, and how well each of its windows is covered: trades without a known value are missing from volumes. */
+export const lighthouse = (
+  markets: ReadonlyArray<Market>,
+  seen: Seen
+): { readonly data: Lighthouse; readonly windowCoverage: WindowCoverage } => {
+  const rows = markets.map((market) => rowOf(market, seen)).toSorted(byVolume)
+  const all = rows[0]?.unpriced
+  const coverage = (name: WindowName): Coverage =>
+    seen.now[name].complete && (all?.[name] ?? 0) > 0 ? incomplete("mark_unknown") : seen.now[name]
+  return {
+    data: { chain: "solana", windows: windowNames, markets: rows.slice(0, MOST_ROWS).map(({ row }) => row) },
+    windowCoverage: { "5m": coverage("5m"), "1h": coverage("1h"), "6h": coverage("6h"), "24h": coverage("24h") }
+  }
+}

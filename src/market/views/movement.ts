@@ -1,0 +1,132 @@
+/** Tokens ranked by what they did in a window. */
+import { Effect } from "effect"
+import { type Excluded, type MovementRank, type MovementRow } from "../../domain/market/MarketViews.ts"
+import { compare, type Rational } from "../../domain/rational.ts"
+import type { Coverage } from "../../domain/Scalar.ts"
+import { incomplete } from "../../domain/Scalar.ts"
+import type { Mint } from "../../domain/Address.ts"
+import {
+  isAtLeast,
+  type MeasureSources,
+  measureToken,
+  type Moment,
+  numberOf,
+  type TokenMeasures
+} from "../windows/tokenMeasures.ts"
+import type { TokenRanking } from "../windows/TokenRanking.ts"
+import { tokenRef } from "./tokenRef.ts"
+import type { WindowName } from "../windows/windows.ts"
+
+/** What is wanted of a ranking. Minima are dollars. */
+export interface MovementSelectors {
+  readonly window: WindowName
+  readonly rank: MovementRank
+  readonly minLiquidityUsd: Rational
+  readonly minVolumeUsd: Rational
+}
+
+/** A ranking as it was at one moment, cut to what pages may show. */
+export interface RankedView<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly excluded: Excluded
+  readonly coverage: Coverage
+  readonly observedAtMs: number
+  /** Tokens that would have been let in if their pools were loaded. */
+  readonly unloaded: ReadonlyArray<Mint>
+}
+
+/** Rows that a ranking shows at most, and tokens that are looked at for them. */
+export const MOST_ROWS = 200
+const MOST_LOOKED_AT = 1000
+/** Tokens that are looked at before others get their turn. */
+export const AT_A_TIME = 32
+/** Tokens whose pools are asked for in one go. */
+export const MOST_WARMED = 20
+
+const scalarOf: Readonly<Record<MovementRank, keyof TokenMeasures>> = {
+  gainers: "changePct",
+  losers: "changePct",
+  volume: "volumeUsd",
+  trades: "trades",
+  traders: "traders"
+}
+
+/** Whether larger values come first. */
+export const directionOf = (rank: MovementRank): "asc" | "desc" => (rank === "losers" ? "asc" : "desc")
+
+const ZERO_OR_LESS = /^(?:-|0$)/u
+
+/** Gainers have gained something, and losers lost. */
+const belongs = (rank: MovementRank, { changePct: { value } }: TokenMeasures): boolean =>
+  value === null || (rank === "gainers" ? !ZERO_OR_LESS.test(value) : rank === "losers" ? value.startsWith("-") : true)
+
+/** What one token adds to a ranking: a row, or the reason why not. */
+const judge = (
+  sources: MeasureSources,
+  mint: Mint,
+  { minLiquidityUsd, minVolumeUsd, rank, window }: MovementSelectors,
+  moment: Moment
+): { readonly row: TokenMeasures | keyof Excluded | null; readonly isDeep: boolean | null } => {
+  const row = measureToken(sources, mint, window, moment)
+  if (row[scalarOf[rank]].value === null) {
+    return { row: "unknownRank", isDeep: false }
+  }
+  const isDeep = isAtLeast(row.liquidityUsd, minLiquidityUsd)
+  const hasTraded = isAtLeast(row.volumeUsd, minVolumeUsd)
+  const isUnknown =
+    (isDeep === null && minLiquidityUsd.numerator > 0n) || (hasTraded === null && minVolumeUsd.numerator > 0n)
+  const lets = isDeep !== false && hasTraded !== false && belongs(rank, row)
+  return { row: isUnknown ? "unknownFilter" : lets ? row : null, isDeep }
+}
+
+const NOTHING: Rational = { numerator: 0n, denominator: 1n }
+
+/** The rows by what they say themselves, equals in the order of their mints: trades go on after a ranking is taken. */
+const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): ReadonlyArray<MovementRow> => {
+  const sign = directionOf(rank) === "desc" ? -1 : 1
+  return rows
+    .map((row) => ({ row, value: numberOf(row[scalarOf[rank]]) ?? NOTHING }))
+    .toSorted((a, b) => sign * compare(a.value, b.value) || (a.row.token.address < b.row.token.address ? -1 : 1))
+    .map(({ row }, place) => ({ ...row, rank: place + 1 }))
+}
+
+/**
+ * Ranks the tokens that traded in the window, a few at a time so that nobody has to wait for it. A token whose value is
+ * not known is left out and counted.
+ */
+export const movementView = Effect.fnUntraced(function* (
+  sources: MeasureSources,
+  ranking: Pick<TokenRanking, "at" | "counts">,
+  selectors: MovementSelectors,
+  moment: Moment,
+  coverage: Coverage
+): Effect.fn.Return<RankedView<MovementRow>> {
+  const rows: Array<MovementRow> = []
+  const unloaded: Array<Mint> = []
+  const excluded = { unknownRank: ranking.counts(selectors.rank).unknown, unknownFilter: 0 }
+  let place = 0
+  let ranked = ranking.at(selectors.rank, place)
+  while (ranked !== undefined && rows.length < MOST_ROWS && place < MOST_LOOKED_AT) {
+    if (place % AT_A_TIME === 0) {
+      yield* Effect.yieldNow
+    }
+    const { mint } = ranked
+    const { isDeep, row } = judge(sources, mint, selectors, moment)
+    if (isDeep === null) {
+      unloaded.push(mint)
+    }
+    if (typeof row === "string") {
+      excluded[row]++
+    } else if (row !== null) {
+      rows.push({ rank: rows.length + 1, token: tokenRef(sources, mint), ...row })
+    }
+    ranked = ranking.at(selectors.rank, ++place)
+  }
+  return {
+    rows: inOrder(rows, selectors.rank),
+    excluded,
+    coverage: coverage.complete && ranked !== undefined ? incomplete("limit_clipped") : coverage,
+    observedAtMs: moment.life.observedAtMs,
+    unloaded: unloaded.slice(0, MOST_WARMED)
+  }
+})

@@ -1,0 +1,106 @@
+/** The whole market in one window, number by number. */
+import type { Overview } from "../../domain/market/MarketViews.ts"
+import { decimalText } from "../../domain/rational.ts"
+import { type Coverage, type Lifetime, type Scalar } from "../../domain/Scalar.ts"
+import {
+  both,
+  changed,
+  changeOf,
+  measured,
+  NOT_CAPTURED,
+  priceRational,
+  volumeChange,
+  volumeScalar,
+  type VolumeSum
+} from "../windows/measures.ts"
+import type { ActivitySums, ActivityWindow } from "../tape/MarketActivity.ts"
+import type { Breadth } from "../windows/TokenRanking.ts"
+import type { TokenWindow } from "../windows/TokenWindows.ts"
+import type { WindowName } from "../windows/windows.ts"
+
+/** What an overview is made of. */
+export interface OverviewSources {
+  readonly window: WindowName
+  readonly activity: ActivityWindow
+  readonly breadth: Breadth
+  readonly solUsd: Scalar
+  /** SOL's own trades in the window; null when it did not trade. */
+  readonly sol: TokenWindow | null
+  /** Whether the window was seen whole, and whether the one before it was as well. */
+  readonly now: Coverage
+  readonly before: Coverage
+  /** Whether launches are told at all. */
+  readonly tellsLaunches: boolean
+  readonly life: Lifetime
+}
+
+const countText = (count: number): string => String(count)
+
+const launchesOf = ({ activity, life, now: covered, tellsLaunches }: OverviewSources): Overview["launches"] => {
+  const { migrations, tokensCreated } = activity.now
+  const seen = tellsLaunches ? covered : NOT_CAPTURED
+  const rate =
+    tokensCreated === 0
+      ? null
+      : decimalText({ numerator: 100n * BigInt(migrations), denominator: BigInt(tokensCreated) })
+  return {
+    tokensCreated: measured("count", countText(tokensCreated), seen, life),
+    migrations: measured("count", countText(migrations), seen, life),
+    migrationRatePct: measured("percent", rate, seen, life)
+  }
+}
+
+const solChange = ({ life, now, sol }: OverviewSources): Scalar => {
+  const [start, last] = [priceRational(sol?.startPrice ?? null), priceRational(sol?.lastPrice ?? null)]
+  const change = start === null || last === null ? null : changeOf(start, last)
+  return measured("percent", change === null ? null : decimalText(change), now, life)
+}
+
+const volumeOf = (sums: ActivitySums): VolumeSum => ({
+  nanos: sums.buyUsdNanos + sums.sellUsdNanos,
+  trades: sums.buys + sums.sells,
+  unpriced: sums.unpricedBuys + sums.unpricedSells
+})
+
+/** The overview. The count of traders is an estimate, and is partial for that, like what follows from it. */
+export const overview = (sources: OverviewSources): Overview => {
+  const { activity, breadth, life, now: covered, solUsd, window } = sources
+  const { before, now } = activity
+  const compared = both(covered, sources.before)
+  const count = (value: number) => measured("count", countText(value), covered, life)
+  const volume = volumeOf(now)
+  const volumeBefore = volumeOf(before)
+  return {
+    chain: "solana",
+    window,
+    activity: {
+      volumeUsd: volumeScalar(volume, covered, life),
+      buyVolumeUsd: volumeScalar(
+        { nanos: now.buyUsdNanos, trades: now.buys, unpriced: now.unpricedBuys },
+        covered,
+        life
+      ),
+      sellVolumeUsd: volumeScalar(
+        { nanos: now.sellUsdNanos, trades: now.sells, unpriced: now.unpricedSells },
+        covered,
+        life
+      ),
+      trades: count(volume.trades),
+      buys: count(now.buys),
+      sells: count(now.sells),
+      traders: measured("count", countText(now.traders), covered, life, "budget")
+    },
+    change: {
+      volumeChangePct: volumeChange(volumeBefore, volume, compared, life),
+      tradesChangePct: changed(BigInt(volumeBefore.trades), BigInt(volume.trades), compared, life),
+      tradersChangePct: changed(BigInt(before.traders), BigInt(now.traders), compared, life, "budget")
+    },
+    launches: launchesOf(sources),
+    breadth: {
+      advancing: count(breadth.advancing),
+      declining: count(breadth.declining),
+      unchanged: count(breadth.unchanged)
+    },
+    reference: { solUsd, solChangePct: solChange(sources) }
+  }
+}

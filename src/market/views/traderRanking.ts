@@ -1,0 +1,93 @@
+/** A ranking of wallets as it leaves: exact texts, and null for what is not known. */
+import type { Mint } from "../../domain/Address.ts"
+import { Address } from "../../domain/Address.ts"
+import { fromAtomic } from "../../domain/decimal.ts"
+import { decimalText } from "../../domain/rational.ts"
+import type { Status } from "../../domain/Scalar.ts"
+import type { TopTrader, TraderRanking, TraderWindow } from "../../domain/market/TopTraders.ts"
+import { dollarsText } from "../windows/measures.ts"
+import { coverageOf, windowStart } from "../windows/tokenMeasures.ts"
+import { STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts"
+import type { TraderPage } from "./TraderViews.ts"
+
+/** What the page was asked of. */
+export interface AskedToken {
+  readonly mint: Mint
+  readonly window: TraderWindow
+  /** Null when unknown: then amounts of tokens are unknown too. */
+  readonly decimals: number | null
+  readonly nowMs: number
+}
+
+const SOL_DECIMALS = 9
+const REASON = "observed_swaps_only_not_transfer_aware"
+
+const signedText = (value: bigint, decimals: number): string =>
+  value < 0n ? `-${fromAtomic(-value, decimals)}` : fromAtomic(value, decimals)
+
+const tokensText = (units: bigint, decimals: number | null): string | null =>
+  decimals === null ? null : fromAtomic(units, decimals)
+
+type Row = TraderPage["rows"][number]
+
+const realizedPnl = (row: Row, observedAtMs: number): TopTrader["realizedPnl"] => {
+  const { costUsdNanos, realizedLamports, realizedUsdNanos } = row
+  const hasCost = realizedUsdNanos !== null && costUsdNanos !== null && costUsdNanos > 0n
+  const value = {
+    usd: realizedUsdNanos === null ? null : signedText(realizedUsdNanos, 9),
+    native: realizedLamports === null ? null : signedText(realizedLamports, SOL_DECIMALS),
+    roiPct: hasCost ? decimalText({ numerator: 100n * realizedUsdNanos, denominator: costUsdNanos }) : null
+  }
+  const status: Status = value.usd === null && value.native === null ? "unavailable" : "partial"
+  return { value, status, reason: REASON, observedAtMs }
+}
+
+const traderOf = (row: Row, decimals: number | null, observedAtMs: number): TopTrader => ({
+  wallet: Address.make(row.wallet),
+  rank: row.rank,
+  boughtTokens: tokensText(row.bought, decimals),
+  soldTokens: tokensText(row.sold, decimals),
+  boughtUsd: row.unpricedBuys > 0 ? null : dollarsText(row.boughtUsdNanos),
+  soldUsd: row.unpricedSells > 0 ? null : dollarsText(row.soldUsdNanos),
+  buys: row.buys,
+  sells: row.sells,
+  lastTradeAtMs: row.lastTradeMs,
+  realizedPnl: realizedPnl(row, observedAtMs)
+})
+
+/** Whether everything of the token in the window was seen; of all that there ever was, when its launch was seen. */
+const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: AskedToken): boolean => {
+  if (window !== "all") {
+    return coverageOf(tape, mint, window, nowMs).complete
+  }
+  const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
+  return createdAtMs !== null && tape.readFrom(Math.floor(createdAtMs / 1000) + 1).complete
+}
+
+/** The page, and what it was made from. */
+export const traderRanking = (tape: TradeTape["Service"], page: TraderPage, token: AskedToken): TraderRanking => {
+  const { decimals, nowMs, window } = token
+  const heardAtMs = tape.heardAtMs() ?? 0
+  const windowToMs = tape.tape.now * 1000
+  // The view may be older than the newest block, and the newest block older than the view.
+  const observedAtMs = Math.min(page.asOfMs, windowToMs, heardAtMs)
+  const windowFrom = window === "all" ? null : windowStart(tape, window)
+  const since = tape.since()
+  const covered = windowFrom === null ? since : Math.max(since, windowFrom, tape.tape.heldFrom)
+  const isStale = nowMs - heardAtMs > STALE_AFTER_MS
+  return {
+    rows: page.rows.map((row) => traderOf(row, decimals, observedAtMs)),
+    total: page.total,
+    nextCursor: page.cursor,
+    observedAtMs,
+    status: isStale ? "stale" : page.total === 0 && !tape.tape.has(token.mint) ? "unavailable" : "partial",
+    coverage: {
+      basis: "observed_swaps_only",
+      transferAware: false,
+      windowFromMs: windowFrom === null ? null : windowFrom * 1000,
+      windowToMs,
+      coveredFromMs: covered * 1000,
+      historyComplete: isComplete(tape, token)
+    }
+  }
+}

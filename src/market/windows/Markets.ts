@@ -1,0 +1,76 @@
+import { hashAddress } from "./DistinctTraders.ts"
+import { type LaunchEvent, MarketActivity } from "../tape/MarketActivity.ts"
+import type { Print } from "../columnar/TradeRecord.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+
+/** Rows of the lighthouse, the aggregate included. */
+const MOST_ROWS = 100
+
+/** Which market a row stands for. */
+export interface MarketKey {
+  readonly kind: "all" | "dex" | "launchpad"
+  /** `all`, the venue's label or the launchpad's key. */
+  readonly name: string
+}
+
+/** One market and its activity. */
+export interface Market extends MarketKey {
+  readonly activity: MarketActivity
+}
+
+/** The activity of everything, of every venue and of every launchpad. Bounded: past 100 rows a new market counts in `all` only. */
+export class Markets {
+  private readonly dexes = new Map<string, Market>()
+  private readonly launchpads = new Map<string, Market>()
+  /** The aggregate. */
+  readonly all: Market
+  private now = 0
+
+  constructor() {
+    this.all = { kind: "all", name: "all", activity: new MarketActivity(0) }
+  }
+
+  /** Moves every window to end with the second `now`. */
+  advance(now: number): void {
+    this.now = now
+    for (const { activity } of this.rows()) {
+      activity.advance(now)
+    }
+  }
+
+  /** Counts a swap of one pool. */
+  add(print: Print, trade: TapeTrade): void {
+    const hash = hashAddress(trade.wallet)
+    this.all.activity.add(print, hash)
+    this.activityOf(this.dexes, "dex", trade.dex)?.add(print, hash)
+    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(print, hash)
+  }
+
+  /** Counts a token that a launchpad created, or that migrated from its curve to a pool. */
+  addLaunch(event: LaunchEvent, launchpad: string | null, second: number): void {
+    this.all.activity.addLaunch(event, second)
+    this.activityOf(this.launchpads, "launchpad", launchpad)?.addLaunch(event, second)
+  }
+
+  /** The aggregate, every venue and every launchpad. */
+  rows(): ReadonlyArray<Market> {
+    return [this.all, ...this.dexes.values(), ...this.launchpads.values()]
+  }
+
+  private activityOf(
+    rows: Map<string, Market>,
+    kind: "dex" | "launchpad",
+    name: string | null
+  ): MarketActivity | undefined {
+    const known = name === null ? undefined : rows.get(name)
+    if (known !== undefined || name === null) {
+      return known?.activity
+    }
+    if (this.dexes.size + this.launchpads.size + 1 >= MOST_ROWS) {
+      return undefined
+    }
+    const activity = new MarketActivity(this.now)
+    rows.set(name, { kind, name, activity })
+    return activity
+  }
+}

@@ -1,0 +1,144 @@
+import type { Mint } from "../../domain/Address.ts"
+import { Ranking } from "../columnar/Ranking.ts"
+import type { Tape } from "../tape/MarketState.ts"
+import type { WindowName } from "./windows.ts"
+
+/** What tokens are ranked by. */
+export type RankName = "gainers" | "losers" | "volume" | "trades" | "traders"
+
+/** One token as it stood when the ranking was taken. */
+export interface RankedToken {
+  readonly mint: Mint
+  readonly trades: number
+  readonly traders: number
+  /** Trades whose volume is unknown. */
+  readonly unpriced: number
+  /** Nano-dollars, the nearest number to the exact sum of the known volumes. */
+  readonly volume: number
+  /** Price in USD in force when the window began, and the last one; null when unknown. */
+  readonly startPrice: number | null
+  readonly lastPrice: number | null
+  /** Percent points from the one to the other; null when either is unknown. */
+  readonly changePct: number | null
+}
+
+/** How many tokens rose, fell and stayed, of those with a known price at both ends of the window. */
+export interface Breadth {
+  readonly advancing: number
+  readonly declining: number
+  readonly unchanged: number
+}
+
+const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
+
+/** Cells of one token. NaN is unknown. */
+const TRADES = 0
+const TRADERS = 1
+const UNPRICED = 2
+const VOLUME = 3
+const START_PRICE = 4
+const LAST_PRICE = 5
+const CHANGE = 6
+const CELLS = 7
+
+/** The value that the token whose cells begin at `at` is ranked by; NaN leaves it out. */
+const valueAt = (rank: RankName, cells: Float64Array, at: number): number => {
+  switch (rank) {
+    case "gainers":
+      return cells[at + CHANGE] ?? 0
+    case "losers":
+      return -(cells[at + CHANGE] ?? 0)
+    case "volume":
+      return cells[at + UNPRICED] === cells[at + TRADES] ? Number.NaN : (cells[at + VOLUME] ?? 0)
+    case "trades":
+      return cells[at + TRADES] ?? 0
+    case "traders":
+      return cells[at + TRADERS] ?? 0
+  }
+}
+
+/**
+ * The tokens that traded in one window, as they stand when it is made: a snapshot that pages can be read from while trades
+ * go on. It costs the writer nothing; each order is found when it is first asked for, and only as far as it is read.
+ * Numbers lie in one array, so that tens of thousands of tokens leave nothing for the garbage collector to copy.
+ */
+export class TokenRanking {
+  /** Tokens with a known change, by its direction. */
+  readonly breadth: Breadth
+  private readonly mints: Array<Mint> = []
+  private readonly cells: Float64Array
+  private readonly rankings = new Map<RankName, Ranking>()
+
+  constructor(tape: Pick<Tape, "mintOfToken" | "scan" | "tokens">, window: WindowName) {
+    const { mints } = this
+    const cells = new Float64Array(tape.tokens * CELLS)
+    const breadth = { advancing: 0, declining: 0, unchanged: 0 }
+    tape.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
+      const at = mints.length * CELLS
+      const change = (lastPrice / startPrice - 1) * 100
+      mints.push(tape.mintOfToken(token))
+      cells[at + TRADES] = trades
+      cells[at + TRADERS] = traders
+      cells[at + UNPRICED] = unpriced
+      cells[at + VOLUME] = volume
+      cells[at + START_PRICE] = startPrice
+      cells[at + LAST_PRICE] = lastPrice
+      cells[at + CHANGE] = change
+      if (!Number.isNaN(change)) {
+        breadth[change > 0 ? "advancing" : change < 0 ? "declining" : "unchanged"]++
+      }
+    })
+    this.cells = cells
+    this.breadth = breadth
+  }
+
+  /** Tokens that have the value they would be ranked by, and tokens that have not. */
+  counts(rank: RankName): { readonly ranked: number; readonly unknown: number } {
+    const ranked = this.ranking(rank).size
+    return { ranked, unknown: this.mints.length - ranked }
+  }
+
+  /** The token at a place, 0 the first, equals in the order of their mints; undefined past the last. */
+  at(rank: RankName, place: number): RankedToken | undefined {
+    const id = this.ranking(rank).at(place)
+    const mint = id === undefined ? undefined : this.mints[id]
+    if (id === undefined || mint === undefined) {
+      return undefined
+    }
+    const cell = (which: number) => this.cells[id * CELLS + which] ?? 0
+    return {
+      mint,
+      trades: cell(TRADES),
+      traders: cell(TRADERS),
+      unpriced: cell(UNPRICED),
+      volume: cell(VOLUME),
+      startPrice: known(cell(START_PRICE)),
+      lastPrice: known(cell(LAST_PRICE)),
+      changePct: known(cell(CHANGE))
+    }
+  }
+
+  private ranking(rank: RankName): Ranking {
+    const made = this.rankings.get(rank)
+    if (made !== undefined) {
+      return made
+    }
+    const { cells, mints } = this
+    const ids = new Uint32Array(mints.length)
+    const high = new Float64Array(mints.length)
+    const low = new Float64Array(mints.length)
+    let size = 0
+    for (let id = 0; id < mints.length; id++) {
+      const value = valueAt(rank, cells, id * CELLS)
+      if (!Number.isNaN(value)) {
+        ids[size] = id
+        high[size] = value
+        size++
+      }
+    }
+    const precedes = (a: number, b: number) => ((mints[a] ?? "") < (mints[b] ?? "") ? -1 : 1)
+    const ranking = new Ranking({ ids: ids.subarray(0, size), high, low }, precedes)
+    this.rankings.set(rank, ranking)
+    return ranking
+  }
+}

@@ -1,0 +1,117 @@
+/** What the tape counts, as the scalars that leave. No float decides a digit. */
+import { fromAtomic, numberText, toAtomic, tenTo } from "../../domain/decimal.ts"
+import { decimalText, type Rational } from "../../domain/rational.ts"
+import {
+  type Coverage,
+  type CoverageReason,
+  incomplete,
+  known,
+  type Lifetime,
+  partial,
+  type Scalar,
+  type ScalarUnit,
+  unavailable
+} from "../../domain/Scalar.ts"
+
+/** How long a measure of a window holds: as long as a page of it can be asked for. */
+export const MEASURE_MS = 60_000
+
+/** The life of what is measured now. */
+export const lifetimeAt = (observedAtMs: number): Lifetime => ({
+  observedAtMs,
+  expiresAtMs: observedAtMs + MEASURE_MS
+})
+
+/** Fraction digits that the shortest text of a double can have. */
+const MOST_DIGITS = 400
+
+/** A price that is kept as a double, as the exact fraction of the shortest text that reads back as it. */
+export const priceRational = (price: number | null): Rational | null => {
+  const text = price === null || price <= 0 ? null : numberText(price)
+  if (text === null) {
+    return null
+  }
+  const digits = Math.min(MOST_DIGITS, text.includes(".") ? text.length - text.indexOf(".") - 1 : 0)
+  const numerator = toAtomic(text, digits)
+  return typeof numerator === "bigint" ? { numerator, denominator: tenTo(digits) } : null
+}
+
+/** Percent points from one value to another; null when the first is not positive. */
+export const changeOf = (before: Rational, after: Rational): Rational | null =>
+  before.numerator <= 0n
+    ? null
+    : {
+        numerator: 100n * (after.numerator * before.denominator - before.numerator * after.denominator),
+        denominator: before.numerator * after.denominator
+      }
+
+/** Nano-dollars as dollars. */
+export const dollarsText = (nanos: bigint): string => fromAtomic(nanos, 9)
+
+/** A measured value. What it lacks makes it partial; a window that is not covered makes it unavailable. */
+export const measured = (
+  unit: ScalarUnit,
+  value: string | null,
+  covered: Coverage,
+  life: Lifetime,
+  lacking: CoverageReason | null = null
+): Scalar => {
+  if (covered.reason !== null) {
+    return unavailable(unit, covered.reason)
+  }
+  if (value === null) {
+    return unavailable(unit, lacking ?? "basis_unknown")
+  }
+  return lacking === null ? known(unit, value, life) : partial(unit, value, life, lacking)
+}
+
+/** The change in percent between two counts or sums; unavailable when either window is not covered or the first is zero. */
+export const changed = (
+  before: bigint,
+  after: bigint,
+  covered: Coverage,
+  life: Lifetime,
+  lacking: CoverageReason | null = null
+): Scalar => {
+  const change = changeOf({ numerator: before, denominator: 1n }, { numerator: after, denominator: 1n })
+  return measured("percent", change === null ? null : decimalText(change), covered, life, lacking)
+}
+
+/** A volume, and how many of its trades have no known value. */
+export interface VolumeSum {
+  readonly nanos: bigint
+  readonly trades: number
+  readonly unpriced: number
+}
+
+/** Whether none of the trades had a known value, so that nothing is known of their volume. */
+const isUnknown = ({ trades, unpriced }: VolumeSum): boolean => unpriced > 0 && unpriced === trades
+
+/** The change in percent between two volumes: of their known parts when some trades had no known value. */
+export const volumeChange = (before: VolumeSum, after: VolumeSum, covered: Coverage, life: Lifetime): Scalar => {
+  const lacking = before.unpriced + after.unpriced > 0 ? "mark_unknown" : null
+  return isUnknown(before) || isUnknown(after)
+    ? measured("percent", null, covered, life, lacking)
+    : changed(before.nanos, after.nanos, covered, life, lacking)
+}
+
+/** A volume: its known part when some trades had no known value, nothing when none of them had. */
+export const volumeScalar = (
+  sum: VolumeSum,
+  covered: Coverage,
+  life: Lifetime,
+  lacking: CoverageReason | null = null
+): Scalar =>
+  measured(
+    "usd",
+    isUnknown(sum) ? null : dollarsText(sum.nanos),
+    covered,
+    life,
+    sum.unpriced > 0 ? "mark_unknown" : lacking
+  )
+
+/** The worse of two coverages. */
+export const both = (a: Coverage, b: Coverage): Coverage => (a.complete ? b : a)
+
+/** Nothing was ever told. */
+export const NOT_CAPTURED: Coverage = incomplete("not_captured")

@@ -1,0 +1,116 @@
+/** The sums of one wallet's trades in one token: how they lie in cells, and what they say. */
+import type { Print } from "../columnar/TradeRecord.ts"
+import { addWide, readWide } from "../columnar/wide.ts"
+
+const BUYS = 0
+const SELLS = 1
+/** Buys and sells without a known USD volume. */
+const UNPRICED_BUYS = 2
+const UNPRICED_SELLS = 3
+/** Sales without a known cost in USD, and without a known result in lamports. */
+const NO_COST = 4
+const NO_GAIN = 5
+const BOUGHT = 6
+const SOLD = 8
+const BOUGHT_USD = 10
+const SOLD_USD = 12
+const COST = 14
+const GAIN = 16
+
+/** Cells of the sums. */
+export const TRADER_SUMS = 18
+
+const count = (cells: Float64Array, at: number): void => {
+  cells[at] = (cells[at] ?? 0) + 1
+}
+
+const addBuy = (cells: Float64Array, at: number, print: Print): void => {
+  count(cells, at + BUYS)
+  addWide(cells, at + BOUGHT, print.amountHigh, print.amountLow)
+  addWide(cells, at + BOUGHT_USD, print.usdHigh, print.usdLow)
+  if (!print.usdKnown) {
+    count(cells, at + UNPRICED_BUYS)
+  }
+}
+
+const addSell = (cells: Float64Array, at: number, print: Print): void => {
+  count(cells, at + SELLS)
+  addWide(cells, at + SOLD, print.amountHigh, print.amountLow)
+  addWide(cells, at + SOLD_USD, print.usdHigh, print.usdLow)
+  if (!print.usdKnown) {
+    count(cells, at + UNPRICED_SELLS)
+  }
+  if (print.costKnown) {
+    addWide(cells, at + COST, print.costHigh, print.costLow)
+  } else {
+    count(cells, at + NO_COST)
+  }
+  if (print.gainKnown) {
+    addWide(cells, at + GAIN, print.gainHigh, print.gainLow)
+  } else {
+    count(cells, at + NO_GAIN)
+  }
+}
+
+/** Adds a trade. */
+export const addToTrader = (cells: Float64Array, at: number, print: Print): void => {
+  if (print.buy) {
+    addBuy(cells, at, print)
+  } else {
+    addSell(cells, at, print)
+  }
+}
+
+/** Trades counted in the sums. */
+export const tradesIn = (cells: Float64Array, at: number): number => (cells[at + BUYS] ?? 0) + (cells[at + SELLS] ?? 0)
+
+/** Adds the known USD volume of the sums, bought and sold, to the two cells at `to`; `sign` -1 subtracts it. */
+export const addVolume = (cells: Float64Array, at: number, to: Float64Array, toAt: number, sign: 1 | -1): void => {
+  addWide(to, toAt, sign * (cells[at + BOUGHT_USD] ?? 0), sign * (cells[at + BOUGHT_USD + 1] ?? 0))
+  addWide(to, toAt, sign * (cells[at + SOLD_USD] ?? 0), sign * (cells[at + SOLD_USD + 1] ?? 0))
+}
+
+/** What a wallet traded of a token. Amounts are exact: units of the token, nano-dollars and lamports. */
+export interface TraderTotals {
+  readonly buys: number
+  readonly sells: number
+  readonly bought: bigint
+  readonly sold: bigint
+  /** The known part; `unpricedBuys` says how many buys are missing from it. */
+  readonly boughtUsdNanos: bigint
+  readonly soldUsdNanos: bigint
+  readonly unpricedBuys: number
+  readonly unpricedSells: number
+  /** Proceeds less average cost of everything sold; null while a sale's proceeds or cost are unknown. Zero without a sale. */
+  readonly realizedUsdNanos: bigint | null
+  /** Average cost of everything sold; null as above. */
+  readonly costUsdNanos: bigint | null
+  /** The same in lamports. */
+  readonly realizedLamports: bigint | null
+}
+
+/** What the sums at `at` say, less those of `minus`. */
+export const readTrader = (
+  cells: Float64Array,
+  at: number,
+  minus: { readonly cells: Float64Array; readonly at: number } | null
+): TraderTotals => {
+  const number = (cell: number) => (cells[at + cell] ?? 0) - (minus === null ? 0 : (minus.cells[minus.at + cell] ?? 0))
+  const wide = (cell: number) =>
+    readWide(cells, at + cell) - (minus === null ? 0n : readWide(minus.cells, minus.at + cell))
+  const costUsdNanos = number(NO_COST) === 0 ? wide(COST) : null
+  const soldUsdNanos = wide(SOLD_USD)
+  return {
+    buys: number(BUYS),
+    sells: number(SELLS),
+    bought: wide(BOUGHT),
+    sold: wide(SOLD),
+    boughtUsdNanos: wide(BOUGHT_USD),
+    soldUsdNanos,
+    unpricedBuys: number(UNPRICED_BUYS),
+    unpricedSells: number(UNPRICED_SELLS),
+    realizedUsdNanos: costUsdNanos === null || number(UNPRICED_SELLS) > 0 ? null : soldUsdNanos - costUsdNanos,
+    costUsdNanos,
+    realizedLamports: number(NO_GAIN) === 0 ? wide(GAIN) : null
+  }
+}

@@ -1,0 +1,142 @@
+/** What one venue would charge for an order: pure arithmetic over what it said. */
+import { Result } from "effect"
+import { tenTo } from "../domain/decimal.ts"
+import { PerpsEntry, type PerpsReason } from "../domain/Perps.ts"
+import { type Fill, impactBps, type Side, walk } from "./bookWalk.ts"
+import { fixedNumber, ONE, type Ratio, roundAt, SCALE } from "./exact.ts"
+import { aprPct, holdBps } from "./fundingRates.ts"
+import type { VenueReading } from "./PerpsVenues.ts"
+import type { Fees, Lots, VenueFault, VenueMarket } from "./Venue.ts"
+
+/** A hypothetical order. Size and hours are in units of 10^-30. */
+export interface PerpsOrder {
+  readonly symbol: string
+  readonly side: Side
+  readonly size: bigint
+  readonly holdHours: bigint
+}
+
+/** Costs are shown in millionths of a basis point and added up as they are shown. */
+export const BPS_DIGITS = 6
+/** Rates of a year are shown finer, so that the cost over a hold follows from them. */
+const APR_DIGITS = 12
+
+/** An entry with the costs that it is ordered by. */
+export interface Scored {
+  readonly entry: PerpsEntry
+  /** In millionths of a basis point; null when unknown. */
+  readonly costs: {
+    readonly taker: bigint
+    readonly impact: bigint
+    readonly funding: bigint
+    readonly all: bigint
+  } | null
+}
+
+const bps = (value: bigint | null): number | null => (value === null ? null : fixedNumber(value, BPS_DIGITS))
+
+/** Whether the venue would take an order of this size at about this price. */
+export const isSupported = ({ least, leastValue, most, step }: Lots, size: bigint, price: bigint): boolean =>
+  size % step === 0n &&
+  (least === null || size >= least) &&
+  (most === null || size <= most) &&
+  (leastValue === null || size * price >= leastValue * ONE)
+
+/** The share of the size that was filled in percent points, rounded down, so that 100 means all of it. */
+const filledShare = ({ filled }: Fill, size: bigint): number =>
+  fixedNumber((filled * 100n * tenTo(BPS_DIGITS)) / size, BPS_DIGITS)
+
+const reasonOf = (fault: VenueFault): PerpsReason => {
+  switch (fault._tag) {
+    case "NoMarket":
+      return "no_market"
+    case "StaleBook":
+      return "stale_book"
+    case "VenueUnreadable":
+      return fault.why === "malformed" ? "stale_book" : "timeout"
+  }
+}
+
+const feesOf = (fees: Fees | null) => ({ takerBps: bps(fees?.taker ?? null), makerBps: bps(fees?.maker ?? null) })
+
+const nothing = {
+  impactBps: null,
+  fundingAprPct: null,
+  fundingBps: null,
+  fundingIntervalHours: null,
+  allInBps: null,
+  bid: null,
+  ask: null,
+  mid: null,
+  filledPct: null,
+  healthy: false,
+  asOfMs: null
+}
+
+const failedEntry = (order: PerpsOrder, reading: VenueReading, fault: VenueFault, ourBps: bigint): Scored => ({
+  costs: null,
+  entry: PerpsEntry.make({
+    ...nothing,
+    venue: reading.venue,
+    symbol: order.symbol,
+    ...feesOf(reading.fees),
+    ourBps: fixedNumber(ourBps, BPS_DIGITS),
+    reliability: reading.reliability,
+    asOfMs: fault._tag === "StaleBook" ? fault.asOfMs : null,
+    reason: reasonOf(fault)
+  })
+})
+
+/** What the book does with the order: how much of it is filled, at what impact, and what speaks against it. */
+const tried = (order: PerpsOrder, { asks, bids, lots }: VenueMarket) => {
+  const bid = bids[0]?.price
+  const ask = asks[0]?.price
+  const touch = order.side === "buy" ? ask : bid
+  if (touch !== undefined && !isSupported(lots, order.size, touch)) {
+    return { fill: null, impact: null, reason: "unsupported_size" as const }
+  }
+  const fill = walk(order.side === "buy" ? asks : bids, order.size)
+  const impact: Ratio | null =
+    bid === undefined || ask === undefined || fill.filled < order.size ? null : impactBps(order.side, fill, bid, ask)
+  return { fill, impact, reason: impact === null ? ("thin_book" as const) : null }
+}
+
+const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket, ourBps: bigint): Scored => {
+  const bid = market.bids[0]?.price
+  const ask = market.asks[0]?.price
+  const { fill, impact, reason } = tried(order, market)
+  const apr = aprPct(market.funding)
+  const funding = roundAt(holdBps(order.side, apr, order.holdHours), BPS_DIGITS)
+  const { taker } = market.fees
+  const impacted = impact === null ? null : roundAt(impact, BPS_DIGITS)
+  const costs =
+    impacted === null ? null : { taker, impact: impacted, funding, all: taker + ourBps + impacted + funding }
+  const entry = PerpsEntry.make({
+    venue: reading.venue,
+    symbol: order.symbol,
+    ...feesOf(market.fees),
+    ourBps: fixedNumber(ourBps, BPS_DIGITS),
+    impactBps: bps(impacted),
+    fundingAprPct: fixedNumber(roundAt(apr, APR_DIGITS), APR_DIGITS),
+    fundingBps: bps(funding),
+    fundingIntervalHours: market.funding.intervalHours,
+    reliability: reading.reliability,
+    allInBps: bps(costs?.all ?? null),
+    bid: bid === undefined ? null : fixedNumber(bid),
+    ask: ask === undefined ? null : fixedNumber(ask),
+    // Half of it is five tenths.
+    mid: bid === undefined || ask === undefined ? null : fixedNumber((bid + ask) * 5n, SCALE + 1),
+    filledPct: fill === null ? null : filledShare(fill, order.size),
+    healthy: reason === null,
+    asOfMs: market.asOfMs,
+    reason
+  })
+  return { entry, costs }
+}
+
+/** The entry of a venue, whatever it said. `ourBps` is in millionths of a basis point. */
+export const score = (order: PerpsOrder, reading: VenueReading, ourBps: bigint): Scored =>
+  Result.match(reading.outcome, {
+    onSuccess: (market) => readEntry(order, reading, market, ourBps),
+    onFailure: (fault) => failedEntry(order, reading, fault, ourBps)
+  })

@@ -1,0 +1,69 @@
+/** A pool that discovery found, and what its own program says of it. Whatever the bytes are, nothing here throws. */
+import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../programs/Program.ts"
+import type { Account } from "../domain/OnChainAccount.ts"
+import type { Address, Mint } from "../domain/Address.ts"
+
+/** A pool as discovery found it. */
+export interface FoundPool {
+  readonly program: Program
+  readonly address: Address
+  /** As the search returned it; null where only the address is known. */
+  readonly account: Account | null
+  /** The mint the address was derived from, where that is how it was found. */
+  readonly foundBy: Mint | undefined
+}
+
+/** Until the chain has told. */
+export const NOT_READ: Unpriceable = { reason: "incomplete", detail: "the pool account has not been read yet" }
+const GONE: Unpriceable = { reason: "closed", detail: "there is no pool account" }
+const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is not a pool of its program" }
+
+const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
+  data.length >= offset + bytes.length && bytes.every((byte, i) => data[offset + i] === byte)
+
+/** Whether the program's own search would find this pool under the mint. */
+export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean =>
+  // What an address alone tells nothing about may trade anything until it is read.
+  account === null ||
+  program
+    .poolsOf(mint)
+    .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
+
+/** What the bytes do not tell, the mint that it was found by does: one side is that mint, the other may be any. */
+export const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
+  found.foundBy === undefined
+    ? wouldFind(found, a) && (b === null || wouldFind(found, b))
+    : a === found.foundBy || b === found.foundBy
+
+/** Accounts the pool is priced from besides itself. `read` is its account as followed, `undefined` before it is read. */
+export const needsOf = (
+  { account: found, foundBy, program }: FoundPool,
+  read: Account | null | undefined,
+  accounts: Accounts,
+  derive: DeriveAddress
+): ReadonlyArray<Address> => {
+  const account = read === undefined ? found : read
+  try {
+    return account === null ? [] : program.needs(account, accounts, derive, foundBy)
+  } catch {
+    // Decoding meets the same bytes, fails as well, and is where the fault is reported.
+    return []
+  }
+}
+
+/** The pool as of what is read, or why it cannot be priced. */
+export const decodePool = (
+  { foundBy, program }: FoundPool,
+  read: Account | null | undefined,
+  accounts: Accounts,
+  derive: DeriveAddress
+): Pool | Unpriceable => {
+  if (read === undefined || read === null) {
+    return read === null ? GONE : NOT_READ
+  }
+  try {
+    return program.isPool(read) ? program.decode(read, accounts, derive, foundBy) : NOT_A_POOL
+  } catch (error) {
+    return { reason: "malformed", detail: error instanceof Error ? error.message : "the program's file failed" }
+  }
+}

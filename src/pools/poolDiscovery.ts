@@ -1,0 +1,112 @@
+/** Which pools a mint has: asked when somebody wants it, and again from time to time, because pools are created. */
+import { Config, Duration, Effect, Queue, Schedule, type Scope } from "effect"
+import type { DeriveAddress, Program } from "../programs/Program.ts"
+import { type Mint, SOL } from "../domain/Address.ts"
+import type { ChainFeed, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
+import { type FoundPool, wouldFind } from "./foundPool.ts"
+import type { PoolShelf } from "./PoolCache.ts"
+import type { Tending } from "./refreshPools.ts"
+
+const QUEUE_SIZE = 1024
+const WORKERS = 8
+/** Searches of one mint in flight at a time. */
+const SEARCHES = 4
+/** A pool that cannot be read in this time does not hold up the others of its mint. */
+const PATIENCE = Duration.seconds(10)
+
+const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
+
+const settings = Config.all({
+  poolsPerMint: Config.Int("POOLS_PER_MINT").pipe(Config.withDefault(512)),
+  mints: Config.Int("WARM_MINTS").pipe(Config.withDefault(2000)),
+  refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60)))
+})
+
+interface Search {
+  readonly program: Program
+  readonly query: ProgramQuery
+}
+
+const searchesFor = (programs: ReadonlyArray<Program>, mint: Mint): ReadonlyArray<Search> =>
+  programs.flatMap((program) =>
+    program.poolsOf(mint).map((filter) => ({ program, query: { programId: program.programId, ...filter } }))
+  )
+
+const derivedFor = (programs: ReadonlyArray<Program>, mint: Mint, derive: DeriveAddress): ReadonlyArray<FoundPool> =>
+  programs.flatMap((program) =>
+    (program.poolAddressesOf?.(mint, derive) ?? []).map((address) => ({
+      program,
+      address,
+      account: null,
+      foundBy: mint
+    }))
+  )
+
+const rankOf = (pool: FoundPool): string => `${wouldFind(pool, SOL) ? 0 : 1}${pool.address}`
+
+// Pools against SOL come first, because quotes need them most; the rest is for prices.
+const firstOf = (found: ReadonlyArray<FoundPool>, limit: number): ReadonlyArray<FoundPool> =>
+  Array.from(new Map(found.map((pool) => [rankOf(pool), pool])))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, limit)
+    .map(([, pool]) => pool)
+
+/** Starts the workers that keep the shelf stocked. */
+export const makeDiscovery = Effect.fnUntraced(function* (
+  shelf: PoolShelf,
+  feed: ChainFeed["Service"],
+  programs: ReadonlyArray<Program>,
+  derive: DeriveAddress,
+  tending: Tending
+): Effect.fn.Return<{ readonly warm: (mint: Mint) => Effect.Effect<void> }, Config.ConfigError, Scope.Scope> {
+  const { poolsPerMint, mints, refresh } = yield* settings
+  const queue = yield* Queue.dropping<Mint>(QUEUE_SIZE)
+  const queued = new Set<Mint>()
+
+  const search = Effect.fnUntraced(function* ({ program, query }: Search) {
+    const { accounts } = yield* feed.accountsOf(query).pipe(Effect.retry(backoff))
+    return Array.from(accounts.values()).flatMap((account) =>
+      account !== null && program.isPool(account)
+        ? [{ program, address: account.address, account, foundBy: undefined }]
+        : []
+    )
+  })
+
+  const load = Effect.fn("PoolBook.load")(function* (mint: Mint) {
+    const found = yield* Effect.forEach(searchesFor(programs, mint), search, { concurrency: SEARCHES })
+    const derived = derivedFor(programs, mint, derive)
+    const pools = firstOf(derived.concat(found.flat()), poolsPerMint)
+    shelf.setPools(mint, pools)
+    const [oldest] = shelf.wanted().length > mints ? shelf.wanted() : []
+    if (oldest !== undefined) {
+      shelf.forget(oldest)
+    }
+    yield* tending.settled(mint).pipe(Effect.timeoutOption(PATIENCE))
+    shelf.setReady(mint)
+    yield* Effect.logDebug("Pools loaded", { mint, pools: pools.length, found: found.flat().length })
+  })
+
+  const work = Effect.gen(function* () {
+    const mint = yield* Queue.take(queue)
+    yield* load(mint).pipe(
+      Effect.catchTag("ChainUnavailable", (error) =>
+        Effect.logWarning("Pools could not be looked for", { mint, reason: error.reason, detail: error.detail })
+      ),
+      Effect.catchDefect((defect) => Effect.logError("Looking for pools failed", { mint }, defect)),
+      Effect.ensuring(Effect.sync(() => queued.delete(mint)))
+    )
+  })
+  yield* work.pipe(Effect.forever, Effect.replicateEffect(WORKERS, { concurrency: WORKERS }), Effect.forkScoped)
+
+  const enqueue = (mint: Mint) =>
+    Effect.sync(() => {
+      if (!queued.has(mint) && Queue.offerUnsafe(queue, mint)) {
+        queued.add(mint)
+      }
+    })
+
+  const searchAgain = Effect.suspend(() => Effect.forEach(shelf.wanted(), enqueue, { discard: true }))
+  yield* searchAgain.pipe(Effect.delay(refresh), Effect.forever, Effect.forkScoped)
+
+  return { warm: (mint) => (shelf.isReady(mint) ? Effect.void : enqueue(mint)) }
+})

@@ -1,0 +1,108 @@
+/**
+ * What every AMM program file gives: how to find its pools, which accounts price one, and the pool itself.
+ * A new venue is one file with a `Program` in it and one line in `programs.ts`.
+ */
+import type { Account, ChainClock } from "../domain/OnChainAccount.ts"
+import type { Address, Mint } from "../domain/Address.ts"
+
+/**
+ * Accounts read so far. `undefined` is "not read yet"; `null` is "read, and it does not exist",
+ * which is an answer: a tick array nobody has created holds no liquidity.
+ */
+export type Accounts = (address: Address) => Account | null | undefined
+
+/** The program-derived address of the seeds. Handed in, because hashing is not pricing. */
+export type DeriveAddress = (programId: Address, seeds: ReadonlyArray<Uint8Array>) => Address
+
+/** One condition of `getProgramAccounts`: these bytes at this offset. */
+export interface MemoryMatch {
+  readonly offset: number
+  readonly bytes: Uint8Array
+}
+
+/** How a quote ended. */
+export type Ending =
+  /** The whole input was taken at these amounts, as the program would. */
+  | "filled"
+  /** Liquidity ran out first: `amountIn` is what the pool could take and `amountOut` what it pays for that. */
+  | "exhausted"
+  /** The program itself would refuse this swap (output of zero, trading closed at this clock, price limit). */
+  | "refused"
+
+/** What a pool pays. Amounts are what leaves and reaches the trader's token accounts, transfer fees included. */
+export interface Swap {
+  readonly ending: Ending
+  /** Units of the input mint taken, fees included. */
+  readonly amountIn: bigint
+  /** Units of the output mint received, after every fee. Zero when refused. */
+  readonly amountOut: bigint
+}
+
+/** Out per in, as an exact fraction of atomic units. */
+export interface Rate {
+  readonly numerator: bigint
+  readonly denominator: bigint
+}
+
+/** A pool decoded at one moment, ready to be priced without I/O and without allocation per tick. */
+export interface Pool {
+  readonly address: Address
+  /** Venue label, the same word on the wire, in filters and in logs. */
+  readonly dex: string
+  readonly mintA: Mint
+  readonly mintB: Mint
+  /** Newest slot among the accounts it was decoded from. */
+  readonly slot: number
+  /** Units of A and of B that it can pay out in all. Only where its own accounts state them: no concentrated pool's do. */
+  readonly reserves?: readonly [bigint, bigint]
+  /**
+   * Exact-input quote, to the unit what the program would pay at this clock.
+   * `aToB` is the direction: true sells mintA for mintB. `amountIn` is positive and at most u64.
+   */
+  readonly swap: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Swap
+  /** Exact-output quote: what must be paid for `amountOut`. Only where the program offers it. */
+  readonly swapExactOut?: (aToB: boolean, amountOut: bigint, clock: ChainClock) => Swap
+  /** Out per in of a vanishingly small swap, after fees: the price that impact is measured against. */
+  readonly marginalRate: (aToB: boolean, clock: ChainClock) => Rate
+}
+
+/** Why a pool cannot be priced. Never guessed around. */
+export interface Unpriceable {
+  readonly reason:
+    /** The pool uses a mode, status or program version this engine does not implement; `detail` names it. */
+    | "unsupported"
+    /** The program has closed this pool for swaps (paused, migrated, completed). */
+    | "closed"
+    /** An account it needs has not been read yet. */
+    | "incomplete"
+    /** The bytes are not what the program writes. */
+    | "malformed"
+  readonly detail: string
+}
+
+/** One AMM program. All members are pure. */
+export interface Program {
+  /** Venue label of its pools. */
+  readonly dex: string
+  readonly programId: Address
+  /** One filter list per side: `getProgramAccounts` with either finds pools that trade `mint`. */
+  readonly poolsOf: (mint: Mint) => ReadonlyArray<{
+    readonly dataSize?: number
+    readonly matches: ReadonlyArray<MemoryMatch>
+  }>
+  /** Addresses to read for a mint's pools besides what the filters find: of pools whose account does not name it. */
+  readonly poolAddressesOf?: (mint: Mint, derive: DeriveAddress) => ReadonlyArray<Address>
+  /** Whether the account is a pool of this program (owner and discriminator), not a config or a tick array. */
+  readonly isPool: (account: Account) => boolean
+  /**
+   * Addresses the pool is priced from besides itself, mints and vaults included, given what is read so far.
+   * Called again after every write until it names nothing new; the list may shift as the price moves.
+   * `foundBy` is the mint that `poolAddressesOf` was asked for, where that is how the pool was found.
+   */
+  readonly needs: (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint) => ReadonlyArray<Address>
+  /** The priced pool, or why there is none. `foundBy` as above. */
+  readonly decode: (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint) => Pool | Unpriceable
+}
+
+/** Whether decoding gave a reason instead of a pool. */
+export const isUnpriceable = (decoded: Pool | Unpriceable): decoded is Unpriceable => "reason" in decoded

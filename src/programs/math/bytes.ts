@@ -1,0 +1,36 @@
+/** Fixed-offset little-endian reads of account data. */
+import { type Address, addressFromBytes } from "../../domain/Address.ts"
+
+const view = (data: Uint8Array): DataView => new DataView(data.buffer, data.byteOffset, data.byteLength)
+
+export const readU16 = (data: Uint8Array, offset: number): number => view(data).getUint16(offset, true)
+export const readU32 = (data: Uint8Array, offset: number): number => view(data).getUint32(offset, true)
+export const readI32 = (data: Uint8Array, offset: number): number => view(data).getInt32(offset, true)
+export const readU64 = (data: Uint8Array, offset: number): bigint => view(data).getBigUint64(offset, true)
+export const readI64 = (data: Uint8Array, offset: number): bigint => view(data).getBigInt64(offset, true)
+
+export const readU128 = (data: Uint8Array, offset: number): bigint => {
+  const bytes = view(data)
+  return (bytes.getBigUint64(offset + 8, true) << 64n) | bytes.getBigUint64(offset, true)
+}
+
+export const readI128 = (data: Uint8Array, offset: number): bigint => {
+  const bytes = view(data)
+  return (bytes.getBigInt64(offset + 8, true) << 64n) | bytes.getBigUint64(offset, true)
+}
+
+export const readAddress = (data: Uint8Array, offset: number): Address =>
+  addressFromBytes(data.subarray(offset, offset + 32))
+
+/** Whether the account begins with this 8-byte Anchor discriminator, given as 16 hex digits. */
+export const hasDiscriminator = (data: Uint8Array, hex: string): boolean => {
+  if (data.length < 8) {
+    return false
+  }
+  for (let i = 0; i < 8; i++) {
+    if (data[i] !== Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16)) {
+      return false
+    }
+  }
+  return true
+}

@@ -1,0 +1,133 @@
+/** A concentrated-liquidity pool as everything else sees one: its price tables, with the transfer fees of its mints around them. */
+import type { ChainClock } from "../../domain/OnChainAccount.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import { MAX_U64 } from "../../domain/Amount.ts"
+import { refused } from "./constantProduct.ts"
+import type { Course } from "./swapPath.ts"
+import { beforeTransfer, type MintFees, type Transfers, transfersOf } from "../meteora/transfer.ts"
+import { makePriceTable, type PriceTable } from "./priceTable.ts"
+import type { Accounts, Pool, Swap, Unpriceable } from "../Program.ts"
+import { readMint } from "./tokenAccount.ts"
+import { traverse } from "./swapSteps.ts"
+import { isFailure } from "./unpriceable.ts"
+
+/** Both directions of a pool. Down sells A. */
+export interface Directions<A> {
+  readonly down: A
+  readonly up: A
+}
+
+/** What a program file gives to make a `Pool` of it. */
+export interface ConcentratedPool {
+  readonly address: Address
+  readonly dex: string
+  readonly mintA: Mint
+  readonly mintB: Mint
+  readonly slot: number
+  readonly feesA: MintFees
+  readonly feesB: MintFees
+  /** Prices at this clock; null while the program lets nobody trade. */
+  readonly tables: (clock: ChainClock) => Directions<PriceTable> | null
+  /** Whether the program refuses a swap that pays nothing. */
+  readonly refusesNothing: boolean
+  /** Courses for exact output, where the program offers it. */
+  readonly exactOut?: (clock: ChainClock) => Directions<Course> | null
+}
+
+/** Transfer fees of a mint; both kinds of token program may stand on either side of a pool. */
+export const readFees = (accounts: Accounts, mint: Mint): MintFees | Unpriceable => {
+  const read = readMint(accounts, mint)
+  return isFailure(read) ? read : { fees: read.transferFees, slot: read.slot }
+}
+
+/** The price tables of courses, kept for as long as the courses at a clock stay the same objects. */
+export const rememberTables = (at: (clock: ChainClock) => Directions<Course> | null) => {
+  const known = new WeakMap<Directions<Course>, Directions<PriceTable>>()
+  return (clock: ChainClock): Directions<PriceTable> | null => {
+    const courses = at(clock)
+    if (courses === null) {
+      return null
+    }
+    const found = known.get(courses)
+    if (found !== undefined) {
+      return found
+    }
+    const tables = { down: makePriceTable(courses.down), up: makePriceTable(courses.up) }
+    known.set(courses, tables)
+    return tables
+  }
+}
+
+const sell = (
+  pool: ConcentratedPool,
+  transfers: Transfers,
+  quote: PriceTable["quote"],
+  amountIn: bigint,
+  epoch: number
+): Swap => {
+  const received = transfers.received(amountIn, epoch)
+  if (received <= 0n || received > MAX_U64) {
+    return refused
+  }
+  const inner = quote(received)
+  if (inner.ending === "refused" || (inner.ending === "filled" && inner.amountOut === 0n && pool.refusesNothing)) {
+    return refused
+  }
+  const taken = inner.ending === "filled" ? amountIn : transfers.sent(inner.amountIn, epoch)
+  return { ending: inner.ending, amountIn: taken, amountOut: transfers.paid(inner.amountOut, epoch) }
+}
+
+const buy = (pool: ConcentratedPool, aToB: boolean, course: Course, amountOut: bigint, epoch: number): Swap => {
+  const [input, output] = aToB ? [pool.feesA.fees, pool.feesB.fees] : [pool.feesB.fees, pool.feesA.fees]
+  const gross = beforeTransfer(output, amountOut, epoch)
+  if (gross <= 0n || gross > MAX_U64) {
+    return refused
+  }
+  const { amountIn, amountOut: paid, ending } = traverse(course, gross, false)
+  const sent = beforeTransfer(input, amountIn, epoch)
+  const nothing = amountIn === 0n && pool.refusesNothing
+  if (ending === "refused" || sent > MAX_U64 || (ending === "filled" && nothing)) {
+    return refused
+  }
+  return { ending, amountIn: sent, amountOut: transfersOf(input, output).paid(paid, epoch) }
+}
+
+/** The pool that the rest of the engine sees. */
+export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
+  const { address, dex, exactOut, feesA, feesB, mintA, mintB, tables } = pool
+  const down = transfersOf(feesA.fees, feesB.fees)
+  const up = transfersOf(feesB.fees, feesA.fees)
+  return {
+    address,
+    dex,
+    mintA,
+    mintB,
+    slot: Math.max(pool.slot, feesA.slot, feesB.slot),
+    swap: (aToB, amountIn, clock) => {
+      const sides = tables(clock)
+      return sides === null
+        ? refused
+        : sell(pool, aToB ? down : up, (aToB ? sides.down : sides.up).quote, amountIn, clock.epoch)
+    },
+    marginalRate: (aToB, clock) => {
+      const sides = tables(clock)
+      const rate = (aToB ? sides?.down : sides?.up)?.marginalRate()
+      return rate === undefined
+        ? { numerator: 0n, denominator: 1n }
+        : {
+            numerator: rate.numerator * (aToB ? down : up).kept(clock.epoch),
+            denominator: rate.denominator * 100_000_000n
+          }
+    },
+    ...(exactOut === undefined
+      ? {}
+      : {
+          swapExactOut: (aToB: boolean, amountOut: bigint, clock: ChainClock) => {
+            const courses = exactOut(clock)
+            return courses === null
+              ? refused
+              : buy(pool, aToB, aToB ? courses.down : courses.up, amountOut, clock.epoch)
+          }
+        })
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Prices one direction of a concentrated-liquidity pool: a quote is one binary search and one partial step.
+ *
+ * A stretch that is passed whole costs the same whatever the amount. The programs pass it when
+ * floor(rest·(1 - f)) >= whole, and then take whole + ceil(whole·f / (1 - f)); both say rest >= ceil(whole / (1 - f)).
+ * So the cost is also the threshold, and cumulative sums of cost and output price every amount exactly.
+ * The table grows only as far as amounts have asked for.
+ */
+import { MAX_U64 } from "../../domain/Amount.ts"
+import {
+  amountOfA,
+  amountOfB,
+  FEE_DENOMINATOR,
+  feeOnTop,
+  feeWithin,
+  isWide,
+  lessFee,
+  overflows,
+  priceAfterAIn,
+  priceAfterBIn
+} from "./concentrated.ts"
+import { refused } from "./constantProduct.ts"
+import { type Course, type Leg, legsOf } from "./swapPath.ts"
+import { maxBigInt, minBigInt } from "./integers.ts"
+import { ordersIn, ordersOut, ordersPrice } from "../raydium/clmmLimitOrders.ts"
+import type { Rate, Swap } from "../Program.ts"
+
+/** Exact-input price of one direction. The amount is positive and at most u64. */
+type Quote = (amountIn: bigint) => Swap
+
+/** Everything a swap pays between two points of its way. */
+interface Segment {
+  /** The largest total input that ends inside this segment. */
+  readonly until: bigint
+  readonly startIn: bigint
+  readonly startOut: bigint
+  /** Totals of a swap that goes on past it. */
+  readonly endIn: bigint
+  readonly endOut: bigint
+  /** Output for the part of the input that is left when the segment begins; `REFUSED` where the program overflows. */
+  readonly outOf: (rest: bigint) => bigint
+}
+
+const REFUSED = MAX_U64 + 1n
+const Q64 = 64n
+
+/** What a stretch pays of what it gives; programs hold that in 64 bits before they take a fee off it. */
+const paidOf = (course: Course, gross: bigint, feeRate: bigint): bigint => {
+  if (gross > MAX_U64) {
+    return REFUSED
+  }
+  return course.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
+}
+
+const outDown = (course: Course, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
+  const { liquidity, feeRate } = leg
+  const liquidityX64 = liquidity << Q64
+  const refuses = wide && overflows(liquidity * sqrtPrice)
+  return (rest: bigint): bigint => {
+    const usable = course.feeOnInput ? lessFee(rest, feeRate) : rest
+    if (refuses && usable > 0n) {
+      return REFUSED
+    }
+    const gross = amountOfB(liquidity, priceAfterAIn(liquidityX64, sqrtPrice, usable), sqrtPrice, false)
+    return paidOf(course, gross, feeRate)
+  }
+}
+
+const outUp = (course: Course, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
+  const { liquidity, feeRate } = leg
+  return (rest: bigint): bigint => {
+    const usable = course.feeOnInput ? lessFee(rest, feeRate) : rest
+    const price = priceAfterBIn(liquidity, sqrtPrice, usable)
+    if (wide && overflows(liquidity * (price - sqrtPrice))) {
+      return REFUSED
+    }
+    return paidOf(course, amountOfA(liquidity, sqrtPrice, price, false), feeRate)
+  }
+}
+
+const stretchOf = (course: Course, sqrtPrice: bigint, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
+  const { liquidity, feeRate, target } = leg
+  const wide = isWide(course.rules, liquidity)
+  const [low, high] = course.down ? [target, sqrtPrice] : [sqrtPrice, target]
+  const blocked = wide && overflows(liquidity * (high - low))
+  if (blocked && course.down) {
+    return { until: MAX_U64, startIn, startOut, endIn: MAX_U64, endOut: REFUSED, outOf: () => REFUSED }
+  }
+  const whole = course.down ? amountOfA(liquidity, low, high, true) : amountOfB(liquidity, low, high, true)
+  const gross = course.down ? amountOfB(liquidity, low, high, false) : amountOfA(liquidity, low, high, false)
+  const endIn = startIn + whole + (course.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
+  const endOut = blocked ? REFUSED : startOut + paidOf(course, gross, feeRate)
+  const outOf = (course.down ? outDown : outUp)(course, sqrtPrice, leg, wide)
+  return { until: endIn, startIn, startOut, endIn, endOut, outOf }
+}
+
+/**
+ * Orders are passed only when the input would buy more than all of them, and then cost what all of them cost: an input
+ * between the cost and that threshold is taken whole although it buys nothing more.
+ */
+const ordersOf = (course: Course, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
+  const { feeRate, orders, target } = leg
+  const price = ordersPrice(course.down, target)
+  const net = (gross: bigint) => (course.feeOnInput ? gross : gross - feeWithin(gross, feeRate))
+  const whole = ordersIn(course.down, price, orders)
+  const beyond = ordersIn(course.down, price, orders + 1n)
+  const cost = whole + (course.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
+  const threshold = beyond + (course.feeOnInput ? feeOnTop(beyond, feeRate) : 0n)
+  return {
+    until: startIn + maxBigInt(threshold - 1n, cost),
+    startIn,
+    startOut,
+    endIn: startIn + cost,
+    endOut: startOut + net(orders),
+    outOf: (rest) =>
+      net(minBigInt(ordersOut(course.down, price, course.feeOnInput ? lessFee(rest, feeRate) : rest), orders))
+  }
+}
+
+/** First segment that an input of this size ends in; the length when it goes past all of them. */
+const find = (segments: ReadonlyArray<Segment>, amountIn: bigint): number => {
+  let low = 0
+  let high = segments.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const segment = segments[middle]
+    if (segment !== undefined && segment.until < amountIn) {
+      low = middle + 1
+    } else {
+      high = middle
+    }
+  }
+  return low
+}
+
+const swapIn = (segment: Segment, amountIn: bigint): Swap => {
+  const amountOut =
+    amountIn === segment.until ? segment.endOut : segment.startOut + segment.outOf(amountIn - segment.startIn)
+  return amountOut > MAX_U64 ? refused : { ending: "filled", amountIn, amountOut }
+}
+
+/** Prices of one direction. */
+export interface PriceTable {
+  readonly quote: Quote
+  /** Slope at zero: the price where the first liquidity lies, less the fee there. */
+  readonly marginalRate: () => Rate
+}
+
+const slopeAt = ({ down }: Course, sqrtPrice: bigint, feeRate: bigint): Rate => {
+  const square = sqrtPrice * sqrtPrice
+  const kept = FEE_DENOMINATOR - feeRate
+  return down
+    ? { numerator: square * kept, denominator: FEE_DENOMINATOR << 128n }
+    : { numerator: kept << 128n, denominator: square * FEE_DENOMINATOR }
+}
+
+const slopeOf = (course: Course): Rate => {
+  let { sqrtPrice } = course
+  for (const leg of legsOf(course)) {
+    if (leg.liquidity > 0n && leg.target !== sqrtPrice) {
+      return slopeAt(course, sqrtPrice, leg.feeRate)
+    }
+    sqrtPrice = leg.target
+  }
+  return slopeAt(course, course.sqrtPrice, course.fee().holds(course.sqrtPrice, course.liquidity).feeRate)
+}
+
+/** Segments summed up so far, and how to sum up the next. */
+interface Growth {
+  readonly segments: Array<Segment>
+  readonly legs: Iterator<Leg, void>
+  sqrtPrice: bigint
+  last: Segment | null
+  /** No more segments: the course ended, or sums outgrew u64. */
+  ended: boolean
+}
+
+const push = (growth: Growth, segment: Segment): void => {
+  growth.segments.push(segment)
+  growth.last = segment
+  growth.ended = segment.endIn > MAX_U64 || segment.endOut > MAX_U64
+}
+
+const grow = (course: Course, growth: Growth): void => {
+  const { done, value: leg } = growth.legs.next()
+  if (done === true) {
+    growth.ended = true
+    return
+  }
+  push(growth, stretchOf(course, growth.sqrtPrice, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
+  growth.sqrtPrice = leg.target
+  if (leg.orders > 0n && !growth.ended) {
+    push(growth, ordersOf(course, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
+  }
+}
+
+const makeQuote = (course: Course): Quote => {
+  const { sqrtPrice } = course
+  const growth: Growth = { segments: [], legs: legsOf(course), sqrtPrice, last: null, ended: false }
+  return (amountIn) => {
+    while (!growth.ended && (growth.last === null || growth.last.until < amountIn)) {
+      grow(course, growth)
+    }
+    const { last, segments } = growth
+    const segment = segments[find(segments, amountIn)]
+    if (segment !== undefined) {
+      return swapIn(segment, amountIn)
+    }
+    if (last === null) {
+      return { ending: "exhausted", amountIn: 0n, amountOut: 0n }
+    }
+    return last.endOut > MAX_U64 ? refused : { ending: "exhausted", amountIn: last.endIn, amountOut: last.endOut }
+  }
+}
+
+/** Prices the course. The table remembers what it has summed up: keep it for as long as the pool stands still. */
+export const makePriceTable = (course: Course): PriceTable => {
+  const quote = makeQuote(course)
+  let rate: Rate | undefined
+  return { quote, marginalRate: () => (rate ??= slopeOf(course)) }
+}

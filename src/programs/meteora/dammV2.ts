@@ -1,0 +1,101 @@
+/** Meteora DAMM v2: MeteoraAg/damm-v2, programs/cp-amm/src at a3d3827. */
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress } from "../math/bytes.ts"
+import { dammV2At, readDammV2, type DammV2State } from "./dammV2State.ts"
+import { dammV2AtPoint, dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
+import { readMintFees, transfersOf, WHOLE } from "./transfer.ts"
+import { isUnreferenced } from "./volatility.ts"
+import type { Accounts, Pool, Program, Swap, Unpriceable } from "../Program.ts"
+import { closed, isFailure, malformed } from "../math/unpriceable.ts"
+
+const programId = Address.make("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
+const dex = "meteora-damm-v2"
+
+// PumpSwap calls its pools the same, so the discriminator alone does not tell; the owner does.
+const DISCRIMINATOR = "f19a6d0411b16dbc"
+const LENGTH = 1112
+
+const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
+
+const isDammV2Pool = ({ data, owner }: Account): boolean =>
+  owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
+
+const poolsOf = (mint: Mint) =>
+  [dammV2At.mintA, dammV2At.mintB].map((offset) => ({
+    dataSize: LENGTH,
+    matches: [{ offset, bytes: addressToBytes(mint) }]
+  }))
+
+const needs = (pool: Account): ReadonlyArray<Address> =>
+  isDammV2Pool(pool) ? [dammV2At.mintA, dammV2At.mintB].map((offset) => readAddress(pool.data, offset)) : []
+
+/** The pool at a clock. Quotes come many at a time for one clock, so the last answer is kept. */
+const atClock = (state: DammV2State) => {
+  let known: { readonly at: number; readonly point: bigint; readonly state: DammV2State } | undefined
+  return ({ slot, unixTimestamp }: ChainClock) => {
+    const at = state.activatesBySlot ? slot : unixTimestamp
+    if (known?.at !== at) {
+      known = { at, point: BigInt(at), state: dammV2AtPoint(state, BigInt(at)) }
+    }
+    return known
+  }
+}
+
+const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
+  const { address, data } = pool
+  if (!isDammV2Pool(pool)) {
+    return malformed(`${address} is not a Pool`)
+  }
+  if (data[dammV2At.status] !== 0) {
+    return closed(`pool_status ${data[dammV2At.status]}`)
+  }
+  const read = readDammV2(data)
+  if (isFailure(read)) {
+    return read
+  }
+  const mintA = readAddress(data, dammV2At.mintA)
+  const mintB = readAddress(data, dammV2At.mintB)
+  const tokenA = readMintFees(accounts, mintA, data[dammV2At.tokenFlagA] !== 0)
+  if (isFailure(tokenA)) {
+    return tokenA
+  }
+  const tokenB = readMintFees(accounts, mintB, data[dammV2At.tokenFlagB] !== 0)
+  if (isFailure(tokenB)) {
+    return tokenB
+  }
+  const selling = transfersOf(tokenA.fees, tokenB.fees)
+  const buying = transfersOf(tokenB.fees, tokenA.fees)
+  const at = atClock(read)
+  return {
+    address,
+    dex,
+    mintA,
+    mintB,
+    slot: Math.max(pool.slot, tokenA.slot, tokenB.slot),
+    swap: (aToB, amountIn, clock) => {
+      const transfers = aToB ? selling : buying
+      const received = transfers.received(amountIn, clock.epoch)
+      const { point, state } = at(clock)
+      const fill = fillDammV2(state, aToB, received, point)
+      if (fill === null || isUnreferenced(state.rules, state.volatility, BigInt(clock.unixTimestamp))) {
+        return REFUSED
+      }
+      const amountOut = transfers.paid(fill.amountOut, clock.epoch)
+      return fill.complete
+        ? { ending: "filled", amountIn, amountOut }
+        : { ending: "exhausted", amountIn: transfers.sent(fill.amountIn, clock.epoch), amountOut }
+    },
+    marginalRate: (aToB, clock) => {
+      const { point, state } = at(clock)
+      const { denominator, numerator } = dammV2Slope(state, aToB, point)
+      return {
+        numerator: numerator * (aToB ? selling : buying).kept(clock.epoch),
+        denominator: denominator * WHOLE
+      }
+    }
+  }
+}
+
+/** Meteora DAMM v2 pools in every fee mode. Token B is the one that fees prefer. */
+export const meteoraDammV2: Program = { dex, programId, poolsOf, isPool: isDammV2Pool, needs, decode }

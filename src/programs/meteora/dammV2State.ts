@@ -1,0 +1,222 @@
+/** What a DAMM v2 pool account says: MeteoraAg/damm-v2, programs/cp-amm/src/state/{pool,fee}.rs at a3d3827. */
+import { BPS } from "../../domain/units.ts"
+import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
+import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
+import type { Volatility, VolatilityRules } from "./volatility.ts"
+import type { Unpriceable } from "../Program.ts"
+import { malformed, unsupported } from "../math/unpriceable.ts"
+
+/** Offsets in the pool account. */
+export const dammV2At = {
+  cliffRate: 8,
+  baseFeeMode: 16,
+  periods: 22,
+  /** Period length of the time schedule; step and duration of the market-cap schedule; duration and cap of the limiter. */
+  secondFactor: 24,
+  reduction: 32,
+  protocolFeePercent: 48,
+  compoundingBps: 54,
+  volatilityOn: 56,
+  volatilityMaximum: 64,
+  volatilityControl: 68,
+  binStep: 72,
+  filterPeriod: 74,
+  decayPeriod: 76,
+  volatilityReduction: 78,
+  volatilityUpdatedAt: 80,
+  binStepQ64: 88,
+  sqrtPriceReference: 104,
+  volatilityAccumulator: 120,
+  volatilityReference: 136,
+  initialSqrtPrice: 152,
+  mintA: 168,
+  mintB: 200,
+  vaultA: 232,
+  vaultB: 264,
+  liquidity: 360,
+  protocolFeeA: 392,
+  protocolFeeB: 400,
+  sqrtMinPrice: 424,
+  sqrtMaxPrice: 440,
+  sqrtPrice: 456,
+  activationPoint: 472,
+  activationType: 480,
+  status: 481,
+  tokenFlagA: 482,
+  tokenFlagB: 483,
+  collectFeeMode: 484,
+  feeVersion: 486,
+  amountA: 680,
+  amountB: 688,
+  layoutVersion: 696
+} as const
+
+/** How the base rate comes about. A point is a slot or a second, as the pool's activation type says. */
+export type DammV2BaseFee =
+  | { readonly kind: "time"; readonly schedule: Schedule; readonly pointsPerPeriod: bigint }
+  | {
+      readonly kind: "marketCap"
+      readonly schedule: Schedule
+      /** Basis points that the square-root price rises per period, from the initial one on. */
+      readonly stepBps: bigint
+      readonly initialSqrtPrice: bigint
+      /** Points after activation at which the lowest rate applies whatever the price. */
+      readonly duration: bigint
+    }
+  | { readonly kind: "limiter"; readonly limiter: RateLimiter; readonly duration: bigint }
+
+/** Everything about a pool that its prices depend on. */
+export interface DammV2State {
+  readonly baseFee: DammV2BaseFee
+  readonly rules: VolatilityRules | null
+  readonly volatility: Volatility
+  /** The highest rate that fees may add up to. */
+  readonly rateCap: bigint
+  readonly protocolFeePercent: bigint
+  readonly compoundingBps: bigint
+  readonly liquidity: bigint
+  readonly sqrtMinPrice: bigint
+  readonly sqrtMaxPrice: bigint
+  readonly sqrtPrice: bigint
+  readonly activationPoint: bigint
+  readonly activatesBySlot: boolean
+  /** 0 charges the output, 1 and 2 charge token B; 2 is a constant product over `amountA` and `amountB`. */
+  readonly collectFeeMode: number
+  readonly amountA: bigint
+  readonly amountB: bigint
+  /** Whether the program keeps count of `amountA` and `amountB`: older pools do not until their next swap. */
+  readonly countsAmounts: boolean
+  readonly protocolFeeA: bigint
+  readonly protocolFeeB: bigint
+}
+
+/** `collect_fee_mode` of a pool that adds part of its fees to its liquidity. */
+export const COMPOUNDING = 2
+
+const RATE_CAPS = [500_000_000n, 990_000_000n]
+const baseFeeMode = { timeLinear: 0, timeExponential: 1, limiter: 2, marketCapLinear: 3, marketCapExponential: 4 }
+
+const scheduleOf = (data: Uint8Array, exponential: boolean): Schedule => ({
+  cliff: readU64(data, dammV2At.cliffRate),
+  periods: BigInt(readU16(data, dammV2At.periods)),
+  reduction: readU64(data, dammV2At.reduction),
+  exponential
+})
+
+const rateOfBps = (bps: number): bigint => (BigInt(bps) * FEE_DENOMINATOR) / BPS
+
+const limiterOf = (data: Uint8Array): DammV2BaseFee => ({
+  kind: "limiter",
+  duration: BigInt(readU32(data, dammV2At.secondFactor)),
+  limiter: {
+    cliff: readU64(data, dammV2At.cliffRate),
+    increment: rateOfBps(readU16(data, dammV2At.periods)),
+    reference: readU64(data, dammV2At.reduction),
+    maximum: rateOfBps(readU32(data, dammV2At.secondFactor + 4))
+  }
+})
+
+const baseFeeOf = (data: Uint8Array): DammV2BaseFee | Unpriceable => {
+  const mode = data[dammV2At.baseFeeMode] ?? 0
+  switch (mode) {
+    case baseFeeMode.timeLinear:
+    case baseFeeMode.timeExponential:
+      return {
+        kind: "time",
+        schedule: scheduleOf(data, mode === baseFeeMode.timeExponential),
+        pointsPerPeriod: readU64(data, dammV2At.secondFactor)
+      }
+    case baseFeeMode.limiter:
+      return limiterOf(data)
+    case baseFeeMode.marketCapLinear:
+    case baseFeeMode.marketCapExponential:
+      return {
+        kind: "marketCap",
+        schedule: scheduleOf(data, mode === baseFeeMode.marketCapExponential),
+        stepBps: BigInt(readU32(data, dammV2At.secondFactor)),
+        duration: BigInt(readU32(data, dammV2At.secondFactor + 4)),
+        initialSqrtPrice: readU128(data, dammV2At.initialSqrtPrice)
+      }
+    default:
+      return unsupported(`base_fee_mode ${mode}`)
+  }
+}
+
+const rulesOf = (data: Uint8Array): VolatilityRules | null =>
+  data[dammV2At.volatilityOn] === 0
+    ? null
+    : {
+        maximum: BigInt(readU32(data, dammV2At.volatilityMaximum)),
+        control: BigInt(readU32(data, dammV2At.volatilityControl)),
+        binStep: BigInt(readU16(data, dammV2At.binStep)),
+        binStepQ64: readU128(data, dammV2At.binStepQ64),
+        filterPeriod: BigInt(readU16(data, dammV2At.filterPeriod)),
+        decayPeriod: BigInt(readU16(data, dammV2At.decayPeriod)),
+        reduction: BigInt(readU16(data, dammV2At.volatilityReduction))
+      }
+
+const volatilityOf = (data: Uint8Array): Volatility => ({
+  updatedAt: readU64(data, dammV2At.volatilityUpdatedAt),
+  sqrtPriceReference: readU128(data, dammV2At.sqrtPriceReference),
+  accumulator: readU128(data, dammV2At.volatilityAccumulator),
+  reference: readU128(data, dammV2At.volatilityReference)
+})
+
+/** Whether what prices divide by is there: the program lets none of it become zero. */
+const isPriceable = (data: Uint8Array, collectFeeMode: number): boolean =>
+  collectFeeMode === COMPOUNDING
+    ? readU64(data, dammV2At.amountA) > 0n && readU64(data, dammV2At.amountB) > 0n
+    : [dammV2At.sqrtPrice, dammV2At.sqrtMinPrice, dammV2At.sqrtMaxPrice].every((at) => readU128(data, at) > 0n)
+
+const refusal = (data: Uint8Array): Unpriceable | null => {
+  const mode = data[dammV2At.collectFeeMode] ?? 0
+  if (mode > COMPOUNDING) {
+    return unsupported(`collect_fee_mode ${mode}`)
+  }
+  const layout = data[dammV2At.layoutVersion] ?? 0
+  if (layout > 1) {
+    return unsupported(`layout_version ${layout}`)
+  }
+  const activation = data[dammV2At.activationType] ?? 0
+  if (activation > 1) {
+    return malformed(`activation_type ${activation}`)
+  }
+  return isPriceable(data, mode) ? null : malformed("no price")
+}
+
+/** The state of a pool account, whose length and discriminator have been checked. */
+export const readDammV2 = (data: Uint8Array): DammV2State | Unpriceable => {
+  const refusing = refusal(data)
+  if (refusing !== null) {
+    return refusing
+  }
+  const feeVersion = data[dammV2At.feeVersion] ?? 0
+  const rateCap = RATE_CAPS[feeVersion]
+  if (rateCap === undefined) {
+    return unsupported(`fee_version ${feeVersion}`)
+  }
+  const baseFee = baseFeeOf(data)
+  if ("reason" in baseFee) {
+    return baseFee
+  }
+  return {
+    baseFee,
+    rules: rulesOf(data),
+    volatility: volatilityOf(data),
+    rateCap,
+    protocolFeePercent: BigInt(data[dammV2At.protocolFeePercent] ?? 0),
+    compoundingBps: BigInt(readU16(data, dammV2At.compoundingBps)),
+    liquidity: readU128(data, dammV2At.liquidity),
+    sqrtMinPrice: readU128(data, dammV2At.sqrtMinPrice),
+    sqrtMaxPrice: readU128(data, dammV2At.sqrtMaxPrice),
+    sqrtPrice: readU128(data, dammV2At.sqrtPrice),
+    activationPoint: readU64(data, dammV2At.activationPoint),
+    activatesBySlot: data[dammV2At.activationType] === 0,
+    collectFeeMode: data[dammV2At.collectFeeMode] ?? 0,
+    amountA: readU64(data, dammV2At.amountA),
+    amountB: readU64(data, dammV2At.amountB),
+    countsAmounts: data[dammV2At.layoutVersion] === 1,
+    protocolFeeA: readU64(data, dammV2At.protocolFeeA),
+    protocolFeeB: readU64(data, dammV2At.protocolFeeB)
+  }
+}

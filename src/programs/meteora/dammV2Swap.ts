@@ -1,0 +1,234 @@
+/** Swaps of a DAMM v2 pool: MeteoraAg/damm-v2, programs/cp-amm/src/{state/pool.rs,liquidity_handler} at a3d3827. */
+import { MAX_U64 } from "../../domain/Amount.ts"
+import { BPS } from "../../domain/units.ts"
+import { COMPOUNDING, type DammV2BaseFee, type DammV2State } from "./dammV2State.ts"
+import { minBigInt, squareRoot } from "../math/integers.ts"
+import { amountA, amountB, priceAfterA, priceAfterB } from "./curve.ts"
+import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
+import { volatilityAfter, volatilityRate } from "./volatility.ts"
+
+/** An amount of the input, before its fee or after. */
+interface Charged {
+  readonly amount: bigint
+  readonly feeIncluded: boolean
+}
+
+/** One swap inside the pool, transfer fees left out of account. */
+export interface DammV2Fill {
+  /** Taken from the trader, fee included. */
+  readonly amountIn: bigint
+  /** What of it moves the price. */
+  readonly netIn: bigint
+  /** What the liquidity gives, before a fee on the output. */
+  readonly grossOut: bigint
+  readonly amountOut: bigint
+  /** In token B, except where an output of token A is charged. */
+  readonly fee: bigint
+  readonly sqrtPrice: bigint
+}
+
+/** Whether a swap pays its fee from what comes in. */
+const feeOnInput = (state: DammV2State, aToB: boolean): boolean => state.collectFeeMode > 0 && !aToB
+
+const periodsByPrice = (fee: DammV2BaseFee & { kind: "marketCap" }, sqrtPrice: bigint): bigint | null => {
+  if (sqrtPrice <= fee.initialSqrtPrice) {
+    return 0n
+  }
+  if (fee.initialSqrtPrice === 0n || fee.stepBps === 0n) {
+    return null
+  }
+  return ((sqrtPrice - fee.initialSqrtPrice) * BPS) / fee.initialSqrtPrice / fee.stepBps
+}
+
+const periodsPassed = (state: DammV2State, point: bigint): bigint | null => {
+  const { activationPoint, baseFee: fee } = state
+  if (fee.kind === "limiter") {
+    return null
+  }
+  if (point < activationPoint) {
+    return fee.schedule.periods
+  }
+  if (fee.kind === "marketCap") {
+    const expired = point > activationPoint + fee.duration
+    return expired ? fee.schedule.periods : periodsByPrice(fee, state.sqrtPrice)
+  }
+  return fee.pointsPerPeriod === 0n ? 0n : (point - activationPoint) / fee.pointsPerPeriod
+}
+
+const baseRate = (state: DammV2State, aToB: boolean, point: bigint, charged: Charged): bigint | null => {
+  const { activationPoint, baseFee: fee } = state
+  if (fee.kind !== "limiter") {
+    const passed = periodsPassed(state, point)
+    return passed === null ? null : scheduledRate(fee.schedule, passed)
+  }
+  const { limiter } = fee
+  const idle = limiter.reference === 0n && limiter.increment === 0n && limiter.maximum === 0n && fee.duration === 0n
+  if (idle || aToB || point < activationPoint || point > activationPoint + fee.duration) {
+    return limiter.cliff
+  }
+  return charged.feeIncluded ? limitedRate(limiter, charged.amount) : limitedRateOfNet(limiter, charged.amount)
+}
+
+/**
+ * The same pool with its base fee fixed at what it is at a point, so that a schedule is worked out once and not per swap.
+ * A limiter, and a schedule that overflows, stay as they are.
+ */
+export const dammV2AtPoint = (state: DammV2State, point: bigint): DammV2State => {
+  const passed = periodsPassed(state, point)
+  const { baseFee } = state
+  const cliff = passed === null || baseFee.kind === "limiter" ? null : scheduledRate(baseFee.schedule, passed)
+  return cliff === null
+    ? state
+    : {
+        ...state,
+        baseFee: {
+          kind: "time",
+          schedule: { cliff, periods: 0n, reduction: 0n, exponential: false },
+          pointsPerPeriod: 0n
+        }
+      }
+}
+
+/** The fee rate of an amount at a point, capped. Null where the program overflows. */
+const dammV2Rate = (state: DammV2State, aToB: boolean, point: bigint, charged: Charged): bigint | null => {
+  const base = baseRate(state, aToB, point, charged)
+  return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), state.rateCap)
+}
+
+const constantProduct = ({ amountA: a, amountB: b }: DammV2State, aToB: boolean, net: bigint): bigint =>
+  aToB ? (b * net) / (a + net) : (a * net) / (b + net)
+
+const concentrated = (state: DammV2State, aToB: boolean, sqrtPrice: bigint): bigint =>
+  aToB
+    ? amountB(sqrtPrice, state.sqrtPrice, state.liquidity, false)
+    : amountA(state.sqrtPrice, sqrtPrice, state.liquidity, false)
+
+const reserveOut = (state: DammV2State, aToB: boolean): bigint => (aToB ? state.amountB : state.amountA)
+
+const fillOf = (
+  state: DammV2State,
+  aToB: boolean,
+  rate: bigint,
+  taken: Pick<DammV2Fill, "amountIn" | "netIn" | "sqrtPrice">
+): DammV2Fill | null => {
+  const grossOut =
+    state.collectFeeMode === COMPOUNDING
+      ? constantProduct(state, aToB, taken.netIn)
+      : concentrated(state, aToB, taken.sqrtPrice)
+  if (grossOut > MAX_U64 || (state.countsAmounts && grossOut > reserveOut(state, aToB))) {
+    return null
+  }
+  const onInput = feeOnInput(state, aToB)
+  const amountOut = onInput ? grossOut : withoutFee(grossOut, rate)
+  return { ...taken, grossOut, amountOut, fee: onInput ? taken.amountIn - taken.netIn : grossOut - amountOut }
+}
+
+/** How far the program lets a price go. */
+type Reached = { readonly sqrtPrice: bigint } | "outOfRange" | "overflow"
+
+const reach = (state: DammV2State, aToB: boolean, net: bigint): Reached => {
+  if (state.collectFeeMode === COMPOUNDING) {
+    return (aToB ? state.amountA : state.amountB) + net > MAX_U64 ? "overflow" : { sqrtPrice: state.sqrtPrice }
+  }
+  if (state.liquidity === 0n) {
+    return "outOfRange"
+  }
+  const sqrtPrice = (aToB ? priceAfterA : priceAfterB)(state.sqrtPrice, state.liquidity, net)
+  const inRange = aToB ? sqrtPrice >= state.sqrtMinPrice : sqrtPrice <= state.sqrtMaxPrice
+  return inRange ? { sqrtPrice } : "outOfRange"
+}
+
+/** The part of an input that carries the price to its limit, as the program's partial fill takes it. */
+const fillToLimit = (state: DammV2State, aToB: boolean, point: bigint, rate: bigint): DammV2Fill | null => {
+  const { liquidity, sqrtMaxPrice, sqrtMinPrice, sqrtPrice } = state
+  const limit = aToB ? sqrtMinPrice : sqrtMaxPrice
+  const netIn = aToB ? amountA(limit, sqrtPrice, liquidity, true) : amountB(sqrtPrice, limit, liquidity, true)
+  if (!feeOnInput(state, aToB)) {
+    return fillOf(state, aToB, rate, { amountIn: netIn, netIn, sqrtPrice: limit })
+  }
+  const netRate = dammV2Rate(state, aToB, point, { amount: netIn, feeIncluded: false })
+  return netRate === null
+    ? null
+    : fillOf(state, aToB, netRate, { amountIn: withFee(netIn, netRate), netIn, sqrtPrice: limit })
+}
+
+/** What the pool does with an input of `amountIn` at a point: all of it, part of it, or nothing (null). */
+export const fillDammV2 = (
+  state: DammV2State,
+  aToB: boolean,
+  amountIn: bigint,
+  point: bigint
+): (DammV2Fill & { readonly complete: boolean }) | null => {
+  if (point < state.activationPoint || amountIn === 0n) {
+    return null
+  }
+  const rate = dammV2Rate(state, aToB, point, { amount: amountIn, feeIncluded: true })
+  if (rate === null) {
+    return null
+  }
+  const netIn = feeOnInput(state, aToB) ? withoutFee(amountIn, rate) : amountIn
+  const reached = reach(state, aToB, netIn)
+  if (reached === "overflow") {
+    return null
+  }
+  const complete = reached !== "outOfRange"
+  const fill = complete
+    ? fillOf(state, aToB, rate, { amountIn, netIn, sqrtPrice: reached.sqrtPrice })
+    : fillToLimit(state, aToB, point, rate)
+  return fill === null ? null : { ...fill, complete }
+}
+
+const countAmounts = (state: DammV2State): Pick<DammV2State, "amountA" | "amountB"> =>
+  state.countsAmounts
+    ? state
+    : {
+        amountA: amountA(state.sqrtPrice, state.sqrtMaxPrice, state.liquidity, true),
+        amountB: amountB(state.sqrtMinPrice, state.sqrtPrice, state.liquidity, true)
+      }
+
+/**
+ * The pool after a fill at `unixTimestamp`, without a referrer; null where the program fails (see `isUnreferenced`). Fees
+ * per share of liquidity are not followed.
+ */
+export const dammV2After = (
+  state: DammV2State,
+  aToB: boolean,
+  fill: DammV2Fill,
+  unixTimestamp: bigint
+): DammV2State | null => {
+  const protocolFee = (fill.fee * state.protocolFeePercent) / 100n
+  const compounded = ((fill.fee - protocolFee) * state.compoundingBps) / BPS
+  const before = countAmounts(state)
+  const a = aToB ? before.amountA + fill.netIn : before.amountA - fill.grossOut
+  const b = (aToB ? before.amountB - fill.grossOut : before.amountB + fill.netIn) + compounded
+  const sqrtPrice = state.collectFeeMode === COMPOUNDING ? squareRoot((b << 128n) / a) : fill.sqrtPrice
+  const feeInA = state.collectFeeMode === 0 && !aToB
+  const volatility =
+    state.rules === null
+      ? state.volatility
+      : volatilityAfter(state.rules, state.volatility, state.sqrtPrice, sqrtPrice, unixTimestamp)
+  if (volatility === null) {
+    return null
+  }
+  return {
+    ...state,
+    amountA: a,
+    amountB: b,
+    countsAmounts: true,
+    sqrtPrice,
+    protocolFeeA: state.protocolFeeA + (feeInA ? protocolFee : 0n),
+    protocolFeeB: state.protocolFeeB + (feeInA ? 0n : protocolFee),
+    volatility
+  }
+}
+
+/** B per A (or A per B) of a vanishingly small swap as a fraction, fee included, at the rate an amount of zero pays. */
+export const dammV2Slope = (state: DammV2State, aToB: boolean, point: bigint) => {
+  const rate = dammV2Rate(state, aToB, point, { amount: 0n, feeIncluded: true }) ?? FEE_DENOMINATOR
+  const [perA, scale] =
+    state.collectFeeMode === COMPOUNDING
+      ? [state.amountB, state.amountA]
+      : [state.sqrtPrice * state.sqrtPrice, 1n << 128n]
+  const [numerator, denominator] = aToB ? [perA, scale] : [scale, perA]
+  return { numerator: numerator * (FEE_DENOMINATOR - rate), denominator: denominator * FEE_DENOMINATOR }
+}

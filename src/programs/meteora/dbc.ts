@@ -1,0 +1,121 @@
+/** Meteora's dynamic bonding curve: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src at b4f9547. */
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress, readU16 } from "../math/bytes.ts"
+import { dbcConfigAt, dbcPoolAt, readDbc, type DbcState } from "./dbcState.ts"
+import { dbcSlope, fillDbc, isDbcComplete } from "./dbcSwap.ts"
+import { readMintFees, transfersOf, WHOLE } from "./transfer.ts"
+import { isUnreferenced } from "./volatility.ts"
+import type { Accounts, Pool, Program, Swap, Unpriceable } from "../Program.ts"
+import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+
+const programId = Address.make("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
+const dex = "meteora-dbc"
+
+const DISCRIMINATOR = "d5e005d16245775c"
+/** A pool whose base mint calls a program of the launcher's choice on every transfer. */
+const HOOKED_DISCRIMINATOR = "eddbb8172abda923"
+const LENGTH = 424
+const CONFIG_DISCRIMINATOR = "1a6c0e7b74e6812b"
+const CONFIG_LENGTH = 1048
+
+const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
+
+const isDbcPool = ({ data, owner }: Account): boolean =>
+  owner === programId &&
+  data.length >= LENGTH &&
+  (hasDiscriminator(data, DISCRIMINATOR) || hasDiscriminator(data, HOOKED_DISCRIMINATOR))
+
+// The quote mint stands in the config, so pools can be found by their base mint alone.
+const poolsOf = (mint: Mint) => [
+  { dataSize: LENGTH, matches: [{ offset: dbcPoolAt.baseMint, bytes: addressToBytes(mint) }] }
+]
+
+const needs = (pool: Account, accounts: Accounts): ReadonlyArray<Address> => {
+  if (!isDbcPool(pool)) {
+    return []
+  }
+  const config = readAddress(pool.data, dbcPoolAt.config)
+  const found = accounts(config)
+  const quoteMint = found && found.data.length >= CONFIG_LENGTH ? [readAddress(found.data, dbcConfigAt.quoteMint)] : []
+  return [config, readAddress(pool.data, dbcPoolAt.baseMint), ...quoteMint]
+}
+
+const readConfig = (accounts: Accounts, pool: Uint8Array): Account | Unpriceable => {
+  const config = accountAt(accounts, readAddress(pool, dbcPoolAt.config), "config")
+  if (isFailure(config)) {
+    return config
+  }
+  const { address, data, owner } = config
+  return owner === programId && data.length >= CONFIG_LENGTH && hasDiscriminator(data, CONFIG_DISCRIMINATOR)
+    ? config
+    : malformed(`${address} is not a PoolConfig`)
+}
+
+const pointOf = (state: DbcState, clock: ChainClock): bigint =>
+  BigInt(state.activatesBySlot ? clock.slot : clock.unixTimestamp)
+
+const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
+  const { address, data } = pool
+  if (!isDbcPool(pool)) {
+    return malformed(`${address} is not a VirtualPool`)
+  }
+  if (hasDiscriminator(data, HOOKED_DISCRIMINATOR)) {
+    return unsupported("the base mint has a transfer hook")
+  }
+  if (data[dbcPoolAt.isMigrated] !== 0) {
+    return closed("migrated")
+  }
+  const config = readConfig(accounts, data)
+  if (isFailure(config)) {
+    return config
+  }
+  const state = readDbc(data, config.data)
+  if (isFailure(state)) {
+    return state
+  }
+  if (isDbcComplete(state)) {
+    return closed("the curve is complete")
+  }
+  const mintA = readAddress(data, dbcPoolAt.baseMint)
+  const mintB = readAddress(config.data, dbcConfigAt.quoteMint)
+  // The program creates base mints itself, with a transfer fee only where the config sets one.
+  const base = readMintFees(accounts, mintA, readU16(config.data, dbcConfigAt.baseTransferFeeBps) > 0)
+  if (isFailure(base)) {
+    return base
+  }
+  const quote = readMintFees(accounts, mintB, config.data[dbcConfigAt.quoteTokenFlag] !== 0)
+  if (isFailure(quote)) {
+    return quote
+  }
+  const selling = transfersOf(base.fees, quote.fees)
+  const buying = transfersOf(quote.fees, base.fees)
+  return {
+    address,
+    dex,
+    mintA,
+    mintB,
+    slot: Math.max(pool.slot, config.slot, base.slot, quote.slot),
+    swap: (aToB, amountIn, clock) => {
+      const transfers = aToB ? selling : buying
+      const fill = fillDbc(state, aToB, transfers.received(amountIn, clock.epoch), pointOf(state, clock))
+      if (fill === null || isUnreferenced(state.rules, state.volatility, BigInt(clock.unixTimestamp))) {
+        return REFUSED
+      }
+      const amountOut = transfers.paid(fill.amountOut, clock.epoch)
+      return fill.complete
+        ? { ending: "filled", amountIn, amountOut }
+        : { ending: "exhausted", amountIn: transfers.sent(fill.amountIn, clock.epoch), amountOut }
+    },
+    marginalRate: (aToB, clock) => {
+      const { denominator, numerator } = dbcSlope(state, aToB, pointOf(state, clock))
+      return {
+        numerator: numerator * (aToB ? selling : buying).kept(clock.epoch),
+        denominator: denominator * WHOLE
+      }
+    }
+  }
+}
+
+/** Meteora bonding curves until they migrate. The base token is mintA, the quote token mintB. */
+export const meteoraDbc: Program = { dex, programId, poolsOf, isPool: isDbcPool, needs, decode }

@@ -1,0 +1,197 @@
+/** What a bonding-curve pool and its config say: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state. */
+import { BPS } from "../../domain/units.ts"
+import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
+import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
+import type { Volatility, VolatilityRules } from "./volatility.ts"
+import type { Unpriceable } from "../Program.ts"
+import { malformed, unsupported } from "../math/unpriceable.ts"
+
+/** Offsets in the pool account. */
+export const dbcPoolAt = {
+  volatilityUpdatedAt: 8,
+  sqrtPriceReference: 24,
+  volatilityAccumulator: 40,
+  volatilityReference: 56,
+  config: 72,
+  creator: 104,
+  baseMint: 136,
+  baseVault: 168,
+  quoteVault: 200,
+  baseReserve: 232,
+  quoteReserve: 240,
+  protocolBaseFee: 248,
+  protocolQuoteFee: 256,
+  partnerBaseFee: 264,
+  partnerQuoteFee: 272,
+  sqrtPrice: 280,
+  activationPoint: 296,
+  poolType: 304,
+  isMigrated: 305,
+  migrationProgress: 308,
+  finishedAt: 344,
+  creatorBaseFee: 352,
+  creatorQuoteFee: 360,
+  hasSwap: 370
+} as const
+
+/** Offsets in the config account. */
+export const dbcConfigAt = {
+  quoteMint: 8,
+  cliffRate: 104,
+  /** Period length of the schedules, duration of the limiter. */
+  secondFactor: 112,
+  /** Reduction of the schedules, reference amount of the limiter. */
+  thirdFactor: 120,
+  /** Periods of the schedules, increment of the limiter in basis points. */
+  firstFactor: 128,
+  baseFeeMode: 130,
+  volatilityOn: 136,
+  volatilityMaximum: 144,
+  volatilityControl: 148,
+  binStep: 152,
+  filterPeriod: 154,
+  decayPeriod: 156,
+  volatilityReduction: 158,
+  binStepQ64: 168,
+  baseTransferFeeBps: 216,
+  collectFeeMode: 232,
+  activationType: 234,
+  quoteTokenFlag: 238,
+  creatorTradingFeePercent: 245,
+  migrationQuoteThreshold: 264,
+  migrationSqrtPrice: 280,
+  sqrtStartPrice: 392,
+  curve: 408
+} as const
+
+/** Bytes of one point of the curve; the account has room for twenty. */
+export const DBC_CURVE_POINT_SIZE = 32
+const CURVE_POINTS = 20
+
+/** Liquidity up to a square-root price, from the point before it or from the start of the curve. */
+export interface CurvePoint {
+  readonly sqrtPrice: bigint
+  readonly liquidity: bigint
+}
+
+/** How the base rate comes about. A point is a slot or a second, as the config's activation type says. */
+type DbcBaseFee =
+  | { readonly kind: "time"; readonly schedule: Schedule; readonly pointsPerPeriod: bigint }
+  | { readonly kind: "limiter"; readonly limiter: RateLimiter; readonly duration: bigint }
+
+/** Everything about a pool that its prices depend on. */
+export interface DbcState {
+  readonly baseFee: DbcBaseFee
+  readonly rules: VolatilityRules | null
+  readonly volatility: Volatility
+  /** Whether fees are taken in quote only, else from whatever comes out. */
+  readonly feesInQuote: boolean
+  readonly curve: ReadonlyArray<CurvePoint>
+  readonly sqrtPrice: bigint
+  readonly sqrtStartPrice: bigint
+  readonly migrationSqrtPrice: bigint
+  /** Quote that ends the curve. */
+  readonly migrationQuoteThreshold: bigint
+  readonly baseReserve: bigint
+  readonly quoteReserve: bigint
+  readonly activationPoint: bigint
+  readonly activatesBySlot: boolean
+  readonly creatorFeePercent: bigint
+}
+
+/** The highest rate that fees may add up to; the limiter rises to it as well. */
+export const DBC_RATE_CAP = 990_000_000n
+
+const baseFeeMode = { linear: 0, exponential: 1, limiter: 2 }
+
+const baseFeeOf = (config: Uint8Array): DbcBaseFee | Unpriceable => {
+  const mode = config[dbcConfigAt.baseFeeMode] ?? 0
+  const cliff = readU64(config, dbcConfigAt.cliffRate)
+  const first = BigInt(readU16(config, dbcConfigAt.firstFactor))
+  const second = readU64(config, dbcConfigAt.secondFactor)
+  const third = readU64(config, dbcConfigAt.thirdFactor)
+  switch (mode) {
+    case baseFeeMode.linear:
+    case baseFeeMode.exponential:
+      return {
+        kind: "time",
+        schedule: { cliff, periods: first, reduction: third, exponential: mode === baseFeeMode.exponential },
+        pointsPerPeriod: second
+      }
+    case baseFeeMode.limiter:
+      return {
+        kind: "limiter",
+        limiter: { cliff, increment: (first * FEE_DENOMINATOR) / BPS, reference: third, maximum: DBC_RATE_CAP },
+        duration: second
+      }
+    default:
+      return unsupported(`base_fee_mode ${mode}`)
+  }
+}
+
+const rulesOf = (config: Uint8Array): VolatilityRules | null =>
+  config[dbcConfigAt.volatilityOn] === 0
+    ? null
+    : {
+        maximum: BigInt(readU32(config, dbcConfigAt.volatilityMaximum)),
+        control: BigInt(readU32(config, dbcConfigAt.volatilityControl)),
+        binStep: BigInt(readU16(config, dbcConfigAt.binStep)),
+        binStepQ64: readU128(config, dbcConfigAt.binStepQ64),
+        filterPeriod: BigInt(readU16(config, dbcConfigAt.filterPeriod)),
+        decayPeriod: BigInt(readU16(config, dbcConfigAt.decayPeriod)),
+        reduction: BigInt(readU16(config, dbcConfigAt.volatilityReduction))
+      }
+
+const curveOf = (config: Uint8Array): ReadonlyArray<CurvePoint> => {
+  const points: Array<CurvePoint> = []
+  for (let i = 0; i < CURVE_POINTS; i++) {
+    const at = dbcConfigAt.curve + i * DBC_CURVE_POINT_SIZE
+    const point = { sqrtPrice: readU128(config, at), liquidity: readU128(config, at + 16) }
+    // The program stops at the first unset point, and configs are only ever filled from the front.
+    if (point.sqrtPrice === 0n || point.liquidity === 0n) {
+      break
+    }
+    points.push(point)
+  }
+  return points
+}
+
+/** The state of a pool and its config, whose lengths and discriminators have been checked. */
+export const readDbc = (pool: Uint8Array, config: Uint8Array): DbcState | Unpriceable => {
+  const collectFeeMode = config[dbcConfigAt.collectFeeMode] ?? 0
+  if (collectFeeMode > 1) {
+    return unsupported(`collect_fee_mode ${collectFeeMode}`)
+  }
+  const activation = config[dbcConfigAt.activationType] ?? 0
+  if (activation > 1) {
+    return malformed(`activation_type ${activation}`)
+  }
+  if (readU128(pool, dbcPoolAt.sqrtPrice) === 0n || readU128(config, dbcConfigAt.sqrtStartPrice) === 0n) {
+    return malformed("no price")
+  }
+  const baseFee = baseFeeOf(config)
+  if ("reason" in baseFee) {
+    return baseFee
+  }
+  return {
+    baseFee,
+    rules: rulesOf(config),
+    volatility: {
+      updatedAt: readU64(pool, dbcPoolAt.volatilityUpdatedAt),
+      sqrtPriceReference: readU128(pool, dbcPoolAt.sqrtPriceReference),
+      accumulator: readU128(pool, dbcPoolAt.volatilityAccumulator),
+      reference: readU128(pool, dbcPoolAt.volatilityReference)
+    },
+    feesInQuote: collectFeeMode === 0,
+    curve: curveOf(config),
+    sqrtPrice: readU128(pool, dbcPoolAt.sqrtPrice),
+    sqrtStartPrice: readU128(config, dbcConfigAt.sqrtStartPrice),
+    migrationSqrtPrice: readU128(config, dbcConfigAt.migrationSqrtPrice),
+    migrationQuoteThreshold: readU64(config, dbcConfigAt.migrationQuoteThreshold),
+    baseReserve: readU64(pool, dbcPoolAt.baseReserve),
+    quoteReserve: readU64(pool, dbcPoolAt.quoteReserve),
+    activationPoint: readU64(pool, dbcPoolAt.activationPoint),
+    activatesBySlot: activation === 0,
+    creatorFeePercent: BigInt(config[dbcConfigAt.creatorTradingFeePercent] ?? 0)
+  }
+}

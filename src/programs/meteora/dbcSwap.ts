@@ -1,0 +1,186 @@
+/**
+ * Swaps on a bonding curve: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state/virtual_pool.rs.
+ * Token A is the base token that is launched, token B the quote token that buys it.
+ */
+import { MAX_U64 } from "../../domain/Amount.ts"
+import { DBC_RATE_CAP, type DbcState } from "./dbcState.ts"
+import { minBigInt } from "../math/integers.ts"
+import { amountA, amountB, priceAfterA, priceAfterB } from "./curve.ts"
+import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
+import { volatilityAfter, volatilityRate } from "./volatility.ts"
+
+/** A walk along the curve, without fees. */
+interface Walk {
+  readonly left: bigint
+  readonly out: bigint
+  readonly sqrtPrice: bigint
+}
+
+/** One swap on the curve, transfer fees left out of account. */
+export interface DbcFill {
+  /** Taken from the trader, fee included. */
+  readonly amountIn: bigint
+  /** What of it moves the price. */
+  readonly netIn: bigint
+  /** What the curve gives, before a fee on the output. */
+  readonly grossOut: bigint
+  readonly amountOut: bigint
+  /** In quote, except where an output of base is charged. */
+  readonly fee: bigint
+  readonly sqrtPrice: bigint
+}
+
+const FULL: Pick<Walk, "left"> = { left: 0n }
+
+/** Buys base with `net` quote up the curve, no further than the price at which the curve ends. */
+const climb = ({ curve, migrationSqrtPrice, sqrtPrice: start }: DbcState, net: bigint): Walk => {
+  let left = net
+  let out = 0n
+  let sqrtPrice = start
+  for (const { liquidity, sqrtPrice: end } of curve) {
+    const target = minBigInt(end, migrationSqrtPrice)
+    if (target > sqrtPrice) {
+      const whole = amountB(sqrtPrice, target, liquidity, true)
+      if (left < whole) {
+        const reached = priceAfterB(sqrtPrice, liquidity, left)
+        return { ...FULL, out: out + amountA(sqrtPrice, reached, liquidity, false), sqrtPrice: reached }
+      }
+      out += amountA(sqrtPrice, target, liquidity, false)
+      left -= whole
+      sqrtPrice = target
+      if (target === migrationSqrtPrice) {
+        break
+      }
+    }
+  }
+  return { left, out, sqrtPrice }
+}
+
+/** Sells `net` base down the curve, no further than the price at which the curve starts. */
+const descend = ({ curve, sqrtPrice: start, sqrtStartPrice }: DbcState, net: bigint): Walk => {
+  let left = net
+  let out = 0n
+  let sqrtPrice = start
+  for (let i = curve.length - 1; i >= 0 && left > 0n; i--) {
+    const liquidity = curve[i]?.liquidity ?? 0n
+    const target = curve[i - 1]?.sqrtPrice ?? sqrtStartPrice
+    if (target < sqrtPrice) {
+      const whole = amountA(target, sqrtPrice, liquidity, true)
+      const reached = priceAfterA(sqrtPrice, liquidity, left)
+      // The program asks for the amount between points, but for the price where the curve starts.
+      if (i > 0 ? left < whole : reached >= target) {
+        return { ...FULL, out: out + amountB(reached, sqrtPrice, liquidity, false), sqrtPrice: reached }
+      }
+      out += amountB(target, sqrtPrice, liquidity, false)
+      left -= whole
+      sqrtPrice = target
+    }
+  }
+  return { left, out, sqrtPrice }
+}
+
+const baseRate = (state: DbcState, sells: boolean, point: bigint, amount: bigint, feeIncluded: boolean) => {
+  const { activationPoint, baseFee: fee } = state
+  if (fee.kind === "time") {
+    if (fee.pointsPerPeriod === 0n) {
+      return fee.schedule.cliff
+    }
+    // Pools are active from their creation on, so an earlier point only fails where it is subtracted from.
+    return point < activationPoint ? null : scheduledRate(fee.schedule, (point - activationPoint) / fee.pointsPerPeriod)
+  }
+  const { limiter } = fee
+  const idle = limiter.reference === 0n && limiter.increment === 0n && fee.duration === 0n
+  if (idle || sells || point > activationPoint + fee.duration) {
+    return limiter.cliff
+  }
+  return feeIncluded ? limitedRate(limiter, amount) : limitedRateOfNet(limiter, amount)
+}
+
+const rateOf = (state: DbcState, sells: boolean, point: bigint, amount: bigint, feeIncluded: boolean) => {
+  const base = baseRate(state, sells, point, amount, feeIncluded)
+  return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), DBC_RATE_CAP)
+}
+
+/** Whether the curve has collected what ends it. */
+export const isDbcComplete = ({ migrationQuoteThreshold, quoteReserve }: DbcState): boolean =>
+  quoteReserve >= migrationQuoteThreshold
+
+const fillOf = (state: DbcState, sells: boolean, rate: bigint, amountIn: bigint, netIn: bigint, walk: Walk) => {
+  const reserve = sells ? state.quoteReserve : state.baseReserve
+  if (walk.out > reserve || netIn > MAX_U64) {
+    return null
+  }
+  const onInput = state.feesInQuote && !sells
+  const amountOut = onInput ? walk.out : withoutFee(walk.out, rate)
+  return {
+    amountIn,
+    netIn,
+    grossOut: walk.out,
+    amountOut,
+    fee: onInput ? amountIn - netIn : walk.out - amountOut,
+    sqrtPrice: walk.sqrtPrice
+  }
+}
+
+/** What the curve does with an input of `amountIn` at a point: all of it, what it takes to end the curve, or nothing. */
+export const fillDbc = (
+  state: DbcState,
+  sells: boolean,
+  amountIn: bigint,
+  point: bigint
+): (DbcFill & { readonly complete: boolean }) | null => {
+  const rate = amountIn === 0n || isDbcComplete(state) ? null : rateOf(state, sells, point, amountIn, true)
+  if (rate === null) {
+    return null
+  }
+  const onInput = state.feesInQuote && !sells
+  const net = onInput ? withoutFee(amountIn, rate) : amountIn
+  const walk = sells ? descend(state, net) : climb(state, net)
+  if (walk.left === 0n) {
+    const fill = fillOf(state, sells, rate, amountIn, net, walk)
+    return fill === null ? null : { ...fill, complete: true }
+  }
+  const netIn = net - walk.left
+  const netRate = onInput ? rateOf(state, sells, point, netIn, false) : rate
+  const fill =
+    netRate === null ? null : fillOf(state, sells, netRate, onInput ? withFee(netIn, netRate) : netIn, netIn, walk)
+  return fill === null ? null : { ...fill, complete: false }
+}
+
+/** How a fee is shared out, without a referrer. */
+export const splitDbcFee = (state: DbcState, fee: bigint) => {
+  const protocol = fee / 5n
+  const creator = ((fee - protocol) * state.creatorFeePercent) / 100n
+  return { protocol, creator, partner: fee - protocol - creator }
+}
+
+/**
+ * The pool after a fill at `unixTimestamp`; null where the program fails (see `isUnreferenced`). Uncollected fees are left to
+ * `splitDbcFee`.
+ */
+export const dbcAfter = (state: DbcState, sells: boolean, fill: DbcFill, unixTimestamp: bigint): DbcState | null => {
+  const volatility =
+    state.rules === null
+      ? state.volatility
+      : volatilityAfter(state.rules, state.volatility, state.sqrtPrice, fill.sqrtPrice, unixTimestamp)
+  return volatility === null
+    ? null
+    : {
+        ...state,
+        sqrtPrice: fill.sqrtPrice,
+        baseReserve: sells ? state.baseReserve + fill.netIn : state.baseReserve - fill.grossOut,
+        quoteReserve: sells ? state.quoteReserve - fill.grossOut : state.quoteReserve + fill.netIn,
+        volatility
+      }
+}
+
+/** Out per in of a vanishingly small swap as a fraction, fee included. */
+export const dbcSlope = (state: DbcState, sells: boolean, point: bigint) => {
+  const rate = rateOf(state, sells, point, 0n, true) ?? FEE_DENOMINATOR
+  const price = state.sqrtPrice * state.sqrtPrice
+  const one = 1n << 128n
+  return {
+    numerator: (sells ? price : one) * (FEE_DENOMINATOR - rate),
+    denominator: (sells ? one : price) * FEE_DENOMINATOR
+  }
+}

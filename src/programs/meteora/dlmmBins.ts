@@ -1,0 +1,87 @@
+/** Bins of a DLMM pair: MeteoraAg/dlmm-sdk, commons/src/extensions/{bin,bin_array}.rs at fb02e51. */
+import type { Account } from "../../domain/OnChainAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import { BPS } from "../../domain/units.ts"
+import { hasDiscriminator, readI64, readU64, readU128 } from "../math/bytes.ts"
+import { powerQ64 } from "../math/powerQ64.ts"
+import type { Unpriceable } from "../Program.ts"
+import { malformed } from "../math/unpriceable.ts"
+
+/** Bins in one array account. */
+export const BINS_PER_ARRAY = 70
+
+/** Offsets in a bin array account, and of the fields of one bin from where it begins. */
+export const dlmmBinArrayAt = { index: 8, pair: 24, bins: 56, binSize: 144 } as const
+export const dlmmBinAt = {
+  amountX: 0,
+  amountY: 8,
+  price: 16,
+  liquidity: 32,
+  openOrders: 112,
+  processedOrders: 128,
+  ordersSellX: 140
+} as const
+
+/** Length and discriminator of a bin array account. */
+export const BIN_ARRAY_LENGTH = 10_136
+const DISCRIMINATOR = "5c8e5cdc059446b5"
+
+const ONE = 1n << 64n
+
+/** The array that a bin is in. */
+export const binArrayIndexOf = (binId: number): number => Math.floor(binId / BINS_PER_ARRAY)
+
+/** Units of Y per unit of X in a bin, Q64.64: (1 + binStep/10000)^id. Null past what the program can express. */
+export const binPrice = (binId: number, binStep: number): bigint | null =>
+  powerQ64(ONE + (BigInt(binStep) << 64n) / BPS, binId)
+
+/** What a swap finds in one bin, in the token it buys: provided liquidity, then orders partly filled, then fresh orders. */
+export interface Bin {
+  readonly id: number
+  readonly price: bigint
+  readonly layers: ReadonlyArray<bigint>
+}
+
+/** What decides which amounts of a bin a swap may take. */
+export interface BinSide {
+  readonly binStep: number
+  readonly sellsX: boolean
+  readonly takesLimitOrders: boolean
+}
+
+const ordersAt = (data: Uint8Array, at: number, side: BinSide): ReadonlyArray<bigint> => {
+  const ordersSellX = data[at + dlmmBinAt.ordersSellX] !== 0
+  return side.takesLimitOrders && ordersSellX !== side.sellsX
+    ? [readU64(data, at + dlmmBinAt.processedOrders), readU64(data, at + dlmmBinAt.openOrders)]
+    : []
+}
+
+/** The bin of an array account, or null where there is nothing to buy. */
+export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | null => {
+  const at = dlmmBinArrayAt.bins + (binId - binArrayIndexOf(binId) * BINS_PER_ARRAY) * dlmmBinArrayAt.binSize
+  const provided = readU64(data, at + (side.sellsX ? dlmmBinAt.amountY : dlmmBinAt.amountX))
+  const layers = [provided, ...ordersAt(data, at, side)].filter((amount) => amount > 0n)
+  if (layers.length === 0) {
+    return null
+  }
+  // The program writes a bin's price when it is first used; until then it computes it.
+  const price = readU128(data, at + dlmmBinAt.price) || binPrice(binId, side.binStep)
+  return price === null ? null : { id: binId, price, layers }
+}
+
+/** Why the account is not this array of the pair, whose address comes as bytes. */
+export const binArrayFault = (
+  account: Account,
+  owner: Address,
+  pair: Uint8Array,
+  index: number
+): Unpriceable | null => {
+  const { address, data } = account
+  if (account.owner !== owner || data.length < BIN_ARRAY_LENGTH || !hasDiscriminator(data, DISCRIMINATOR)) {
+    return malformed(`${address} is not a BinArray`)
+  }
+  return readI64(data, dlmmBinArrayAt.index) === BigInt(index) &&
+    pair.every((byte, i) => data[dlmmBinArrayAt.pair + i] === byte)
+    ? null
+    : malformed(`${address} is not bin array ${index} of its pair`)
+}

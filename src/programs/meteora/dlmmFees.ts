@@ -1,0 +1,43 @@
+/**
+ * The fee of a DLMM pair, which grows with the distance that prices have moved lately. Rates are numerators over 1e9.
+ * MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51.
+ */
+import type { DlmmPair } from "./dlmmPair.ts"
+import { minBigInt } from "../math/integers.ts"
+import { variableRate } from "./fees.ts"
+
+const BPS = 10_000
+const RATE_CAP = 100_000_000n
+
+/** What the fee of every bin is measured from during one swap: the bin it began in and the movement remembered. */
+export interface DlmmReference {
+  readonly index: number
+  readonly volatility: number
+}
+
+/**
+ * The reference of a swap at `unixTimestamp`. It moves to the active bin once swaps have paused for the filter period,
+ * keeping a share of past movement until the decay period is over.
+ */
+export const dlmmReference = (pair: DlmmPair, unixTimestamp: number): DlmmReference => {
+  const elapsed = unixTimestamp - pair.volatilityUpdatedAt
+  if (elapsed < pair.filterPeriod) {
+    return { index: pair.indexReference, volatility: pair.volatilityReference }
+  }
+  const kept = elapsed < pair.decayPeriod ? Math.floor((pair.volatilityAccumulator * pair.reduction) / BPS) : 0
+  return { index: pair.activeId, volatility: kept }
+}
+
+/** The volatility that a swap reaches in a bin, in basis points of bins moved. */
+export const dlmmVolatility = (pair: DlmmPair, { index, volatility }: DlmmReference, binId: number): number =>
+  Math.min(volatility + Math.abs(index - binId) * BPS, pair.volatilityMaximum)
+
+/** The fee rate of a swap in a bin. */
+export const dlmmRate = (pair: DlmmPair, reference: DlmmReference, binId: number): bigint => {
+  const { baseFeeRate, binStep, variableFeeControl } = pair
+  if (variableFeeControl === 0n) {
+    return minBigInt(baseFeeRate, RATE_CAP)
+  }
+  const volatility = BigInt(dlmmVolatility(pair, reference, binId))
+  return minBigInt(baseFeeRate + variableRate(volatility, BigInt(binStep), variableFeeControl), RATE_CAP)
+}

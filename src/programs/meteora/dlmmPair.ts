@@ -1,0 +1,134 @@
+/** What a DLMM pair account says: MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51 and the program's IDL. */
+import { readI32, readI64, readU16, readU32, readU64 } from "../math/bytes.ts"
+import type { Unpriceable } from "../Program.ts"
+import { closed, malformed, unsupported } from "../math/unpriceable.ts"
+
+/** Offsets in the pair account. */
+export const dlmmPairAt = {
+  baseFactor: 8,
+  filterPeriod: 10,
+  decayPeriod: 12,
+  reduction: 14,
+  variableFeeControl: 16,
+  volatilityMaximum: 20,
+  protocolShare: 32,
+  baseFeePower: 34,
+  functionType: 35,
+  collectFeeMode: 36,
+  volatilityAccumulator: 40,
+  volatilityReference: 44,
+  indexReference: 48,
+  volatilityUpdatedAt: 56,
+  pairType: 75,
+  activeId: 76,
+  binStep: 80,
+  status: 82,
+  activationType: 86,
+  mintX: 88,
+  mintY: 120,
+  reserveX: 152,
+  reserveY: 184,
+  protocolFeeX: 216,
+  protocolFeeY: 224,
+  /** Two of them, 144 bytes each, beginning with the mint; an unused one is all zero. */
+  rewards: 264,
+  bitmap: 584,
+  activationPoint: 816,
+  tokenFlagX: 880,
+  tokenFlagY: 881
+} as const
+
+const REWARD_SIZE = 144
+
+/** Everything about a pair that its prices depend on, except its bins. */
+export interface DlmmPair {
+  readonly activeId: number
+  readonly binStep: number
+  /** Numerator over 1e9, before the cap. */
+  readonly baseFeeRate: bigint
+  readonly variableFeeControl: bigint
+  readonly volatilityMaximum: number
+  /** Seconds: swaps closer together than this share one reference. */
+  readonly filterPeriod: number
+  /** Seconds after which past movement is forgotten. */
+  readonly decayPeriod: number
+  /** Basis points of past movement that are kept before that. */
+  readonly reduction: number
+  readonly volatilityAccumulator: number
+  readonly volatilityReference: number
+  readonly indexReference: number
+  readonly volatilityUpdatedAt: number
+  /** Basis points of fees. */
+  readonly protocolShare: bigint
+  /** Whether fees are taken in Y whichever way the swap goes, else from the input. */
+  readonly feesInY: boolean
+  readonly takesLimitOrders: boolean
+  /** Slot or second of the first swap; null where the program does not ask. */
+  readonly activationPoint: bigint | null
+  readonly activatesBySlot: boolean
+}
+
+const functionType = { undetermined: 0, liquidityMining: 1, limitOrder: 2 }
+const pairType = { permission: 1, customizablePermissionless: 2, last: 3 }
+
+const hasReward = (data: Uint8Array, index: number): boolean => {
+  const at = dlmmPairAt.rewards + index * REWARD_SIZE
+  return data.subarray(at, at + 32).some((byte) => byte !== 0)
+}
+
+// A pair whose kind is open takes orders for as long as nobody has set up rewards on it.
+const takesLimitOrders = (data: Uint8Array): boolean =>
+  data[dlmmPairAt.functionType] === functionType.limitOrder ||
+  (data[dlmmPairAt.functionType] === functionType.undetermined && !hasReward(data, 0) && !hasReward(data, 1))
+
+const refusal = (data: Uint8Array): Unpriceable | null => {
+  const status = data[dlmmPairAt.status] ?? 0
+  if (status !== 0) {
+    return closed(`status ${status}`)
+  }
+  for (const [name, last] of [
+    ["pairType", pairType.last],
+    ["functionType", functionType.limitOrder],
+    ["collectFeeMode", 1]
+  ] as const) {
+    const value = data[dlmmPairAt[name]] ?? 0
+    if (value > last) {
+      return unsupported(`${name} ${value}`)
+    }
+  }
+  const activation = data[dlmmPairAt.activationType] ?? 0
+  return activation > 1 ? malformed(`activationType ${activation}`) : null
+}
+
+/** The state of a pair account, whose length and discriminator have been checked. */
+export const readDlmmPair = (data: Uint8Array): DlmmPair | Unpriceable => {
+  const refusing = refusal(data)
+  if (refusing !== null) {
+    return refusing
+  }
+  const binStep = readU16(data, dlmmPairAt.binStep)
+  const type = data[dlmmPairAt.pairType] ?? 0
+  const waits = type === pairType.permission || type === pairType.customizablePermissionless
+  return {
+    activeId: readI32(data, dlmmPairAt.activeId),
+    binStep,
+    baseFeeRate:
+      BigInt(readU16(data, dlmmPairAt.baseFactor)) *
+      BigInt(binStep) *
+      10n ** BigInt(1 + (data[dlmmPairAt.baseFeePower] ?? 0)),
+    variableFeeControl: BigInt(readU32(data, dlmmPairAt.variableFeeControl)),
+    volatilityMaximum: readU32(data, dlmmPairAt.volatilityMaximum),
+    filterPeriod: readU16(data, dlmmPairAt.filterPeriod),
+    decayPeriod: readU16(data, dlmmPairAt.decayPeriod),
+    reduction: readU16(data, dlmmPairAt.reduction),
+    volatilityAccumulator: readU32(data, dlmmPairAt.volatilityAccumulator),
+    volatilityReference: readU32(data, dlmmPairAt.volatilityReference),
+    indexReference: readI32(data, dlmmPairAt.indexReference),
+    volatilityUpdatedAt: Number(readI64(data, dlmmPairAt.volatilityUpdatedAt)),
+    protocolShare: BigInt(readU16(data, dlmmPairAt.protocolShare)),
+    feesInY: data[dlmmPairAt.collectFeeMode] === 1,
+    takesLimitOrders: takesLimitOrders(data),
+    activationPoint: waits ? readU64(data, dlmmPairAt.activationPoint) : null,
+    activatesBySlot: data[dlmmPairAt.activationType] === 0
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Volatility as DAMM v2 and the bonding curve track it: by square-root price, charged from the value that earlier swaps left.
+ * `DynamicFeeStruct` of MeteoraAg/damm-v2 at a3d3827, `VolatilityTracker` of MeteoraAg/dynamic-bonding-curve at b4f9547.
+ */
+import { BPS } from "../../domain/units.ts"
+import { minBigInt } from "../math/integers.ts"
+import { variableRate } from "./fees.ts"
+
+const ONE_Q64 = 1n << 64n
+
+/** How a pool turns price movement into a fee. */
+export interface VolatilityRules {
+  readonly maximum: bigint
+  readonly control: bigint
+  readonly binStep: bigint
+  /** The bin step as a Q64.64 fraction. */
+  readonly binStepQ64: bigint
+  /** Seconds: swaps closer together than this share one reference price. */
+  readonly filterPeriod: bigint
+  /** Seconds after which past movement is forgotten. */
+  readonly decayPeriod: bigint
+  /** Basis points of past movement that are kept before that. */
+  readonly reduction: bigint
+}
+
+/** What swaps leave behind. */
+export interface Volatility {
+  /** Seconds since the Unix epoch. */
+  readonly updatedAt: bigint
+  readonly sqrtPriceReference: bigint
+  readonly accumulator: bigint
+  readonly reference: bigint
+}
+
+/** The fee rate that the stored volatility adds; a swap does not pay for the movement it causes itself. */
+export const volatilityRate = (rules: VolatilityRules | null, { accumulator }: Volatility): bigint =>
+  rules === null ? 0n : variableRate(accumulator, rules.binStep, rules.control)
+
+const elapsedSince = ({ updatedAt }: Volatility, now: bigint): bigint => (now > updatedAt ? now - updatedAt : 0n)
+
+const isSettled = ({ filterPeriod }: VolatilityRules, volatility: Volatility, now: bigint): boolean =>
+  elapsedSince(volatility, now) >= filterPeriod
+
+/** Twice the whole bin steps between two square-root prices. */
+const stepsBetween = (a: bigint, b: bigint, binStepQ64: bigint): bigint => {
+  const [lower, upper] = a < b ? [a, b] : [b, a]
+  return 2n * (((upper << 64n) / lower - ONE_Q64) / binStepQ64)
+}
+
+/**
+ * Whether a swap at `now` would be compared with a price of zero, at which the program fails. No swap leaves such an account,
+ * and the filter period heals it.
+ */
+export const isUnreferenced = (rules: VolatilityRules | null, volatility: Volatility, now: bigint): boolean =>
+  rules !== null && volatility.sqrtPriceReference === 0n && !isSettled(rules, volatility, now)
+
+/** Volatility after a swap moved the square-root price from `before` to `after` at `now`; null where it fails. */
+export const volatilityAfter = (
+  rules: VolatilityRules,
+  volatility: Volatility,
+  before: bigint,
+  after: bigint,
+  now: bigint
+): Volatility | null => {
+  if (isUnreferenced(rules, volatility, now)) {
+    return null
+  }
+  const settled = isSettled(rules, volatility, now)
+  const decayed =
+    elapsedSince(volatility, now) < rules.decayPeriod ? (volatility.accumulator * rules.reduction) / BPS : 0n
+  const reference = settled ? decayed : volatility.reference
+  const sqrtPriceReference = settled ? before : volatility.sqrtPriceReference
+  const moved = stepsBetween(after, sqrtPriceReference, rules.binStepQ64) * BPS
+  return {
+    updatedAt: stepsBetween(before, after, rules.binStepQ64) > 0n ? now : volatility.updatedAt,
+    sqrtPriceReference,
+    accumulator: minBigInt(reference + moved, rules.maximum),
+    reference
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Orca Whirlpool. Static fees over fixed tick arrays follow orca-so/whirlpools at a3b7887, the last Apache-2.0 state, and
+ * were checked against the deployed program; adaptive fees and dynamic tick arrays follow what the later program
+ * documents of itself and were not run against it.
+ *
+ * A swap is given the three tick arrays that its direction needs, so a quote reaches to the end of the third. An array
+ * that nobody has created (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
+ * other. An array that has not been read yet ends what is known: a swap that would go there is exhausted.
+ */
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import { perRegime, referenceIn } from "./whirlpoolAdaptiveFee.ts"
+import { addressToBytes, type Address, type Mint } from "../../domain/Address.ts"
+import { hasDiscriminator } from "../math/bytes.ts"
+import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
+import { type Course, type FeeCourse, staticFee } from "../math/swapPath.ts"
+import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
+import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
+import { accountAt, incomplete, isFailure, malformed } from "../math/unpriceable.ts"
+import {
+  arraySequence,
+  decodeOracle,
+  decodeWhirlpool,
+  decodeWhirlpoolArray,
+  oracleAddress,
+  type OracleState,
+  sequenceEdge,
+  WHIRLPOOL_DISCRIMINATOR,
+  WHIRLPOOL_PROGRAM,
+  WHIRLPOOL_SIZE,
+  whirlpoolArrayAddresses,
+  whirlpoolOffsets,
+  type WhirlpoolState
+} from "./whirlpoolLayout.ts"
+import { whirlpoolFee, whirlpoolRegime } from "./whirlpoolFee.ts"
+import { whirlpoolRules } from "./whirlpoolTicks.ts"
+
+const dex = "orca-whirlpool"
+
+const isWhirlpool = ({ data, owner }: Account): boolean =>
+  owner === WHIRLPOOL_PROGRAM && data.length === WHIRLPOOL_SIZE && hasDiscriminator(data, WHIRLPOOL_DISCRIMINATOR)
+
+const poolsOf = (mint: Mint) =>
+  [whirlpoolOffsets.mintA, whirlpoolOffsets.mintB].map((offset) => ({
+    dataSize: WHIRLPOOL_SIZE,
+    matches: [{ offset, bytes: addressToBytes(mint) }]
+  }))
+
+const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
+  const state = isWhirlpool(pool) ? decodeWhirlpool(pool.data) : null
+  if (state === null || state.tickSpacing === 0) {
+    return []
+  }
+  const { mintA, mintB, tick, tickSpacing } = state
+  const starts = [...arraySequence(tick, tickSpacing, true), ...arraySequence(tick, tickSpacing, false)]
+  const oracle = state.feeTierIndex === tickSpacing ? [] : [oracleAddress(derive, pool.address)]
+  return [mintA, mintB, ...oracle, ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))]
+}
+
+/** Ticks in one direction, as far as they are known, and the edge behind them when all arrays are. */
+interface Reach {
+  readonly ticks: ReadonlyArray<Tick>
+  readonly edge: number | null
+}
+
+/** Reads the arrays of a pool by their start. */
+type ReadArray = (start: number) => ReadonlyArray<Tick> | Unpriceable
+
+const isList = (read: ReadonlyArray<Tick> | Unpriceable): read is ReadonlyArray<Tick> => Array.isArray(read)
+
+const readArrayOf = (pool: Account, spacing: number, accounts: Accounts, derive: DeriveAddress): ReadArray => {
+  const addressOf = whirlpoolArrayAddresses(derive, pool.address)
+  return (start) => {
+    const address = addressOf(start)
+    const account = accounts(address)
+    if (account === undefined) {
+      return incomplete(`tick array ${address} has not been read`)
+    }
+    return account === null
+      ? []
+      : (decodeWhirlpoolArray(account, start, spacing) ?? malformed(`tick array ${address} is not one`))
+  }
+}
+
+const reachOf = ({ tick, tickSpacing }: WhirlpoolState, down: boolean, read: ReadArray): Reach | Unpriceable => {
+  const starts = arraySequence(tick, tickSpacing, down)
+  const ticks: Array<Tick> = []
+  for (const [i, start] of starts.entries()) {
+    const found = read(start)
+    if (!isList(found)) {
+      return i === 0 || found.reason === "malformed" ? found : { ticks, edge: null }
+    }
+    const ahead = found.filter(({ index }) => (down ? index <= tick : index > tick))
+    ticks.push(...(down ? ahead.toReversed() : ahead))
+  }
+  const last = starts.at(-1)
+  return { ticks, edge: last === undefined ? null : sequenceEdge(last, tickSpacing, down) }
+}
+
+const courseOf = (state: WhirlpoolState, down: boolean, { edge, ticks }: Reach, fee: () => FeeCourse): Course => ({
+  rules: whirlpoolRules,
+  down,
+  feeOnInput: true,
+  sqrtPrice: state.sqrtPrice,
+  tick: state.tick,
+  liquidity: state.liquidity,
+  ticks,
+  edge,
+  fee,
+  cuts: [{ rate: state.protocolFeeRate, scale: 10_000n }]
+})
+
+const readOracle = (pool: Account, accounts: Accounts, derive: DeriveAddress): OracleState | Unpriceable => {
+  const account = accountAt(accounts, oracleAddress(derive, pool.address), "oracle")
+  if (isFailure(account)) {
+    return account
+  }
+  const oracle = decodeOracle(account)
+  return oracle === null || oracle.groupSize === 0 ? malformed(`${account.address} is not an oracle`) : oracle
+}
+
+/** Courses whose fee depends on the time since the last swap; one set for each thing that time can do. */
+const adaptiveCourses = (
+  { feeRate, tick }: WhirlpoolState,
+  oracle: OracleState,
+  courses: (feeOf: (goesDown: boolean) => () => FeeCourse) => Directions<Course>
+): WhirlpoolCourses["at"] => {
+  const inRegime = perRegime((regime) => {
+    const reference = referenceIn(regime, oracle, floorDiv(tick, oracle.groupSize))
+    return courses((goesDown) => whirlpoolFee(feeRate, oracle, reference, tick, goesDown))
+  })
+  return ({ unixTimestamp }) =>
+    unixTimestamp < oracle.tradeEnableAt ? null : inRegime(whirlpoolRegime(oracle, unixTimestamp))
+}
+
+/** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
+export interface WhirlpoolCourses {
+  readonly state: WhirlpoolState
+  /** Null at a clock at which the program lets nobody trade. */
+  readonly at: (clock: ChainClock) => Directions<Course> | null
+}
+
+/** The courses that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
+export const whirlpoolCourses = (
+  pool: Account,
+  accounts: Accounts,
+  derive: DeriveAddress
+): WhirlpoolCourses | Unpriceable => {
+  const state = isWhirlpool(pool) ? decodeWhirlpool(pool.data) : null
+  if (state === null || state.tickSpacing === 0) {
+    return malformed("not a Whirlpool account")
+  }
+  if (!isInTick(whirlpoolRules.sqrtPriceAt, state.tick, state.sqrtPrice)) {
+    return malformed(`price ${state.sqrtPrice} is not in tick ${state.tick}`)
+  }
+  const read = readArrayOf(pool, state.tickSpacing, accounts, derive)
+  const down = reachOf(state, true, read)
+  if (isFailure(down)) {
+    return down
+  }
+  const up = reachOf(state, false, read)
+  if (isFailure(up)) {
+    return up
+  }
+  const courses = (feeOf: (goesDown: boolean) => () => FeeCourse): Directions<Course> => ({
+    down: courseOf(state, true, down, feeOf(true)),
+    up: courseOf(state, false, up, feeOf(false))
+  })
+  if (state.feeTierIndex === state.tickSpacing) {
+    const constant = courses(() => staticFee(state.feeRate))
+    return { state, at: () => constant }
+  }
+  const oracle = readOracle(pool, accounts, derive)
+  return isFailure(oracle) ? oracle : { state, at: adaptiveCourses(state, oracle, courses) }
+}
+
+const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+  const courses = whirlpoolCourses(pool, accounts, derive)
+  if (isFailure(courses)) {
+    return courses
+  }
+  const { at, state } = courses
+  const feesA = readFees(accounts, state.mintA)
+  if (isFailure(feesA)) {
+    return feesA
+  }
+  const feesB = readFees(accounts, state.mintB)
+  if (isFailure(feesB)) {
+    return feesB
+  }
+  return makeConcentratedPool({
+    address: pool.address,
+    dex,
+    mintA: state.mintA,
+    mintB: state.mintB,
+    slot: pool.slot,
+    feesA,
+    feesB,
+    tables: rememberTables(at),
+    // The program pays out nothing without complaint.
+    refusesNothing: false,
+    exactOut: at
+  })
+}
+
+/** Orca's concentrated-liquidity pools. */
+export const whirlpool: Program = { dex, programId: WHIRLPOOL_PROGRAM, poolsOf, isPool: isWhirlpool, needs, decode }

@@ -1,0 +1,93 @@
+/** How the adaptive fee of an Orca Whirlpool follows the price during a swap. */
+import {
+  accumulatorAt,
+  adaptiveRate,
+  coreRadius,
+  type Reference,
+  type Regime,
+  regimeAfter,
+  type Volatility
+} from "./whirlpoolAdaptiveFee.ts"
+import type { FeeCourse } from "../math/swapPath.ts"
+import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
+import type { OracleState } from "./whirlpoolLayout.ts"
+import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "./whirlpoolTicks.ts"
+
+/** Seconds after which a reference is forgotten however busy the pool was. */
+const MAX_REFERENCE_AGE = 3600
+
+/**
+ * The regime of a swap at this second. A clock that trails the oracle's own last write counts as that write: the program
+ * never sees an earlier one.
+ */
+export const whirlpoolRegime = (oracle: OracleState, now: number): Regime => {
+  const last = Math.max(oracle.referenceUpdatedAt, oracle.majorSwapAt)
+  const at = Math.max(now, last)
+  return at - oracle.referenceUpdatedAt > MAX_REFERENCE_AGE ? "reset" : regimeAfter(oracle, at - last)
+}
+
+interface Bound {
+  readonly group: number
+  readonly sqrtPrice: bigint
+}
+
+const boundOf = (group: number, tick: number): Bound | null =>
+  tick > MIN_TICK && tick < MAX_TICK ? { group, sqrtPrice: whirlpoolSqrtPriceAt(tick) } : null
+
+/** Outermost groups in which the accumulator still changes, and the prices at their far ends; null past the last ticks. */
+const coreOf = (volatility: Volatility, reference: Reference) => {
+  const radius = coreRadius(volatility, reference)
+  const { groupSize } = volatility
+  const [low, high] = [reference.group - radius, reference.group + radius]
+  return { lower: boundOf(low, low * groupSize), upper: boundOf(high, (high + 1) * groupSize) }
+}
+
+/** The price that a swap in this direction meets first. */
+const nearer = (down: boolean, a: bigint, b: bigint): bigint => (a > b === down ? a : b)
+
+const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, tick))
+
+/**
+ * The fee of a swap that begins at `tick`. A step ends where the group does, except where that would change nothing:
+ * without liquidity, and outside the groups in which the accumulator changes.
+ */
+export const whirlpoolFee =
+  (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeCourse) =>
+  () => {
+    const { control, groupSize } = volatility
+    const { lower, upper } = coreOf(volatility, reference)
+    let group = floorDiv(tick, groupSize)
+    let skips = false
+
+    /** How far the rate holds when groups need not be counted; null when they must be. */
+    const skipTo = (target: bigint, liquidity: bigint): bigint | null => {
+      if (control === 0n || liquidity === 0n) {
+        return target
+      }
+      if (lower !== null && group < lower.group) {
+        return down ? target : nearer(down, target, lower.sqrtPrice)
+      }
+      if (upper !== null && group > upper.group) {
+        return down ? nearer(down, target, upper.sqrtPrice) : target
+      }
+      return null
+    }
+
+    return {
+      holds: (target, liquidity) => {
+        const feeRate = adaptiveRate(base, volatility, accumulatorAt(volatility, reference, group))
+        const skip = skipTo(target, liquidity)
+        skips = skip !== null
+        const end = whirlpoolSqrtPriceAt(clamp((down ? group : group + 1) * groupSize))
+        return { feeRate, until: skip ?? nearer(down, target, end) }
+      },
+      moved: (sqrtPrice, next, nextPrice) => {
+        if (skips) {
+          group = floorDiv(sqrtPrice === nextPrice ? next : whirlpoolTickAt(sqrtPrice), groupSize)
+          group -= down ? 1 : 0
+        } else {
+          group += down ? -1 : 1
+        }
+      }
+    }
+  }

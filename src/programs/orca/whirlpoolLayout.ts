@@ -1,0 +1,235 @@
+/**
+ * Accounts of Orca Whirlpool: offsets, discriminators, addresses and decoders.
+ * Offsets count from the start of the account, the 8-byte discriminator included.
+ */
+import type { Volatility } from "./whirlpoolAdaptiveFee.ts"
+import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
+import type { Account } from "../../domain/OnChainAccount.ts"
+import type { DeriveAddress } from "../Program.ts"
+import { isOnGrid, MAX_TICK, MIN_TICK, type Tick } from "../math/ticks.ts"
+
+/** Orca's concentrated-liquidity program. */
+export const WHIRLPOOL_PROGRAM: Address = Address.make("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc")
+
+/** Bytes of a pool account. */
+export const WHIRLPOOL_SIZE = 653
+/** First eight bytes of a pool account. */
+export const WHIRLPOOL_DISCRIMINATOR = "3f95d10ce1806309"
+/** Fields of the pool account. */
+export const whirlpoolOffsets = {
+  tickSpacing: 41,
+  feeTierIndex: 43,
+  feeRate: 45,
+  protocolFeeRate: 47,
+  liquidity: 49,
+  sqrtPrice: 65,
+  tick: 81,
+  mintA: 101,
+  vaultA: 133,
+  mintB: 181,
+  vaultB: 213
+} as const
+
+/** Ticks of one array, a tick spacing apart. */
+export const TICKS_IN_ARRAY = 88
+/** Bytes of a tick array of fixed size. */
+export const FIXED_ARRAY_SIZE = 9988
+/** First eight bytes of a tick array of fixed size. */
+export const FIXED_ARRAY_DISCRIMINATOR = "4561bdbe6e0742bb"
+/** A tick array of fixed size; a tick is a flag byte, its net liquidity and growth counters. */
+export const fixedArrayOffsets = { start: 8, ticks: 12, tickSize: 113, tickNet: 1, tickGross: 17, pool: 9956 } as const
+
+/** First eight bytes of a tick array that grows with its use. */
+export const DYNAMIC_ARRAY_DISCRIMINATOR = "11d8f68ee1c7da38"
+/** A tick array that stores one byte for a tick nobody uses, and that byte plus the tick for one somebody does. */
+export const dynamicArrayOffsets = {
+  start: 8,
+  pool: 12,
+  bitmap: 44,
+  ticks: 60,
+  unusedSize: 1,
+  usedSize: 113,
+  tickNet: 1,
+  tickGross: 17
+} as const
+
+/** First eight bytes of an oracle account. */
+export const ORACLE_DISCRIMINATOR = "8bc283b38cb3e5f4"
+/** The oracle account of a pool with an adaptive fee: its constants, then the variables that swaps write. */
+export const oracleOffsets = {
+  pool: 8,
+  tradeEnable: 40,
+  filterPeriod: 48,
+  decayPeriod: 50,
+  reductionFactor: 52,
+  control: 54,
+  maxAccumulator: 58,
+  groupSize: 62,
+  majorSwapTicks: 64,
+  referenceUpdatedAt: 82,
+  majorSwapAt: 90,
+  volatilityReference: 98,
+  groupReference: 102,
+  accumulator: 106
+} as const
+const ORACLE_SIZE = 110
+
+/** The pool account, as far as pricing needs it. */
+export interface WhirlpoolState {
+  readonly tickSpacing: number
+  /** Differs from the tick spacing exactly when the pool has an adaptive fee. */
+  readonly feeTierIndex: number
+  /** Millionths of the input. */
+  readonly feeRate: bigint
+  /** Ten-thousandths of the fee. */
+  readonly protocolFeeRate: bigint
+  readonly liquidity: bigint
+  readonly sqrtPrice: bigint
+  readonly tick: number
+  readonly mintA: Mint
+  readonly mintB: Mint
+}
+
+/** The pool account's fields; null when the bytes are not one. */
+export const decodeWhirlpool = (data: Uint8Array): WhirlpoolState | null => {
+  if (data.length < WHIRLPOOL_SIZE || !hasDiscriminator(data, WHIRLPOOL_DISCRIMINATOR)) {
+    return null
+  }
+  const at = whirlpoolOffsets
+  return {
+    tickSpacing: readU16(data, at.tickSpacing),
+    feeTierIndex: readU16(data, at.feeTierIndex),
+    feeRate: BigInt(readU16(data, at.feeRate)),
+    protocolFeeRate: BigInt(readU16(data, at.protocolFeeRate)),
+    liquidity: readU128(data, at.liquidity),
+    sqrtPrice: readU128(data, at.sqrtPrice),
+    tick: readI32(data, at.tick),
+    mintA: readAddress(data, at.mintA),
+    mintB: readAddress(data, at.mintB)
+  }
+}
+
+const text = (seed: string) => new TextEncoder().encode(seed)
+const TICK_ARRAY_SEED = text("tick_array")
+const ORACLE_SEED = text("oracle")
+
+/** Addresses of a pool's tick arrays by their start; the program seeds them with it as decimal text. */
+export const whirlpoolArrayAddresses = (derive: DeriveAddress, pool: Address): ((start: number) => Address) => {
+  const poolBytes = addressToBytes(pool)
+  return (start) => derive(WHIRLPOOL_PROGRAM, [TICK_ARRAY_SEED, poolBytes, text(String(start))])
+}
+
+/** The tick array that begins at `start`. */
+export const whirlpoolArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address =>
+  whirlpoolArrayAddresses(derive, pool)(start)
+
+/** The account that holds the adaptive fee of a pool. */
+export const oracleAddress = (derive: DeriveAddress, pool: Address): Address =>
+  derive(WHIRLPOOL_PROGRAM, [ORACLE_SEED, addressToBytes(pool)])
+
+const decodeFixedArray = (data: Uint8Array, spacing: number): ReadonlyArray<Tick> => {
+  const { start, tickNet, tickSize, ticks } = fixedArrayOffsets
+  const first = readI32(data, start)
+  const found: Array<Tick> = []
+  for (let i = 0, offset: number = ticks; i < TICKS_IN_ARRAY; i++, offset += tickSize) {
+    if (data[offset] !== 0) {
+      found.push({ index: first + i * spacing, liquidityNet: readI128(data, offset + tickNet), orders: 0n })
+    }
+  }
+  return found
+}
+
+const decodeDynamicArray = (data: Uint8Array, spacing: number): ReadonlyArray<Tick> | null => {
+  const { bitmap, start, tickNet, ticks, unusedSize, usedSize } = dynamicArrayOffsets
+  const first = readI32(data, start)
+  const found: Array<Tick> = []
+  for (let i = 0, offset: number = ticks; i < TICKS_IN_ARRAY; i++) {
+    const used = ((data[bitmap + (i >> 3)] ?? 0) & (1 << (i & 7))) !== 0
+    const size = used ? usedSize : unusedSize
+    if (offset + size > data.length || (data[offset] !== 0) !== used) {
+      return null
+    }
+    if (used) {
+      found.push({ index: first + i * spacing, liquidityNet: readI128(data, offset + tickNet), orders: 0n })
+    }
+    offset += size
+  }
+  return found
+}
+
+const onGrid = (ticks: ReadonlyArray<Tick> | null): ReadonlyArray<Tick> | null =>
+  ticks?.every(({ index }) => isOnGrid(index)) === true ? ticks : null
+
+/** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
+export const decodeWhirlpoolArray = (account: Account, start: number, spacing: number): ReadonlyArray<Tick> | null => {
+  const { data } = account
+  if (account.owner !== WHIRLPOOL_PROGRAM || data.length < dynamicArrayOffsets.ticks) {
+    return null
+  }
+  if (readI32(data, fixedArrayOffsets.start) !== start) {
+    return null
+  }
+  if (hasDiscriminator(data, FIXED_ARRAY_DISCRIMINATOR)) {
+    return data.length < FIXED_ARRAY_SIZE ? null : onGrid(decodeFixedArray(data, spacing))
+  }
+  return hasDiscriminator(data, DYNAMIC_ARRAY_DISCRIMINATOR) ? onGrid(decodeDynamicArray(data, spacing)) : null
+}
+
+/** Start of the tick array that a tick lies in. */
+export const arrayStart = (tick: number, spacing: number): number =>
+  Math.floor(tick / (TICKS_IN_ARRAY * spacing)) * TICKS_IN_ARRAY * spacing
+
+/**
+ * Starts of the (at most three) arrays that a swap is given, in its direction. Upwards the sequence begins with the
+ * next array when no usable tick above the current one is left in this one.
+ */
+export const arraySequence = (tick: number, spacing: number, down: boolean): ReadonlyArray<number> => {
+  const size = TICKS_IN_ARRAY * spacing
+  const current = arrayStart(tick, spacing)
+  const first = !down && tick + spacing >= current + size ? current + size : current
+  return [0, 1, 2]
+    .map((i) => (down ? first - i * size : first + i * size))
+    .filter((start) => start + size > MIN_TICK && start < MAX_TICK)
+}
+
+/** The tick at which the last array of a sequence ends a step even when nobody uses it. */
+export const sequenceEdge = (last: number, spacing: number, down: boolean): number =>
+  down ? Math.max(last, MIN_TICK) : Math.min(last + TICKS_IN_ARRAY * spacing - 1, MAX_TICK)
+
+/** The adaptive fee of a pool, and when it was last touched. Times are in seconds since the Unix epoch. */
+export interface OracleState extends Volatility {
+  readonly tradeEnableAt: number
+  /** Ticks that the price must move in one swap for it to count as a major one. */
+  readonly majorSwapTicks: number
+  readonly referenceUpdatedAt: number
+  readonly majorSwapAt: number
+}
+
+/** The oracle account's fee; null when the bytes are not one. */
+export const decodeOracle = (account: Account): OracleState | null => {
+  const { data } = account
+  if (
+    account.owner !== WHIRLPOOL_PROGRAM ||
+    data.length < ORACLE_SIZE ||
+    !hasDiscriminator(data, ORACLE_DISCRIMINATOR)
+  ) {
+    return null
+  }
+  const at = oracleOffsets
+  return {
+    tradeEnableAt: Number(readU64(data, at.tradeEnable)),
+    filterPeriod: readU16(data, at.filterPeriod),
+    decayPeriod: readU16(data, at.decayPeriod),
+    reductionFactor: BigInt(readU16(data, at.reductionFactor)),
+    control: BigInt(readU32(data, at.control)),
+    maxAccumulator: BigInt(readU32(data, at.maxAccumulator)),
+    groupSize: readU16(data, at.groupSize),
+    majorSwapTicks: readU16(data, at.majorSwapTicks),
+    referenceUpdatedAt: Number(readU64(data, at.referenceUpdatedAt)),
+    majorSwapAt: Number(readU64(data, at.majorSwapAt)),
+    volatilityReference: BigInt(readU32(data, at.volatilityReference)),
+    groupReference: readI32(data, at.groupReference),
+    accumulator: BigInt(readU32(data, at.accumulator))
+  }
+}

@@ -1,0 +1,165 @@
+/** Pump.fun bonding curves: the program's IDL notes, @pump-fun/pump-sdk 2.0.0, and for 2025-01 the program itself. */
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
+import { BPS } from "../../domain/units.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
+import { outputFor, refused } from "../math/constantProduct.ts"
+import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
+import { type CurveFees, curveFeeAccounts, readCurveFees } from "./curveFees.ts"
+import { NO_ADDRESS, PUMP_PROGRAM, totalBps } from "./fees.ts"
+import { readMint } from "../math/tokenAccount.ts"
+import { takesFee } from "../math/transferFee.ts"
+import { closed, incomplete, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+
+const dex = "pump-fun-curve"
+
+const DISCRIMINATOR = "17b7f83760d8ac60"
+/** The first layout. Every field after it was appended later and reads as zero where the account ends before. */
+const FIRST_LENGTH = 49
+/** The supply curves are ranked by, except mayhem ones, which mint more. */
+const COMMON_SUPPLY = 1_000_000_000_000_000n
+
+const at = {
+  virtualTokens: 8,
+  virtualQuote: 16,
+  realTokens: 24,
+  realQuote: 32,
+  complete: 48,
+  creator: 49,
+  mayhem: 81,
+  quoteMint: 83,
+  creatorFeeBps: 115
+}
+
+interface Curve {
+  readonly virtualTokens: bigint
+  readonly virtualQuote: bigint
+  /** What is left to buy, and what was paid in so far. */
+  readonly realTokens: bigint
+  readonly realQuote: bigint
+  readonly fees: CurveFees
+}
+
+const isCurve = ({ data, owner }: Account): boolean =>
+  owner === PUMP_PROGRAM && data.length >= FIRST_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
+
+/** A curve names its quote and not its coin, so it is found by address. */
+const curveOf = (mint: Mint, derive: DeriveAddress): Address =>
+  derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
+
+const quoteMintOf = (data: Uint8Array): Mint => {
+  const stored = data.length >= at.creatorFeeBps ? readAddress(data, at.quoteMint) : NO_ADDRESS
+  return stored === NO_ADDRESS ? SOL : stored
+}
+
+const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress, foundBy?: Mint): ReadonlyArray<Address> =>
+  isCurve(pool) && foundBy !== undefined ? [foundBy, quoteMintOf(pool.data), ...curveFeeAccounts(derive)] : []
+
+/** Units of quote that `tokens` cost on the curve before fees. */
+const costOf = ({ virtualQuote, virtualTokens }: Curve, tokens: bigint): bigint =>
+  (tokens * virtualQuote) / (virtualTokens - tokens) + 1n
+
+const buyExactly = (curve: Curve, tokens: bigint): Swap => {
+  const amountOut = tokens < curve.realTokens ? tokens : curve.realTokens
+  const cost = costOf(curve, amountOut)
+  return {
+    ending: tokens > curve.realTokens ? "exhausted" : "filled",
+    amountIn: cost + curve.fees.on(cost),
+    amountOut
+  }
+}
+
+const buy = (curve: Curve, amountIn: bigint): Swap => {
+  const net = curve.fees.netOf(amountIn)
+  const amountOut = net > 0n ? outputFor(net, curve.virtualQuote, curve.virtualTokens) : 0n
+  if (amountOut === 0n) {
+    return refused
+  }
+  return amountOut > curve.realTokens ? buyExactly(curve, amountOut) : { ending: "filled", amountIn, amountOut }
+}
+
+/** A payout of zero is paid: the program takes the tokens for nothing. */
+const sell = (curve: Curve, amountIn: bigint): Swap => {
+  const gross = outputFor(amountIn, curve.virtualTokens, curve.virtualQuote)
+  const amountOut = gross - curve.fees.on(gross)
+  return gross > curve.realQuote || amountOut < 0n ? refused : { ending: "filled", amountIn, amountOut }
+}
+
+const marginalRate = ({ fees, virtualQuote, virtualTokens }: Curve, aToB: boolean): Rate =>
+  aToB
+    ? { numerator: virtualQuote * (BPS - totalBps(fees.rates)), denominator: virtualTokens * BPS }
+    : { numerator: virtualTokens * BPS, denominator: virtualQuote * (BPS + totalBps(fees.rates)) }
+
+const readCoin = (accounts: Accounts, mint: Mint) => {
+  const read = readMint(accounts, mint)
+  return !isFailure(read) && takesFee(read.transferFees) ? unsupported(`transfer fee of ${mint}`) : read
+}
+
+const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint): Pool | Unpriceable => {
+  const { address, data } = pool
+  if (!isCurve(pool)) {
+    return malformed(`${address} is not a BondingCurve`)
+  }
+  if (foundBy === undefined) {
+    return incomplete(`which coin ${address} sells is not known`)
+  }
+  if (curveOf(foundBy, derive) !== address) {
+    return malformed(`${address} is not the curve of ${foundBy}`)
+  }
+  const virtualTokens = readU64(data, at.virtualTokens)
+  const virtualQuote = readU64(data, at.virtualQuote)
+  if (data[at.complete] !== 0 || virtualTokens === 0n || virtualQuote === 0n) {
+    return closed("the curve is complete")
+  }
+  const quoteMint = quoteMintOf(data)
+  const coin = readCoin(accounts, foundBy)
+  if (isFailure(coin)) {
+    return coin
+  }
+  const quote = readCoin(accounts, quoteMint)
+  if (isFailure(quote)) {
+    return quote
+  }
+  const supply = data[at.mayhem] === 1 ? coin.supply : COMMON_SUPPLY
+  const fees = readCurveFees(accounts, derive, {
+    quoteMint,
+    marketCap: (virtualQuote * supply) / virtualTokens,
+    hasCreator: data.length >= at.mayhem && readAddress(data, at.creator) !== NO_ADDRESS,
+    creatorFeeBps: data.length >= at.creatorFeeBps + 8 ? readU64(data, at.creatorFeeBps) : 0n
+  })
+  if (isFailure(fees)) {
+    return fees
+  }
+  const curve = {
+    virtualTokens,
+    virtualQuote,
+    realTokens: readU64(data, at.realTokens),
+    realQuote: readU64(data, at.realQuote),
+    fees
+  }
+  if (curve.realTokens >= virtualTokens) {
+    return malformed(`${curve.realTokens} tokens left of ${virtualTokens} virtual ones`)
+  }
+  return {
+    address,
+    dex,
+    mintA: foundBy,
+    mintB: quoteMint,
+    slot: Math.max(pool.slot, coin.slot, quote.slot, fees.slot),
+    reserves: [curve.realTokens, curve.realQuote],
+    swap: (aToB, amountIn) => (aToB ? sell(curve, amountIn) : buy(curve, amountIn)),
+    swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(curve, amountOut)),
+    marginalRate: (aToB) => marginalRate(curve, aToB)
+  }
+}
+
+/** Bonding curves of coins that have not graduated. Token A is the coin, token B its quote: SOL, or what it names. */
+export const pumpCurve: Program = {
+  dex,
+  programId: PUMP_PROGRAM,
+  poolsOf: () => [],
+  poolAddressesOf: (mint, derive) => [curveOf(mint, derive)],
+  isPool: isCurve,
+  needs,
+  decode
+}

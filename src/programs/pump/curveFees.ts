@@ -1,0 +1,96 @@
+/** What a bonding curve charges, by the program version that the accounts belong to. */
+import type { Account } from "../../domain/OnChainAccount.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import { hasDiscriminator, readU64 } from "../math/bytes.ts"
+import type { Accounts, DeriveAddress, Unpriceable } from "../Program.ts"
+import { feeConfigOf, type FeeRates, feesOn, netOf, PUMP_PROGRAM, readFeeRates, totalBps } from "./fees.ts"
+import { accountAt, isFailure, malformed } from "../math/unpriceable.ts"
+
+const GLOBAL_DISCRIMINATOR = "a7e8e8b1c86c727f"
+const at = { feeBps: 105, creatorFeeBps: 154, creatorFeeConfigurable: 1045 }
+/** Without a creator fee: the program of January 2025, which rounds its one fee down. */
+const FIRST_LENGTH = 113
+
+/** The fees of one curve. */
+export interface CurveFees {
+  readonly rates: FeeRates
+  /** All fees on an amount of quote. */
+  readonly on: (amount: bigint) => bigint
+  /** What of an exact input reaches the curve; not positive when nothing does. */
+  readonly netOf: (spend: bigint) => bigint
+  readonly slot: number
+}
+
+/** What decides the fees of one curve. */
+export interface CurveListing {
+  readonly quoteMint: Mint
+  readonly marketCap: bigint
+  readonly hasCreator: boolean
+  /** The coin's own creator rate; zero when it has none. */
+  readonly creatorFeeBps: bigint
+}
+
+const globalOf = (derive: DeriveAddress): Address => derive(PUMP_PROGRAM, [new TextEncoder().encode("global")])
+
+/** The accounts that hold the fees of every curve. */
+export const curveFeeAccounts = (derive: DeriveAddress): ReadonlyArray<Address> => [
+  globalOf(derive),
+  feeConfigOf(PUMP_PROGRAM, derive)
+]
+
+const rising = (rates: FeeRates, slot: number): CurveFees => ({
+  rates,
+  on: (amount) => feesOn(amount, rates),
+  netOf: (spend) => netOf(spend, rates),
+  slot
+})
+
+/** The fee program did not exist yet: Global holds flat rates. */
+const flatFees = ({ data, slot }: Account, { hasCreator }: CurveListing): CurveFees => {
+  const protocol = readU64(data, at.feeBps)
+  if (data.length >= at.creatorFeeBps + 8) {
+    return rising({ lp: 0n, protocol, creator: hasCreator ? readU64(data, at.creatorFeeBps) : 0n }, slot)
+  }
+  return {
+    rates: { lp: 0n, protocol, creator: 0n },
+    on: (amount) => (amount * protocol) / 10_000n,
+    // That program sold exact amounts of tokens only.
+    netOf: () => 0n,
+    slot
+  }
+}
+
+const tieredFees = (global: Account, feeConfig: Account, listing: CurveListing): CurveFees | Unpriceable => {
+  const schedule = readFeeRates(feeConfig, { ...listing, canonical: true })
+  if (isFailure(schedule)) {
+    return schedule
+  }
+  const ownRate = global.data[at.creatorFeeConfigurable] === 1 && listing.creatorFeeBps > 0n
+  const creatorRate = ownRate ? listing.creatorFeeBps : schedule.creator
+  const rates = { lp: 0n, protocol: schedule.protocol, creator: listing.hasCreator ? creatorRate : 0n }
+  return totalBps(rates) < 10_000n
+    ? rising(rates, Math.max(global.slot, feeConfig.slot))
+    : malformed(`fees of ${totalBps(rates)} bps`)
+}
+
+/** The curve's fees: from the FeeConfig, or from Global alone where there is no FeeConfig. */
+export const readCurveFees = (
+  accounts: Accounts,
+  derive: DeriveAddress,
+  listing: CurveListing
+): CurveFees | Unpriceable => {
+  const global = accountAt(accounts, globalOf(derive), "Global")
+  if (isFailure(global)) {
+    return global
+  }
+  const { address, data, owner } = global
+  if (owner !== PUMP_PROGRAM || data.length < FIRST_LENGTH || !hasDiscriminator(data, GLOBAL_DISCRIMINATOR)) {
+    return malformed(`${address} is not the Global account`)
+  }
+  const feeConfigAddress = feeConfigOf(PUMP_PROGRAM, derive)
+  if (accounts(feeConfigAddress) === null) {
+    return flatFees(global, listing)
+  }
+  const feeConfig = accountAt(accounts, feeConfigAddress, "FeeConfig")
+  return isFailure(feeConfig) ? feeConfig : tieredFees(global, feeConfig, listing)
+}

@@ -1,0 +1,212 @@
+/** PumpSwap: @pump-fun/pump-swap-sdk 1.20.0 (src/sdk/{buy,sell,fees,util}.ts) and pump-fun/pump-public-docs. */
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { BPS } from "../../domain/units.ts"
+import { hasDiscriminator, readAddress, readI128, readU64 } from "../math/bytes.ts"
+import { outputFor, refused } from "../math/constantProduct.ts"
+import { ceilDiv } from "../math/integers.ts"
+import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
+import {
+  feeConfigOf,
+  type FeeRates,
+  feesOn,
+  lpFeeOn,
+  netOf,
+  NO_ADDRESS,
+  PUMP_PROGRAM,
+  readFeeRates,
+  totalBps
+} from "./fees.ts"
+import { readMint, readVault } from "../math/tokenAccount.ts"
+import { takesFee } from "../math/transferFee.ts"
+import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+
+const programId = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
+const dex = "pumpswap"
+
+// Meteora DAMM v2 calls its pools the same; the owner tells them apart.
+const DISCRIMINATOR = "f19a6d0411b16dbc"
+const CONFIG_DISCRIMINATOR = "95089ccaa0fcb0d9"
+/** The first layout. Every field after it was appended later and reads as zero where the account ends before. */
+const FIRST_LENGTH = 211
+/** Mayhem pools are ranked by this supply, whatever has been minted or burnt. */
+const MAYHEM_SUPPLY = 1_000_000_000_000_000n
+
+const at = {
+  creator: 11,
+  baseMint: 43,
+  quoteMint: 75,
+  baseVault: 139,
+  quoteVault: 171,
+  coinCreator: 211,
+  mayhem: 243,
+  virtualQuote: 245,
+  creatorFeeBps: 261
+}
+const configAt = { disableFlags: 56, creatorFeeConfigurable: 940 }
+const disabled = { buy: 0b1000, sell: 0b10000 }
+
+/** A pool as its formulas see it. */
+interface State {
+  readonly base: bigint
+  /** What prices are made of: the vault's balance and the signed virtual reserves. */
+  readonly quote: bigint
+  /** What can be paid out. */
+  readonly quoteVault: bigint
+  readonly rates: FeeRates
+  readonly mayBuy: boolean
+  readonly maySell: boolean
+}
+
+const isPumpSwapPool = ({ data, owner }: Account): boolean =>
+  owner === programId && data.length >= FIRST_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
+
+const poolsOf = (mint: Mint) =>
+  [at.baseMint, at.quoteMint].map((offset) => ({ matches: [{ offset, bytes: addressToBytes(mint) }] }))
+
+const globalConfigOf = (derive: DeriveAddress): Address =>
+  derive(programId, [new TextEncoder().encode("global_config")])
+
+/** The address that creates a coin's one pool when its curve completes. */
+const poolAuthorityOf = (baseMint: Mint, derive: DeriveAddress): Address =>
+  derive(PUMP_PROGRAM, [new TextEncoder().encode("pool-authority"), addressToBytes(baseMint)])
+
+const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> =>
+  isPumpSwapPool(pool)
+    ? [
+        ...[at.baseVault, at.quoteVault, at.baseMint, at.quoteMint].map((offset) => readAddress(pool.data, offset)),
+        feeConfigOf(programId, derive),
+        globalConfigOf(derive)
+      ]
+    : []
+
+const fieldsOf = (data: Uint8Array) => ({
+  creator: readAddress(data, at.creator),
+  baseMint: readAddress(data, at.baseMint),
+  quoteMint: readAddress(data, at.quoteMint),
+  baseVault: readAddress(data, at.baseVault),
+  quoteVault: readAddress(data, at.quoteVault),
+  hasCreator: data.length >= at.mayhem && readAddress(data, at.coinCreator) !== NO_ADDRESS,
+  mayhem: data.length > at.mayhem && data[at.mayhem] === 1,
+  virtualQuote: data.length >= at.creatorFeeBps ? readI128(data, at.virtualQuote) : 0n,
+  creatorFeeBps: data.length >= at.creatorFeeBps + 8 ? readU64(data, at.creatorFeeBps) : 0n
+})
+
+/** What the whole program is set to: switches, and whether a pool's own creator rate counts. */
+const readConfig = (accounts: Accounts, derive: DeriveAddress) => {
+  const config = accountAt(accounts, globalConfigOf(derive), "GlobalConfig")
+  if (isFailure(config)) {
+    return config
+  }
+  const { address, data, owner, slot } = config
+  if (owner !== programId || data.length <= configAt.disableFlags || !hasDiscriminator(data, CONFIG_DISCRIMINATOR)) {
+    return malformed(`${address} is not a GlobalConfig`)
+  }
+  const flags = data[configAt.disableFlags] ?? 0
+  return {
+    mayBuy: (flags & disabled.buy) === 0,
+    maySell: (flags & disabled.sell) === 0,
+    creatorFeeConfigurable: data[configAt.creatorFeeConfigurable] === 1,
+    slot
+  }
+}
+
+/** A vault with its mint, which must not charge for transfers: how the program would price that is not known. */
+const readToken = (accounts: Accounts, vaultAddress: Address, mint: Mint) => {
+  const vault = readVault(accounts, vaultAddress, mint)
+  if (isFailure(vault)) {
+    return vault
+  }
+  const minted = readMint(accounts, mint)
+  if (isFailure(minted)) {
+    return minted
+  }
+  return takesFee(minted.transferFees)
+    ? unsupported(`transfer fee of ${mint}`)
+    : { amount: vault.amount, supply: minted.supply, slot: Math.max(vault.slot, minted.slot) }
+}
+
+const buy = ({ base, mayBuy, quote, rates }: State, amountIn: bigint): Swap => {
+  const net = netOf(amountIn, rates)
+  const amountOut = net > 0n && mayBuy ? outputFor(net, quote, base) : 0n
+  return amountOut > 0n ? { ending: "filled", amountIn, amountOut } : refused
+}
+
+const buyExactly = ({ base, mayBuy, quote, rates }: State, amountOut: bigint): Swap => {
+  if (amountOut >= base || !mayBuy) {
+    return refused
+  }
+  const cost = ceilDiv(quote * amountOut, base - amountOut)
+  return { ending: "filled", amountIn: cost + feesOn(cost, rates), amountOut }
+}
+
+const sell = ({ base, maySell, quote, quoteVault, rates }: State, amountIn: bigint): Swap => {
+  const gross = outputFor(amountIn, base, quote)
+  const amountOut = gross - feesOn(gross, rates)
+  // Virtual reserves set the price but cannot be paid out.
+  const payable = gross - lpFeeOn(gross, rates) <= quoteVault
+  return amountOut > 0n && payable && maySell ? { ending: "filled", amountIn, amountOut } : refused
+}
+
+const marginalRate = ({ base, quote, rates }: State, aToB: boolean): Rate =>
+  aToB
+    ? { numerator: quote * (BPS - totalBps(rates)), denominator: base * BPS }
+    : { numerator: base * BPS, denominator: quote * (BPS + totalBps(rates)) }
+
+const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+  const { address, data } = pool
+  if (!isPumpSwapPool(pool)) {
+    return malformed(`${address} is not a Pool`)
+  }
+  const fields = fieldsOf(data)
+  const base = readToken(accounts, fields.baseVault, fields.baseMint)
+  if (isFailure(base)) {
+    return base
+  }
+  const quote = readToken(accounts, fields.quoteVault, fields.quoteMint)
+  if (isFailure(quote)) {
+    return quote
+  }
+  const config = readConfig(accounts, derive)
+  if (isFailure(config)) {
+    return config
+  }
+  const feeConfig = accountAt(accounts, feeConfigOf(programId, derive), "FeeConfig")
+  if (isFailure(feeConfig)) {
+    return feeConfig
+  }
+  const quoteReserve = quote.amount + fields.virtualQuote
+  if (base.amount === 0n || quote.amount === 0n || quoteReserve <= 0n) {
+    return closed("no liquidity")
+  }
+  const schedule = readFeeRates(feeConfig, {
+    quoteMint: fields.quoteMint,
+    canonical: fields.creator === poolAuthorityOf(fields.baseMint, derive),
+    marketCap: (quoteReserve * (fields.mayhem ? MAYHEM_SUPPLY : base.supply)) / base.amount
+  })
+  if (isFailure(schedule)) {
+    return schedule
+  }
+  const ownRate = config.creatorFeeConfigurable && fields.creatorFeeBps > 0n
+  const creatorRate = ownRate ? fields.creatorFeeBps : schedule.creator
+  const rates = { ...schedule, creator: fields.hasCreator ? creatorRate : 0n }
+  if (totalBps(rates) >= BPS) {
+    return malformed(`fees of ${totalBps(rates)} bps`)
+  }
+  const { mayBuy, maySell } = config
+  const state = { base: base.amount, quote: quoteReserve, quoteVault: quote.amount, rates, mayBuy, maySell }
+  return {
+    address,
+    dex,
+    mintA: fields.baseMint,
+    mintB: fields.quoteMint,
+    slot: Math.max(pool.slot, base.slot, quote.slot, config.slot, feeConfig.slot),
+    reserves: [base.amount, quote.amount],
+    swap: (aToB, amountIn) => (aToB ? sell(state, amountIn) : buy(state, amountIn)),
+    swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(state, amountOut)),
+    marginalRate: (aToB) => marginalRate(state, aToB)
+  }
+}
+
+/** PumpSwap pools, canonical and not. Token A is the base, token B the quote that fees are paid in. */
+export const pumpSwap: Program = { dex, programId, poolsOf, isPool: isPumpSwapPool, needs, decode }

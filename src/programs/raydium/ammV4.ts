@@ -1,0 +1,107 @@
+/** Raydium AMM v4: raydium-io/raydium-amm, program/src/{processor,math,state}.rs at 27f461d. */
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { readAddress, readU64 } from "../math/bytes.ts"
+import { marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
+import type { Accounts, Pool, Program, Unpriceable } from "../Program.ts"
+import { readVault } from "../math/tokenAccount.ts"
+import { closed, isFailure, malformed } from "../math/unpriceable.ts"
+
+const programId = Address.make("675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8")
+const dex = "raydium-amm-v4"
+
+const LENGTH = 752
+const at = {
+  status: 0,
+  swapFeeNumerator: 176,
+  swapFeeDenominator: 184,
+  coinPnl: 192,
+  pcPnl: 200,
+  poolOpenTime: 224,
+  coinVault: 336,
+  pcVault: 368,
+  coinMint: 400,
+  pcMint: 432
+}
+
+const status = { initialized: 1n, withoutSwaps: [2n, 3n, 4n, 5n], swapOnly: 6n, waitingTrade: 7n }
+
+const poolsOf = (mint: Mint) =>
+  [at.coinMint, at.pcMint].map((offset) => ({ dataSize: LENGTH, matches: [{ offset, bytes: addressToBytes(mint) }] }))
+
+/** Classic mints only, so there are no transfer fees to read. */
+const needs = ({ data }: Account): ReadonlyArray<Address> =>
+  data.length < LENGTH ? [] : [readAddress(data, at.coinVault), readAddress(data, at.pcVault)]
+
+const readSides = (
+  data: Uint8Array,
+  coin: bigint,
+  pc: bigint
+): { readonly coinToPc: Side; readonly pcToCoin: Side } => {
+  const fees = {
+    feeOnInput: readU64(data, at.swapFeeNumerator),
+    feeOnOutput: 0n,
+    scale: readU64(data, at.swapFeeDenominator),
+    transferFeesIn: null,
+    transferFeesOut: null
+  }
+  return {
+    coinToPc: { ...fees, reserveIn: coin, reserveOut: pc },
+    pcToCoin: { ...fees, reserveIn: pc, reserveOut: coin }
+  }
+}
+
+const decode = ({ address, data, slot }: Account, accounts: Accounts): Pool | Unpriceable => {
+  if (data.length !== LENGTH) {
+    return malformed(`AmmInfo of ${data.length} bytes`)
+  }
+  const state = readU64(data, at.status)
+  if (status.withoutSwaps.includes(state)) {
+    return closed(`status ${state}`)
+  }
+  if (state !== status.initialized && state !== status.swapOnly && state !== status.waitingTrade) {
+    return malformed(`status ${state}`)
+  }
+  const mintA = readAddress(data, at.coinMint)
+  const mintB = readAddress(data, at.pcMint)
+  const coinVault = readVault(accounts, readAddress(data, at.coinVault), mintA)
+  if (isFailure(coinVault)) {
+    return coinVault
+  }
+  const pcVault = readVault(accounts, readAddress(data, at.pcVault), mintB)
+  if (isFailure(pcVault)) {
+    return pcVault
+  }
+  // Profit set aside for the protocol lies in the vaults without being liquidity.
+  const coin = coinVault.amount - readU64(data, at.coinPnl)
+  const pc = pcVault.amount - readU64(data, at.pcPnl)
+  if (coin <= 0n || pc <= 0n) {
+    return closed("no liquidity")
+  }
+  const { coinToPc, pcToCoin } = readSides(data, coin, pc)
+  if (coinToPc.feeOnInput >= coinToPc.scale) {
+    return malformed(`swap fee of ${coinToPc.feeOnInput}/${coinToPc.scale}`)
+  }
+  const opensAt = state === status.waitingTrade ? readU64(data, at.poolOpenTime) : 0n
+  return {
+    address,
+    dex,
+    mintA,
+    mintB,
+    slot: Math.max(slot, coinVault.slot, pcVault.slot),
+    reserves: [coin, pc],
+    swap: (aToB, amountIn, clock) =>
+      BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? coinToPc : pcToCoin, amountIn, clock.epoch),
+    marginalRate: (aToB, clock) => marginalRate(aToB ? coinToPc : pcToCoin, clock.epoch)
+  }
+}
+
+/** Raydium AMM v4 pools, with or without a market: since 2025-09 the program prices from its vaults alone. */
+export const raydiumAmmV4: Program = {
+  dex,
+  programId,
+  poolsOf,
+  isPool: ({ data, owner }) => owner === programId && data.length === LENGTH,
+  needs,
+  decode
+}

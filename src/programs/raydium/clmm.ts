@@ -1,0 +1,226 @@
+/**
+ * Raydium CLMM, after raydium-io/raydium-clmm at 03b44b7, programs/amm/src. Swaps with a constant fee on the input were
+ * checked against the deployed program of April 2026; fees on the output, dynamic fees and limit orders follow the source.
+ *
+ * The bitmap says which tick arrays hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
+ * to the first of them that is not there: an array that the bitmap names and nobody answers for ends what is known, so a
+ * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
+ */
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { perRegime, referenceIn, regimeAfter } from "../orca/whirlpoolAdaptiveFee.ts"
+import { hasDiscriminator } from "../math/bytes.ts"
+import { FEE_DENOMINATOR } from "../math/concentrated.ts"
+import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
+import { type Course, type FeeCourse, staticFee } from "../math/swapPath.ts"
+import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
+import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBitmap.ts"
+import {
+  bitmapExtensionAddress,
+  CLMM_POOL_DISCRIMINATOR,
+  CLMM_POOL_SIZE,
+  CLMM_PROGRAM,
+  clmmArrayAddresses,
+  type ClmmConfig,
+  clmmPoolOffsets,
+  type ClmmState,
+  decodeClmmArray,
+  decodeClmmConfig,
+  decodeClmmPool
+} from "./clmmLayout.ts"
+import { raydiumFee } from "./fee.ts"
+import { raydiumRules } from "./clmmTicks.ts"
+import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
+import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
+
+const dex = "raydium-clmm"
+
+/** Tick arrays that a quote may use in one direction; a transaction has room for about as many. */
+const REACH = 8
+
+const isClmmPool = ({ data, owner }: Account): boolean =>
+  owner === CLMM_PROGRAM && data.length === CLMM_POOL_SIZE && hasDiscriminator(data, CLMM_POOL_DISCRIMINATOR)
+
+const poolsOf = (mint: Mint) =>
+  [clmmPoolOffsets.mint0, clmmPoolOffsets.mint1].map((offset) => ({
+    dataSize: CLMM_POOL_SIZE,
+    matches: [{ offset, bytes: addressToBytes(mint) }]
+  }))
+
+const arraysOf = (pool: Account, { tick, tickSpacing }: ClmmState, accounts: Accounts, derive: DeriveAddress) => {
+  const extension = bitmapOverflows(tickSpacing) ? accounts(bitmapExtensionAddress(derive, pool.address)) : null
+  const bits = extension === null || extension === undefined ? null : asBitmapExtension(extension.data)
+  const search = (down: boolean) =>
+    initializedArrays(pool.data, bits, { tick, spacing: tickSpacing, down, count: REACH })
+  return { down: search(true), up: search(false) }
+}
+
+const needs = (pool: Account, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
+  const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
+  if (state === null || state.tickSpacing === 0) {
+    return []
+  }
+  const { down, up } = arraysOf(pool, state, accounts, derive)
+  const extension = bitmapOverflows(state.tickSpacing) ? [bitmapExtensionAddress(derive, pool.address)] : []
+  const arrays = Array.from(new Set([...down, ...up]), clmmArrayAddresses(derive, pool.address))
+  return [state.config, state.mint0, state.mint1, ...extension, ...arrays]
+}
+
+/** Initialized ticks ahead of the price, up to the first array that nobody answers for. */
+const ticksAhead = (
+  starts: ReadonlyArray<number>,
+  { tick, tickSpacing }: ClmmState,
+  down: boolean,
+  accountOf: (start: number) => Account | null | undefined
+): { readonly ticks: ReadonlyArray<Tick> } | Unpriceable => {
+  const ticks: Array<Tick> = []
+  for (const [i, start] of starts.entries()) {
+    const account = accountOf(start)
+    if (account === undefined && i === 0) {
+      return incomplete(`tick array ${start} has not been read`)
+    }
+    if (account === null || account === undefined) {
+      break
+    }
+    const found = decodeClmmArray(account, start, tickSpacing)
+    if (found === null) {
+      return malformed(`${account.address} is not the tick array ${start}`)
+    }
+    const ahead = found.filter(({ index }) => (down ? index <= tick : index > tick))
+    ticks.push(...(down ? ahead.toReversed() : ahead))
+  }
+  return { ticks }
+}
+
+const courseOf = (
+  state: ClmmState,
+  config: ClmmConfig,
+  down: boolean,
+  ticks: ReadonlyArray<Tick>,
+  fee: () => FeeCourse
+): Course => ({
+  rules: raydiumRules,
+  down,
+  feeOnInput: state.feeOn === "input" || (state.feeOn === "token0") === down,
+  sqrtPrice: state.sqrtPrice,
+  tick: state.tick,
+  liquidity: state.liquidity,
+  ticks,
+  edge: null,
+  fee,
+  cuts: [
+    { rate: config.protocolFeeRate, scale: FEE_DENOMINATOR },
+    { rate: config.fundFeeRate, scale: FEE_DENOMINATOR }
+  ]
+})
+
+/** Why no swap of the pool can be priced, whatever its ticks are. */
+const refusalOf = (state: ClmmState): Unpriceable | null => {
+  if (state.swapDisabled) {
+    return closed("swaps are disabled")
+  }
+  return state.feeOn === null ? unsupported("unknown fee mode") : null
+}
+
+/** The courses at a clock: always the same under a constant fee, else one set for each thing that time does to the fee. */
+const coursesOver = (
+  { dynamicFee, tick }: ClmmState,
+  { tradeFeeRate }: ClmmConfig,
+  courses: (feeOf: (goesDown: boolean) => () => FeeCourse) => Directions<Course>
+): ((clock: ChainClock) => Directions<Course>) => {
+  if (dynamicFee === null) {
+    const constant = courses(() => staticFee(tradeFeeRate))
+    return () => constant
+  }
+  const inRegime = perRegime((regime) => {
+    const reference = referenceIn(regime, dynamicFee, floorDiv(tick, dynamicFee.groupSize))
+    return courses((goesDown) => raydiumFee(tradeFeeRate, dynamicFee, reference, tick, goesDown))
+  })
+  return ({ unixTimestamp }) => inRegime(regimeAfter(dynamicFee, unixTimestamp - dynamicFee.updatedAt))
+}
+
+/** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
+export interface ClmmCourses {
+  readonly state: ClmmState
+  readonly config: ClmmConfig
+  /** Newest slot among pool and configuration. */
+  readonly slot: number
+  /** Null at a clock at which the program lets nobody trade. */
+  readonly at: (clock: ChainClock) => Directions<Course> | null
+}
+
+/** The courses that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
+export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAddress): ClmmCourses | Unpriceable => {
+  const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
+  if (state === null || state.tickSpacing === 0) {
+    return malformed("not a CLMM pool account")
+  }
+  if (!isInTick(raydiumRules.sqrtPriceAt, state.tick, state.sqrtPrice)) {
+    return malformed(`price ${state.sqrtPrice} is not in tick ${state.tick}`)
+  }
+  const refusal = refusalOf(state)
+  if (refusal !== null) {
+    return refusal
+  }
+  const configAccount = accountAt(accounts, state.config, "configuration")
+  if (isFailure(configAccount)) {
+    return configAccount
+  }
+  const config = decodeClmmConfig(configAccount)
+  if (config === null || config.tradeFeeRate >= FEE_DENOMINATOR) {
+    return malformed(`${state.config} is not a CLMM configuration`)
+  }
+  const starts = arraysOf(pool, state, accounts, derive)
+  const addressOf = clmmArrayAddresses(derive, pool.address)
+  const accountOf = (start: number) => accounts(addressOf(start))
+  const down = ticksAhead(starts.down, state, true, accountOf)
+  if (isFailure(down)) {
+    return down
+  }
+  const up = ticksAhead(starts.up, state, false, accountOf)
+  if (isFailure(up)) {
+    return up
+  }
+  const courses = (feeOf: (goesDown: boolean) => () => FeeCourse): Directions<Course> => ({
+    down: courseOf(state, config, true, down.ticks, feeOf(true)),
+    up: courseOf(state, config, false, up.ticks, feeOf(false))
+  })
+  const coursesAt = coursesOver(state, config, courses)
+  return {
+    state,
+    config,
+    slot: Math.max(pool.slot, configAccount.slot),
+    at: (clock) => (BigInt(clock.unixTimestamp) > state.openTime ? coursesAt(clock) : null)
+  }
+}
+
+const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+  const courses = clmmCourses(pool, accounts, derive)
+  if (isFailure(courses)) {
+    return courses
+  }
+  const { at, slot, state } = courses
+  const feesA = readFees(accounts, state.mint0)
+  if (isFailure(feesA)) {
+    return feesA
+  }
+  const feesB = readFees(accounts, state.mint1)
+  if (isFailure(feesB)) {
+    return feesB
+  }
+  return makeConcentratedPool({
+    address: pool.address,
+    dex,
+    mintA: state.mint0,
+    mintB: state.mint1,
+    slot,
+    feesA,
+    feesB,
+    tables: rememberTables(at),
+    refusesNothing: true,
+    exactOut: at
+  })
+}
+
+/** Raydium's concentrated-liquidity pools. */
+export const raydiumClmm: Program = { dex, programId: CLMM_PROGRAM, poolsOf, isPool: isClmmPool, needs, decode }

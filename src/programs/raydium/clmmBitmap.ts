@@ -1,0 +1,74 @@
+/** Raydium CLMM's record of which tick arrays hold initialized ticks: 1024 bits in the pool, the rest in an extension account. */
+import { hasDiscriminator } from "../math/bytes.ts"
+import {
+  BITMAP_EXTENSION_DISCRIMINATOR,
+  BITMAP_EXTENSION_SIZE,
+  bitmapExtensionOffsets,
+  clmmArraySpan,
+  clmmArrayStart,
+  clmmPoolOffsets
+} from "./clmmLayout.ts"
+import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
+
+/** Arrays on each side of tick zero that the pool account itself records. */
+const IN_POOL = 512
+
+/** Whether the pool's own bits leave out ticks at the far ends. */
+export const bitmapOverflows = (spacing: number): boolean => clmmArraySpan(spacing) * IN_POOL < MAX_TICK
+
+/** Byte of the bitmap that holds the bits of eight arrays, by the number of the first; zero where nothing is recorded. */
+const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): number => {
+  if (first >= -IN_POOL && first < IN_POOL) {
+    return pool[clmmPoolOffsets.arrayBitmap + (first + IN_POOL) / 8] ?? 0
+  }
+  if (extension === null) {
+    return 0
+  }
+  if (first > 0) {
+    return extension[bitmapExtensionOffsets.positive + (first - IN_POOL) / 8] ?? 0
+  }
+  // Each block of 512 counts upwards from its own lowest array, and the blocks follow one another downwards.
+  const block = floorDiv(-first - 1, IN_POOL) - 1
+  const bit = first + IN_POOL * (block + 2)
+  return extension[bitmapExtensionOffsets.negative + (block * IN_POOL + bit) / 8] ?? 0
+}
+
+/** The bytes of an extension account, or null when they are not one. */
+export const asBitmapExtension = (data: Uint8Array): Uint8Array | null =>
+  data.length >= BITMAP_EXTENSION_SIZE && hasDiscriminator(data, BITMAP_EXTENSION_DISCRIMINATOR) ? data : null
+
+/** Numbers of the first and last array that there is a bit for. */
+const recorded = (spacing: number, extended: boolean): readonly [number, number] => {
+  const span = clmmArraySpan(spacing)
+  const lowest = clmmArrayStart(MIN_TICK, spacing) / span
+  const highest = clmmArrayStart(MAX_TICK, spacing) / span
+  return extended ? [lowest, highest] : [Math.max(lowest, -IN_POOL), Math.min(highest, IN_POOL - 1)]
+}
+
+/**
+ * Starts of the arrays with initialized ticks that a swap from this tick meets, nearest first, at most `count`. The array
+ * of the tick itself belongs to both directions.
+ */
+export const initializedArrays = (
+  pool: Uint8Array,
+  extension: Uint8Array | null,
+  search: { readonly tick: number; readonly spacing: number; readonly down: boolean; readonly count: number }
+): ReadonlyArray<number> => {
+  const { count, down, spacing, tick } = search
+  const span = clmmArraySpan(spacing)
+  const [lowest, highest] = recorded(spacing, extension !== null)
+  const found: Array<number> = []
+  for (let n = clmmArrayStart(tick, spacing) / span; n >= lowest && n <= highest && found.length < count;) {
+    const first = floorDiv(n, 8) * 8
+    const byte = byteAt(pool, extension, first)
+    if (byte === 0) {
+      n = down ? first - 1 : first + 8
+      continue
+    }
+    if ((byte & (1 << (n - first))) !== 0) {
+      found.push(n * span)
+    }
+    n += down ? -1 : 1
+  }
+  return found
+}

@@ -1,0 +1,211 @@
+import bs58 from "bs58"
+import { createHash } from "node:crypto"
+import { writeI64, writeU64 } from "../../programs/math/writes.ts"
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import { CLOCK_SYSVAR, inventBytes, SYSVAR_OWNER } from "./addresses.ts"
+import { type Deed, type Ledger, makeLedger, type Transaction } from "./Ledger.ts"
+import { type NewAccount, rentExempt } from "./tokens.ts"
+
+/** Simulated milliseconds between two slots. */
+export const SLOT_MS = 400
+
+/** Slots of an epoch. */
+export const SLOTS_PER_EPOCH = 432_000
+
+/** Blocks that a node still has: two minutes of them. Older ones are cleaned up, a few at a time. */
+export const BLOCKS_KEPT = 300
+
+/** Blocks that are cleaned up when a new one is finished: whoever is reading through a long past has time to. */
+const CLEANED_UP = 5
+
+/** One finished slot, and its transactions. */
+export interface KeptBlock {
+  readonly slot: number
+  /** The slot before it; further back than one when slots were skipped. */
+  readonly parent: number
+  /** The slot that comes after it, already begun when this one is finished. */
+  readonly next: number
+  readonly height: number
+  readonly unixTimestamp: number
+  readonly blockhash: string
+  readonly parentBlockhash: string
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
+/** A block that has just been finished, with the accounts it wrote, each once and as it stood at the end. */
+export interface Block extends KeptBlock {
+  readonly accounts: ReadonlyArray<Account>
+}
+
+/** The state of the simulated chain. Plain memory, changed by one caller, one slot at a time. */
+export interface Bank {
+  /** The account as the slot being built has it. */
+  readonly get: (address: Address) => Account | undefined
+  /** Like `get`; an account that must exist. */
+  readonly must: (address: Address) => Account
+  /** Replaces an account in the slot being built. */
+  readonly put: (account: NewAccount) => void
+  /** Accounts that the program owns. */
+  readonly ownedBy: (owner: Address) => Iterable<Account>
+  /** Every account there is. */
+  readonly accounts: () => Iterable<Account>
+  /** Every account that changed since this was last asked, as it was before; `undefined` for those that are new. */
+  readonly takeJournal: () => ReadonlyMap<Address, Account | undefined>
+  /** Builds one slot: the whole of `build`, then the clock, become visible at once as a block. */
+  readonly produce: (build: () => ReadonlyArray<Deed>) => Block
+  /** Leaves out this many slots after the one that is already begun. */
+  readonly skip: (slots: number) => void
+  /** Keeps so many blocks from now on. */
+  readonly keep: (blocks: number) => void
+  /** A finished block that is still kept. */
+  readonly block: (slot: number) => KeptBlock | undefined
+  /** Every kept block, oldest first. */
+  readonly blocks: () => Iterable<KeptBlock>
+  /** The newest finished block. */
+  readonly newest: () => Block
+  /** The chain's clock in the slot being built, or in the newest one between slots. */
+  readonly clock: () => ChainClock
+  /** When a slot begins, in milliseconds since the Unix epoch. */
+  readonly unixMsOf: (slot: number) => number
+  readonly ledger: Ledger
+  /** The name of this chain: another for every seed and every beginning. Base58 of 32 bytes. */
+  readonly genesisHash: string
+}
+
+const clockAccount = (clock: ChainClock, epochStart: number): NewAccount => {
+  const data = new Uint8Array(40)
+  writeU64(data, 0, BigInt(clock.slot))
+  writeI64(data, 8, BigInt(epochStart))
+  writeU64(data, 16, BigInt(clock.epoch))
+  writeU64(data, 24, BigInt(clock.epoch + 1))
+  writeI64(data, 32, BigInt(clock.unixTimestamp))
+  return { address: CLOCK_SYSVAR, owner: SYSVAR_OWNER, lamports: rentExempt(40), data }
+}
+
+/** A chain with no account but its clock, at `startSlot` and `startUnixMs`. */
+export const makeBank = (options: {
+  readonly seed: string
+  readonly startSlot: number
+  readonly startUnixMs: number
+  /** From this slot on another pace: so that block times follow the clock of whoever has slots come faster or slower. */
+  readonly live?: { readonly slot: number; readonly slotMs: number } | undefined
+}): Bank => {
+  const { live, seed, startSlot, startUnixMs } = options
+  const accounts = new Map<Address, Account>()
+  const owners = new Map<Address, Map<Address, Account>>()
+  const written = new Map<Address, Account>()
+  const kept = new Map<number, KeptBlock>()
+  const ledger = makeLedger(seed)
+  let journal = new Map<Address, Account | undefined>()
+  let slot = startSlot
+  let skipped = 0
+  let most = BLOCKS_KEPT
+  let height = Math.floor(startSlot * 0.92)
+
+  const unixMsOf = (at: number): number => {
+    const usual = live === undefined ? at : Math.min(at, live.slot)
+    return startUnixMs + (usual - startSlot) * SLOT_MS + (at - usual) * (live?.slotMs ?? SLOT_MS)
+  }
+  const timeOf = (at: number): number => Math.floor(unixMsOf(at) / 1000)
+  const clock = (): ChainClock => ({ slot, epoch: Math.floor(slot / SLOTS_PER_EPOCH), unixTimestamp: timeOf(slot) })
+
+  const blockhashOf = (at: number): string => bs58.encode(inventBytes(seed, `block ${at}`))
+
+  const put = (account: NewAccount): void => {
+    const stamped: Account = { ...account, slot }
+    const before = accounts.get(account.address)
+    if (!journal.has(account.address)) {
+      journal.set(account.address, before)
+    }
+    if (before !== undefined && before.owner !== account.owner) {
+      owners.get(before.owner)?.delete(account.address)
+    }
+    const owned = owners.get(account.owner) ?? new Map<Address, Account>()
+    owners.set(account.owner, owned)
+    owned.set(account.address, stamped)
+    accounts.set(account.address, stamped)
+    written.set(account.address, stamped)
+  }
+
+  const must = (address: Address): Account => {
+    const account = accounts.get(address)
+    if (account === undefined) {
+      throw new RangeError(`the simulated chain has no account ${address}`)
+    }
+    return account
+  }
+
+  const close = (parent: number, deeds: ReadonlyArray<Deed>): Block => {
+    const now = clock()
+    const next = slot + 1 + skipped
+    skipped = 0
+    put(clockAccount(now, timeOf(now.epoch * SLOTS_PER_EPOCH)))
+    const block: KeptBlock = {
+      slot,
+      parent,
+      next,
+      height,
+      unixTimestamp: now.unixTimestamp,
+      blockhash: blockhashOf(slot),
+      parentBlockhash: blockhashOf(parent),
+      transactions: ledger.record(slot, now.unixTimestamp, deeds)
+    }
+    const accounts = [...written.values()]
+    written.clear()
+    kept.set(slot, block)
+    const surplus = Math.min(CLEANED_UP, kept.size - most)
+    for (const oldest of Array.from(kept.keys().take(Math.max(0, surplus)))) {
+      kept.delete(oldest)
+      ledger.forget(oldest)
+    }
+    return { ...block, accounts }
+  }
+
+  let newest = close(startSlot - 1, [])
+
+  const produce = (build: () => ReadonlyArray<Deed>): Block => {
+    const parent = slot
+    slot = newest.next
+    height += 1
+    newest = close(parent, build())
+    return newest
+  }
+
+  return {
+    get: (address) => accounts.get(address),
+    must,
+    put,
+    ownedBy: (owner) => owners.get(owner)?.values() ?? [],
+    accounts: () => accounts.values(),
+    takeJournal: () => {
+      const taken = journal
+      journal = new Map()
+      return taken
+    },
+    produce,
+    skip: (slots) => {
+      skipped += slots
+    },
+    keep: (blocks) => {
+      most = blocks
+    },
+    block: (at) => kept.get(at),
+    blocks: () => kept.values(),
+    newest: () => newest,
+    clock,
+    unixMsOf,
+    ledger,
+    genesisHash: bs58.encode(inventBytes(seed, `genesis ${startUnixMs}`))
+  }
+}
+
+/** A digest of every account: equal states, and only they, have equal digests. */
+export const digestOf = (bank: Bank): string => {
+  const hash = createHash("sha256")
+  const sorted = [...bank.accounts()].toSorted((a, b) => (a.address < b.address ? -1 : 1))
+  for (const { address, owner, lamports, slot, data } of sorted) {
+    hash.update(`${address} ${owner} ${lamports} ${slot} ${data.length} `).update(data)
+  }
+  return hash.digest("hex")
+}

@@ -1,0 +1,36 @@
+import type { Address } from "../../domain/Address.ts"
+
+/** An account that an instruction names. */
+export interface AccountRef {
+  readonly address: Address
+  readonly writable: boolean
+  readonly signer: boolean
+}
+
+/** An instruction that ran, with everything that happened while it did. */
+export interface Call {
+  readonly program: Address
+  readonly accounts: ReadonlyArray<AccountRef>
+  readonly data: Uint8Array
+  /** Log lines and inner calls, in their order. */
+  readonly steps: ReadonlyArray<Call | string>
+  /** Compute units of its own, inner calls left out. */
+  readonly units: number
+  /** Programs of the runtime itself do not log their units. */
+  readonly native?: boolean
+}
+
+export const reads = (address: Address): AccountRef => ({ address, writable: false, signer: false })
+export const writes = (address: Address): AccountRef => ({ address, writable: true, signer: false })
+export const signs = (address: Address): AccountRef => ({ address, writable: false, signer: true })
+export const pays = (address: Address): AccountRef => ({ address, writable: true, signer: true })
+
+/** Compute units of a call and of everything inside of it. */
+export const unitsOf = ({ units, steps }: Call): number =>
+  steps.reduce((sum, step) => (typeof step === "string" ? sum : sum + unitsOf(step)), units)
+
+/** A line that a program writes with `msg!`. */
+export const says = (message: string): string => `Program log: ${message}`
+
+/** An event that a program writes into the log. */
+export const tells = (event: Uint8Array): string => `Program data: ${Buffer.from(event).toString("base64")}`

@@ -1,0 +1,155 @@
+/** A pool of the simulated market: the same seven things for every program. */
+import { isUnpriceable, type Pool, type Program } from "../../programs/Program.ts"
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import type { SwapCall, Swapping } from "./SwapCall.ts"
+import { balanceOf, transferFeeOf, withheldOf } from "./tokens.ts"
+import type { World } from "./World.ts"
+
+/** Money that a swap moves. `trader` stands for the wallet's own account of the mint. */
+export interface Payment {
+  readonly from: Address | "trader"
+  readonly to: Address | "trader"
+  readonly mint: Mint
+  readonly amount: bigint
+}
+
+/** Everything that a swap changes. */
+export interface Settlement {
+  /** What leaves the trader. */
+  readonly amountIn: bigint
+  /** What reaches the trader. */
+  readonly amountOut: bigint
+  /** What the pool charged, in the token that its program charges; what goes beside the pool is among the payments. */
+  readonly fee: bigint
+  readonly payments: ReadonlyArray<Payment>
+  /** New data of the program's own accounts. */
+  readonly writes: ReadonlyArray<{ readonly address: Address; readonly data: Uint8Array }>
+}
+
+/** One pool, as traders see it. */
+export interface SimPool {
+  readonly address: Address
+  readonly dex: string
+  readonly programId: Address
+  readonly mintA: Mint
+  readonly mintB: Mint
+  /** False while the engine must refuse the pool; nobody trades there. */
+  readonly open: () => boolean
+  /** What a swap would change now; null when the program would refuse it or cannot take all of the input. */
+  readonly plan: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Settlement | null
+  /** How the program is called for a swap that is about to be carried out, and what it says of it. */
+  readonly call: (swap: Swapping) => SwapCall
+  /** Atomic units of B for one of A, before fees. Only traders' wishes depend on it. */
+  readonly price: () => number
+  /** Units of A and of B that a trader should think of as the pool's size. */
+  readonly depth: () => { readonly a: number; readonly b: number }
+}
+
+/** A mint of the market, for whoever wants to name it. */
+export interface SimMint {
+  readonly symbol: string
+  readonly name: string
+  readonly address: Mint
+  readonly decimals: number
+}
+
+/** What a pool begins with. `base` is the token, `quote` what it is priced in. */
+export interface PoolSpec {
+  /** Tells pools of one program and one pair apart. */
+  readonly label: string
+  readonly base: Mint
+  readonly quote: Mint
+  readonly baseAmount: bigint
+  readonly quoteAmount: bigint
+}
+
+/** What a pool receives of an amount sent to it, and what a trader receives of one that it pays. */
+export const afterTransferFee = (world: World, mint: Mint, amount: bigint): bigint =>
+  amount - withheldOf(transferFeeOf(world.bank.must(mint)), amount)
+
+/** A mint and how much of it. */
+export type Side = readonly [Mint, bigint]
+
+/** The two sides in the order of their mints' bytes, which most programs demand. */
+export const inOrder = ({ base, quote, baseAmount, quoteAmount }: PoolSpec): readonly [Side, Side] => {
+  const sides: readonly [Side, Side] = [
+    [base, baseAmount],
+    [quote, quoteAmount]
+  ]
+  return Buffer.compare(addressToBytes(base), addressToBytes(quote)) < 0 ? sides : [sides[1], sides[0]]
+}
+
+/** An address for each side of a pool: its vaults, its mints. */
+export interface Pair {
+  readonly a: Address
+  readonly b: Address
+}
+
+/** A pool with the accounts that calling it takes. */
+export interface CalledPool {
+  readonly address: Address
+  readonly mints: Pair
+  readonly vaults: Pair
+  /** Further accounts of the pool, by what they are. */
+  readonly part: (part: string) => Address
+}
+
+/** Creates the two vaults of a pool and fills them: from these accounts, or with new money where none are named. */
+export const newVaults = (
+  world: World,
+  owner: Address,
+  sides: { readonly a: Side; readonly b: Side },
+  addressOf: (side: "a" | "b") => Address,
+  depositors: Pair | null = null
+): Pair => {
+  const fill = (side: "a" | "b", [mint, amount]: Side): Address => {
+    const address = addressOf(side)
+    world.newTokenAccount(address, mint, owner)
+    if (depositors === null) {
+      world.issue(address, mint, amount)
+    } else {
+      world.pay(depositors[side], address, mint, amount)
+    }
+    return address
+  }
+  return { a: fill("a", sides.a), b: fill("b", sides.b) }
+}
+
+/** The two payments of a plain swap: all of the input into one vault, what the pool pays out of the other. */
+export const exchange = (
+  aToB: boolean,
+  mints: { readonly a: Mint; readonly b: Mint },
+  vaults: Pair,
+  amounts: { readonly in: bigint; readonly out: bigint }
+): ReadonlyArray<Payment> => {
+  const [into, from] = aToB ? (["a", "b"] as const) : (["b", "a"] as const)
+  return [
+    { from: "trader", to: vaults[into], mint: mints[into], amount: amounts.in },
+    { from: vaults[from], to: "trader", mint: mints[from], amount: amounts.out }
+  ]
+}
+
+/** The balances of two vaults as doubles. */
+export const vaultDepth = (world: World, vaults: Pair) => () => ({
+  a: Number(balanceOf(world.bank.must(vaults.a))),
+  b: Number(balanceOf(world.bank.must(vaults.b)))
+})
+
+/** What the engine's own reading of the pool is now, remembered until one of the pool's accounts changes. */
+export const priced = (world: World, program: Program, watched: ReadonlyArray<Address>): (() => Pool | null) => {
+  let seen: ReadonlyArray<Account> = []
+  let pool: Pool | null = null
+  const accounts = (address: Address) => world.bank.get(address) ?? null
+  return () => {
+    const now = watched.map((address) => world.bank.must(address))
+    if (now.every((account, index) => account === seen[index]) && seen.length > 0) {
+      return pool
+    }
+    const [first] = now
+    const decoded = first === undefined ? null : program.decode(first, accounts, world.derive)
+    seen = now
+    pool = decoded === null || isUnpriceable(decoded) ? null : decoded
+    return pool
+  }
+}

@@ -1,0 +1,81 @@
+/** What a swap program is told, and what it says of itself: the part of a transaction that depends on the program. */
+import type { Address } from "../../domain/Address.ts"
+import type { ChainClock } from "../../domain/OnChainAccount.ts"
+import { type AccountRef, type Call, reads, says, tells } from "./Call.ts"
+import { hex, pack } from "./pack.ts"
+import type { Settlement } from "./SimPool.ts"
+
+/** A swap that is about to be carried out. */
+export interface Swapping {
+  readonly trader: Address
+  readonly aToB: boolean
+  /** The trader's token accounts. */
+  readonly from: Address
+  readonly to: Address
+  readonly settlement: Settlement
+  /** The least that the trader wants to receive. */
+  readonly minimum: bigint
+  readonly clock: ChainClock
+}
+
+/** How one program is called for a swap. */
+export interface SwapCall {
+  /** The instruction's name in the log; null for a program that does not log it. */
+  readonly name: string | null
+  readonly accounts: ReadonlyArray<AccountRef>
+  readonly data: Uint8Array
+  /** Whether tokens move by transfers that name their mint. */
+  readonly checked: boolean
+  /** A line that the program writes before anything moves. */
+  readonly before?: string
+  /** An event in the log. */
+  readonly logged?: Uint8Array
+  /** An event that the program sends to itself. */
+  readonly sent?: { readonly authority: Address; readonly event: Uint8Array }
+  readonly units: number
+}
+
+const SELF_CALL = hex("e445a52e51cb9a1d")
+
+/** The program's call to itself that carries an event. */
+export const selfCall = (program: Address, authority: Address, event: Uint8Array): Call => ({
+  program,
+  accounts: [reads(authority)],
+  data: pack(SELF_CALL, event),
+  steps: [],
+  units: 2_030
+})
+
+/** The whole call, with the transfers that happen inside of it. */
+export const swapCall = (program: Address, call: SwapCall, transfers: ReadonlyArray<Call>): Call => {
+  const { name, accounts, data, before, logged, sent, units } = call
+  return {
+    program,
+    accounts,
+    data,
+    steps: [
+      ...(name === null ? [] : [says(`Instruction: ${name}`)]),
+      ...(before === undefined ? [] : [says(before)]),
+      ...transfers,
+      ...(logged === undefined ? [] : [tells(logged)]),
+      ...(sent === undefined ? [] : [selfCall(program, sent.authority, sent.event)])
+    ],
+    units
+  }
+}
+
+/** What leaves the pool for the trader, transfer fees not yet taken off. */
+export const paidOut = ({ settlement: { payments, amountOut } }: Swapping): bigint =>
+  payments.find(({ to }) => to === "trader")?.amount ?? amountOut
+
+/** The data that the swap leaves in an account; `before` for one that it does not write. */
+export const dataAfter = ({ settlement }: Swapping, address: Address, before: Uint8Array): Uint8Array =>
+  settlement.writes.find((write) => write.address === address)?.data ?? before
+
+/** What a payment to this account is; zero when there is none. */
+export const paidTo = ({ settlement }: Swapping, account: Address): bigint =>
+  settlement.payments.reduce((sum, { to, amount }) => (to === account ? sum + amount : sum), 0n)
+
+/** The sides of a pool in the direction of a swap. */
+export const directed = <A>(aToB: boolean, a: A, b: A): { readonly input: A; readonly output: A } =>
+  aToB ? { input: a, output: b } : { input: b, output: a }

@@ -1,0 +1,206 @@
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import { makeDeriveAddress } from "../../solana/programAddress.ts"
+import { associatedAddress, inventAddress, seededAddress, SYSTEM_PROGRAM } from "./addresses.ts"
+import type { Bank } from "./Bank.ts"
+import { type LookupTables, makeLookupTables } from "./message.ts"
+import { METAPLEX_PROGRAM, metaplexData, metaplexSeeds } from "./metadata.ts"
+import {
+  balanceOf,
+  type MintSpec,
+  type NewAccount,
+  newMint,
+  newTokenAccount,
+  rentExempt,
+  transferFeeOf,
+  withBalance,
+  withheldOf,
+  withSupply
+} from "./tokens.ts"
+
+/** A bank in which money moves by the rules of the token programs, so that nothing appears or vanishes. */
+export interface World {
+  readonly seed: string
+  readonly bank: Bank
+  readonly derive: ReturnType<typeof makeDeriveAddress>
+  /** Creates a mint with no supply, and the account that holds its name if it does not hold that itself. */
+  readonly newMint: (spec: MintSpec) => void
+  /** Creates an empty token account at this address. */
+  readonly newTokenAccount: (address: Address, mint: Mint, owner: Address) => void
+  /** Creates an empty account of this program, with the lamports that keep it alive. */
+  readonly newAccount: (address: Address, owner: Address, data: Uint8Array) => void
+  /** Creates accounts whose rent this wallet pays. Only the beginning of the world creates any for nothing. */
+  readonly paidBy: <A>(wallet: Address, create: () => A) => A
+  /** Makes new money in a token account or, for SOL, in any account: only the beginning of the world may. */
+  readonly issue: (to: Address, mint: Mint, amount: bigint) => void
+  /** What was moved and made since this was last asked. */
+  readonly takeTrace: () => ReadonlyArray<Happening>
+  /** Moves money. SOL moves as lamports, wrapped on whichever side is a token account. */
+  readonly pay: (from: Address, to: Address, mint: Mint, amount: bigint) => void
+  /** Where a wallet wraps SOL for the length of a transaction: in an account of a seed, or the associated one. */
+  readonly wrapped: (wallet: Address, kind: "seeded" | "associated") => Address
+  readonly tables: LookupTables
+  /** A number that grows by one each time, for habits that are no matter of chance. */
+  readonly nextTurn: () => number
+  /** Where `purse` is or would be. */
+  readonly purseAddress: (wallet: Address, mint: Mint) => Address
+  /** The account where a wallet keeps a mint: itself for SOL, else a token account, which this creates when needed. */
+  readonly purse: (wallet: Address, mint: Mint) => Address
+  /** What a wallet has of a mint. */
+  readonly holding: (wallet: Address, mint: Mint) => bigint
+}
+
+/** One thing that a transaction did to accounts, in the order in which it happened. */
+export type Happening =
+  | {
+      readonly kind: "paid"
+      readonly from: Address
+      readonly to: Address
+      readonly mint: Mint
+      readonly amount: bigint
+    }
+  | { readonly kind: "issued"; readonly to: Address; readonly mint: Mint; readonly amount: bigint }
+  | { readonly kind: "purse"; readonly account: Address; readonly wallet: Address; readonly mint: Mint }
+  | { readonly kind: "account"; readonly account: Address; readonly owner: Address; readonly size: number }
+  | { readonly kind: "token account"; readonly account: Address; readonly mint: Mint; readonly owner: Address }
+  | { readonly kind: "mint"; readonly mint: Mint; readonly authority: Address | null; readonly decimals: number }
+
+/** The seed of the accounts in which wallets wrap SOL. */
+export const WRAPPER_SEED = "wrapped"
+
+/** Whether an account holds tokens. */
+export const isTokenAccount = ({ owner }: Account): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
+
+const withLamports = (account: Account, delta: bigint): Account => {
+  const lamports = account.lamports + delta
+  if (lamports < 0n) {
+    throw new RangeError(`account ${account.address} would fall below zero lamports`)
+  }
+  return { ...account, lamports }
+}
+
+/** Rules over a bank that holds no money yet. */
+export const makeWorld = (seed: string, bank: Bank): World => {
+  const purses = new Map<string, Address>()
+  const wrappers = new Map<Address, Address>()
+  const derive = makeDeriveAddress()
+  let turns = 0
+  let trace: Array<Happening> = []
+
+  const move = (address: Address, mint: Mint, delta: bigint, withheld = 0n): void => {
+    const account = bank.must(address)
+    if (mint === SOL && !isTokenAccount(account)) {
+      bank.put(withLamports(account, delta))
+      return
+    }
+    bank.put(withBalance(account, delta, withheld))
+  }
+
+  let rents = 0n
+  const create = (account: NewAccount): void => {
+    rents += account.lamports
+    bank.put(account)
+  }
+
+  const newAccount: World["newAccount"] = (account, owner, data) => {
+    trace.push({ kind: "account", account, owner, size: data.length })
+    create({ address: account, owner, data, lamports: owner === SYSTEM_PROGRAM ? 0n : rentExempt(data.length) })
+  }
+
+  const paidBy: World["paidBy"] = (wallet, make) => {
+    const before = rents
+    const made = make()
+    bank.put(withLamports(bank.must(wallet), before - rents))
+    return made
+  }
+
+  const issue: World["issue"] = (to, mint, amount) => {
+    trace.push({ kind: "issued", to, mint, amount })
+    move(to, mint, amount)
+    if (mint !== SOL) {
+      bank.put(withSupply(bank.must(mint), amount))
+    }
+  }
+
+  const pay: World["pay"] = (from, to, mint, amount) => {
+    const withheld = withheldOf(mint === SOL ? null : transferFeeOf(bank.must(mint)), amount)
+    trace.push({ kind: "paid", from, to, mint, amount })
+    move(from, mint, -amount)
+    move(to, mint, amount - withheld, withheld)
+  }
+
+  const purseAddress = (wallet: Address, mint: Mint): Address => {
+    if (mint === SOL) {
+      return wallet
+    }
+    const key = `${wallet}:${mint}`
+    const known = purses.get(key)
+    if (known !== undefined) {
+      return known
+    }
+    const address = inventAddress(seed, `purse ${key}`)
+    purses.set(key, address)
+    return address
+  }
+
+  const wrapped: World["wrapped"] = (wallet, kind) => {
+    if (kind === "associated") {
+      return associatedAddress(derive, wallet, SOL, TOKEN_PROGRAM)
+    }
+    const known = wrappers.get(wallet) ?? seededAddress(wallet, WRAPPER_SEED, TOKEN_PROGRAM)
+    wrappers.set(wallet, known)
+    return known
+  }
+
+  const purse: World["purse"] = (wallet, mint) => {
+    const address = purseAddress(wallet, mint)
+    if (bank.get(address) === undefined) {
+      trace.push({ kind: "purse", account: address, wallet, mint })
+      paidBy(wallet, () => create(newTokenAccount(address, bank.must(mint), wallet)))
+    }
+    return address
+  }
+
+  const holding: World["holding"] = (wallet, mint) => {
+    const account = bank.get(purseAddress(wallet, mint))
+    if (account === undefined) {
+      return 0n
+    }
+    return isTokenAccount(account) ? balanceOf(account) : account.lamports
+  }
+
+  return {
+    seed,
+    bank,
+    derive,
+    newMint: (spec) => {
+      trace.push({ kind: "mint", mint: spec.address, authority: spec.authority, decimals: spec.decimals })
+      create(newMint(spec))
+      const { address, authority, naming, transferFee } = spec
+      if (naming !== undefined && transferFee === null) {
+        const at = derive(METAPLEX_PROGRAM, metaplexSeeds(address))
+        newAccount(at, METAPLEX_PROGRAM, metaplexData(address, naming, authority))
+      }
+    },
+    newTokenAccount: (account, mint, owner) => {
+      trace.push({ kind: "token account", account, mint, owner })
+      create(newTokenAccount(account, bank.must(mint), owner))
+    },
+    newAccount,
+    takeTrace: () => {
+      const taken = trace
+      trace = []
+      return taken
+    },
+    purseAddress,
+    wrapped,
+    nextTurn: () => turns++,
+    tables: makeLookupTables((index) => inventAddress(seed, `lookup table ${index}`)),
+    paidBy,
+    issue,
+    pay,
+    purse,
+    holding
+  }
+}

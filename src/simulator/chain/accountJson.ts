@@ -1,0 +1,66 @@
+/** Accounts as JSON text in a validator's encodings. */
+import bs58 from "bs58"
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { UPGRADEABLE_LOADER } from "./addresses.ts"
+import type { RpcFailure } from "../node/jsonRpc.ts"
+
+/** How account data is spelled. `binary` is base58 without naming it, the protocol's default of old. */
+export type Encoding = "binary" | "base58" | "base64"
+
+/** The part of the data that is wanted. */
+export interface DataSlice {
+  readonly offset: number
+  readonly length: number
+}
+
+const BASE58_LIMIT = 128
+
+/** Why an account cannot be spelled in the encoding asked for. */
+export const tooLongForBase58: RpcFailure = {
+  code: -32600,
+  message: `Encoded binary (base 58) data should be less than ${BASE58_LIMIT} bytes, please use Base64 encoding.`
+}
+
+/** Whether the encoding can hold the data. */
+export const fits = (data: Uint8Array, encoding: Encoding): boolean =>
+  encoding === "base64" || data.length <= BASE58_LIMIT
+
+/** The slice of the data, as far as the data goes. */
+export const sliceOf = (data: Uint8Array, slice: DataSlice | undefined): Uint8Array =>
+  slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length)
+
+const base64 = (data: Uint8Array): string =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64")
+
+const dataText = (data: Uint8Array, encoding: Encoding): string => {
+  switch (encoding) {
+    case "binary":
+      return `"${bs58.encode(data)}"`
+    case "base58":
+      return `["${bs58.encode(data)}","base58"]`
+    case "base64":
+      return `["${base64(data)}","base64"]`
+  }
+}
+
+/** The account with other data text, whatever its bytes say. */
+export const accountTextWith = ({ data, lamports, owner }: Account, text: string): string =>
+  `{"data":${text},"executable":${owner === UPGRADEABLE_LOADER},"lamports":${lamports},"owner":"${owner}",` +
+  `"rentEpoch":18446744073709551615,"space":${data.length}}`
+
+// Every subscriber of a pool is sent the same text, and an account is never changed in place.
+const known = new WeakMap<Account, string>()
+
+/** The account as JSON text. The caller has checked that the encoding fits. */
+export const accountText = (account: Account, encoding: Encoding, slice?: DataSlice): string => {
+  if (encoding !== "base64" || slice !== undefined) {
+    return accountTextWith(account, dataText(sliceOf(account.data, slice), encoding))
+  }
+  const found = known.get(account)
+  if (found !== undefined) {
+    return found
+  }
+  const text = accountTextWith(account, dataText(account.data, encoding))
+  known.set(account, text)
+  return text
+}

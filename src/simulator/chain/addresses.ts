@@ -1,0 +1,43 @@
+/** Addresses of the simulated chain: the well-known ones as they are on mainnet, the rest invented from a seed. */
+import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
+import { Address, addressFromBytes, addressToBytes, type Mint } from "../../domain/Address.ts"
+
+export const SYSTEM_PROGRAM = Address.make("11111111111111111111111111111111")
+export const ASSOCIATED_TOKEN_PROGRAM = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
+export const UPGRADEABLE_LOADER = Address.make("BPFLoaderUpgradeab1e11111111111111111111111")
+export const SYSVAR_OWNER = Address.make("Sysvar1111111111111111111111111111111111111")
+export const CLOCK_SYSVAR = Address.make("SysvarC1ock11111111111111111111111111111111")
+
+/** 32 bytes that depend on the seed and the label and on nothing else. */
+export const inventBytes = (seed: string, label: string): Uint8Array =>
+  createHash("sha256").update(`fathom-simulator:${seed}:${label}`).digest()
+
+/** An address for an account that nobody signs for: a mint, a pool, a vault. */
+export const inventAddress = (seed: string, label: string): Address => addressFromBytes(inventBytes(seed, label))
+
+// RFC 8410: what precedes the 32 secret bytes of an ed25519 key in PKCS #8.
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
+
+/** The public key of an invented secret: a wallet's address is a curve point, as on the real chain. */
+export const inventWallet = (seed: string, label: string): Address => {
+  const secret = createPrivateKey({
+    key: Buffer.concat([PKCS8_PREFIX, inventBytes(seed, label)]),
+    format: "der",
+    type: "pkcs8"
+  })
+  return addressFromBytes(createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-32))
+}
+
+/** The address that the system program gives to a base key, a seed and an owner. */
+export const seededAddress = (base: Address, seed: string, owner: Address): Address =>
+  addressFromBytes(
+    createHash("sha256").update(addressToBytes(base)).update(seed).update(addressToBytes(owner)).digest()
+  )
+
+/** The associated token account: the one place where everybody looks for an owner's tokens of a mint. */
+export const associatedAddress = (
+  derive: (programId: Address, seeds: ReadonlyArray<Uint8Array>) => Address,
+  owner: Address,
+  mint: Mint,
+  tokenProgram: Address
+): Address => derive(ASSOCIATED_TOKEN_PROGRAM, [owner, tokenProgram, mint].map(addressToBytes))

@@ -1,0 +1,79 @@
+/** What the pools of Raydium CLMM and Orca Whirlpool have in common: a swap walks a course and leaves the pool where it ends. */
+import type { Directions } from "../../programs/math/concentratedPool.ts"
+import type { Course } from "../../programs/math/swapPath.ts"
+import { type Traversal, traverse } from "../../programs/math/swapSteps.ts"
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import { depthAt, priceAt } from "./liquidity.ts"
+import { afterTransferFee, exchange, type SimPool, type Pair, vaultDepth } from "./SimPool.ts"
+import type { World } from "./World.ts"
+
+/** What a program adds to the common part. */
+export interface ConcentratedProgram {
+  readonly dex: string
+  readonly programId: Address
+  /** The courses of the pool as it stands; null when the engine refuses it. */
+  readonly courses: (pool: Account) => ((clock: ChainClock) => Directions<Course> | null) | null
+  /** The pool's data after a swap. */
+  readonly moved: (data: Uint8Array, aToB: boolean, traversal: Traversal) => Uint8Array
+  readonly call: SimPool["call"]
+  readonly stateOf: (data: Uint8Array) => { readonly sqrtPrice: bigint; readonly liquidity: bigint } | null
+}
+
+/** A pool whose accounts exist already. */
+export const concentratedPool = (
+  world: World,
+  program: ConcentratedProgram,
+  pool: { readonly address: Address; readonly mints: Pair; readonly vaults: Pair; readonly open: boolean }
+): SimPool => {
+  const { bank } = world
+  const { address, mints, vaults, open } = pool
+  let seen: Account | undefined
+  let at: ReturnType<ConcentratedProgram["courses"]> = null
+  const current = () => {
+    const account = bank.must(address)
+    if (account !== seen) {
+      seen = account
+      at = program.courses(account)
+    }
+    return at
+  }
+
+  const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
+    const directions = current()?.(clock) ?? null
+    if (directions === null) {
+      return null
+    }
+    const received = afterTransferFee(world, aToB ? mints.a : mints.b, amountIn)
+    const traversal = received > 0n ? traverse(aToB ? directions.down : directions.up, received) : null
+    if (traversal?.ending !== "filled" || traversal.amountOut === 0n) {
+      return null
+    }
+    const paid = traversal.amountOut
+    return {
+      amountIn,
+      amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, paid),
+      fee: traversal.lpFee + traversal.cuts.reduce((sum, cut) => sum + cut, 0n),
+      payments: exchange(aToB, mints, vaults, { in: amountIn, out: paid }),
+      writes: [{ address, data: program.moved(bank.must(address).data, aToB, traversal) }]
+    }
+  }
+
+  const state = () => program.stateOf(bank.must(address).data) ?? { sqrtPrice: 0n, liquidity: 0n }
+  const held = vaultDepth(world, vaults)
+  return {
+    address,
+    dex: program.dex,
+    programId: program.programId,
+    mintA: mints.a,
+    mintB: mints.b,
+    open: () => open,
+    plan,
+    call: program.call,
+    price: () => priceAt(state().sqrtPrice),
+    depth: () => {
+      const { sqrtPrice, liquidity } = state()
+      return depthAt(sqrtPrice, liquidity, held())
+    }
+  }
+}

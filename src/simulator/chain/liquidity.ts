@@ -1,0 +1,85 @@
+/** Where the liquidity of a new concentrated pool lies, and what it holds. */
+import { amountOfA, amountOfB } from "../../programs/math/concentrated.ts"
+import { squareRoot } from "../../programs/math/integers.ts"
+import { floorDiv } from "../../programs/math/ticks.ts"
+
+/** One position around the first price: this share of the money, this many ticks to either side. */
+export interface Spread {
+  readonly share: number
+  readonly halfWidth: number
+}
+
+/** What is recorded at a tick. */
+export interface TickLiquidity {
+  readonly net: bigint
+  readonly gross: bigint
+}
+
+/** The whole liquidity of a pool before its first swap. */
+export interface Liquidity {
+  readonly sqrtPrice: bigint
+  readonly tick: number
+  /** Active at the first price. */
+  readonly active: bigint
+  readonly ticks: ReadonlyMap<number, TickLiquidity>
+  /** What providers have paid in, rounded up position by position. */
+  readonly amountA: bigint
+  readonly amountB: bigint
+}
+
+/** A program's ticks. */
+export interface TickGrid {
+  readonly spacing: number
+  readonly sqrtPriceAt: (tick: number) => bigint
+  readonly tickAt: (sqrtPrice: bigint) => number
+}
+
+/** Positions around the price at which the two amounts are worth the same, holding about these amounts. */
+export const provide = (
+  { spacing, sqrtPriceAt, tickAt }: TickGrid,
+  amounts: { readonly a: bigint; readonly b: bigint },
+  spreads: ReadonlyArray<Spread>
+): Liquidity => {
+  const sqrtPrice = squareRoot((amounts.b << 128n) / amounts.a)
+  const tick = tickAt(sqrtPrice)
+  const ticks = new Map<number, TickLiquidity>()
+  const record = (at: number, net: bigint, gross: bigint): void => {
+    const before = ticks.get(at) ?? { net: 0n, gross: 0n }
+    ticks.set(at, { net: before.net + net, gross: before.gross + gross })
+  }
+  let [active, amountA, amountB] = [0n, 0n, 0n]
+  for (const { share, halfWidth } of spreads) {
+    const lower = floorDiv(tick - halfWidth, spacing) * spacing
+    const upper = (floorDiv(tick + halfWidth, spacing) + 1) * spacing
+    const money = (amounts.b * BigInt(Math.round(share * 10_000))) / 10_000n
+    const liquidity = (money << 64n) / (sqrtPrice - sqrtPriceAt(lower))
+    record(lower, liquidity, liquidity)
+    record(upper, -liquidity, liquidity)
+    active += liquidity
+    amountA += amountOfA(liquidity, sqrtPrice, sqrtPriceAt(upper), true)
+    amountB += amountOfB(liquidity, sqrtPriceAt(lower), sqrtPrice, true)
+  }
+  return { sqrtPrice, tick, active, ticks, amountA, amountB }
+}
+
+/** The ticks by the array they lie in, given where the arrays start. */
+export const byArray = (
+  ticks: Liquidity["ticks"],
+  startOf: (tick: number) => number
+): ReadonlyMap<number, ReadonlyArray<readonly [number, TickLiquidity]>> => Map.groupBy(ticks, ([tick]) => startOf(tick))
+
+/** B for one A at a square root in Q64.64, as a double. */
+export const priceAt = (sqrtPrice: bigint): number => (Number(sqrtPrice) / 2 ** 64) ** 2
+
+/** How large the pool looks at its price: its virtual reserves, but not many times what it really holds. */
+export const depthAt = (
+  sqrtPrice: bigint,
+  liquidity: bigint,
+  held: { readonly a: number; readonly b: number }
+): { readonly a: number; readonly b: number } => {
+  const root = Number(sqrtPrice) / 2 ** 64
+  return {
+    a: Math.min(Number(liquidity) / root, held.a * 8),
+    b: Math.min(Number(liquidity) * root, held.b * 8)
+  }
+}

@@ -1,0 +1,98 @@
+import { inventWallet } from "./addresses.ts"
+import type { Spread } from "./liquidity.ts"
+import { newMeteoraDammV2Pool } from "../pools/meteoraDammV2Pools.ts"
+import { newMeteoraDlmmPool } from "../pools/meteoraDlmmPools.ts"
+import { newPumpSwapPool } from "../pools/pumpSwapPools.ts"
+import { newRaydiumAmmV4Pool } from "../pools/raydiumAmmV4Pools.ts"
+import { type ClmmTier, newRaydiumClmmPool } from "../pools/raydiumClmmPools.ts"
+import { type CpmmConfig, newRaydiumCpmmPool } from "../pools/raydiumCpmmPools.ts"
+import type { PoolSpec, SimPool } from "./SimPool.ts"
+import { newWhirlpool } from "../pools/whirlpoolPools.ts"
+import type { World } from "./World.ts"
+
+// The fee tiers that the programs offer most, with their shares for protocol and fund.
+const cpmm: CpmmConfig = { index: 0, trade: 2_500n, protocol: 120_000n, fund: 40_000n, creator: 0n }
+const cpmmShared: CpmmConfig = { index: 1, trade: 10_000n, protocol: 120_000n, fund: 40_000n, creator: 5_000n }
+const clmm: ClmmTier = { index: 1, tickSpacing: 60, trade: 2_500, protocol: 120_000, fund: 40_000 }
+const clmmTight: ClmmTier = { index: 4, tickSpacing: 1, trade: 100, protocol: 120_000, fund: 40_000 }
+
+/** Ticks are hundredths of a percent: 18,000 of them are a factor of six. */
+const wide: ReadonlyArray<Spread> = [
+  { share: 0.35, halfWidth: 22_000 },
+  { share: 0.4, halfWidth: 6_000 },
+  { share: 0.25, halfWidth: 1_500 }
+]
+const tight: ReadonlyArray<Spread> = [
+  { share: 0.3, halfWidth: 12_000 },
+  { share: 0.4, halfWidth: 1_200 },
+  { share: 0.3, halfWidth: 250 }
+]
+
+type Builder = (world: World, spec: PoolSpec) => SimPool
+
+const builders = {
+  "raydium-amm-v4": newRaydiumAmmV4Pool,
+  "raydium-amm-v4-closed": (world, spec) => newRaydiumAmmV4Pool(world, spec, false),
+  "raydium-cpmm": (world, spec) =>
+    newRaydiumCpmmPool(world, { ...spec, config: cpmm, creatorFeeOn: null, state: "open" }),
+  "raydium-cpmm-creator": (world, spec) =>
+    newRaydiumCpmmPool(world, { ...spec, config: cpmmShared, creatorFeeOn: 2, state: "open" }),
+  "raydium-cpmm-closed": (world, spec) =>
+    newRaydiumCpmmPool(world, { ...spec, config: cpmm, creatorFeeOn: null, state: "closed" }),
+  "raydium-cpmm-newer": (world, spec) =>
+    newRaydiumCpmmPool(world, { ...spec, config: cpmm, creatorFeeOn: null, state: "newer" }),
+  "raydium-clmm": (world, spec) => newRaydiumClmmPool(world, { ...spec, tier: clmm, spreads: wide }),
+  "raydium-clmm-tight": (world, spec) => newRaydiumClmmPool(world, { ...spec, tier: clmmTight, spreads: tight }),
+  whirlpool: (world, spec) =>
+    newWhirlpool(world, {
+      ...spec,
+      tickSpacing: 64,
+      feeRate: 3_000,
+      protocolFeeRate: 1_300,
+      spreads: wide,
+      arrays: "fixed"
+    }),
+  "whirlpool-tight": (world, spec) =>
+    newWhirlpool(world, {
+      ...spec,
+      tickSpacing: 4,
+      feeRate: 400,
+      protocolFeeRate: 1_300,
+      spreads: tight,
+      arrays: "dynamic"
+    }),
+  pumpswap: (world, spec) =>
+    newPumpSwapPool(world, {
+      ...spec,
+      canonical: true,
+      creator: inventWallet(world.seed, `creator ${spec.label}`),
+      depositors: null
+    }),
+  "pumpswap-flat": (world, spec) =>
+    newPumpSwapPool(world, { ...spec, canonical: false, creator: null, depositors: null }),
+  "meteora-dlmm": (world, spec) => newMeteoraDlmmPool(world, { ...spec, binStep: 80, baseFactor: 3_000, reach: 100 }),
+  "meteora-dlmm-tight": (world, spec) =>
+    newMeteoraDlmmPool(world, { ...spec, binStep: 10, baseFactor: 4_000, reach: 120 }),
+  "meteora-damm-v2": (world, spec) =>
+    newMeteoraDammV2Pool(world, {
+      ...spec,
+      rate: 2_500_000n,
+      collectFeeMode: 0,
+      dynamicFee: true,
+      depositors: null
+    }),
+  "meteora-damm-v2-quote": (world, spec) =>
+    newMeteoraDammV2Pool(world, {
+      ...spec,
+      rate: 10_000_000n,
+      collectFeeMode: 1,
+      dynamicFee: false,
+      depositors: null
+    })
+} satisfies Readonly<Record<string, Builder>>
+
+/** Which program a pool belongs to, and in which of its modes. */
+export type Kind = keyof typeof builders
+
+/** A filled pool of this kind. */
+export const newPool = (world: World, kind: Kind, spec: PoolSpec): SimPool => builders[kind](world, spec)

@@ -1,0 +1,184 @@
+/** Transactions around what wallets did: budget, accounts opened and closed, the instructions themselves, the fee. */
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import { type Call, unitsOf } from "./Call.ts"
+import type { Deed, RecordedSwap } from "./Ledger.ts"
+import { type Order, writeReceipt } from "./Receipt.ts"
+import { isRouted, routeCall } from "./route.ts"
+import {
+  computeBudget,
+  openAssociated,
+  transferChecked,
+  transferWithFee,
+  wrapAssociated,
+  wrapSeeded
+} from "./standardCalls.ts"
+import { transferFeeOf, withheldOf } from "./tokens.ts"
+import { type Carried, paymentCall, tryInVain, type Wrapper } from "../traders/trade.ts"
+import { type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
+
+/** Who signs and pays, and who earns the fee. */
+export interface Parties {
+  readonly wallet: Address
+  readonly validator: Address
+}
+
+const LAMPORTS_PER_SIGNATURE = 5_000n
+const MICRO = 1_000_000n
+const NO_BUDGET_UNITS = 200_000
+
+type Paid = Extract<Happening, { readonly kind: "paid" }>
+
+const isPaid = (happening: Happening): happening is Paid => happening.kind === "paid"
+
+/** What a wallet must wrap for these payments; null when none of them is wrapped. */
+const wrapNeed = (world: World, wallet: Address, trace: ReadonlyArray<Happening>): bigint | null => {
+  let [held, least] = [0n, 0n]
+  let used = false
+  for (const { from, to, mint, amount } of trace.filter(isPaid)) {
+    const other = from === wallet ? to : to === wallet ? from : null
+    if (mint === SOL && other !== null && isTokenAccount(world.bank.must(other))) {
+      used = true
+      held += to === wallet ? amount : -amount
+      least = held < least ? held : least
+    }
+  }
+  return used ? -least : null
+}
+
+const openings = (world: World, trace: ReadonlyArray<Happening>): ReadonlyArray<Call> =>
+  trace.flatMap((happening) => {
+    if (happening.kind !== "purse") {
+      return []
+    }
+    const { account, wallet, mint } = happening
+    const { owner, data } = world.bank.must(account)
+    return [openAssociated(wallet, account, mint, owner, data.length)]
+  })
+
+const wrapping = (world: World, wallet: Address, kind: Wrapper, need: bigint | null) => {
+  if (need === null) {
+    return { before: [], after: [] }
+  }
+  const account = world.wrapped(wallet, kind)
+  return kind === "associated" ? wrapAssociated(wallet, account, need) : wrapSeeded(wallet, account, WRAPPER_SEED, need)
+}
+
+/** How a transaction is worded: some are of the old form, some look accounts up, some bid for their place. */
+const formOf = (
+  world: World,
+  routed: boolean
+): Pick<Order, "version" | "tables"> & { readonly microLamports: bigint } => {
+  const turn = world.nextTurn()
+  const version = !routed && turn % 5 === 0 ? "legacy" : 0
+  const looksUp = version === 0 && (routed || turn % 7 === 0)
+  return { version, tables: looksUp ? world.tables : null, microLamports: BigInt((turn % 4) * 12_500) }
+}
+
+/** Everything about a deed except its place on the chain. */
+const deedOf = (
+  world: World,
+  { wallet, validator }: Parties,
+  kind: Deed["kind"],
+  calls: ReadonlyArray<Call>,
+  options: {
+    readonly swaps?: ReadonlyArray<RecordedSwap>
+    readonly routed?: boolean
+    readonly signers?: number
+    /** The call among these that fails, and its program's code. */
+    readonly failing?: { readonly call: Call; readonly code: number }
+  } = {}
+): Deed => {
+  const { swaps = [], routed = false, signers = 1, failing } = options
+  const { microLamports, ...form } = formOf(world, routed)
+  const units = calls.reduce((sum, call) => sum + unitsOf(call), 0)
+  const unitLimit = microLamports === 0n ? NO_BUDGET_UNITS * calls.length : Math.ceil(units / 8_000) * 10_000
+  const all = microLamports === 0n ? calls : [...computeBudget(unitLimit, microLamports), ...calls]
+  const fee = LAMPORTS_PER_SIGNATURE * BigInt(signers) + (BigInt(unitLimit) * microLamports + MICRO - 1n) / MICRO
+  const error = failing === undefined ? null : { index: all.indexOf(failing.call), code: failing.code }
+  const order = { ...form, payer: wallet, calls: all, error, unitLimit }
+  const receipt = writeReceipt(world, order, fee, () => world.pay(wallet, validator, SOL, fee))
+  world.takeTrace()
+  return { kind, wallet, fee, swaps, receipt }
+}
+
+const recorded = ({ program, pool, inputMint, outputMint, amountIn, amountOut }: Carried): RecordedSwap => ({
+  program,
+  pool,
+  inputMint,
+  outputMint,
+  amountIn,
+  amountOut
+})
+
+/** The transaction of swaps that were carried out, one after the other, by one wallet. */
+export const tradeDeed = (
+  world: World,
+  parties: Parties,
+  carried: readonly [Carried, ...ReadonlyArray<Carried>]
+): Deed => {
+  const { wallet } = parties
+  const [first] = carried
+  const last = carried.at(-1) ?? first
+  const routed = first.wrapper === "associated" && carried.every(({ dex }) => isRouted(dex))
+  const trace = carried.flatMap((swap) => swap.trace)
+  const { before, after } = wrapping(world, wallet, first.wrapper, wrapNeed(world, wallet, trace))
+  const account = (mint: Mint) =>
+    mint === SOL ? world.wrapped(wallet, first.wrapper) : world.purseAddress(wallet, mint)
+  const ends = { source: account(first.inputMint), destination: account(last.outputMint) }
+  const swaps = routed ? [routeCall(world, wallet, carried, ends)] : carried.map(({ call }) => call)
+  const calls = [...openings(world, trace), ...before, ...swaps, ...after]
+  return deedOf(world, parties, "trade", calls, { swaps: carried.map(recorded), routed })
+}
+
+/** The transaction of what has been paid since the trace was last taken. */
+export const transferDeed = (world: World, parties: Parties): Deed => {
+  const trace = world.takeTrace()
+  const transfers = trace.filter(isPaid).flatMap((payment) => {
+    const call = paymentCall(world, payment, "seeded", (transfer) => {
+      const fee = transferFeeOf(world.bank.must(transfer.mint))
+      return fee === null ? transferChecked(transfer) : transferWithFee(transfer, withheldOf(fee, transfer.amount))
+    })
+    return call === null ? [] : [call]
+  })
+  const calls = [...openings(world, trace), ...transfers]
+  return deedOf(world, parties, "transfer", calls)
+}
+
+/** The transaction of one instruction of a launch program. `signers` counts the new mint too, where there is one. */
+export const programDeed = (
+  world: World,
+  parties: Parties,
+  kind: "launch" | "graduation",
+  call: Call,
+  signers: number
+): Deed => deedOf(world, parties, kind, [call], { signers })
+
+/** What Anchor programs answer when the trader would get too little, by venue; Raydium's oldest program has its own. */
+const slippageCodes: ReadonlyMap<string, number> = new Map([
+  ["raydium-amm-v4", 30],
+  ["raydium-cpmm", 6_005],
+  ["raydium-clmm", 6_022],
+  ["orca-whirlpool", 6_036],
+  ["meteora-dlmm", 6_003],
+  ["meteora-damm-v2", 6_002],
+  ["meteora-dbc", 6_002],
+  ["pumpswap", 6_004],
+  ["pump-fun-curve", 6_003]
+])
+
+/** A swap that the program refuses. Only the fee is paid; null, with nothing changed, when there is none to try. */
+export const failedDeed = (
+  world: World,
+  parties: Parties,
+  attempt: { readonly pool: Parameters<typeof tryInVain>[2]; readonly mint: Mint; readonly amountIn: bigint }
+): Deed | null => {
+  const { wallet } = parties
+  const { pool, mint, amountIn } = attempt
+  const tried = tryInVain(world, wallet, pool, mint, amountIn)
+  if (tried === null) {
+    return null
+  }
+  const { before, after } = wrapping(world, wallet, "seeded", tried.wraps)
+  const failing = { call: tried.call, code: slippageCodes.get(pool.dex) ?? 6_001 }
+  return deedOf(world, parties, "failed", [...before, tried.call, ...after], { failing })
+}

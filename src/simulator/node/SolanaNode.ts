@@ -1,0 +1,148 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Duration, Effect, Result, type Scope } from "effect"
+import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { accountText, accountTextWith } from "../chain/accountJson.ts"
+import type { Bank, Block } from "../chain/Bank.ts"
+import { type Ailment, type Faults, makeFaults } from "./Faults.ts"
+import { failure, invalidRequest, parseError, readCall, readJson, success } from "./jsonRpc.ts"
+import { answer, type NodeState } from "./rpcMethods.ts"
+import { type Connection, runConnection } from "./Connection.ts"
+import { listen } from "./loopback.ts"
+
+/** A running node. */
+export interface SolanaNode {
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  readonly faults: Faults
+  /** Tells every subscriber of the finished slot. */
+  readonly publish: (block: Block) => void
+}
+
+const json = (text: string, status = 200): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(text, { status, contentType: "application/json" })
+
+/** The answer to one element of a request body; null when it wants none. */
+const answerOne = (state: NodeState, value: unknown): string | null => {
+  const call = readCall(value)
+  if (call === null) {
+    return failure(null, invalidRequest)
+  }
+  const result = Result.match(answer(state, call.method, call.params), {
+    onSuccess: (text) => success(call.id, text),
+    onFailure: (reason) => failure(call.id, reason)
+  })
+  return call.id === undefined ? null : result
+}
+
+/** The answer to a whole request body, single or batch; empty when nothing in it wants one. */
+const answerBody = (state: NodeState, body: string): string => {
+  const parsed = readJson(body)
+  if (parsed === undefined) {
+    return failure(null, parseError)
+  }
+  if (!Array.isArray(parsed)) {
+    return answerOne(state, parsed) ?? ""
+  }
+  if (parsed.length === 0) {
+    return failure(null, invalidRequest)
+  }
+  const answers = parsed.map((value) => answerOne(state, value)).filter((text) => text !== null)
+  return answers.length === 0 ? "" : `[${answers.join(",")}]`
+}
+
+/** What an ailing node says instead of an answer; null when it is well enough to answer. */
+const refusal = ({ http }: Ailment): HttpServerResponse.HttpServerResponse | null => {
+  switch (http) {
+    case "503":
+      return HttpServerResponse.text("Service Unavailable\n", { status: 503 })
+    case "429":
+      return HttpServerResponse.text(
+        failure(null, { code: 429, message: "Too many requests for a specific RPC call" }),
+        {
+          status: 429,
+          contentType: "application/json",
+          headers: { "retry-after": "1" }
+        }
+      )
+    default:
+      return null
+  }
+}
+
+const post = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, state: NodeState) {
+  if (request.method === "GET" && request.url === "/health") {
+    return HttpServerResponse.text("ok")
+  }
+  if (request.method !== "POST") {
+    return HttpServerResponse.text("Used HTTP Method is not allowed. POST or OPTIONS is required\n", { status: 405 })
+  }
+  if (!(request.headers["content-type"] ?? "").startsWith("application/json")) {
+    const text = "Supplied content type is not allowed. Content-Type: application/json is required\n"
+    return HttpServerResponse.text(text, { status: 415 })
+  }
+  return json(answerBody(state, yield* request.text))
+})
+
+/** Spells accounts as well as the node's health allows. */
+const spellOf =
+  (faults: Faults): NodeState["spell"] =>
+  (account, encoding, slice) => {
+    const { accounts } = faults.current()
+    if (accounts === "garbled") {
+      return accountTextWith(account, '["not*base64","base64"]')
+    }
+    const half = { offset: 0, length: account.data.length >> 1 }
+    return accountText(account, encoding, accounts === "truncated" ? half : slice)
+  }
+
+/** One request or handshake, answered as well as the node's health allows. */
+const answerRequest = Effect.fnUntraced(function* (
+  faults: Faults,
+  state: NodeState,
+  connect: (request: HttpServerRequest.HttpServerRequest) => ReturnType<typeof runConnection>
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { http, lag } = faults.current()
+  if (http === "frozen") {
+    return yield* Effect.never
+  }
+  if (Duration.toMillis(lag) > 0) {
+    yield* Effect.sleep(lag)
+  }
+  const refused = refusal(faults.current())
+  if (refused !== null) {
+    return refused
+  }
+  const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket"
+  return yield* isWebSocket ? connect(request) : post(request, state)
+})
+
+/** Serves the bank until the scope closes. */
+export const makeSolanaNode = Effect.fnUntraced(function* ({
+  seed,
+  bank,
+  ailment
+}: {
+  readonly seed: string
+  readonly bank: Bank
+  readonly ailment: Ailment
+}): Effect.fn.Return<SolanaNode, HttpServerError.ServeError, Scope.Scope> {
+  const connections = new Set<Connection>()
+  const cut = () => connections.forEach((connection) => connection.cut())
+  const faults = makeFaults(ailment, { dropSockets: cut, skipSlots: bank.skip })
+  const state: NodeState = { seed, bank, spell: spellOf(faults) }
+  let subscriptions = 0
+  const nextId = () => subscriptions++
+  const connect = (request: HttpServerRequest.HttpServerRequest) => {
+    const wire = NodeHttpServerRequest.toIncomingMessage(request).socket
+    return runConnection({ request, wire, state, faults, connections, nextId })
+  }
+  const rpcUrl = yield* listen(answerRequest(faults, state, connect), cut)
+
+  return {
+    rpcUrl,
+    wsUrl: rpcUrl.replace(/^http/u, "ws"),
+    faults,
+    publish: (block) => connections.forEach((connection) => connection.publish(block))
+  }
+})

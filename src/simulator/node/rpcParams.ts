@@ -1,0 +1,122 @@
+/** The parameters of the validator's methods, decoded as strictly as a validator does. */
+import bs58 from "bs58"
+import { Result, Schema } from "effect"
+import { Address, isAddress } from "../../domain/Address.ts"
+import type { DataSlice, Encoding } from "../chain/accountJson.ts"
+import { invalidParams, minContextSlotNotReached, type RpcFailure } from "./jsonRpc.ts"
+
+/** A count or a slot. */
+export const Unsigned = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+const Commitment = Schema.Literals(["processed", "confirmed", "finalized"])
+
+const Memcmp = Schema.Struct({
+  offset: Unsigned,
+  bytes: Schema.String,
+  encoding: Schema.NullishOr(Schema.Literals(["base58", "base64", "binary"])).pipe(Schema.optionalKey)
+})
+
+const Filter = Schema.Union([Schema.Struct({ dataSize: Unsigned }), Schema.Struct({ memcmp: Memcmp })])
+
+const Options = Schema.Struct({
+  commitment: Schema.optionalKey(Schema.NullishOr(Commitment)),
+  encoding: Schema.optionalKey(Schema.NullishOr(Schema.Literals(["binary", "base58", "base64"]))),
+  dataSlice: Schema.optionalKey(Schema.NullishOr(Schema.Struct({ offset: Unsigned, length: Unsigned }))),
+  minContextSlot: Schema.optionalKey(Schema.NullishOr(Unsigned)),
+  filters: Schema.optionalKey(Schema.NullishOr(Schema.Array(Filter))),
+  withContext: Schema.optionalKey(Schema.NullishOr(Schema.Boolean)),
+  searchTransactionHistory: Schema.optionalKey(Schema.NullishOr(Schema.Boolean))
+})
+
+/** The conditions an account must meet to be among a program's answers. */
+export interface AccountFilter {
+  readonly dataSize: number | undefined
+  readonly matches: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>
+}
+
+/** The trailing object of most methods, with the protocol's defaults filled in. */
+export interface RpcOptions {
+  readonly encoding: Encoding
+  readonly slice: DataSlice | undefined
+  readonly filter: AccountFilter
+  readonly withContext: boolean
+}
+
+const MAX_FILTERS = 4
+const MAX_MEMCMP_BYTES = 128
+
+const decodeOptions = Schema.decodeUnknownResult(Options)
+const decodeAddresses = Schema.decodeUnknownResult(Schema.Array(Schema.String))
+
+const bytesOf = ({ bytes, encoding }: typeof Memcmp.Type): Uint8Array | null => {
+  if (encoding === "base64") {
+    return Buffer.from(bytes, "base64")
+  }
+  return bs58.decodeUnsafe(bytes) ?? null
+}
+
+const readFilter = (filters: ReadonlyArray<typeof Filter.Type>): Result.Result<AccountFilter, RpcFailure> => {
+  if (filters.length > MAX_FILTERS) {
+    return Result.fail(invalidParams(`Too many filters provided; max ${MAX_FILTERS}`))
+  }
+  const matches: Array<AccountFilter["matches"][number]> = []
+  let dataSize: number | undefined
+  for (const filter of filters) {
+    if ("dataSize" in filter) {
+      dataSize = filter.dataSize
+      continue
+    }
+    const bytes = bytesOf(filter.memcmp)
+    if (bytes === null || bytes.length > MAX_MEMCMP_BYTES) {
+      return Result.fail(invalidParams("Invalid param: memcmp bytes"))
+    }
+    matches.push({ offset: filter.memcmp.offset, bytes })
+  }
+  return Result.succeed({ dataSize, matches })
+}
+
+/** The options object, at whatever place the method has it; absent and null mean all defaults. */
+export const readOptions = (value: unknown, newestSlot: number): Result.Result<RpcOptions, RpcFailure> =>
+  Result.gen(function* () {
+    const options = yield* Result.mapError(decodeOptions(value ?? {}), (error) =>
+      invalidParams(`Invalid params: ${error.message}.`)
+    )
+    if ((options.minContextSlot ?? 0) > newestSlot) {
+      return yield* Result.fail(minContextSlotNotReached(newestSlot))
+    }
+    const filter = yield* readFilter(options.filters ?? [])
+    return {
+      encoding: options.encoding ?? "binary",
+      slice: options.dataSlice ?? undefined,
+      filter,
+      withContext: options.withContext ?? false
+    }
+  })
+
+/** A public key. */
+export const readAddress = (value: unknown): Result.Result<Address, RpcFailure> => {
+  if (typeof value !== "string") {
+    return Result.fail(invalidParams("`params` should have at least 1 argument(s)"))
+  }
+  return isAddress(value)
+    ? Result.succeed(Address.make(value))
+    : Result.fail(
+        invalidParams(bs58.decodeUnsafe(value) === undefined ? "Invalid param: Invalid" : "Invalid param: WrongSize")
+      )
+}
+
+/** A list of texts, of at most `limit`. */
+export const readTexts = (value: unknown, limit: number): Result.Result<ReadonlyArray<string>, RpcFailure> => {
+  const texts = Result.mapError(decodeAddresses(value), (error) => invalidParams(`Invalid params: ${error.message}.`))
+  return Result.flatMap(texts, (list) =>
+    list.length > limit ? Result.fail(invalidParams(`Too many inputs provided; max ${limit}`)) : Result.succeed(list)
+  )
+}
+
+/** Whether the account's data meets every condition. */
+export const matchesFilter = (data: Uint8Array, { dataSize, matches }: AccountFilter): boolean => {
+  if (dataSize !== undefined && data.length !== dataSize) {
+    return false
+  }
+  return matches.every(({ offset, bytes }) => bytes.every((byte, index) => data[offset + index] === byte))
+}

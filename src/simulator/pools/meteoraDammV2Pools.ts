@@ -1,0 +1,140 @@
+/** Meteora DAMM v2 pools as the program writes them: MeteoraAg/damm-v2, programs/cp-amm/src/state at a3d3827. */
+import { dammV2After, fillDammV2 } from "../../programs/meteora/dammV2Swap.ts"
+import { dammV2At, type DammV2State, readDammV2 } from "../../programs/meteora/dammV2State.ts"
+import { squareRoot } from "../../programs/math/integers.ts"
+import { amountA } from "../../programs/meteora/curve.ts"
+import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
+import { writeDammV2 } from "../../programs/meteora/writes.ts"
+import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { isFailure } from "../../programs/math/unpriceable.ts"
+import { writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import type { Mint } from "../../domain/Address.ts"
+import { inventAddress } from "../chain/addresses.ts"
+import { priceAt } from "../chain/liquidity.ts"
+import { dammV2Call } from "./meteoraCalls.ts"
+import {
+  afterTransferFee,
+  exchange,
+  newVaults,
+  type Pair,
+  type PoolSpec,
+  type SimPool,
+  vaultDepth
+} from "../chain/SimPool.ts"
+import type { World } from "../chain/World.ts"
+import { newAccountData, writeAddress, writeU16 } from "../chain/writeBytes.ts"
+
+/** What sets one pool apart from the next. */
+export interface DammV2Spec extends PoolSpec {
+  /** The base fee, in billionths. */
+  readonly rate: bigint
+  /** 0 charges what comes out, 1 the quote whichever way a swap goes. */
+  readonly collectFeeMode: 0 | 1
+  /** Whether volatility adds to the fee. */
+  readonly dynamicFee: boolean
+  /** The accounts that pay the first deposit; null for new money. */
+  readonly depositors: Pair | null
+}
+
+// The whole range of prices that the program allows.
+const LOWEST = 4_295_048_016n
+const HIGHEST = 79_226_673_521_066_979_257_578_248_091n
+
+/** One range over all prices, at the price of the two amounts. */
+const newLiquidity = ({ baseAmount, quoteAmount }: PoolSpec) => {
+  const sqrtPrice = squareRoot((quoteAmount << 128n) / baseAmount)
+  const liquidity = (quoteAmount << 128n) / (sqrtPrice - LOWEST)
+  return { sqrtPrice, liquidity, base: amountA(sqrtPrice, HIGHEST, liquidity, true), quote: quoteAmount }
+}
+
+const writeVolatility = (data: Uint8Array, sqrtPrice: bigint): void => {
+  const at = dammV2At
+  writeU128(data, at.sqrtPriceReference, sqrtPrice)
+  data[at.volatilityOn] = 1
+  writeU32(data, at.volatilityMaximum, 14_460_000)
+  writeU32(data, at.volatilityControl, 956)
+  writeU16(data, at.binStep, 1)
+  writeU16(data, at.filterPeriod, 10)
+  writeU16(data, at.decayPeriod, 120)
+  writeU16(data, at.volatilityReduction, 5_000)
+  writeU128(data, at.binStepQ64, (1n << 64n) / 10_000n)
+}
+
+const newState = (world: World, spec: DammV2Spec, vaults: Pair, made: ReturnType<typeof newLiquidity>): Uint8Array => {
+  const at = dammV2At
+  const data = newAccountData(1_112, "f19a6d0411b16dbc")
+  const tokenFlag = (mint: Mint) => (world.bank.must(mint).owner === TOKEN_2022_PROGRAM ? 1 : 0)
+  writeU64(data, at.cliffRate, spec.rate)
+  data[at.protocolFeePercent] = 20
+  if (spec.dynamicFee) {
+    writeVolatility(data, made.sqrtPrice)
+  }
+  writeU128(data, at.initialSqrtPrice, made.sqrtPrice)
+  writeAddress(data, at.mintA, spec.base)
+  writeAddress(data, at.mintB, spec.quote)
+  writeAddress(data, at.vaultA, vaults.a)
+  writeAddress(data, at.vaultB, vaults.b)
+  writeU128(data, at.liquidity, made.liquidity)
+  writeU128(data, at.sqrtMinPrice, LOWEST)
+  writeU128(data, at.sqrtMaxPrice, HIGHEST)
+  writeU128(data, at.sqrtPrice, made.sqrtPrice)
+  data[at.activationType] = 1
+  data[at.tokenFlagA] = tokenFlag(spec.base)
+  data[at.tokenFlagB] = tokenFlag(spec.quote)
+  data[at.collectFeeMode] = spec.collectFeeMode
+  data[at.feeVersion] = 1
+  data[at.layoutVersion] = 1
+  writeU64(data, at.amountA, made.base)
+  writeU64(data, at.amountB, made.quote)
+  return data
+}
+
+/** A pool with the coin as token A. */
+export const newMeteoraDammV2Pool = (world: World, spec: DammV2Spec): SimPool => {
+  const { bank } = world
+  const name = (part: string) => inventAddress(world.seed, `meteora-damm-v2 ${spec.label} ${part}`)
+  const address = name("pool")
+  const mints = { a: spec.base, b: spec.quote }
+  const made = newLiquidity(spec)
+  const authority = world.derive(meteoraDammV2.programId, [new TextEncoder().encode("pool_authority")])
+  const sides = { a: [spec.base, made.base], b: [spec.quote, made.quote] } as const
+  const vaults = newVaults(world, authority, sides, (side) => name(`vault ${side}`), spec.depositors)
+  world.newAccount(address, meteoraDammV2.programId, newState(world, spec, vaults, made))
+
+  const stateNow = (): DammV2State | null => {
+    const state = readDammV2(bank.must(address).data)
+    return isFailure(state) ? null : state
+  }
+
+  const plan: SimPool["plan"] = (aToB, amountIn, { unixTimestamp }) => {
+    const state = stateNow()
+    const received = afterTransferFee(world, aToB ? mints.a : mints.b, amountIn)
+    const fill = state === null ? null : fillDammV2(state, aToB, received, BigInt(unixTimestamp))
+    if (state === null || fill === null || !fill.complete || fill.amountOut === 0n) {
+      return null
+    }
+    const after = dammV2After(state, aToB, fill, BigInt(unixTimestamp))
+    return after === null
+      ? null
+      : {
+          amountIn,
+          amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, fill.amountOut),
+          fee: fill.fee,
+          payments: exchange(aToB, mints, vaults, { in: amountIn, out: fill.amountOut }),
+          writes: [{ address, data: writeDammV2(bank.must(address).data, after) }]
+        }
+  }
+
+  return {
+    address,
+    dex: meteoraDammV2.dex,
+    programId: meteoraDammV2.programId,
+    mintA: spec.base,
+    mintB: spec.quote,
+    open: () => true,
+    plan,
+    call: dammV2Call(world, { address, mints, vaults, part: name }, authority, spec.collectFeeMode),
+    price: () => priceAt(stateNow()?.sqrtPrice ?? 0n),
+    depth: vaultDepth(world, vaults)
+  }
+}

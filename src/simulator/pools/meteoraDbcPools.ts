@@ -1,0 +1,172 @@
+/** Meteora bonding curves as the program writes them: MeteoraAg/dynamic-bonding-curve, src/state at b4f9547. */
+import {
+  type CurvePoint,
+  dbcConfigAt,
+  dbcPoolAt,
+  DBC_CURVE_POINT_SIZE,
+  type DbcState,
+  readDbc
+} from "../../programs/meteora/dbcState.ts"
+import { dbcAfter, type DbcFill, fillDbc, isDbcComplete } from "../../programs/meteora/dbcSwap.ts"
+import { squareRoot } from "../../programs/math/integers.ts"
+import { amountB } from "../../programs/meteora/curve.ts"
+import { meteoraDbc } from "../../programs/meteora/dbc.ts"
+import { writeDbc } from "../../programs/meteora/writes.ts"
+import { isFailure } from "../../programs/math/unpriceable.ts"
+import { writeU128, writeU64 } from "../../programs/math/writes.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import { inventAddress } from "../chain/addresses.ts"
+import type { LaunchCurve } from "../chain/LaunchCurve.ts"
+import { priceAt } from "../chain/liquidity.ts"
+import { dbcCall } from "./meteoraCalls.ts"
+import { exchange, newVaults, type Pair, type SimPool } from "../chain/SimPool.ts"
+import type { World } from "../chain/World.ts"
+import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
+
+const utf8 = new TextEncoder()
+
+/** The square-root price at which so many coins cost so many lamports, Q64.64. */
+const sqrtPriceOf = (lamports: bigint, tokens: bigint): bigint => squareRoot((lamports << 128n) / tokens)
+
+// The curve of every launch: from 28 SOL a billion coins, in two stretches, to almost sixteen times that. It sells three
+// quarters of the coins, and leaves enough for a pool at the last price.
+const SUPPLY = 1_000_000_000_000_000n
+const START = sqrtPriceOf(28_000_000_000n, SUPPLY)
+const MIDDLE = sqrtPriceOf(112_000_000_000n, SUPPLY)
+const END = sqrtPriceOf(440_000_000_000n, SUPPLY)
+
+/** Liquidity that takes this much SOL between two prices. */
+const liquidityFor = (lamports: bigint, from: bigint, to: bigint): bigint => (lamports << 128n) / (to - from)
+
+const curve: ReadonlyArray<CurvePoint> = [
+  { sqrtPrice: MIDDLE, liquidity: liquidityFor(30_000_000_000n, START, MIDDLE) },
+  { sqrtPrice: END, liquidity: liquidityFor(55_000_000_000n, MIDDLE, END) }
+]
+
+/** What the whole curve takes, each stretch rounded up as the program rounds it. */
+const THRESHOLD = curve.reduce(
+  ({ from, sum }, { sqrtPrice, liquidity }) => ({
+    from: sqrtPrice,
+    sum: sum + amountB(from, sqrtPrice, liquidity, true)
+  }),
+  { from: START, sum: 0n }
+).sum
+
+const configOf = (world: World): Address => {
+  const address = inventAddress(world.seed, "meteora-dbc config")
+  if (world.bank.get(address) !== undefined) {
+    return address
+  }
+  const at = dbcConfigAt
+  const data = newAccountData(1_048, "1a6c0e7b74e6812b")
+  writeAddress(data, at.quoteMint, SOL)
+  writeU64(data, at.cliffRate, 10_000_000n)
+  data[at.activationType] = 1
+  data[at.creatorTradingFeePercent] = 50
+  writeU64(data, at.migrationQuoteThreshold, THRESHOLD)
+  writeU128(data, at.migrationSqrtPrice, END)
+  writeU128(data, at.sqrtStartPrice, START)
+  curve.forEach(({ sqrtPrice, liquidity }, index) => {
+    const point = at.curve + index * DBC_CURVE_POINT_SIZE
+    writeU128(data, point, sqrtPrice)
+    writeU128(data, point + 16, liquidity)
+  })
+  world.newAccount(address, meteoraDbc.programId, data)
+  return address
+}
+
+const newState = (config: Address, mint: Mint, creator: Address, vaults: Pair, since: number): Uint8Array => {
+  const at = dbcPoolAt
+  const data = newAccountData(424, "d5e005d16245775c")
+  writeAddress(data, at.config, config)
+  writeAddress(data, at.creator, creator)
+  writeAddress(data, at.baseMint, mint)
+  writeAddress(data, at.baseVault, vaults.a)
+  writeAddress(data, at.quoteVault, vaults.b)
+  writeU64(data, at.baseReserve, SUPPLY)
+  writeU128(data, at.sqrtPrice, START)
+  writeU64(data, at.activationPoint, BigInt(since))
+  return data
+}
+
+/** The pool after a swap, which may be the one that ends the curve. */
+const moved = (before: Uint8Array, after: DbcState, sells: boolean, fill: DbcFill): Uint8Array => {
+  const data = writeDbc(before, after, sells, fill)
+  data[dbcPoolAt.migrationProgress] = isDbcComplete(after) ? 1 : 0
+  return data
+}
+
+/** A new coin's curve, with the whole supply of the coin. */
+export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): LaunchCurve => {
+  const { bank } = world
+  const name = (part: string) => inventAddress(world.seed, `meteora-dbc ${mint} ${part}`)
+  const address = name("pool")
+  const config = configOf(world)
+  const authority = world.derive(meteoraDbc.programId, [utf8.encode("pool_authority")])
+  const sides = { a: [mint, SUPPLY], b: [SOL, 0n] } as const
+  const vaults = newVaults(world, authority, sides, (side) => name(`vault ${side}`))
+  const mints = { a: mint, b: SOL }
+  world.newAccount(address, meteoraDbc.programId, newState(config, mint, creator, vaults, bank.clock().unixTimestamp))
+
+  const stateNow = (): DbcState | null => {
+    const state = readDbc(bank.must(address).data, bank.must(config).data)
+    return isFailure(state) ? null : state
+  }
+
+  const plan: SimPool["plan"] = (aToB, wanted, { unixTimestamp }) => {
+    const state = stateNow()
+    const fill = state === null ? null : fillDbc(state, aToB, wanted, BigInt(unixTimestamp))
+    // The last buyer gets what is left, for less than was offered; nobody sells past the start.
+    if (state === null || fill === null || fill.amountOut === 0n || (aToB && !fill.complete)) {
+      return null
+    }
+    const after = dbcAfter(state, aToB, fill, BigInt(unixTimestamp))
+    return after === null
+      ? null
+      : {
+          amountIn: fill.amountIn,
+          amountOut: fill.amountOut,
+          fee: fill.fee,
+          payments: exchange(aToB, mints, vaults, { in: fill.amountIn, out: fill.amountOut }),
+          writes: [{ address, data: moved(bank.must(address).data, after, aToB, fill) }]
+        }
+  }
+
+  const complete = (): boolean => {
+    const state = stateNow()
+    return state === null || isDbcComplete(state)
+  }
+  const reserves = () => {
+    const state = stateNow()
+    return { base: state?.baseReserve ?? 0n, quote: state?.quoteReserve ?? 0n, sqrtPrice: state?.sqrtPrice ?? 1n }
+  }
+
+  return {
+    address,
+    dex: meteoraDbc.dex,
+    programId: meteoraDbc.programId,
+    mintA: mint,
+    mintB: SOL,
+    open: () => !complete(),
+    plan,
+    call: dbcCall(world, { address, mints, vaults, part: name }, { authority, config, threshold: THRESHOLD }),
+    price: () => priceAt(reserves().sqrtPrice),
+    // The quote side starts out empty, so the curve's own money stands in for it.
+    depth: () => ({ a: Number(reserves().base), b: 30_000_000_000 + Number(reserves().quote) }),
+    complete,
+    // As many coins as the SOL is worth at the last price; the rest stays where it is.
+    remains: () => {
+      const { quote, sqrtPrice } = reserves()
+      return {
+        tokens: { from: vaults.a, amount: (quote << 128n) / (sqrtPrice * sqrtPrice) },
+        lamports: { from: vaults.b, amount: quote }
+      }
+    },
+    close: () => {
+      const data = bank.must(address).data.slice()
+      data[dbcPoolAt.isMigrated] = 1
+      data[dbcPoolAt.migrationProgress] = 3
+      bank.put({ ...bank.must(address), data })
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/** Pump.fun bonding curves as the program writes them: pump-fun/pump-public-docs for the layout of accounts. */
+import { readU64 } from "../../programs/math/bytes.ts"
+import { outputFor } from "../../programs/math/constantProduct.ts"
+import { ceilDiv } from "../../programs/math/integers.ts"
+import { pumpCurve } from "../../programs/pump/curve.ts"
+import { netOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
+import { isUnpriceable, type Pool, type Swap } from "../../programs/Program.ts"
+import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { writeU64 } from "../../programs/math/writes.ts"
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
+import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import { ensurePumpFees } from "./pumpFeeAccounts.ts"
+import type { LaunchCurve } from "../chain/LaunchCurve.ts"
+import { curveAt, type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
+import type { Payment, SimPool } from "../chain/SimPool.ts"
+import { balanceOf } from "../chain/tokens.ts"
+import type { World } from "../chain/World.ts"
+import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
+
+/** How every curve begins: a billion coins of six decimals, of which 793.1 million are for sale. */
+const curveStart = {
+  supply: 1_000_000_000_000_000n,
+  virtualTokens: 1_073_000_000_000_000n,
+  virtualQuote: 30_000_000_000n,
+  realTokens: 793_100_000_000_000n
+}
+
+const at = curveAt
+/** The rates of the curve's fee schedule, which has one tier. */
+const rates = { lp: 0n, protocol: 95n, creator: 30n }
+
+const newState = (creator: Address): Uint8Array => {
+  const data = newAccountData(150, "17b7f83760d8ac60")
+  writeU64(data, at.virtualTokens, curveStart.virtualTokens)
+  writeU64(data, at.virtualQuote, curveStart.virtualQuote)
+  writeU64(data, at.realTokens, curveStart.realTokens)
+  writeU64(data, at.supply, curveStart.supply)
+  writeAddress(data, at.creator, creator)
+  return data
+}
+
+/** The curve after `tokens` more were bought for `quote` more; both negative for a sale. */
+const moved = (before: Uint8Array, tokens: bigint, quote: bigint): Uint8Array => {
+  const data = before.slice()
+  const add = (offset: number, amount: bigint) => writeU64(data, offset, readU64(data, offset) + amount)
+  add(at.virtualTokens, -tokens)
+  add(at.realTokens, -tokens)
+  add(at.virtualQuote, quote)
+  add(at.realQuote, quote)
+  data[at.complete] = readU64(data, at.realTokens) === 0n ? 1 : 0
+  return data
+}
+
+const share = (amount: bigint, bps: bigint): bigint => ceilDiv(amount * bps, 10_000n)
+
+/** An account that collects lamports. */
+const till = (world: World, label: string): Address => {
+  const address = inventAddress(world.seed, `pump till ${label}`)
+  if (world.bank.get(address) === undefined) {
+    world.newAccount(address, SYSTEM_PROGRAM, new Uint8Array(0))
+  }
+  return address
+}
+
+/** What a swap does to a curve, and what it costs: in tokens bought and quote paid in, both negative for a sale. */
+interface Trade {
+  readonly tokens: bigint
+  readonly quote: bigint
+  readonly protocolFee: bigint
+  readonly creatorFee: bigint
+}
+
+const feesOf = (amount: bigint) => ({
+  protocolFee: share(amount, rates.protocol),
+  creatorFee: share(amount, rates.creator)
+})
+
+const sale = (data: Uint8Array, { amountIn }: Swap): Trade => {
+  const gross = outputFor(amountIn, readU64(data, at.virtualTokens), readU64(data, at.virtualQuote))
+  return { tokens: -amountIn, quote: -gross, ...feesOf(gross) }
+}
+
+const purchase = (data: Uint8Array, { amountIn, amountOut, ending }: Swap): Trade => {
+  const left = readU64(data, at.virtualTokens) - amountOut
+  // An exact input is charged on one unit more than the curve prices; the last coins have an exact price.
+  const charged =
+    ending === "filled" ? netOf(amountIn, rates) + 1n : (amountOut * readU64(data, at.virtualQuote)) / left + 1n
+  const fees = feesOf(charged)
+  return { tokens: amountOut, quote: amountIn - fees.protocolFee - fees.creatorFee, ...fees }
+}
+
+const pay = (from: Payment["from"], to: Payment["to"], amount: bigint): Payment => ({ from, to, mint: SOL, amount })
+
+const paymentsOf = (
+  { curve, vault, protocolTill, creatorTill }: CurvePlaces,
+  mint: Mint,
+  { amountIn, amountOut }: Swap,
+  { tokens, quote, protocolFee, creatorFee }: Trade
+): ReadonlyArray<Payment> => {
+  const payer = tokens > 0n ? "trader" : curve
+  const fees = [pay(payer, protocolTill, protocolFee), pay(payer, creatorTill, creatorFee)]
+  return tokens > 0n
+    ? [pay("trader", curve, quote), { from: vault, to: "trader", mint, amount: amountOut }, ...fees]
+    : [{ from: "trader", to: vault, mint, amount: amountIn }, pay(curve, "trader", amountOut), ...fees]
+}
+
+/** Creates the accounts of a new coin's curve, with the whole supply of the coin. */
+const createCurve = (world: World, mint: Mint, creator: Address): CurvePlaces => {
+  ensurePumpFees(world)
+  const curve = world.derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
+  const vault = associatedAddress(world.derive, curve, mint, TOKEN_PROGRAM)
+  world.newAccount(curve, PUMP_PROGRAM, newState(creator))
+  world.newTokenAccount(vault, mint, curve)
+  world.issue(vault, mint, curveStart.supply)
+  return {
+    curve,
+    vault,
+    mint,
+    creator,
+    protocolTill: till(world, "protocol"),
+    creatorTill: till(world, `creator ${creator}`)
+  }
+}
+
+/** A new coin's curve. */
+export const newPumpCurve = (world: World, mint: Mint, creator: Address): LaunchCurve => {
+  const { bank } = world
+  const places = createCurve(world, mint, creator)
+  const { curve: address, vault } = places
+  const accounts = (wanted: Address) => bank.get(wanted) ?? null
+  let seen: Account | undefined
+  let pool: Pool | null = null
+  const current = (): Pool | null => {
+    const account = bank.must(address)
+    if (account !== seen) {
+      const decoded = pumpCurve.decode(account, accounts, world.derive, mint)
+      seen = account
+      pool = isUnpriceable(decoded) ? null : decoded
+    }
+    return pool
+  }
+
+  const plan: SimPool["plan"] = (aToB, wanted, clock) => {
+    const swap = current()?.swap(aToB, wanted, clock)
+    // The last buyer gets what is left, for less than was offered.
+    if (swap === undefined || swap.ending === "refused" || swap.amountOut === 0n) {
+      return null
+    }
+    const { data } = bank.must(address)
+    const trade = (aToB ? sale : purchase)(data, swap)
+    return {
+      amountIn: swap.amountIn,
+      amountOut: swap.amountOut,
+      fee: 0n,
+      payments: paymentsOf(places, mint, swap, trade),
+      writes: [{ address, data: moved(data, trade.tokens, trade.quote) }]
+    }
+  }
+
+  const field = (offset: number): bigint => readU64(bank.must(address).data, offset)
+  const complete = () => bank.must(address).data[at.complete] === 1
+  return {
+    address,
+    dex: pumpCurve.dex,
+    programId: PUMP_PROGRAM,
+    mintA: mint,
+    mintB: SOL,
+    open: () => !complete(),
+    plan,
+    call: pumpCurveCall(world, places),
+    price: () => Number(field(at.virtualQuote)) / Number(field(at.virtualTokens)),
+    depth: () => ({ a: Number(field(at.virtualTokens)), b: Number(field(at.virtualQuote)) }),
+    complete,
+    remains: () => ({
+      tokens: { from: vault, amount: balanceOf(bank.must(vault)) },
+      lamports: { from: address, amount: field(at.realQuote) }
+    }),
+    close: () => {
+      const data = bank.must(address).data.slice()
+      data.fill(0, at.virtualTokens, at.supply)
+      bank.put({ ...bank.must(address), data })
+    }
+  }
+}

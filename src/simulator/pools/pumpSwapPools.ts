@@ -1,0 +1,174 @@
+/** PumpSwap pools as the program writes them: pump-fun/pump-public-docs for the layout of accounts. */
+import { ceilDiv } from "../../programs/math/integers.ts"
+import { outputFor } from "../../programs/math/constantProduct.ts"
+import { type FeeRates, feeConfigOf, netOf, PUMP_PROGRAM, readFeeRates } from "../../programs/pump/fees.ts"
+import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
+import { isFailure } from "../../programs/math/unpriceable.ts"
+import { writeU64 } from "../../programs/math/writes.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { associatedAddress, inventAddress } from "../chain/addresses.ts"
+import { ensurePumpFees } from "./pumpFeeAccounts.ts"
+import { pumpSwapCall } from "./pumpCalls.ts"
+import {
+  newVaults,
+  type PoolSpec,
+  priced,
+  type Settlement,
+  type SimPool,
+  type Pair,
+  vaultDepth
+} from "../chain/SimPool.ts"
+import { balanceOf, supplyOf } from "../chain/tokens.ts"
+import type { World } from "../chain/World.ts"
+import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
+
+const utf8 = new TextEncoder()
+
+/** What sets one pool apart from the next. */
+export interface PumpSwapSpec extends PoolSpec {
+  /** Whether the coin's own curve made the pool; then its fees depend on the coin's size. */
+  readonly canonical: boolean
+  /** Who earns the creator's fee; null for nobody. */
+  readonly creator: Address | null
+  /** The accounts that pay the first deposit; null for new money. */
+  readonly depositors: Pair | null
+}
+
+/** The addresses that follow from a pool's coin. */
+const addressesOf = (world: World, { base, quote, canonical, label }: PumpSwapSpec) => {
+  const creator = canonical
+    ? world.derive(PUMP_PROGRAM, [utf8.encode("pool-authority"), addressToBytes(base)])
+    : inventAddress(world.seed, `pumpswap ${label} pool creator`)
+  const seeds = [utf8.encode("pool"), new Uint8Array(2), ...[creator, base, quote].map(addressToBytes)]
+  return { creator, pool: world.derive(pumpSwap.programId, seeds) }
+}
+
+const newState = (world: World, spec: PumpSwapSpec, vaults: Pair, poolCreator: Address): Uint8Array => {
+  const data = newAccountData(300, "f19a6d0411b16dbc")
+  data[8] = 255
+  writeAddress(data, 11, poolCreator)
+  writeAddress(data, 43, spec.base)
+  writeAddress(data, 75, spec.quote)
+  writeAddress(data, 107, inventAddress(world.seed, `pumpswap ${spec.label} lp mint`))
+  writeAddress(data, 139, vaults.a)
+  writeAddress(data, 171, vaults.b)
+  writeU64(data, 203, 4_193_388_362_450n)
+  if (spec.creator !== null) {
+    writeAddress(data, 211, spec.creator)
+  }
+  return data
+}
+
+const share = (amount: bigint, bps: bigint): bigint => ceilDiv(amount * bps, 10_000n)
+
+/** A token account of this owner for the quote, where fees go. */
+const feeAccount = (world: World, label: string, quote: Mint, owner: Address): Address => {
+  const address = inventAddress(world.seed, `pumpswap ${label} ${quote}`)
+  if (world.bank.get(address) === undefined) {
+    world.newTokenAccount(address, quote, owner)
+  }
+  return address
+}
+
+/** A filled pool with the coin as base. */
+export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
+  ensurePumpFees(world)
+  const { bank } = world
+  const { base, quote } = spec
+  const { creator: poolCreator, pool: address } = addressesOf(world, spec)
+  const ata = (mint: Mint) => associatedAddress(world.derive, address, mint, bank.must(mint).owner)
+  const sides = { a: [base, spec.baseAmount], b: [quote, spec.quoteAmount] } as const
+  const vaults = newVaults(world, address, sides, (side) => ata(sides[side][0]), spec.depositors)
+  world.newAccount(address, pumpSwap.programId, newState(world, spec, vaults, poolCreator))
+  const protocolOwner = inventAddress(world.seed, "pump fee recipient")
+  const protocol = feeAccount(world, "protocol fees", quote, protocolOwner)
+  const creator = spec.creator === null ? null : feeAccount(world, `creator fees ${spec.creator}`, quote, spec.creator)
+  const feeConfig = feeConfigOf(pumpSwap.programId, world.derive)
+  const current = priced(world, pumpSwap, [address, vaults.a, vaults.b, base])
+
+  const ratesNow = (): FeeRates | null => {
+    const marketCap = (balanceOf(bank.must(vaults.b)) * supplyOf(bank.must(base))) / balanceOf(bank.must(vaults.a))
+    const rates = readFeeRates(bank.must(feeConfig), { quoteMint: quote, canonical: spec.canonical, marketCap })
+    return isFailure(rates) ? null : { ...rates, creator: creator === null ? 0n : rates.creator }
+  }
+
+  /** What protocol and creator get of a quote amount, from whoever pays the fees. */
+  const dues = (from: Address | "trader", amount: bigint, rates: FeeRates): Settlement["payments"] => [
+    { from, to: protocol, mint: quote, amount: share(amount, rates.protocol) },
+    ...(creator === null ? [] : [{ from, to: creator, mint: quote, amount: share(amount, rates.creator) }])
+  ]
+
+  const sold = (amountIn: bigint, amountOut: bigint, rates: FeeRates): Settlement["payments"] => {
+    const gross = outputFor(amountIn, balanceOf(bank.must(vaults.a)), balanceOf(bank.must(vaults.b)))
+    return [
+      { from: "trader", to: vaults.a, mint: base, amount: amountIn },
+      { from: vaults.b, to: "trader", mint: quote, amount: amountOut },
+      ...dues(vaults.b, gross, rates)
+    ]
+  }
+
+  const bought = (amountIn: bigint, amountOut: bigint, rates: FeeRates): Settlement["payments"] => {
+    // The curve prices one unit less than the trader is charged fees on.
+    const fees = dues("trader", netOf(amountIn, rates) + 1n, rates)
+    const kept = fees.reduce((left, { amount }) => left - amount, amountIn)
+    return [
+      { from: "trader", to: vaults.b, mint: quote, amount: kept },
+      { from: vaults.a, to: "trader", mint: base, amount: amountOut },
+      ...fees
+    ]
+  }
+
+  /** The liquidity providers' fee: what stays in the pool of what the curve does not price. */
+  const kept = (aToB: boolean, amountIn: bigint, amountOut: bigint, rates: FeeRates): bigint => {
+    const gross = aToB ? outputFor(amountIn, balanceOf(bank.must(vaults.a)), balanceOf(bank.must(vaults.b))) : amountIn
+    const others = dues(vaults.b, aToB ? gross : netOf(amountIn, rates) + 1n, rates).reduce(
+      (sum, { amount }) => sum + amount,
+      0n
+    )
+    return gross - others - (aToB ? amountOut : netOf(amountIn, rates))
+  }
+
+  const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
+    const swap = current()?.swap(aToB, amountIn, clock)
+    const rates = swap?.ending === "filled" ? ratesNow() : null
+    if (swap === undefined || rates === null) {
+      return null
+    }
+    const payments = (aToB ? sold : bought)(amountIn, swap.amountOut, rates)
+    return {
+      amountIn,
+      amountOut: swap.amountOut,
+      fee: kept(aToB, amountIn, swap.amountOut, rates),
+      payments,
+      writes: []
+    }
+  }
+
+  const depth = vaultDepth(world, vaults)
+  return {
+    address,
+    dex: pumpSwap.dex,
+    programId: pumpSwap.programId,
+    mintA: base,
+    mintB: quote,
+    open: () => true,
+    plan,
+    call: pumpSwapCall(
+      world,
+      {
+        address,
+        mints: { a: base, b: quote },
+        vaults,
+        part: (part) => inventAddress(world.seed, `pumpswap ${spec.label} ${part}`)
+      },
+      {
+        protocolOwner,
+        protocol,
+        creator: spec.creator === null || creator === null ? null : { owner: spec.creator, account: creator },
+        rates: ratesNow
+      }
+    ),
+    price: () => depth().b / depth().a,
+    depth
+  }
+}

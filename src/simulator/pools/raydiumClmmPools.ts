@@ -1,0 +1,179 @@
+/** Raydium CLMM pools as the program writes them: raydium-io/raydium-clmm, programs/amm/src/states at 03b44b7. */
+import { readU128, readU64 } from "../../programs/math/bytes.ts"
+import { clmmCourses, raydiumClmm } from "../../programs/raydium/clmm.ts"
+import {
+  CLMM_ARRAY_DISCRIMINATOR,
+  CLMM_ARRAY_SIZE,
+  CLMM_CONFIG_DISCRIMINATOR,
+  CLMM_CONFIG_SIZE,
+  CLMM_POOL_DISCRIMINATOR,
+  CLMM_POOL_SIZE,
+  CLMM_PROGRAM,
+  clmmArrayAddress,
+  clmmArrayOffsets,
+  clmmArraySpan,
+  clmmArrayStart,
+  clmmConfigOffsets,
+  clmmPoolOffsets,
+  decodeClmmPool
+} from "../../programs/raydium/clmmLayout.ts"
+import { raydiumSqrtPriceAt, raydiumTickAt } from "../../programs/raydium/clmmTicks.ts"
+import type { Traversal } from "../../programs/math/swapSteps.ts"
+import { isFailure } from "../../programs/math/unpriceable.ts"
+import { writeI32, writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import type { Address } from "../../domain/Address.ts"
+import { inventAddress } from "../chain/addresses.ts"
+import { concentratedPool } from "../chain/concentratedPools.ts"
+import { clmmCall } from "./raydiumCalls.ts"
+import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
+import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
+import type { World } from "../chain/World.ts"
+import { newAccountData, writeAddress, writeI128, writeU16 } from "../chain/writeBytes.ts"
+
+/** A fee tier; rates in millionths, those of protocol and fund of the fee. */
+export interface ClmmTier {
+  readonly index: number
+  readonly tickSpacing: number
+  readonly trade: number
+  readonly protocol: number
+  readonly fund: number
+}
+
+/** What sets one pool apart from the next. */
+export interface ClmmSpec extends PoolSpec {
+  readonly tier: ClmmTier
+  readonly spreads: ReadonlyArray<Spread>
+}
+
+/** Counters that swaps feed, by the token that comes in. */
+const counters = {
+  token0: { feeGrowth: 277, protocolFee: 309, swapIn: 325, swapOut: 341, fundFee: 1064 },
+  token1: { feeGrowth: 293, protocolFee: 317, swapIn: 357, swapOut: 373, fundFee: 1072 }
+} as const
+
+const utf8 = new TextEncoder()
+
+const ensureConfig = (world: World, tier: ClmmTier): Address => {
+  const seed = new Uint8Array(2)
+  new DataView(seed.buffer).setUint16(0, tier.index, false)
+  const address = world.derive(CLMM_PROGRAM, [utf8.encode("amm_config"), seed])
+  if (world.bank.get(address) === undefined) {
+    const at = clmmConfigOffsets
+    const data = newAccountData(CLMM_CONFIG_SIZE, CLMM_CONFIG_DISCRIMINATOR)
+    writeU16(data, 9, tier.index)
+    writeU32(data, at.protocolFeeRate, tier.protocol)
+    writeU32(data, at.tradeFeeRate, tier.trade)
+    writeU16(data, at.tickSpacing, tier.tickSpacing)
+    writeU32(data, at.fundFeeRate, tier.fund)
+    world.newAccount(address, CLMM_PROGRAM, data)
+  }
+  return address
+}
+
+/** The record of which arrays hold ticks: 1024 bits, array zero in the middle. */
+const markArray = (data: Uint8Array, start: number, spacing: number): void => {
+  const bit = start / clmmArraySpan(spacing) + 512
+  const byte = clmmPoolOffsets.arrayBitmap + (bit >> 3)
+  data[byte] = (data[byte] ?? 0) | (1 << (bit & 7))
+}
+
+const newState = (
+  world: World,
+  spec: ClmmSpec,
+  liquidity: Liquidity,
+  mints: Pair,
+  vaults: Pair,
+  name: (part: string) => Address
+): Uint8Array => {
+  const at = clmmPoolOffsets
+  const data = newAccountData(CLMM_POOL_SIZE, CLMM_POOL_DISCRIMINATOR)
+  const decimals = (mint: Address) => world.bank.must(mint).data[44] ?? 0
+  writeAddress(data, at.config, ensureConfig(world, spec.tier))
+  writeAddress(data, 41, name("owner"))
+  writeAddress(data, at.mint0, mints.a)
+  writeAddress(data, at.mint1, mints.b)
+  writeAddress(data, at.vault0, vaults.a)
+  writeAddress(data, at.vault1, vaults.b)
+  writeAddress(data, at.observation, name("observation"))
+  data[at.decimals0] = decimals(mints.a)
+  data[at.decimals1] = decimals(mints.b)
+  writeU16(data, at.tickSpacing, spec.tier.tickSpacing)
+  writeU128(data, at.liquidity, liquidity.active)
+  writeU128(data, at.sqrtPrice, liquidity.sqrtPrice)
+  writeI32(data, at.tick, liquidity.tick)
+  return data
+}
+
+const newArray = (
+  pool: Address,
+  start: number,
+  spacing: number,
+  ticks: ReadonlyArray<readonly [number, TickLiquidity]>
+): Uint8Array => {
+  const at = clmmArrayOffsets
+  const data = newAccountData(CLMM_ARRAY_SIZE, CLMM_ARRAY_DISCRIMINATOR)
+  writeAddress(data, at.pool, pool)
+  writeI32(data, at.start, start)
+  for (const [tick, { net, gross }] of ticks) {
+    const offset = at.ticks + ((tick - start) / spacing) * at.tickSize
+    writeI32(data, offset + at.tickIndex, tick)
+    writeI128(data, offset + at.tickNet, net)
+    writeU128(data, offset + at.tickGross, gross)
+  }
+  data[at.initializedCount] = ticks.length
+  return data
+}
+
+const moved = (before: Uint8Array, aToB: boolean, traversal: Traversal): Uint8Array => {
+  const { sqrtPrice, tick, liquidity, cuts, feeGrowth, amountIn, amountOut } = traversal
+  const at = aToB ? counters.token0 : counters.token1
+  const data = before.slice()
+  const add = (offset: number, amount: bigint) => writeU64(data, offset, readU64(data, offset) + amount)
+  const addWide = (offset: number, amount: bigint) =>
+    writeU128(data, offset, BigInt.asUintN(128, readU128(data, offset) + amount))
+  writeU128(data, clmmPoolOffsets.sqrtPrice, sqrtPrice)
+  writeI32(data, clmmPoolOffsets.tick, tick)
+  writeU128(data, clmmPoolOffsets.liquidity, liquidity)
+  addWide(at.feeGrowth, feeGrowth)
+  add(at.protocolFee, cuts[0] ?? 0n)
+  add(at.fundFee, cuts[1] ?? 0n)
+  addWide(at.swapIn, amountIn)
+  addWide(at.swapOut, amountOut)
+  return data
+}
+
+/** A filled pool. The mints take their places by address, as the program demands. */
+export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
+  const name = (part: string) => inventAddress(world.seed, `raydium-clmm ${spec.label} ${part}`)
+  const address = name("pool")
+  const { tickSpacing } = spec.tier
+  const grid = { spacing: tickSpacing, sqrtPriceAt: raydiumSqrtPriceAt, tickAt: raydiumTickAt }
+  const [wantedA, wantedB] = inOrder(spec)
+  const liquidity = provide(grid, { a: wantedA[1], b: wantedB[1] }, spec.spreads)
+  const a = [wantedA[0], liquidity.amountA] as const
+  const b = [wantedB[0], liquidity.amountB] as const
+  const mints = { a: a[0], b: b[0] }
+  const vaults = newVaults(world, address, { a, b }, (side) => name(`vault ${side}`))
+  const data = newState(world, spec, liquidity, mints, vaults, name)
+  for (const [start, ticks] of byArray(liquidity.ticks, (tick) => clmmArrayStart(tick, tickSpacing))) {
+    markArray(data, start, tickSpacing)
+    const array = clmmArrayAddress(world.derive, address, start)
+    world.newAccount(array, CLMM_PROGRAM, newArray(address, start, tickSpacing, ticks))
+  }
+  world.newAccount(address, CLMM_PROGRAM, data)
+  return concentratedPool(
+    world,
+    {
+      dex: raydiumClmm.dex,
+      programId: CLMM_PROGRAM,
+      courses: (pool) => {
+        const courses = clmmCourses(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
+        return isFailure(courses) ? null : courses.at
+      },
+      moved,
+      call: clmmCall(world, { address, mints, vaults, part: name }, ensureConfig(world, spec.tier), tickSpacing),
+      stateOf: decodeClmmPool
+    },
+    { address, mints, vaults, open: true }
+  )
+}

@@ -1,0 +1,146 @@
+/** Orca Whirlpools as the program writes them: orca-so/whirlpools at a3b7887 for the layout of accounts. */
+import { readU128, readU64 } from "../../programs/math/bytes.ts"
+import { isFailure } from "../../programs/math/unpriceable.ts"
+import { whirlpool, whirlpoolCourses } from "../../programs/orca/whirlpool.ts"
+import {
+  arrayStart,
+  decodeWhirlpool,
+  DYNAMIC_ARRAY_DISCRIMINATOR,
+  dynamicArrayOffsets,
+  FIXED_ARRAY_DISCRIMINATOR,
+  FIXED_ARRAY_SIZE,
+  fixedArrayOffsets,
+  TICKS_IN_ARRAY,
+  WHIRLPOOL_DISCRIMINATOR,
+  WHIRLPOOL_PROGRAM,
+  WHIRLPOOL_SIZE,
+  whirlpoolArrayAddress,
+  whirlpoolOffsets
+} from "../../programs/orca/whirlpoolLayout.ts"
+import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "../../programs/orca/whirlpoolTicks.ts"
+import { writeI32, writeU128, writeU64 } from "../../programs/math/writes.ts"
+import { type Address, addressToBytes } from "../../domain/Address.ts"
+import { inventAddress } from "../chain/addresses.ts"
+import { concentratedPool } from "../chain/concentratedPools.ts"
+import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
+import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
+import { whirlpoolCall } from "./whirlpoolCalls.ts"
+import type { World } from "../chain/World.ts"
+import { newAccountData, writeAddress, writeI128, writeU16 } from "../chain/writeBytes.ts"
+
+/** What sets one pool apart from the next. Fee rates are in millionths, the protocol's in ten-thousandths of the fee. */
+export interface WhirlpoolSpec extends PoolSpec {
+  readonly tickSpacing: number
+  readonly feeRate: number
+  readonly protocolFeeRate: number
+  readonly spreads: ReadonlyArray<Spread>
+  /** `dynamic` arrays give room only to ticks in use. */
+  readonly arrays: "fixed" | "dynamic"
+}
+
+/** Counters that swaps feed: fees owed to the protocol, and fees per unit of liquidity. */
+const counters = {
+  a: { protocolFee: 85, feeGrowth: 165 },
+  b: { protocolFee: 93, feeGrowth: 245 }
+} as const
+
+const newState = (spec: WhirlpoolSpec, liquidity: Liquidity, mints: Pair, vaults: Pair, config: Address) => {
+  const at = whirlpoolOffsets
+  const data = newAccountData(WHIRLPOOL_SIZE, WHIRLPOOL_DISCRIMINATOR)
+  writeAddress(data, 8, config)
+  data[40] = 255
+  writeU16(data, at.tickSpacing, spec.tickSpacing)
+  writeU16(data, at.feeTierIndex, spec.tickSpacing)
+  writeU16(data, at.feeRate, spec.feeRate)
+  writeU16(data, at.protocolFeeRate, spec.protocolFeeRate)
+  writeU128(data, at.liquidity, liquidity.active)
+  writeU128(data, at.sqrtPrice, liquidity.sqrtPrice)
+  writeI32(data, at.tick, liquidity.tick)
+  writeAddress(data, at.mintA, mints.a)
+  writeAddress(data, at.vaultA, vaults.a)
+  writeAddress(data, at.mintB, mints.b)
+  writeAddress(data, at.vaultB, vaults.b)
+  return data
+}
+
+type Ticks = ReadonlyArray<readonly [number, TickLiquidity]>
+
+const fixedArray = (pool: Address, start: number, spacing: number, ticks: Ticks): Uint8Array => {
+  const at = fixedArrayOffsets
+  const data = newAccountData(FIXED_ARRAY_SIZE, FIXED_ARRAY_DISCRIMINATOR)
+  writeI32(data, at.start, start)
+  writeAddress(data, at.pool, pool)
+  for (const [tick, { net, gross }] of ticks) {
+    const offset = at.ticks + ((tick - start) / spacing) * at.tickSize
+    data[offset] = 1
+    writeI128(data, offset + at.tickNet, net)
+    writeU128(data, offset + at.tickGross, gross)
+  }
+  return data
+}
+
+const dynamicArray = (pool: Address, start: number, spacing: number, ticks: Ticks): Uint8Array => {
+  const at = dynamicArrayOffsets
+  const used = new Map(ticks)
+  const size = at.ticks + TICKS_IN_ARRAY * at.unusedSize + used.size * (at.usedSize - at.unusedSize)
+  const data = newAccountData(size, DYNAMIC_ARRAY_DISCRIMINATOR)
+  writeI32(data, at.start, start)
+  data.set(addressToBytes(pool), at.pool)
+  let bitmap = 0n
+  for (let i = 0, offset: number = at.ticks; i < TICKS_IN_ARRAY; i++) {
+    const tick = used.get(start + i * spacing)
+    if (tick !== undefined) {
+      bitmap |= 1n << BigInt(i)
+      data[offset] = 1
+      writeI128(data, offset + at.tickNet, tick.net)
+      writeU128(data, offset + at.tickGross, tick.gross)
+    }
+    offset += tick === undefined ? at.unusedSize : at.usedSize
+  }
+  writeU128(data, at.bitmap, bitmap)
+  return data
+}
+
+/** A filled pool. The mints take their places by address, as the program demands. */
+export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
+  const name = (part: string) => inventAddress(world.seed, `orca-whirlpool ${spec.label} ${part}`)
+  const address = name("pool")
+  const grid = { spacing: spec.tickSpacing, sqrtPriceAt: whirlpoolSqrtPriceAt, tickAt: whirlpoolTickAt }
+  const [wantedA, wantedB] = inOrder(spec)
+  const liquidity = provide(grid, { a: wantedA[1], b: wantedB[1] }, spec.spreads)
+  const a = [wantedA[0], liquidity.amountA] as const
+  const b = [wantedB[0], liquidity.amountB] as const
+  const mints = { a: a[0], b: b[0] }
+  const vaults = newVaults(world, address, { a, b }, (side) => name(`vault ${side}`))
+  const config = inventAddress(world.seed, "orca-whirlpool config")
+  world.newAccount(address, WHIRLPOOL_PROGRAM, newState(spec, liquidity, mints, vaults, config))
+  const writeArray = spec.arrays === "fixed" ? fixedArray : dynamicArray
+  for (const [start, ticks] of byArray(liquidity.ticks, (tick) => arrayStart(tick, spec.tickSpacing))) {
+    const array = whirlpoolArrayAddress(world.derive, address, start)
+    world.newAccount(array, WHIRLPOOL_PROGRAM, writeArray(address, start, spec.tickSpacing, ticks))
+  }
+  return concentratedPool(
+    world,
+    {
+      dex: whirlpool.dex,
+      programId: WHIRLPOOL_PROGRAM,
+      courses: (pool) => {
+        const courses = whirlpoolCourses(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
+        return isFailure(courses) ? null : courses.at
+      },
+      moved: (before, aToB, { sqrtPrice, tick, liquidity: active, cuts, feeGrowth }) => {
+        const at = aToB ? counters.a : counters.b
+        const data = before.slice()
+        writeU128(data, whirlpoolOffsets.sqrtPrice, sqrtPrice)
+        writeI32(data, whirlpoolOffsets.tick, tick)
+        writeU128(data, whirlpoolOffsets.liquidity, active)
+        writeU64(data, at.protocolFee, readU64(data, at.protocolFee) + (cuts[0] ?? 0n))
+        writeU128(data, at.feeGrowth, BigInt.asUintN(128, readU128(data, at.feeGrowth) + feeGrowth))
+        return data
+      },
+      call: whirlpoolCall(world, { address, mints, vaults, part: name }),
+      stateOf: decodeWhirlpool
+    },
+    { address, mints, vaults, open: true }
+  )
+}

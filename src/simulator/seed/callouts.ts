@@ -1,0 +1,105 @@
+/** What invented people say about the invented coins. */
+import type { AttributedTrade, NewCallout } from "../../domain/wallets/Callout.ts"
+import { fromAtomic } from "../../domain/decimal.ts"
+import { inventBytes } from "../chain/addresses.ts"
+import type { SimWallet } from "../traders/cast.ts"
+import { coins } from "../chain/catalog.ts"
+import { makeRandom, type Random } from "../traders/Random.ts"
+import type { SimMint } from "../chain/SimPool.ts"
+
+/** A callout, how often it was visited, and the trades that came of it. */
+export interface SimCallout {
+  readonly callout: NewCallout
+  readonly clicks: number
+  readonly trades: ReadonlyArray<AttributedTrade>
+}
+
+const DAY_MS = 86_400_000
+const LIFE_MS = 7 * DAY_MS
+/** How far back the callouts of a day go. */
+const PAST_MS = 4 * DAY_MS
+const COUNT = 18
+const NANOS_PER_CENT = 10_000_000n
+
+const people: ReadonlyArray<readonly [username: string, displayName: string]> = [
+  ["mira_tides", "Mira Tides"],
+  ["lowwater", "Low Water"],
+  ["oskar.reef", "Oskar Reef"],
+  ["plumbline", "The Plumb Line"],
+  ["juno_keel", "Juno Keel 🦦"],
+  ["slackwater", "Slack Water Capital"]
+]
+
+const sayings: ReadonlyArray<(symbol: string) => string> = [
+  (symbol) => `${symbol} has held this level three days in a row while volume doubled. I am in.`,
+  (symbol) =>
+    `Watching $${symbol} since the pool got deeper.\n\nEntry here, out below yesterday's low. If the depth goes, so do I.`,
+  (symbol) => `Quiet accumulation on ${symbol}: same five wallets, small sizes, every hour.`,
+  (symbol) => `Everyone is looking elsewhere. ${symbol} is up on the week and nobody talks about it 👀`,
+  (symbol) => `${symbol}/SOL looks ready. Small position, wide stop, no leverage.`,
+  (symbol) => `Took half off $${symbol} on the way up. The rest rides until the trend breaks.`,
+  (symbol) =>
+    `Three reasons for ${symbol}:\n1. liquidity in four venues\n2. fees are earned, not promised\n3. the chart`
+]
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 9)).toString("hex")
+
+const creatorOf = (random: Random): NewCallout["creator"] => {
+  const [username, displayName] = random.pick(people)
+  return { id: `u_${username}`, username, displayName, avatarUrl: `https://images.example/people/${username}.png` }
+}
+
+/** The beginning price of a coin as plain decimal text; null for what the catalogue does not price. */
+const priceOf = (mint: SimMint, random: Random): string | null => {
+  const coin = coins.find(({ symbol }) => symbol === mint.symbol)
+  return coin === undefined ? null : fromAtomic(BigInt(Math.round(coin.priceUsd * random.between(0.8, 1.1) * 1e12)), 12)
+}
+
+const tradesOf = (calloutId: string, wallets: ReadonlyArray<SimWallet>, random: Random): SimCallout["trades"] =>
+  Array.from({ length: random.below(8) }, (_, index) => {
+    const volumeUsdNanos = BigInt(2_000 + random.below(400_000)) * NANOS_PER_CENT
+    return {
+      tradeId: `${calloutId}_${index}`,
+      calloutId,
+      trader: random.pick(wallets).address,
+      volumeUsdNanos,
+      earnedUsdNanos: volumeUsdNanos / 1000n,
+      points: volumeUsdNanos / 10_000_000_000n
+    }
+  })
+
+/**
+ * The callouts of that day: the same for the same coins and day, so that whoever posts them again finds them there. All
+ * were written before the day began, and none expires for two days after it.
+ */
+export const calloutsOf = (options: {
+  readonly nowMs: number
+  readonly mints: ReadonlyArray<SimMint>
+  readonly wallets: ReadonlyArray<SimWallet>
+}): ReadonlyArray<SimCallout> => {
+  const { mints, nowMs, wallets } = options
+  const day = Math.floor(nowMs / DAY_MS)
+  const called = mints.filter(({ symbol }) => coins.some((coin) => coin.symbol === symbol))
+  // The addresses of coins come from the seed of the market.
+  const seed = called[0]?.address ?? ""
+  const random = makeRandom(`${seed} callouts ${day}`)
+  return Array.from({ length: called.length === 0 ? 0 : COUNT }, (_, index) => {
+    const mint = random.pick(called)
+    const id = `co_${hex(inventBytes(seed, `callout ${day} ${index}`))}`
+    const createdAtMs = day * DAY_MS - random.below(PAST_MS)
+    const trades = tradesOf(id, wallets, random)
+    const callout = {
+      id,
+      mint: mint.address,
+      body: random.pick(sayings)(mint.symbol),
+      createdAtMs,
+      expiresAtMs: createdAtMs + LIFE_MS,
+      creator: creatorOf(random),
+      tokenSymbol: mint.symbol,
+      tokenName: mint.name,
+      tokenImageUrl: `https://images.example/tokens/${mint.symbol.toLowerCase()}.png`,
+      priceUsdAtCreate: priceOf(mint, random)
+    }
+    return { callout, clicks: trades.length + random.below(240), trades }
+  })
+}

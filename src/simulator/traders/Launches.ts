@@ -1,0 +1,99 @@
+import { type Address, SOL } from "../../domain/Address.ts"
+import { inventAddress } from "../chain/addresses.ts"
+import type { Cast } from "./cast.ts"
+import { launchNames } from "../chain/catalog.ts"
+import { graduationCall, launchCall } from "../pools/launchCalls.ts"
+import type { LaunchCurve } from "../chain/LaunchCurve.ts"
+import type { Deed } from "../chain/Ledger.ts"
+import { newMeteoraDammV2Pool } from "../pools/meteoraDammV2Pools.ts"
+import { newMeteoraDbc } from "../pools/meteoraDbcPools.ts"
+import { newPumpCurve } from "../pools/pumpCurves.ts"
+import { newPumpSwapPool } from "../pools/pumpSwapPools.ts"
+import type { Random } from "./Random.ts"
+import type { SimMint, SimPool } from "../chain/SimPool.ts"
+import { programDeed } from "../chain/transactions.ts"
+import type { World } from "../chain/World.ts"
+
+/** A coin that was launched here: on its curve, or in the pool it graduated to. */
+export interface Launched {
+  readonly mint: SimMint
+  readonly kind: "pump-fun" | "meteora"
+  readonly creator: Address
+  readonly curve: LaunchCurve
+  readonly pool: SimPool | null
+}
+
+/** What happens to coins that begin on a curve. */
+export interface Launches {
+  /** Puts a new coin on a curve. */
+  readonly launch: () => Deed
+  /** Gives every coin whose curve is complete its pool. */
+  readonly graduate: () => ReadonlyArray<Deed>
+  /** The coins that traders still look at, oldest first. */
+  readonly live: () => ReadonlyArray<Launched>
+  /** Every coin there has been, oldest first. */
+  readonly all: () => ReadonlyArray<Launched>
+}
+
+/** Coins that traders look at; older ones are forgotten, as they are. */
+const MOST_LIVE = 14
+
+const depositOf = ({ mint, curve }: Launched) => {
+  const { tokens, lamports } = curve.remains()
+  return {
+    label: mint.address,
+    base: mint.address,
+    quote: SOL,
+    baseAmount: tokens.amount,
+    quoteAmount: lamports.amount,
+    depositors: { a: tokens.from, b: lamports.from }
+  }
+}
+
+/** The first pool of a coin, with what its curve leaves. */
+const newHome = (world: World, coin: Launched): SimPool =>
+  coin.kind === "pump-fun"
+    ? newPumpSwapPool(world, { ...depositOf(coin), canonical: true, creator: coin.creator })
+    : newMeteoraDammV2Pool(world, { ...depositOf(coin), rate: 10_000_000n, collectFeeMode: 1, dynamicFee: false })
+
+/** Launches by members of the cast, with nobody's coins yet. */
+export const makeLaunches = (options: {
+  readonly world: World
+  readonly random: Random
+  readonly cast: Cast
+}): Launches => {
+  const { world, random, cast } = options
+  let coins: ReadonlyArray<Launched> = []
+
+  const launch = (): Deed => {
+    const creator = random.pick(cast.retail)
+    const kind = random.chance(0.65) ? "pump-fun" : "meteora"
+    const [symbol, name] = launchNames[coins.length % launchNames.length] ?? ["COIN", "Coin"]
+    const address = inventAddress(world.seed, `launch ${coins.length}`)
+    world.takeTrace()
+    const curve = world.paidBy(creator, () => {
+      const naming = { symbol, name }
+      world.newMint({ address, decimals: 6, authority: null, freezeAuthority: null, transferFee: null, naming })
+      return (kind === "pump-fun" ? newPumpCurve : newMeteoraDbc)(world, address, creator)
+    })
+    const mint = { symbol, name, address, decimals: 6 }
+    coins = [...coins, { mint, kind, creator, curve, pool: null }]
+    const call = launchCall(world, { mint, kind, creator, curve: curve.address }, world.takeTrace())
+    return programDeed(world, { wallet: creator, validator: cast.validator }, "launch", call, 2)
+  }
+
+  const graduate = (): ReadonlyArray<Deed> => {
+    const ready = coins.filter(({ curve, pool }) => pool === null && curve.complete())
+    return ready.map((coin) => {
+      world.takeTrace()
+      const pool = world.paidBy(cast.treasury, () => newHome(world, coin))
+      coin.curve.close()
+      coins = coins.map((other) => (other === coin ? { ...coin, pool } : other))
+      const birth = { ...coin, curve: coin.curve.address }
+      const call = graduationCall(world, cast.treasury, birth, pool.address, world.takeTrace())
+      return programDeed(world, { wallet: cast.treasury, validator: cast.validator }, "graduation", call, 1)
+    })
+  }
+
+  return { launch, graduate, live: () => coins.slice(-MOST_LIVE), all: () => coins }
+}

@@ -1,0 +1,181 @@
+import { type Mint, SOL, USDC } from "../../domain/Address.ts"
+import { inventAddress } from "../chain/addresses.ts"
+import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
+import { type Cast, castOf, distribute, fundCast, type SimWallet } from "./cast.ts"
+import { type Followers, makeFollowers } from "./followers.ts"
+import { type Coin, coins, type PoolPlan, SOL_USD, solUsdcPools } from "../chain/catalog.ts"
+import { type Launched, makeLaunches } from "./Launches.ts"
+import type { Deed } from "../chain/Ledger.ts"
+import { newPool } from "../chain/newPool.ts"
+import { makeRandom, type Random } from "./Random.ts"
+import type { SimMint, SimPool } from "../chain/SimPool.ts"
+import type { Listing } from "./retail.ts"
+import { makeTraders, type Pace } from "./Traders.ts"
+import { makeWorld, type World } from "../chain/World.ts"
+
+/** A seeded market on a bank. */
+export interface Market {
+  /** Every mint so far, SOL and USDC first. */
+  readonly mints: () => ReadonlyArray<SimMint>
+  readonly wallets: ReadonlyArray<SimWallet>
+  /** Every pool so far. */
+  readonly pools: () => ReadonlyArray<SimPool>
+  /** Lets traders trade in one slot and finishes it. Without a pace, at that of the market. */
+  readonly advance: (pace?: Pace) => Block
+  /** What is copied of what some of the wallets do. */
+  readonly copies: Followers["journal"]
+}
+
+const SLOTS_PER_DAY = 86_400_000 / SLOT_MS
+/** About ten minutes from one launch to the next, with some coins on their curves from the start. */
+const SLOTS_PER_LAUNCH = 1_500
+const FIRST_LAUNCHES = 6
+
+const quotes = { SOL: { mint: SOL, decimals: 9, usd: SOL_USD }, USDC: { mint: USDC, decimals: 6, usd: 1 } } as const
+const money: ReadonlyArray<SimMint> = [
+  { symbol: "SOL", name: "Wrapped SOL", address: SOL, decimals: 9 },
+  { symbol: "USDC", name: "USD Coin", address: USDC, decimals: 6 }
+]
+
+const units = (whole: number, decimals: number): bigint => BigInt(Math.round(whole * 10 ** decimals))
+
+/** What one atomic unit is worth in lamports. */
+const worthOf = (usd: number, decimals: number): number => ((usd / SOL_USD) * 1e9) / 10 ** decimals
+
+/** Creates one pool, with both sides worth the same. */
+const openPool = (world: World, base: SimMint, usd: number, plan: PoolPlan, index: number): SimPool => {
+  const quote = quotes[plan.quote]
+  return newPool(world, plan.kind, {
+    label: `${base.symbol} ${index}`,
+    base: base.address,
+    quote: quote.mint,
+    baseAmount: units(plan.sideUsd / usd, base.decimals),
+    quoteAmount: units(plan.sideUsd / quote.usd, quote.decimals)
+  })
+}
+
+const listing = (
+  mint: Mint,
+  worth: number,
+  dailyVolatility: number,
+  pools: ReadonlyArray<SimPool>,
+  launched = false
+): Listing => ({
+  mint,
+  worth,
+  launched,
+  volatility: dailyVolatility / Math.sqrt(SLOTS_PER_DAY),
+  pools: pools.filter(({ open }) => open())
+})
+
+const listCoin = (
+  world: World,
+  cast: Cast,
+  coin: Coin
+): { readonly mint: SimMint; readonly pools: ReadonlyArray<SimPool> } => {
+  const { symbol, name, decimals, transferFee, priceUsd, supply } = coin
+  const address = inventAddress(world.seed, `mint ${symbol}`)
+  world.newMint({ address, decimals, authority: cast.treasury, freezeAuthority: null, transferFee, naming: coin })
+  const mint = { symbol, name, address, decimals }
+  const pools = coin.pools.map((plan, index) => openPool(world, mint, priceUsd, plan, index))
+  const inPools = coin.pools.reduce((sum, { sideUsd }) => sum + sideUsd / priceUsd, 0)
+  distribute(world, cast, address, units(Math.max(supply - inPools, supply / 10), decimals))
+  return { mint, pools }
+}
+
+/** Launched coins as traders see them: most are believed to be worth little more than they cost, a few many times that. */
+const makeLaunchListings = (random: Random) => {
+  const known = new Map<Mint, { readonly launched: Launched; readonly listing: Listing }>()
+  return (launched: Launched): Listing => {
+    const { mint, curve, pool } = launched
+    const before = known.get(mint.address)
+    // A graduation replaces the pool and leaves the belief.
+    if (before?.launched === launched) {
+      return before.listing
+    }
+    const worth = before?.listing.worth ?? curve.price() * (0.7 + 40 * random.unit() ** 3)
+    const now = listing(mint.address, worth, 1, [pool ?? curve], true)
+    known.set(mint.address, { launched, listing: now })
+    return now
+  }
+}
+
+/** The market of this seed, begun in one slot of the bank. */
+export const makeMarket = (options: {
+  readonly seed: string
+  readonly bank: Bank
+  readonly swapsPerSecond: number
+  /** When its past is over, in milliseconds since the Unix epoch; at once when absent. */
+  readonly liveUnixMs?: number
+}): Market => {
+  const { seed, bank, swapsPerSecond } = options
+  const world = makeWorld(seed, bank)
+  const random = makeRandom(seed)
+  const { cast, wallets } = castOf(seed)
+  const launches = makeLaunches({ world, random: makeRandom(`${seed} launches`), cast })
+  const listingOf = makeLaunchListings(random)
+  const lasting: Array<{ readonly mint: SimMint; readonly pools: ReadonlyArray<SimPool>; readonly listing: Listing }> =
+    []
+
+  const begin = (): ReadonlyArray<Deed> => {
+    for (const mint of money) {
+      world.newMint({ ...mint, authority: null, freezeAuthority: null, transferFee: null, naming: mint })
+    }
+    fundCast(world, cast)
+    followers.begin()
+    const [, usdc] = money
+    if (usdc !== undefined) {
+      const pools = solUsdcPools.map((plan, index) => openPool(world, usdc, 1, plan, index))
+      lasting.push({ mint: usdc, pools, listing: listing(USDC, worthOf(1, 6), 0.03, pools) })
+    }
+    for (const coin of coins) {
+      const { mint, pools } = listCoin(world, cast, coin)
+      const worth = worthOf(coin.priceUsd, coin.decimals)
+      lasting.push({ mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, pools) })
+    }
+    // The beginning of the world is nobody's transaction.
+    bank.takeJournal()
+    return Array.from({ length: FIRST_LAUNCHES }, launches.launch)
+  }
+
+  const listings = (): ReadonlyArray<Listing> =>
+    [...lasting.map((coin) => coin.listing), ...launches.live().map(listingOf)].filter(({ pools }) =>
+      pools.some(({ open }) => open())
+    )
+
+  const beganAtMs = bank.clock().unixTimestamp * 1000
+  const times = { beganAtMs, liveAtMs: Math.max(beganAtMs, options.liveUnixMs ?? 0) }
+  const followers = makeFollowers({ world, cast, listings, times })
+  bank.produce(begin)
+  const traders = makeTraders({ world, random, cast, listings })
+  const live: Pace = {
+    swaps: (swapsPerSecond * SLOT_MS) / 1000,
+    boldness: 1,
+    hype: 1,
+    alignments: 0.5,
+    slotsPerLaunch: SLOTS_PER_LAUNCH
+  }
+  let launchedAt = bank.clock().slot
+
+  const slot = (pace: Pace): ReadonlyArray<Deed> => {
+    const isDue = bank.clock().slot - launchedAt >= pace.slotsPerLaunch
+    launchedAt = isDue ? bank.clock().slot : launchedAt
+    const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...traders.trade(pace)]
+    return [...deeds, ...followers.copy(deeds)]
+  }
+
+  return {
+    mints: () => [...money, ...lasting.slice(1).map(({ mint }) => mint), ...launches.all().map(({ mint }) => mint)],
+    wallets,
+    pools: () => [
+      ...lasting.flatMap(({ pools }) => pools),
+      ...launches.all().flatMap(({ curve, pool }) => (pool === null ? [curve] : [curve, pool]))
+    ],
+    advance: (pace = live) => {
+      const block = bank.produce(() => slot(pace))
+      followers.settle(block.transactions)
+      return block
+    },
+    copies: followers.journal
+  }
+}

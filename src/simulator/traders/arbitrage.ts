@@ -1,0 +1,78 @@
+/** Keeping the pools of one mint in line: buy where it is cheapest, sell where it is dearest, if that pays. */
+import type { Address, Mint } from "../../domain/Address.ts"
+import type { SimPool } from "../chain/SimPool.ts"
+import { type Carried, depthOf, otherMint, planSale, priceOf, sell } from "./trade.ts"
+import type { World } from "../chain/World.ts"
+
+/** What one unit of a quote mint is worth in lamports; null for a mint that is no quote. */
+export type Worth = (mint: Mint) => number | null
+
+/** A pool with what the mint costs in it, in lamports. */
+interface Offer {
+  readonly pool: SimPool
+  readonly price: number
+}
+
+const offersOf = (pools: ReadonlyArray<SimPool>, mint: Mint, worth: Worth): ReadonlyArray<Offer> =>
+  pools.flatMap((pool) => {
+    const unit = worth(otherMint(pool, mint))
+    return unit === null ? [] : [{ pool, price: priceOf(pool, mint) * unit }]
+  })
+
+/** The cheapest and the dearest offer. */
+const extremes = (offers: ReadonlyArray<Offer>): readonly [Offer, Offer] | null => {
+  const [first] = offers
+  if (first === undefined) {
+    return null
+  }
+  let low = first
+  let high = first
+  for (const offer of offers) {
+    low = offer.price < low.price ? offer : low
+    high = offer.price > high.price ? offer : high
+  }
+  return [low, high]
+}
+
+/** What an arbitrageur tries: a shrinking size until the round trip pays. */
+const TRIES = 4
+
+/** Spreads below this never pay: every program takes more on two swaps. */
+const LEAST_SPREAD = 0.0015
+
+/** The two swaps of a round trip that gains, carried out; empty when there is none. */
+export const arbitrage = (
+  world: World,
+  wallet: Address,
+  pools: ReadonlyArray<SimPool>,
+  mint: Mint,
+  worth: Worth
+): ReadonlyArray<Carried> => {
+  const found = extremes(offersOf(pools, mint, worth))
+  if (found === null || found[1].price / found[0].price < 1 + LEAST_SPREAD) {
+    return []
+  }
+  const [low, high] = found
+  const paid = otherMint(low.pool, mint)
+  const earned = otherMint(high.pool, mint)
+  const spread = high.price / low.price - 1
+  // Half the spread closed from either side, each price moving by about twice the share of depth traded.
+  let size = (Math.min(depthOf(low.pool, mint), depthOf(high.pool, mint)) * spread) / 4
+  for (let i = 0; i < TRIES; i++, size /= 2) {
+    const amountIn = BigInt(Math.floor(size * priceOf(low.pool, mint)))
+    const bought = planSale(world, low.pool, paid, amountIn)
+    const sold = bought === null ? null : planSale(world, high.pool, mint, bought.amountOut)
+    const gain =
+      bought === null || sold === null
+        ? 0
+        : Number(sold.amountOut) * (worth(earned) ?? 0) - Number(bought.amountIn) * (worth(paid) ?? 0)
+    if (bought !== null && gain > FEE_LAMPORTS) {
+      const first = sell(world, wallet, low.pool, paid, amountIn)
+      const second = first === null ? null : sell(world, wallet, high.pool, mint, first.amountOut)
+      return [first, second].filter((swap) => swap !== null)
+    }
+  }
+  return []
+}
+
+const FEE_LAMPORTS = 10_000

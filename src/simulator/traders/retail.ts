@@ -1,0 +1,77 @@
+/** How ordinary traders trade: a guess at what a coin is worth, a look at two pools, and a swap. */
+import { minBigInt } from "../../programs/math/integers.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import type { Worth } from "./arbitrage.ts"
+import type { Random } from "./Random.ts"
+import type { SimPool } from "../chain/SimPool.ts"
+import { type Carried, depthOf, otherMint, planSale, priceOf, reserveOf, sell, type Wrapper } from "./trade.ts"
+import type { World } from "../chain/World.ts"
+
+/** A mint as traders see it. */
+export interface Listing {
+  readonly mint: Mint
+  /** Pools they may use; at least one. */
+  readonly pools: ReadonlyArray<SimPool>
+  /** What it was worth at first, in lamports for an atomic unit. Beliefs wander around it. */
+  readonly worth: number
+  /** How far beliefs wander in one slot, as a fraction. */
+  readonly volatility: number
+  /** Whether it began on a curve here, for anybody to buy. */
+  readonly launched: boolean
+}
+
+/** Makes one trade for a wallet, or none. */
+export interface Retail {
+  /** `worth` is what the mint is believed to be worth, `share` how much of a pool's depth the trader would move. */
+  readonly act: (wallet: Address, listing: Listing, worth: number, share: number, wrapper: Wrapper) => Carried | null
+}
+
+const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
+
+/** Habits that need money: `prepare` sees to it that the wallet has some of the quote. */
+export const makeRetail = (options: {
+  readonly world: World
+  readonly random: Random
+  readonly worthOf: Worth
+  readonly prepare: (wallet: Address, quote: Mint) => void
+}): Retail => {
+  const { world, random, worthOf, prepare } = options
+
+  /** The better of two pools for a sale of this mint, as a trader who looks around a little finds it. */
+  const sellAtTheBetter = (
+    wallet: Address,
+    pools: ReadonlyArray<SimPool>,
+    mint: Mint,
+    share: number,
+    most: bigint,
+    wrapper: Wrapper
+  ): Carried | null => {
+    const tried = [random.pick(pools), random.pick(pools)].map((pool) => {
+      const amountIn = minBigInt(most, BigInt(Math.floor(depthOf(pool, mint) * share)))
+      const plan = planSale(world, pool, mint, amountIn)
+      return { pool, amountIn, rate: plan === null ? -1 : Number(plan.amountOut) / Number(plan.amountIn) }
+    })
+    const [best] = tried.toSorted((a, b) => b.rate - a.rate)
+    return best === undefined ? null : sell(world, wallet, best.pool, mint, best.amountIn, wrapper)
+  }
+
+  const spendable = (wallet: Address, mint: Mint): bigint => world.holding(wallet, mint) - reserveOf(mint)
+
+  const buy = (wallet: Address, { mint, pools }: Listing, share: number, wrapper: Wrapper): Carried | null => {
+    const quote = otherMint(random.pick(pools), mint)
+    prepare(wallet, quote)
+    const suitable = pools.filter((pool) => otherMint(pool, mint) === quote)
+    return sellAtTheBetter(wallet, suitable, quote, share, spendable(wallet, quote) / 3n, wrapper)
+  }
+
+  const act: Retail["act"] = (wallet, listing, worth, share, wrapper) => {
+    const { mint, pools } = listing
+    const pool = random.pick(pools)
+    const price = priceOf(pool, mint) * (worthOf(otherMint(pool, mint)) ?? 1)
+    return random.chance(clamp(0.5 + (worth / price - 1) * 6, 0.12, 0.88))
+      ? buy(wallet, listing, share, wrapper)
+      : sellAtTheBetter(wallet, pools, mint, share, spendable(wallet, mint), wrapper)
+  }
+
+  return { act }
+}

@@ -1,0 +1,164 @@
+/** Looking at a pool from the side of one of its mints, and trading with it. */
+import { readAddress } from "../../programs/math/bytes.ts"
+import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
+import type { Call } from "../chain/Call.ts"
+import type { RecordedSwap } from "../chain/Ledger.ts"
+import { decimalsOf } from "../chain/Receipt.ts"
+import type { Payment, Settlement, SimPool } from "../chain/SimPool.ts"
+import { sendLamports, transferChecked, transferUnchecked, type TokenTransfer } from "../chain/standardCalls.ts"
+import { swapCall } from "../chain/SwapCall.ts"
+import { type Happening, isTokenAccount, type World } from "../chain/World.ts"
+
+/** Where a wallet wraps its SOL for the length of a transaction. */
+export type Wrapper = "seeded" | "associated"
+
+/** A swap that was carried out, with the instruction that did it. */
+export interface Carried extends RecordedSwap {
+  readonly dex: string
+  readonly aToB: boolean
+  readonly call: Call
+  readonly wrapper: Wrapper
+  /** What happened meanwhile, in order. */
+  readonly trace: ReadonlyArray<Happening>
+}
+
+/** The pool's other mint. */
+export const otherMint = (pool: SimPool, mint: Mint): Mint => (pool.mintA === mint ? pool.mintB : pool.mintA)
+
+/** Atomic units of the other mint for one of this, before fees. */
+export const priceOf = (pool: SimPool, mint: Mint): number => (pool.mintA === mint ? pool.price() : 1 / pool.price())
+
+/** Units of this mint that a trader should think of as the pool's size. */
+export const depthOf = (pool: SimPool, mint: Mint): number => (pool.mintA === mint ? pool.depth().a : pool.depth().b)
+
+/** What selling this much of the mint would change; null when it cannot be done. */
+export const planSale = (world: World, pool: SimPool, mint: Mint, amountIn: bigint): Settlement | null =>
+  amountIn > 0n ? pool.plan(pool.mintA === mint, amountIn, world.bank.clock()) : null
+
+const settle = (world: World, wallet: Address, { payments, writes }: Settlement): void => {
+  const { bank } = world
+  for (const { address, data } of writes) {
+    bank.put({ ...bank.must(address), data })
+  }
+  const account = (end: Payment["from"], mint: Mint) => (end === "trader" ? world.purse(wallet, mint) : end)
+  for (const { from, to, mint, amount } of payments) {
+    world.pay(account(from, mint), account(to, mint), mint, amount)
+  }
+}
+
+/** The instruction that a payment is; null where a program takes from its own lamports, which needs none. */
+export const paymentCall = (
+  world: World,
+  { from, to, mint, amount }: Extract<Happening, { readonly kind: "paid" }>,
+  wrapper: Wrapper,
+  spell: (transfer: TokenTransfer) => Call
+): Call | null => {
+  const source = world.bank.must(from)
+  const [fromTokens, toTokens] = [isTokenAccount(source), isTokenAccount(world.bank.must(to))]
+  if (!fromTokens && !toTokens) {
+    return source.owner === SYSTEM_PROGRAM ? sendLamports(from, to, amount) : null
+  }
+  if (!fromTokens && source.owner !== SYSTEM_PROGRAM) {
+    return null
+  }
+  return spell({
+    program: mint === SOL ? TOKEN_PROGRAM : world.bank.must(mint).owner,
+    from: fromTokens ? from : world.wrapped(from, wrapper),
+    to: toTokens ? to : world.wrapped(to, wrapper),
+    mint,
+    authority: fromTokens ? readAddress(source.data, 32) : from,
+    amount,
+    decimals: decimalsOf(world, mint)
+  })
+}
+
+/** The least that traders insist on, a hundredth below what they expect. */
+const leastOf = (amountOut: bigint): bigint => (amountOut * 99n) / 100n
+
+/** How the pool's program is called for this plan, before anything has moved. */
+const spell = (world: World, wallet: Address, pool: SimPool, mint: Mint, settlement: Settlement, wrapper: Wrapper) => {
+  const account = (of: Mint) => (of === SOL ? world.wrapped(wallet, wrapper) : world.purseAddress(wallet, of))
+  return pool.call({
+    trader: wallet,
+    aToB: pool.mintA === mint,
+    from: account(mint),
+    to: account(otherMint(pool, mint)),
+    settlement,
+    minimum: leastOf(settlement.amountOut),
+    clock: world.bank.clock()
+  })
+}
+
+const affordable = (world: World, wallet: Address, pool: SimPool, mint: Mint, amountIn: bigint): Settlement | null =>
+  amountIn + reserveOf(mint) > world.holding(wallet, mint) ? null : planSale(world, pool, mint, amountIn)
+
+/** Sells exactly this much of the mint if the wallet has it and the pool takes it; null, with nothing changed, if not. */
+export const sell = (
+  world: World,
+  wallet: Address,
+  pool: SimPool,
+  mint: Mint,
+  amountIn: bigint,
+  wrapper: Wrapper = "seeded"
+): Carried | null => {
+  const plan = affordable(world, wallet, pool, mint, amountIn)
+  if (plan === null) {
+    return null
+  }
+  const call = spell(world, wallet, pool, mint, plan, wrapper)
+  world.takeTrace()
+  settle(world, wallet, plan)
+  const trace = world.takeTrace()
+  const transfers = trace.flatMap((happening) => {
+    const made =
+      happening.kind === "paid"
+        ? paymentCall(world, happening, wrapper, call.checked ? transferChecked : transferUnchecked)
+        : null
+    return made === null ? [] : [made]
+  })
+  return {
+    program: pool.programId,
+    pool: pool.address,
+    inputMint: mint,
+    outputMint: otherMint(pool, mint),
+    amountIn: plan.amountIn,
+    amountOut: plan.amountOut,
+    dex: pool.dex,
+    aToB: pool.mintA === mint,
+    call: swapCall(pool.programId, call, transfers),
+    wrapper,
+    trace
+  }
+}
+
+/** The instruction of a swap that the program refuses, because the price has moved away; null if there is none to try. */
+export const tryInVain = (
+  world: World,
+  wallet: Address,
+  pool: SimPool,
+  mint: Mint,
+  amountIn: bigint
+): { readonly call: Call; readonly wraps: bigint | null; readonly opens: Mint } | null => {
+  const plan = affordable(world, wallet, pool, mint, amountIn)
+  if (plan === null) {
+    return null
+  }
+  const { logged: _, sent: __, ...call } = spell(world, wallet, pool, mint, plan, "seeded")
+  const needsWrapper = plan.payments.some(
+    ({ from, to, mint: paid }) =>
+      paid === SOL && [from, to].some((end) => end !== "trader" && isTokenAccount(world.bank.must(end)))
+  )
+  return {
+    call: swapCall(pool.programId, call, []),
+    wraps: needsWrapper ? (mint === SOL ? plan.amountIn : 0n) : null,
+    opens: otherMint(pool, mint)
+  }
+}
+
+// Enough for the fees of many transactions and the rent of many token accounts.
+const SOL_RESERVE = 500_000_000n
+
+/** What a wallet keeps back of a mint: SOL pays for everything else. */
+export const reserveOf = (mint: Mint): bigint => (mint === SOL ? SOL_RESERVE : 0n)

@@ -1,0 +1,159 @@
+import { Clock, Config, Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { inventBytes } from "../chain/addresses.ts"
+import {
+  type FundingAilment,
+  fundingAilmentConfig,
+  type FundingFaults,
+  makeFundingFaults,
+  sound
+} from "./fundingFaults.ts"
+import { balanceOf, catalog, depositOf, NEIGHBOUR, registries, type SimOwned, WELCOME } from "./fundingWorld.ts"
+import { listen } from "../node/loopback.ts"
+
+/** What a simulated funding service is made of. */
+export interface FundingDeskOptions {
+  /** Same seed, same wallets, addresses and holdings. */
+  readonly seed: string
+  /** What ails it from the start. */
+  readonly ailment: FundingAilment
+}
+
+/** A funding service of its own on the loopback interface: two families, five networks, two owners. */
+export class FundingDesk extends Context.Service<
+  FundingDesk,
+  {
+    readonly url: string
+    /** What it wants to see as a bearer token. */
+    readonly token: Redacted.Redacted
+    readonly faults: FundingFaults
+    /** The registry of an owner; empty for one it has never heard of. */
+    readonly walletsOf: (owner: string) => ReadonlyArray<SimOwned>
+  }
+>()("fathom/simulator/venues/FundingService") {
+  /** A service that lives as long as the layer's scope. */
+  static readonly layer = (
+    options: Partial<FundingDeskOptions> = {}
+  ): Layer.Layer<FundingDesk, HttpServerError.ServeError> =>
+    Layer.effect(
+      FundingDesk,
+      Effect.suspend(() => makeDesk({ seed: "fathom", ailment: sound, ...options }))
+    )
+
+  /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FUNDING_...`. */
+  static readonly layerConfig: Layer.Layer<FundingDesk, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
+    FundingDesk,
+    Effect.gen(function* () {
+      const seed = yield* Config.String("SIMULATOR_SEED").pipe(Config.withDefault("fathom"))
+      return yield* makeDesk({ seed, ailment: yield* fundingAilmentConfig })
+    })
+  )
+}
+
+const json = (body: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(body, { status })
+
+const unknown = (what: "wallet" | "target") => json({ error: `unknown_${what}` }, 404)
+
+/** What one question is answered from. */
+interface Books {
+  readonly seed: string
+  readonly registry: ReadonlyMap<string, ReadonlyArray<SimOwned>>
+  readonly ailment: FundingAilment
+  readonly nowMs: number
+}
+
+const balances = ({ ailment, nowMs, seed }: Books, owner: string, wallets: ReadonlyArray<SimOwned>) => {
+  const isRead = (id: string) => !ailment.unread.includes(id)
+  const rows = wallets
+    .filter(({ verified }) => verified)
+    .flatMap((wallet) =>
+      catalog
+        .filter(({ network }) => network.family === wallet.family && !network.memoRequired && isRead(network.id))
+        .flatMap(({ assets, network }) => assets.map((asset) => balanceOf(seed, wallet, network, asset, nowMs)))
+    )
+  const unread = catalog
+    .filter(({ network }) => wallets.some(({ family }) => family === network.family) && !isRead(network.id))
+    .map(({ network }) => ({ chain: network.id, reason: "chain_unreachable" }))
+  return json({ owner, balances: rows, unread, asOf: nowMs })
+}
+
+const deposit = ({ nowMs, seed }: Books, owner: string, wallet: SimOwned, query: URLSearchParams) => {
+  const found = catalog.find(({ network }) => network.id === query.get("network"))
+  const asset = found?.assets.find(({ id }) => id === query.get("asset"))
+  return found === undefined || asset === undefined || !wallet.verified || found.network.family !== wallet.family
+    ? unknown("target")
+    : json({ owner, deposit: depositOf(seed, wallet, found.network, asset, nowMs) })
+}
+
+const OWNED = /^\/v1\/owners\/(?<owner>[^/]+)\/(?<what>wallets|balances|deposit-address)$/u
+
+const answer = (books: Books, { pathname, searchParams }: URL): HttpServerResponse.HttpServerResponse => {
+  if (pathname === "/v1/catalog") {
+    return json({ networks: catalog, asOf: books.nowMs })
+  }
+  const asked = OWNED.exec(pathname)?.groups
+  if (asked === undefined) {
+    return HttpServerResponse.text("Not Found\n", { status: 404 })
+  }
+  const named = decodeURIComponent(asked["owner"] ?? "")
+  // A service that has taken one customer for the other, and does not know it.
+  const isConfused = books.ailment.answers === "foreign"
+  const owner = isConfused ? (named === NEIGHBOUR ? WELCOME : NEIGHBOUR) : named
+  const wallets = books.registry.get(owner) ?? []
+  const walletId = searchParams.get("wallet")
+  const wallet = isConfused ? wallets[0] : wallets.find((owned) => owned.walletId === walletId)
+  if (asked["what"] === "wallets") {
+    return json({ owner, wallets, asOf: books.nowMs })
+  }
+  if (asked["what"] === "balances" && walletId === null) {
+    return balances(books, owner, wallets)
+  }
+  if (wallet === undefined) {
+    return unknown("wallet")
+  }
+  return asked["what"] === "balances" ? balances(books, owner, [wallet]) : deposit(books, owner, wallet, searchParams)
+}
+
+/** An answer of which the second half is missing. */
+const torn = ({ body, status }: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
+  const text = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+  return HttpServerResponse.text(text.slice(0, text.length >> 1), { status, contentType: "application/json" })
+}
+
+const makeDesk = Effect.fnUntraced(function* ({
+  ailment,
+  seed
+}: FundingDeskOptions): Effect.fn.Return<FundingDesk["Service"], HttpServerError.ServeError, Scope.Scope> {
+  const registry = registries(seed)
+  const faults = makeFundingFaults(ailment)
+  const token = Buffer.from(inventBytes(seed, "funding credential")).toString("base64url")
+
+  const app = Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const ailment = faults.current()
+    switch (ailment.http) {
+      case "frozen":
+        return yield* Effect.never
+      case "500":
+        return HttpServerResponse.text("Internal Server Error\n", { status: 500 })
+      case "429":
+        return HttpServerResponse.text("Too Many Requests\n", { status: 429, headers: { "retry-after": "3" } })
+      default:
+    }
+    if (request.headers["authorization"] !== `Bearer ${token}`) {
+      return HttpServerResponse.text("Unauthorized\n", { status: 401 })
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    const answered = answer({ seed, registry, ailment, nowMs }, new URL(request.url, "http://desk"))
+    return ailment.answers === "malformed" ? torn(answered) : answered
+  })
+
+  const url = yield* listen(app)
+  return FundingDesk.of({
+    url,
+    token: Redacted.make(token),
+    faults,
+    walletsOf: (owner) => registry.get(owner) ?? []
+  })
+})

@@ -1,0 +1,160 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
+import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { readJson } from "../node/jsonRpc.ts"
+import { perpsAnswers } from "./perpsAnswers.ts"
+import { makePerpsWorld, type PerpsWorld, perpsVenues, type SimVenue } from "./perpsMarkets.ts"
+import { listen } from "../node/loopback.ts"
+
+const conditions = ["ok", "down", "dead", "silent", "slow", "malformed", "thin", "stale"] as const
+
+/**
+ * How a venue is. `down` answers 503, `dead` cuts connections, `silent` never answers, `slow` takes three seconds,
+ * `malformed` stops in the middle of its answers, `thin` has three levels of almost nothing, `stale` is a minute behind.
+ */
+export type Condition = (typeof conditions)[number]
+
+/** How every venue is. */
+export type Health = Readonly<Record<SimVenue, Condition>>
+
+const SLOW = "3 seconds"
+const STALE_MS = 90_000
+const THIN_LEVELS = 3
+const THIN_PART = 1000n
+
+const healthy: Health = { hl: "ok", drift: "ok", dydx: "ok", paradex: "ok", lighter: "ok" }
+
+const condition = (name: string) => Config.Literals(conditions, name).pipe(Config.withDefault("ok" as const))
+
+const healthConfig: Config.Config<Health> = Config.all({
+  hl: condition("HL"),
+  drift: condition("DRIFT"),
+  dydx: condition("DYDX"),
+  paradex: condition("PARADEX"),
+  lighter: condition("LIGHTER")
+}).pipe(Config.nested("SIMULATOR_FAULTS_PERPS"))
+
+/** Perpetual futures venues on the loopback interface, in the shapes of five real ones, all invented from one seed. */
+export class PerpsSimulator extends Context.Service<
+  PerpsSimulator,
+  {
+    /** Where each venue is, by the name of the setting that would say so. */
+    readonly urls: {
+      readonly PERPS_HL_URL: string
+      readonly PERPS_DRIFT_BOOK_URL: string
+      readonly PERPS_DRIFT_DATA_URL: string
+      readonly PERPS_DYDX_URL: string
+      readonly PERPS_PARADEX_URL: string
+      readonly PERPS_LIGHTER_URL: string
+    }
+    /** Changes how the named venues are and leaves the rest. */
+    setHealth(change: Partial<Health>): Effect.Effect<void>
+    /** How many requests each venue has had. */
+    readonly asked: () => Readonly<Record<SimVenue, number>>
+  }
+>()("fathom/simulator/venues/PerpsSimulator") {
+  /** Venues that live as long as the layer's scope. Same seed and time, same books. */
+  static readonly layer = (
+    options: { readonly seed?: string; readonly health?: Partial<Health> } = {}
+  ): Layer.Layer<PerpsSimulator, HttpServerError.ServeError> =>
+    Layer.effect(
+      PerpsSimulator,
+      Effect.suspend(() => make(options.seed ?? "fathom", { ...healthy, ...options.health }))
+    )
+
+  /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FAULTS_PERPS_...`, as in `SIMULATOR_FAULTS_PERPS_DRIFT=silent`. */
+  static readonly layerConfig: Layer.Layer<PerpsSimulator, HttpServerError.ServeError | Config.ConfigError> =
+    Layer.effect(
+      PerpsSimulator,
+      Effect.gen(function* () {
+        const seed = yield* Config.String("SEED").pipe(Config.withDefault("fathom"), Config.nested("SIMULATOR"))
+        return yield* make(seed, yield* healthConfig)
+      })
+    )
+}
+
+/** A book as a venue in this condition has it. */
+const bookIn = (world: PerpsWorld, venue: SimVenue, state: Condition, nowMs: number): PerpsBook => {
+  const atMs = state === "stale" ? nowMs - STALE_MS : nowMs
+  return (perp) => {
+    if (state !== "thin") {
+      return world.book(venue, perp, atMs)
+    }
+    const { asks, bids } = world.book(venue, perp, atMs, THIN_LEVELS)
+    const thin = ({ lots, ticks }: (typeof asks)[number]) => ({ ticks, lots: lots / THIN_PART + 1n })
+    return { asks: asks.map(thin), bids: bids.map(thin), asOfMs: atMs }
+  }
+}
+
+type PerpsBook = Parameters<(typeof perpsAnswers)["hl"]>[0]["book"]
+
+const json = (text: string, status: number, sentAtMs: number) =>
+  HttpServerResponse.text(text, {
+    status,
+    contentType: "application/json",
+    headers: { date: new Date(sentAtMs).toUTCString() }
+  })
+
+/** The venue that a path begins with, and the rest of the path. */
+const parted = (pathname: string): readonly [SimVenue, string] | undefined => {
+  const venue = perpsVenues.find((key) => pathname.startsWith(`/${key}/`))
+  return venue === undefined ? undefined : [venue, pathname.slice(venue.length + 1)]
+}
+
+const make = Effect.fnUntraced(function* (
+  seed: string,
+  initial: Health
+): Effect.fn.Return<PerpsSimulator["Service"], HttpServerError.ServeError, Scope.Scope> {
+  const world = makePerpsWorld(seed)
+  const asked: Record<SimVenue, number> = { hl: 0, drift: 0, dydx: 0, paradex: 0, lighter: 0 }
+  let health = initial
+
+  const answer = Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const url = new URL(request.url, "http://127.0.0.1")
+    const at = parted(url.pathname)
+    if (at === undefined) {
+      return HttpServerResponse.empty({ status: 404 })
+    }
+    const [venue, path] = at
+    asked[venue]++
+    const state = health[venue]
+    if (state === "silent") {
+      return yield* Effect.never
+    }
+    if (state === "slow") {
+      yield* Effect.sleep(SLOW)
+    }
+    if (state === "dead") {
+      NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
+      return yield* Effect.never
+    }
+    if (state === "down") {
+      return HttpServerResponse.text("Service Unavailable\n", { status: 503 })
+    }
+    const body = request.method === "POST" ? readJson(yield* request.text) : undefined
+    const nowMs = yield* Clock.currentTimeMillis
+    const book = bookIn(world, venue, state, nowMs)
+    const said = perpsAnswers[venue]({ path, query: url.searchParams, body, nowMs, book, rate8h: world.rate8h })
+    const text = JSON.stringify(said.json)
+    const sentAtMs = state === "stale" ? nowMs - STALE_MS : nowMs
+    return json(state === "malformed" ? text.slice(0, text.length >> 1) : text, said.status, sentAtMs)
+  })
+
+  const base = yield* listen(answer)
+  return PerpsSimulator.of({
+    urls: {
+      PERPS_HL_URL: `${base}/hl`,
+      PERPS_DRIFT_BOOK_URL: `${base}/drift`,
+      PERPS_DRIFT_DATA_URL: `${base}/drift`,
+      PERPS_DYDX_URL: `${base}/dydx`,
+      PERPS_PARADEX_URL: `${base}/paradex`,
+      PERPS_LIGHTER_URL: `${base}/lighter`
+    },
+    setHealth: (change) =>
+      Effect.sync(() => {
+        health = { ...health, ...change }
+      }),
+    asked: () => ({ ...asked })
+  })
+})

@@ -1,0 +1,101 @@
+/** Invented perpetual futures: prices that drift, books around them and funding, all a function of seed and time. */
+import { makeRandom } from "../traders/Random.ts"
+
+/** Venues of the simulation by their keys. */
+export const perpsVenues = ["hl", "drift", "dydx", "paradex", "lighter"] as const
+export type SimVenue = (typeof perpsVenues)[number]
+
+/** One market, the same on every venue that has it. */
+export interface SimPerp {
+  readonly symbol: string
+  /** Its number, where a venue numbers markets. */
+  readonly id: number
+  /** Dollars around which the price drifts. */
+  readonly dollars: number
+  readonly priceDigits: number
+  readonly sizeDigits: number
+  /** Coins on a level of the book. */
+  readonly typicalSize: number
+  readonly venues: ReadonlyArray<SimVenue>
+}
+
+/** A level in whole ticks and whole lots: 10^-priceDigits dollars and 10^-sizeDigits coins. */
+export interface SimLevel {
+  readonly ticks: bigint
+  readonly lots: bigint
+}
+
+/** Both sides from the best price on. */
+export interface SimBook {
+  readonly bids: ReadonlyArray<SimLevel>
+  readonly asks: ReadonlyArray<SimLevel>
+  readonly asOfMs: number
+}
+
+const everywhere = perpsVenues
+const notOnLighter = ["hl", "drift", "dydx", "paradex"] as const
+
+export const perps: ReadonlyArray<SimPerp> = [
+  { symbol: "BTC", id: 1, dollars: 65_000, priceDigits: 1, sizeDigits: 4, typicalSize: 0.8, venues: everywhere },
+  { symbol: "ETH", id: 2, dollars: 3200, priceDigits: 2, sizeDigits: 3, typicalSize: 12, venues: everywhere },
+  { symbol: "SOL", id: 3, dollars: 160, priceDigits: 3, sizeDigits: 2, typicalSize: 150, venues: everywhere },
+  { symbol: "DOGE", id: 4, dollars: 0.14, priceDigits: 6, sizeDigits: 0, typicalSize: 40_000, venues: everywhere },
+  { symbol: "JTO", id: 5, dollars: 2.4, priceDigits: 5, sizeDigits: 1, typicalSize: 900, venues: notOnLighter }
+]
+
+/** How deep and how tight a venue is: half the spread and the distance of levels in basis points, and a factor on sizes. */
+const characters: Readonly<Record<SimVenue, { readonly half: number; readonly step: number; readonly depth: number }>> =
+  {
+    hl: { half: 0.4, step: 0.6, depth: 3 },
+    drift: { half: 1.2, step: 1.5, depth: 0.8 },
+    dydx: { half: 0.8, step: 1, depth: 1 },
+    paradex: { half: 0.5, step: 0.7, depth: 1.5 },
+    lighter: { half: 0.3, step: 0.5, depth: 2 }
+  }
+
+const LEVELS = 60
+const MINUTE_MS = 60_000
+
+/** A number between -1 and 1 that wanders slowly, the same for the same seed and time. */
+const wave = (seed: string, nowMs: number, periodMs: number): number => {
+  const random = makeRandom(seed)
+  const swing = (period: number) => Math.sin((2 * Math.PI * nowMs) / period + random.between(0, 2 * Math.PI))
+  return (swing(periodMs) * 3 + swing(periodMs / 7.3) * 2 + swing(periodMs / 31)) / 6
+}
+
+/** What the venues of one seed say at a time. */
+export interface PerpsWorld {
+  readonly book: (venue: SimVenue, perp: SimPerp, nowMs: number, levels?: number) => SimBook
+  /** The share that longs pay shorts in eight hours, in units of 10^-12. */
+  readonly rate8h: (venue: SimVenue, perp: SimPerp, nowMs: number) => bigint
+}
+
+const wholeOf = (value: number): bigint => BigInt(Math.max(1, Math.round(value)))
+
+/** The world of this seed. */
+export const makePerpsWorld = (seed: string): PerpsWorld => ({
+  book: (venue, perp, nowMs, levels = LEVELS) => {
+    const { depth, half, step } = characters[venue]
+    const shared = wave(`${seed}${perp.symbol}`, nowMs, 90 * MINUTE_MS) * 0.02
+    const own = wave(`${seed}${perp.symbol}${venue}`, nowMs, 5 * MINUTE_MS) * 0.0002
+    const ticks = perp.dollars * 10 ** perp.priceDigits * (1 + shared + own)
+    const random = makeRandom(`${seed}${perp.symbol}${venue}${Math.floor(nowMs / 1000)}`)
+    const side = (direction: 1 | -1) => {
+      let last = 0n
+      return Array.from({ length: levels }, (_, i) => {
+        const wanted = wholeOf(ticks * (1 + (direction * (half + i * step)) / 10_000))
+        // Coarse ticks never put two levels at one price, nor a bid at an ask.
+        const beyond = last + BigInt(direction)
+        const isBeyond = last === 0n || (direction === 1 ? wanted > last : wanted < last)
+        last = isBeyond ? wanted : beyond
+        const size = perp.typicalSize * depth * (1 + i / 8) * random.between(0.3, 1.7)
+        return { ticks: last, lots: wholeOf(size * 10 ** perp.sizeDigits) }
+      })
+    }
+    return { bids: side(-1), asks: side(1), asOfMs: nowMs }
+  },
+  rate8h: (venue, perp, nowMs) => {
+    const swing = wave(`${seed}${perp.symbol}${venue}funding`, nowMs, 240 * MINUTE_MS)
+    return BigInt(Math.round((0.0001 + swing * 0.0003) * 1e12))
+  }
+})

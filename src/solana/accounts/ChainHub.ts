@@ -1,0 +1,150 @@
+import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
+import type { Account } from "../../domain/OnChainAccount.ts"
+import type { Address } from "../../domain/Address.ts"
+import { type ChainEvent, ChainFeed } from "./ChainFeed.ts"
+
+/**
+ * What a book does with an event that was heard at `heardAtMs`, by our clock in milliseconds since the Unix epoch. Events
+ * hold accounts of other books too, which it leaves alone. It must not wait for anything.
+ */
+export type Apply = (event: ChainEvent, heardAtMs: number) => Effect.Effect<void>
+
+/** One book's share of the feed. */
+export interface Follower {
+  /**
+   * Follow these accounts for this book. Their state arrives as a `Snapshot`: at once where another book follows them and
+   * they have been told, with the time at which they were.
+   */
+  watch(addresses: Iterable<Address>): Effect.Effect<void>
+  /** Stop following these accounts for this book. */
+  unwatch(addresses: Iterable<Address>): Effect.Effect<void>
+  /** Have the chain tell these accounts again, changed or not. Those that this book does not follow are left alone. */
+  refresh(addresses: Iterable<Address>): Effect.Effect<void>
+}
+
+/** An account as it was last told. */
+interface Told {
+  readonly slot: number
+  readonly account: Account | null
+  readonly heardAtMs: number
+}
+
+interface Followed {
+  told: Told | undefined
+  readonly followers: Set<Follower>
+}
+
+/**
+ * One writer for several books: a single fiber takes the events of the feed and applies each of them to every book before
+ * it takes the next, so that no reader sees one book ahead of another. Layers that are built together share one hub.
+ */
+export class ChainHub extends Context.Service<
+  ChainHub,
+  {
+    /** Adds a book until the scope ends. */
+    join(apply: Apply): Effect.Effect<Follower, never, Scope.Scope>
+  }
+>()("fathom/solana/accounts/ChainHub") {
+  static readonly layer: Layer.Layer<ChainHub, never, ChainFeed> = Layer.effect(
+    ChainHub,
+    Effect.gen(function* () {
+      const feed = yield* ChainFeed
+      const books = new Map<Follower, Apply>()
+      const followed = new Map<Address, Followed>()
+
+      const remember = (event: ChainEvent, heardAtMs: number) => {
+        const { accounts, slot } = event._tag === "Writes" ? event : event.snapshot
+        for (const [address, account] of accounts) {
+          const known = followed.get(address)
+          if (known !== undefined) {
+            known.told = { slot, account, heardAtMs }
+          }
+        }
+      }
+
+      const forgetAll = () => followed.forEach((known) => (known.told = undefined))
+
+      const tell = (apply: Apply, event: ChainEvent, heardAtMs: number) =>
+        Effect.catchDefect(apply(event, heardAtMs), (defect) =>
+          Effect.logError("A book could not apply an event", defect)
+        )
+
+      const take = Effect.fnUntraced(function* (event: ChainEvent) {
+        const heardAtMs = yield* Clock.currentTimeMillis
+        yield* Effect.sync(() => remember(event, heardAtMs)).pipe(
+          Effect.catchDefect((defect) =>
+            Effect.andThen(Effect.sync(forgetAll), Effect.logError("An event made no sense", defect))
+          )
+        )
+        for (const apply of books.values()) {
+          yield* tell(apply, event, heardAtMs)
+        }
+      })
+      yield* feed.events.pipe(Stream.runForEach(take), Effect.forkScoped({ startImmediately: true }))
+
+      const watch = Effect.fnUntraced(function* (follower: Follower, apply: Apply, addresses: Iterable<Address>) {
+        const added: Array<Address> = []
+        const known: Array<readonly [Address, Told]> = []
+        for (const address of addresses) {
+          const entry: Followed = followed.get(address) ?? { told: undefined, followers: new Set() }
+          if (entry.followers.has(follower)) {
+            continue
+          }
+          if (entry.followers.size === 0) {
+            followed.set(address, entry)
+            added.push(address)
+          } else if (entry.told !== undefined) {
+            known.push([address, entry.told])
+          }
+          entry.followers.add(follower)
+        }
+        for (const [address, { account, heardAtMs, slot }] of known) {
+          yield* tell(
+            apply,
+            { _tag: "Snapshot", snapshot: { slot, accounts: new Map([[address, account]]) } },
+            heardAtMs
+          )
+        }
+        yield* added.length === 0 ? Effect.void : feed.watch(added)
+      })
+
+      const unwatch = Effect.fnUntraced(function* (follower: Follower, addresses: Iterable<Address>) {
+        const left: Array<Address> = []
+        for (const address of addresses) {
+          const entry = followed.get(address)
+          if (entry?.followers.delete(follower) === true && entry.followers.size === 0) {
+            followed.delete(address)
+            left.push(address)
+          }
+        }
+        yield* left.length === 0 ? Effect.void : feed.unwatch(left)
+      })
+
+      // A feed tells what it begins to follow, so letting go and following again has it told anew.
+      const refresh = Effect.fnUntraced(function* (follower: Follower, addresses: Iterable<Address>) {
+        const own = Array.from(addresses).filter((address) => followed.get(address)?.followers.has(follower) === true)
+        yield* feed.unwatch(own)
+        yield* feed.watch(own)
+      })
+
+      const enter = (apply: Apply) =>
+        Effect.sync(() => {
+          const follower: Follower = {
+            watch: (addresses) => watch(follower, apply, addresses),
+            unwatch: (addresses) => unwatch(follower, addresses),
+            refresh: (addresses) => refresh(follower, addresses)
+          }
+          books.set(follower, apply)
+          return follower
+        })
+
+      const leave = (follower: Follower) =>
+        Effect.suspend(() => {
+          books.delete(follower)
+          return unwatch(follower, Array.from(followed.keys()))
+        })
+
+      return ChainHub.of({ join: (apply) => Effect.acquireRelease(enter(apply), leave) })
+    })
+  )
+}

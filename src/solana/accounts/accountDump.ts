@@ -1,0 +1,92 @@
+/** Account dumps: what is in one file, and one market out of several. */
+import { Result, Schema } from "effect"
+import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import { Address } from "../../domain/Address.ts"
+import { bytesFromBase64, Lamports, parseJson, Slot } from "./accountJson.ts"
+
+/** Slots of a full epoch, for dumps that do not name theirs. */
+const SLOTS_PER_EPOCH = 432_000
+const SECONDS_PER_SLOT = 0.4
+
+const DumpJson = Schema.Struct({
+  accounts: Schema.Array(
+    Schema.Struct({ pubkey: Address, owner: Address, lamports: Lamports, dataBase64: Schema.String })
+  ),
+  slot: Schema.optionalKey(Slot),
+  epoch: Schema.optionalKey(Slot),
+  unixTimestamp: Schema.optionalKey(Slot)
+})
+const decodeDump = Schema.decodeUnknownResult(DumpJson)
+
+/** One file's accounts, and as much as it says of when they were read. */
+export interface AccountDump {
+  readonly accounts: ReadonlyArray<Account>
+  readonly slot: number
+  readonly epoch: number | null
+  readonly unixTimestamp: number | null
+}
+
+/** Accounts of one fixed market, and its time. */
+export interface Recording {
+  readonly accounts: ReadonlyMap<Address, Account>
+  readonly clock: ChainClock
+}
+
+/** The dump in a file's text, or what is wrong with it. Without a slot it counts as of slot 0. */
+export const readDump = (text: string): Result.Result<AccountDump, string> => {
+  const json = parseJson(text)
+  if (json === undefined) {
+    return Result.fail("not JSON")
+  }
+  const decoded = decodeDump(json)
+  if (Result.isFailure(decoded)) {
+    return Result.fail(decoded.failure.message.slice(0, 300))
+  }
+  const { slot = 0, epoch = null, unixTimestamp = null } = decoded.success
+  const accounts: Array<Account> = []
+  for (const { pubkey, owner, lamports, dataBase64 } of decoded.success.accounts) {
+    const data = bytesFromBase64(dataBase64)
+    if (data === null) {
+      return Result.fail(`the data of ${pubkey} is not base64`)
+    }
+    accounts.push({ address: pubkey, owner, lamports: BigInt(lamports), data, slot })
+  }
+  return Result.succeed({ accounts, slot, epoch, unixTimestamp })
+}
+
+/** When a slot was, going by the newest dump that says both: slots are aimed at 0.4 seconds. Zero when none does. */
+const timeAt = (slot: number, dumps: ReadonlyArray<AccountDump>): number => {
+  const dated = dumps.filter((dump) => dump.slot > 0 && dump.unixTimestamp !== null)
+  const anchor = dated.toSorted((a, b) => b.slot - a.slot)[0]
+  const latest = dumps.reduce((time, { unixTimestamp }) => Math.max(time, unixTimestamp ?? 0), 0)
+  return anchor === undefined
+    ? latest
+    : Math.max(latest, (anchor.unixTimestamp ?? 0) + Math.round((slot - anchor.slot) * SECONDS_PER_SLOT))
+}
+
+/**
+ * One market out of many dumps. Of an account's states the one of the highest slot counts, of equals the first. The time is
+ * that of the newest dump; where it does not say, the epoch follows from the slot, and so does the time.
+ */
+export const mergeDumps = (dumps: ReadonlyArray<AccountDump>): Recording => {
+  const accounts = new Map<Address, Account>()
+  let newest: AccountDump | undefined
+  for (const dump of dumps) {
+    newest = newest === undefined || dump.slot > newest.slot ? dump : newest
+    for (const account of dump.accounts) {
+      const known = accounts.get(account.address)
+      if (known === undefined || account.slot > known.slot) {
+        accounts.set(account.address, account)
+      }
+    }
+  }
+  const slot = newest?.slot ?? 0
+  return {
+    accounts,
+    clock: {
+      slot,
+      epoch: newest?.epoch ?? Math.floor(slot / SLOTS_PER_EPOCH),
+      unixTimestamp: newest?.unixTimestamp ?? timeAt(slot, dumps)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** Accounts as nodes and dumps spell them in JSON. What is not an account is null or a failure, never a guess. */
+import { Result, Schema } from "effect"
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { Address } from "../../domain/Address.ts"
+
+/** An account, or the knowledge that there is none, at the end of a slot. */
+export interface AccountState {
+  readonly slot: number
+  readonly account: Account | null
+}
+
+/** A slot number. */
+export const Slot = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Lamports as a JSON number, or as digits where `parseJson` met more than a number can hold. */
+export const Lamports = Schema.Union([Slot, Schema.String.check(Schema.isPattern(/^\d{1,20}$/u))])
+
+const LARGE_LAMPORTS = /"lamports":\s?\d{16}/u
+
+/** The value, with lamports beyond 2^53 kept as digits; undefined for what is not JSON. */
+export const parseJson = (text: string): unknown => {
+  try {
+    const exact = LARGE_LAMPORTS.test(text) ? text.replaceAll(/"lamports":\s?(\d{16,})/gu, '"lamports":"$1"') : text
+    return JSON.parse(exact)
+  } catch {
+    return undefined
+  }
+}
+
+/** The bytes, in memory of their own; null when the text is not base64 throughout. */
+export const bytesFromBase64 = (text: string): Uint8Array | null => {
+  const bytes = Buffer.from(text, "base64")
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
+  // The decoder skips what it does not know, so that only the length tells.
+  return text.length % 4 === 0 && bytes.length === (text.length / 4) * 3 - padding ? new Uint8Array(bytes) : null
+}
+
+const AccountJson = Schema.Struct({
+  owner: Address,
+  lamports: Lamports,
+  data: Schema.Tuple([Schema.String, Schema.Literal("base64")]),
+  space: Schema.optionalKey(Schema.Int)
+})
+const decodeAccount = Schema.decodeUnknownResult(AccountJson)
+
+/** The account in a node's base64 JSON. Null and an account without lamports are none; what is malformed fails. */
+export const accountFromJson = (
+  address: Address,
+  slot: number,
+  value: unknown
+): Result.Result<AccountState, string> => {
+  if (value === null) {
+    return Result.succeed({ slot, account: null })
+  }
+  const decoded = decodeAccount(value)
+  if (Result.isFailure(decoded)) {
+    return Result.fail("not an account")
+  }
+  const { owner, data, space } = decoded.success
+  const lamports = BigInt(decoded.success.lamports)
+  const bytes = bytesFromBase64(data[0])
+  if (bytes === null || (space !== undefined && space !== bytes.length)) {
+    return Result.fail("account data that is not what it claims to be")
+  }
+  return Result.succeed({ slot, account: lamports === 0n ? null : { address, owner, lamports, data: bytes, slot } })
+}

@@ -1,0 +1,117 @@
+/** Following accounts and slots over one connection. A new connection starts with nothing followed. */
+import { type Duration, Effect, type Redacted, Result, Schema, type Scope } from "effect"
+import type { Socket } from "effect/socket"
+import type { Address } from "../../domain/Address.ts"
+import { accountFromJson, type AccountState, Slot } from "./accountJson.ts"
+import type { ChainUnavailable } from "./ChainFeed.ts"
+import { type Notification, openRpcSocket } from "../rpc/rpcSocket.ts"
+import type { Commitment } from "../rpc/SolanaRpc.ts"
+
+/** A slot has begun on top of its parent; `root` and everything before it are final. */
+const SlotInfo = Schema.Struct({ slot: Slot, parent: Slot, root: Slot })
+export type SlotInfo = typeof SlotInfo.Type
+
+/** Who is told, synchronously and in the order of arrival. */
+export interface Listener {
+  readonly onSlot: (info: SlotInfo) => void
+  readonly onWrite: (address: Address, state: AccountState) => void
+  /** Something that is not what it should be; of an account's write at least the account is known. */
+  readonly onMalformed: (address: Address | null) => void
+}
+
+/** One connection's subscriptions. */
+export interface Subscriptions {
+  readonly isFollowed: (address: Address) => boolean
+  readonly followed: () => Iterable<Address>
+  /** Follows accounts that are not followed yet and gives those that the node refused. */
+  readonly follow: (addresses: ReadonlyArray<Address>) => Effect.Effect<ReadonlyArray<Address>, ChainUnavailable>
+  readonly unfollow: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, ChainUnavailable>
+  /** Fails when the connection ends. */
+  readonly closed: Effect.Effect<never, ChainUnavailable>
+}
+
+/** Confirmations that may be outstanding at a time. */
+const PIPELINE = 64
+
+const AccountWrite = Schema.Struct({ context: Schema.Struct({ slot: Slot }), value: Schema.Unknown })
+const decodeWrite = Schema.decodeUnknownResult(AccountWrite)
+const decodeSlot = Schema.decodeUnknownResult(SlotInfo)
+const isSubscription = Schema.is(Schema.Finite)
+
+/** Connects and follows slots. */
+export const openSubscriptions = Effect.fnUntraced(function* (
+  settings: {
+    readonly wsUrl: Redacted.Redacted
+    readonly timeout: Duration.Duration
+    readonly commitment: Commitment
+  },
+  listener: Listener
+): Effect.fn.Return<Subscriptions, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
+  const { wsUrl, timeout, commitment } = settings
+  const idOf = new Map<Address, number>()
+  const addressOf = new Map<number, Address>()
+
+  const onAccount = (address: Address, result: unknown) => {
+    const write = decodeWrite(result)
+    if (Result.isFailure(write)) {
+      return listener.onMalformed(address)
+    }
+    const { context, value } = write.success
+    const state = accountFromJson(address, context.slot, value)
+    return Result.isSuccess(state) ? listener.onWrite(address, state.success) : listener.onMalformed(address)
+  }
+
+  const onNotification = ({ method, subscription, result }: Notification) => {
+    if (method === "slotNotification") {
+      const info = decodeSlot(result)
+      return Result.isSuccess(info) ? listener.onSlot(info.success) : listener.onMalformed(null)
+    }
+    const address = addressOf.get(subscription)
+    // What arrives after its subscription was given up is nobody's.
+    return address === undefined ? undefined : onAccount(address, result)
+  }
+
+  const socket = yield* openRpcSocket({
+    url: wsUrl,
+    timeout,
+    onNotification,
+    onGarbage: () => listener.onMalformed(null)
+  })
+  yield* socket.call("slotSubscribe", [], () => {})
+
+  const followOne = (address: Address) =>
+    socket
+      .call("accountSubscribe", [address, { encoding: "base64", commitment }], (id) => {
+        if (isSubscription(id)) {
+          idOf.set(address, id)
+          addressOf.set(id, address)
+        }
+      })
+      .pipe(
+        Effect.catch((error) =>
+          error.reason === "invalid"
+            ? Effect.logDebug("The node refused to follow an account", { address, detail: error.detail })
+            : Effect.fail(error)
+        )
+      )
+
+  return {
+    isFollowed: (address) => idOf.has(address),
+    followed: () => idOf.keys(),
+    closed: socket.closed,
+    follow: Effect.fnUntraced(function* (addresses) {
+      yield* Effect.forEach(addresses, followOne, { concurrency: PIPELINE, discard: true })
+      return addresses.filter((address) => !idOf.has(address))
+    }),
+    unfollow: Effect.fnUntraced(function* (addresses) {
+      for (const address of addresses) {
+        const id = idOf.get(address)
+        if (id !== undefined) {
+          idOf.delete(address)
+          addressOf.delete(id)
+          yield* socket.send("accountUnsubscribe", [id])
+        }
+      }
+    })
+  }
+})

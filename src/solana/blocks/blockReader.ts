@@ -1,0 +1,90 @@
+/** Reads blocks in a thread of their own, so that megabytes of JSON delay nobody. */
+import { Effect, type Scope } from "effect"
+import { Worker } from "node:worker_threads"
+import type { DecodedBlock } from "./BlockFeed.ts"
+import type { BlockReply, BlockRequest, BlockWorkerSettings } from "./blockMessages.ts"
+import { ChainUnavailable } from "../accounts/ChainFeed.ts"
+import { PackedTransactions } from "./PackedTransactions.ts"
+
+/** Tells whoever waits for a block. */
+type Resume = (outcome: Effect.Effect<DecodedBlock, ChainUnavailable>) => void
+
+const stopped = () => new ChainUnavailable({ reason: "unreachable", detail: "the thread that reads blocks has ended" })
+
+const failureOf = ({ reason, detail, rpcCode, retryAfterMs }: Extract<BlockReply, { readonly _tag: "failure" }>) =>
+  new ChainUnavailable({
+    reason,
+    detail,
+    ...(rpcCode !== undefined && { rpcCode }),
+    ...(retryAfterMs !== undefined && { retryAfterMs })
+  })
+
+/** A thread with those who wait for it. */
+class BlockThread {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Resume>()
+  #lastId = 0
+  ended = false
+
+  constructor(entry: URL, settings: BlockWorkerSettings) {
+    this.#worker = new Worker(entry, { workerData: settings, name: "blocks" })
+    this.#worker.on("message", (reply: BlockReply) => this.#take(reply))
+    this.#worker.on("error", () => this.#end())
+    this.#worker.on("exit", () => this.#end())
+  }
+
+  read(slot: number): Effect.Effect<DecodedBlock, ChainUnavailable> {
+    return Effect.callback<DecodedBlock, ChainUnavailable>((resume) => {
+      const id = ++this.#lastId
+      this.#waiting.set(id, resume)
+      this.#post({ _tag: "read", id, slot })
+      return Effect.sync(() => {
+        this.#post({ _tag: "drop", id, slot })
+        this.#waiting.delete(id)
+      })
+    })
+  }
+
+  stop(): Promise<number> {
+    return this.#worker.terminate()
+  }
+
+  #post(request: BlockRequest): void {
+    // Nothing is transferred: everything is copied.
+    this.#worker.postMessage(request, [])
+  }
+
+  #take(reply: BlockReply): void {
+    const resume = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    resume?.(
+      reply._tag === "failure"
+        ? Effect.fail(failureOf(reply))
+        : Effect.succeed({ ...reply.head, transactions: new PackedTransactions(reply.parts) })
+    )
+  }
+
+  #end(): void {
+    this.ended = true
+    for (const resume of this.#waiting.values()) {
+      resume(Effect.fail(stopped()))
+    }
+    this.#waiting.clear()
+  }
+}
+
+/** Reads blocks in a thread that runs this entry; a thread that has ended is replaced by the next read. */
+export const makeBlockReader = Effect.fnUntraced(function* (
+  entry: URL,
+  settings: BlockWorkerSettings
+): Effect.fn.Return<(slot: number) => Effect.Effect<DecodedBlock, ChainUnavailable>, never, Scope.Scope> {
+  let thread = new BlockThread(entry, settings)
+  yield* Effect.addFinalizer(() => Effect.promise(() => thread.stop()))
+  return (slot) =>
+    Effect.suspend(() => {
+      if (thread.ended) {
+        thread = new BlockThread(entry, settings)
+      }
+      return thread.read(slot)
+    })
+})

@@ -1,0 +1,137 @@
+import { Array, type Config, Effect, Layer, Result, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import type { Account } from "../../domain/OnChainAccount.ts"
+import { Address } from "../../domain/Address.ts"
+import { accountFromJson, type AccountState, Slot } from "../accounts/accountJson.ts"
+import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
+import { makeRpcCall } from "./rpcHttp.ts"
+import { type RpcOptions, rpcSettings } from "./rpcSettings.ts"
+import { type AccountsRead, blockCommitment, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
+
+/** The most a node takes in one request. */
+const CHUNK = 100
+/** Requests of one read in flight at a time, so that a long list leaves room for others. */
+const CHUNKS_AT_A_TIME = 4
+
+const withContext = <S extends Schema.Constraint>(value: S) =>
+  Schema.Struct({ context: Schema.Struct({ slot: Slot }), value })
+
+const OneAccount = withContext(Schema.Unknown)
+const ManyAccounts = withContext(Schema.Array(Schema.Unknown))
+const ProgramAccounts = withContext(Schema.Array(Schema.Struct({ pubkey: Address, account: Schema.Unknown })))
+
+const invalid = (method: string, detail: string) =>
+  new ChainUnavailable({ reason: "invalid", detail: `${method}: ${detail}` })
+
+const readAnswer =
+  <A>(method: string, schema: Schema.ConstraintCodec<A, unknown>) =>
+  (result: unknown) =>
+    Schema.decodeUnknownEffect(schema)(result).pipe(Effect.mapError(() => invalid(method, "an unexpected answer")))
+
+const filtersOf = ({ dataSize, matches }: ProgramQuery): ReadonlyArray<unknown> => [
+  ...(dataSize === undefined ? [] : [{ dataSize }]),
+  ...matches.map(({ offset, bytes }) => ({
+    memcmp: { offset, bytes: Buffer.from(bytes).toString("base64"), encoding: "base64" }
+  }))
+]
+
+const make = Effect.fnUntraced(function* (options: RpcOptions) {
+  const settings = yield* rpcSettings(options)
+  const call = yield* makeRpcCall(settings)
+  const { commitment } = settings
+  const reading = (options?: ReadOptions) => ({ commitment, encoding: "base64", ...options })
+
+  const getAccountInfo = Effect.fn("SolanaRpc.getAccountInfo")(function* (address: Address, options?: ReadOptions) {
+    const method = "getAccountInfo"
+    const { context, value } = yield* call(method, [address, reading(options)]).pipe(
+      Effect.flatMap(readAnswer(method, OneAccount))
+    )
+    const read = accountFromJson(address, context.slot, value)
+    return yield* Effect.fromResult(Result.mapError(read, (detail) => invalid(method, detail)))
+  })
+
+  const getChunk = Effect.fnUntraced(function* (addresses: ReadonlyArray<Address>, options?: ReadOptions) {
+    const method = "getMultipleAccounts"
+    const { context, value } = yield* call(method, [addresses, reading(options)]).pipe(
+      Effect.flatMap(readAnswer(method, ManyAccounts))
+    )
+    if (value.length !== addresses.length) {
+      return yield* invalid(method, `${value.length} accounts for ${addresses.length} addresses`)
+    }
+    return addresses.map((address, index) => ({ address, read: accountFromJson(address, context.slot, value[index]) }))
+  })
+
+  const getMultipleAccounts = Effect.fn("SolanaRpc.getMultipleAccounts")(function* (
+    addresses: ReadonlyArray<Address>,
+    options?: ReadOptions
+  ): Effect.fn.Return<AccountsRead, ChainUnavailable> {
+    const chunks = yield* Effect.forEach(Array.chunksOf(addresses, CHUNK), (chunk) => getChunk(chunk, options), {
+      concurrency: CHUNKS_AT_A_TIME
+    })
+    const states = new Map<Address, AccountState>()
+    const malformed: Array<Address> = []
+    for (const { address, read } of chunks.flat()) {
+      if (Result.isSuccess(read)) {
+        states.set(address, read.success)
+      } else {
+        malformed.push(address)
+      }
+    }
+    return { states, malformed }
+  })
+
+  const getProgramAccounts = Effect.fn("SolanaRpc.getProgramAccounts")(function* (query: ProgramQuery) {
+    const method = "getProgramAccounts"
+    const options = { ...reading(), withContext: true, filters: filtersOf(query) }
+    const { context, value } = yield* call(method, [query.programId, options], settings.scanTimeout).pipe(
+      Effect.flatMap(readAnswer(method, ProgramAccounts))
+    )
+    const accounts = new Map<Address, Account | null>()
+    for (const { pubkey, account } of value) {
+      const read = accountFromJson(pubkey, context.slot, account)
+      if (Result.isFailure(read)) {
+        return yield* invalid(method, read.failure)
+      }
+      accounts.set(pubkey, read.success.account)
+    }
+    return { slot: context.slot, accounts }
+  })
+
+  const getSlot = Effect.fn("SolanaRpc.getSlot")(() =>
+    call("getSlot", [{ commitment }]).pipe(Effect.flatMap(readAnswer("getSlot", Slot)))
+  )
+  const getBlocksWithLimit = Effect.fn("SolanaRpc.getBlocksWithLimit")(function* (from: number, limit: number) {
+    const method = "getBlocksWithLimit"
+    const slots = yield* call(method, [from, limit, { commitment: blockCommitment(commitment) }]).pipe(
+      Effect.flatMap(readAnswer(method, Schema.Array(Slot)))
+    )
+    if (slots.some((slot, index) => slot < (index === 0 ? from : (slots[index - 1] ?? 0) + 1))) {
+      return yield* invalid(method, "slots out of order")
+    }
+    return slots
+  })
+  const getFirstAvailableBlock = Effect.fn("SolanaRpc.getFirstAvailableBlock")(() =>
+    call("getFirstAvailableBlock", []).pipe(Effect.flatMap(readAnswer("getFirstAvailableBlock", Slot)))
+  )
+  const getGenesisHash = Effect.fn("SolanaRpc.getGenesisHash")(() =>
+    call("getGenesisHash", []).pipe(Effect.flatMap(readAnswer("getGenesisHash", Address)))
+  )
+  const getHealth = Effect.fn("SolanaRpc.getHealth")(() =>
+    call("getHealth", []).pipe(Effect.flatMap(readAnswer("getHealth", Schema.Literal("ok"))), Effect.asVoid)
+  )
+
+  return SolanaRpc.of({
+    getSlot,
+    getBlocksWithLimit,
+    getFirstAvailableBlock,
+    getGenesisHash,
+    getHealth,
+    getAccountInfo,
+    getMultipleAccounts,
+    getProgramAccounts
+  })
+})
+
+/** The node at `SOLANA_RPC_URL`, or the one the options name, over HTTP. */
+export const layer = (options: RpcOptions = {}): Layer.Layer<SolanaRpc, Config.ConfigError, HttpClient.HttpClient> =>
+  Layer.effect(SolanaRpc, make(options))

@@ -1,0 +1,140 @@
+/** JSON-RPC over one WebSocket: calls and their answers, and what the node says by itself. */
+import { Deferred, Duration, Effect, Redacted, Result, Schema, type Scope } from "effect"
+import { Socket } from "effect/socket"
+import { parseJson } from "../accounts/accountJson.ts"
+import { ChainUnavailable } from "../accounts/ChainFeed.ts"
+
+/** Something the node says because it was asked to once. */
+export interface Notification {
+  readonly method: string
+  readonly subscription: number
+  readonly result: unknown
+}
+
+/** An open connection. */
+export interface RpcSocket {
+  /** Asks, and waits for the answer. `onResult` runs before anything that the node says after it is looked at. */
+  readonly call: (
+    method: string,
+    params: ReadonlyArray<unknown>,
+    onResult: (result: unknown) => void
+  ) => Effect.Effect<void, ChainUnavailable>
+  /** Asks, and does not care for the answer. */
+  readonly send: (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, ChainUnavailable>
+  /** Fails when the connection ends. */
+  readonly closed: Effect.Effect<never, ChainUnavailable>
+}
+
+interface Waiting {
+  readonly method: string
+  readonly onResult: (result: unknown) => void
+  readonly done: Deferred.Deferred<void, ChainUnavailable>
+}
+
+// Numbers of subscriptions may be larger than is exact; they are only compared, and all alike.
+const Said = Schema.Struct({
+  method: Schema.String,
+  params: Schema.Struct({ subscription: Schema.Finite, result: Schema.Unknown })
+})
+const Answered = Schema.Struct({
+  id: Schema.Int,
+  result: Schema.optionalKey(Schema.Unknown),
+  error: Schema.optionalKey(Schema.Struct({ code: Schema.Finite, message: Schema.String }))
+})
+const decodeFrame = Schema.decodeUnknownResult(Schema.Union([Said, Answered]))
+
+/** An account of the largest size the chain allows, in base64, and the words around it. */
+const MAX_FRAME = 16 * 1024 * 1024
+/** What may lie unread, where the implementation can tell. */
+const MAX_UNREAD = 4 * MAX_FRAME
+
+const lost = (error: Socket.SocketError): ChainUnavailable =>
+  new ChainUnavailable({
+    reason: error.reason._tag === "SocketOpenError" && error.reason.kind === "Timeout" ? "timeout" : "unreachable",
+    detail: `the socket ended: ${error.reason._tag}`
+  })
+
+/** Connects. Notifications are handed over in the order of their arrival; `onGarbage` hears of frames that make no sense. */
+export const openRpcSocket = Effect.fnUntraced(function* (options: {
+  readonly url: Redacted.Redacted
+  readonly timeout: Duration.Duration
+  readonly onNotification: (notification: Notification) => void
+  readonly onGarbage: () => void
+}): Effect.fn.Return<RpcSocket, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
+  const { timeout, onGarbage, onNotification } = options
+  const waiting = new Map<number, Waiting>()
+  const ended = yield* Deferred.make<never, ChainUnavailable>()
+  let lastId = 0
+
+  const socket = yield* Socket.makeWebSocket(Redacted.value(options.url), {
+    openTimeout: timeout,
+    highWaterMark: MAX_UNREAD
+  })
+  const { pull } = yield* Effect.mapError(socket.reader, lost)
+  const writer = yield* socket.writer
+
+  const answered = ({ id, result, error }: typeof Answered.Type) => {
+    const asked = waiting.get(id)
+    if (asked === undefined) {
+      return
+    }
+    waiting.delete(id)
+    if (error === undefined && result !== undefined) {
+      asked.onResult(result)
+      Deferred.doneUnsafe(asked.done, Effect.void)
+      return
+    }
+    const detail = `${asked.method}: ${error?.code ?? "no result"} ${error?.message.slice(0, 200) ?? ""}`
+    Deferred.doneUnsafe(asked.done, Effect.fail(new ChainUnavailable({ reason: "invalid", detail })))
+  }
+
+  const take = (frame: string) => {
+    const decoded = decodeFrame(parseJson(frame))
+    if (Result.isFailure(decoded)) {
+      onGarbage()
+    } else if ("params" in decoded.success) {
+      onNotification({ method: decoded.success.method, ...decoded.success.params })
+    } else {
+      answered(decoded.success)
+    }
+  }
+
+  const decoder = new TextDecoder()
+  const read = Effect.gen(function* () {
+    for (const frame of yield* Effect.mapError(pull, lost)) {
+      if (frame.length > MAX_FRAME) {
+        return yield* new ChainUnavailable({ reason: "invalid", detail: `a frame of ${frame.length} bytes` })
+      }
+      take(typeof frame === "string" ? frame : decoder.decode(frame))
+    }
+  })
+  yield* read.pipe(
+    Effect.forever,
+    Effect.catch((error) => Deferred.fail(ended, error)),
+    Effect.forkScoped({ startImmediately: true })
+  )
+
+  const write = (id: number, method: string, params: ReadonlyArray<unknown>) =>
+    writer.write(JSON.stringify({ jsonrpc: "2.0", id, method, params })).pipe(Effect.mapError(lost))
+  const closed = Deferred.await(ended)
+
+  const call: RpcSocket["call"] = Effect.fnUntraced(function* (method, params, onResult) {
+    const id = ++lastId
+    const done = Deferred.makeUnsafe<void, ChainUnavailable>()
+    waiting.set(id, { method, onResult, done })
+    yield* write(id, method, params)
+    yield* Deferred.await(done).pipe(
+      Effect.raceFirst(closed),
+      Effect.timeoutOrElse({
+        duration: timeout,
+        orElse: () =>
+          Effect.fail(
+            new ChainUnavailable({ reason: "timeout", detail: `${method}: no answer in ${Duration.format(timeout)}` })
+          )
+      }),
+      Effect.ensuring(Effect.sync(() => waiting.delete(id)))
+    )
+  })
+
+  return { call, send: (method, params) => Effect.suspend(() => write(++lastId, method, params)), closed }
+})

@@ -1,0 +1,90 @@
+/** The same effects from the form in which a node has already parsed the instruction (`jsonParsed`). */
+import type { Address } from "../domain/Address.ts"
+import { amountFromDigits, type Fields, isFields, lamportsFrom, looksLikeAddress } from "./json.ts"
+import type { Movement } from "./tokenTransfers.ts"
+
+const address = (info: Fields, name: string): Address | null => {
+  const value = info[name]
+  return looksLikeAddress(value) ? value : null
+}
+
+const amountOf = (info: Fields): bigint | null => {
+  const { amount, tokenAmount } = info
+  return isFields(tokenAmount) ? amountFromDigits(tokenAmount["amount"]) : amountFromDigits(amount)
+}
+
+const transfer = (info: Fields): Movement | null => {
+  const source = address(info, "source")
+  const destination = address(info, "destination")
+  const amount = amountOf(info)
+  if (source === null || destination === null || amount === null) {
+    return null
+  }
+  const authority = address(info, "authority") ?? address(info, "multisigAuthority")
+  return { kind: "transfer", source, destination, authority, mint: address(info, "mint"), amount }
+}
+
+const opened = (info: Fields): Movement | null => {
+  const account = address(info, "account")
+  const mint = address(info, "mint")
+  const owner = address(info, "owner")
+  return account === null || mint === null || owner === null ? null : { kind: "open", account, mint, owner }
+}
+
+const supply = (kind: "mint" | "burn", info: Fields): Movement | null => {
+  const account = address(info, "account")
+  const mint = address(info, "mint")
+  const amount = amountOf(info)
+  return account === null || mint === null || amount === null ? null : { kind, account, mint, amount }
+}
+
+const lamports = (info: Fields, to: string, created: boolean): Movement | "unknown" | null => {
+  const source = address(info, "source")
+  const destination = address(info, to)
+  const amount = lamportsFrom(info["lamports"])
+  // More than a double holds: an amount, but nobody knows which.
+  if (amount === null && Number.isInteger(info["lamports"])) {
+    return "unknown"
+  }
+  return source === null || destination === null || amount === null
+    ? null
+    : { kind: "lamports", source, destination, amount, created }
+}
+
+const tokenTypes: Readonly<Record<string, (info: Fields) => Movement | null>> = {
+  transfer,
+  transferChecked: transfer,
+  transferCheckedWithFee: transfer,
+  initializeAccount: opened,
+  initializeAccount2: opened,
+  initializeAccount3: opened,
+  mintTo: (info) => supply("mint", info),
+  mintToChecked: (info) => supply("mint", info),
+  burn: (info) => supply("burn", info),
+  burnChecked: (info) => supply("burn", info)
+}
+
+const systemTypes: Readonly<Record<string, (info: Fields) => Movement | "unknown" | null>> = {
+  transfer: (info) => lamports(info, "destination", false),
+  transferWithSeed: (info) => lamports(info, "destination", false),
+  createAccount: (info) => lamports(info, "newAccount", true),
+  createAccountWithSeed: (info) => lamports(info, "newAccount", true)
+}
+
+const typesOf = (program: unknown) =>
+  program === "spl-token" || program === "spl-token-2022" ? tokenTypes : program === "system" ? systemTypes : {}
+
+/** Whether a parsed instruction moves something, and what. "malformed" when it says that it does and not what. */
+export const parsedMovement = (program: unknown, parsed: unknown): Movement | "malformed" | null => {
+  if (!isFields(parsed) || typeof parsed["type"] !== "string") {
+    return null
+  }
+  const types = typesOf(program)
+  const read = Object.hasOwn(types, parsed["type"]) ? types[parsed["type"]] : undefined
+  if (read === undefined) {
+    return null
+  }
+  const { info } = parsed
+  const movement = isFields(info) ? (read(info) ?? "malformed") : "malformed"
+  return movement === "unknown" ? null : movement
+}

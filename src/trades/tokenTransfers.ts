@@ -1,0 +1,171 @@
+/** What the token and system programs did, the same whether the node sent bytes or its own parsed form. */
+import { addressFromBytes, type Address, type Mint } from "../domain/Address.ts"
+import { readU32, readU64 } from "../programs/math/bytes.ts"
+
+/** One effect of a token or system instruction. */
+export type Movement =
+  /** Tokens between two token accounts. */
+  | {
+      readonly kind: "transfer"
+      readonly source: Address
+      readonly destination: Address
+      readonly authority: Address | null
+      /** Null where the instruction does not say; the accounts know. */
+      readonly mint: Mint | null
+      /** Units that left the source. */
+      readonly amount: bigint
+    }
+  /** Lamports between two accounts; `created` when they pay for the account itself, which is rent and no payment. */
+  | {
+      readonly kind: "lamports"
+      readonly source: Address
+      readonly destination: Address
+      readonly amount: bigint
+      readonly created: boolean
+    }
+  /** A token account came to be. */
+  | { readonly kind: "open"; readonly account: Address; readonly mint: Mint; readonly owner: Address }
+  /** Tokens were made or destroyed in an account. */
+  | { readonly kind: "mint" | "burn"; readonly account: Address; readonly mint: Mint; readonly amount: bigint }
+
+/** What most instructions do to tokens and lamports. */
+export const NO_MOVEMENTS: ReadonlyArray<Movement> = []
+
+type Accounts = ReadonlyArray<Address>
+
+const transfer = (
+  source: Address | undefined,
+  destination: Address | undefined,
+  authority: Address | undefined,
+  mint: Mint | null,
+  amount: bigint
+): Movement | null =>
+  source === undefined || destination === undefined
+    ? null
+    : { kind: "transfer", source, destination, authority: authority ?? null, mint, amount }
+
+const opened = (account: Address | undefined, mint: Mint | undefined, owner: Address | undefined): Movement | null =>
+  account === undefined || mint === undefined || owner === undefined ? null : { kind: "open", account, mint, owner }
+
+const supply = (
+  kind: "mint" | "burn",
+  account: Address | undefined,
+  mint: Mint | undefined,
+  amount: bigint
+): Movement | null => (account === undefined || mint === undefined ? null : { kind, account, mint, amount })
+
+/** How many bytes each instruction of the token program has at least, by its first byte. */
+const tokenLengths: Readonly<Record<number, number>> = {
+  1: 1,
+  3: 9,
+  7: 9,
+  8: 9,
+  12: 10,
+  14: 10,
+  15: 10,
+  16: 33,
+  18: 33,
+  26: 11
+}
+
+/** Layout: `spl-token` and `spl-token-2022`. */
+const tokenMovement = (data: Uint8Array, accounts: Accounts): Movement | null => {
+  const tag = data[0] ?? -1
+  const least = tokenLengths[tag]
+  if (least === undefined || data.length < least) {
+    return null
+  }
+  const [a, b, c, d] = accounts
+  switch (tag) {
+    case 1:
+      return opened(a, b, c)
+    case 3:
+      return transfer(a, b, c, null, readU64(data, 1))
+    case 7:
+    case 14:
+      return supply("mint", b, a, readU64(data, 1))
+    case 8:
+    case 15:
+      return supply("burn", a, b, readU64(data, 1))
+    case 12:
+      return transfer(a, c, d, b ?? null, readU64(data, 1))
+    case 16:
+    case 18:
+      return opened(a, b, addressFromBytes(data.subarray(1, 33)))
+    default:
+      // 26 is the transfer-fee extension, of which 1 is a transfer.
+      return data[1] === 1 ? transfer(a, c, d, b ?? null, readU64(data, 2)) : null
+  }
+}
+
+const BATCH = 255
+
+/** Several instructions in one: each with its count of accounts, its length and its bytes. Layout: `p-token`. */
+const batchMovements = (data: Uint8Array, accounts: Accounts): ReadonlyArray<Movement> => {
+  const movements: Array<Movement> = []
+  let at = 1
+  let from = 0
+  while (at + 2 <= data.length) {
+    const to = from + (data[at] ?? 0)
+    const end = at + 2 + (data[at + 1] ?? 0)
+    const movement = tokenMovement(data.subarray(at + 2, end), accounts.slice(from, to))
+    if (movement !== null) {
+      movements.push(movement)
+    }
+    at = end
+    from = to
+  }
+  return movements
+}
+
+/** The effects of an instruction of the token program, either one. */
+export const tokenMovements = (data: Uint8Array, accounts: Accounts): ReadonlyArray<Movement> => {
+  if (data[0] === BATCH) {
+    return batchMovements(data, accounts)
+  }
+  const movement = tokenMovement(data, accounts)
+  return movement === null ? NO_MOVEMENTS : [movement]
+}
+
+const lamports = (
+  source: Address | undefined,
+  destination: Address | undefined,
+  amount: bigint,
+  created: boolean
+): Movement | null =>
+  source === undefined || destination === undefined ? null : { kind: "lamports", source, destination, amount, created }
+
+const systemMovement = (data: Uint8Array, accounts: Accounts): Movement | null => {
+  if (data.length < 12) {
+    return null
+  }
+  const [a, b, c] = accounts
+  switch (readU32(data, 0)) {
+    case 0:
+      return lamports(a, b, readU64(data, 4), true)
+    case 2:
+      return lamports(a, b, readU64(data, 4), false)
+    case 3:
+      return createdWithSeed(data, a, b)
+    case 11:
+      return lamports(a, c, readU64(data, 4), false)
+    default:
+      return null
+  }
+}
+
+/** The base key and a seed of any length come before the lamports. */
+const createdWithSeed = (data: Uint8Array, payer: Address | undefined, account: Address | undefined) => {
+  const seedLengthAt = 36
+  if (data.length < seedLengthAt + 8) {
+    return null
+  }
+  const at = seedLengthAt + 8 + readU32(data, seedLengthAt)
+  return data.length < at + 8 ? null : lamports(payer, account, readU64(data, at), true)
+}
+
+/** The effects of an instruction of the system program on lamports. */
+export const systemMovements = (data: Uint8Array, accounts: Accounts): ReadonlyArray<Movement> => {
+  const movement = systemMovement(data, accounts)
+  return movement === null ? NO_MOVEMENTS : [movement]
+}

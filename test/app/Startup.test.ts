@@ -1,0 +1,68 @@
+import { NodeFileSystem } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Exit, FileSystem, Layer, Schedule, Scope } from "effect"
+import { TestClock, TestConsole } from "effect/testing"
+import { KeyStore } from "../../src/access/KeyStore.ts"
+import type { Mint } from "../../src/domain/Address.ts"
+import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { MarketSource } from "../../src/app/MarketSource.ts"
+import { Listening } from "../../src/http/NodeServer.ts"
+import * as Welcome from "../../src/app/Startup.ts"
+import { COLD, engineOver, makeMarket, TOKEN } from "../support/market.ts"
+
+const book = PoolBook.of({
+  between: () => null,
+  poolsOf: () => [],
+  isLoaded: (mint) => mint !== COLD,
+  graph: { partnersOf: () => [], poolsBetween: () => [] },
+  warm: () => Effect.void
+})
+
+/** A service that is to load this mint. */
+const welcome = (mint: Mint, env: Readonly<Record<string, string>>) =>
+  Welcome.layer.pipe(
+    Layer.provide([
+      Layer.succeed(Listening, Listening.of({ port: 8_080, url: "http://127.0.0.1:8080" })),
+      Layer.succeed(MarketSource, MarketSource.of({ description: "a Solana node", sandbox: false, mints: [mint] })),
+      Layer.succeed(PoolBook, book),
+      engineOver({ ...makeMarket(), fresh: { slot: 77, heardAtMs: Date.now(), state: "live" } }),
+      KeyStore.layerMemory(),
+      NodeFileSystem.layer,
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+    ])
+  )
+
+const printed = Effect.map(TestConsole.logLines, (lines) => lines.map(String).join("\n"))
+
+describe("Welcome", () => {
+  it.effect("says soon where the service listens and what it waits for, when quotes are slow to come", () =>
+    Effect.gen(function* () {
+      yield* Layer.build(welcome(COLD, {}))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* printed, "")
+      yield* TestClock.adjust("2 seconds")
+      assert.match(yield* printed, /^Fathom listens at http:\/\/127\.0\.0\.1:8080 and waits for a Solana node\./u)
+    })
+  )
+
+  it.live("takes its file away when it stops, and that of an earlier start when it begins", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* files.makeTempDirectoryScoped()
+      const path = `${folder}/ready.json`
+      yield* files.writeFileString(path, "stale")
+      const life = yield* Scope.make()
+      yield* Layer.buildWithScope(welcome(TOKEN, { READY_FILE: path }), life)
+      const text = yield* files.readFileString(path).pipe(
+        Effect.filterOrFail(
+          (content) => content !== "stale",
+          () => "stale" as const
+        ),
+        Effect.retry({ times: 200, schedule: Schedule.spaced("10 millis") })
+      )
+      assert.include(text, "http://127.0.0.1:8080")
+      yield* Scope.close(life, Exit.void)
+      assert.isFalse(yield* files.exists(path))
+    }).pipe(Effect.provide([NodeFileSystem.layer, TestConsole.layer]))
+  )
+})

@@ -1,0 +1,103 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { RateLimiter } from "../../../src/access/RateLimiter.ts"
+import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { mintOf } from "../../market/tape/tape.ts"
+import { call, keyOf } from "../../support/http.ts"
+import { block, makeBooks, reading, setSecond } from "../../support/reads.ts"
+import { at } from "../../support/views.ts"
+
+const TOKEN = mintOf(1)
+
+const paths = [
+  `/api/v1/market/chart/${TOKEN}`,
+  "/api/v1/market/lighthouse",
+  "/api/v1/market/overview",
+  "/api/v1/market/movement?rank=trades&window=5m",
+  "/api/v1/market/discovery?stage=trending&window=5m",
+  `/api/v1/tokens/solana/${TOKEN}/top-traders`
+]
+
+/** Those that name tokens, and so read the book of tokens, which here can be made to throw. */
+const naming = paths.filter((path) => !/lighthouse|overview/u.test(path))
+
+const books = makeBooks()
+const keys = [
+  keyOf("a"),
+  keyOf("d", { disabledAtMs: 0 }),
+  keyOf("i", { ipPolicy: ["10.0.0.0/8"] }),
+  keyOf("s", { scopes: ["alerts.read"] }),
+  keyOf("q")
+]
+
+const answerOf = (path: string, options?: Parameters<typeof call>[1]) =>
+  Effect.map(call(path, options), (answer) => {
+    assert.strictEqual(answer.json("requestId"), answer.headers.get("x-request-id"))
+    if (answer.status === 429 || answer.status === 503) {
+      assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/u)
+    }
+    return `${answer.status} ${String(answer.json("error.code"))}`
+  })
+
+const nameOf = (path: string) => (path.split("?")[0] ?? "").replace(TOKEN, "{token}")
+
+layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
+  for (const path of paths) {
+    it.effect(`${nameOf(path)} answers what every endpoint answers`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* answerOf(path, { key: null }), "401 missing_api_key")
+        assert.strictEqual(yield* answerOf(path, { key: "x" }), "401 invalid_api_key")
+        assert.strictEqual(yield* answerOf(path, { key: "d" }), "403 key_disabled")
+        assert.strictEqual(yield* answerOf(path, { key: "s" }), "403 missing_scope")
+        assert.strictEqual(yield* answerOf(path, { key: "i" }), "403 ip_not_allowed")
+        assert.strictEqual(yield* answerOf(path, { method: "POST" }), "405 method_not_allowed")
+        const separator = path.includes("?") ? "&" : "?"
+        assert.strictEqual(yield* answerOf(`${path}${separator}x=${"1".repeat(8192)}`), "414 uri_too_long")
+        assert.strictEqual(yield* answerOf(`${path}${separator}x=1`), "400 invalid_request")
+      })
+    )
+  }
+
+  for (const path of naming) {
+    it.effect(`${nameOf(path)} answers 500 when a reader has a bug`, () =>
+      Effect.gen(function* () {
+        const tape = yield* TradeTape
+        yield* setSecond(1000)
+        yield* tape.apply(block(0))
+        yield* tape.apply(block(1000, { trades: [at(1000)] }))
+        books.defect = new Error("a bug")
+        assert.strictEqual(yield* answerOf(path), "500 internal_error")
+        books.defect = undefined
+      })
+    )
+  }
+
+  it.effect("costs one of the rest budget, and is refused together with the others once it is spent", () =>
+    Effect.gen(function* () {
+      const first = yield* call(paths[1] ?? "", { key: "q" })
+      assert.strictEqual(first.headers.get("x-ratelimit-budget"), "rest")
+      assert.strictEqual(first.headers.get("x-ratelimit-remaining"), "119")
+      yield* Effect.forEach(Array.from({ length: 119 }), () => call(paths[1] ?? "", { key: "q" }), { concurrency: 8 })
+      for (const path of paths) {
+        assert.strictEqual(yield* answerOf(path, { key: "q" }), "429 rate_limited")
+      }
+    })
+  )
+})
+
+const brokenLimiter = Layer.succeed(RateLimiter, {
+  admit: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
+  refund: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
+  peek: () => Effect.fail(new LimiterUnavailable({ cause: "down" }))
+})
+
+layer(reading({ world: { limiter: brokenLimiter } }))("without a limiter", (it) => {
+  for (const path of paths) {
+    it.effect(`${nameOf(path)} admits nobody`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* answerOf(path), "503 limiter_unavailable")
+      })
+    )
+  }
+})

@@ -1,0 +1,293 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { RateLimiter } from "../../../src/access/RateLimiter.ts"
+import { PerpsQuote } from "../../../src/api/Perps.ts"
+import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
+import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
+import { NoMarket, type Venue, VenueUnreadable } from "../../../src/perps/Venue.ts"
+import { fixed, levels, market, steady, venueOf } from "../../perps/readings.ts"
+import { type Answer, call, keyOf, running } from "../../support/http.ts"
+
+const PATH = "/api/v1/perps/quote"
+const order = { symbol: "BTC", side: "buy", size: "0.5" }
+
+const quote = (query: Record<string, string> = order, key: string | null = "p") =>
+  call(`${PATH}?${new URLSearchParams(query)}`, { key })
+
+const assertRefused = (answer: Answer, status: number, code: string) => {
+  assert.strictEqual(answer.status, status, answer.text)
+  assert.strictEqual(answer.json("error.code"), code)
+  assert.strictEqual(answer.json("requestId"), answer.headers.get("x-request-id"))
+  assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+}
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(PerpsQuote))
+
+/** What every test may change. */
+const world: { isDown: boolean; defect: Error | undefined } = { isDown: false, defect: undefined }
+
+const flaky = (venue: Venue): Venue => ({
+  ...venue,
+  read: (symbol) => {
+    if (world.defect !== undefined) {
+      return Effect.die(world.defect)
+    }
+    if (symbol === "GONE") {
+      return Effect.fail(new NoMarket({ symbol }))
+    }
+    return world.isDown ? Effect.fail(new VenueUnreadable({ why: "down", detail: "hunter2" })) : venue.read(symbol)
+  }
+})
+
+const deep = market({ bids: levels(["64994.8", "9"]), asks: levels(["65005.2", "9"]) })
+const cheap = market({ bids: levels(["64990", "9"]), asks: levels(["65010", "9"]), fees: { taker: 0n, maker: 0n } })
+const thin = market({ asks: levels(["65000", "0.1"]), bids: levels(["64999", "0.1"]), lots: { step: fixed("0.001") } })
+
+const venues = PerpsVenues.layer(
+  [flaky(steady("hl", deep)), flaky(steady("lighter", cheap)), flaky(steady("dydx", thin))],
+  { ourBps: 1_000_000n, failures: 1000 }
+)
+
+const keys = [
+  ..."pqrst".split("").map((letter) => keyOf(letter, { scopes: ["perps.read"] })),
+  keyOf("a"),
+  keyOf("d", { disabledAtMs: 0, scopes: ["perps.read"] }),
+  keyOf("i", { ipPolicy: ["10.0.0.0/8"], scopes: ["perps.read"] })
+]
+
+const refusals: ReadonlyArray<readonly [string, Record<string, string>, string, string]> = [
+  ["no symbol", { side: "buy", size: "1" }, "symbol", "missing"],
+  ["an empty symbol", { ...order, symbol: "" }, "symbol", "format"],
+  ["a symbol in lower case", { ...order, symbol: "btc" }, "symbol", "format"],
+  ["a pair", { ...order, symbol: "BTC-USD" }, "symbol", "format"],
+  ["a symbol of 65 characters", { ...order, symbol: "A".repeat(65) }, "symbol", "too_long"],
+  ["no side", { symbol: "BTC", size: "1" }, "side", "missing"],
+  ["another side", { ...order, side: "long" }, "side", "format"],
+  ["no size", { symbol: "BTC", side: "buy" }, "size", "missing"],
+  ["a size of nothing", { ...order, size: "0.000" }, "size", "out_of_range"],
+  ["a size above a trillion", { ...order, size: "1000000000000.0000001" }, "size", "out_of_range"],
+  ["a negative size", { ...order, size: "-1" }, "size", "format"],
+  ["a size with an exponent", { ...order, size: "1e3" }, "size", "format"],
+  ["a size with a plus", { ...order, size: "+1" }, "size", "format"],
+  ["a size finer than can be", { ...order, size: `0.${"1".repeat(31)}` }, "size", "format"],
+  ["a size of many digits", { ...order, size: "1".repeat(65) }, "size", "too_long"],
+  ["a hold of more than a year", { ...order, holdHours: "8760.1" }, "holdHours", "out_of_range"],
+  ["a negative hold", { ...order, holdHours: "-1" }, "holdHours", "format"],
+  ["a hold that is no number", { ...order, holdHours: "eight" }, "holdHours", "format"],
+  ["no venues", { ...order, venues: "" }, "venues", "format"],
+  ["an unknown venue", { ...order, venues: "hl,nyse" }, "venues", "unknown"],
+  ["a venue twice", { ...order, venues: "hl,hl" }, "venues", "duplicate"],
+  ["an empty venue", { ...order, venues: "hl,,dydx" }, "venues", "format"],
+  ["257 characters of venues", { ...order, venues: "a".repeat(257) }, "venues", "too_long"],
+  ["a wallet", { ...order, wallet: "x" }, "wallet", "unknown"]
+]
+
+layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
+  it.effect("compares every venue for the order, cheapest first", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...order, holdHours: "24" })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const { asOfMs, bestPick, perVenue, query, reasonBps, requestId } = yield* decode(answer.text)
+      assert.deepStrictEqual(query, { symbol: "BTC", side: "buy", size: "0.5", holdHours: 24, venues: null })
+      assert.deepStrictEqual(
+        perVenue.map(({ allInBps, reason, venue }) => [venue, allInBps, reason]),
+        [
+          ["lighter", 5.538_462, null],
+          ["hl", 9.3, null],
+          ["dydx", null, "thin_book"]
+        ]
+      )
+      assert.deepStrictEqual(bestPick, perVenue[0] ?? null)
+      assert.deepStrictEqual(reasonBps, {
+        takerBps: 0,
+        ourBps: 1,
+        impactBps: 1.538_462,
+        fundingBps: 3,
+        totalBps: 5.538_462,
+        vsNextBps: 3.761_538
+      })
+      assert.strictEqual(asOfMs, 0)
+      assert.strictEqual(requestId, answer.headers.get("x-request-id"))
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.strictEqual(answer.json("perVenue.0.reliability"), 1)
+    })
+  )
+
+  it.effect("says every documented field, null where nothing is known", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...order, size: "0.0005", venues: "dydx" })
+      assert.deepStrictEqual(answer.json("perVenue.0"), {
+        venue: "dydx",
+        symbol: "BTC",
+        takerBps: 4.5,
+        makerBps: 1.5,
+        ourBps: 1,
+        impactBps: null,
+        fundingAprPct: 10.95,
+        fundingBps: 1,
+        fundingIntervalHours: 1,
+        reliability: 1,
+        allInBps: null,
+        bid: 64_999,
+        ask: 65_000,
+        mid: 64_999.5,
+        filledPct: null,
+        healthy: false,
+        asOfMs: 0,
+        reason: "unsupported_size"
+      })
+      assert.isNull(answer.json("bestPick"))
+      assert.isNull(answer.json("reasonBps"))
+    })
+  )
+
+  it.effect("holds for eight hours unless told otherwise, and echoes the order exactly", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...order, side: "sell", size: "0.250", venues: "hl,lighter" })
+      assert.deepStrictEqual(answer.json("query"), {
+        symbol: "BTC",
+        side: "sell",
+        size: "0.25",
+        holdHours: 8,
+        venues: ["hl", "lighter"]
+      })
+      assert.strictEqual(answer.json("perVenue.0.fundingBps"), -1)
+    })
+  )
+
+  it.effect("takes the whole range", () =>
+    Effect.gen(function* () {
+      for (const query of [
+        { ...order, size: "1000000000000" },
+        { ...order, size: `0.${"0".repeat(29)}1` },
+        { ...order, holdHours: "0" },
+        { ...order, holdHours: "8760" },
+        { ...order, holdHours: "0.5" }
+      ]) {
+        const { status, text } = yield* quote(query, "t")
+        assert.strictEqual(status, 200, text)
+      }
+    })
+  )
+
+  it.effect("answers 200 while any venue answers, even if it lacks the market", () =>
+    Effect.gen(function* () {
+      const answer = yield* quote({ ...order, symbol: "GONE" })
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.strictEqual(answer.json("perVenue.2.reason"), "no_market")
+      assert.isNull(answer.json("bestPick"))
+      assert.isNull(answer.json("asOfMs"))
+    })
+  )
+
+  it.effect("costs one unit of the REST budget", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* quote(order, "q")
+      assert.strictEqual(headers.get("x-ratelimit-budget"), "rest")
+      assert.strictEqual(headers.get("x-ratelimit-cost"), "1")
+      assert.strictEqual(headers.get("x-ratelimit-remaining"), "119")
+    })
+  )
+
+  for (const [what, query, field, issue] of refusals) {
+    it.effect(`refuses ${what} at ${field} as ${issue}`, () =>
+      Effect.gen(function* () {
+        const answer = yield* quote(query, "r")
+        assertRefused(answer, 400, "invalid_request")
+        assert.deepInclude([answer.json("error.details")].flat(), { in: "query", field, issue })
+      })
+    )
+  }
+
+  it.effect("refuses a parameter sent twice", () =>
+    Effect.gen(function* () {
+      const answer = yield* call(`${PATH}?${new URLSearchParams(order)}&size=1`, { key: "r" })
+      assertRefused(answer, 400, "invalid_request")
+      assert.deepInclude([answer.json("error.details")].flat(), { in: "query", field: "size", issue: "repeated" })
+    })
+  )
+
+  it.effect("wants a key with perps.read, which is granted explicitly", () =>
+    Effect.gen(function* () {
+      assertRefused(yield* quote(order, null), 401, "missing_api_key")
+      assertRefused(yield* quote(order, "x"), 401, "invalid_api_key")
+      assertRefused(yield* quote(order, "a"), 403, "missing_scope")
+      assertRefused(yield* quote(order, "d"), 403, "key_disabled")
+      assertRefused(yield* quote(order, "i"), 403, "ip_not_allowed")
+    })
+  )
+
+  it.effect("takes GET only, and URLs of 8 KiB", () =>
+    Effect.gen(function* () {
+      const answer = yield* call(PATH, { key: "p", method: "POST" })
+      assert.strictEqual(answer.status, 405)
+      const long = yield* quote({ ...order, venues: "a".repeat(8192) })
+      assert.strictEqual(`${long.status} ${String(long.json("error.code"))}`, "414 uri_too_long")
+    })
+  )
+
+  it.effect("answers 503 perps_unavailable when no venue can be read, charges nothing and tells nothing", () =>
+    Effect.gen(function* () {
+      world.isDown = true
+      const answer = yield* quote({ ...order, symbol: "ETH" }, "q").pipe(
+        Effect.ensuring(Effect.sync(() => (world.isDown = false)))
+      )
+      assertRefused(answer, 503, "perps_unavailable")
+      assert.strictEqual(answer.headers.get("retry-after"), "1")
+      assert.strictEqual(answer.headers.get("x-ratelimit-cost"), "0")
+      assert.notInclude(answer.text, "hunter2")
+    })
+  )
+
+  it.effect("answers 429 once the budget is spent", () =>
+    Effect.gen(function* () {
+      yield* Effect.repeat(quote(order, "s"), { times: 119 })
+      assertRefused(yield* quote(order, "s"), 429, "rate_limited")
+    })
+  )
+
+  it.effect("answers 500 for a defect, and tells nothing of it", () =>
+    Effect.gen(function* () {
+      world.defect = new Error("hunter2")
+      const answer = yield* quote({ ...order, symbol: "BUG" }).pipe(
+        Effect.ensuring(Effect.sync(() => (world.defect = undefined)))
+      )
+      assertRefused(answer, 500, "internal_error")
+      assert.notInclude(answer.text, "hunter2")
+    })
+  )
+})
+
+const frozen = PerpsVenues.layer([steady("hl", deep), venueOf("drift", () => Effect.never)])
+
+layer(running({ keys, perps: frozen }))("a dead venue", (it) => {
+  it.effect("is an entry among the others, at the deadline", () =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(quote())
+      yield* TestClock.adjust("1200 millis").pipe(
+        Effect.andThen(Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))),
+        Effect.repeat({ until: () => fiber.pollUnsafe() !== undefined })
+      )
+      const answer = yield* Fiber.join(fiber)
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.strictEqual(answer.json("bestPick.venue"), "hl")
+      assert.strictEqual(answer.json("perVenue.1.reason"), "timeout")
+      assert.strictEqual(answer.json("perVenue.1.takerBps"), 5)
+    })
+  )
+})
+
+const stuck = Layer.succeed(RateLimiter, {
+  admit: () => Effect.fail(new LimiterUnavailable({ cause: "stuck" })),
+  refund: () => Effect.fail(new LimiterUnavailable({ cause: "stuck" })),
+  peek: () => Effect.fail(new LimiterUnavailable({ cause: "stuck" }))
+})
+
+layer(running({ keys, perps: venues, limiter: stuck }))("without a limiter", (it) => {
+  it.effect("nothing passes: 503 limiter_unavailable", () =>
+    Effect.gen(function* () {
+      assertRefused(yield* quote(), 503, "limiter_unavailable")
+    })
+  )
+})

@@ -1,0 +1,124 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import type { Freshness } from "../../../src/solana/accounts/ChainFeed.ts"
+import { call, feed, keyOf, running, secretOf } from "../../support/http.ts"
+
+layer(running({ settings: { publicUrl: "https://api.example.org" } }))("GET /api/v1", (it) => {
+  it.effect("describes the service without a key, at its public address", () =>
+    Effect.gen(function* () {
+      const answer = yield* call("/api/v1", { key: null })
+      assert.strictEqual(answer.status, 200)
+      assert.deepStrictEqual(JSON.parse(answer.text), {
+        name: "fathom",
+        version: "v1",
+        status: "beta",
+        docsUrl: "https://api.example.org/docs",
+        openapiUrl: "https://api.example.org/openapi.json",
+        changelogUrl: "https://api.example.org/changelog",
+        serverTimeMs: yield* Clock.currentTimeMillis
+      })
+      assert.isFalse(answer.headers.has("cache-control"))
+    })
+  )
+})
+
+layer(running())("the documents", (it) => {
+  it.effect("are where the description says, reached the way the caller came", () =>
+    Effect.gen(function* () {
+      const answer = yield* call("/api/v1", { key: null })
+      for (const name of ["docsUrl", "openapiUrl", "changelogUrl"]) {
+        const { pathname, protocol } = new URL(String(answer.json(name)))
+        assert.strictEqual(protocol, "http:")
+        const document = yield* call(pathname, { key: null })
+        assert.strictEqual(document.status, 200, pathname)
+        assert.isAbove(document.text.length, 100)
+      }
+    })
+  )
+
+  it.effect("load nothing from elsewhere", () =>
+    Effect.gen(function* () {
+      const { text } = yield* call("/docs", { key: null })
+      assert.notMatch(text, /<(?:script|link|img)[^>]+(?:src|href)="?https?:/u)
+      assert.include(text, `"withDefaultFonts":false`)
+    })
+  )
+})
+
+let fresh: Freshness = { slot: 0, heardAtMs: null, state: "loading" }
+
+layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
+  const states: ReadonlyArray<readonly [Freshness["state"], boolean, string]> = [
+    ["loading", false, "unavailable"],
+    ["live", true, "known"],
+    ["loading", true, "partial"],
+    ["down", true, "stale"],
+    ["recorded", true, "known"]
+  ]
+  for (const [state, isHeard, status] of states) {
+    it.effect(`says ${status} of a feed that is ${state} and ${isHeard ? "was heard" : "was never heard"}`, () =>
+      Effect.gen(function* () {
+        // Past the second that the last answer is kept.
+        yield* TestClock.adjust("2 seconds")
+        const heardAtMs = (yield* Clock.currentTimeMillis) - 400
+        fresh = { slot: 1, heardAtMs: isHeard ? heardAtMs : null, state }
+        for (const path of ["/freshness", "/api/v1/freshness"]) {
+          const answer = yield* call(path, { key: null })
+          assert.strictEqual(answer.status, 200, answer.text)
+          const expected = {
+            source: "chain",
+            observedAtMs: isHeard ? heardAtMs : null,
+            lagMs: isHeard ? 400 : null,
+            status
+          }
+          assert.deepStrictEqual(answer.json("data"), [expected])
+          assert.strictEqual(answer.json("meta.requestId"), answer.headers.get("x-request-id"))
+        }
+      })
+    )
+  }
+
+  it.effect("is asked of the feed at most once a second", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("2 seconds")
+      fresh = { slot: 1, heardAtMs: 1, state: "live" }
+      const first = yield* call("/freshness", { key: null })
+      fresh = { slot: 2, heardAtMs: 2, state: "live" }
+      yield* TestClock.adjust("900 millis")
+      const second = yield* call("/freshness", { key: null })
+      assert.deepStrictEqual(second.json("data"), first.json("data"))
+      yield* TestClock.adjust("200 millis")
+      const third = yield* call("/freshness", { key: null })
+      assert.strictEqual(third.json("data.0.observedAtMs"), 2)
+    })
+  )
+})
+
+layer(running({ keys: [keyOf("a", { scopes: ["perps.read"] })] }))("GET /api/v1/account/key", (it) => {
+  it.effect("tells any key what it is, for nothing", () =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const first = yield* call("/api/v1/account/key")
+      const answer = yield* call("/api/v1/account/key")
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.deepStrictEqual(answer.json("data"), {
+        id: "key_a",
+        name: "key a",
+        lastFour: secretOf("a").slice(-4),
+        scopes: ["perps.read"],
+        createdAtMs: now,
+        lastUsedAtMs: now,
+        budgets: {
+          rest: { limit: 120, remaining: 120, resetAtMs: now },
+          quote: { limit: 300, remaining: 300, resetAtMs: now }
+        }
+      })
+      assert.strictEqual(answer.json("meta.executionAuthority"), "none")
+      assert.notStrictEqual(answer.json("meta.requestId"), first.json("meta.requestId"))
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.isFalse(answer.headers.has("x-ratelimit-limit"))
+      assert.notInclude(answer.text, secretOf("a"))
+    })
+  )
+})

@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { KeyStore } from "../../../src/access/KeyStore.ts"
+import type { ApiScope } from "../../../src/domain/ApiKey.ts"
+import { LiveSessions } from "../../../src/tracker/LiveSessions.ts"
+import { keyOf } from "../../support/http.ts"
+import { closing, connectTo, happen, heard, liveService, opened, sessionOf, trackAll } from "../../support/live.ts"
+import { until } from "../../support/sse.ts"
+import { blockOf, walletOf } from "../../tracker/liveScene.ts"
+
+const A = walletOf(1)
+
+describe("a shutdown", () => {
+  it.live("says so first, then closes live connections with 1012, and is not held up by them", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const settings = { drainQuiet: Duration.millis(400), drainLimit: Duration.seconds(3) }
+      const context = yield* Layer.buildWithScope(liveService({ settings }), scope)
+      yield* Effect.gen(function* () {
+        yield* trackAll([A])
+        const [told, plain] = [yield* opened("a"), yield* opened("a", "control=false")]
+        const unused = yield* sessionOf("a")
+        const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+        yield* until("the notice", () => told.texts.length === 2)
+        assert.deepInclude(told.frames()[1], { type: "notice", code: "draining" })
+        assert.isNull(told.code())
+        assert.strictEqual(yield* closing(yield* connectTo(unused)), 1012)
+        assert.deepStrictEqual([yield* closing(told), yield* closing(plain)], [1012, 1012])
+        assert.lengthOf(plain.texts, 1)
+        yield* Fiber.join(stopping).pipe(Effect.timeout("2 seconds"))
+      }).pipe(Effect.provideContext(context))
+    })
+  )
+})
+
+describe("a reader that stops reading", () => {
+  it.live("is closed with 1013, while another of the same wallet hears everything", () =>
+    Effect.gen(function* () {
+      yield* trackAll([A])
+      const [stopped, reading] = [yield* opened("a"), yield* opened("a")]
+      const { load } = yield* LiveSessions
+      stopped.ws.pause()
+      // Until it is given up, and no longer: it has a few seconds to hear why.
+      for (let slot = 1; load().connections === 2; slot++) {
+        const deals = Array.from({ length: 250 }, () => ({ wallet: A }))
+        // What happened before a wallet was tracked is not told, and here the clock is real.
+        yield* happen(blockOf(slot, deals, { timeMs: yield* Clock.currentTimeMillis }))
+        const trades = slot * 250
+        yield* until(`${trades} trades`, () => reading.texts.length > trades)
+      }
+      stopped.ws.resume()
+      assert.strictEqual(yield* closing(stopped), 1013)
+      const seqs = stopped.data().map(({ seq }) => seq)
+      assert.deepStrictEqual(
+        seqs,
+        seqs.map((_, seq) => seq)
+      )
+      assert.deepInclude(stopped.frames().at(-1), { type: "notice", code: "slow_consumer" })
+      assert.isBelow(stopped.texts.length, reading.texts.length)
+      assert.isNull(reading.code())
+    }).pipe(Effect.provide(liveService()))
+  )
+})
+
+/** A key store that never says of its own accord that a key has changed. */
+const silentKeys = (scopes: { current: ReadonlyArray<ApiScope> }) =>
+  Layer.effect(
+    KeyStore,
+    Effect.map(KeyStore, (store) =>
+      KeyStore.of({
+        ...store,
+        closures: Stream.never,
+        list: (accountId) =>
+          Effect.map(store.list(accountId), (keys) => keys.map((key) => ({ ...key, scopes: scopes.current })))
+      })
+    )
+  ).pipe(Layer.provide(KeyStore.layerMemory({ keys: [keyOf("a"), keyOf("b", { accountId: "b" })] })))
+
+describe("a key that changed unheard", () => {
+  it.effect("ends its connections within 15 seconds, whether it lost its scope or was revoked", () => {
+    const scopes = { current: ["tracker.read"] as ReadonlyArray<ApiScope> }
+    return Effect.gen(function* () {
+      yield* trackAll([A])
+      yield* trackAll([A], "b")
+      const [mine, revoked] = [yield* opened("a"), yield* opened("b")]
+      yield* TestClock.adjust("15 seconds")
+      yield* happen(blockOf(1, [{ wallet: A }]))
+      yield* heard(mine, 2)
+      yield* KeyStore.use((store) => store.revoke("key_b"))
+      yield* TestClock.adjust("15 seconds")
+      assert.strictEqual(yield* closing(revoked), 4403)
+      assert.isNull(mine.code())
+      scopes.current = ["copy.read"]
+      yield* TestClock.adjust("15 seconds")
+      assert.strictEqual(yield* closing(mine), 4403)
+    }).pipe(Effect.provide(liveService({ keyStore: silentKeys(scopes) })))
+  })
+})

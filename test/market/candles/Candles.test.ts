@@ -1,0 +1,155 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { quotient } from "../../../src/domain/decimal.ts"
+import { Candles } from "../../../src/market/candles/Candles.ts"
+import type { Bar } from "../../../src/market/candles/foldBars.ts"
+import { Print, orderKey } from "../../../src/market/columnar/TradeRecord.ts"
+import { bucketStart, type Resolution, widthOf } from "../../../src/market/candles/resolutions.ts"
+import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import { makeTape, MONDAY, print, shuffledWithin } from "../tape/tape.ts"
+
+const resolutions = Object.keys(widthOf).filter((name): name is Resolution => name in widthOf)
+
+const everything = (resolution: Resolution) => ({ resolution, from: null, to: null, limit: 100_000 })
+
+const fill = (trades: ReadonlyArray<TapeTrade>) => {
+  const candles = new Candles({ bars: 1_000_000 })
+  const print = new Print()
+  for (const trade of trades) {
+    print.read(trade)
+    print.token = 1
+    candles.add(print)
+  }
+  return candles
+}
+
+const barOf = (second: number, trades: ReadonlyArray<TapeTrade>): Bar | null => {
+  const inOrder = trades.toSorted((a, b) => orderKey(a.slot, a.index) - orderKey(b.slot, b.index))
+  const prices = inOrder.flatMap(({ priceUsd }) => (priceUsd === null ? [] : [priceUsd]))
+  const [open] = prices
+  const close = prices.at(-1)
+  if (open === undefined || close === undefined) {
+    return null
+  }
+  const nanos = trades.reduce((sum, { volumeUsdNanos }) => sum + (volumeUsdNanos ?? 0n), 0n)
+  const [high, low] = [Math.max(...prices), Math.min(...prices)]
+  return { second, open, high, low, close, volume: quotient(nanos, 1_000_000_000n), trades: trades.length }
+}
+
+const recomputed = (trades: ReadonlyArray<TapeTrade>, resolution: Resolution) => {
+  const buckets = Map.groupBy(trades, ({ timeMs }) => bucketStart(resolution, Math.floor(timeMs / 1000)))
+  const bars = Array.from(buckets, ([second, of]) => barOf(second, of))
+  return {
+    bars: bars.filter((bar) => bar !== null).toSorted((a, b) => a.second - b.second),
+    unpriced: bars.filter((bar) => bar === null).length
+  }
+}
+
+const agree = (candles: Candles, trades: ReadonlyArray<TapeTrade>) => {
+  for (const resolution of resolutions) {
+    const { bars, unpriced } = candles.read(1, everything(resolution))
+    const expected = recomputed(trades, resolution)
+    assert.deepStrictEqual(bars, expected.bars, resolution)
+    assert.strictEqual(unpriced, expected.unpriced, resolution)
+  }
+}
+
+const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+
+describe("Candles", () => {
+  it.prop("equal what the trades give, at every resolution, to the digit", [Seed], ([seed]) => {
+    const trades = makeTape({ seed, trades: 300, tokens: 1, wallets: 5, paceSeconds: [0.3, 20, 1500][seed % 3] ?? 1 })
+    agree(fill(trades), trades)
+  })
+
+  it.prop("are the same in whatever order trades arrive", [Seed], ([seed]) => {
+    const trades = makeTape({ seed, trades: 200, tokens: 1, wallets: 5, paceSeconds: [0.3, 40][seed % 2] ?? 1 })
+    agree(fill(shuffledWithin(trades, 30, seed)), trades)
+  })
+
+  it("begin weeks on Monday and months on the first, in UTC", () => {
+    const day = 86_400
+    const trades = [-1, 0, 7 * day - 1, 7 * day].map((second) => print({ timeMs: (MONDAY + second) * 1000 }))
+    const candles = new Candles({ bars: 1000 })
+    for (const each of trades) {
+      candles.add(each)
+    }
+    const starts = (resolution: Resolution) => candles.read(1, everything(resolution)).bars.map(({ second }) => second)
+    assert.deepStrictEqual(starts("1w"), [MONDAY - 7 * day, MONDAY, MONDAY + 7 * day])
+    assert.deepStrictEqual(starts("1mn"), [Date.UTC(2026, 9) / 1000])
+    assert.deepStrictEqual(
+      [bucketStart("1mn", MONDAY - 5 * day), bucketStart("1mn", Date.UTC(2028, 1, 29) / 1000)],
+      [Date.UTC(2026, 8) / 1000, Date.UTC(2028, 1) / 1000]
+    )
+  })
+
+  it("leave out buckets without a trade, and count those without a price", () => {
+    const candles = new Candles({ bars: 1000 })
+    candles.add(print({ slot: 1 }))
+    candles.add(print({ slot: 2, timeMs: (MONDAY + 120) * 1000, priceUsd: null, volumeUsdNanos: null }))
+    candles.add(print({ slot: 3, timeMs: (MONDAY + 240) * 1000, priceUsd: 2 }))
+    const { bars, unpriced } = candles.read(1, everything("1m"))
+    assert.deepStrictEqual(
+      bars.map(({ second, open }) => [second - MONDAY, open]),
+      [
+        [0, 1],
+        [240, 2]
+      ]
+    )
+    assert.strictEqual(unpriced, 1)
+  })
+
+  it("give the newest bars of a window and say that there are older ones", () => {
+    const candles = fill(makeTape({ seed: 7, trades: 500, tokens: 1, wallets: 2, paceSeconds: 5 }))
+    const { bars } = candles.read(1, everything("15s"))
+    const page = candles.read(1, { resolution: "15s", from: null, to: null, limit: 20 })
+    assert.deepStrictEqual(page.bars, bars.slice(-20))
+    assert.isTrue(page.truncated)
+    const older = candles.read(1, { resolution: "15s", from: null, to: page.bars[0]?.second ?? 0, limit: 20 })
+    assert.deepStrictEqual(older.bars, bars.slice(-40, -20))
+    const first = bars[0]?.second ?? 0
+    const rest = candles.read(1, { resolution: "15s", from: first + 3, to: first + 16, limit: 20 })
+    assert.deepStrictEqual(
+      rest.bars,
+      bars.filter(({ second }) => second < first + 30)
+    )
+    assert.isFalse(rest.truncated)
+  })
+
+  it("know nothing of a token that was forgotten", () => {
+    const candles = fill(makeTape({ seed: 7, trades: 50, tokens: 1, wallets: 2, paceSeconds: 5 }))
+    candles.clear(1)
+    assert.deepStrictEqual(candles.read(1, everything("1s")).bars, [])
+    candles.add(print())
+    assert.strictEqual(candles.read(1, everything("1s")).bars.length, 1)
+  })
+
+  it("stay within their limits and say so, dropping the oldest first", () => {
+    const candles = new Candles({ bars: 120 })
+    for (let second = 0; second < 5000; second++) {
+      const each = print({ slot: second, timeMs: (MONDAY + second) * 1000 })
+      for (const token of [1, 2, 3]) {
+        each.token = token
+        candles.add(each)
+      }
+    }
+    for (const token of [1, 2, 3]) {
+      const page = candles.read(token, everything("1s"))
+      assert.isTrue(page.trimmed)
+      assert.isAtLeast(page.bars.length, 30)
+      assert.strictEqual(page.bars.at(-1)?.second, MONDAY + 4999)
+    }
+    assert.isBelow(candles.usedBytes, 6 * 130 * 90 + 3 * 60 * 8)
+  })
+
+  it("keep seconds for seven days", () => {
+    const candles = new Candles({ bars: 1000 })
+    for (let day = 0; day < 30; day++) {
+      candles.add(print({ slot: day, timeMs: (MONDAY + day * 86_400) * 1000 }))
+    }
+    const seconds = candles.read(1, everything("1s"))
+    assert.isTrue(seconds.trimmed)
+    assert.isAtMost(seconds.bars.length, 12)
+    assert.strictEqual(candles.read(1, everything("1d")).bars.length, 30)
+  })
+})

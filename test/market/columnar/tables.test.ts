@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { Addresses } from "../../../src/market/columnar/Addresses.ts"
+import { PairTable } from "../../../src/market/columnar/PairTable.ts"
+import { Ranking } from "../../../src/market/columnar/Ranking.ts"
+import {
+  addWide,
+  highOf,
+  lowOf,
+  readWide,
+  wideDifference,
+  wideNumber,
+  writeWide
+} from "../../../src/market/columnar/wide.ts"
+import { dice, walletOf } from "../tape/tape.ts"
+
+const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+const Whole = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** 80n }))
+
+describe("wide numbers", () => {
+  it.prop("add and subtract as bigints do", [Schema.Array(Whole)], ([values]) => {
+    const cells = new Float64Array(2)
+    for (const value of values) {
+      addWide(cells, 0, highOf(value), lowOf(value, highOf(value)))
+    }
+    const sum = values.reduce((total, value) => total + value, 0n)
+    assert.strictEqual(readWide(cells, 0), sum)
+    for (const value of values) {
+      addWide(cells, 0, -highOf(value), -lowOf(value, highOf(value)))
+      addWide(cells, 0, -highOf(value), -lowOf(value, highOf(value)))
+    }
+    assert.strictEqual(readWide(cells, 0), -sum)
+    writeWide(cells, 0, -sum)
+    assert.strictEqual(readWide(cells, 0), -sum)
+  })
+
+  it("are exact as numbers below 2^53, and so are small differences of large ones", () => {
+    const cells = new Float64Array(4)
+    writeWide(cells, 0, 2n ** 53n - 1n)
+    assert.strictEqual(wideNumber(cells, 0), 2 ** 53 - 1)
+    writeWide(cells, 0, 2n ** 80n + 2n ** 32n)
+    writeWide(cells, 2, 2n ** 80n - 1n)
+    assert.strictEqual(wideDifference(cells, 0, 2), 2 ** 32 + 1)
+  })
+})
+
+describe("tables", () => {
+  it.prop("of addresses hold and forget as a map does", [Seed], ([seed]) => {
+    const roll = dice(seed)
+    const addresses = new Addresses(50)
+    const known = new Map<string, number>()
+    for (let step = 0; step < 400; step++) {
+      const address = walletOf(Math.floor(roll() * 60))
+      if (roll() < 0.5 && known.size < 50) {
+        const id = addresses.hold(address)
+        assert.strictEqual(known.get(address) ?? id, id)
+        known.set(address, id)
+      } else {
+        addresses.drop(address)
+        known.delete(address)
+      }
+      assert.strictEqual(addresses.size, known.size)
+      assert.strictEqual(new Set(known.values()).size, known.size)
+    }
+    for (let n = 0; n < 60; n++) {
+      const id = addresses.find(walletOf(n))
+      assert.strictEqual(id, known.get(walletOf(n)) ?? 0)
+      assert.strictEqual(id === 0 ? walletOf(n) : addresses.text(id), walletOf(n))
+    }
+  })
+
+  it.prop("of pairs hold and forget as a map does", [Seed], ([seed]) => {
+    const roll = dice(seed)
+    const pairs = new PairTable(30)
+    const known = new Map<string, number>()
+    for (let step = 1; step < 400; step++) {
+      const [a, b] = [Math.floor(roll() * 6), Math.floor(roll() * 8)]
+      if (roll() < 0.5 && known.size < 30) {
+        pairs.set(a, b, step)
+        known.set(`${a} ${b}`, step)
+      } else {
+        pairs.delete(a, b)
+        known.delete(`${a} ${b}`)
+      }
+    }
+    for (let a = 0; a < 6; a++) {
+      for (let b = 0; b < 8; b++) {
+        assert.strictEqual(pairs.get(a, b), known.get(`${a} ${b}`) ?? 0)
+      }
+    }
+  })
+})
+
+describe("Ranking", () => {
+  it.prop("gives the places of a sort, in whatever order they are asked for", [Seed], ([seed]) => {
+    const roll = dice(seed)
+    const size = Math.floor(roll() * 60)
+    const ids = Uint32Array.from({ length: size }, (_, n) => n + 10)
+    const high = Float64Array.from({ length: size }, () => Math.floor(roll() * 5))
+    const low = Float64Array.from({ length: size }, () => Math.floor(roll() * 3))
+    const ranking = new Ranking({ ids, high, low }, (a, b) => a - b)
+    const sorted = Array.from(ids.keys()).toSorted(
+      (a, b) => (high[b] ?? 0) - (high[a] ?? 0) || (low[b] ?? 0) - (low[a] ?? 0) || a - b
+    )
+    const place = Math.floor(roll() * size)
+    assert.strictEqual(ranking.at(place), size === 0 ? undefined : (sorted[place] ?? 0) + 10)
+    assert.deepStrictEqual(
+      Array.from({ length: size + 1 }, (_, at) => ranking.at(at)),
+      [...sorted.map((at) => at + 10), undefined]
+    )
+  })
+})

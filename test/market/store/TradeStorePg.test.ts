@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import * as TradeStorePg from "../../../src/market/store/TradeStorePg.ts"
+import * as Proxy from "../../support/Proxy.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import { layerPg, tradeStoreOf } from "../../support/tradeStores.ts"
+import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
+
+const DAY_MS = 86_400_000
+// The deadline is two seconds; a busy machine may add to it, and without one it would be thirty seconds.
+const DEADLINE_MS = 6000
+
+const open = (layer: Layer.Layer<TradeStore, unknown>) =>
+  Effect.map(Effect.orDie(Layer.build(layer)), (context) => Context.get(context, TradeStore))
+
+const sqlOf = (address: TestDatabase.TestAddress) =>
+  Effect.map(Layer.build(TestDatabase.connect(address)), (context) => Context.get(context, SqlClient.SqlClient))
+
+const names = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
+const counts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ rows: Schema.Number })))
+
+const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effect.flip(question)
+
+describe.runIf(TestDatabase.isAvailable)("the contract", () => {
+  tradeStoreContract("TradeStorePg.layer", layerPg)
+})
+
+describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurrent: true }, () => {
+  it.live("are there for the next process, closed candles included", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const first = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* first.open({ genesis: "kept", isSandbox: false })
+      const blocks = [0, 30, 90, 4000, 9000].map((second) => storedBlock(second, [{ priceUsd: second + 1 }]))
+      yield* first.append(blocks)
+      yield* first.closeBars
+      const second = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      assert.strictEqual((yield* second.open({ genesis: "kept", isSandbox: false }))?.slot, 10_000)
+      const all = yield* Stream.runCollect(second.since({ second: 0, after: 0, most: 10 }))
+      assert.deepStrictEqual(Array.from(all), blocks)
+      const request = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 9001, limit: 10 } as const
+      const before = yield* first.bars(request)
+      assert.strictEqual(before.cells.length, 40)
+      assert.deepStrictEqual(yield* second.bars(request), before)
+    })
+  )
+
+  it.live("of a sandbox go once another chain has taken its place, those of a real chain stay", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* sqlOf(address)
+      const store = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      for (const [genesis, isSandbox] of [
+        ["real", false],
+        ["old sandbox", true],
+        ["sandbox", true]
+      ] as const) {
+        yield* store.open({ genesis, isSandbox })
+        yield* store.append([storedBlock(1, [{}, {}], { launches: [] })])
+      }
+      yield* sql`update chains set written_at = now() - interval '1 hour'`
+      const later = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* later.open({ genesis: "sandbox", isSandbox: true })
+      const left = sql`select genesis as name from chains order by 1`.pipe(Effect.flatMap((rows) => names(rows)))
+      yield* Effect.repeat(left, { until: (rows) => rows.length === 2 }).pipe(Effect.timeout("10 seconds"))
+      assert.deepStrictEqual(yield* left, [{ name: "real" }, { name: "sandbox" }])
+      const [trades] = yield* sql`select count(*)::int as rows from trades`.pipe(Effect.flatMap((rows) => counts(rows)))
+      assert.strictEqual(trades?.rows, 4)
+    })
+  )
+
+  it.live("are dropped by the day once they are too old, with days made ahead", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* sqlOf(address)
+      const nowMs = Date.now()
+      const days = sql`
+        select inhrelid::regclass::text as name from pg_inherits where inhparent = 'trades'::regclass order by 1
+      `.pipe(
+        Effect.flatMap((rows) => names(rows)),
+        Effect.map((rows) => rows.map(({ name }) => name))
+      )
+      const nameAt = (day: number) =>
+        `trades_${new Date(nowMs + day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`
+      const first = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* first.open({ genesis: "aging", isSandbox: false })
+      for (const [slot, day] of [-9, -5, -1].entries()) {
+        const timeMs = nowMs + day * DAY_MS
+        yield* first.append([{ ...storedBlock(slot), timeMs, trades: [trade({ slot, timeMs })] }])
+      }
+      assert.includeMembers(yield* days, [-9, -5, -1, 0, 1, 2].map(nameAt))
+      const keeps = ConfigProvider.layer(ConfigProvider.fromUnknown({ TRADES_KEPT: "4 days" }))
+      const second = yield* open(TradeStorePg.layer.pipe(Layer.provide([TestDatabase.connect(address), keeps])))
+      const kept = [-1, 0, 1, 2].map(nameAt)
+      yield* Effect.repeat(days, { until: (all) => all.length === kept.length }).pipe(Effect.timeout("10 seconds"))
+      assert.deepStrictEqual(yield* days, kept)
+      yield* second.open({ genesis: "aging", isSandbox: false })
+      const left = yield* Stream.runCollect(second.since({ second: 0, after: 0, most: 10 }))
+      assert.lengthOf(Array.from(left), 1)
+    })
+  )
+
+  it.live("cannot be asked for while the database is frozen, and can when it is back", () =>
+    Effect.gen(function* () {
+      const proxy = yield* Proxy.make(yield* TestDatabase.create)
+      const store = yield* open(tradeStoreOf(TestDatabase.connect(proxy.address)))
+      yield* store.open({ genesis: "frozen", isSandbox: false })
+      yield* store.append([storedBlock(1, [{}])])
+      yield* proxy.freeze
+      const bars = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 60, limit: 1 } as const
+      for (const question of [store.ofWallet(walletOf(1), 1), store.bars(bars)].map(asked)) {
+        const [took, error] = yield* Effect.timed(question)
+        assert.strictEqual(error._tag, "TradeStoreUnavailable")
+        assert.isBelow(Duration.toMillis(took), DEADLINE_MS)
+      }
+      yield* proxy.thaw
+      assert.lengthOf(yield* Effect.eventually(store.ofWallet(walletOf(1), 5)), 1)
+    })
+  )
+})

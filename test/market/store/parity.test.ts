@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { Candles } from "../../../src/market/candles/Candles.ts"
+import { type BarPage, foldBars } from "../../../src/market/candles/foldBars.ts"
+import { Print } from "../../../src/market/columnar/TradeRecord.ts"
+import { type Resolution, widthOf } from "../../../src/market/candles/resolutions.ts"
+import { barsOfTrades, walkStored } from "../../../src/market/candles/storedBars.ts"
+import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import { type StoredBars, type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import { tradeStoreOf } from "../../support/tradeStores.ts"
+import { dice, makeTape, mintOf, MONDAY } from "../tape/tape.ts"
+
+const resolutions = Object.keys(widthOf).filter((name): name is Resolution => name in widthOf)
+const FOREVER = MONDAY * 2
+
+const fill = (trades: ReadonlyArray<TapeTrade>) => {
+  const candles = new Candles({ bars: 1_000_000 })
+  const print = new Print()
+  for (const trade of trades) {
+    print.read(trade)
+    print.token = 1
+    candles.add(print)
+  }
+  return candles
+}
+
+const window = (resolution: Resolution) => ({ resolution, from: null, to: null, limit: 100_000 })
+
+/** What stored buckets are as a page. */
+const pageOf = (stored: StoredBars, resolution: Resolution): BarPage =>
+  foldBars(walkStored(stored), window(resolution), false)
+
+/** Blocks of a few trades each. */
+const blocksOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<StoredBatch> =>
+  Array.from(
+    Map.groupBy(trades, ({ slot }) => slot),
+    ([slot, of]) => ({ slot, timeMs: of.at(-1)?.timeMs ?? 0, trades: of, launches: [], afterGap: false })
+  )
+
+/** Stores the trades some blocks at a time, and closes candles now and then. */
+const store = Effect.fnUntraced(function* (trades: ReadonlyArray<TapeTrade>, seed: number) {
+  const { append, closeBars } = yield* TradeStore
+  const roll = dice(seed)
+  const blocks = blocksOf(trades)
+  for (let at = 0; at < blocks.length;) {
+    const count = 1 + Math.floor(roll() * 60)
+    yield* append(blocks.slice(at, at + count))
+    if (roll() < 0.5) {
+      yield* closeBars
+    }
+    at += count
+  }
+})
+
+const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+const paces = [0.4, 25, 900, 9000]
+
+describe.runIf(TestDatabase.isAvailable)("candles", () => {
+  const database = Layer.unwrap(Effect.map(TestDatabase.create, TestDatabase.connect))
+  const layer = tradeStoreOf(database).pipe(Layer.provideMerge(database))
+
+  it.live.prop(
+    "from memory, from the database and recomputed from trades agree to the digit, at every resolution",
+    [Seed],
+    ([seed]) =>
+      Effect.gen(function* () {
+        const stored = yield* TradeStore
+        yield* stored.open({ genesis: `parity ${seed}`, isSandbox: false })
+        const paceSeconds = paces[seed % paces.length] ?? 1
+        const trades = makeTape({ seed, trades: 400, tokens: 1, wallets: 5, paceSeconds }).map((trade, i) => ({
+          ...trade,
+          role: (["both", "pool", "wallet"] as const)[i % 7 === 0 ? 2 : i % 2] ?? ("both" as const)
+        }))
+        yield* store(trades, seed)
+        const priced = trades.filter(({ role }) => role !== "wallet")
+        const candles = fill(priced)
+        for (const resolution of resolutions) {
+          const request = { mint: mintOf(0), resolution, from: null, before: FOREVER, limit: 100_000 }
+          const recomputed = pageOf(barsOfTrades(trades, request), resolution)
+          const fromStore = pageOf(yield* stored.bars(request), resolution)
+          assert.deepStrictEqual(fromStore, recomputed, `stored ${resolution}`)
+          // Memory keeps seconds for seven days only.
+          const inMemory = candles.read(1, window(resolution))
+          const kept = inMemory.bars[0]?.second ?? 0
+          const whole = inMemory.trimmed ? fromStore.bars.filter(({ second }) => second >= kept) : fromStore.bars
+          assert.deepStrictEqual(inMemory.bars, whole, `memory ${resolution}`)
+        }
+      }).pipe(Effect.provide(layer)),
+    { timeout: 60_000, arbitrary: { runs: 6 } }
+  )
+
+  it.live.prop(
+    "meet without a seam wherever memory begins",
+    [Seed],
+    ([seed]) =>
+      Effect.gen(function* () {
+        const stored = yield* TradeStore
+        yield* stored.open({ genesis: `seam ${seed}`, isSandbox: false })
+        const trades = makeTape({ seed, trades: 300, tokens: 1, wallets: 5, paceSeconds: paces[seed % 3] ?? 1 })
+        yield* store(trades, seed)
+        const cut = Math.floor((trades[seed % trades.length]?.timeMs ?? 0) / 1000)
+        const candles = fill(trades.filter(({ timeMs }) => timeMs >= cut * 1000))
+        for (const resolution of resolutions) {
+          const whole = pageOf(
+            barsOfTrades(trades, { mint: mintOf(0), resolution, from: null, before: FOREVER, limit: 100_000 }),
+            resolution
+          )
+          for (const limit of [3, 1000]) {
+            const older = yield* stored.bars({ mint: mintOf(0), resolution, from: null, before: cut, limit: limit + 1 })
+            const page = candles.read(1, { ...window(resolution), limit }, older)
+            assert.deepStrictEqual(page.bars, whole.bars.slice(-limit), `${resolution} ${limit}`)
+            assert.strictEqual(page.truncated, whole.bars.length > limit)
+          }
+        }
+      }).pipe(Effect.provide(layer)),
+    { timeout: 60_000, arbitrary: { runs: 6 } }
+  )
+})

@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
+import { makeRecorder } from "../../../src/market/store/recordTrades.ts"
+import { type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { storedBlock } from "./tradeStoreContract.ts"
+
+const settings = { rows: 40, gather: Duration.millis(200), waiting: 100, patience: Duration.seconds(2) }
+
+const blocks = Array.from({ length: 200 }, (_, i) => storedBlock(i + 1, [{}, {}]))
+const slots = (batches: Iterable<StoredBatch>) => Array.from(batches, ({ slot }) => slot)
+
+/** A recorder of a store that can be away, and what became of the blocks. */
+const scene = Effect.gen(function* () {
+  const store = yield* TradeStore
+  yield* store.open({ genesis: "recorded", isSandbox: true })
+  const state = { isAway: false, appends: [] as Array<number>, reread: [] as Array<number> }
+  const sometimes = TradeStore.of({
+    ...store,
+    append: (batches) =>
+      Effect.suspend(() => {
+        if (state.isAway) {
+          return Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") }))
+        }
+        state.appends.push(batches.length)
+        return store.append(batches)
+      })
+  })
+  const reread = (after: number) => {
+    state.reread.push(after)
+    // What the chain still tells, whatever the recorder was given.
+    return Stream.fromIterable(blocks.filter(({ slot }) => slot > after))
+  }
+  const recorder = yield* makeRecorder(sometimes, { after: 1000, reread }, settings)
+  const stored = Effect.map(Stream.runCollect(store.since({ second: 0, after: 0, most: 1_000_000 })), slots)
+  const offer = (from: number, to: number) => Effect.forEach(blocks.slice(from, to), recorder.offer, { discard: true })
+  return { state, recorder, stored, offer }
+}).pipe(Effect.provide(TradeStore.layerMemory))
+
+describe("a recorder", () => {
+  it.effect("gathers what comes within a moment, up to so many trades", () =>
+    Effect.gen(function* () {
+      const { offer, recorder, state, stored } = yield* scene
+      yield* offer(0, 3)
+      yield* TestClock.adjust("150 millis")
+      yield* offer(3, 5)
+      assert.deepStrictEqual(state.appends, [])
+      yield* TestClock.adjust("50 millis")
+      assert.deepStrictEqual(state.appends, [5])
+      yield* offer(5, 35)
+      yield* TestClock.adjust("1 second")
+      // A block of two trades takes three places of forty.
+      assert.deepStrictEqual(state.appends, [5, 14, 14, 2])
+      assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 35)))
+      assert.strictEqual(recorder.durable(), 1035)
+    })
+  )
+
+  it.effect("keeps what is waiting while the store is away for a short while", () =>
+    Effect.gen(function* () {
+      const { offer, state, stored } = yield* scene
+      state.isAway = true
+      yield* offer(0, 20)
+      yield* TestClock.adjust("30 seconds")
+      state.isAway = false
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 20)))
+      assert.deepStrictEqual(state.reread, [])
+    })
+  )
+
+  it.effect("holds nobody up for longer than its patience, and reads again what it had to let go", () =>
+    Effect.gen(function* () {
+      const { offer, recorder, state, stored } = yield* scene
+      yield* offer(0, 10)
+      yield* TestClock.adjust("1 second")
+      state.isAway = true
+      const offering = yield* Effect.forkChild(offer(10, 150), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      assert.isUndefined(offering.pollUnsafe())
+      yield* TestClock.adjust("3 seconds")
+      assert.isDefined(offering.pollUnsafe())
+      assert.strictEqual(recorder.durable(), 1010)
+      yield* TestClock.adjust("1 minute")
+      state.isAway = false
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 150)))
+      assert.deepStrictEqual(state.reread, [1010])
+      yield* offer(150, 160)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 160)))
+      assert.lengthOf(state.reread, 1)
+    })
+  )
+
+  it.effect("slows the tape down rather than let go while the store keeps up", () =>
+    Effect.gen(function* () {
+      const { offer, state, stored } = yield* scene
+      yield* Effect.forkChild(offer(0, 200), { startImmediately: true })
+      yield* Effect.repeat(TestClock.adjust("100 millis"), { times: 100 })
+      assert.deepStrictEqual(yield* stored, slots(blocks))
+      assert.deepStrictEqual(state.reread, [])
+    })
+  )
+})

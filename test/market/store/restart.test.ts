@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import { dice } from "../tape/tape.ts"
+
+/** Processes that run beside each other, chains whose tapes each runs, and how often each process is killed. */
+const PROCESSES = 2
+const CHAINS_EACH = 5
+const KILLS_EACH = 5
+const TRADES_A_BLOCK = 3
+const HOURS_AGO = 6 * 3_600_000
+
+/** What a chain's tape said before its process was killed. */
+interface Said {
+  readonly stored: Array<number>
+  /** Its first new slot, and the trades that were on the tape by then. */
+  readonly tape: Array<readonly [slot: number, trades: number]>
+}
+
+const script = new URL("../../support/tradeWriter.ts", import.meta.url).pathname
+
+/** Runs the tapes of some chains until some time after the first acknowledgement of each, then kills their process. */
+const killed = (address: TestDatabase.TestAddress, chains: ReadonlyArray<string>, startMs: number, afterMs: number) =>
+  Effect.callback<ReadonlyMap<string, Said>>((resume) => {
+    const said = new Map(chains.map((genesis): [string, Said] => [genesis, { stored: [], tape: [] }]))
+    const silent = new Set(chains)
+    const child = spawn(process.execPath, [script, address.host, address.database, String(startMs), ...chains], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    createInterface(child.stdout).on("line", (line) => {
+      const [genesis = "", word, slot, trades] = line.split(" ")
+      if (word === "tape") {
+        said.get(genesis)?.tape.push([Number(slot), Number(trades)])
+        return
+      }
+      said.get(genesis)?.stored.push(Number(slot))
+      if (silent.delete(genesis) && silent.size === 0) {
+        setTimeout(() => child.kill("SIGKILL"), afterMs)
+      }
+    })
+    child.once("close", () => resume(Effect.succeed(said)))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+
+const Slots = Schema.Array(Schema.Struct({ slot: Schema.Number, trades: Schema.Number, places: Schema.Number }))
+const decodeSlots = Schema.decodeUnknownEffect(Slots)
+
+describe.runIf(TestDatabase.isAvailable)("a tape that is killed again and again", () => {
+  it.live(
+    "loses no acknowledged trade and doubles none, in the store or in memory",
+    () =>
+      Effect.gen(function* () {
+        const address = yield* TestDatabase.create
+        const sql = Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
+        const startMs = Date.now() - HOURS_AGO
+        const roll = dice(7)
+
+        const isWhole = Effect.fnUntraced(function* (genesis: string, acknowledged: number) {
+          const rows = yield* sql`
+            select trades.slot, count(*)::int as trades, count(distinct place)::int as places
+            from trades join chains on chain = id where genesis = ${genesis} group by 1 order by 1
+          `.pipe(Effect.flatMap((found) => decodeSlots(found)))
+          assert.isAtLeast(rows.length, acknowledged)
+          assert.deepStrictEqual(
+            rows,
+            Array.from(rows, (_, i) => ({ slot: i + 1, trades: TRADES_A_BLOCK, places: TRADES_A_BLOCK }))
+          )
+        })
+
+        const life = Effect.fnUntraced(function* (process: number) {
+          const chains = Array.from({ length: CHAINS_EACH }, (_, i) => `chain-${process}-${i}`)
+          const acknowledged = new Map<string, number>()
+          for (let kill = 0; kill < KILLS_EACH; kill++) {
+            const said = yield* killed(address, chains, startMs, Math.floor(roll() * 120))
+            for (const [genesis, { stored, tape }] of said) {
+              const before = acknowledged.get(genesis) ?? 0
+              assert.lengthOf(tape, 1)
+              for (const [slot, trades] of tape) {
+                assert.isAbove(slot, before)
+                assert.strictEqual(trades, slot * TRADES_A_BLOCK, `${genesis} ${kill}: what the tape held`)
+              }
+              acknowledged.set(genesis, Math.max(before, ...stored))
+            }
+          }
+          yield* Effect.forEach(acknowledged, ([genesis, slot]) => isWhole(genesis, slot), { discard: true })
+        })
+
+        yield* Effect.forEach(
+          Array.from({ length: PROCESSES }, (_, i) => i),
+          life,
+          { concurrency: "unbounded" }
+        )
+      }),
+    { timeout: 240_000 }
+  )
+})

@@ -1,0 +1,234 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { makeCharts } from "../../../src/market/candles/makeCharts.ts"
+import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
+import { type TradeBatch, TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
+import { PriceBook } from "../../../src/tokens/PriceBook.ts"
+import { TokenBook } from "../../../src/tokens/TokenBook.ts"
+import { SOL } from "../../../src/domain/Address.ts"
+import { leg, netOf, transactionOf } from "../tape/decoded.ts"
+import { mintOf, MONDAY } from "../tape/tape.ts"
+
+const DAY = 86_400
+const launch = { event: "created", mint: mintOf(1), launchpad: "pump-fun", pool: null } as const
+
+const blockAt = (second: number, given: Partial<TradeBatch> = {}): TradeBatch => {
+  const swap = leg({ slot: 1000 + second })
+  return {
+    slot: 1000 + second,
+    timeMs: (MONDAY + second) * 1000,
+    transactions: [transactionOf({ legs: [swap], nets: [netOf(swap, [0])] })],
+    launches: [],
+    afterGap: false,
+    ...given
+  }
+}
+
+const at = (second: number) => TestClock.setTime((MONDAY + second) * 1000)
+
+const prices = Layer.succeed(PriceBook, {
+  at: (nowMs) => ({
+    of: (mint) => (mint === SOL ? { sol: null, usd: { numerator: 3n, denominator: 20n } } : null),
+    lifetime: { observedAtMs: nowMs, expiresAtMs: nowMs + 10_000 },
+    isStale: false,
+    silentMs: 0,
+    clock: { slot: 1, epoch: 0, unixTimestamp: MONDAY }
+  }),
+  warm: () => Effect.void
+})
+
+/** A process of its own on a store: its tape, and what the feed was asked for. Ends when told to. */
+const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genesis: string | null = "restored") {
+  const scope = yield* Scope.make()
+  const queue = yield* Queue.unbounded<TradeBatch>()
+  const asked: Array<number> = []
+  const told: Array<number> = []
+  const feed = Layer.succeed(TradeFeed, {
+    chain: Effect.succeed(genesis === null ? null : { genesis, isSandbox: false }),
+    batches: (after) => {
+      asked.push(after)
+      return Stream.fromQueue(queue)
+    }
+  })
+  const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(TradeStore, store)]))
+  const tape = Context.get(yield* Layer.buildWithScope(layer, scope), TradeTape)
+  yield* tape.applied.pipe(
+    Stream.runForEach(({ slot }) => Effect.sync(() => told.push(slot))),
+    Effect.forkIn(scope, { startImmediately: true })
+  )
+  const settle = Effect.repeat(TestClock.adjust("100 millis"), { times: 5 })
+  /** Lets it be the time of each block before it comes. */
+  const read = (...batches: ReadonlyArray<TradeBatch>) =>
+    Effect.forEach(batches, (batch) =>
+      Effect.andThen(TestClock.setTime(batch.timeMs), Effect.andThen(Queue.offer(queue, batch), settle))
+    )
+  yield* settle
+  return { tape, asked, told, read, end: Scope.close(scope, Exit.void) }
+})
+
+const stored = Effect.map(Layer.build(TradeStore.layerMemory), (context) => Context.get(context, TradeStore))
+
+describe("a tape that begins again", () => {
+  it.effect("holds what it held, goes on after the stored slot, and tells nothing twice", () =>
+    Effect.gen(function* () {
+      yield* at(0)
+      const store = yield* stored
+      const first = yield* process(store)
+      yield* first.read(blockAt(0, { launches: [launch] }), blockAt(10), blockAt(70))
+      assert.deepStrictEqual([first.asked, first.told], [[0], [1000, 1010, 1070]])
+      const before = { window: first.tape.tape.window(mintOf(1), "5m"), seen: first.tape.tape.seen(mintOf(1)) }
+      assert.strictEqual(before.window?.trades, 3)
+      yield* first.end
+
+      yield* at(80)
+      const second = yield* process(store)
+      assert.deepStrictEqual([second.asked, second.told], [[1070], []])
+      assert.deepStrictEqual(
+        { window: second.tape.tape.window(mintOf(1), "5m"), seen: second.tape.tape.seen(mintOf(1)) },
+        before
+      )
+      assert.strictEqual(second.tape.launches.of(mintOf(1))?.createdAtMs, MONDAY * 1000)
+      assert.strictEqual(second.tape.decimalsOf(mintOf(1)), 6)
+      yield* second.read(blockAt(80))
+      assert.deepStrictEqual(second.told, [1080])
+      assert.strictEqual(second.tape.tape.window(mintOf(1), "5m")?.trades, 4)
+      yield* second.end
+    })
+  )
+
+  it.effect("was never away when it caught up, and says so when it could not", () =>
+    Effect.gen(function* () {
+      yield* at(0)
+      const store = yield* stored
+      const first = yield* process(store)
+      yield* first.read(blockAt(0))
+      yield* first.end
+
+      yield* at(100)
+      const second = yield* process(store)
+      const covered = ({ tape }: typeof second, second_: number, now: number) =>
+        tape.coverageFrom(MONDAY + second_, (MONDAY + now) * 1000).reason
+      // Until the first block is heard of, everything is of before.
+      assert.strictEqual(covered(second, 1, 100), "source_stale")
+      yield* second.read(blockAt(100))
+      assert.isNull(covered(second, 1, 100))
+      assert.strictEqual(covered(second, 0, 100), "not_captured")
+      yield* second.end
+
+      yield* at(2000)
+      const third = yield* process(store)
+      yield* third.read(blockAt(2000, { afterGap: true }))
+      assert.strictEqual(covered(third, 1, 2000), "source_gap")
+      assert.isNull(covered(third, 2001, 2000))
+      yield* third.end
+      const fourth = yield* process(store)
+      yield* fourth.read(blockAt(2010))
+      assert.strictEqual(covered(fourth, 1, 2010), "source_gap")
+      assert.isNull(covered(fourth, 2001, 2010))
+      yield* fourth.end
+    })
+  )
+
+  it.effect("begins with nothing on another chain, and stores nothing of one that has no name", () =>
+    Effect.gen(function* () {
+      yield* at(0)
+      const store = yield* stored
+      const first = yield* process(store)
+      yield* first.read(blockAt(0))
+      yield* first.end
+      const other = yield* process(store, "another")
+      assert.deepStrictEqual(other.asked, [0])
+      assert.isFalse(other.tape.tape.has(mintOf(1)))
+      yield* other.end
+      const nameless = yield* process(store, null)
+      yield* nameless.read(blockAt(10))
+      assert.isTrue(nameless.tape.tape.has(mintOf(1)))
+      assert.isNull(nameless.tape.stored())
+      yield* nameless.end
+      assert.strictEqual((yield* store.open({ genesis: "restored", isSandbox: false }))?.slot, 1000)
+      assert.isNull(yield* store.open({ genesis: "another", isSandbox: false }))
+    })
+  )
+})
+
+const request = { resolution: "1h", denom: "usd", mode: "price", from: null, to: null, limit: 300 } as const
+
+const chartsOf = (tape: TradeTape["Service"]) =>
+  Effect.gen(function* () {
+    const evm = Context.get(yield* Layer.build(EvmCandles.layerNone), EvmCandles)
+    const tokens = TokenBook.of({ read: () => null, commitment: "confirmed", warm: () => Effect.void })
+    return makeCharts(tape, tokens, evm)
+  })
+
+describe("a chart of before the tape", () => {
+  const scene = Effect.gen(function* () {
+    yield* at(0)
+    const memory = yield* stored
+    const state = { isAway: false }
+    const store = TradeStore.of({
+      ...memory,
+      bars: (asked) =>
+        state.isAway ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") })) : memory.bars(asked)
+    })
+    const first = yield* process(store)
+    yield* first.read(blockAt(0), blockAt(3600), blockAt(DAY))
+    const { chart } = yield* chartsOf(first.tape)
+    const whole = yield* chart(mintOf(1), request)
+    yield* first.end
+    yield* at(5 * DAY)
+    const before = yield* process(store)
+    yield* before.read(blockAt(5 * DAY - 7200))
+    yield* before.end
+    const second = yield* process(store)
+    yield* second.read(blockAt(5 * DAY))
+    return { state, tape: second.tape, chart: (yield* chartsOf(second.tape)).chart, whole, end: second.end }
+  })
+
+  it.effect("comes from the store, to the digit", () =>
+    Effect.gen(function* () {
+      const { chart, end, tape, whole } = yield* scene
+      assert.isAbove(tape.since(), MONDAY + 2 * DAY)
+      const { data, knowledge } = yield* chart(mintOf(1), request)
+      assert.lengthOf(data.bars, 5)
+      assert.deepStrictEqual(data.bars.slice(0, 3), whole.data.bars)
+      assert.strictEqual(knowledge.coverage.coveredFromMs, (MONDAY + 1) * 1000)
+      const old = yield* chart(mintOf(1), { ...request, from: MONDAY + 3600, to: MONDAY + 7200 })
+      assert.deepStrictEqual(old.data.bars, whole.data.bars.slice(1, 2))
+      assert.deepInclude(old.knowledge.coverage, { complete: true, reason: null })
+      const page = yield* chart(mintOf(1), { ...request, limit: 3 })
+      assert.deepStrictEqual(page.data.bars, data.bars.slice(-3))
+      assert.strictEqual(page.knowledge.prevTo, MONDAY + DAY)
+      yield* end
+    })
+  )
+
+  it.effect("in SOL is priced with the SOL of that time", () =>
+    Effect.gen(function* () {
+      const { chart, end } = yield* scene
+      const { data, knowledge } = yield* chart(mintOf(1), { ...request, denom: "sol" })
+      // Nobody traded SOL.
+      assert.deepStrictEqual(data.bars, [])
+      assert.strictEqual(knowledge.coverage.missingBars, 5)
+      yield* end
+    })
+  )
+
+  it.effect("says what is missing while the store is away, and refuses when that is everything", () =>
+    Effect.gen(function* () {
+      const { chart, end, state } = yield* scene
+      state.isAway = true
+      const { data, knowledge } = yield* chart(mintOf(1), request)
+      assert.lengthOf(data.bars, 2)
+      assert.deepInclude(knowledge.coverage, { complete: false, reason: "deadline" })
+      const refusal = yield* Effect.flip(chart(mintOf(1), { ...request, to: MONDAY + DAY }))
+      assert.strictEqual(refusal._tag, "ChartUnavailable")
+      state.isAway = false
+      assert.lengthOf((yield* chart(mintOf(1), { ...request, to: MONDAY + DAY })).data.bars, 2)
+      yield* end
+    })
+  )
+})

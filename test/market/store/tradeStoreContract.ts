@@ -1,0 +1,199 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Stream } from "effect"
+import { MAX_U64 } from "../../../src/domain/Amount.ts"
+import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import { type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+
+/** A block of a second after `MONDAY`; its trades are numbered in the order given. */
+export const storedBlock = (
+  second: number,
+  trades: ReadonlyArray<Partial<TapeTrade>> = [],
+  given: Partial<StoredBatch> = {}
+): StoredBatch => {
+  const [slot, timeMs] = [1000 + second, (MONDAY + second) * 1000]
+  return {
+    slot,
+    timeMs,
+    trades: trades.map((each, index) => trade({ slot, timeMs, index, ...each })),
+    launches: [],
+    afterGap: false,
+    ...given
+  }
+}
+
+/** Everything that a store gives back, newest `most` trades at least. */
+const stored = (second = 0, after = 0, most = 1_000_000) =>
+  TradeStore.use((store) => Stream.runCollect(store.since({ second: MONDAY + second, after, most })))
+
+const chainOf = (genesis: string) => ({ genesis, isSandbox: false })
+
+const open = (genesis: string) => TradeStore.use((store) => store.open(chainOf(genesis)))
+const append = (...batches: ReadonlyArray<StoredBatch>) => TradeStore.use((store) => store.append(batches))
+
+const odd = {
+  amount: MAX_U64,
+  lamports: null,
+  decimals: null,
+  priceUsd: 0.1 + 0.2,
+  volumeUsdNanos: MAX_U64,
+  side: "sell",
+  pool: mintOf(9),
+  dex: null,
+  launchpad: "pump-fun"
+} as const
+
+const launch = { event: "created", mint: mintOf(3), launchpad: "pump-fun", pool: null } as const
+
+/** What every trade store does, whatever holds the trades. Each test has a chain of its own. */
+export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStore, E>) =>
+  layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
+    it.effect("refuses every question before it knows which chain is meant", () =>
+      Effect.gen(function* () {
+        const trades = yield* TradeStore
+        const bars = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY, limit: 1 } as const
+        const questions = [
+          append(),
+          stored(),
+          trades.ofWallet(walletOf(1), 1),
+          trades.bars(bars),
+          trades.closeBars,
+          trades.launchesBefore(MONDAY, 1)
+        ]
+        for (const question of questions) {
+          assert.strictEqual((yield* Effect.flip(Effect.asVoid(question)))._tag, "TradeStoreUnavailable")
+        }
+      })
+    )
+
+    it.effect("gives back to the unit what was appended, in the order of the chain", () =>
+      Effect.gen(function* () {
+        yield* open("exact")
+        const late = storedBlock(2, [
+          { ...odd, role: "pool" },
+          { priceUsd: 5e-324, volumeUsdNanos: 0n, amount: 0n }
+        ])
+        const early = storedBlock(1, [{ role: "wallet", pool: null, priceUsd: null, volumeUsdNanos: null }], {
+          launches: [launch]
+        })
+        yield* append(early, late)
+        assert.deepStrictEqual(Array.from(yield* stored()), [early, late])
+      })
+    )
+
+    it.effect("says how far it has come, and where something is missing", () =>
+      Effect.gen(function* () {
+        assert.isNull(yield* open("progress"))
+        yield* append(storedBlock(1), storedBlock(2), storedBlock(5, [{}], { afterGap: true }))
+        yield* append(storedBlock(7))
+        assert.deepStrictEqual(yield* open("progress"), {
+          slot: 1007,
+          timeMs: (MONDAY + 7) * 1000,
+          readFrom: MONDAY + 2,
+          unbrokenFrom: MONDAY + 6
+        })
+      })
+    )
+
+    it.effect("keeps a trade once, however often its block comes", () =>
+      Effect.gen(function* () {
+        yield* open("again")
+        const [one, two, three] = [
+          storedBlock(1, [{}, {}]),
+          storedBlock(2, [{}], { launches: [launch] }),
+          storedBlock(3)
+        ]
+        yield* append(one, two)
+        yield* append(two, three)
+        yield* append(one)
+        assert.deepStrictEqual(Array.from(yield* stored()), [one, two])
+        assert.strictEqual((yield* open("again"))?.slot, 1003)
+        // A block that was told in part is completed.
+        const whole = storedBlock(1, [{}, {}, {}])
+        yield* append(whole)
+        assert.deepStrictEqual((yield* stored())[0], whole)
+      })
+    )
+
+    it.effect("gives back blocks from a second and a slot on, and only as many as are wanted", () =>
+      Effect.gen(function* () {
+        yield* open("since")
+        const blocks = Array.from({ length: 8 }, (_, i) => storedBlock(600 * i, [{}, {}]))
+        yield* append(...blocks, storedBlock(5000))
+        assert.deepStrictEqual(Array.from(yield* stored(1200)), blocks.slice(2))
+        assert.deepStrictEqual(Array.from(yield* stored(0, 1000 + 1800)), blocks.slice(4))
+        assert.deepStrictEqual(Array.from(yield* stored(0, 0, 5)), blocks.slice(5))
+        assert.deepStrictEqual(Array.from(yield* stored(0, 0, 6)), blocks.slice(5))
+        assert.deepStrictEqual(Array.from(yield* stored(9000)), [])
+      })
+    )
+
+    it.effect("tells a wallet's own trades, the newest first", () =>
+      Effect.gen(function* () {
+        yield* open("wallet")
+        const mine = { wallet: walletOf(7) }
+        yield* append(
+          storedBlock(1, [mine, { ...mine, role: "pool" }, {}]),
+          storedBlock(86_400, [{ ...mine, role: "wallet", mint: mintOf(2) }]),
+          storedBlock(86_401, [
+            { ...mine, mint: mintOf(1) },
+            { ...mine, mint: mintOf(2) }
+          ])
+        )
+        const trades = yield* TradeStore
+        const keys = (limit: number) =>
+          Effect.map(trades.ofWallet(walletOf(7), limit), (list) => list.map(({ index, slot }) => [slot - 1000, index]))
+        assert.deepStrictEqual(yield* keys(10), [
+          [86_401, 1],
+          [86_401, 0],
+          [86_400, 0],
+          [1, 0]
+        ])
+        assert.deepStrictEqual(yield* keys(2), [
+          [86_401, 1],
+          [86_401, 0]
+        ])
+        const [newest] = yield* trades.ofWallet(walletOf(7), 1)
+        assert.deepStrictEqual(newest, storedBlock(86_401, [mine, { ...mine, mint: mintOf(2) }]).trades[1])
+        assert.deepStrictEqual(yield* trades.ofWallet(walletOf(8), 10), [])
+      })
+    )
+
+    it.effect("remembers launches of before", () =>
+      Effect.gen(function* () {
+        yield* open("launches")
+        const [a, b] = [launch, { ...launch, event: "migrated", pool: mintOf(4) } as const]
+        yield* append(storedBlock(1, [], { launches: [a, b] }), storedBlock(2, [], { launches: [a] }), storedBlock(3))
+        const trades = yield* TradeStore
+        const before = (second: number, most: number) =>
+          Effect.map(trades.launchesBefore(MONDAY + second, most), (all) => all.map(({ launch: { event } }) => event))
+        assert.deepStrictEqual(yield* before(3, 10), ["created", "migrated", "created"])
+        assert.deepStrictEqual(yield* before(3, 2), ["migrated", "created"])
+        assert.deepStrictEqual(yield* before(2, 10), ["created", "migrated"])
+        assert.deepStrictEqual((yield* trades.launchesBefore(MONDAY + 2, 1))[0], {
+          slot: 1001,
+          timeMs: (MONDAY + 1) * 1000,
+          launch: b
+        })
+      })
+    )
+
+    it.effect("never mixes two chains", () =>
+      Effect.gen(function* () {
+        const trades = yield* TradeStore
+        yield* open("one")
+        const block = storedBlock(1, [{ wallet: walletOf(9), mint: mintOf(9) }], { launches: [launch] })
+        yield* append(block)
+        assert.isNull(yield* trades.open({ genesis: "two", isSandbox: true }))
+        const bars = { mint: mintOf(9), resolution: "1m", from: null, before: MONDAY + 60, limit: 9 } as const
+        assert.deepStrictEqual(Array.from(yield* stored()), [])
+        assert.deepStrictEqual(yield* trades.ofWallet(walletOf(9), 9), [])
+        assert.deepStrictEqual(yield* trades.launchesBefore(MONDAY + 9, 9), [])
+        assert.strictEqual((yield* trades.bars(bars)).cells.length, 0)
+        yield* append(storedBlock(1, [{ side: "sell" }]))
+        assert.strictEqual((yield* open("one"))?.slot, 1001)
+        assert.deepStrictEqual(Array.from(yield* stored()), [block])
+        assert.isAbove((yield* trades.bars(bars)).cells.length, 0)
+      })
+    )
+  })

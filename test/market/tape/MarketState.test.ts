@@ -1,0 +1,215 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { Tape, type TapeLimits } from "../../../src/market/tape/MarketState.ts"
+import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import type { TraderPage } from "../../../src/market/views/TraderViews.ts"
+import type { TraderWindow } from "../../../src/market/windows/Traders.ts"
+import { windowNames } from "../../../src/market/windows/windows.ts"
+import { marketSums, secondOf, tokenWindow, topTraders, within } from "./naive.ts"
+import { makeTape, mintOf, MONDAY, shuffledWithin, trade, walletOf } from "./tape.ts"
+
+const roomy: TapeLimits = { tokens: 100, bars: 100_000, trades: 100_000, traders: 10_000 }
+const FAR_MS = 4_000_000_000_000
+const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+const rankings: ReadonlyArray<TraderWindow> = ["1h", "24h", "all"]
+
+/** The recomputation is what takes time. */
+const few = { arbitrary: { runs: 15 } }
+
+const shapeOf = (seed: number) => ({
+  seed,
+  trades: 250,
+  tokens: 4,
+  wallets: 6,
+  paceSeconds: [1, 40, 900][seed % 3] ?? 1
+})
+
+const fill = (trades: ReadonlyArray<TapeTrade>, limits = roomy) => {
+  const tape = new Tape(limits, "here")
+  assert.strictEqual(tape.apply(trades, FAR_MS).applied, trades.length)
+  return tape
+}
+
+/** Later at every call, so that no view is shared. */
+const clock = { ms: 0 }
+
+const pageOf = (tape: Tape, token: number, window: TraderWindow): TraderPage => {
+  clock.ms += 10_000
+  const page = tape.topTraders({ mint: mintOf(token), window, limit: 100, cursor: null, nowMs: clock.ms })
+  return typeof page === "string" ? assert.fail(page) : page
+}
+
+const at = (token: number, timeMs: number, slot: number) => trade({ mint: mintOf(token), timeMs, slot })
+
+const ofToken = (trades: ReadonlyArray<TapeTrade>, token: number) => trades.filter(({ mint }) => mint === mintOf(token))
+
+const agree = (tape: Tape, trades: ReadonlyArray<TapeTrade>, ranks = true) => {
+  for (let token = 0; token < 4; token++) {
+    const own = ofToken(trades, token)
+    for (const window of windowNames) {
+      const expected = own.length === 0 ? null : tokenWindow(own, tape.now, window)
+      assert.deepStrictEqual(tape.window(mintOf(token), window), expected, `${token} ${window}`)
+    }
+    for (const window of ranks ? rankings : []) {
+      assert.deepStrictEqual(pageOf(tape, token, window).rows, topTraders(own, tape.now, window), window)
+    }
+  }
+}
+
+const agreeOnMarkets = (tape: Tape, trades: ReadonlyArray<TapeTrade>) => {
+  for (const { kind, name, activity } of tape.markets.rows()) {
+    const own = trades.filter((each) => kind === "all" || each[kind] === name)
+    for (const [index, window] of windowNames.entries()) {
+      const { now, before } = activity.read(index)
+      const { traders, ...sums } = now
+      const { traders: _, ...earlier } = before
+      assert.deepStrictEqual(sums, marketSums(own, tape.now, window, false), `${name} ${window}`)
+      assert.deepStrictEqual(earlier, marketSums(own, tape.now, window, true), `${name} ${window} before`)
+      assert.strictEqual(traders, new Set(within(own, tape.now, window).map(({ wallet }) => wallet)).size)
+    }
+  }
+}
+
+describe("Tape", () => {
+  it.prop(
+    "windows and rankings equal a recomputation after any number of trades",
+    [Seed],
+    ([seed]) => {
+      const trades = makeTape(shapeOf(seed))
+      const tape = new Tape(roomy, "here")
+      const stops = [1, 60, 150, trades.length]
+      for (const [at, stop] of stops.entries()) {
+        tape.apply(trades.slice(stops[at - 1] ?? 0, stop), FAR_MS)
+        agree(tape, trades.slice(0, stop))
+        agreeOnMarkets(tape, trades.slice(0, stop))
+      }
+    },
+    few
+  )
+
+  it.prop(
+    "windows empty by themselves as time passes",
+    [Seed],
+    ([seed]) => {
+      const trades = makeTape(shapeOf(seed))
+      const tape = fill(trades)
+      for (const seconds of [7, 250, 3000, 20_000, 90_000, 200_000]) {
+        tape.advance((tape.now + seconds) * 1000)
+        agree(tape, trades)
+        agreeOnMarkets(tape, trades)
+      }
+    },
+    few
+  )
+
+  it.prop("windows do not depend on the order in which trades arrive", [Seed], ([seed]) => {
+    const trades = makeTape({ ...shapeOf(seed), paceSeconds: [0.5, 2][seed % 2] ?? 1 })
+    const tape = fill(shuffledWithin(trades, 20, seed))
+    agree(tape, trades, false)
+    tape.advance((tape.now + 400) * 1000)
+    agree(tape, trades, false)
+    agreeOnMarkets(tape, trades)
+  })
+
+  it("refuses what cannot be a trade and what is too late, and counts them", () => {
+    const tape = new Tape(roomy, "here")
+    const nowMs = MONDAY * 1000
+    const bad = [
+      trade({ amount: -1n }),
+      trade({ amount: 2n ** 64n }),
+      trade({ lamports: 2n ** 64n }),
+      trade({ volumeUsdNanos: -1n }),
+      trade({ priceUsd: 0 }),
+      trade({ priceUsd: Number.NaN }),
+      trade({ priceUsd: Number.POSITIVE_INFINITY }),
+      trade({ slot: -1 }),
+      trade({ slot: 1.5 }),
+      trade({ index: 2 ** 22 }),
+      trade({ timeMs: Number.NaN }),
+      trade({ timeMs: 0 }),
+      trade({ timeMs: nowMs + 60_001 })
+    ]
+    assert.deepStrictEqual(tape.apply(bad, nowMs), { applied: 0, late: 0, malformed: bad.length })
+    assert.strictEqual(tape.tokens, 0)
+    const late = [trade(), trade({ timeMs: nowMs - 120_000 }), trade({ timeMs: nowMs - 121_000, mint: mintOf(9) })]
+    assert.deepStrictEqual(tape.apply(late, nowMs), { applied: 2, late: 1, malformed: 0 })
+    assert.isNull(tape.window(mintOf(9), "5m"))
+  })
+
+  it("counts a route once: its pools make volume, its wallet makes sums", () => {
+    const tape = fill([
+      trade({ role: "pool", index: 0, dex: "Raydium" }),
+      trade({ role: "pool", index: 1, dex: "Whirlpool" }),
+      trade({ role: "wallet", index: 2, dex: null, volumeUsdNanos: 2_000_000_000n })
+    ])
+    assert.strictEqual(tape.window(mintOf(1), "5m")?.trades, 2)
+    assert.strictEqual(tape.window(mintOf(1), "5m")?.traders, 1)
+    assert.strictEqual(tape.bars(mintOf(1), { resolution: "1s", from: null, to: null, limit: 1 })?.bars[0]?.trades, 2)
+    assert.deepStrictEqual(
+      pageOf(tape, 1, "all").rows.map(({ buys, boughtUsdNanos }) => [buys, boughtUsdNanos]),
+      [[1, 2_000_000_000n]]
+    )
+    tape.advance((MONDAY + 100_000) * 1000)
+    assert.deepStrictEqual(pageOf(tape, 1, "24h").rows, [])
+  })
+
+  it("counts tokens created and migrated, for their launchpad and for all", () => {
+    const tape = fill([trade({ launchpad: "pump" })])
+    tape.addLaunch("created", "pump", MONDAY * 1000)
+    tape.addLaunch("created", null, (MONDAY + 10) * 1000)
+    tape.addLaunch("migrated", "pump", (MONDAY + 20) * 1000)
+    const counts = tape.markets.rows().map(({ name, activity }) => {
+      const { tokensCreated, migrations } = activity.read(0).now
+      return [name, tokensCreated, migrations]
+    })
+    assert.deepStrictEqual(counts, [
+      ["all", 2, 1],
+      ["Raydium", 0, 0],
+      ["pump", 1, 1]
+    ])
+  })
+
+  it("estimates many distinct traders within four standard errors", () => {
+    const trades = Array.from({ length: 30_000 }, (_, n) => trade({ wallet: walletOf(n), role: "pool" }))
+    const { traders } = fill(trades).markets.rows()[0]?.activity.read(0).now ?? { traders: 0 }
+    assert.closeTo(traders, 30_000, 30_000 * 0.092)
+  })
+
+  it("forgets the token idle for longest when there is no room, and begins it anew", () => {
+    const day = 86_400_000
+    const tape = new Tape({ ...roomy, tokens: 3 }, "here")
+    const start = MONDAY * 1000
+    tape.apply(
+      [at(1, start, 1), at(2, start, 2), at(1, start + day, 3), at(3, start + day, 4), at(4, start + day, 5)],
+      FAR_MS
+    )
+    assert.isNull(tape.window(mintOf(2), "24h"))
+    assert.strictEqual(tape.tokens, 3)
+    assert.strictEqual(tape.window(mintOf(1), "24h")?.trades, 1)
+    tape.apply([at(2, start + day + 1000, 6)], FAR_MS)
+    assert.strictEqual(tape.tokens, 3)
+    assert.strictEqual(tape.heldFrom, MONDAY + 86_401)
+    assert.strictEqual(tape.window(mintOf(2), "24h")?.trades, 1)
+    assert.isNull(tape.window(mintOf(2), "24h")?.startPrice ?? null)
+  })
+
+  it("stays within its limits whatever comes, letting the windows begin later", () => {
+    const limits = { tokens: 3, bars: 400, trades: 100, traders: 20 }
+    const trades = makeTape({ seed: 5, trades: 20_000, tokens: 10, wallets: 50, paceSeconds: 2 })
+    const tape = new Tape(limits, "here")
+    const after = (many: number) => {
+      tape.apply(trades.slice(many - 5000, many), FAR_MS)
+      return tape.usedBytes
+    }
+    const early = after(5000)
+    const late = [after(10_000), after(15_000), after(20_000)].at(-1) ?? early
+    assert.isAtMost(late.journal, early.journal + 100 * 112)
+    assert.isAtMost(late.traders, 20 * 40 * 8 + 40 * 18 * 8 + 64 * 16)
+    assert.isAtMost(late.candles, 4 * 110 * 42 * 8 + 3 * 60 * 8)
+    assert.isAbove(tape.heldFrom, tape.now - 86_400)
+    assert.isAtMost(tape.tokens, 3)
+    const own = ofToken(trades, 0).filter((each) => secondOf(each) >= tape.heldFrom)
+    const held = tape.window(mintOf(0), "24h")
+    assert.strictEqual(held?.trades ?? own.length, own.length)
+  })
+})

@@ -1,0 +1,30 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { makeBatches } from "../../../src/market/tape/blockBatches.ts"
+import type { BlockEvent } from "../../../src/solana/blocks/BlockFeed.ts"
+
+const block = (slot: number, blockTimeMs: number | null): BlockEvent => ({
+  _tag: "Block",
+  block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], launches: [], malformed: 0 }
+})
+
+it.effect("a block without a time is of the time before it, and what is missing is said of the next one", () =>
+  Effect.gen(function* () {
+    const events: ReadonlyArray<BlockEvent> = [
+      block(1, null),
+      block(2, 1000),
+      block(3, null),
+      { _tag: "Gap", from: 4, to: 6, reason: "behind" },
+      block(7, 3000)
+    ]
+    const batches = yield* Stream.fromIterable(events).pipe(Stream.flatMap(makeBatches()), Stream.runCollect)
+    assert.deepStrictEqual(
+      Array.from(batches, ({ afterGap, slot, timeMs }) => [slot, timeMs, afterGap]),
+      [
+        [2, 1000, true],
+        [3, 1000, false],
+        [7, 3000, true]
+      ]
+    )
+  })
+)

@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
+import type { Leg, NetTrade, Quantity } from "../../../src/domain/market/Trade.ts"
+import { SolPrice } from "../../../src/market/tape/SolPrice.ts"
+import { tapeTradesOf } from "../../../src/market/tape/tapeTrades.ts"
+import { leg, netOf } from "./decoded.ts"
+import { mintOf } from "./tape.ts"
+
+const of = (mint: Mint, amount: bigint, decimals: number | null): Quantity => ({ mint, amount, decimals })
+/** 150 dollars for a SOL: 150,000,000 micro-dollars for 1,000,000,000 lamports. */
+const microPerLamport = { numerator: 3n, denominator: 20n }
+const timeMs = 1_791_158_400_000
+
+const told = (legs: ReadonlyArray<Leg>, nets: ReadonlyArray<NetTrade>, price: typeof microPerLamport | null) =>
+  tapeTradesOf({ legs, nets, unresolved: 0 }, { timeMs, microPerLamport: price })
+
+const launchpad = (dex: string) => told([leg({ dex })], [], null)[0]?.launchpad
+
+describe("trades for the tape", () => {
+  it("are priced in dollars through SOL, to the billionth", () => {
+    const [trade] = told(
+      [leg({ token: of(mintOf(1), 2_000_000n, 6), quote: of(SOL, 1_000_000_001n, 9) })],
+      [],
+      microPerLamport
+    )
+    assert.strictEqual(trade?.volumeUsdNanos, 150_000_000_150n)
+    assert.strictEqual(trade?.priceUsd, 75.000_000_075)
+    assert.strictEqual(trade?.lamports, 1_000_000_001n)
+    assert.strictEqual(trade?.role, "pool")
+  })
+
+  it("count a stable coin as a dollar without asking what SOL is worth", () => {
+    const [trade] = told([leg({ token: of(SOL, 500_000_000n, 9), quote: of(USDC, 75_000_000n, 6) })], [], null)
+    assert.strictEqual(trade?.volumeUsdNanos, 75_000_000_000n)
+    assert.strictEqual(trade?.priceUsd, 150)
+    assert.strictEqual(trade?.lamports, null)
+  })
+
+  it("have no price where the money is neither SOL nor a dollar, where SOL has none or decimals are unknown", () => {
+    const prices = (trade: Leg, price: typeof microPerLamport | null) =>
+      told([trade], [], price).map(({ priceUsd, volumeUsdNanos }) => [priceUsd, volumeUsdNanos])
+    assert.deepStrictEqual(prices(leg({ quote: of(mintOf(9), 5n, 6) }), microPerLamport), [[null, null]])
+    assert.deepStrictEqual(prices(leg({ quote: of(SOL, 5n, 9) }), null), [[null, null]])
+    const undecided = leg({ token: of(mintOf(1), 5n, null), quote: of(USDC, 7n, 6) })
+    assert.deepStrictEqual(prices(undecided, null), [[null, 7000n]])
+  })
+
+  it("say an exchange through one pool once, and a route once for its pools and once for its wallet", () => {
+    const single = leg({ index: 0 })
+    assert.deepStrictEqual(
+      told([single], [netOf(single, [0])], microPerLamport).map(({ role }) => role),
+      ["both"]
+    )
+    const legs = [single, leg({ index: 1, token: of(mintOf(2), 9n, 6) })]
+    const route = told(legs, [netOf(single, [0, 1])], microPerLamport)
+    assert.deepStrictEqual(
+      route.map(({ role }) => role),
+      ["pool", "pool", "wallet"]
+    )
+    assert.strictEqual(new Set(route.map(({ index }) => index)).size, 3)
+    const withFees = { ...netOf(single, [0]), quote: of(SOL, single.quote.amount + 1n, 9) }
+    assert.deepStrictEqual(
+      told([single], [withFees], microPerLamport).map(({ role }) => role),
+      ["pool", "wallet"]
+    )
+  })
+
+  it("tell an exchange of two tokens as a purchase and a sale, at the money that flowed between their pools", () => {
+    const [a, b] = [of(mintOf(1), 700n, 6), of(mintOf(2), 9n, 6)]
+    const legs = [
+      leg({ index: 0, side: "sell", token: a, quote: of(SOL, 1_000n, 9) }),
+      leg({ index: 1, side: "buy", token: b, quote: of(SOL, 1_000n, 9) })
+    ]
+    const net: NetTrade = { ...netOf(leg({ token: b, quote: a }), [0, 1]) }
+    const wallet = (given: NetTrade) =>
+      told(legs, [given], microPerLamport)
+        .filter(({ role }) => role === "wallet")
+        .map(({ amount, lamports, mint, side, volumeUsdNanos }) => [side, mint, amount, lamports, volumeUsdNanos])
+    assert.deepStrictEqual(wallet(net), [
+      ["buy", mintOf(2), 9n, 1_000n, 150_000n],
+      ["sell", mintOf(1), 700n, 1_000n, 150_000n]
+    ])
+    const taxed = { ...net, token: of(mintOf(2), 8n, 6) }
+    assert.deepStrictEqual(wallet(taxed)[0], ["buy", mintOf(2), 8n, null, null], "a unit is missing")
+    assert.strictEqual(new Set(told(legs, [net], null).map(({ index }) => index)).size, 4)
+  })
+
+  it("tell an exchange of two tokens in one pool without a price, and its wallet gave one and got the other", () => {
+    const swap = leg({ token: of(mintOf(2), 9n, 6), quote: of(mintOf(1), 700n, 6) })
+    assert.deepStrictEqual(
+      told([swap], [netOf(swap, [0])], microPerLamport).map(({ role, side, mint, volumeUsdNanos }) => [
+        role,
+        side,
+        mint,
+        volumeUsdNanos
+      ]),
+      [
+        ["pool", "buy", mintOf(2), null],
+        ["wallet", "buy", mintOf(2), null],
+        ["wallet", "sell", mintOf(1), null]
+      ]
+    )
+  })
+
+  it("name the launchpad of a curve and none of a pool", () => {
+    assert.strictEqual(launchpad("pump-fun-curve"), "pump-fun")
+    assert.strictEqual(launchpad("raydium-clmm"), null)
+  })
+})
+
+const solFor = (dollars: bigint) => leg({ token: of(SOL, 1_000_000_000n, 9), quote: of(USDC, dollars * 1_000_000n, 6) })
+
+describe("SolPrice", () => {
+  const now = { price: microPerLamport, observedAtMs: timeMs }
+
+  it("takes what pools say for blocks of now, and never for older ones", () => {
+    const price = new SolPrice()
+    assert.deepStrictEqual(price.at(timeMs - 60_000, now), microPerLamport)
+    assert.strictEqual(price.at(timeMs - 60_001, now), null)
+    assert.strictEqual(price.at(timeMs, null), null)
+  })
+
+  it("prices a backfill by the median dollar that had just been traded", () => {
+    const price = new SolPrice()
+    for (const dollars of [140n, 141n, 9000n, 142n, 1n]) {
+      price.observe(solFor(dollars), timeMs)
+    }
+    price.observe(leg(), timeMs)
+    const found = price.at(timeMs + 300_000, null)
+    assert.strictEqual(found === null ? null : found.numerator / 1_000_000n, 9000n, "the most money is behind it")
+    assert.strictEqual(price.at(timeMs + 300_001, null), null)
+  })
+})

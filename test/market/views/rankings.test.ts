@@ -1,0 +1,111 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { Bar } from "../../../src/market/candles/foldBars.ts"
+import { solBars } from "../../../src/market/candles/solBars.ts"
+import { Tape } from "../../../src/market/tape/MarketState.ts"
+import { type RankName, TokenRanking } from "../../../src/market/windows/TokenRanking.ts"
+import { tokenWindow } from "../tape/naive.ts"
+import { makeTape, mintOf, MONDAY, trade } from "../tape/tape.ts"
+
+const FAR_MS = 4_000_000_000_000
+const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+const ranks: ReadonlyArray<RankName> = ["gainers", "losers", "volume", "trades", "traders"]
+const TOKENS = 30
+
+const tapeOf = (trades: Parameters<Tape["apply"]>[0]) => {
+  const tape = new Tape({ tokens: 100, bars: 10_000, trades: 10_000, traders: 10_000 }, "here")
+  tape.apply(trades, FAR_MS)
+  return tape
+}
+
+const change = (from: number | null, to: number | null) => (from === null || to === null ? null : (to / from - 1) * 100)
+
+const bar = (second: number, price: number): Bar => ({
+  second,
+  open: price,
+  high: price * 2,
+  low: price / 2,
+  close: price,
+  volume: price * 10,
+  trades: 1
+})
+
+describe("TokenRanking", () => {
+  it.prop(
+    "equals a sort of what the trades give, and leaves out what is unknown",
+    [Seed],
+    ([seed]) => {
+      const trades = makeTape({ seed, trades: 600, tokens: TOKENS, wallets: 40, paceSeconds: 20 })
+      const tape = tapeOf(trades)
+      const ranking = new TokenRanking(tape, "1h")
+      const tokens = Array.from({ length: TOKENS }, (_, n) => mintOf(n)).flatMap((mint) => {
+        const window = tokenWindow(
+          trades.filter((each) => each.mint === mint),
+          tape.now,
+          "1h"
+        )
+        const changePct = change(window.startPrice, window.lastPrice)
+        return window.trades === 0 ? [] : [{ mint, ...window, changePct }]
+      })
+      const values = {
+        gainers: ({ changePct }: (typeof tokens)[number]) => changePct,
+        losers: ({ changePct }: (typeof tokens)[number]) => (changePct === null ? null : -changePct),
+        volume: (token: (typeof tokens)[number]) =>
+          token.unpriced === token.trades ? null : Number(token.volumeUsdNanos),
+        trades: (token: (typeof tokens)[number]) => token.trades,
+        traders: (token: (typeof tokens)[number]) => token.traders
+      }
+      for (const rank of ranks) {
+        const sorted = tokens
+          .filter((token) => values[rank](token) !== null)
+          .toSorted((a, b) => (values[rank](b) ?? 0) - (values[rank](a) ?? 0) || (a.mint < b.mint ? -1 : 1))
+        const found = Array.from({ length: TOKENS + 1 }, (_, place) => ranking.at(rank, place)?.mint)
+        assert.deepStrictEqual(
+          found.filter((mint) => mint !== undefined),
+          sorted.map(({ mint }) => mint),
+          rank
+        )
+        assert.deepStrictEqual(ranking.counts(rank), { ranked: sorted.length, unknown: tokens.length - sorted.length })
+      }
+      const up = tokens.filter(({ changePct }) => changePct !== null && changePct > 0).length
+      assert.strictEqual(ranking.breadth.advancing, up)
+    },
+    { arbitrary: { runs: 20 } }
+  )
+
+  it("stays as it was taken while trades go on", () => {
+    const tape = tapeOf([trade({ mint: mintOf(1), priceUsd: 2 })])
+    const ranking = new TokenRanking(tape, "5m")
+    tape.apply([trade({ mint: mintOf(1), slot: 2, priceUsd: 3 }), trade({ mint: mintOf(2), slot: 3 })], FAR_MS)
+    assert.strictEqual(ranking.at("volume", 0)?.lastPrice, 2)
+    assert.isUndefined(ranking.at("volume", 1))
+    assert.strictEqual(ranking.at("trades", 0)?.trades, 1)
+  })
+
+  it("does not know the change of a token that was first traded inside the window", () => {
+    const tape = tapeOf([trade(), trade({ slot: 2, timeMs: (MONDAY + 200) * 1000, priceUsd: 2 })])
+    assert.deepStrictEqual(new TokenRanking(tape, "5m").counts("gainers"), { ranked: 0, unknown: 1 })
+    tape.advance((MONDAY + 300) * 1000)
+    const ranking = new TokenRanking(tape, "5m")
+    assert.strictEqual(ranking.at("gainers", 0)?.changePct, 100)
+    assert.deepStrictEqual(ranking.breadth, { advancing: 1, declining: 0, unchanged: 0 })
+  })
+})
+
+describe("solBars", () => {
+  it("price every bar with the SOL of that bar", () => {
+    const { bars, unpriced } = solBars([bar(0, 100), bar(60, 100)], [bar(0, 50), bar(60, 200)], "1m")
+    assert.deepStrictEqual(bars, [bar(0, 2), bar(60, 0.5)])
+    assert.strictEqual(unpriced, 0)
+  })
+
+  it("carry the last price of SOL over a minute without trades, and no further", () => {
+    const prices = solBars([bar(100, 100), bar(161, 100), bar(162, 100)], [bar(100, 50)], "1s")
+    assert.deepStrictEqual(prices, { bars: [bar(100, 2), bar(161, 2)], unpriced: 1 })
+  })
+
+  it("leave out and count bars before the first price of SOL", () => {
+    assert.deepStrictEqual(solBars([bar(0, 1)], [bar(60, 1)], "1m"), { bars: [], unpriced: 1 })
+    assert.deepStrictEqual(solBars([bar(0, 1)], [], "1m"), { bars: [], unpriced: 1 })
+  })
+})

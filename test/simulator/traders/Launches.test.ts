@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { isUnpriceable } from "../../../src/programs/Program.ts"
+import { SOL, USDC } from "../../../src/domain/Address.ts"
+import { castOf, fundCast } from "../../../src/simulator/traders/cast.ts"
+import { makeLaunches, type Launched } from "../../../src/simulator/traders/Launches.ts"
+import { makeRandom } from "../../../src/simulator/traders/Random.ts"
+import { sell } from "../../../src/simulator/traders/trade.ts"
+import { makeWorld } from "../../../src/simulator/chain/World.ts"
+import { decode, decoded, discrepancies, newBank, totalLamports } from "../chain/chains.ts"
+
+const beginning = (seed: string) => {
+  const bank = newBank(seed)
+  const world = makeWorld(seed, bank)
+  const { cast } = castOf(seed)
+  const launches = makeLaunches({ world, random: makeRandom(seed), cast })
+  bank.produce(() => {
+    for (const [address, decimals] of [
+      [SOL, 9],
+      [USDC, 6]
+    ] as const) {
+      world.newMint({ address, decimals, authority: null, freezeAuthority: null, transferFee: null })
+    }
+    fundCast(world, cast)
+    return []
+  })
+  return { bank, world, launches, whale: cast.whales[0] ?? cast.treasury }
+}
+
+const TEN_SOL = 10_000_000_000n
+
+const total = (amounts: ReadonlyArray<bigint>) => amounts.reduce((sum, amount) => sum + amount, 0n)
+
+describe.each(["pump-fun", "meteora"] as const)("a coin launched on %s", (kind) => {
+  const { bank, world, launches, whale } = beginning(kind)
+  const coin = (): Launched => launches.all().find((launched) => launched.kind === kind) ?? assert.fail("not launched")
+  const lamports = totalLamports(bank)
+  bank.produce(() => {
+    const deeds = []
+    while (!launches.all().some((launched) => launched.kind === kind)) {
+      deeds.push(launches.launch())
+    }
+    return deeds
+  })
+
+  it("begins on a curve that the engine prices, and that grows dearer as it sells", () => {
+    const { curve } = coin()
+    const { swap } = decoded(bank, curve)
+    const before = curve.price()
+    const quoted = swap(false, TEN_SOL, bank.clock())
+    bank.produce(() => {
+      const bought = sell(world, whale, curve, SOL, TEN_SOL)
+      assert.strictEqual(bought?.amountOut, quoted.amountOut)
+      assert.strictEqual(world.holding(whale, curve.mintA), quoted.amountOut)
+      return []
+    })
+    assert.isAbove(curve.price(), before)
+    assert.deepStrictEqual(launches.graduate(), [])
+  })
+
+  it("sells its last coins for less than was offered", () => {
+    const { curve } = coin()
+    bank.produce(() => {
+      for (let i = 0; i < 40 && !curve.complete(); i++) {
+        const bought = sell(world, whale, curve, SOL, TEN_SOL)
+        assert.isTrue(bought !== null && (curve.complete() ? bought.amountIn < TEN_SOL : bought.amountIn === TEN_SOL))
+      }
+      return []
+    })
+    assert.isTrue(curve.complete())
+    const read = decode(bank, curve)
+    assert.strictEqual(isUnpriceable(read) ? read.reason : "priced", "closed")
+  })
+
+  it("graduates to a pool at about the curve's last price, with all of its SOL", () => {
+    const { curve } = coin()
+    const { tokens, lamports: raised } = curve.remains()
+    const last = curve.price()
+    // The swaps above were nobody's transactions.
+    bank.takeJournal()
+    const { transactions } = bank.produce(() => launches.graduate())
+    assert.isAbove(transactions.length, 0)
+    for (const { fee, receipt } of transactions) {
+      const [before, after] = [receipt.lamports.before, receipt.lamports.after].map(total)
+      assert.strictEqual(before, (after ?? 0n) + fee)
+    }
+    const { pool } = coin()
+    assert.isNotNull(pool)
+    if (pool !== null) {
+      const { a, b } = pool.depth()
+      assert.strictEqual(b, Number(raised.amount))
+      assert.closeTo(b / a / last, 1, 0.001)
+      assert.isAtMost(a, Number(tokens.amount) * 1.000001)
+      assert.isTrue(decoded(bank, pool).swap(false, TEN_SOL, bank.clock()).amountOut > 0n)
+    }
+    assert.isTrue(isUnpriceable(decode(bank, curve)))
+    assert.deepStrictEqual(launches.graduate(), [])
+  })
+
+  it("makes and loses no money on the way", () => {
+    assert.strictEqual(totalLamports(bank), lamports)
+    assert.isTrue(Array.from(discrepancies(bank).values()).every((difference) => difference === 0n))
+  })
+})

@@ -1,0 +1,204 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, layer, describe, it as plain } from "@effect/vitest"
+import { Clock, ConfigProvider, Effect, Layer, Result } from "effect"
+import { PerpsVenue } from "../../../src/domain/Perps.ts"
+import { compare } from "../../../src/perps/compare.ts"
+import { aprPct } from "../../../src/perps/fundingRates.ts"
+import { fixedNumber, parseFixed, roundAt } from "../../../src/perps/exact.ts"
+import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
+import * as PerpsVenuesHttp from "../../../src/perps/PerpsVenuesHttp.ts"
+import { makePerpsWorld, perps } from "../../../src/simulator/venues/perpsMarkets.ts"
+import { type Health, PerpsSimulator } from "../../../src/simulator/venues/PerpsSimulator.ts"
+
+const venues = PerpsVenue.literals
+
+/** The real clients in front of simulated venues. */
+const venuesOf = <E>(simulator: Layer.Layer<PerpsSimulator, E>) =>
+  Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => PerpsVenuesHttp.layer(urls))).pipe(
+    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.provideMerge(simulator)
+  )
+
+const read = (symbol: string) => PerpsVenues.use((port) => port.read(symbol, venues))
+
+/** What became of the read of each venue. */
+const outcomes = (symbol: string) =>
+  Effect.map(read(symbol), (readings) =>
+    Object.fromEntries(
+      readings.map(({ outcome, venue }) => {
+        const fault = Result.isFailure(outcome) ? outcome.failure : undefined
+        return [venue, fault?._tag === "VenueUnreadable" ? fault.why : (fault?._tag ?? "fresh")]
+      })
+    )
+  )
+
+layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })), { excludeTestServices: true })(
+  "the simulated venues",
+  (it) => {
+    for (const { symbol, venues: having } of perps) {
+      it.effect(`trade ${symbol} wherever it is listed, as the real clients read them`, () =>
+        Effect.gen(function* () {
+          for (const { outcome, venue } of yield* read(symbol)) {
+            if (!having.includes(venue)) {
+              assert.strictEqual(Result.isFailure(outcome) && outcome.failure._tag, "NoMarket")
+              continue
+            }
+            const market = Result.isSuccess(outcome) ? outcome.success : assert.fail(`${venue} ${symbol}`)
+            const [bid] = market.bids
+            const [ask] = market.asks
+            assert.isTrue(bid !== undefined && ask !== undefined && bid.price < ask.price)
+            assert.isTrue([...market.bids, ...market.asks].every(({ size }) => size % market.lots.step === 0n))
+            assert.isAtMost(Math.abs((yield* Clock.currentTimeMillis) - market.asOfMs), 3000)
+          }
+        })
+      )
+    }
+
+    it.effect("quote the funding of their world, each in its own interval", () =>
+      Effect.gen(function* () {
+        const world = makePerpsWorld("venues")
+        const [btc] = perps
+        const readings = yield* read("BTC")
+        const nowMs = yield* Clock.currentTimeMillis
+        for (const { outcome, venue } of readings) {
+          const market = Result.isSuccess(outcome) ? outcome.success : assert.fail(venue)
+          // Drift says what was settled last, at the full hour.
+          const atMs = venue === "drift" ? Math.floor(nowMs / 3_600_000) * 3_600_000 : nowMs
+          // The rate moves while the venue is asked and answers: any moment of the last half minute may be what it told.
+          const told = Array.from({ length: 120 }, (_, i) => atMs - (venue === "drift" ? 0 : i * 250)).map((ms) =>
+            btc === undefined ? 0 : (Number(world.rate8h(venue, btc, ms)) / 1e12) * 3 * 365 * 100
+          )
+          const shown = fixedNumber(roundAt(aprPct(market.funding), 6), 6)
+          assert.isAtLeast(shown, Math.min(...told) - 0.02, venue)
+          assert.isAtMost(shown, Math.max(...told) + 0.02, venue)
+          assert.strictEqual(market.funding.intervalHours, venue === "paradex" ? 8 : 1)
+        }
+      })
+    )
+
+    it.effect("fill an order somewhere", () =>
+      Effect.gen(function* () {
+        const size = parseFixed("0.5") ?? 0n
+        const order = { symbol: "BTC", side: "buy", size, holdHours: size } as const
+        const { bestPick, perVenue } = compare(order, yield* read("BTC"), 0n)
+        assert.isTrue(perVenue.every(({ healthy }) => healthy))
+        assert.isNotNull(bestPick)
+      })
+    )
+  }
+)
+
+/** What a client of these venues that has never asked before hears of them. */
+const firstHeard = <A, E>(health: Partial<Health>, program: Effect.Effect<A, E, PerpsVenues>) =>
+  program.pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer({ health })))))
+
+describe("the simulated venues, when they fail,", () => {
+  plain.live("do so each in its own way, and within the deadline", () =>
+    Effect.gen(function* () {
+      const ailing: Health = { hl: "malformed", drift: "silent", dydx: "dead", paradex: "down", lighter: "stale" }
+      const heard = yield* firstHeard(ailing, outcomes("SOL"))
+      assert.deepStrictEqual(heard, {
+        hl: "malformed",
+        drift: "late",
+        dydx: "down",
+        paradex: "down",
+        lighter: "StaleBook"
+      })
+    })
+  )
+
+  plain.live("are slow, or behind", () =>
+    Effect.gen(function* () {
+      const ailing: Health = { hl: "stale", drift: "stale", dydx: "stale", paradex: "stale", lighter: "slow" }
+      const heard = yield* firstHeard(ailing, outcomes("ETH"))
+      const stale = "StaleBook"
+      assert.deepStrictEqual(heard, { hl: stale, drift: stale, dydx: stale, paradex: stale, lighter: "late" })
+    })
+  )
+
+  plain.live("have next to nothing in their books", () =>
+    Effect.gen(function* () {
+      const ailing: Health = { hl: "thin", drift: "thin", dydx: "thin", paradex: "thin", lighter: "thin" }
+      const order = { symbol: "DOGE", side: "sell", size: parseFixed("50000") ?? 0n, holdHours: 0n } as const
+      const { bestPick, perVenue } = compare(order, yield* firstHeard(ailing, read("DOGE")), 0n)
+      assert.isNull(bestPick)
+      assert.isTrue(perVenue.every(({ filledPct, reason }) => reason === "thin_book" && (filledPct ?? 100) < 100))
+    })
+  )
+
+  plain.live("can be told to, and to recover", () =>
+    Effect.gen(function* () {
+      const { asked, setHealth } = yield* PerpsSimulator
+      yield* setHealth({ dydx: "down" })
+      assert.strictEqual((yield* outcomes("BTC"))["dydx"], "down")
+      yield* setHealth({ dydx: "ok" })
+      assert.strictEqual((yield* outcomes("ETH"))["dydx"], "fresh")
+      assert.isAbove(asked().dydx, 2)
+    }).pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer()))))
+  )
+})
+
+describe("a world", () => {
+  plain("is the same for the same seed and time, and drifts", () => {
+    const [btc] = perps
+    const book = (seed: string, nowMs: number) =>
+      makePerpsWorld(seed).book("hl", btc ?? assert.fail("no market"), nowMs)
+    assert.deepStrictEqual(book("a", 1000), book("a", 1000))
+    assert.notDeepEqual(book("a", 1000), book("b", 1000))
+    assert.notStrictEqual(book("a", 1000).bids[0]?.ticks, book("a", 600_000).bids[0]?.ticks)
+  })
+
+  plain("never crosses itself, whatever the tick", () => {
+    const world = makePerpsWorld("a")
+    for (const perp of perps) {
+      for (const venue of perp.venues) {
+        for (let minute = 0; minute < 200; minute++) {
+          const { asks, bids } = world.book(venue, perp, minute * 60_000)
+          assert.isTrue((bids[0]?.ticks ?? 0n) < (asks[0]?.ticks ?? 0n), `${venue} ${perp.symbol}`)
+          assert.isTrue(asks.every(({ ticks }, i) => i === 0 || ticks > (asks[i - 1]?.ticks ?? 0n)))
+          assert.isTrue(bids.every(({ ticks }, i) => i === 0 || ticks < (bids[i - 1]?.ticks ?? 0n)))
+        }
+      }
+    }
+  })
+})
+
+const settings = (env: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+
+describe("settings", () => {
+  plain.live("make a venue fail from the start", () =>
+    Effect.gen(function* () {
+      const said = yield* outcomes("BTC").pipe(
+        Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layerConfig))),
+        Effect.provide(settings({ SIMULATOR_FAULTS_PERPS_DRIFT: "down" }))
+      )
+      assert.deepStrictEqual(said, { hl: "fresh", drift: "down", dydx: "fresh", paradex: "fresh", lighter: "fresh" })
+    })
+  )
+
+  plain.live("say where a venue is, and the others stay where they are", () =>
+    Effect.gen(function* () {
+      const { urls } = yield* PerpsSimulator
+      const said = yield* PerpsVenues.use(({ ourBps, read }) =>
+        Effect.map(
+          read("BTC", ["dydx"]),
+          ([reading]) => [ourBps, reading && Result.isSuccess(reading.outcome)] as const
+        )
+      ).pipe(
+        Effect.provide(PerpsVenuesHttp.layer().pipe(Layer.provide(NodeHttpClient.layerUndici))),
+        Effect.provide(settings({ PERPS_DYDX_URL: `${urls.PERPS_DYDX_URL}/`, PERPS_FEE_BPS: "1.5" }))
+      )
+      assert.deepStrictEqual(said, [1_500_000n, true])
+    }).pipe(Effect.provide(PerpsSimulator.layer()))
+  )
+
+  plain.effect("refuse an address that is none", () =>
+    Effect.gen(function* () {
+      const layer = PerpsVenuesHttp.layer().pipe(
+        Layer.provide([NodeHttpClient.layerUndici, settings({ PERPS_HL_URL: "ftp://venue" })])
+      )
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+      assert.strictEqual(error._tag, "ConfigError")
+    })
+  )
+})

@@ -1,0 +1,62 @@
+/** A feed of a scripted node, on real sockets. */
+import { NodeHttpClient, NodeSocket } from "@effect/platform-node"
+import { Duration, Effect, Layer, References } from "effect"
+import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
+import * as ChainFeedRpc from "../../../src/solana/accounts/ChainFeedRpc.ts"
+import type { RpcOptions } from "../../../src/solana/rpc/rpcSettings.ts"
+import { type FakeNode, startNode } from "../../support/FakeNode.ts"
+import { at, clockOf, holding, readFeed, type Reader, until } from "./accounts.ts"
+
+// The feed warns of what these tests do to it.
+const quiet = Layer.succeed(References.MinimumLogLevel, "None")
+
+const sockets = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor, quiet)
+
+/** A feed of the node. Silence alone does not make it connect anew, which would heal what a test is to find broken. */
+export const feedOf = ({ rpcUrl, wsUrl }: FakeNode, options: RpcOptions = {}) =>
+  ChainFeedRpc.layer({ rpcUrl, wsUrl, watchdog: Duration.minutes(1), ...options }).pipe(Layer.provide(sockets))
+
+/** A node whose chain has these accounts and a clock, at slot 100. */
+export const nodeWith = Effect.fnUntraced(function* (accounts: ReadonlyArray<Account>) {
+  const node = yield* startNode
+  node.put(clockOf(7, 1_700_000_000), ...accounts)
+  return node
+})
+
+export const A = at(1)
+export const B = at(2)
+export const C = at(3)
+
+/** A node, its feed, and who reads it. */
+export interface Scene {
+  readonly node: FakeNode
+  readonly feed: ChainFeed["Service"]
+  readonly reader: Reader
+}
+
+/** A feed that watches A and B and has told their first state. */
+export const scene = <A1, E, R>(
+  body: (scene: Scene) => Effect.Effect<A1, E, R>,
+  options: RpcOptions = {},
+  prepare: (node: FakeNode) => void = () => {}
+) =>
+  Effect.gen(function* () {
+    const node = yield* nodeWith([holding(A, [0]), holding(B, [0])])
+    prepare(node)
+    return yield* Effect.gen(function* () {
+      const feed = yield* ChainFeed
+      const reader = yield* readFeed(feed)
+      yield* feed.watch([A, B])
+      yield* until("A and B are told", () => reader.known.size === 2)
+      return yield* body({ node, feed, reader })
+    }).pipe(Effect.provide(feedOf(node, options)))
+  })
+
+/** An account as a node spells it. */
+export const json = ({ owner, lamports, data }: Account) => ({
+  owner,
+  lamports: Number(lamports),
+  data: [Buffer.from(data).toString("base64"), "base64"],
+  space: data.length
+})

@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import type { Address } from "../../../src/domain/Address.ts"
+import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { ChainEvent, Snapshot } from "../../../src/solana/accounts/ChainFeed.ts"
+import { makeOutbox } from "../../../src/solana/blocks/outbox.ts"
+import { at, holding, Reader } from "../accounts/accounts.ts"
+
+const write = (slot: number): ChainEvent => ({
+  _tag: "Writes",
+  slot,
+  accounts: new Map([[at(1), holding(at(1), [slot], slot)]])
+})
+
+/** An outbox of three events whose everything is one account as it was last told. */
+const scene = Effect.gen(function* () {
+  let last = 0
+  const everything = (): Snapshot => ({
+    slot: last,
+    accounts: new Map<Address, Account | null>([[at(1), holding(at(1), [last], last)]])
+  })
+  const outbox = yield* makeOutbox(3, everything)
+  const tell = (slot: number) => {
+    last = slot
+    return outbox.tell(write(slot))
+  }
+  const take = (count: number) =>
+    Effect.gen(function* () {
+      const reader = new Reader()
+      yield* outbox.events.pipe(
+        Stream.take(count),
+        Stream.runForEach((event) => Effect.sync(() => reader.take(event)))
+      )
+      return reader
+    })
+  return { outbox, tell, take }
+})
+
+describe("an outbox", () => {
+  it.effect("hands over events in order", () =>
+    Effect.gen(function* () {
+      const { outbox, take, tell } = yield* scene
+      assert.deepStrictEqual([1, 2, 3].map(tell), [false, false, false])
+      assert.isFalse(outbox.isLagging())
+      assert.deepStrictEqual(
+        (yield* take(3)).writes.map(({ slot }) => slot),
+        [1, 2, 3]
+      )
+    })
+  )
+
+  it.effect("replaces what was left lying by one snapshot, and goes on from there", () =>
+    Effect.gen(function* () {
+      const { outbox, take, tell } = yield* scene
+      assert.deepStrictEqual([1, 2, 3, 4, 5].map(tell), [false, false, false, true, false])
+      assert.isTrue(outbox.isLagging())
+
+      const reader = yield* take(2)
+      assert.deepStrictEqual(
+        reader.events.map((event) => event._tag),
+        ["Snapshot", "Writes"]
+      )
+      assert.deepStrictEqual(reader.bytes(at(1)), [5])
+      assert.isFalse(outbox.isLagging())
+    })
+  )
+
+  it.effect("counts its reader as behind until what matters is taken", () =>
+    Effect.gen(function* () {
+      const { outbox, take, tell } = yield* scene
+      tell(1)
+      outbox.press()
+      assert.isTrue(outbox.isLagging())
+      yield* take(1)
+      assert.isFalse(outbox.isLagging())
+      tell(2)
+      assert.isFalse(outbox.isLagging())
+    })
+  )
+})

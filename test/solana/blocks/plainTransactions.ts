@@ -1,0 +1,13 @@
+import type { BlockTransaction } from "../../../src/solana/blocks/BlockFeed.ts"
+
+/** Transactions as plain objects, to be compared. */
+export const plain = (transactions: Iterable<BlockTransaction>): ReadonlyArray<BlockTransaction> =>
+  Array.from(transactions, ({ changes, index, legs, nets, signature, transfers, unresolved }) => ({
+    signature,
+    index,
+    legs,
+    nets,
+    transfers,
+    changes,
+    unresolved
+  }))

@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Database from "../../src/storage/Database.ts"
+import { migrations } from "../../src/storage/migrations.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-db-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const withSettings = (settings: Record<string, string>) =>
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))
+
+const applied = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`select migration_id, name from schema_migrations order by migration_id`
+  return rows.map((row) => `${String(row["migrationId"]).padStart(4, "0")}_${String(row["name"])}`)
+})
+
+describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
+  it.live("makes and migrates a database in DATA_DIR when nothing else is said", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const layer = Database.layer.pipe(withSettings({ DATA_DIR: folder }))
+      assert.deepStrictEqual(yield* Effect.provide(applied, layer), Object.keys(migrations))
+    })
+  )
+
+  it.live("serves a command beside the process that owns DATA_DIR, which stays the only owner", () =>
+    Effect.gen(function* () {
+      const settings = withSettings({ DATA_DIR: yield* temporaryFolder })
+      yield* Layer.build(Database.layer.pipe(settings))
+      assert.deepStrictEqual(
+        yield* Effect.provide(applied, Database.layerBeside.pipe(settings)),
+        Object.keys(migrations)
+      )
+      const error = yield* Effect.flip(Effect.provide(applied, Layer.fresh(Database.layer).pipe(settings)))
+      assert.strictEqual(error._tag, "FolderInUse")
+    })
+  )
+
+  it.live("uses the server that DATABASE_URL names, with its names translated both ways", () =>
+    Effect.gen(function* () {
+      const { database, host } = yield* TestDatabase.create
+      const url = `postgres://postgres@localhost/${database}?host=${encodeURIComponent(host)}`
+      const layer = Database.layer.pipe(withSettings({ DATABASE_URL: url, DATA_DIR: "/nowhere" }))
+      const [row] = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql`select current_database() as database_name, ${sql("accountId")} from (select 'a' as account_id) t`
+      }).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(row, { databaseName: database, accountId: "a" })
+    })
+  )
+
+  it.live("limits how long a statement may run", () =>
+    Effect.gen(function* () {
+      const { database, host } = yield* TestDatabase.create
+      const url = `postgres://postgres@localhost/${database}?host=${encodeURIComponent(host)}`
+      const layer = Database.layer.pipe(withSettings({ DATABASE_URL: url, DATABASE_STATEMENT_TIMEOUT: "50 millis" }))
+      const error = yield* Effect.flip(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`select pg_sleep(10)`).pipe(Effect.provide(layer))
+      )
+      assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "StatementTimeoutError")
+    })
+  )
+
+  it.live("refuses a pool without connections", () =>
+    Effect.gen(function* () {
+      const layer = Database.layer.pipe(withSettings({ DATA_DIR: "/nowhere", DATABASE_POOL_SIZE: "0" }))
+      assert.strictEqual((yield* Effect.flip(Effect.provide(applied, layer)))._tag, "ConfigError")
+    })
+  )
+
+  it.live("takes a pool of one", () =>
+    Effect.gen(function* () {
+      const { database, host } = yield* TestDatabase.create
+      const url = `postgres://postgres@localhost/${database}?host=${encodeURIComponent(host)}`
+      const layer = Database.layer.pipe(withSettings({ DATABASE_URL: url, DATABASE_POOL_SIZE: "1" }))
+      assert.deepStrictEqual(yield* Effect.provide(applied, layer), Object.keys(migrations))
+    })
+  )
+
+  it.live("says nothing about the password when the server cannot be reached", () =>
+    Effect.gen(function* () {
+      const layer = Database.layer.pipe(
+        withSettings({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_CONNECT_TIMEOUT: "1 second" })
+      )
+      const exit = yield* Effect.exit(Effect.provide(applied, layer))
+      assert.strictEqual(exit._tag, "Failure")
+      assert.notInclude(JSON.stringify(exit) + String(exit._tag === "Failure" ? exit.cause : ""), "hunter2")
+    })
+  )
+})
+
+describe.runIf(TestDatabase.isAvailable)("migrate", () => {
+  it.live("runs once when three processes start at once", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const clients = yield* Effect.forEach([1, 2, 3], () => Layer.build(TestDatabase.connect(address)))
+      const [first] = clients
+      assert.isDefined(first)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`drop schema public cascade`
+        yield* sql`create schema public`
+      }).pipe(Effect.provide(first))
+      yield* Effect.forEach(clients, (client) => Effect.provide(Database.migrate, client), { concurrency: "unbounded" })
+      assert.deepStrictEqual(yield* Effect.provide(applied, first), Object.keys(migrations))
+    })
+  )
+
+  it.live("changes nothing when it has run before", () =>
+    Effect.gen(function* () {
+      const before = yield* applied
+      yield* Database.migrate
+      assert.deepStrictEqual(yield* applied, before)
+    }).pipe(Effect.provide(TestDatabase.layer))
+  )
+})

@@ -1,0 +1,196 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { spawn } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import * as EmbeddedServer from "../../src/storage/EmbeddedServer.ts"
+import { isAvailable } from "../support/TestDatabase.ts"
+
+const isRoot = process.getuid?.() === 0
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "fathom-pg-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** Runs one query on a server. */
+const query = Effect.fnUntraced(
+  function* (host: string, statement: string) {
+    const sql = yield* PgClient.make({ host, username: "postgres", database: "postgres" })
+    return yield* sql.unsafe(statement).values
+  },
+  Effect.scoped,
+  Effect.provide(Reactivity.layer)
+)
+
+/** Another process that owns a server and writes to it. `lines` are what it has printed so far: its server, then numbers. */
+const writer = Effect.fnUntraced(function* (path: string) {
+  const script = new URL("../support/embeddedWriter.ts", import.meta.url).pathname
+  const lines: Array<number> = []
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => spawn(process.execPath, [script, path], { stdio: ["ignore", "pipe", "inherit"] })),
+    (child) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+  createInterface(child.stdout).on("line", (line) => lines.push(Number(line)))
+  yield* Effect.suspend(() => Effect.succeed(lines.length > 50)).pipe(
+    Effect.delay("5 millis"),
+    Effect.repeat({ until: (enough) => enough })
+  )
+  const kill = Effect.callback<void>((resume) => {
+    child.once("exit", () => resume(Effect.void))
+    child.kill("SIGKILL")
+  })
+  return { lines, kill, pid: child.pid ?? 0 }
+})
+
+// What does not test durability need not pay for it.
+const settings = { fsync: "off" }
+
+describe.runIf(isAvailable)("EmbeddedServer.start", () => {
+  it.live.runIf(process.platform === "linux")("refuses a folder that cannot be made, at once", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(Effect.scoped(EmbeddedServer.start({ folder: "/proc/fathom/data", settings })))
+      assert.strictEqual(refused._tag, "ServerFailed")
+      assert.include(refused.message, "/proc/fathom")
+    })
+  )
+
+  it.live("makes the folders above its own", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "further", "in")
+      yield* Effect.scoped(EmbeddedServer.start({ folder: path, settings }))
+      assert.isTrue(existsSync(join(path, "data")))
+    })
+  )
+
+  it.live("starts, answers, and stops with its scope", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const pid = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const server = yield* EmbeddedServer.start({ folder: path, settings })
+          const [[version] = []] = yield* query(server.socketFolder, "show server_version")
+          assert.match(String(version), /^18\./)
+          return server.pid
+        })
+      )
+      assert.throws(() => process.kill(pid, 0))
+    })
+  )
+
+  it.live("keeps what was written", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const run = (statement: string) =>
+        Effect.scoped(
+          Effect.flatMap(EmbeddedServer.start({ folder: path }), (server) => query(server.socketFolder, statement))
+        )
+      yield* run("create table kept as select 42 as n")
+      assert.deepStrictEqual(yield* run("select n from kept"), [[42]])
+    })
+  )
+
+  it.live("refuses a folder that this process uses already", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      yield* EmbeddedServer.start({ folder: path, settings })
+      const error = yield* Effect.flip(EmbeddedServer.start({ folder: path }))
+      assert.deepInclude(error, { _tag: "FolderInUse", folder: path, pid: process.pid })
+    })
+  )
+
+  it.live("is joined, and left running, by a command beside it", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const owner = yield* EmbeddedServer.start({ folder: path, settings })
+      const joined = yield* Effect.scoped(EmbeddedServer.join({ folder: path }))
+      assert.strictEqual(joined.socketFolder, owner.socketFolder)
+      assert.deepStrictEqual(yield* query(joined.socketFolder, "select 1"), [[1]])
+    })
+  )
+
+  it.live("refuses a folder that another process uses, and takes it over once that one is dead", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { kill, lines, pid } = yield* writer(path)
+      const error = yield* Effect.flip(EmbeddedServer.start({ folder: path }))
+      assert.deepInclude(error, { _tag: "FolderInUse", folder: path, pid })
+      assert.include(error.message, path)
+
+      yield* kill
+      const server = yield* EmbeddedServer.start({ folder: path })
+      assert.notStrictEqual(server.pid, lines[0])
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select 1"), [[1]])
+    })
+  )
+
+  it.live("loses no acknowledged write when owner and server are killed", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { kill, lines } = yield* writer(path)
+      process.kill(lines[0] ?? 0, "SIGKILL")
+      yield* kill
+      const acknowledged = lines.slice(1)
+      const server = yield* EmbeddedServer.start({ folder: path })
+      const stored = (yield* query(server.socketFolder, "select n from numbers order by n")).map(([n]) => n)
+      assert.isAtLeast(acknowledged.length, 50)
+      assert.deepStrictEqual(stored.slice(0, acknowledged.length), acknowledged)
+    })
+  )
+
+  it.live("works in a folder whose path is too long for a socket, and leaves nothing elsewhere", () =>
+    Effect.gen(function* () {
+      const path = join(yield* folder, "a".repeat(60), "b".repeat(60))
+      const socketFolder = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const server = yield* EmbeddedServer.start({ folder: path, settings })
+          assert.deepStrictEqual(yield* query(server.socketFolder, "select 1"), [[1]])
+          return server.socketFolder
+        })
+      )
+      assert.isBelow(Buffer.byteLength(socketFolder), 86)
+      assert.isFalse(existsSync(socketFolder))
+    })
+  )
+
+  it.live("never takes a half-made cluster for a whole one", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      mkdirSync(join(path, "data.new"))
+      writeFileSync(join(path, "data.new", "PG_VERSION"), "18\n")
+      const server = yield* EmbeddedServer.start({ folder: path, settings })
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select 1"), [[1]])
+      assert.isFalse(existsSync(join(path, "data.new")))
+    })
+  )
+
+  it.live("says what the server said when it does not start", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const error = yield* Effect.flip(
+        EmbeddedServer.start({ folder: path, settings: { ...settings, no_such_setting: "1" } })
+      )
+      assert.strictEqual(error._tag, "ServerFailed")
+      assert.include(error.message, "no_such_setting")
+    })
+  )
+
+  it.live("says so when the folder cannot be made", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(EmbeddedServer.start({ folder: "/dev/null/fathom" }))
+      assert.deepInclude(error, { _tag: "ServerFailed", folder: "/dev/null/fathom" })
+    })
+  )
+
+  it.live.skipIf(!isRoot)("runs for root where user namespaces are forbidden", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const server = yield* EmbeddedServer.start({ folder: path, namespaces: false, settings })
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select 1"), [[1]])
+    })
+  )
+})
