@@ -3,7 +3,7 @@
  * costs in memory; and what a trade costs among 50,000 tokens against 1,000, once with tokens as unequal as on a market and
  * once with all alike, which no cache can help. `--json` for one line.
  */
-import { Tape } from "../../src/market/tape/MarketState.ts"
+import { MarketState } from "../../src/market/tape/MarketState.ts"
 import { report } from "./report.ts"
 import { openMarket, OPENING_MS } from "./tapeMarket.ts"
 
@@ -26,7 +26,7 @@ interface Run {
 
 const run = (tokens: number, skew: number): Run => {
   const next = openMarket({ ...shape, tokens, skew })
-  const tape = new Tape(limits, "bench")
+  const tape = new MarketState(limits, "bench")
   const spent = { cpuMicros: 0, nanos: 0, slowest: 0 }
   for (let done = 0; done < WARM_UP + MEASURED; done += BATCH) {
     const batch = next(BATCH)

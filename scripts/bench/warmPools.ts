@@ -2,7 +2,7 @@
 import { Effect, Layer, Stream } from "effect"
 import { makeConcentratedPool } from "../../src/programs/math/concentratedPool.ts"
 import { marginalRate, sell, type Side } from "../../src/programs/math/constantProduct.ts"
-import { type Course, staticFee } from "../../src/programs/math/swapPath.ts"
+import { type SwapPath, staticFee } from "../../src/programs/math/swapPath.ts"
 import { makePriceTable } from "../../src/programs/math/priceTable.ts"
 import type { Pool } from "../../src/programs/Program.ts"
 import { raydiumRules } from "../../src/programs/raydium/clmmTicks.ts"
@@ -50,7 +50,7 @@ export const constantProduct = ({ depth: deep, ...plan }: PoolPlan): Pool => {
 const TICK = -29_960
 const SPACING = 10
 
-const course = (down: boolean, liquidity: bigint): Course => ({
+const swapPath = (down: boolean, liquidity: bigint): SwapPath => ({
   rules: raydiumRules,
   down,
   feeOnInput: true,
@@ -70,7 +70,7 @@ const course = (down: boolean, liquidity: bigint): Course => ({
 /** A warm concentrated pool with 180 initialized ticks on either side and a fee of 25 bps. */
 export const concentrated = ({ depth, ...plan }: PoolPlan): Pool => {
   const liquidity = BigInt(depth) * 10n ** 14n
-  const tables = { down: makePriceTable(course(true, liquidity)), up: makePriceTable(course(false, liquidity)) }
+  const tables = { down: makePriceTable(swapPath(true, liquidity)), up: makePriceTable(swapPath(false, liquidity)) }
   return makeConcentratedPool({
     ...plan,
     dex: "concentrated",

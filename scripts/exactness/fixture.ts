@@ -1,6 +1,6 @@
 /** A recorded pool: its accounts and what the program paid, in the format that `scripts/exactness.ts --help` tells. */
 import { readFileSync } from "node:fs"
-import type { Account, ChainClock } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { Address, isAddress } from "../../src/domain/Address.ts"
 
 /** A case or an error as the file has it. Numbers may be digits in quotes. */
@@ -9,7 +9,7 @@ export type Entry = Readonly<Record<string, unknown>>
 export interface Fixture {
   readonly dex: string
   readonly programId: string
-  readonly accounts: ReadonlyMap<string, Account>
+  readonly accounts: ReadonlyMap<string, OnChainAccount>
   readonly cases: ReadonlyArray<Entry>
   /** Swaps that the program refused. */
   readonly errors: ReadonlyArray<Entry>
@@ -48,7 +48,7 @@ const numberOf = (field: string, ...entries: ReadonlyArray<Entry>): number | und
   return found === undefined ? undefined : Number(found)
 }
 
-const accountOf = (entry: Entry, slot: number): Account => ({
+const accountOf = (entry: Entry, slot: number): OnChainAccount => ({
   address: Address.make(textOf(entry, "pubkey") ?? ""),
   owner: Address.make(textOf(entry, "owner") ?? ""),
   lamports: bigintOf(entry, "lamports") ?? 0n,

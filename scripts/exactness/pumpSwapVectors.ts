@@ -2,7 +2,7 @@
 import type { Pool, Unpriceable } from "../../src/programs/Program.ts"
 import { plainMint } from "../../src/programs/math/plainMint.ts"
 import { pumpSwap } from "../../src/programs/pump/pumpSwap.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, SOL } from "../../src/domain/Address.ts"
 import { addressOf, bigintOf, type Entry, type Fixture } from "./fixture.ts"
 import { discriminator, type Field, makeAccount, tokenAccount } from "./stateAccounts.ts"
@@ -21,7 +21,7 @@ const poolAuthority = derive(PUMP, [new TextEncoder().encode("pool-authority"), 
 
 const flag = (entry: Entry, field: string): bigint => (entry[field] === true ? 1n : 0n)
 
-const poolOf = (entry: Entry): Account => {
+const poolOf = (entry: Entry): OnChainAccount => {
   const quoteMint = addressOf(entry, "quoteMint") ?? SOL
   const fields: ReadonlyArray<Field> = [
     [0, discriminator("f19a6d0411b16dbc")],

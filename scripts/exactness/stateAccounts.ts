@@ -1,6 +1,6 @@
 /** Accounts as bytes: what a dump left out and what test vectors only describe. */
 import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 
 /** One value at one offset: an address, or an unsigned number of so many bytes, little-endian. */
@@ -12,7 +12,7 @@ export const makeAccount = (
   owner: Address,
   length: number,
   fields: ReadonlyArray<Field>
-): Account => {
+): OnChainAccount => {
   const data = new Uint8Array(length)
   for (const [offset, value, bytes = 8] of fields) {
     if (typeof value === "bigint") {
@@ -31,7 +31,7 @@ export const makeAccount = (
 export const discriminator = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"))
 
 /** A token account holding `amount` of `mint`. */
-export const tokenAccount = (address: Address, mint: Mint, amount: bigint): Account =>
+export const tokenAccount = (address: Address, mint: Mint, amount: bigint): OnChainAccount =>
   makeAccount(address, TOKEN_PROGRAM, 165, [
     [0, addressToBytes(mint)],
     [64, amount],

@@ -13,7 +13,7 @@ import {
   whirlpoolOffsets
 } from "../../src/programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes } from "../../src/domain/Address.ts"
 import { bigintOf, type Entry, type Fixture, textOf } from "./fixture.ts"
 import { discriminator, makeAccount } from "./stateAccounts.ts"
@@ -27,7 +27,7 @@ const MINT_B = Address.make("MintB11111111111111111111111111111111111111")
 /** Arrays on either side of the tick: the two a swap may pass through, and one more for a shifted start. */
 const REACH = 3
 
-const poolOf = (entry: Entry, tick: number): Account => {
+const poolOf = (entry: Entry, tick: number): OnChainAccount => {
   const spacing = bigintOf(entry, "tickSpacing") ?? 0n
   return makeAccount(POOL, WHIRLPOOL_PROGRAM, WHIRLPOOL_SIZE, [
     [0, discriminator(WHIRLPOOL_DISCRIMINATOR)],
@@ -44,10 +44,10 @@ const poolOf = (entry: Entry, tick: number): Account => {
   ])
 }
 
-const arrays = new Map<number, Account>()
+const arrays = new Map<number, OnChainAccount>()
 
 /** A tick array that nobody uses: it exists, and no tick in it is initialized. */
-const unusedArray = (start: number): Account => {
+const unusedArray = (start: number): OnChainAccount => {
   const known = arrays.get(start)
   if (known !== undefined) {
     return known

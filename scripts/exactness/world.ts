@@ -3,7 +3,7 @@ import { plainMint } from "../../src/programs/math/plainMint.ts"
 import { mintsNamedBy } from "../../src/programs/math/mintOffsets.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../../src/programs/Program.ts"
 import { programs } from "../../src/programs/registry.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, type Mint, SOL } from "../../src/domain/Address.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
 import { addressOf, type Fixture } from "./fixture.ts"
@@ -19,7 +19,7 @@ const PUMP_SWAP = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
 const PUMP_SWAP_GLOBAL = Address.make("ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw")
 
 /** Switches of the pump programs where a dump has none: everything on, no creator sets a rate. */
-const standIns = (accounts: ReadonlyMap<string, Account>): ReadonlyArray<Account> => [
+const standIns = (accounts: ReadonlyMap<string, OnChainAccount>): ReadonlyArray<OnChainAccount> => [
   makeAccount(PUMP_SWAP_GLOBAL, PUMP_SWAP, 949, [[0, discriminator("95089ccaa0fcb0d9")]]),
   // Only beside a FeeConfig: alone it would be read as the fees themselves.
   ...(accounts.has(PUMP_FEE_CONFIG)
@@ -29,7 +29,7 @@ const standIns = (accounts: ReadonlyMap<string, Account>): ReadonlyArray<Account
 
 interface Candidate {
   readonly program: Program
-  readonly account: Account
+  readonly account: OnChainAccount
 }
 
 const candidatesOf = ({ accounts }: Fixture): ReadonlyArray<Candidate> =>
@@ -45,7 +45,7 @@ const mintsOf = (fixture: Fixture, candidates: ReadonlyArray<Candidate>): Readon
   ])
 
 /** Looks accounts up: the given ones, stand-ins, plain mints; whatever else is asked for does not exist. */
-export const lookup = (given: ReadonlyMap<string, Account>, mints: ReadonlySet<Mint>): Accounts => {
+export const lookup = (given: ReadonlyMap<string, OnChainAccount>, mints: ReadonlySet<Mint>): Accounts => {
   const spare = new Map(standIns(given).map((account) => [account.address, account]))
   return (address) => given.get(address) ?? spare.get(address) ?? (mints.has(address) ? plainMint(address) : null)
 }

@@ -8,7 +8,7 @@ import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
 import { PerpsGroup } from "./Perps.ts"
-import { Refusals } from "./middleware/ErrorEnvelope.ts"
+import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
 import { RoutingGroup } from "./Routing.ts"
 import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
@@ -45,7 +45,7 @@ const contract = HttpApi.make("fathom")
   .annotate(OpenApi.Title, "Fathom developer API")
   .annotate(OpenApi.Version, "v1")
   .annotate(OpenApi.Description, introduction)
-  .middleware(Refusals)
+  .middleware(ErrorEnvelope)
 
 /** Everything the service promises over HTTP. Handlers, clients and the OpenAPI document all derive from it. */
 export class Api extends contract.annotate(OpenApi.Transform, withAdmission(contract)) {}

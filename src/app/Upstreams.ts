@@ -19,7 +19,7 @@ import { MarketSource } from "./MarketSource.ts"
 import { fillsFrom } from "../simulator/traders/followersJournal.ts"
 import { WELCOME } from "../simulator/venues/fundingWorld.ts"
 import { EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
-import { FundingDesk } from "../simulator/venues/FundingService.ts"
+import { FundingService } from "../simulator/venues/FundingService.ts"
 import { PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
 import { SimulatorThread } from "../simulator/SimulatorThread.ts"
 import { alertsOf } from "../simulator/seed/alerts.ts"
@@ -133,8 +133,8 @@ export const market: Market = Layer.unwrap(
 
 /** The funding service of our own, behind the same client that a real one would be. */
 const fundingDesk = Layer.unwrap(
-  Effect.map(FundingDesk, ({ token, url }) => FundingClientHttp.layer({ token, url }))
-).pipe(Layer.provide(FundingDesk.layerConfig))
+  Effect.map(FundingService, ({ token, url }) => FundingClientHttp.layer({ token, url }))
+).pipe(Layer.provide(FundingService.layerConfig))
 
 type Funding = Layer.Layer<FundingClient, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
 

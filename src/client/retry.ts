@@ -2,7 +2,7 @@
 import { Clock, Effect, Random, Result } from "effect"
 import { type HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Refusals } from "../api/middleware/ErrorEnvelope.ts"
+import { ErrorEnvelope } from "../api/middleware/ErrorEnvelope.ts"
 import { IDEMPOTENCY_KEY, isRepeatable } from "./repeatable.ts"
 
 /** How often a call is tried, and how long it waits in between. */
@@ -95,7 +95,7 @@ const isKeyed = ({ headers }: HttpClientRequest.HttpClientRequest): boolean => h
 
 /** Client middleware around every call: repeats what may be repeated, as the policy says. */
 export const retrying = (policy: RetryPolicy) =>
-  HttpApiMiddleware.layerClient(Refusals, ({ endpoint, group, next, request }) => {
+  HttpApiMiddleware.layerClient(ErrorEnvelope, ({ endpoint, group, next, request }) => {
     const once = next(request)
     const id = `${group.identifier}.${endpoint.identifier}`
     return isRepeatable({ id, method: endpoint.method, isKeyed: isKeyed(request) }) ? send(once, policy) : once

@@ -1,7 +1,7 @@
 import type { Address } from "./Address.ts"
 
 /** An on-chain account as it stood at the end of `slot`. */
-export interface Account {
+export interface OnChainAccount {
   readonly address: Address
   /** The program that owns the account; it alone gives the bytes a meaning. */
   readonly owner: Address

@@ -10,7 +10,7 @@ import { parserOptions, refuseWithEnvelope } from "./middleware/parserErrors.ts"
 import { PlainResponse } from "./PlainResponse.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import type { Upgrade } from "./streams/TrackerSocket.ts"
-import { makeTurnstile, type Turnstile } from "./requestGate.ts"
+import { makeTurnstile, type RequestGate } from "./requestGate.ts"
 
 /** Where the service listens. */
 export class Listening extends Context.Service<Listening, { readonly port: number; readonly url: string }>()(
@@ -84,7 +84,7 @@ const silencer = (server: Server): (() => void) => {
 interface Running {
   readonly server: Server
   readonly cutSilent: () => void
-  readonly turnstile: Turnstile
+  readonly requestGate: RequestGate
   readonly drain: Drain["Service"]
   readonly settings: SettingsShape
 }
@@ -94,17 +94,17 @@ interface Running {
  * streams say goodbye, so that whatever is on its way still arrives. Then nothing new is let in: connections without a
  * request get a last call, requests finish, and what has not ended at the limit is cut.
  */
-const shutDown = Effect.fnUntraced(function* ({ cutSilent, drain, server, settings, turnstile }: Running) {
+const shutDown = Effect.fnUntraced(function* ({ cutSilent, drain, server, settings, requestGate }: Running) {
   yield* drain.begin
   yield* Effect.logInfo("Draining")
   yield* Effect.sleep(settings.drainQuiet)
   // A closing listener resets connections it has not accepted. With no answer leaving, nobody comes back to connect, and
   // with nothing else to do the server accepts at once whoever has.
   const hold = Duration.min(HOLD, settings.drainQuiet)
-  turnstile.hold()
+  requestGate.hold()
   yield* Effect.sleep(hold)
   const ended = yield* closeListener(server)
-  turnstile.release()
+  requestGate.release()
   const lastCall = Duration.min(LAST_CALL, settings.drainQuiet)
   yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(lastCall))
   yield* Effect.replicateEffect(turn, TURNS, { discard: true })
@@ -148,11 +148,11 @@ export const serve = Effect.fnUntraced(function* (
   // Closes before the server does: what is still running when the time is up is interrupted.
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
-  const turnstile = makeTurnstile(express(handle))
-  refuseWithEnvelope(server, nextId, turnstile.handle, upgrade)
+  const requestGate = makeTurnstile(express(handle))
+  refuseWithEnvelope(server, nextId, requestGate.handle, upgrade)
 
   yield* Effect.acquireRelease(listen(server, settings), () =>
-    shutDown({ cutSilent, drain, server, settings, turnstile })
+    shutDown({ cutSilent, drain, server, settings, requestGate })
   )
   const port = portOf(server)
   return Listening.of({ port, url: `http://${settings.host}:${port}` })

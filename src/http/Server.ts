@@ -40,7 +40,7 @@ import { expressQuotes } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import * as Market from "./handlers/Market.ts"
 import * as Perps from "./handlers/Perps.ts"
-import * as Refusals from "./middleware/ErrorEnvelope.ts"
+import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
 import * as Routing from "./handlers/Routing.ts"
 import type { Settings } from "./Settings.ts"
 import * as SharePage from "./pages/SharePage.ts"
@@ -77,7 +77,7 @@ export type Capabilities =
   | WalletReader
 
 /** The middleware of a contract: admission, strict bodies, one error envelope. */
-export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, Refusals.layer)
+export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
 /** What surrounds a contract: its documents, its pages, and the edge that every request passes. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(

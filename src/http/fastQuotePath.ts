@@ -18,7 +18,7 @@ import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
-import { openExchange, RequestIds } from "./middleware/RequestContext.ts"
+import { openRequest, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeExchange } from "./middleware/headers.ts"
 import { recordCharge } from "./middleware/meter.ts"
 import { quoteRequest } from "./handlers/spotRequests.ts"
@@ -79,15 +79,15 @@ export const expressQuotes = Effect.gen(function* () {
 
   const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: Served): void => {
     const sent = request.headers["x-client-request-id"]
-    const exchange = openExchange(nextId(), Array.isArray(sent) ? sent.join(", ") : sent)
-    exchange.keyed = true
-    recordCharge(exchange, charge)
+    const context = openRequest(nextId(), Array.isArray(sent) ? sent.join(", ") : sent)
+    context.keyed = true
+    recordCharge(context, charge)
     const text = quoteText(quote)
     const headers: HeaderRecord = {
       "content-type": "application/json",
       "content-length": String(Buffer.byteLength(text))
     }
-    writeExchange(headers, exchange, clock.currentTimeMillisUnsafe())
+    writeExchange(headers, context, clock.currentTimeMillisUnsafe())
     response.writeHead(200, headers)
     response.end(text)
   }

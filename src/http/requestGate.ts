@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A handler that can be held up for a moment: requests wait, in order, and then go through. */
-export interface Turnstile {
+export interface RequestGate {
   readonly handle: Handle
   readonly hold: () => void
   readonly release: () => void
 }
 
-/** A turnstile that is open. */
-export const makeTurnstile = (handle: Handle): Turnstile => {
+/** A requestGate that is open. */
+export const makeTurnstile = (handle: Handle): RequestGate => {
   const waiting: Array<Parameters<Handle>> = []
   let isHeld = false
   return {

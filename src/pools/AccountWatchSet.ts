@@ -1,9 +1,9 @@
-import type { Account } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address } from "../domain/Address.ts"
 
 interface Followed<User> {
   /** `undefined` until the chain has told. */
-  account: Account | null | undefined
+  account: OnChainAccount | null | undefined
   watched: boolean
   readonly users: Set<User>
 }
@@ -15,12 +15,12 @@ export interface WatchChanges {
 }
 
 /** Accounts somebody needs: their newest state, who needs them, and what the feed has not been told yet. */
-export class Following<User> {
+export class AccountWatchSet<User> {
   readonly #followed = new Map<Address, Followed<User>>()
   readonly #changed = new Set<Address>()
 
   /** The newest state; `undefined` while it is not known, `null` when there is no such account. */
-  readonly read = (address: Address): Account | null | undefined => this.#followed.get(address)?.account
+  readonly read = (address: Address): OnChainAccount | null | undefined => this.#followed.get(address)?.account
 
   /** Replaces the accounts that one user needs. */
   retarget(user: User, before: ReadonlySet<Address>, after: ReadonlySet<Address>): void {
@@ -37,7 +37,7 @@ export class Following<User> {
   }
 
   /** Takes an account's new state and gives those who need it. Accounts nobody follows are ignored. */
-  write(address: Address, account: Account | null): Iterable<User> {
+  write(address: Address, account: OnChainAccount | null): Iterable<User> {
     const followed = this.#followed.get(address)
     if (followed === undefined) {
       return []

@@ -7,8 +7,8 @@ import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
 import type { PoolGraph } from "../quotes/bestPath.ts"
 import { makeDiscovery } from "./poolDiscovery.ts"
-import { PoolShelf } from "./PoolCache.ts"
-import { tendShelf } from "./refreshPools.ts"
+import { PoolCache } from "./PoolCache.ts"
+import { refreshPools } from "./refreshPools.ts"
 
 /** What the book knows of one mint's pools. */
 export interface MintPools {
@@ -48,7 +48,7 @@ export class PoolBook extends Context.Service<
         const feed = yield* ChainFeed
         const hub = yield* ChainHub
         const derive = makeDeriveAddress()
-        const shelf = new PoolShelf(derive)
+        const shelf = new PoolCache(derive)
         const changed = yield* Latch.make()
 
         const take = (event: ChainEvent) =>
@@ -60,7 +60,7 @@ export class PoolBook extends Context.Service<
             }),
             Effect.andThen(Effect.sync(() => changed.openUnsafe()))
           )
-        const tending = yield* tendShelf(shelf, yield* hub.join(take), changed)
+        const tending = yield* refreshPools(shelf, yield* hub.join(take), changed)
         const discovery = yield* makeDiscovery(shelf, feed, served, derive, tending)
 
         return PoolBook.of({

@@ -1,8 +1,8 @@
 import { type DeriveAddress, isUnpriceable, type Pool, type Unpriceable } from "../programs/Program.ts"
-import type { Account } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { ChainEvent } from "../solana/accounts/ChainFeed.ts"
-import { Following, type WatchChanges } from "./AccountWatchSet.ts"
+import { AccountWatchSet, type WatchChanges } from "./AccountWatchSet.ts"
 import { decodePool, type FoundPool, mayTrade, needsOf, NOT_READ } from "./foundPool.ts"
 import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
 import type { MintPools } from "./PoolBook.ts"
@@ -36,9 +36,9 @@ const NOTHING: ReadonlySet<Address> = new Set()
  * The pools in memory. Written by one fiber, read synchronously by every request: a pool that changed since it was
  * last decoded is decoded when somebody reads it, or when `refreshNext` comes to it, whichever is first.
  */
-export class PoolShelf {
+export class PoolCache {
   readonly #derive: DeriveAddress
-  readonly #following = new Following<Entry>()
+  readonly #following = new AccountWatchSet<Entry>()
   readonly #entries = new Map<Address, Entry>()
   readonly #wanted = new Map<Mint, Wanted>()
   readonly #dirty = new Set<Entry>()
@@ -198,7 +198,7 @@ export class PoolShelf {
     }
   }
 
-  #write(address: Address, account: Account | null): void {
+  #write(address: Address, account: OnChainAccount | null): void {
     for (const entry of this.#following.write(address, account)) {
       this.#dirty.add(entry)
       this.#index.touch(entry)

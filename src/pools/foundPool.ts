@@ -1,6 +1,6 @@
 /** A pool that discovery found, and what its own program says of it. Whatever the bytes are, nothing here throws. */
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../programs/Program.ts"
-import type { Account } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 
 /** A pool as discovery found it. */
@@ -8,7 +8,7 @@ export interface FoundPool {
   readonly program: Program
   readonly address: Address
   /** As the search returned it; null where only the address is known. */
-  readonly account: Account | null
+  readonly account: OnChainAccount | null
   /** The mint the address was derived from, where that is how it was found. */
   readonly foundBy: Mint | undefined
 }
@@ -38,7 +38,7 @@ export const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
 /** Accounts the pool is priced from besides itself. `read` is its account as followed, `undefined` before it is read. */
 export const needsOf = (
   { account: found, foundBy, program }: FoundPool,
-  read: Account | null | undefined,
+  read: OnChainAccount | null | undefined,
   accounts: Accounts,
   derive: DeriveAddress
 ): ReadonlyArray<Address> => {
@@ -54,7 +54,7 @@ export const needsOf = (
 /** The pool as of what is read, or why it cannot be priced. */
 export const decodePool = (
   { foundBy, program }: FoundPool,
-  read: Account | null | undefined,
+  read: OnChainAccount | null | undefined,
   accounts: Accounts,
   derive: DeriveAddress
 ): Pool | Unpriceable => {

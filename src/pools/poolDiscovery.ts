@@ -4,8 +4,8 @@ import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import type { ChainFeed, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
 import { type FoundPool, wouldFind } from "./foundPool.ts"
-import type { PoolShelf } from "./PoolCache.ts"
-import type { Tending } from "./refreshPools.ts"
+import type { PoolCache } from "./PoolCache.ts"
+import type { PoolRefresh } from "./refreshPools.ts"
 
 const QUEUE_SIZE = 1024
 const WORKERS = 8
@@ -53,11 +53,11 @@ const firstOf = (found: ReadonlyArray<FoundPool>, limit: number): ReadonlyArray<
 
 /** Starts the workers that keep the shelf stocked. */
 export const makeDiscovery = Effect.fnUntraced(function* (
-  shelf: PoolShelf,
+  shelf: PoolCache,
   feed: ChainFeed["Service"],
   programs: ReadonlyArray<Program>,
   derive: DeriveAddress,
-  tending: Tending
+  tending: PoolRefresh
 ): Effect.fn.Return<{ readonly warm: (mint: Mint) => Effect.Effect<void> }, Config.ConfigError, Scope.Scope> {
   const { poolsPerMint, mints, refresh } = yield* settings
   const queue = yield* Queue.dropping<Mint>(QUEUE_SIZE)

@@ -3,11 +3,11 @@ import { Effect } from "effect"
 import { mintsNamedBy } from "../programs/math/mintOffsets.ts"
 import { plainMint } from "../programs/math/plainMint.ts"
 import { programs } from "../programs/registry.ts"
-import type { Account } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { ChainFeed, type ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 
-const mintsOf = (accounts: Iterable<Account | null>): ReadonlySet<Mint> => {
+const mintsOf = (accounts: Iterable<OnChainAccount | null>): ReadonlySet<Mint> => {
   const mints = new Set<Mint>()
   for (const account of accounts) {
     const program = account === null ? undefined : programs.find(({ isPool }) => isPool(account))
@@ -23,7 +23,7 @@ const mintsOf = (accounts: Iterable<Account | null>): ReadonlySet<Mint> => {
  * leave mints out, because a swap without a transfer fee does not depend on them. They have no lamports, unlike any account
  * of a chain, so that nobody takes their supply for a fact.
  */
-export const standInMints = (accounts: ReadonlyMap<Address, Account>): ReadonlyArray<Account> =>
+export const standInMints = (accounts: ReadonlyMap<Address, OnChainAccount>): ReadonlyArray<OnChainAccount> =>
   Array.from(mintsOf(accounts.values()))
     .filter((mint) => !accounts.has(mint))
     .map((mint) => ({ ...plainMint(mint), lamports: 0n }))

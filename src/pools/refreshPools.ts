@@ -2,7 +2,7 @@
 import { Clock, Deferred, Effect, type Latch, Metric, type Scope } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import type { Follower } from "../solana/accounts/ChainHub.ts"
-import type { PoolShelf } from "./PoolCache.ts"
+import type { PoolCache } from "./PoolCache.ts"
 
 /** Decoding never holds up requests for longer than this at a time. */
 const TURN_NANOS = 1_000_000n
@@ -13,14 +13,14 @@ const faultCount = Metric.counter("pool_decode_faults", {
 })
 
 /** What tending offers to discovery. */
-export interface Tending {
+export interface PoolRefresh {
   /** Says that the shelf was changed by hand. */
   readonly wake: Effect.Effect<void>
   /** Waits until every pool of the mint has been read as far as it can be. */
   readonly settled: (mint: Mint) => Effect.Effect<void>
 }
 
-const decodeForOneTurn = (shelf: PoolShelf, time: Clock.Clock): boolean => {
+const decodeForOneTurn = (shelf: PoolCache, time: Clock.Clock): boolean => {
   const startedAt = time.monotonicTimeNanosUnsafe()
   let more = true
   while (more && time.monotonicTimeNanosUnsafe() - startedAt < TURN_NANOS) {
@@ -30,11 +30,11 @@ const decodeForOneTurn = (shelf: PoolShelf, time: Clock.Clock): boolean => {
 }
 
 /** Runs until the scope ends; `changed` is opened by whoever changes the shelf. */
-export const tendShelf = Effect.fnUntraced(function* (
-  shelf: PoolShelf,
+export const refreshPools = Effect.fnUntraced(function* (
+  shelf: PoolCache,
   feed: Pick<Follower, "watch" | "unwatch">,
   changed: Latch.Latch
-): Effect.fn.Return<Tending, never, Scope.Scope> {
+): Effect.fn.Return<PoolRefresh, never, Scope.Scope> {
   const waiting = new Map<Mint, Deferred.Deferred<void>>()
   const time = yield* Clock.Clock
 

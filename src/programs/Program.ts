@@ -2,14 +2,14 @@
  * What every AMM program file gives: how to find its pools, which accounts price one, and the pool itself.
  * A new venue is one file with a `Program` in it and one line in `programs.ts`.
  */
-import type { Account, ChainClock } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 
 /**
  * Accounts read so far. `undefined` is "not read yet"; `null` is "read, and it does not exist",
  * which is an answer: a tick array nobody has created holds no liquidity.
  */
-export type Accounts = (address: Address) => Account | null | undefined
+export type Accounts = (address: Address) => OnChainAccount | null | undefined
 
 /** The program-derived address of the seeds. Handed in, because hashing is not pricing. */
 export type DeriveAddress = (programId: Address, seeds: ReadonlyArray<Uint8Array>) => Address
@@ -93,15 +93,25 @@ export interface Program {
   /** Addresses to read for a mint's pools besides what the filters find: of pools whose account does not name it. */
   readonly poolAddressesOf?: (mint: Mint, derive: DeriveAddress) => ReadonlyArray<Address>
   /** Whether the account is a pool of this program (owner and discriminator), not a config or a tick array. */
-  readonly isPool: (account: Account) => boolean
+  readonly isPool: (account: OnChainAccount) => boolean
   /**
    * Addresses the pool is priced from besides itself, mints and vaults included, given what is read so far.
    * Called again after every write until it names nothing new; the list may shift as the price moves.
    * `foundBy` is the mint that `poolAddressesOf` was asked for, where that is how the pool was found.
    */
-  readonly needs: (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint) => ReadonlyArray<Address>
+  readonly needs: (
+    pool: OnChainAccount,
+    accounts: Accounts,
+    derive: DeriveAddress,
+    foundBy?: Mint
+  ) => ReadonlyArray<Address>
   /** The priced pool, or why there is none. `foundBy` as above. */
-  readonly decode: (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint) => Pool | Unpriceable
+  readonly decode: (
+    pool: OnChainAccount,
+    accounts: Accounts,
+    derive: DeriveAddress,
+    foundBy?: Mint
+  ) => Pool | Unpriceable
 }
 
 /** Whether decoding gave a reason instead of a pool. */

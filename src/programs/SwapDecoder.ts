@@ -22,7 +22,7 @@ export interface SwapReport {
 }
 
 /** One swap program. All members are pure. */
-export interface SwapProgram {
+export interface SwapDecoder {
   /** Venue label of its pools, as quotes have it. */
   readonly dex: string
   readonly programId: Address
@@ -67,7 +67,7 @@ export const hopsAt = (accounts: ReadonlyArray<Address>, layouts: ReadonlyArray<
 
 /** Decodes instructions that are told apart by their first eight bytes. */
 export const taggedHops =
-  (layouts: ReadonlyMap<bigint, ReadonlyArray<HopLayout>>): SwapProgram["hops"] =>
+  (layouts: ReadonlyMap<bigint, ReadonlyArray<HopLayout>>): SwapDecoder["hops"] =>
   (data, accounts) => {
     const layout = layouts.get(tagAt(data, 0))
     return layout === undefined ? NO_HOPS : hopsAt(accounts, layout)

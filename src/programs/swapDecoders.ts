@@ -7,11 +7,11 @@ import { pumpSwapSwaps } from "./pump/pumpSwapInstructions.ts"
 import { raydiumAmmV4Swaps } from "./raydium/ammV4Instructions.ts"
 import { raydiumClmmSwaps } from "./raydium/clmmInstructions.ts"
 import { raydiumCpmmSwaps } from "./raydium/cpmmInstructions.ts"
-import type { SwapProgram } from "./SwapDecoder.ts"
+import type { SwapDecoder } from "./SwapDecoder.ts"
 import { whirlpoolSwaps } from "./orca/whirlpoolInstructions.ts"
 
 /** Every program whose swaps are decoded: one line a venue. */
-export const swapPrograms: ReadonlyArray<SwapProgram> = [
+export const swapDecoders: ReadonlyArray<SwapDecoder> = [
   raydiumAmmV4Swaps,
   raydiumCpmmSwaps,
   raydiumClmmSwaps,
@@ -24,6 +24,6 @@ export const swapPrograms: ReadonlyArray<SwapProgram> = [
 ]
 
 /** The same by program address. */
-export const swapProgramOf: ReadonlyMap<Address, SwapProgram> = new Map(
-  swapPrograms.map((program) => [program.programId, program])
+export const swapDecoderOf: ReadonlyMap<Address, SwapDecoder> = new Map(
+  swapDecoders.map((program) => [program.programId, program])
 )

@@ -5,7 +5,7 @@ import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
 import type { Commitment } from "../solana/rpc/SolanaRpc.ts"
 import { metaplexAddress } from "./metadata.ts"
-import { TokenShelf, type TokenState } from "./TokenCache.ts"
+import { TokenCache, type TokenState } from "./TokenCache.ts"
 
 /** Mint accounts in memory, decoded, each with the slot and the time at which the chain told it. */
 export class TokenBook extends Context.Service<
@@ -31,7 +31,7 @@ export class TokenBook extends Context.Service<
       const feed = yield* ChainFeed
       const hub = yield* ChainHub
       const derive = makeDeriveAddress()
-      const shelf = new TokenShelf(capacity)
+      const shelf = new TokenCache(capacity)
       const unnamed = yield* Latch.make()
 
       const apply = (event: ChainEvent, heardAtMs: number) =>

@@ -1,4 +1,4 @@
-import type { Account } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { ChainEvent } from "../solana/accounts/ChainFeed.ts"
 import { readMetaplex, type TokenMetadata } from "./metadata.ts"
@@ -29,7 +29,7 @@ interface Entry {
   metaplex: TokenMetadata | null
 }
 
-const stateOf = (account: Account | null, observation: Observation): TokenState => {
+const stateOf = (account: OnChainAccount | null, observation: Observation): TokenState => {
   if (account?.lamports === 0n) {
     // No account of a chain is without lamports: this one stands in for a mint that a recording leaves out.
     return { _tag: "Token", facts: null, metadata: null, observation }
@@ -46,7 +46,7 @@ const stateOf = (account: Account | null, observation: Observation): TokenState 
 }
 
 /** The mints in memory, decoded: a bounded number, of which the longest unused goes first. */
-export class TokenShelf {
+export class TokenCache {
   readonly #capacity: number
   // In order of use: who is used is put last.
   readonly #entries = new Map<Mint, Entry>()
@@ -133,7 +133,7 @@ export class TokenShelf {
     return true
   }
 
-  #tell(entry: Entry, account: Account | null, observation: Observation): void {
+  #tell(entry: Entry, account: OnChainAccount | null, observation: Observation): void {
     entry.state = stateOf(account, observation)
     if (entry.state._tag === "Token" && entry.state.metadata === null && entry.metadataAt === null) {
       this.#unnamed.push(entry.mint)

@@ -4,7 +4,7 @@
  */
 import type { DeriveAddress } from "../programs/Program.ts"
 import { readAddress, readU32 } from "../programs/math/bytes.ts"
-import type { Account } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
 
 /** What a token says of itself. Null where it says nothing, or nothing that is text. */
@@ -75,5 +75,5 @@ export const metaplexAddress = (mint: Mint, derive: DeriveAddress): Address =>
   derive(METAPLEX, [METAPLEX_SEED, addressToBytes(METAPLEX), addressToBytes(mint)])
 
 /** What a Metaplex account says of the mint; null when it is no such account. */
-export const readMetaplex = ({ data, owner }: Account, mint: Mint): TokenMetadata | null =>
+export const readMetaplex = ({ data, owner }: OnChainAccount, mint: Mint): TokenMetadata | null =>
   owner === METAPLEX && data[0] === METADATA_V1 ? readAfterAuthority(data, 1, mint) : null

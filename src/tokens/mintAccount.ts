@@ -4,7 +4,7 @@
  */
 import { readAddress, readU16, readU32, readU64 } from "../programs/math/bytes.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
-import type { Account } from "../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address } from "../domain/Address.ts"
 import type { TokenExtension, TokenProgram } from "../domain/market/Token.ts"
 import { readTokenMetadata, type TokenMetadata } from "./metadata.ts"
@@ -64,7 +64,7 @@ interface Extensions {
   readonly metadata: TokenMetadata | null
 }
 
-const readExtensions = ({ address, data }: Account): Extensions | null => {
+const readExtensions = ({ address, data }: OnChainAccount): Extensions | null => {
   const names: Array<TokenExtension> = []
   let metadata: TokenMetadata | null = null
   for (let offset = EXTENSIONS_AT; offset + 4 <= data.length;) {
@@ -89,7 +89,7 @@ const readExtensions = ({ address, data }: Account): Extensions | null => {
 }
 
 /** Whether the account's length and marks are those of a mint; a text says what no token program would have written. */
-const shapeOf = ({ data, owner }: Account): boolean | string => {
+const shapeOf = ({ data, owner }: OnChainAccount): boolean | string => {
   if (data.length < MINT_LENGTH || data.length === MULTISIG_LENGTH) {
     return false
   }
@@ -107,7 +107,7 @@ const shapeOf = ({ data, owner }: Account): boolean | string => {
 }
 
 /** What the account is as a mint. */
-export const readMintAccount = (account: Account): MintReading => {
+export const readMintAccount = (account: OnChainAccount): MintReading => {
   const { data, owner } = account
   if (owner !== TOKEN_PROGRAM && owner !== TOKEN_2022_PROGRAM) {
     return NOT_A_MINT

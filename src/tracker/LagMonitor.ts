@@ -9,7 +9,7 @@ export interface SourceNotice {
 }
 
 /** Notices when the chain falls behind and when it is back; each once. */
-export class SourceWatch {
+export class LagMonitor {
   #isLate = false
 
   look(health: FeedHealth, nowMs: number): SourceNotice | null {

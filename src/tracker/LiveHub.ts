@@ -1,12 +1,12 @@
 import type { Address } from "../domain/Address.ts"
 import type { LiveEvent, LiveGap, SnapshotReason } from "../domain/wallets/LiveFrame.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
-import { FrameArchive, KEPT_MS } from "./ReplayBuffer.ts"
+import { ReplayBuffer, KEPT_MS } from "./ReplayBuffer.ts"
 import { type CloseCode, type ConnectionOwner, LiveConnection, type LiveWire } from "./LiveConnection.ts"
 import { framesOf, type SharedFrame, snapshotFrame } from "./liveFrames.ts"
 import { LiveStream, MOST_KEPT } from "./LiveStream.ts"
 import { secondOf } from "./overview.ts"
-import { SourceWatch } from "./LagMonitor.ts"
+import { LagMonitor } from "./LagMonitor.ts"
 import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
 import type { Grant } from "./Tickets.ts"
 import type { LiveFollower } from "./TrackerFeed.ts"
@@ -28,8 +28,8 @@ export interface HubLimits {
 export class LiveHub implements LiveFollower, ConnectionOwner {
   readonly #sources: SnapshotSources
   readonly #limits: HubLimits
-  readonly #archive: FrameArchive
-  readonly #source = new SourceWatch()
+  readonly #archive: ReplayBuffer
+  readonly #source = new LagMonitor()
   readonly #streams = new Map<string, LiveStream>()
   // By the second from which on they tell of the wallet.
   readonly #byWallet = new Map<Address, Map<number, Set<LiveStream>>>()
@@ -39,7 +39,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   constructor(sources: SnapshotSources, limits: HubLimits) {
     this.#sources = sources
     this.#limits = limits
-    this.#archive = new FrameArchive(limits.replayBytes)
+    this.#archive = new ReplayBuffer(limits.replayBytes)
   }
 
   /** Connections that are open. */

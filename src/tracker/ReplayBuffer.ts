@@ -9,7 +9,7 @@ interface Kept {
 }
 
 /** Every frame that can still be sent again, within a bound on their bytes: past it, the oldest of all are given up. */
-export class FrameArchive {
+export class ReplayBuffer {
   readonly #mostBytes: number
   #kept: Array<Kept> = []
   #first = 0

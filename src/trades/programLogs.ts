@@ -1,7 +1,7 @@
 /** Events that programs write into the log, as base64, and whose they are. */
 import type { Address } from "../domain/Address.ts"
 import type { CallReport } from "./swapCalls.ts"
-import { swapProgramOf } from "../programs/swapDecoders.ts"
+import { swapDecoderOf } from "../programs/swapDecoders.ts"
 
 const DATA = "Program data: "
 const RAY_LOG = "Program log: ray_log: "
@@ -39,7 +39,7 @@ export const loggedReports = (logs: ReadonlyArray<string>): ReadonlyMap<Address,
       step(running, line)
       continue
     }
-    const program = swapProgramOf.get((running.at(-1) ?? "") as Address)
+    const program = swapDecoderOf.get((running.at(-1) ?? "") as Address)
     const report = program?.logged?.(payload) ?? null
     if (program !== undefined && report !== null) {
       const known = reports.get(program.programId) ?? []

@@ -1,13 +1,13 @@
 /** Finds the swap instructions of a transaction, and what ran inside of each. */
 import { dataOf, type Instruction } from "./instructions.ts"
 import type { Movement } from "./tokenTransfers.ts"
-import { type Hop, type SwapProgram, type SwapReport, tagAt, tagOf } from "../programs/SwapDecoder.ts"
-import { swapProgramOf } from "../programs/swapDecoders.ts"
+import { type Hop, type SwapDecoder, type SwapReport, tagAt, tagOf } from "../programs/SwapDecoder.ts"
+import { swapDecoderOf } from "../programs/swapDecoders.ts"
 import type { Transaction } from "./transaction.ts"
 
 /** A swap instruction with everything that ran inside of it: from `at` to before `end`. */
 export interface SwapCall {
-  readonly program: SwapProgram
+  readonly program: SwapDecoder
   readonly hops: ReadonlyArray<Hop>
   readonly at: number
   readonly end: number
@@ -45,7 +45,7 @@ const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: n
 export const swapCallsOf = ({ instructions }: Transaction): ReadonlyArray<SwapCall> => {
   const starts: Array<Omit<SwapCall, "end">> = []
   for (const [at, instruction] of instructions.entries()) {
-    const program = isSelfCall(instruction) ? undefined : swapProgramOf.get(instruction.program)
+    const program = isSelfCall(instruction) ? undefined : swapDecoderOf.get(instruction.program)
     const data = program === undefined ? null : dataOf(instruction)
     const hops = program === undefined || data === null ? [] : program.hops(data, instruction.accounts)
     if (program !== undefined && hops.length > 0) {
@@ -70,7 +70,7 @@ export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall
 
 /** What an instruction says if it is a swap event that a program sent to itself. */
 const selfReport = (instruction: Instruction): CallReport | null => {
-  const program = swapProgramOf.get(instruction.program)
+  const program = swapDecoderOf.get(instruction.program)
   if (program?.selfCall === undefined || !isSelfCall(instruction)) {
     return null
   }

@@ -8,7 +8,7 @@ import { catalogue, defaultRetryAfter, type ErrorCode } from "../../src/api/cata
 import { JsonBody } from "../../src/api/middleware/JsonBody.ts"
 import { Budget } from "../../src/api/middleware/Metering.ts"
 import * as problems from "../../src/api/problems.ts"
-import { Refusals } from "../../src/api/middleware/ErrorEnvelope.ts"
+import { ErrorEnvelope } from "../../src/api/middleware/ErrorEnvelope.ts"
 
 interface Declared {
   readonly endpoint: HttpApiEndpoint.Top
@@ -43,7 +43,7 @@ describe.each(declared)("$endpoint.method $endpoint.path", ({ endpoint, middlewa
   })
 
   it("refuses last, and reads a body strictly and after everything else", () => {
-    assert.strictEqual(middleware.at(-1), Refusals.key)
+    assert.strictEqual(middleware.at(-1), ErrorEnvelope.key)
     assert.strictEqual(middleware.includes(JsonBody.key), endpoint.payload.size > 0)
     assert.isTrue(endpoint.payload.size === 0 || middleware[0] === JsonBody.key)
   })

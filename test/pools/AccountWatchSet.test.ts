@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
-import { Following } from "../../src/pools/AccountWatchSet.ts"
+import { AccountWatchSet } from "../../src/pools/AccountWatchSet.ts"
 import { at, vault } from "../quotes/toyChain.ts"
 
 const set = (...addresses: ReadonlyArray<Address>) => new Set(addresses)
 
 describe("Following", () => {
   it("says each change once", () => {
-    const following = new Following<string>()
+    const following = new AccountWatchSet<string>()
     following.retarget("pool", set(), set(at(1), at(2)))
     assert.deepStrictEqual(following.takeChanges(), { watch: [at(1), at(2)], unwatch: [] })
     assert.deepStrictEqual(following.takeChanges(), { watch: [], unwatch: [] })
@@ -17,7 +17,7 @@ describe("Following", () => {
   })
 
   it("keeps the state of an account that was left and joined again", () => {
-    const following = new Following<string>()
+    const following = new AccountWatchSet<string>()
     following.retarget("pool", set(), set(at(1)))
     following.takeChanges()
     following.write(at(1), vault(at(1), 5n))
@@ -29,7 +29,7 @@ describe("Following", () => {
   })
 
   it("forgets what it let go of, and ignores writes to it", () => {
-    const following = new Following<string>()
+    const following = new AccountWatchSet<string>()
     following.retarget("pool", set(), set(at(1)))
     following.takeChanges()
     following.write(at(1), null)
@@ -46,7 +46,7 @@ describe("Following", () => {
     take: Schema.Boolean
   })
   it.prop("has asked to watch exactly what somebody needs, whatever the order", [Schema.Array(Step)], ([steps]) => {
-    const following = new Following<string>()
+    const following = new AccountWatchSet<string>()
     const needs = new Map<string, ReadonlySet<Address>>()
     const watched = new Set<Address>()
     const take = () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readMint } from "../../src/programs/math/tokenAccount.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, type Address as AddressType, addressToBytes, SOL } from "../../src/domain/Address.ts"
 import { standInMints } from "../../src/pools/recordedMints.ts"
 import { at } from "../quotes/toyChain.ts"
@@ -9,7 +9,7 @@ const CPMM = Address.make("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C")
 const TOKEN = at(10)
 
 /** As much of a CPMM pool as names its mints. */
-const pool = (): Account => {
+const pool = (): OnChainAccount => {
   const data = new Uint8Array(637)
   data.set(Buffer.from("f7ede3f5d7c3de46", "hex"))
   data.set(addressToBytes(SOL), 168)
@@ -17,8 +17,8 @@ const pool = (): Account => {
   return { address: at(1), owner: CPMM, lamports: 1n, data, slot: 1 }
 }
 
-const mapOf = (...accounts: ReadonlyArray<Account>) =>
-  new Map<AddressType, Account>(accounts.map((account) => [account.address, account]))
+const mapOf = (...accounts: ReadonlyArray<OnChainAccount>) =>
+  new Map<AddressType, OnChainAccount>(accounts.map((account) => [account.address, account]))
 
 describe("standInMints", () => {
   it("stands in for the mints that pools name and the recording lacks, without a transfer fee", () => {

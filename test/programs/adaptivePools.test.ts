@@ -18,7 +18,7 @@ import {
   whirlpoolOffsets
 } from "../../src/programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
 import { clmmFrom, clock, derive, type PoolPlan, whirlpoolFrom, writer } from "./syntheticPools.ts"
 
@@ -56,7 +56,7 @@ describe("a Whirlpool with an adaptive fee", () => {
   const pool = { ...constant, data }
   const address = oracleAddress(derive, pool.address)
 
-  const oracle = (change: (view: DataView) => void = () => {}): Account => {
+  const oracle = (change: (view: DataView) => void = () => {}): OnChainAccount => {
     const at = oracleOffsets
     const { data, view } = writer(366, ORACLE_DISCRIMINATOR)
     view.setUint16(at.filterPeriod, 30, true)
@@ -74,7 +74,7 @@ describe("a Whirlpool with an adaptive fee", () => {
     return { address, owner: WHIRLPOOL_PROGRAM, lamports: 1n, data, slot: 2 }
   }
 
-  const decode = (account: Account | null | undefined) =>
+  const decode = (account: OnChainAccount | null | undefined) =>
     whirlpool.decode(pool, (asked) => (asked === address ? account : accounts(asked)), derive)
 
   it("is priced from its oracle too", () => {

@@ -1,36 +1,36 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { Course } from "../../src/programs/math/swapPath.ts"
+import type { SwapPath } from "../../src/programs/math/swapPath.ts"
 import { isUnpriceable } from "../../src/programs/Program.ts"
-import { clmmCourses, raydiumClmm } from "../../src/programs/raydium/clmm.ts"
+import { clmmSwapPaths, raydiumClmm } from "../../src/programs/raydium/clmm.ts"
 import { clmmPoolOffsets } from "../../src/programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt } from "../../src/programs/raydium/clmmTicks.ts"
-import { traverse } from "../../src/programs/math/swapSteps.ts"
+import { swapSteps } from "../../src/programs/math/swapSteps.ts"
 import { isFailure } from "../../src/programs/math/unpriceable.ts"
-import { whirlpoolCourses } from "../../src/programs/orca/whirlpool.ts"
+import { whirlpoolSwapPaths } from "../../src/programs/orca/whirlpool.ts"
 import { whirlpoolSqrtPriceAt } from "../../src/programs/orca/whirlpoolTicks.ts"
 import { MAX_U64 } from "../../src/domain/Amount.ts"
 import { clmmFrom, clock, derive, randomBits, randomFrom, randomPlan, whirlpoolFrom } from "./syntheticPools.ts"
 
 const Seed = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 }))
 
-const whirlpoolOf = (seed: number): ReadonlyArray<Course> => {
+const whirlpoolOf = (seed: number): ReadonlyArray<SwapPath> => {
   const { accounts, pool } = whirlpoolFrom(randomPlan(seed, whirlpoolSqrtPriceAt))
-  const courses = whirlpoolCourses(pool, accounts, derive)
-  const sides = isFailure(courses) ? null : courses.at(clock)
+  const swapPaths = whirlpoolSwapPaths(pool, accounts, derive)
+  const sides = isFailure(swapPaths) ? null : swapPaths.at(clock)
   return sides === null ? [] : [sides.down, sides.up]
 }
 
 /** With limit orders on every third tick. */
-const clmmOf = (seed: number, feeOn: number): ReadonlyArray<Course> => {
+const clmmOf = (seed: number, feeOn: number): ReadonlyArray<SwapPath> => {
   const plan = randomPlan(seed, raydiumSqrtPriceAt)
   const { accounts, pool } = clmmFrom(plan, (view) => view.setUint8(clmmPoolOffsets.feeOn, feeOn))
-  const courses = clmmCourses(pool, accounts, derive)
-  const sides = isFailure(courses) ? null : courses.at(clock)
+  const swapPaths = clmmSwapPaths(pool, accounts, derive)
+  const sides = isFailure(swapPaths) ? null : swapPaths.at(clock)
   const random = randomFrom(seed)
-  const withOrders = (course: Course): Course => ({
-    ...course,
-    ticks: course.ticks.map((tick, i) => ({ ...tick, orders: i % 3 === 1 ? randomBits(random, 40) : 0n }))
+  const withOrders = (swapPath: SwapPath): SwapPath => ({
+    ...swapPath,
+    ticks: swapPath.ticks.map((tick, i) => ({ ...tick, orders: i % 3 === 1 ? randomBits(random, 40) : 0n }))
   })
   return sides === null ? [] : [withOrders(sides.down), withOrders(sides.up)]
 }
@@ -38,36 +38,36 @@ const clmmOf = (seed: number, feeOn: number): ReadonlyArray<Course> => {
 /** More than any pool here holds, and little enough that a fee on top of it still fits. */
 const PLENTY = 2n ** 63n
 
-const families: ReadonlyArray<readonly [string, (seed: number) => ReadonlyArray<Course>]> = [
+const families: ReadonlyArray<readonly [string, (seed: number) => ReadonlyArray<SwapPath>]> = [
   ["Whirlpool", whirlpoolOf],
   ["Raydium CLMM", (seed) => clmmOf(seed, 0)],
   ["Raydium CLMM with the fee on token 0", (seed) => clmmOf(seed, 1)],
   ["Raydium CLMM with the fee on token 1", (seed) => clmmOf(seed, 2)]
 ]
 
-for (const [name, coursesOf] of families) {
+for (const [name, swapPathsOf] of families) {
   describe(`an exact output from a ${name} pool`, () => {
     it.prop("costs an input that buys at least as much", [Seed], ([seed]) => {
-      for (const course of coursesOf(seed)) {
-        const all = traverse(course, MAX_U64)
+      for (const swapPath of swapPathsOf(seed)) {
+        const all = swapSteps(swapPath, MAX_U64)
         const random = randomFrom(seed)
         for (let i = 0; i < 8 && all.ending === "exhausted" && all.amountOut > 0n; i++) {
           const wanted = 1n + (randomBits(random, 64) % all.amountOut)
-          const bought = traverse(course, wanted, false)
+          const bought = swapSteps(swapPath, wanted, false)
           assert.strictEqual(bought.ending, "filled", `${wanted} of seed ${seed}`)
           assert.strictEqual(bought.amountOut, wanted)
           assert.isTrue(bought.amountIn <= all.amountIn)
           if (bought.amountIn > 0n) {
-            assert.isTrue(traverse(course, bought.amountIn).amountOut >= wanted, `${wanted} of seed ${seed}`)
+            assert.isTrue(swapSteps(swapPath, bought.amountIn).amountOut >= wanted, `${wanted} of seed ${seed}`)
           }
         }
       }
     })
 
     it.prop("ends exhausted where an exact input does", [Seed], ([seed]) => {
-      for (const course of coursesOf(seed)) {
-        const sold = traverse(course, MAX_U64)
-        const bought = traverse(course, PLENTY, false)
+      for (const swapPath of swapPathsOf(seed)) {
+        const sold = swapSteps(swapPath, MAX_U64)
+        const bought = swapSteps(swapPath, PLENTY, false)
         if (sold.ending === "exhausted" && sold.amountOut < PLENTY) {
           assert.deepStrictEqual(
             [bought.ending, bought.amountIn, bought.amountOut, bought.tick, bought.liquidity],

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { check } from "../../scripts/exactness/check.ts"
 import { parseFixture, readFixture } from "../../scripts/exactness/fixture.ts"
 import { discriminator, makeAccount } from "../../scripts/exactness/stateAccounts.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address } from "../../src/domain/Address.ts"
 
 const recorded = fileURLToPath(new URL("../../../shared/data/amm/", import.meta.url))
@@ -30,7 +30,7 @@ describe.skipIf(!here)(`swaps recorded from the programs${here ? "" : ` (skipped
   })
 })
 
-const encoded = ({ address, data, owner }: Account) => ({
+const encoded = ({ address, data, owner }: OnChainAccount) => ({
   pubkey: address,
   owner,
   dataBase64: Buffer.from(data).toString("base64")

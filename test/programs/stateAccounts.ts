@@ -1,7 +1,7 @@
 /** Accounts for tests, as bytes in the layouts of the programs. */
 import { isUnpriceable, type Accounts, type Pool, type Swap, type Unpriceable } from "../../src/programs/Program.ts"
 import { TOKEN_2022_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
-import type { Account, ChainClock } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { addressFromBytes, type Address, type Mint } from "../../src/domain/Address.ts"
 import { makeDeriveAddress } from "../../src/solana/programAddress.ts"
 import { makeAccount } from "../../scripts/exactness/stateAccounts.ts"
@@ -14,7 +14,7 @@ export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fi
 export const clock: ChainClock = { slot: 1, epoch: 700, unixTimestamp: 1_800_000_000 }
 
 /** Nothing but these accounts has been read. */
-export const reading = (...accounts: ReadonlyArray<Account>): Accounts => {
+export const reading = (...accounts: ReadonlyArray<OnChainAccount>): Accounts => {
   const read = new Map(accounts.map((account) => [account.address, account]))
   return (address) => read.get(address)
 }
@@ -41,7 +41,7 @@ export const filled = (amountIn: bigint, amountOut: bigint): Swap => ({ ending: 
 export type Fee = readonly [epoch: bigint, maximum: bigint, bps: bigint]
 
 /** A Token-2022 mint with one extension before its transfer fee, as mints with metadata have. */
-export const mintWithFee = (address: Mint, older: Fee, newer: Fee): Account =>
+export const mintWithFee = (address: Mint, older: Fee, newer: Fee): OnChainAccount =>
   makeAccount(address, TOKEN_2022_PROGRAM, 166 + 4 + 64 + 4 + 108, [
     [36, 1_000_000_000n],
     [44, 6n, 1],

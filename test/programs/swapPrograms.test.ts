@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { programs } from "../../src/programs/registry.ts"
 import { type Address, SOL } from "../../src/domain/Address.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
-import { swapPrograms } from "../../src/programs/swapDecoders.ts"
+import { swapDecoders } from "../../src/programs/swapDecoders.ts"
 import {
   AMM_V4,
   CLMM,
@@ -107,7 +107,7 @@ const sorted = (all: ReadonlyArray<{ readonly dex: string; readonly programId: A
 
 describe("swap instructions", () => {
   it("are decoded under the same label and address as the pools that are priced", () => {
-    assert.deepStrictEqual(sorted(swapPrograms), sorted(programs))
+    assert.deepStrictEqual(sorted(swapDecoders), sorted(programs))
   })
 
   it.each(cases)("of $title give the pool, both amounts and the owner", ({ program, dex, instruction }) => {

@@ -1,5 +1,5 @@
 /** Concentrated-liquidity pools written as account bytes from a list of positions, at the offsets the decoders read. */
-import type { Account, ChainClock } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressFromBytes, addressToBytes, type Mint, SOL, USDC } from "../../src/domain/Address.ts"
 import type { Accounts } from "../../src/programs/Program.ts"
 import {
@@ -66,7 +66,7 @@ export interface PoolPlan {
 
 /** A pool and everything it is priced from. */
 export interface SyntheticPool {
-  readonly pool: Account
+  readonly pool: OnChainAccount
   readonly accounts: Accounts
 }
 
@@ -85,7 +85,7 @@ export const writer = (size: number, discriminator: string) => {
   return { data, view, put128 }
 }
 
-const accountOf = (address: Address, owner: Address, data: Uint8Array): Account => ({
+const accountOf = (address: Address, owner: Address, data: Uint8Array): OnChainAccount => ({
   address,
   owner,
   lamports: 1n,
@@ -118,7 +118,7 @@ const groupByStart = (ticks: ReadonlyMap<number, TickFields>, startOf: (tick: nu
   Map.groupBy(ticks, ([index]) => startOf(index))
 
 /** A mint of the classic Token program. */
-const plainMint = (mint: Mint): Account => {
+const plainMint = (mint: Mint): OnChainAccount => {
   const data = new Uint8Array(82)
   data[44] = 6
   data[45] = 1
@@ -127,7 +127,7 @@ const plainMint = (mint: Mint): Account => {
 
 const MINTS = [plainMint(SOL), plainMint(USDC)]
 
-const accountsOf = (list: ReadonlyArray<Account>): Accounts => {
+const accountsOf = (list: ReadonlyArray<OnChainAccount>): Accounts => {
   const known = new Map([...MINTS, ...list].map((account) => [account.address, account]))
   return (address) => known.get(address) ?? null
 }

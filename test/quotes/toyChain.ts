@@ -2,7 +2,7 @@
 import { Effect, Layer, Queue, Stream } from "effect"
 import type { Pool, Program, Unpriceable } from "../../src/programs/Program.ts"
 import { readAddress, readU64 } from "../../src/programs/math/bytes.ts"
-import type { Account, ChainClock } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/accounts/ChainFeed.ts"
 import type { Commitment } from "../../src/solana/rpc/SolanaRpc.ts"
@@ -23,7 +23,7 @@ const join = (...parts: ReadonlyArray<Uint8Array>): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => Array.from(part)))
 
 /** A vault that holds so much. */
-export const vault = (address: Address, amount: bigint, slot = 1): Account => ({
+export const vault = (address: Address, amount: bigint, slot = 1): OnChainAccount => ({
   address,
   owner: VAULTS,
   lamports: 1n,
@@ -35,7 +35,7 @@ export const vault = (address: Address, amount: bigint, slot = 1): Account => ({
 export const toyPool = (
   fields: { address: Address; mintA: Mint; mintB: Mint; vaultA: Address; vaultB: Address; mode?: number },
   slot = 1
-): Account => ({
+): OnChainAccount => ({
   address: fields.address,
   owner: TOY,
   lamports: 1n,
@@ -104,7 +104,7 @@ export const toyProgram: Program = {
 
 /** A chain that a test writes to. Watching answers with a snapshot at once, unless the account is withheld. */
 export class ToyChain {
-  readonly accounts = new Map<Address, Account>()
+  readonly accounts = new Map<Address, OnChainAccount>()
   readonly watched = new Set<Address>()
   readonly withheld = new Set<Address>()
   searches = 0
@@ -114,14 +114,14 @@ export class ToyChain {
   commitment: Commitment = "confirmed"
   readonly events: Queue.Queue<ChainEvent> = Effect.runSync(Queue.unbounded<ChainEvent>())
 
-  put(...accounts: ReadonlyArray<Account>): this {
+  put(...accounts: ReadonlyArray<OnChainAccount>): this {
     for (const account of accounts) {
       this.accounts.set(account.address, account)
     }
     return this
   }
 
-  write(slot: number, ...accounts: ReadonlyArray<Account>): void {
+  write(slot: number, ...accounts: ReadonlyArray<OnChainAccount>): void {
     this.put(...accounts)
     const seen = accounts.filter(({ address }) => this.watched.has(address))
     const written = new Map(seen.map((account) => [account.address, account]))
@@ -134,7 +134,7 @@ export class ToyChain {
   }
 
   tell(addresses: Iterable<Address>): void {
-    const told = Array.from(addresses, (address): [Address, Account | null] => [
+    const told = Array.from(addresses, (address): [Address, OnChainAccount | null] => [
       address,
       this.accounts.get(address) ?? null
     ])

@@ -3,7 +3,7 @@ import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Queue, type Scope } from "effect"
 import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import type { Address } from "../../src/domain/Address.ts"
 import { CLOCK } from "../../src/solana/clockSysvar.ts"
 
@@ -27,7 +27,7 @@ interface Client {
   slots: number | null
 }
 
-const accountJson = ({ owner, lamports, data }: Account) => ({
+const accountJson = ({ owner, lamports, data }: OnChainAccount) => ({
   data: [Buffer.from(data).toString("base64"), "base64"],
   executable: false,
   lamports: Number(lamports),
@@ -40,7 +40,7 @@ const record = (value: unknown): Record<string, unknown> =>
 
 const texts = (value: unknown): ReadonlyArray<string> => (Array.isArray(value) ? value.map(String) : [])
 
-const fits = (account: Account, filters: unknown): boolean =>
+const fits = (account: OnChainAccount, filters: unknown): boolean =>
   (Array.isArray(filters) ? filters : []).map(record).every(({ dataSize, memcmp }) => {
     const { offset, bytes } = record(memcmp)
     const wanted = Buffer.from(String(bytes), "base64")
@@ -55,7 +55,7 @@ export class FakeNode {
   wsUrl = ""
   /** The slot that reads are of. */
   slot = 100
-  readonly accounts = new Map<string, Account>()
+  readonly accounts = new Map<string, OnChainAccount>()
   /** Accounts whose data is spelled so that it cannot be read. */
   readonly garbled = new Set<string>()
   /** Every call, over HTTP and over sockets. */
@@ -75,14 +75,14 @@ export class FakeNode {
   #subscriptions = 0
 
   /** Changes accounts without telling anyone. */
-  put(...accounts: ReadonlyArray<Account>): void {
+  put(...accounts: ReadonlyArray<OnChainAccount>): void {
     for (const account of accounts) {
       this.accounts.set(account.address, account)
     }
   }
 
   /** Changes accounts in a slot and tells who follows them. */
-  write(slot: number, ...accounts: ReadonlyArray<Account>): void {
+  write(slot: number, ...accounts: ReadonlyArray<OnChainAccount>): void {
     this.slot = Math.max(this.slot, slot)
     this.put(...accounts)
     for (const account of accounts) {
@@ -139,7 +139,7 @@ export class FakeNode {
     return this.calls.filter((call) => call.method === method)
   }
 
-  #spell(address: string, account: Account | undefined): unknown {
+  #spell(address: string, account: OnChainAccount | undefined): unknown {
     if (account === undefined) {
       return null
     }

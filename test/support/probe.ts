@@ -8,7 +8,7 @@ import { Budget, Meter } from "../../src/api/middleware/Metering.ts"
 import { BooleanParameter, CommaList, IntegerParameter, NoQuery, refuse } from "../../src/api/parameters.ts"
 import { retryAfter } from "../../src/api/Problem.ts"
 import { ChartWarming, DataUnavailable, RouteNotFound, StatusNotFound } from "../../src/api/problems.ts"
-import { Refusals } from "../../src/api/middleware/ErrorEnvelope.ts"
+import { ErrorEnvelope } from "../../src/api/middleware/ErrorEnvelope.ts"
 import { Address } from "../../src/domain/Address.ts"
 import { Drain } from "../../src/http/Drain.ts"
 import { Listening, serve } from "../../src/http/NodeServer.ts"
@@ -75,7 +75,7 @@ class ProbeApi extends HttpApi.make("probe")
   .add(ProbeGroup)
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
-  .middleware(Refusals) {}
+  .middleware(ErrorEnvelope) {}
 
 const ok = () => Effect.succeed({ ok: true })
 

@@ -5,7 +5,7 @@ import type { Pool } from "../../src/programs/Program.ts"
 import { EvmCandles } from "../../src/market/candles/EvmCandles.ts"
 import { MarketReader } from "../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../src/market/views/TopTraders.ts"
-import type { TapeLimits } from "../../src/market/tape/MarketState.ts"
+import type { MarketLimits } from "../../src/market/tape/MarketState.ts"
 import { type PricedBatch, TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { PriceBook, type UnitPrice } from "../../src/tokens/PriceBook.ts"
@@ -84,12 +84,12 @@ const priceBook = (books: Books) =>
     warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
   })
 
-const roomy: TapeLimits = { tokens: 2000, bars: 100_000, trades: 100_000, traders: 10_000 }
+const roomy: MarketLimits = { tokens: 2000, bars: 100_000, trades: 100_000, traders: 10_000 }
 
 /** What may be put in place of the defaults. */
 export interface Readings {
   readonly books?: Books
-  readonly limits?: TapeLimits
+  readonly limits?: MarketLimits
   readonly evm?: Layer.Layer<EvmCandles>
   readonly world?: Parameters<typeof running>[0]
 }

@@ -1,7 +1,7 @@
 /** Mint accounts as the token programs write them, for tests. */
 import { writeU32, writeU64 } from "../../src/programs/math/writes.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
-import type { Account } from "../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 
 /** What a mint is to say. */
@@ -31,7 +31,7 @@ const base = (size: number, plan: MintPlan): Uint8Array => {
 }
 
 /** A mint of the classic program. */
-export const classicMint = (address: Mint, plan: MintPlan = {}): Account => ({
+export const classicMint = (address: Mint, plan: MintPlan = {}): OnChainAccount => ({
   address,
   owner: TOKEN_PROGRAM,
   lamports: 1_461_600n,
@@ -49,7 +49,11 @@ export const extension = (type: number, value: Uint8Array): Uint8Array => {
 }
 
 /** A mint of Token-2022 with these extensions. */
-export const extendedMint = (address: Mint, extensions: ReadonlyArray<Uint8Array>, plan: MintPlan = {}): Account => {
+export const extendedMint = (
+  address: Mint,
+  extensions: ReadonlyArray<Uint8Array>,
+  plan: MintPlan = {}
+): OnChainAccount => {
   const tail = extensions.flatMap((entry) => Array.from(entry))
   const data = base(166 + tail.length, plan)
   data[165] = 1
@@ -79,7 +83,7 @@ export const metadataOf = (mint: Mint, name: string, symbol: string, uri = ""): 
   ])
 
 /** A Metaplex metadata account, padded as Metaplex does. */
-export const metaplexAccount = (address: Address, mint: Mint, name: string, symbol: string): Account => ({
+export const metaplexAccount = (address: Address, mint: Mint, name: string, symbol: string): OnChainAccount => ({
   address,
   owner: Address.make("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s"),
   lamports: 5_616_720n,

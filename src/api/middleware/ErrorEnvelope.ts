@@ -2,6 +2,6 @@ import { HttpApiMiddleware } from "effect/http-api"
 import { InternalError, InvalidRequest } from "../problems.ts"
 
 /** Turns whatever goes wrong behind any endpoint into the one error envelope. The outermost middleware of the contract. */
-export class Refusals extends HttpApiMiddleware.Service<Refusals>()("fathom/api/middleware/ErrorEnvelope", {
+export class ErrorEnvelope extends HttpApiMiddleware.Service<ErrorEnvelope>()("fathom/api/middleware/ErrorEnvelope", {
   error: [InvalidRequest, InternalError]
 }) {}

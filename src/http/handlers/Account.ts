@@ -6,7 +6,7 @@ import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
 import type { BudgetName } from "../../domain/Budget.ts"
 import { decide } from "../middleware/decisionDeadline.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 
 const unavailable = () => new LimiterUnavailable()
 
@@ -24,12 +24,12 @@ export const layer = HttpApiBuilder.group(
 
     const key = Effect.fnUntraced(function* () {
       const { createdAtMs, id, lastFour, lastUsedAtMs, name, scopes } = yield* CurrentKey
-      const exchange = yield* Exchange
+      const context = yield* RequestContext
       const rest = yield* budgetNow(id, "rest")
       const quote = yield* budgetNow(id, "quote")
       return {
         data: { id, name, lastFour, scopes, createdAtMs, lastUsedAtMs, budgets: { rest, quote } },
-        meta: { requestId: exchange.id, executionAuthority: "none" as const }
+        meta: { requestId: context.id, executionAuthority: "none" as const }
       }
     })
 

@@ -14,7 +14,7 @@ import { DataUnavailable, FundingTargetNotFound, InvalidCursor, WalletNotFound }
 import type { AccountBalance, AccountWallet, CatalogEntry } from "../../domain/Funding.ts"
 import { FundingClient, type FundingUnavailable } from "../../funding/FundingClient.ts"
 import { descending, type OrderKey, pageOf, readCursor, short, writeCursor } from "../middleware/cursor.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 
 interface Query<Q> {
   readonly query: Q
@@ -45,7 +45,7 @@ const refusals = {
 }
 
 const metaOf = (asOf: number) =>
-  Effect.map(Exchange, ({ id }) => ({
+  Effect.map(RequestContext, ({ id }) => ({
     requestId: id,
     executionAuthority: "none" as const,
     asOf,

@@ -26,7 +26,7 @@ import {
 import { uuidV4 } from "../../domain/uuid.ts"
 import { alertPlace, eventPlace, invalidBody, newAlertOf, patchOf, wireAlert, wireFiring } from "./alertRequests.ts"
 import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"
 
 const unavailable = ({ cause }: AlertStoreUnavailable) =>
@@ -40,7 +40,7 @@ const full = () =>
     new LimitReached({ error: { message: `The account already has ${MAX_LIVE_ALERTS} alerts that are not final.` } })
   )
 
-const metaOf = Effect.map(Exchange, ({ id }) => ({ requestId: id, methodVersion: "public-alerts-v1" as const }))
+const metaOf = Effect.map(RequestContext, ({ id }) => ({ requestId: id, methodVersion: "public-alerts-v1" as const }))
 
 /** Where a page begins: null at the start of the list. */
 const startOf = (
@@ -133,7 +133,7 @@ export const layer = HttpApiBuilder.group(
       readonly request: HttpServerRequest.HttpServerRequest
     }) {
       const response = yield* once(input.request, input.headers["idempotency-key"], make(input.payload))
-      const { replayed } = yield* Exchange
+      const { replayed } = yield* RequestContext
       // Of alerts the contract says that a repetition is 200: nothing was created.
       return replayed && response.status === 201 ? HttpServerResponse.setStatus(response, 200) : response
     })

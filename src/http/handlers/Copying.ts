@@ -10,7 +10,7 @@ import { type CopyPlace, type FollowStoreUnavailable, isFillId, isFollowId } fro
 import { COMPLETE, type Coverage } from "../../domain/Scalar.ts"
 import { usdTextOrNull } from "../../wallets/pnl.ts"
 import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 
 interface Query<Q> {
   readonly query: Q
@@ -76,7 +76,7 @@ const keyOf = (place: CopyPlace | null): OrderKey | null => place && [String(pla
 
 /** The store is read anew by each call, so that is when its records were observed. */
 const metaOf = (coverage: Coverage = COMPLETE) =>
-  Effect.zipWith(Exchange, Clock.currentTimeMillis, ({ id }, observedAtMs) => ({
+  Effect.zipWith(RequestContext, Clock.currentTimeMillis, ({ id }, observedAtMs) => ({
     requestId: id,
     methodVersion: "public-copy-v1" as const,
     executionAuthority: "none" as const,

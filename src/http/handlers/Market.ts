@@ -17,7 +17,7 @@ import { MarketReader } from "../../market/views/MarketReader.ts"
 import { directionOf } from "../../market/views/movement.ts"
 import { STALE_AFTER_MS } from "../../market/tape/TradeTape.ts"
 import { chartRequest } from "./chartRequests.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { discoverySelectors, movementSelectors, readPin, sealedBy, writePin } from "./marketRequests.ts"
 
 const problemOf = (refusal: ChartRefusal) => {
@@ -42,7 +42,7 @@ const metaOf = <const Version extends string>(
   methodVersion: Version,
   { coverage, observedAtMs, status }: MarketKnowledge
 ) =>
-  Effect.map(Exchange, ({ id }) => ({
+  Effect.map(RequestContext, ({ id }) => ({
     requestId: id,
     methodVersion,
     chain: "solana" as const,
@@ -69,7 +69,7 @@ export const layer = HttpApiBuilder.group(
           ? reader.chart(subject.mint, request)
           : reader.evmChart(subject.token, subject.interval, request)
       ).pipe(Effect.mapError(problemOf))
-      const { id: requestId } = yield* Exchange
+      const { id: requestId } = yield* RequestContext
       return {
         data,
         meta: { requestId, methodVersion: "public-chart-v1" as const, chain: data.token.chain, ...knowledge }

@@ -6,7 +6,7 @@ import { PerpsUnavailable } from "../../api/problems.ts"
 import { compare, hasAnswer } from "../../perps/compare.ts"
 import { fixedNumber, fixedText, parseFixed } from "../../perps/exact.ts"
 import { PerpsVenues } from "../../perps/PerpsVenues.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 
 /** Decimal text that the contract has let through. */
 const exact = (text: string) => {
@@ -29,7 +29,7 @@ export const layer = HttpApiBuilder.group(
       if (!hasAnswer(readings)) {
         return yield* new PerpsUnavailable()
       }
-      const { id: requestId } = yield* Exchange
+      const { id: requestId } = yield* RequestContext
       return {
         query: {
           symbol,

@@ -21,7 +21,7 @@ import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import type { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
 import { TransactionStatus } from "../../solana/rpc/TransactionStatus.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { invalid, venueLabels } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 
@@ -76,7 +76,7 @@ export const layer = HttpApiBuilder.group(
       if (!isSignature(id)) {
         return yield* new InvalidSignature()
       }
-      const { id: requestId } = yield* Exchange
+      const { id: requestId } = yield* RequestContext
       const data = yield* find(Signature.make(id)).pipe(
         Effect.tapErrorTag("ChainUnavailable", ({ reason, detail }) =>
           Effect.logWarning("The status of a transaction could not be read", { reason, detail })

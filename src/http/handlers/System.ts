@@ -7,7 +7,7 @@ import type { SourceFreshness } from "../../api/System.ts"
 import { ChainFeed, type Freshness } from "../../solana/accounts/ChainFeed.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { Drain } from "../Drain.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { Settings } from "../Settings.ts"
 
 const statuses = { live: "known", recorded: "known", loading: "partial", down: "unavailable" } as const
@@ -33,7 +33,7 @@ export const layer = HttpApiBuilder.group(
       Effect.cachedWithTTL("1 second")
     )
     const freshness = Effect.fnUntraced(function* () {
-      const { id } = yield* Exchange
+      const { id } = yield* RequestContext
       return { data: yield* sources, meta: { requestId: id } }
     })
 

@@ -8,7 +8,7 @@ import { defaultPools, type LiquidityQuery, type PricesBody } from "../../api/To
 import type { Knowledge, TokenRefusal } from "../../domain/market/Token.ts"
 import { RiskReader } from "../../tokens/RiskReader.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { enterBatch } from "./walletBatch.ts"
 
@@ -24,7 +24,7 @@ const problemOf = (refusal: TokenRefusal) => {
 }
 
 const metaOf = <const Version extends string>(methodVersion: Version, knowledge: Knowledge) =>
-  Effect.map(Exchange, ({ id }) => ({ requestId: id, methodVersion, chain: "solana" as const, ...knowledge }))
+  Effect.map(RequestContext, ({ id }) => ({ requestId: id, methodVersion, chain: "solana" as const, ...knowledge }))
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -41,7 +41,7 @@ export const layer = HttpApiBuilder.group(
 
     const risk = Effect.fnUntraced(function* (path: TokenPath) {
       const data = yield* Effect.mapError(risks.riskOf(yield* mintOf(path)), () => new DataUnavailable())
-      const { id: requestId } = yield* Exchange
+      const { id: requestId } = yield* RequestContext
       return { data, meta: { requestId, methodVersion: "public-token-v1" as const, chain: "solana" as const } }
     })
 

@@ -6,7 +6,7 @@ import { defaults, type TopTradersQuery } from "../../api/TopTraders.ts"
 import type { MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
 import type { WrongCursor } from "../../domain/market/TopTraders.ts"
 import { TopTraders } from "../../market/views/TopTraders.ts"
-import { Exchange } from "../middleware/RequestContext.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 
 const problemOf = (refusal: MarketUnavailable | ViewExpired | WrongCursor) => {
@@ -37,7 +37,7 @@ export const layer = HttpApiBuilder.group(
         traders.rank({ mint, window, limit, cursor }),
         problemOf
       )
-      const { id: requestId } = yield* Exchange
+      const { id: requestId } = yield* RequestContext
       return {
         data: rows,
         pagination: { total, hasMore: nextCursor !== null, nextCursor },

@@ -18,7 +18,7 @@ import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } f
 import { bearerOf } from "./bearer.ts"
 import { clientAddress } from "./clientAddress.ts"
 import { decideOn } from "./decisionDeadline.ts"
-import { Exchange } from "./RequestContext.ts"
+import { RequestContext } from "./RequestContext.ts"
 import { makeMeter } from "./meter.ts"
 import { rawHeader } from "./rawHeader.ts"
 import { Settings } from "../Settings.ts"
@@ -105,15 +105,15 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
     // The eager combinators do without a fiber's help as long as every answer is there at once, which in process it is.
     return Authorization.of((httpEffect, { endpoint }) =>
       Effect.withFiber((fiber) => {
-        const exchange = fiber.getRef(Exchange)
-        exchange.keyed = true
+        const context = fiber.getRef(RequestContext)
+        context.keyed = true
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const { accepted, budget, cost } = termsOf(endpoint)
         const admitted = Effect.flatMapEager(verify(fiber, rawHeader(request, "authorization")), (key) =>
           Effect.mapEager(accept(key, accepted, request), () => key)
         )
         return Effect.flatMapEager(admitted, (key) =>
-          Effect.flatMapEager(makeMeter({ fiber, exchange, limiter, key: key.id, budget, cost }), (meter) =>
+          Effect.flatMapEager(makeMeter({ fiber, context, limiter, key: key.id, budget, cost }), (meter) =>
             Effect.updateContext(httpEffect, (context) =>
               Context.add(Context.add(context, CurrentKey, key), Meter, meter)
             )

@@ -4,7 +4,7 @@ import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
 import { allowedMethods } from "./allowedMethods.ts"
 import { Drain } from "../Drain.ts"
-import { Exchange, openExchange, RequestIds } from "./RequestContext.ts"
+import { RequestContext, openRequest, RequestIds } from "./RequestContext.ts"
 import { finish } from "./finish.ts"
 import { preflightHeaders } from "./headers.ts"
 import { rawHeader } from "./rawHeader.ts"
@@ -18,13 +18,13 @@ const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHead
 /** Contracts report their own failures; this is for what is served beside them. */
 const reportDefect = (cause: Cause.Cause<unknown>) =>
   Cause.hasDies(cause)
-    ? Effect.flatMap(Exchange, ({ id }) =>
+    ? Effect.flatMap(RequestContext, ({ id }) =>
         Effect.logError("A request failed", cause).pipe(Effect.annotateLogs({ requestId: id }))
       )
     : Effect.void
 
 /**
- * Around every request, routed or not: it opens the exchange, answers what needs no route, and has `finish` write the
+ * Around every request, routed or not: it opens the context, answers what needs no route, and has `finish` write the
  * answer. `pages` are the paths outside the contract.
  */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -46,16 +46,16 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
         const watched = Effect.tapCause(routed, reportDefect)
         return Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const exchange = openExchange(nextId(), rawHeader(request, "x-client-request-id"))
-          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finish(exchange, finishing))
+          const context = openRequest(nextId(), rawHeader(request, "x-client-request-id"))
+          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finish(context, finishing))
           if (request.url.length > MAX_URL) {
-            exchange.problem = refusal("uri_too_long")
+            context.problem = refusal("uri_too_long")
             return Effect.succeed(placeholder)
           }
           if (request.method === "OPTIONS") {
             return Effect.succeed(preflight)
           }
-          return Effect.provideService(watched, Exchange, exchange)
+          return Effect.provideService(watched, RequestContext, context)
         })
       }
     }),

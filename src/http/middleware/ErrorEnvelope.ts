@@ -3,71 +3,71 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import type { Problem } from "../../api/Problem.ts"
 import { InternalError } from "../../api/problems.ts"
-import { Refusals } from "../../api/middleware/ErrorEnvelope.ts"
-import { Exchange } from "./RequestContext.ts"
+import { ErrorEnvelope } from "../../api/middleware/ErrorEnvelope.ts"
+import { RequestContext } from "./RequestContext.ts"
 import { invalidRequest, type Source } from "./issues.ts"
 
-/** Stands in for an answer that `finish` writes from the problem of the exchange. */
+/** Stands in for an answer that `finish` writes from the problem of the context. */
 export const placeholder = HttpServerResponse.empty({ status: 500 })
 
 const isProblem = (error: unknown): error is Problem =>
   Predicate.hasProperty(error, "error") && Predicate.hasProperty(error, "requestId")
 
-type RequestContext = Context.Context<HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext>
+type ApiContext = Context.Context<HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext>
 
 /** What the schema of one part of the request was applied to; undefined when it was a part of our own answer. */
 const sourceOf = (
   kind: HttpApiError.HttpApiSchemaError["kind"],
-  context: RequestContext,
-  exchange: Exchange
+  services: ApiContext,
+  context: RequestContext
 ): Source | undefined => {
   switch (kind) {
     case "Query":
-      return { in: "query", input: Context.get(context, HttpServerRequest.ParsedSearchParams) }
+      return { in: "query", input: Context.get(services, HttpServerRequest.ParsedSearchParams) }
     case "Params":
-      return { in: "path", input: Context.get(context, HttpRouter.RouteContext).params }
+      return { in: "path", input: Context.get(services, HttpRouter.RouteContext).params }
     case "Headers":
       return { in: "header", input: undefined }
     case "Payload":
-      return { in: "body", input: exchange.body }
+      return { in: "body", input: context.body }
     default:
       return undefined
   }
 }
 
-const problemOf = (error: unknown, context: RequestContext, exchange: Exchange): Problem | undefined => {
+const problemOf = (error: unknown, services: ApiContext, context: RequestContext): Problem | undefined => {
   if (isProblem(error)) {
     return error
   }
   if (!HttpApiError.HttpApiSchemaError.is(error)) {
     return undefined
   }
-  const source = sourceOf(error.kind, context, exchange)
+  const source = sourceOf(error.kind, services, context)
   return source && invalidRequest(error.cause.issue, source)
 }
 
 /** What is logged of a failure of ours: where it happened and under which id, nothing that the caller sent. */
-const report = (cause: Cause.Cause<unknown>, endpoint: HttpApiEndpoint.Top, exchange: Exchange) =>
+const report = (cause: Cause.Cause<unknown>, endpoint: HttpApiEndpoint.Top, context: RequestContext) =>
   Effect.logError("An endpoint failed", cause).pipe(
-    Effect.annotateLogs({ requestId: exchange.id, method: endpoint.method, path: endpoint.path })
+    Effect.annotateLogs({ requestId: context.id, method: endpoint.method, path: endpoint.path })
   )
 
-export const layer: Layer.Layer<Refusals> = Layer.succeed(
-  Refusals,
-  Refusals.of((httpEffect, { endpoint }) =>
+export const layer: Layer.Layer<ErrorEnvelope> = Layer.succeed(
+  ErrorEnvelope,
+  ErrorEnvelope.of((httpEffect, { endpoint }) =>
     Effect.catchCause(httpEffect, (cause) =>
-      Effect.contextWith((context: RequestContext) => {
+      Effect.contextWith((services: ApiContext) => {
         if (Cause.hasInterruptsOnly(cause)) {
           return Effect.interrupt
         }
-        const exchange = Context.get(context, Exchange)
+        const context = Context.get(services, RequestContext)
         const known = Option.match(Cause.findErrorOption(cause), {
           onNone: () => undefined,
-          onSome: (error) => problemOf(error, context, exchange)
+          onSome: (error) => problemOf(error, services, context)
         })
-        exchange.problem = known ?? new InternalError()
+        context.problem = known ?? new InternalError()
         return known === undefined
-          ? Effect.as(report(cause, endpoint, exchange), placeholder)
+          ? Effect.as(report(cause, endpoint, context), placeholder)
           : Effect.succeed(placeholder)
       })
     )

@@ -2,7 +2,7 @@ import { ByteSize, Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import { BodyLimit, JsonBody } from "../../api/middleware/JsonBody.ts"
 import { BodyTooLarge, InvalidRequest, UnsupportedMediaType } from "../../api/problems.ts"
-import { Exchange } from "./RequestContext.ts"
+import { RequestContext } from "./RequestContext.ts"
 import { type Flaw, readJson } from "./strictJson.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -66,7 +66,7 @@ export const layer: Layer.Layer<JsonBody> = Layer.succeed(
     Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       return Effect.flatMap(read(request, Context.get(endpoint.annotations, BodyLimit)), ({ text, value }) => {
-        fiber.getRef(Exchange).body = value
+        fiber.getRef(RequestContext).body = value
         return Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, text))
       })
     })

@@ -16,7 +16,7 @@ export interface MeterReading {
 }
 
 /** One request while it is being answered. Mutable, because it has one fiber and one answer. */
-export interface Exchange {
+export interface RequestContext {
   /** The UUID of the answer: `X-Request-Id`, and `requestId` wherever a body carries one. */
   readonly id: string
   /** What the caller sent in `X-Client-Request-Id`, if it may be echoed. */
@@ -40,7 +40,7 @@ export interface Exchange {
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,64}$/u
 
 /** A request that has just arrived, with the id its answer will have. */
-export const openExchange = (id: string, clientId: string | undefined): Exchange => ({
+export const openRequest = (id: string, clientId: string | undefined): RequestContext => ({
   id,
   clientId: clientId !== undefined && PRINTABLE_ASCII.test(clientId) ? clientId : undefined,
   keyed: false,
@@ -52,9 +52,9 @@ export const openExchange = (id: string, clientId: string | undefined): Exchange
   body: undefined
 })
 
-/** The exchange that the current fiber answers. */
-export const Exchange = Context.Reference<Exchange>("fathom/http/middleware/RequestContext", {
-  defaultValue: () => openExchange("", undefined)
+/** The context that the current fiber answers. */
+export const RequestContext = Context.Reference<RequestContext>("fathom/http/middleware/RequestContext", {
+  defaultValue: () => openRequest("", undefined)
 })
 
 /** Where request ids come from. */

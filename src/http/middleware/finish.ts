@@ -5,7 +5,7 @@ import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
 import { decide } from "./decisionDeadline.ts"
-import type { Exchange, MeterReading } from "./RequestContext.ts"
+import type { RequestContext, MeterReading } from "./RequestContext.ts"
 import { type HeaderRecord, writeExchange, writeProblem } from "./headers.ts"
 import { envelope, refusal } from "./refusal.ts"
 
@@ -26,7 +26,7 @@ const bareCodes: Record<number, ErrorCode> = {
   503: "data_unavailable"
 }
 
-const explain = (status: number, url: string, exchange: Exchange, finishing: Finishing): Problem => {
+const explain = (status: number, url: string, context: RequestContext, finishing: Finishing): Problem => {
   if (status !== 404) {
     return refusal(bareCodes[status] ?? "internal_error")
   }
@@ -34,7 +34,7 @@ const explain = (status: number, url: string, exchange: Exchange, finishing: Fin
   if (methods.length === 0) {
     return refusal("not_found")
   }
-  exchange.allow = methods.join(", ")
+  context.allow = methods.join(", ")
   return refusal("method_not_allowed")
 }
 
@@ -43,8 +43,8 @@ const isPage = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
   headers["content-type"]?.startsWith("text/html") === true
 
 /** Gives every charge back. Where that leaves the budget is what the headers then say. */
-const refundAll = (exchange: Exchange, limiter: RateLimiter["Service"]) =>
-  Effect.forEach(exchange.charges.splice(0), (charge) =>
+const refundAll = (context: RequestContext, limiter: RateLimiter["Service"]) =>
+  Effect.forEach(context.charges.splice(0), (charge) =>
     decide(limiter.refund(charge), () => new LimiterUnavailable())
   ).pipe(
     Effect.match({
@@ -52,7 +52,7 @@ const refundAll = (exchange: Exchange, limiter: RateLimiter["Service"]) =>
       onFailure: () => undefined,
       onSuccess: (states) => {
         const state = states.at(-1)
-        exchange.reading = state && { ...state, cost: 0, refused: false }
+        context.reading = state && { ...state, cost: 0, refused: false }
       }
     })
   )
@@ -72,35 +72,35 @@ const heldBack = (reading: MeterReading, problem: Problem, nowMs: number): Meter
     ? reading
     : { ...reading, resetAtMs: nowMs + 1000 * (problem.retryAfter ?? 1), refused: true }
 
-const write = (response: HttpServerResponse.HttpServerResponse, exchange: Exchange, finishing: Finishing) => {
+const write = (response: HttpServerResponse.HttpServerResponse, context: RequestContext, finishing: Finishing) => {
   const nowMs = finishing.clock.currentTimeMillisUnsafe()
-  const { problem } = exchange
+  const { problem } = context
   const headers: HeaderRecord = problem === undefined ? { ...response.headers } : {}
-  if (problem !== undefined && exchange.reading !== undefined) {
-    exchange.reading = heldBack(exchange.reading, problem, nowMs)
+  if (problem !== undefined && context.reading !== undefined) {
+    context.reading = heldBack(context.reading, problem, nowMs)
   }
-  writeExchange(headers, exchange, nowMs)
+  writeExchange(headers, context, nowMs)
   if (finishing.closing()) {
     headers["connection"] = "close"
   }
   if (problem === undefined) {
     return withHeaders(response, headers)
   }
-  writeProblem(headers, problem, exchange, nowMs)
+  writeProblem(headers, problem, context, nowMs)
   const { status } = catalogue[problem.error.code]
-  return HttpServerResponse.text(envelope(problem, exchange.id), { status, contentType: "application/json", headers })
+  return HttpServerResponse.text(envelope(problem, context.id), { status, contentType: "application/json", headers })
 }
 
 /** The last step of every answer: a problem in place of what the handler left, refunds, and all headers at once. */
 export const finish =
-  (exchange: Exchange, finishing: Finishing): HttpEffect.PreResponseHandler =>
+  (context: RequestContext, finishing: Finishing): HttpEffect.PreResponseHandler =>
   (request, response) => {
-    if (exchange.problem === undefined && response.status >= 400 && !exchange.replayed && !isPage(response)) {
-      exchange.problem = explain(response.status, request.url, exchange, finishing)
+    if (context.problem === undefined && response.status >= 400 && !context.replayed && !isPage(response)) {
+      context.problem = explain(response.status, request.url, context, finishing)
     }
-    const status = exchange.problem === undefined ? response.status : catalogue[exchange.problem.error.code].status
+    const status = context.problem === undefined ? response.status : catalogue[context.problem.error.code].status
     const failed = status >= 500 || status === 429
-    return failed && exchange.charges.length > 0
-      ? Effect.map(refundAll(exchange, finishing.limiter), () => write(response, exchange, finishing))
-      : Effect.succeed(write(response, exchange, finishing))
+    return failed && context.charges.length > 0
+      ? Effect.map(refundAll(context, finishing.limiter), () => write(response, context, finishing))
+      : Effect.succeed(write(response, context, finishing))
   }

@@ -2,7 +2,7 @@
 import { catalogue, defaultRetryAfter } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
 import { budgets } from "../../domain/Budget.ts"
-import type { Exchange, MeterReading } from "./RequestContext.ts"
+import type { RequestContext, MeterReading } from "./RequestContext.ts"
 
 /** Headers of one answer. */
 export type HeaderRecord = Record<string, string>
@@ -55,43 +55,43 @@ const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: numbe
   headers["ratelimit"] = `"${reading.budget}";r=${reading.remaining};t=${secondsLeft(reading, nowMs)}`
 }
 
-/** Adds what every answer carries: its id, CORS, and whatever the exchange has learnt of the caller. */
-export const writeExchange = (headers: HeaderRecord, exchange: Exchange, nowMs: number): void => {
-  headers["x-request-id"] = exchange.id
+/** Adds what every answer carries: its id, CORS, and whatever the context has learnt of the caller. */
+export const writeExchange = (headers: HeaderRecord, context: RequestContext, nowMs: number): void => {
+  headers["x-request-id"] = context.id
   headers["access-control-allow-origin"] = "*"
   headers["access-control-expose-headers"] = EXPOSED
-  if (exchange.keyed) {
+  if (context.keyed) {
     headers["cache-control"] = "no-store"
   }
-  if (exchange.reading !== undefined) {
-    writeReading(headers, exchange.reading, nowMs)
+  if (context.reading !== undefined) {
+    writeReading(headers, context.reading, nowMs)
   }
-  if (exchange.replayed) {
+  if (context.replayed) {
     headers["idempotency-replayed"] = "true"
   }
-  if (exchange.clientId !== undefined) {
-    headers["x-client-request-id"] = exchange.clientId
+  if (context.clientId !== undefined) {
+    headers["x-client-request-id"] = context.clientId
   }
 }
 
 /** Seconds that the refused caller should wait: on a 429 until the cost fits, else what the problem or its code says. */
-const retryAfterOf = (problem: Problem, exchange: Exchange, nowMs: number): number | undefined => {
-  const { reading } = exchange
+const retryAfterOf = (problem: Problem, context: RequestContext, nowMs: number): number | undefined => {
+  const { reading } = context
   return reading?.refused === true && problem.error.code === "rate_limited"
     ? secondsLeft(reading, nowMs)
     : (problem.retryAfter ?? defaultRetryAfter(problem.error.code))
 }
 
 /** Adds what a refusal carries besides. */
-export const writeProblem = (headers: HeaderRecord, problem: Problem, exchange: Exchange, nowMs: number): void => {
-  const seconds = retryAfterOf(problem, exchange, nowMs)
+export const writeProblem = (headers: HeaderRecord, problem: Problem, context: RequestContext, nowMs: number): void => {
+  const seconds = retryAfterOf(problem, context, nowMs)
   if (seconds !== undefined) {
     headers["retry-after"] = String(seconds)
   }
   if (catalogue[problem.error.code].status === 401) {
     headers["www-authenticate"] = "Bearer"
   }
-  if (exchange.allow !== undefined) {
-    headers["allow"] = exchange.allow
+  if (context.allow !== undefined) {
+    headers["allow"] = context.allow
   }
 }

@@ -8,7 +8,7 @@ import { catalogue } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
 import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused } from "../../api/problems.ts"
 import type { Beginning, IdempotencyUnavailable, StoredAnswer } from "../../domain/Idempotency.ts"
-import { Exchange } from "./RequestContext.ts"
+import { RequestContext } from "./RequestContext.ts"
 import { envelope } from "./refusal.ts"
 
 type Fresh = Extract<Beginning, { readonly _tag: "Fresh" }>
@@ -93,15 +93,15 @@ export const makeOnce = Effect.map(
       }
       return Effect.gen(function* () {
         const { id: keyId } = yield* CurrentKey
-        const exchange = yield* Exchange
+        const context = yield* RequestContext
         const begun = yield* store
-          .begin({ keyId, idempotencyKey, digest: digestOf(request, exchange.body) })
+          .begin({ keyId, idempotencyKey, digest: digestOf(request, context.body) })
           .pipe(Effect.catch(away))
         switch (begun._tag) {
           case "Fresh":
-            return respond(yield* carryOut(begun, answer, exchange.id))
+            return respond(yield* carryOut(begun, answer, context.id))
           case "Replay":
-            exchange.replayed = true
+            context.replayed = true
             return respond(begun.answer)
           case "InFlight":
             return yield* new IdempotencyInFlight()

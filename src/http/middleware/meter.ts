@@ -4,7 +4,7 @@ import type { Meter } from "../../api/middleware/Metering.ts"
 import { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
 import { type BudgetExceeded, type BudgetName, budgets, type BudgetState, type Charge } from "../../domain/Budget.ts"
 import { decide, decideOn } from "./decisionDeadline.ts"
-import type { Exchange } from "./RequestContext.ts"
+import type { RequestContext } from "./RequestContext.ts"
 
 type Limiter = RateLimiter["Service"]
 
@@ -12,7 +12,7 @@ type Limiter = RateLimiter["Service"]
 export interface Terms {
   /** The fiber of the request. */
   readonly fiber: Fiber.Fiber<unknown, unknown>
-  readonly exchange: Exchange
+  readonly context: RequestContext
   readonly limiter: Limiter
   readonly key: string
   /** Null where nothing is charged. */
@@ -34,8 +34,8 @@ export const rateLimited = (budget: BudgetName) =>
 const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
   decideOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
 
-const turnAway = (exchange: Exchange, refused: BudgetExceeded, state: Pick<BudgetState, "remaining">) => {
-  exchange.reading = {
+const turnAway = (context: RequestContext, refused: BudgetExceeded, state: Pick<BudgetState, "remaining">) => {
+  context.reading = {
     budget: refused.budget,
     limit: refused.limit,
     remaining: state.remaining,
@@ -47,14 +47,14 @@ const turnAway = (exchange: Exchange, refused: BudgetExceeded, state: Pick<Budge
 }
 
 /** Notes a charge, and what the headers of the answer then say. */
-export const recordCharge = (exchange: Exchange, charge: Charge): Charge => {
-  exchange.charges.push(charge)
-  exchange.reading = {
+export const recordCharge = (context: RequestContext, charge: Charge): Charge => {
+  context.charges.push(charge)
+  context.reading = {
     budget: charge.budget,
     limit: charge.limit,
     remaining: charge.remaining,
     resetAtMs: charge.resetAtMs,
-    cost: exchange.charges.reduce((sum, { cost }) => sum + cost, 0),
+    cost: context.charges.reduce((sum, { cost }) => sum + cost, 0),
     refused: false
   }
   return charge
@@ -68,17 +68,17 @@ const down = (error: { readonly cause?: unknown }): Effect.Effect<never, Limiter
 
 /** Whole or not at all: what was charged up front goes back before the refusal leaves. */
 const turnBack = (terms: Terms, refused: BudgetExceeded) =>
-  Effect.forEach(terms.exchange.charges.splice(0), (charge) => decide(terms.limiter.refund(charge), unavailable)).pipe(
+  Effect.forEach(terms.context.charges.splice(0), (charge) => decide(terms.limiter.refund(charge), unavailable)).pipe(
     Effect.catchTag("LimiterUnavailable", unavailable),
-    Effect.flatMap((states) => turnAway(terms.exchange, refused, states.at(-1) ?? refused))
+    Effect.flatMap((states) => turnAway(terms.context, refused, states.at(-1) ?? refused))
   )
 
 const raise = (terms: Terms, budget: BudgetName, units: number) => {
-  const due = units - (terms.exchange.reading?.cost ?? 0)
+  const due = units - (terms.context.reading?.cost ?? 0)
   return due <= 0
     ? Effect.void
     : admit(terms, budget, due).pipe(
-        Effect.map((charge) => void recordCharge(terms.exchange, charge)),
+        Effect.map((charge) => void recordCharge(terms.context, charge)),
         Effect.catch((error) => (error._tag === "BudgetExceeded" ? turnBack(terms, error) : down(error)))
       )
 }
@@ -87,17 +87,17 @@ const freeMeter: Meter["Service"] = { charge: null, raiseTo: () => Effect.void }
 
 /** Charges what is due up front and gives the meter of the rest of the request. */
 export const makeMeter = (terms: Terms): Effect.Effect<Meter["Service"], RateLimited | LimiterUnavailable> => {
-  const { budget, cost, exchange } = terms
+  const { budget, cost, context } = terms
   if (budget === null) {
     return Effect.succeed(freeMeter)
   }
   const admitted = Effect.catchEager(
     admit(terms, budget, cost),
     (error): Effect.Effect<never, RateLimited | LimiterUnavailable> =>
-      error._tag === "BudgetExceeded" ? Effect.fail(turnAway(exchange, error, error)) : down(error)
+      error._tag === "BudgetExceeded" ? Effect.fail(turnAway(context, error, error)) : down(error)
   )
   return Effect.mapEager(admitted, (charge) => ({
-    charge: recordCharge(exchange, charge),
+    charge: recordCharge(context, charge),
     raiseTo: (units: number) => Effect.suspend(() => raise(terms, budget, units))
   }))
 }

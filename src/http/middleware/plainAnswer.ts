@@ -1,6 +1,6 @@
 /** Answers to what never becomes a request: the HTTP parser's refusals, in the same envelope as every other. */
 import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
-import { openExchange } from "./RequestContext.ts"
+import { openRequest } from "./RequestContext.ts"
 import { type HeaderRecord, writeExchange, writeProblem } from "./headers.ts"
 import { envelope, refusal } from "./refusal.ts"
 
@@ -16,7 +16,7 @@ export const plainAnswer = (
   code: ErrorCode,
   options: { readonly id: string; readonly message?: string | undefined; readonly headers?: HeaderRecord | undefined }
 ): PlainAnswer => {
-  const exchange = openExchange(options.id, undefined)
+  const context = openRequest(options.id, undefined)
   const problem = refusal(code, options.message)
   const body = envelope(problem, options.id)
   const headers: HeaderRecord = {
@@ -24,8 +24,8 @@ export const plainAnswer = (
     "content-length": String(new TextEncoder().encode(body).length),
     connection: "close"
   }
-  writeExchange(headers, exchange, 0)
-  writeProblem(headers, problem, exchange, 0)
+  writeExchange(headers, context, 0)
+  writeProblem(headers, problem, context, 0)
   return { status: catalogue[code].status, headers: Object.assign(headers, options.headers), body }
 }
 

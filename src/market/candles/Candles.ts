@@ -1,7 +1,7 @@
 import { addToBar, BAR, beginBar, COUNT, START } from "./bar.ts"
 import { BarLog, SERIES, type Visit } from "../columnar/BarLog.ts"
 import { type BarPage, type BarWindow, foldBars } from "./foldBars.ts"
-import type { Print } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../columnar/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
 import { walkStored } from "./storedBars.ts"
@@ -34,7 +34,7 @@ export class Candles {
   }
 
   /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
-  add(print: Print): void {
+  add(print: TradeRecord): void {
     const id = print.token
     if (!this.has(id)) {
       this.begin(print)
@@ -104,7 +104,7 @@ export class Candles {
     return (this.tokens.page(token)[this.tokens.at(token) + COUNT] ?? 0) > 0
   }
 
-  private begin(print: Print): void {
+  private begin(print: TradeRecord): void {
     const id = print.token
     this.tokens.clear(id)
     const cells = this.tokens.page(id)
@@ -116,13 +116,13 @@ export class Candles {
     }
   }
 
-  private close(level: number, id: number, print: Print, cells: Float64Array, at: number): void {
+  private close(level: number, id: number, print: TradeRecord, cells: Float64Array, at: number): void {
     const width = levels[level] ?? 1
     this.closed[level]?.append(id, cells, at)
     beginBar(cells, at, floorTo(print.second, width))
   }
 
-  private addLate(level: number, id: number, print: Print): void {
+  private addLate(level: number, id: number, print: TradeRecord): void {
     const log = this.closed[level]
     const start = floorTo(print.second, levels[level] ?? 1)
     const state = { found: false }

@@ -1,7 +1,7 @@
 /** Candles straight from trades, for what is not held as candles. */
 import { addToBar, BAR, beginBar } from "./bar.ts"
 import type { Visit } from "../columnar/BarLog.ts"
-import { orderKey, Print } from "../columnar/TradeRecord.ts"
+import { orderKey, TradeRecord } from "../columnar/TradeRecord.ts"
 import { bucketStart } from "./resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { StoredBars, StoredBarsRequest } from "../store/TradeStore.ts"
@@ -9,7 +9,7 @@ import type { StoredBars, StoredBarsRequest } from "../store/TradeStore.ts"
 const secondOf = ({ timeMs }: TapeTrade): number => Math.floor(timeMs / 1000)
 
 const fill = (cells: Float64Array, at: number, start: number, trades: ReadonlyArray<TapeTrade>): void => {
-  const print = new Print()
+  const print = new TradeRecord()
   beginBar(cells, at, start)
   for (const trade of trades) {
     print.read(trade)

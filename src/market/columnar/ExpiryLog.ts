@@ -1,4 +1,4 @@
-import type { Print } from "./TradeRecord.ts"
+import type { TradeRecord } from "./TradeRecord.ts"
 import { Records } from "./Records.ts"
 import { floorTo } from "../candles/resolutions.ts"
 import { LATE_SECONDS, windowSeconds, WINDOWS } from "../windows/windows.ts"
@@ -26,11 +26,11 @@ const FOR_WALLET = 32
 const SPAN = Math.max(...windowSeconds) + LATE_SECONDS + 1
 
 /** Told of each trade that leaves a window, given by its place in `windowNames`. */
-export type Leave = (window: number, print: Print) => void
+export type Leave = (window: number, print: TradeRecord) => void
 
 const slotOf = (second: number): number => second - floorTo(second, SPAN)
 
-const flagsOf = (print: Print): number =>
+const flagsOf = (print: TradeRecord): number =>
   (print.buy ? BUY : 0) |
   (print.usdKnown ? USD_KNOWN : 0) |
   (print.costKnown ? COST_KNOWN : 0) |
@@ -42,7 +42,7 @@ const flagsOf = (print: Print): number =>
  * The trades of the longest window, second by second, so that each can be taken out of every sum when its time is over.
  * Windows therefore are exact to the second. Trades may come late; a second keeps them in no particular order.
  */
-export class Journal {
+export class ExpiryLog {
   private readonly entries = new Records(CELLS)
   private readonly headOf = new Uint32Array(SPAN)
   /** The first second that each window still holds. */
@@ -52,9 +52,9 @@ export class Journal {
   private newest = 0
   private readonly leave: Leave
   /** The trade that is leaving; filled again for every one. */
-  private readonly leaving: Print
+  private readonly leaving: TradeRecord
 
-  constructor(leaving: Print, leave: Leave) {
+  constructor(leaving: TradeRecord, leave: Leave) {
     this.leaving = leaving
     this.leave = leave
   }
@@ -87,7 +87,7 @@ export class Journal {
   }
 
   /** Takes a trade. It leaves at once those windows that have already passed it. */
-  write(print: Print): void {
+  write(print: TradeRecord): void {
     if (print.second >= this.heldFrom) {
       this.store(print)
     }
@@ -132,7 +132,7 @@ export class Journal {
     }
   }
 
-  private store(print: Print): void {
+  private store(print: TradeRecord): void {
     const id = this.entries.take()
     const cells = this.entries.page(id)
     const at = this.entries.at(id)

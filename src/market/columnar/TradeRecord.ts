@@ -11,7 +11,7 @@ export const orderKey = (slot: number, index: number): number => slot * MOST_IN_
  * One trade in plain numbers, as the structures of the tape read it. The tape fills the same object for every trade, so
  * nothing may keep a reference to it. Pairs of `High` and `Low` are integers as `wide.ts` has them.
  */
-export class Print {
+export class TradeRecord {
   token = 0
   trader = 0
   second = 0

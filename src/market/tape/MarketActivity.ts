@@ -1,5 +1,5 @@
 import { DistinctTraders } from "../windows/DistinctTraders.ts"
-import type { Print } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../columnar/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 import { windowSeconds, WINDOWS } from "../windows/windows.ts"
 
@@ -78,7 +78,7 @@ export class MarketActivity {
   }
 
   /** Adds a trade of this market; `hash` is that of its wallet. */
-  add(print: Print, hash: number): void {
+  add(print: TradeRecord, hash: number): void {
     this.addTrade(this.total, 0, print)
     this.distinct.add(hash, print.second)
     if (print.second < this.now) {
@@ -137,7 +137,7 @@ export class MarketActivity {
     }
   }
 
-  private addTrade(cells: Float64Array, at: number, print: Print): void {
+  private addTrade(cells: Float64Array, at: number, print: TradeRecord): void {
     const count = at + (print.buy ? BUYS : SELLS)
     cells[count] = (cells[count] ?? 0) + 1
     if (print.usdKnown) {

@@ -4,10 +4,10 @@ import { Candles } from "../candles/Candles.ts"
 import type { BarPage, BarWindow } from "../candles/foldBars.ts"
 import { IdleList } from "../columnar/IdleList.ts"
 import { isAcceptable } from "../views/isAcceptable.ts"
-import { Journal } from "../columnar/ExpiryLog.ts"
+import { ExpiryLog } from "../columnar/ExpiryLog.ts"
 import type { LaunchEvent } from "./MarketActivity.ts"
 import { Markets } from "../windows/Markets.ts"
-import { Print } from "../columnar/TradeRecord.ts"
+import { TradeRecord } from "../columnar/TradeRecord.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
@@ -17,7 +17,7 @@ import { Traders } from "../windows/Traders.ts"
 import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
 
 /** How much the tape keeps; each bound is reached by forgetting what was idle for longest. */
-export interface TapeLimits {
+export interface MarketLimits {
   readonly tokens: number
   /** Closed bars of each stored width. */
   readonly bars: number
@@ -40,7 +40,7 @@ export interface Applied {
  * Everything that trades make, in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
  * trades in one synchronous step; readers read between steps. Memory is bounded by the limits it is made with.
  */
-export class Tape {
+export class MarketState {
   /** The activity of all markets. */
   readonly markets = new Markets()
   /** The sums of wallets, and their rankings. */
@@ -49,19 +49,19 @@ export class Tape {
   /** Candles in USD of every token. */
   private readonly candles: Candles
   private readonly windows = new TokenWindows()
-  private readonly journal: Journal
+  private readonly journal: ExpiryLog
   private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
   /** A token is known by the number of its mint. */
   private readonly mints: Addresses
   private readonly mintOf: Array<Mint | undefined> = []
-  private readonly print = new Print()
-  private readonly limits: TapeLimits
+  private readonly print = new TradeRecord()
+  private readonly limits: MarketLimits
   private second = 0
   /** Whether tokens had to make room for others. */
   private hasForgotten = false
 
   /** `origin` tells the cursors of this tape from those of every other. */
-  constructor(limits: TapeLimits, origin: string) {
+  constructor(limits: MarketLimits, origin: string) {
     this.limits = limits
     this.mints = new Addresses(limits.tokens)
     this.candles = new Candles(limits)
@@ -70,7 +70,7 @@ export class Tape {
       counted: (token, window, change) => this.windows.countTrader(token, window, change)
     })
     this.views = new TraderViews(this.traders, origin)
-    this.journal = new Journal(new Print(), (window, print) => this.leave(window, print))
+    this.journal = new ExpiryLog(new TradeRecord(), (window, print) => this.leave(window, print))
   }
 
   /** Applies trades in the order given, best that of the chain. `nowMs` is the time by our clock. */
@@ -243,7 +243,7 @@ export class Tape {
     this.journal.write(print)
   }
 
-  private leave(window: number, print: Print): void {
+  private leave(window: number, print: TradeRecord): void {
     if (print.forPool) {
       this.windows.leave(window, print)
     }

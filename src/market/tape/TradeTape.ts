@@ -7,7 +7,7 @@ import { driveTape, type TapeControls } from "./driveTape.ts"
 import { Launches } from "./Launches.ts"
 import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
-import { type Applied, Tape, type TapeLimits } from "./MarketState.ts"
+import { type Applied, MarketState, type MarketLimits } from "./MarketState.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
 import { type StoredBatch, TradeStore } from "../store/TradeStore.ts"
@@ -35,7 +35,7 @@ export interface PricedBatch extends TradeBatch {
 
 /** What may be asked of the tape. Everything is read synchronously, and nothing is written meanwhile. */
 export type TapeReading = Pick<
-  Tape,
+  MarketState,
   | "bars"
   | "has"
   | "heldFrom"
@@ -85,7 +85,7 @@ export class TradeTape extends Context.Service<
   }
 >()("fathom/market/tape/TradeTape") {
   /** A tape that is written by whoever calls `apply`. */
-  static readonly layerManual = (limits: TapeLimits = defaultLimits): Layer.Layer<TradeTape> =>
+  static readonly layerManual = (limits: MarketLimits = defaultLimits): Layer.Layer<TradeTape> =>
     Layer.effect(
       TradeTape,
       Effect.map(
@@ -113,7 +113,7 @@ export class TradeTape extends Context.Service<
   )
 }
 
-const defaultLimits: TapeLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
+const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
 
 const limits = Config.all({
   tokens: Config.Int("TAPE_TOKENS").pipe(Config.withDefault(defaultLimits.tokens)),
@@ -125,8 +125,8 @@ const limits = Config.all({
 /** How many batches who follows the tape may be behind before the oldest are lost. */
 export const BEHIND = 1024
 
-const makeTape = Effect.fnUntraced(function* (bounds: TapeLimits) {
-  const tape = new Tape(bounds, crypto.randomUUID())
+const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
+  const tape = new MarketState(bounds, crypto.randomUUID())
   const launches = new Launches(bounds.tokens)
   const continuity = new Continuity()
   const decimals = rememberDecimals(tape)

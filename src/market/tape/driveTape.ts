@@ -5,7 +5,7 @@ import { isAcceptable } from "../views/isAcceptable.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { restoreTape } from "../store/restoreTape.ts"
-import type { TapeLimits } from "./MarketState.ts"
+import type { MarketLimits } from "./MarketState.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import type { StoredBatch, TradeProgress, TradeStore } from "../store/TradeStore.ts"
 import type { PricedBatch } from "./TradeTape.ts"
@@ -42,7 +42,7 @@ const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, now
 /** Runs for as long as the tape is there. */
 export const driveTape = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
-  limits: TapeLimits,
+  limits: MarketLimits,
   settings: RecordSettings
 ) {
   const pricing = makeBlockPricing(prices)

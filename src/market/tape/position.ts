@@ -1,5 +1,5 @@
 /** What a wallet holds of a token and what it paid, by the swaps that were observed: average cost, exact, rounded down. */
-import type { Print } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../columnar/TradeRecord.ts"
 import { addWide, highOf, lowOf, readWide, wideValue, writeWide } from "../columnar/wide.ts"
 
 /** Units held, nano-dollars and lamports paid for them: two cells each. */
@@ -16,7 +16,7 @@ const USD_UNKNOWN = 1
 const LAMPORTS_UNKNOWN = 2
 const HIGHEST = 2 ** 32
 
-const buy = (cells: Float64Array, at: number, print: Print): void => {
+const buy = (cells: Float64Array, at: number, print: TradeRecord): void => {
   addWide(cells, at + UNITS, print.amountHigh, print.amountLow)
   addWide(cells, at + USD, print.usdHigh, print.usdLow)
   addWide(cells, at + LAMPORTS, print.lamportsHigh, print.lamportsLow)
@@ -40,13 +40,13 @@ const takeCost = (cells: Float64Array, at: number, sold: bigint, held: bigint): 
   return part
 }
 
-const setCost = (print: Print, cost: bigint): void => {
+const setCost = (print: TradeRecord, cost: bigint): void => {
   print.costHigh = highOf(cost)
   print.costLow = lowOf(cost, print.costHigh)
   print.costKnown = print.costHigh < HIGHEST
 }
 
-const setGain = (print: Print, cost: bigint): void => {
+const setGain = (print: TradeRecord, cost: bigint): void => {
   const paid = highOf(cost)
   const low = print.lamportsLow - lowOf(cost, paid)
   print.gainHigh = print.lamportsHigh - paid - (low < 0 ? 1 : 0)
@@ -54,7 +54,7 @@ const setGain = (print: Print, cost: bigint): void => {
   print.gainKnown = true
 }
 
-const sell = (cells: Float64Array, at: number, print: Print): void => {
+const sell = (cells: Float64Array, at: number, print: TradeRecord): void => {
   const sold = wideValue(print.amountHigh, print.amountLow)
   const held = readWide(cells, at + UNITS)
   if (sold > held) {
@@ -85,7 +85,7 @@ const sell = (cells: Float64Array, at: number, print: Print): void => {
  * Moves a position by one trade, the next of its wallet in the order of the chain. A sale gets its cost in USD and its
  * result in lamports set where every purchase behind it was observed and priced.
  */
-export const movePosition = (cells: Float64Array, at: number, print: Print): void => {
+export const movePosition = (cells: Float64Array, at: number, print: TradeRecord): void => {
   if (print.buy) {
     buy(cells, at, print)
   } else {

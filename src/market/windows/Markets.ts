@@ -1,6 +1,6 @@
 import { hashAddress } from "./DistinctTraders.ts"
 import { type LaunchEvent, MarketActivity } from "../tape/MarketActivity.ts"
-import type { Print } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../columnar/TradeRecord.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 
 /** Rows of the lighthouse, the aggregate included. */
@@ -39,7 +39,7 @@ export class Markets {
   }
 
   /** Counts a swap of one pool. */
-  add(print: Print, trade: TapeTrade): void {
+  add(print: TradeRecord, trade: TapeTrade): void {
     const hash = hashAddress(trade.wallet)
     this.all.activity.add(print, hash)
     this.activityOf(this.dexes, "dex", trade.dex)?.add(print, hash)

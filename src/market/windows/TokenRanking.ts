@@ -1,6 +1,6 @@
 import type { Mint } from "../../domain/Address.ts"
 import { Ranking } from "../columnar/Ranking.ts"
-import type { Tape } from "../tape/MarketState.ts"
+import type { MarketState } from "../tape/MarketState.ts"
 import type { WindowName } from "./windows.ts"
 
 /** What tokens are ranked by. */
@@ -69,7 +69,7 @@ export class TokenRanking {
   private readonly cells: Float64Array
   private readonly rankings = new Map<RankName, Ranking>()
 
-  constructor(tape: Pick<Tape, "mintOfToken" | "scan" | "tokens">, window: WindowName) {
+  constructor(tape: Pick<MarketState, "mintOfToken" | "scan" | "tokens">, window: WindowName) {
     const { mints } = this
     const cells = new Float64Array(tape.tokens * CELLS)
     const breadth = { advancing: 0, declining: 0, unchanged: 0 }

@@ -1,4 +1,4 @@
-import type { Print } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../columnar/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { addWide, readWide, wideDifference } from "../columnar/wide.ts"
 import { WINDOWS } from "./windows.ts"
@@ -62,7 +62,7 @@ export class TokenGlance {
 
 const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
-const addSum = (cells: Float64Array, at: number, print: Print): void => {
+const addSum = (cells: Float64Array, at: number, print: TradeRecord): void => {
   cells[at + TRADES] = (cells[at + TRADES] ?? 0) + 1
   if (print.buy) {
     cells[at + BUYS] = (cells[at + BUYS] ?? 0) + 1
@@ -95,7 +95,7 @@ export class TokenWindows {
   }
 
   /** Adds a trade to every window. */
-  enter(print: Print): void {
+  enter(print: TradeRecord): void {
     const cells = this.records.page(print.token)
     const at = this.records.at(print.token)
     addSum(cells, at + SEEN, print)
@@ -111,7 +111,7 @@ export class TokenWindows {
   }
 
   /** Takes a trade out of one window; its price was in force when what is left of the window began. */
-  leave(window: number, print: Print): void {
+  leave(window: number, print: TradeRecord): void {
     const cells = this.records.page(print.token)
     const at = this.records.at(print.token) + LEFT + window * LEFT_CELLS
     addSum(cells, at, print)

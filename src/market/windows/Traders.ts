@@ -3,7 +3,7 @@ import { Addresses } from "../columnar/Addresses.ts"
 import { IdleList } from "../columnar/IdleList.ts"
 import { PairTable } from "../columnar/PairTable.ts"
 import { doubtPosition, movePosition, POSITION } from "../tape/position.ts"
-import type { Print } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../columnar/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { addToTrader, addVolume, readTrader, TRADER_SUMS, tradesIn, type TraderTotals } from "./traderSums.ts"
 import { windowIndex, WINDOWS } from "./windows.ts"
@@ -108,7 +108,7 @@ export class Traders {
   }
 
   /** Adds a trade, and sets what its position says of its cost and result. */
-  enter(print: Print): void {
+  enter(print: TradeRecord): void {
     const { trader, token } = print
     this.watcher.beforeChange(token, trader)
     const cells = this.rows.page(trader)
@@ -131,7 +131,7 @@ export class Traders {
   }
 
   /** Takes a trade out of one rolling window. */
-  leave(window: number, print: Print): void {
+  leave(window: number, print: TradeRecord): void {
     const { trader, token } = print
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
@@ -246,7 +246,7 @@ export class Traders {
     return left
   }
 
-  private leaveSums(cell: number, count: number, print: Print, cells: Float64Array): void {
+  private leaveSums(cell: number, count: number, print: TradeRecord, cells: Float64Array): void {
     const known = cells[cell] ?? 0
     if (count === 0) {
       cells[cell] = 0

@@ -1,5 +1,5 @@
 /** The sums of one wallet's trades in one token: how they lie in cells, and what they say. */
-import type { Print } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../columnar/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 
 const BUYS = 0
@@ -24,7 +24,7 @@ const count = (cells: Float64Array, at: number): void => {
   cells[at] = (cells[at] ?? 0) + 1
 }
 
-const addBuy = (cells: Float64Array, at: number, print: Print): void => {
+const addBuy = (cells: Float64Array, at: number, print: TradeRecord): void => {
   count(cells, at + BUYS)
   addWide(cells, at + BOUGHT, print.amountHigh, print.amountLow)
   addWide(cells, at + BOUGHT_USD, print.usdHigh, print.usdLow)
@@ -33,7 +33,7 @@ const addBuy = (cells: Float64Array, at: number, print: Print): void => {
   }
 }
 
-const addSell = (cells: Float64Array, at: number, print: Print): void => {
+const addSell = (cells: Float64Array, at: number, print: TradeRecord): void => {
   count(cells, at + SELLS)
   addWide(cells, at + SOLD, print.amountHigh, print.amountLow)
   addWide(cells, at + SOLD_USD, print.usdHigh, print.usdLow)
@@ -53,7 +53,7 @@ const addSell = (cells: Float64Array, at: number, print: Print): void => {
 }
 
 /** Adds a trade. */
-export const addToTrader = (cells: Float64Array, at: number, print: Print): void => {
+export const addToTrader = (cells: Float64Array, at: number, print: TradeRecord): void => {
   if (print.buy) {
     addBuy(cells, at, print)
   } else {

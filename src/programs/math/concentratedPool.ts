@@ -3,12 +3,12 @@ import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { refused } from "./constantProduct.ts"
-import type { Course } from "./swapPath.ts"
+import type { SwapPath } from "./swapPath.ts"
 import { beforeTransfer, type MintFees, type Transfers, transfersOf } from "../meteora/transfer.ts"
 import { makePriceTable, type PriceTable } from "./priceTable.ts"
 import type { Accounts, Pool, Swap, Unpriceable } from "../Program.ts"
 import { readMint } from "./tokenAccount.ts"
-import { traverse } from "./swapSteps.ts"
+import { swapSteps } from "./swapSteps.ts"
 import { isFailure } from "./unpriceable.ts"
 
 /** Both directions of a pool. Down sells A. */
@@ -30,8 +30,8 @@ export interface ConcentratedPool {
   readonly tables: (clock: ChainClock) => Directions<PriceTable> | null
   /** Whether the program refuses a swap that pays nothing. */
   readonly refusesNothing: boolean
-  /** Courses for exact output, where the program offers it. */
-  readonly exactOut?: (clock: ChainClock) => Directions<Course> | null
+  /** SwapPaths for exact output, where the program offers it. */
+  readonly exactOut?: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
 /** Transfer fees of a mint; both kinds of token program may stand on either side of a pool. */
@@ -40,20 +40,20 @@ export const readFees = (accounts: Accounts, mint: Mint): MintFees | Unpriceable
   return isFailure(read) ? read : { fees: read.transferFees, slot: read.slot }
 }
 
-/** The price tables of courses, kept for as long as the courses at a clock stay the same objects. */
-export const rememberTables = (at: (clock: ChainClock) => Directions<Course> | null) => {
-  const known = new WeakMap<Directions<Course>, Directions<PriceTable>>()
+/** The price tables of swapPaths, kept for as long as the swapPaths at a clock stay the same objects. */
+export const rememberTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
+  const known = new WeakMap<Directions<SwapPath>, Directions<PriceTable>>()
   return (clock: ChainClock): Directions<PriceTable> | null => {
-    const courses = at(clock)
-    if (courses === null) {
+    const swapPaths = at(clock)
+    if (swapPaths === null) {
       return null
     }
-    const found = known.get(courses)
+    const found = known.get(swapPaths)
     if (found !== undefined) {
       return found
     }
-    const tables = { down: makePriceTable(courses.down), up: makePriceTable(courses.up) }
-    known.set(courses, tables)
+    const tables = { down: makePriceTable(swapPaths.down), up: makePriceTable(swapPaths.up) }
+    known.set(swapPaths, tables)
     return tables
   }
 }
@@ -77,13 +77,13 @@ const sell = (
   return { ending: inner.ending, amountIn: taken, amountOut: transfers.paid(inner.amountOut, epoch) }
 }
 
-const buy = (pool: ConcentratedPool, aToB: boolean, course: Course, amountOut: bigint, epoch: number): Swap => {
+const buy = (pool: ConcentratedPool, aToB: boolean, swapPath: SwapPath, amountOut: bigint, epoch: number): Swap => {
   const [input, output] = aToB ? [pool.feesA.fees, pool.feesB.fees] : [pool.feesB.fees, pool.feesA.fees]
   const gross = beforeTransfer(output, amountOut, epoch)
   if (gross <= 0n || gross > MAX_U64) {
     return refused
   }
-  const { amountIn, amountOut: paid, ending } = traverse(course, gross, false)
+  const { amountIn, amountOut: paid, ending } = swapSteps(swapPath, gross, false)
   const sent = beforeTransfer(input, amountIn, epoch)
   const nothing = amountIn === 0n && pool.refusesNothing
   if (ending === "refused" || sent > MAX_U64 || (ending === "filled" && nothing)) {
@@ -123,10 +123,10 @@ export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
       ? {}
       : {
           swapExactOut: (aToB: boolean, amountOut: bigint, clock: ChainClock) => {
-            const courses = exactOut(clock)
-            return courses === null
+            const swapPaths = exactOut(clock)
+            return swapPaths === null
               ? refused
-              : buy(pool, aToB, aToB ? courses.down : courses.up, amountOut, clock.epoch)
+              : buy(pool, aToB, aToB ? swapPaths.down : swapPaths.up, amountOut, clock.epoch)
           }
         })
   }

@@ -20,7 +20,7 @@ import {
   priceAfterBIn
 } from "./concentrated.ts"
 import { refused } from "./constantProduct.ts"
-import { type Course, type Leg, legsOf } from "./swapPath.ts"
+import { type SwapPath, type Leg, legsOf } from "./swapPath.ts"
 import { maxBigInt, minBigInt } from "./integers.ts"
 import { ordersIn, ordersOut, ordersPrice } from "../raydium/clmmLimitOrders.ts"
 import type { Rate, Swap } from "../Program.ts"
@@ -45,52 +45,52 @@ const REFUSED = MAX_U64 + 1n
 const Q64 = 64n
 
 /** What a stretch pays of what it gives; programs hold that in 64 bits before they take a fee off it. */
-const paidOf = (course: Course, gross: bigint, feeRate: bigint): bigint => {
+const paidOf = (swapPath: SwapPath, gross: bigint, feeRate: bigint): bigint => {
   if (gross > MAX_U64) {
     return REFUSED
   }
-  return course.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
+  return swapPath.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
 }
 
-const outDown = (course: Course, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
+const outDown = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
   const { liquidity, feeRate } = leg
   const liquidityX64 = liquidity << Q64
   const refuses = wide && overflows(liquidity * sqrtPrice)
   return (rest: bigint): bigint => {
-    const usable = course.feeOnInput ? lessFee(rest, feeRate) : rest
+    const usable = swapPath.feeOnInput ? lessFee(rest, feeRate) : rest
     if (refuses && usable > 0n) {
       return REFUSED
     }
     const gross = amountOfB(liquidity, priceAfterAIn(liquidityX64, sqrtPrice, usable), sqrtPrice, false)
-    return paidOf(course, gross, feeRate)
+    return paidOf(swapPath, gross, feeRate)
   }
 }
 
-const outUp = (course: Course, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
+const outUp = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
   const { liquidity, feeRate } = leg
   return (rest: bigint): bigint => {
-    const usable = course.feeOnInput ? lessFee(rest, feeRate) : rest
+    const usable = swapPath.feeOnInput ? lessFee(rest, feeRate) : rest
     const price = priceAfterBIn(liquidity, sqrtPrice, usable)
     if (wide && overflows(liquidity * (price - sqrtPrice))) {
       return REFUSED
     }
-    return paidOf(course, amountOfA(liquidity, sqrtPrice, price, false), feeRate)
+    return paidOf(swapPath, amountOfA(liquidity, sqrtPrice, price, false), feeRate)
   }
 }
 
-const stretchOf = (course: Course, sqrtPrice: bigint, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
+const stretchOf = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
   const { liquidity, feeRate, target } = leg
-  const wide = isWide(course.rules, liquidity)
-  const [low, high] = course.down ? [target, sqrtPrice] : [sqrtPrice, target]
+  const wide = isWide(swapPath.rules, liquidity)
+  const [low, high] = swapPath.down ? [target, sqrtPrice] : [sqrtPrice, target]
   const blocked = wide && overflows(liquidity * (high - low))
-  if (blocked && course.down) {
+  if (blocked && swapPath.down) {
     return { until: MAX_U64, startIn, startOut, endIn: MAX_U64, endOut: REFUSED, outOf: () => REFUSED }
   }
-  const whole = course.down ? amountOfA(liquidity, low, high, true) : amountOfB(liquidity, low, high, true)
-  const gross = course.down ? amountOfB(liquidity, low, high, false) : amountOfA(liquidity, low, high, false)
-  const endIn = startIn + whole + (course.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
-  const endOut = blocked ? REFUSED : startOut + paidOf(course, gross, feeRate)
-  const outOf = (course.down ? outDown : outUp)(course, sqrtPrice, leg, wide)
+  const whole = swapPath.down ? amountOfA(liquidity, low, high, true) : amountOfB(liquidity, low, high, true)
+  const gross = swapPath.down ? amountOfB(liquidity, low, high, false) : amountOfA(liquidity, low, high, false)
+  const endIn = startIn + whole + (swapPath.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
+  const endOut = blocked ? REFUSED : startOut + paidOf(swapPath, gross, feeRate)
+  const outOf = (swapPath.down ? outDown : outUp)(swapPath, sqrtPrice, leg, wide)
   return { until: endIn, startIn, startOut, endIn, endOut, outOf }
 }
 
@@ -98,14 +98,14 @@ const stretchOf = (course: Course, sqrtPrice: bigint, leg: Leg, startIn: bigint,
  * Orders are passed only when the input would buy more than all of them, and then cost what all of them cost: an input
  * between the cost and that threshold is taken whole although it buys nothing more.
  */
-const ordersOf = (course: Course, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
+const ordersOf = (swapPath: SwapPath, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
   const { feeRate, orders, target } = leg
-  const price = ordersPrice(course.down, target)
-  const net = (gross: bigint) => (course.feeOnInput ? gross : gross - feeWithin(gross, feeRate))
-  const whole = ordersIn(course.down, price, orders)
-  const beyond = ordersIn(course.down, price, orders + 1n)
-  const cost = whole + (course.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
-  const threshold = beyond + (course.feeOnInput ? feeOnTop(beyond, feeRate) : 0n)
+  const price = ordersPrice(swapPath.down, target)
+  const net = (gross: bigint) => (swapPath.feeOnInput ? gross : gross - feeWithin(gross, feeRate))
+  const whole = ordersIn(swapPath.down, price, orders)
+  const beyond = ordersIn(swapPath.down, price, orders + 1n)
+  const cost = whole + (swapPath.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
+  const threshold = beyond + (swapPath.feeOnInput ? feeOnTop(beyond, feeRate) : 0n)
   return {
     until: startIn + maxBigInt(threshold - 1n, cost),
     startIn,
@@ -113,7 +113,7 @@ const ordersOf = (course: Course, leg: Leg, startIn: bigint, startOut: bigint): 
     endIn: startIn + cost,
     endOut: startOut + net(orders),
     outOf: (rest) =>
-      net(minBigInt(ordersOut(course.down, price, course.feeOnInput ? lessFee(rest, feeRate) : rest), orders))
+      net(minBigInt(ordersOut(swapPath.down, price, swapPath.feeOnInput ? lessFee(rest, feeRate) : rest), orders))
   }
 }
 
@@ -146,7 +146,7 @@ export interface PriceTable {
   readonly marginalRate: () => Rate
 }
 
-const slopeAt = ({ down }: Course, sqrtPrice: bigint, feeRate: bigint): Rate => {
+const slopeAt = ({ down }: SwapPath, sqrtPrice: bigint, feeRate: bigint): Rate => {
   const square = sqrtPrice * sqrtPrice
   const kept = FEE_DENOMINATOR - feeRate
   return down
@@ -154,15 +154,15 @@ const slopeAt = ({ down }: Course, sqrtPrice: bigint, feeRate: bigint): Rate => 
     : { numerator: kept << 128n, denominator: square * FEE_DENOMINATOR }
 }
 
-const slopeOf = (course: Course): Rate => {
-  let { sqrtPrice } = course
-  for (const leg of legsOf(course)) {
+const slopeOf = (swapPath: SwapPath): Rate => {
+  let { sqrtPrice } = swapPath
+  for (const leg of legsOf(swapPath)) {
     if (leg.liquidity > 0n && leg.target !== sqrtPrice) {
-      return slopeAt(course, sqrtPrice, leg.feeRate)
+      return slopeAt(swapPath, sqrtPrice, leg.feeRate)
     }
     sqrtPrice = leg.target
   }
-  return slopeAt(course, course.sqrtPrice, course.fee().holds(course.sqrtPrice, course.liquidity).feeRate)
+  return slopeAt(swapPath, swapPath.sqrtPrice, swapPath.fee().holds(swapPath.sqrtPrice, swapPath.liquidity).feeRate)
 }
 
 /** Segments summed up so far, and how to sum up the next. */
@@ -171,7 +171,7 @@ interface Growth {
   readonly legs: Iterator<Leg, void>
   sqrtPrice: bigint
   last: Segment | null
-  /** No more segments: the course ended, or sums outgrew u64. */
+  /** No more segments: the swapPath ended, or sums outgrew u64. */
   ended: boolean
 }
 
@@ -181,25 +181,25 @@ const push = (growth: Growth, segment: Segment): void => {
   growth.ended = segment.endIn > MAX_U64 || segment.endOut > MAX_U64
 }
 
-const grow = (course: Course, growth: Growth): void => {
+const grow = (swapPath: SwapPath, growth: Growth): void => {
   const { done, value: leg } = growth.legs.next()
   if (done === true) {
     growth.ended = true
     return
   }
-  push(growth, stretchOf(course, growth.sqrtPrice, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
+  push(growth, stretchOf(swapPath, growth.sqrtPrice, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
   growth.sqrtPrice = leg.target
   if (leg.orders > 0n && !growth.ended) {
-    push(growth, ordersOf(course, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
+    push(growth, ordersOf(swapPath, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
   }
 }
 
-const makeQuote = (course: Course): Quote => {
-  const { sqrtPrice } = course
-  const growth: Growth = { segments: [], legs: legsOf(course), sqrtPrice, last: null, ended: false }
+const makeQuote = (swapPath: SwapPath): Quote => {
+  const { sqrtPrice } = swapPath
+  const growth: Growth = { segments: [], legs: legsOf(swapPath), sqrtPrice, last: null, ended: false }
   return (amountIn) => {
     while (!growth.ended && (growth.last === null || growth.last.until < amountIn)) {
-      grow(course, growth)
+      grow(swapPath, growth)
     }
     const { last, segments } = growth
     const segment = segments[find(segments, amountIn)]
@@ -213,9 +213,9 @@ const makeQuote = (course: Course): Quote => {
   }
 }
 
-/** Prices the course. The table remembers what it has summed up: keep it for as long as the pool stands still. */
-export const makePriceTable = (course: Course): PriceTable => {
-  const quote = makeQuote(course)
+/** Prices the swapPath. The table remembers what it has summed up: keep it for as long as the pool stands still. */
+export const makePriceTable = (swapPath: SwapPath): PriceTable => {
+  const quote = makeQuote(swapPath)
   let rate: Rate | undefined
-  return { quote, marginalRate: () => (rate ??= slopeOf(course)) }
+  return { quote, marginalRate: () => (rate ??= slopeOf(swapPath)) }
 }

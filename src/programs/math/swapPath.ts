@@ -3,7 +3,7 @@ import type { StepRules } from "./concentrated.ts"
 import type { Tick } from "./ticks.ts"
 
 /** A fee that may change as the price moves. It has a memory: one per walk. */
-export interface FeeCourse {
+export interface FeeSchedule {
   /** Rate in millionths from here on, and how far towards `target` it holds. */
   readonly holds: (target: bigint, liquidity: bigint) => { readonly feeRate: bigint; readonly until: bigint }
   /** Tells the fee that the price moved there; `tick` is the tick it was heading for, at `tickPrice`. */
@@ -17,7 +17,7 @@ interface FeeCut {
 }
 
 /** One direction of a pool at one moment. */
-export interface Course {
+export interface SwapPath {
   readonly rules: StepRules
   /** Down is A to B: the price falls. */
   readonly down: boolean
@@ -30,7 +30,7 @@ export interface Course {
   readonly ticks: ReadonlyArray<Tick>
   /** An uninitialized tick at which the program still ends a step, behind all others. */
   readonly edge: number | null
-  readonly fee: () => FeeCourse
+  readonly fee: () => FeeSchedule
   readonly cuts: ReadonlyArray<FeeCut>
 }
 
@@ -46,15 +46,15 @@ export interface Leg {
 
 /** A fee that never changes, in millionths. */
 export const staticFee =
-  (feeRate: bigint): (() => FeeCourse) =>
+  (feeRate: bigint): (() => FeeSchedule) =>
   () => ({ holds: (target) => ({ feeRate, until: target }), moved: () => {} })
 
-/** The ticks of a course, its edge last. */
-export const boundaries = (course: Course): ReadonlyArray<Tick> =>
-  course.edge === null ? course.ticks : [...course.ticks, { index: course.edge, liquidityNet: 0n, orders: 0n }]
+/** The ticks of a swap path, its edge last. */
+export const boundaries = (swapPath: SwapPath): ReadonlyArray<Tick> =>
+  swapPath.edge === null ? swapPath.ticks : [...swapPath.ticks, { index: swapPath.edge, liquidityNet: 0n, orders: 0n }]
 
 /** Where the price may go on the way to a tick: the program's last price at most. */
-export const clampToLimit = ({ down, rules }: Course, tickPrice: bigint): bigint => {
+export const clampToLimit = ({ down, rules }: SwapPath, tickPrice: bigint): bigint => {
   if (down) {
     return tickPrice < rules.lowestSqrtPrice ? rules.lowestSqrtPrice : tickPrice
   }
@@ -62,23 +62,23 @@ export const clampToLimit = ({ down, rules }: Course, tickPrice: bigint): bigint
 }
 
 /** Active liquidity behind a tick. */
-export const across = ({ down }: Course, liquidity: bigint, tick: Tick): bigint =>
+export const across = ({ down }: SwapPath, liquidity: bigint, tick: Tick): bigint =>
   down ? liquidity - tick.liquidityNet : liquidity + tick.liquidityNet
 
-/** Every leg of the course in order, worked out as it is asked for. Ends where the ticks do, or the program's prices. */
-export function* legsOf(course: Course): Generator<Leg, void> {
-  const fee = course.fee()
-  let { liquidity, sqrtPrice } = course
-  for (const tick of boundaries(course)) {
-    const tickPrice = course.rules.sqrtPriceAt(tick.index)
-    const target = clampToLimit(course, tickPrice)
+/** Every leg of the swap path in order, worked out as it is asked for. Ends where the ticks do, or the program's prices. */
+export function* legsOf(swapPath: SwapPath): Generator<Leg, void> {
+  const fee = swapPath.fee()
+  let { liquidity, sqrtPrice } = swapPath
+  for (const tick of boundaries(swapPath)) {
+    const tickPrice = swapPath.rules.sqrtPriceAt(tick.index)
+    const target = clampToLimit(swapPath, tickPrice)
     do {
       const { feeRate, until } = fee.holds(target, liquidity)
       sqrtPrice = until
       yield { target: until, liquidity, feeRate, orders: until === tickPrice ? tick.orders : 0n }
       fee.moved(until, tick.index, tickPrice)
     } while (sqrtPrice !== target)
-    liquidity = across(course, liquidity, tick)
+    liquidity = across(swapPath, liquidity, tick)
     // A tick past the last price, or a tick that takes away more than there is, ends the way.
     if (target !== tickPrice || liquidity < 0n) {
       return

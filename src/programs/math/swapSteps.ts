@@ -1,7 +1,7 @@
 /** A swap step by step, as the programs run it: the reference that price tables are checked against, and the way to move a pool. */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { feeOnTop, feeWithin, grossOf, lessFee, step } from "./concentrated.ts"
-import { across, boundaries, clampToLimit, type Course, type FeeCourse } from "./swapPath.ts"
+import { across, boundaries, clampToLimit, type SwapPath, type FeeSchedule } from "./swapPath.ts"
 import { minBigInt } from "./integers.ts"
 import { ordersIn, ordersOut, ordersPrice } from "../raydium/clmmLimitOrders.ts"
 import type { Swap } from "../Program.ts"
@@ -14,7 +14,7 @@ export interface Traversal extends Swap {
   readonly liquidity: bigint
   /** Fees that stay with liquidity providers. */
   readonly lpFee: bigint
-  /** One sum for each cut of the course, in its order. */
+  /** One sum for each cut of the swap path, in its order. */
   readonly cuts: ReadonlyArray<bigint>
   /** What the pool's global fee growth of the fee's token gains, Q64.64 per unit of liquidity. */
   readonly feeGrowth: bigint
@@ -35,14 +35,14 @@ interface Walk {
 }
 
 interface Order {
-  readonly course: Course
+  readonly swapPath: SwapPath
   readonly exactIn: boolean
-  readonly fee: FeeCourse
+  readonly fee: FeeSchedule
 }
 
-const splitFee = ({ course }: Order, walk: Walk, fee: bigint): void => {
+const splitFee = ({ swapPath }: Order, walk: Walk, fee: bigint): void => {
   let rest = fee
-  course.cuts.forEach(({ rate, scale }, i) => {
+  swapPath.cuts.forEach(({ rate, scale }, i) => {
     const cut = (fee * rate) / scale
     walk.cuts[i] = (walk.cuts[i] ?? 0n) + cut
     rest -= cut
@@ -56,7 +56,7 @@ const splitFee = ({ course }: Order, walk: Walk, fee: bigint): void => {
 }
 
 const apply = (order: Order, walk: Walk, amountIn: bigint, amountOut: bigint, fee: bigint): void => {
-  const taken = order.course.feeOnInput ? amountIn + fee : amountIn
+  const taken = order.swapPath.feeOnInput ? amountIn + fee : amountIn
   walk.remaining -= order.exactIn ? taken : amountOut
   walk.calculated += order.exactIn ? amountOut : taken
   splitFee(order, walk, fee)
@@ -77,7 +77,7 @@ interface Resting {
   readonly feeRate: bigint
 }
 
-const matchIn = ({ down, feeOnInput }: Course, remaining: bigint, { feeRate, orders, price }: Resting): Match => {
+const matchIn = ({ down, feeOnInput }: SwapPath, remaining: bigint, { feeRate, orders, price }: Resting): Match => {
   const usable = feeOnInput ? lessFee(remaining, feeRate) : remaining
   const bought = ordersOut(down, price, usable)
   const gross = minBigInt(bought, orders)
@@ -88,7 +88,7 @@ const matchIn = ({ down, feeOnInput }: Course, remaining: bigint, { feeRate, ord
   return { amountIn, gross, fee: bought > orders ? feeOnTop(amountIn, feeRate) : remaining - usable }
 }
 
-const matchOut = ({ down, feeOnInput }: Course, remaining: bigint, { feeRate, orders, price }: Resting): Match => {
+const matchOut = ({ down, feeOnInput }: SwapPath, remaining: bigint, { feeRate, orders, price }: Resting): Match => {
   const net = minBigInt(remaining, orders)
   const gross = feeOnInput ? net : minBigInt(grossOf(net, feeRate), orders)
   const amountIn = ordersIn(down, price, gross)
@@ -97,32 +97,32 @@ const matchOut = ({ down, feeOnInput }: Course, remaining: bigint, { feeRate, or
 
 /** Takes orders resting at the tick that the price has just reached. */
 const takeOrders = (order: Order, walk: Walk, { index, orders }: Tick, feeRate: bigint): void => {
-  const { course, exactIn } = order
+  const { swapPath, exactIn } = order
   if (walk.remaining === 0n || orders === 0n) {
     return
   }
-  const resting = { orders, price: ordersPrice(course.down, walk.sqrtPrice), feeRate }
-  const { amountIn, fee, gross } = (exactIn ? matchIn : matchOut)(course, walk.remaining, resting)
+  const resting = { orders, price: ordersPrice(swapPath.down, walk.sqrtPrice), feeRate }
+  const { amountIn, fee, gross } = (exactIn ? matchIn : matchOut)(swapPath, walk.remaining, resting)
   walk.ordersTaken.set(index, gross)
-  apply(order, walk, amountIn, course.feeOnInput ? gross : gross - fee, fee)
+  apply(order, walk, amountIn, swapPath.feeOnInput ? gross : gross - fee, fee)
 }
 
 const reach = (order: Order, walk: Walk, tick: Tick, feeRate: bigint): void => {
-  const { course } = order
+  const { swapPath } = order
   takeOrders(order, walk, tick, feeRate)
   const resting = tick.orders > (walk.ordersTaken.get(tick.index) ?? 0n)
   if (!resting) {
-    walk.liquidity = across(course, walk.liquidity, tick)
+    walk.liquidity = across(swapPath, walk.liquidity, tick)
   }
-  walk.tick = course.down === resting ? tick.index : tick.index - 1
+  walk.tick = swapPath.down === resting ? tick.index : tick.index - 1
 }
 
 /** One tick's stretch, in as many steps as its fee changes; false when the program refuses. */
 const walkTo = (order: Order, walk: Walk, tick: Tick): boolean => {
-  const { course, exactIn, fee } = order
-  const { down, feeOnInput, rules } = course
+  const { swapPath, exactIn, fee } = order
+  const { down, feeOnInput, rules } = swapPath
   const tickPrice = rules.sqrtPriceAt(tick.index)
-  const target = clampToLimit(course, tickPrice)
+  const target = clampToLimit(swapPath, tickPrice)
   // Crossed liquidity counts from the next tick on; the fee's rules still see that of this stretch.
   const { liquidity } = walk
   do {
@@ -145,28 +145,28 @@ const walkTo = (order: Order, walk: Walk, tick: Tick): boolean => {
   return walk.calculated <= MAX_U64 && walk.liquidity >= 0n
 }
 
-const result = ({ course, exactIn }: Order, amount: bigint, walk: Walk, ending: Swap["ending"]): Traversal => {
+const result = ({ swapPath, exactIn }: Order, amount: bigint, walk: Walk, ending: Swap["ending"]): Traversal => {
   const { calculated, remaining, ...state } = walk
   const specified = amount - remaining
   if (ending !== "refused") {
     return { ...state, ending, amountIn: exactIn ? specified : calculated, amountOut: exactIn ? calculated : specified }
   }
-  const { liquidity, sqrtPrice, tick } = course
+  const { liquidity, sqrtPrice, tick } = swapPath
   const nothing = { amountIn: 0n, amountOut: 0n, lpFee: 0n, cuts: [], feeGrowth: 0n, ordersTaken: new Map() }
   return { ending, sqrtPrice, tick, liquidity, ...nothing }
 }
 
 /**
- * Swaps `amount` units in (or, with `exactIn` false, out) through the course. Exhausted when its ticks end first, or the
+ * Swaps `amount` units in (or, with `exactIn` false, out) through the swap path. Exhausted when its ticks end first, or the
  * price reaches the program's last one; refused when the program overflows, and then nothing moves.
  */
-export const traverse = (course: Course, amount: bigint, exactIn = true): Traversal => {
-  const order: Order = { course, exactIn, fee: course.fee() }
-  const { liquidity, rules, sqrtPrice, tick } = course
-  const limit = course.down ? rules.lowestSqrtPrice : rules.highestSqrtPrice
+export const swapSteps = (swapPath: SwapPath, amount: bigint, exactIn = true): Traversal => {
+  const order: Order = { swapPath, exactIn, fee: swapPath.fee() }
+  const { liquidity, rules, sqrtPrice, tick } = swapPath
+  const limit = swapPath.down ? rules.lowestSqrtPrice : rules.highestSqrtPrice
   const start = { sqrtPrice, tick, liquidity, lpFee: 0n, feeGrowth: 0n, ordersTaken: new Map() }
-  const walk: Walk = { ...start, remaining: amount, calculated: 0n, cuts: course.cuts.map(() => 0n) }
-  for (const next of boundaries(course)) {
+  const walk: Walk = { ...start, remaining: amount, calculated: 0n, cuts: swapPath.cuts.map(() => 0n) }
+  for (const next of boundaries(swapPath)) {
     if (walk.remaining === 0n || walk.sqrtPrice === limit) {
       break
     }

@@ -1,5 +1,5 @@
 /** What pricing reads of token accounts and mints, of the Token program and of Token-2022 with its extensions. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64 } from "./bytes.ts"
 import type { Accounts, Unpriceable } from "../Program.ts"
@@ -32,7 +32,7 @@ const MINT_LENGTH = 82
 const EXTENSIONS_AT = ACCOUNT_LENGTH + 1
 const FROZEN = 2
 
-const ofTokenProgram = ({ owner }: Account): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
+const ofTokenProgram = ({ owner }: OnChainAccount): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 
 /** The vault's balance; a vault of another mint is malformed, a frozen one is closed. */
 export const readVault = (accounts: Accounts, address: Address, mint: Mint): Vault | Unpriceable => {
@@ -59,7 +59,7 @@ const transferFeeAt = (data: Uint8Array, offset: number): TransferFee => ({
 /** Extensions that decide whether or how much of a transfer arrives. All others leave amounts alone. */
 const extension = { transferFeeConfig: 1, nonTransferable: 9, pausable: 26 }
 
-const readTransferFees = ({ address, data }: Account): { readonly fees: TransferFees | null } | Unpriceable => {
+const readTransferFees = ({ address, data }: OnChainAccount): { readonly fees: TransferFees | null } | Unpriceable => {
   let fees: TransferFees | null = null
   for (let at = EXTENSIONS_AT; at + 4 <= data.length;) {
     const type = readU16(data, at)

@@ -1,5 +1,5 @@
 /** The four ways to end without a pool, and the reading of an account that may end in one of them. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { Accounts, Unpriceable } from "../Program.ts"
 
@@ -19,7 +19,7 @@ export const malformed = (detail: string): Unpriceable => ({ reason: "malformed"
 export const isFailure = <A extends object>(read: A | Unpriceable): read is Unpriceable => "reason" in read
 
 /** The account, or why it cannot be used: not read yet, or read and not there. */
-export const accountAt = (accounts: Accounts, address: Address, what: string): Account | Unpriceable => {
+export const accountAt = (accounts: Accounts, address: Address, what: string): OnChainAccount | Unpriceable => {
   const account = accounts(address)
   if (account === undefined) {
     return incomplete(`${what} ${address} has not been read`)

@@ -1,5 +1,5 @@
 /** Meteora DAMM v2: MeteoraAg/damm-v2, programs/cp-amm/src at a3d3827. */
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress } from "../math/bytes.ts"
 import { dammV2At, readDammV2, type DammV2State } from "./dammV2State.ts"
@@ -18,7 +18,7 @@ const LENGTH = 1112
 
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
-const isDammV2Pool = ({ data, owner }: Account): boolean =>
+const isDammV2Pool = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
@@ -27,7 +27,7 @@ const poolsOf = (mint: Mint) =>
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 
-const needs = (pool: Account): ReadonlyArray<Address> =>
+const needs = (pool: OnChainAccount): ReadonlyArray<Address> =>
   isDammV2Pool(pool) ? [dammV2At.mintA, dammV2At.mintB].map((offset) => readAddress(pool.data, offset)) : []
 
 /** The pool at a clock. Quotes come many at a time for one clock, so the last answer is kept. */
@@ -42,7 +42,7 @@ const atClock = (state: DammV2State) => {
   }
 }
 
-const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
+const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isDammV2Pool(pool)) {
     return malformed(`${address} is not a Pool`)

@@ -1,7 +1,7 @@
 /** Meteora DAMM v2. Layout: damm-v2, programs/cp-amm/src/{instructions/swap,event}.rs. */
 import { meteoraDammV2 } from "./dammV2.ts"
 import { readU64 } from "../math/bytes.ts"
-import { type SwapProgram, type SwapReport, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { type SwapDecoder, type SwapReport, taggedHops, tagOf } from "../SwapDecoder.ts"
 
 const swap = [{ pool: 1, vaultA: 4, vaultB: 5 }]
 const EVT_SWAP = tagOf("1b3c15d58aaabb93")
@@ -10,7 +10,7 @@ const EVT_SWAP_2 = tagOf("bd4233a826507599")
 const report = (amountIn: bigint, amountOut: bigint): SwapReport => ({ amountIn, amountOut, traderLamports: null })
 
 /** Swaps of Meteora's DAMM v2. */
-export const meteoraDammV2Swaps: SwapProgram = {
+export const meteoraDammV2Swaps: SwapDecoder = {
   dex: meteoraDammV2.dex,
   programId: meteoraDammV2.programId,
   hops: taggedHops(

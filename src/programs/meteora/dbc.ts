@@ -1,5 +1,5 @@
 /** Meteora's dynamic bonding curve: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src at b4f9547. */
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readU16 } from "../math/bytes.ts"
 import { dbcConfigAt, dbcPoolAt, readDbc, type DbcState } from "./dbcState.ts"
@@ -21,7 +21,7 @@ const CONFIG_LENGTH = 1048
 
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
-const isDbcPool = ({ data, owner }: Account): boolean =>
+const isDbcPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId &&
   data.length >= LENGTH &&
   (hasDiscriminator(data, DISCRIMINATOR) || hasDiscriminator(data, HOOKED_DISCRIMINATOR))
@@ -31,7 +31,7 @@ const poolsOf = (mint: Mint) => [
   { dataSize: LENGTH, matches: [{ offset: dbcPoolAt.baseMint, bytes: addressToBytes(mint) }] }
 ]
 
-const needs = (pool: Account, accounts: Accounts): ReadonlyArray<Address> => {
+const needs = (pool: OnChainAccount, accounts: Accounts): ReadonlyArray<Address> => {
   if (!isDbcPool(pool)) {
     return []
   }
@@ -41,7 +41,7 @@ const needs = (pool: Account, accounts: Accounts): ReadonlyArray<Address> => {
   return [config, readAddress(pool.data, dbcPoolAt.baseMint), ...quoteMint]
 }
 
-const readConfig = (accounts: Accounts, pool: Uint8Array): Account | Unpriceable => {
+const readConfig = (accounts: Accounts, pool: Uint8Array): OnChainAccount | Unpriceable => {
   const config = accountAt(accounts, readAddress(pool, dbcPoolAt.config), "config")
   if (isFailure(config)) {
     return config
@@ -55,7 +55,7 @@ const readConfig = (accounts: Accounts, pool: Uint8Array): Account | Unpriceable
 const pointOf = (state: DbcState, clock: ChainClock): bigint =>
   BigInt(state.activatesBySlot ? clock.slot : clock.unixTimestamp)
 
-const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
+const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isDbcPool(pool)) {
     return malformed(`${address} is not a VirtualPool`)

@@ -1,7 +1,7 @@
 /** Meteora DBC. Layout: dynamic-bonding-curve, programs/dynamic-bonding-curve/src/{instructions/swap,event}.rs. */
 import { meteoraDbc } from "./dbc.ts"
 import { readU64 } from "../math/bytes.ts"
-import { type SwapProgram, type SwapReport, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { type SwapDecoder, type SwapReport, taggedHops, tagOf } from "../SwapDecoder.ts"
 
 const swap = [{ pool: 2, vaultA: 5, vaultB: 6 }]
 const EVT_SWAP = tagOf("1b3c15d58aaabb93")
@@ -11,7 +11,7 @@ const evtSwap2: ReadonlySet<bigint> = new Set([tagOf("bd4233a826507599"), tagOf(
 const report = (amountIn: bigint, amountOut: bigint): SwapReport => ({ amountIn, amountOut, traderLamports: null })
 
 /** Swaps of Meteora's bonding curves. */
-export const meteoraDbcSwaps: SwapProgram = {
+export const meteoraDbcSwaps: SwapDecoder = {
   dex: meteoraDbc.dex,
   programId: meteoraDbc.programId,
   hops: taggedHops(

@@ -1,5 +1,5 @@
 /** Meteora DLMM: MeteoraAg/dlmm-sdk, commons/src at fb02e51. Token A is X, token B is Y. */
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readI32 } from "../math/bytes.ts"
 import { type Bin, binArrayFault, binArrayIndexOf, type BinSide, BINS_PER_ARRAY, readBin } from "./dlmmBins.ts"
@@ -24,7 +24,7 @@ const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 const BIN_ARRAY_SEED = new TextEncoder().encode("bin_array")
 const BITMAP_SEED = new TextEncoder().encode("bitmap")
 
-const isDlmmPair = ({ data, owner }: Account): boolean =>
+const isDlmmPair = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
@@ -35,14 +35,14 @@ const poolsOf = (mint: Mint) =>
 
 /** Where the arrays of a pair are looked up. */
 interface Site {
-  readonly pool: Account
+  readonly pool: OnChainAccount
   /** The pair's address. */
   readonly bytes: Uint8Array
   readonly accounts: Accounts
   readonly derive: DeriveAddress
 }
 
-const siteOf = (pool: Account, accounts: Accounts, derive: DeriveAddress): Site => ({
+const siteOf = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Site => ({
   pool,
   bytes: addressToBytes(pool.address),
   accounts,
@@ -70,7 +70,7 @@ const arraysAhead = (site: Site, down: boolean): BinArraysAhead => {
   return { ...binArraysAhead(pool.data, usable ? found.data : null, from, down, REACH), needsExtension: true }
 }
 
-const needs = (pool: Account, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
+const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   if (!isDlmmPair(pool)) {
     return []
   }
@@ -135,7 +135,7 @@ function* binsOf(pair: DlmmPair, arrays: ReadonlyArray<BinArray>, side: BinSide)
 
 /** The bins of one direction in the order a swap comes to them, up to the end of what is known. */
 export const dlmmBins = (
-  pool: Account,
+  pool: OnChainAccount,
   accounts: Accounts,
   derive: DeriveAddress,
   pair: DlmmPair,
@@ -177,7 +177,7 @@ const slope = (pair: DlmmPair, ladder: Ladder, reference: DlmmReference): Rate =
 const isOpen = ({ activatesBySlot, activationPoint }: DlmmPair, clock: ChainClock): boolean =>
   activationPoint === null || BigInt(activatesBySlot ? clock.slot : clock.unixTimestamp) >= activationPoint
 
-const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isDlmmPair(pool)) {
     return malformed(`${address} is not an LbPair`)

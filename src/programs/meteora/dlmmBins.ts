@@ -1,5 +1,5 @@
 /** Bins of a DLMM pair: MeteoraAg/dlmm-sdk, commons/src/extensions/{bin,bin_array}.rs at fb02e51. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readI64, readU64, readU128 } from "../math/bytes.ts"
@@ -71,7 +71,7 @@ export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | n
 
 /** Why the account is not this array of the pair, whose address comes as bytes. */
 export const binArrayFault = (
-  account: Account,
+  account: OnChainAccount,
   owner: Address,
   pair: Uint8Array,
   index: number

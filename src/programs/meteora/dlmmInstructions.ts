@@ -1,14 +1,14 @@
 /** Meteora DLMM. Layout: dlmm-sdk, idls/dlmm.json. */
 import { meteoraDlmm } from "./dlmm.ts"
 import { readU64 } from "../math/bytes.ts"
-import { type SwapProgram, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { type SwapDecoder, taggedHops, tagOf } from "../SwapDecoder.ts"
 
 const swap = [{ pool: 0, vaultA: 2, vaultB: 3 }]
 const SWAP_EVENT = tagOf("516ce3becdd00ac4")
 const EVENT_LENGTH = 88
 
 /** Swaps of Meteora's bins: by exact input, by exact output and within a price impact. */
-export const meteoraDlmmSwaps: SwapProgram = {
+export const meteoraDlmmSwaps: SwapDecoder = {
   dex: meteoraDlmm.dex,
   programId: meteoraDlmm.programId,
   hops: taggedHops(

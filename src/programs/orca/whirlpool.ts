@@ -7,12 +7,12 @@
  * that nobody has created (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
  * other. An array that has not been read yet ends what is known: a swap that would go there is exhausted.
  */
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { perRegime, referenceIn } from "./whirlpoolAdaptiveFee.ts"
 import { addressToBytes, type Address, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
 import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
-import { type Course, type FeeCourse, staticFee } from "../math/swapPath.ts"
+import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
 import { accountAt, incomplete, isFailure, malformed } from "../math/unpriceable.ts"
@@ -36,7 +36,7 @@ import { whirlpoolRules } from "./whirlpoolTicks.ts"
 
 const dex = "orca-whirlpool"
 
-const isWhirlpool = ({ data, owner }: Account): boolean =>
+const isWhirlpool = ({ data, owner }: OnChainAccount): boolean =>
   owner === WHIRLPOOL_PROGRAM && data.length === WHIRLPOOL_SIZE && hasDiscriminator(data, WHIRLPOOL_DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
@@ -45,7 +45,7 @@ const poolsOf = (mint: Mint) =>
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 
-const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
+const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   const state = isWhirlpool(pool) ? decodeWhirlpool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
     return []
@@ -67,7 +67,7 @@ type ReadArray = (start: number) => ReadonlyArray<Tick> | Unpriceable
 
 const isList = (read: ReadonlyArray<Tick> | Unpriceable): read is ReadonlyArray<Tick> => Array.isArray(read)
 
-const readArrayOf = (pool: Account, spacing: number, accounts: Accounts, derive: DeriveAddress): ReadArray => {
+const readArrayOf = (pool: OnChainAccount, spacing: number, accounts: Accounts, derive: DeriveAddress): ReadArray => {
   const addressOf = whirlpoolArrayAddresses(derive, pool.address)
   return (start) => {
     const address = addressOf(start)
@@ -96,7 +96,12 @@ const reachOf = ({ tick, tickSpacing }: WhirlpoolState, down: boolean, read: Rea
   return { ticks, edge: last === undefined ? null : sequenceEdge(last, tickSpacing, down) }
 }
 
-const courseOf = (state: WhirlpoolState, down: boolean, { edge, ticks }: Reach, fee: () => FeeCourse): Course => ({
+const swapPathOf = (
+  state: WhirlpoolState,
+  down: boolean,
+  { edge, ticks }: Reach,
+  fee: () => FeeSchedule
+): SwapPath => ({
   rules: whirlpoolRules,
   down,
   feeOnInput: true,
@@ -109,7 +114,7 @@ const courseOf = (state: WhirlpoolState, down: boolean, { edge, ticks }: Reach, 
   cuts: [{ rate: state.protocolFeeRate, scale: 10_000n }]
 })
 
-const readOracle = (pool: Account, accounts: Accounts, derive: DeriveAddress): OracleState | Unpriceable => {
+const readOracle = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): OracleState | Unpriceable => {
   const account = accountAt(accounts, oracleAddress(derive, pool.address), "oracle")
   if (isFailure(account)) {
     return account
@@ -118,33 +123,33 @@ const readOracle = (pool: Account, accounts: Accounts, derive: DeriveAddress): O
   return oracle === null || oracle.groupSize === 0 ? malformed(`${account.address} is not an oracle`) : oracle
 }
 
-/** Courses whose fee depends on the time since the last swap; one set for each thing that time can do. */
-const adaptiveCourses = (
+/** SwapPaths whose fee depends on the time since the last swap; one set for each thing that time can do. */
+const adaptiveSwapPaths = (
   { feeRate, tick }: WhirlpoolState,
   oracle: OracleState,
-  courses: (feeOf: (goesDown: boolean) => () => FeeCourse) => Directions<Course>
-): WhirlpoolCourses["at"] => {
+  swapPaths: (feeOf: (goesDown: boolean) => () => FeeSchedule) => Directions<SwapPath>
+): WhirlpoolSwapPaths["at"] => {
   const inRegime = perRegime((regime) => {
     const reference = referenceIn(regime, oracle, floorDiv(tick, oracle.groupSize))
-    return courses((goesDown) => whirlpoolFee(feeRate, oracle, reference, tick, goesDown))
+    return swapPaths((goesDown) => whirlpoolFee(feeRate, oracle, reference, tick, goesDown))
   })
   return ({ unixTimestamp }) =>
     unixTimestamp < oracle.tradeEnableAt ? null : inRegime(whirlpoolRegime(oracle, unixTimestamp))
 }
 
 /** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
-export interface WhirlpoolCourses {
+export interface WhirlpoolSwapPaths {
   readonly state: WhirlpoolState
   /** Null at a clock at which the program lets nobody trade. */
-  readonly at: (clock: ChainClock) => Directions<Course> | null
+  readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** The courses that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
-export const whirlpoolCourses = (
-  pool: Account,
+/** The swapPaths that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
+export const whirlpoolSwapPaths = (
+  pool: OnChainAccount,
   accounts: Accounts,
   derive: DeriveAddress
-): WhirlpoolCourses | Unpriceable => {
+): WhirlpoolSwapPaths | Unpriceable => {
   const state = isWhirlpool(pool) ? decodeWhirlpool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
     return malformed("not a Whirlpool account")
@@ -161,24 +166,24 @@ export const whirlpoolCourses = (
   if (isFailure(up)) {
     return up
   }
-  const courses = (feeOf: (goesDown: boolean) => () => FeeCourse): Directions<Course> => ({
-    down: courseOf(state, true, down, feeOf(true)),
-    up: courseOf(state, false, up, feeOf(false))
+  const swapPaths = (feeOf: (goesDown: boolean) => () => FeeSchedule): Directions<SwapPath> => ({
+    down: swapPathOf(state, true, down, feeOf(true)),
+    up: swapPathOf(state, false, up, feeOf(false))
   })
   if (state.feeTierIndex === state.tickSpacing) {
-    const constant = courses(() => staticFee(state.feeRate))
+    const constant = swapPaths(() => staticFee(state.feeRate))
     return { state, at: () => constant }
   }
   const oracle = readOracle(pool, accounts, derive)
-  return isFailure(oracle) ? oracle : { state, at: adaptiveCourses(state, oracle, courses) }
+  return isFailure(oracle) ? oracle : { state, at: adaptiveSwapPaths(state, oracle, swapPaths) }
 }
 
-const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
-  const courses = whirlpoolCourses(pool, accounts, derive)
-  if (isFailure(courses)) {
-    return courses
+const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+  const swapPaths = whirlpoolSwapPaths(pool, accounts, derive)
+  if (isFailure(swapPaths)) {
+    return swapPaths
   }
-  const { at, state } = courses
+  const { at, state } = swapPaths
   const feesA = readFees(accounts, state.mintA)
   if (isFailure(feesA)) {
     return feesA

@@ -8,7 +8,7 @@ import {
   regimeAfter,
   type Volatility
 } from "./whirlpoolAdaptiveFee.ts"
-import type { FeeCourse } from "../math/swapPath.ts"
+import type { FeeSchedule } from "../math/swapPath.ts"
 import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 import type { OracleState } from "./whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "./whirlpoolTicks.ts"
@@ -52,7 +52,7 @@ const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, ti
  * without liquidity, and outside the groups in which the accumulator changes.
  */
 export const whirlpoolFee =
-  (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeCourse) =>
+  (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
   () => {
     const { control, groupSize } = volatility
     const { lower, upper } = coreOf(volatility, reference)

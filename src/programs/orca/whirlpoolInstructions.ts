@@ -1,7 +1,7 @@
 /** Orca Whirlpool, two-hop swaps included. Layout: whirlpools, instructions/{swap,two_hop_swap}.rs and their v2 (Apache state). */
 import { whirlpool } from "./whirlpool.ts"
 import { readU64 } from "../math/bytes.ts"
-import { type HopLayout, type SwapProgram, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { type HopLayout, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 
 const swap: ReadonlyArray<HopLayout> = [{ pool: 2, vaultA: 4, vaultB: 6 }]
 const swapV2: ReadonlyArray<HopLayout> = [{ pool: 4, vaultA: 8, vaultB: 10 }]
@@ -20,7 +20,7 @@ const TRADED = tagOf("e1ca49af932ba096")
 const EVENT_LENGTH = 8 + 81
 
 /** Swaps of Orca's concentrated pools. */
-export const whirlpoolSwaps: SwapProgram = {
+export const whirlpoolSwaps: SwapDecoder = {
   dex: whirlpool.dex,
   programId: whirlpool.programId,
   hops: taggedHops(

@@ -5,7 +5,7 @@
 import type { Volatility } from "./whirlpoolAdaptiveFee.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { DeriveAddress } from "../Program.ts"
 import { isOnGrid, MAX_TICK, MIN_TICK, type Tick } from "../math/ticks.ts"
 
@@ -162,7 +162,11 @@ const onGrid = (ticks: ReadonlyArray<Tick> | null): ReadonlyArray<Tick> | null =
   ticks?.every(({ index }) => isOnGrid(index)) === true ? ticks : null
 
 /** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
-export const decodeWhirlpoolArray = (account: Account, start: number, spacing: number): ReadonlyArray<Tick> | null => {
+export const decodeWhirlpoolArray = (
+  account: OnChainAccount,
+  start: number,
+  spacing: number
+): ReadonlyArray<Tick> | null => {
   const { data } = account
   if (account.owner !== WHIRLPOOL_PROGRAM || data.length < dynamicArrayOffsets.ticks) {
     return null
@@ -207,7 +211,7 @@ export interface OracleState extends Volatility {
 }
 
 /** The oracle account's fee; null when the bytes are not one. */
-export const decodeOracle = (account: Account): OracleState | null => {
+export const decodeOracle = (account: OnChainAccount): OracleState | null => {
   const { data } = account
   if (
     account.owner !== WHIRLPOOL_PROGRAM ||

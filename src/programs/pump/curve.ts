@@ -1,5 +1,5 @@
 /** Pump.fun bonding curves: the program's IDL notes, @pump-fun/pump-sdk 2.0.0, and for 2025-01 the program itself. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
@@ -40,7 +40,7 @@ interface Curve {
   readonly fees: CurveFees
 }
 
-const isCurve = ({ data, owner }: Account): boolean =>
+const isCurve = ({ data, owner }: OnChainAccount): boolean =>
   owner === PUMP_PROGRAM && data.length >= FIRST_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 
 /** A curve names its quote and not its coin, so it is found by address. */
@@ -52,7 +52,12 @@ const quoteMintOf = (data: Uint8Array): Mint => {
   return stored === NO_ADDRESS ? SOL : stored
 }
 
-const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress, foundBy?: Mint): ReadonlyArray<Address> =>
+const needs = (
+  pool: OnChainAccount,
+  _accounts: Accounts,
+  derive: DeriveAddress,
+  foundBy?: Mint
+): ReadonlyArray<Address> =>
   isCurve(pool) && foundBy !== undefined ? [foundBy, quoteMintOf(pool.data), ...curveFeeAccounts(derive)] : []
 
 /** Units of quote that `tokens` cost on the curve before fees. */
@@ -95,7 +100,12 @@ const readCoin = (accounts: Accounts, mint: Mint) => {
   return !isFailure(read) && takesFee(read.transferFees) ? unsupported(`transfer fee of ${mint}`) : read
 }
 
-const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress, foundBy?: Mint): Pool | Unpriceable => {
+const decode = (
+  pool: OnChainAccount,
+  accounts: Accounts,
+  derive: DeriveAddress,
+  foundBy?: Mint
+): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isCurve(pool)) {
     return malformed(`${address} is not a BondingCurve`)

@@ -1,5 +1,5 @@
 /** What a bonding curve charges, by the program version that the accounts belong to. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readU64 } from "../math/bytes.ts"
 import type { Accounts, DeriveAddress, Unpriceable } from "../Program.ts"
@@ -46,7 +46,7 @@ const rising = (rates: FeeRates, slot: number): CurveFees => ({
 })
 
 /** The fee program did not exist yet: Global holds flat rates. */
-const flatFees = ({ data, slot }: Account, { hasCreator }: CurveListing): CurveFees => {
+const flatFees = ({ data, slot }: OnChainAccount, { hasCreator }: CurveListing): CurveFees => {
   const protocol = readU64(data, at.feeBps)
   if (data.length >= at.creatorFeeBps + 8) {
     return rising({ lp: 0n, protocol, creator: hasCreator ? readU64(data, at.creatorFeeBps) : 0n }, slot)
@@ -60,7 +60,11 @@ const flatFees = ({ data, slot }: Account, { hasCreator }: CurveListing): CurveF
   }
 }
 
-const tieredFees = (global: Account, feeConfig: Account, listing: CurveListing): CurveFees | Unpriceable => {
+const tieredFees = (
+  global: OnChainAccount,
+  feeConfig: OnChainAccount,
+  listing: CurveListing
+): CurveFees | Unpriceable => {
   const schedule = readFeeRates(feeConfig, { ...listing, canonical: true })
   if (isFailure(schedule)) {
     return schedule

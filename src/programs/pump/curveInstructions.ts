@@ -2,7 +2,7 @@
 import { pumpCurve } from "./curve.ts"
 import { readU32, readU64 } from "../math/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
-import { type Hop, type SwapProgram, type SwapReport, tagAt, tagOf } from "../SwapDecoder.ts"
+import { type Hop, type SwapDecoder, type SwapReport, tagAt, tagOf } from "../SwapDecoder.ts"
 
 /** Where the accounts of an instruction are. */
 interface CurveLayout {
@@ -87,7 +87,7 @@ const reportOf = (body: Uint8Array): SwapReport | null => {
 }
 
 /** Trades on Pump.fun's curves. Lamports move without an instruction, so that the event is the only one to tell. */
-export const pumpCurveSwaps: SwapProgram = {
+export const pumpCurveSwaps: SwapDecoder = {
   dex: pumpCurve.dex,
   programId: pumpCurve.programId,
   hops: (data, accounts) => {

@@ -1,5 +1,5 @@
 /** Fees of the pump programs: schedules from the fee program's FeeConfig, arithmetic as both programs do it. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readU128, readU32, readU64 } from "../math/bytes.ts"
@@ -84,7 +84,7 @@ export interface Listing {
 }
 
 /** The schedule a trade pays. Source: pump-swap-sdk 1.20.0, src/sdk/fees.ts. */
-export const readFeeRates = ({ address, data, owner }: Account, listing: Listing): FeeRates | Unpriceable => {
+export const readFeeRates = ({ address, data, owner }: OnChainAccount, listing: Listing): FeeRates | Unpriceable => {
   const count = countAt(data, at.tiers)
   const stable = endOf(at.tiers, count)
   const stableCount = countAt(data, stable)

@@ -1,5 +1,5 @@
 /** PumpSwap: @pump-fun/pump-swap-sdk 1.20.0 (src/sdk/{buy,sell,fees,util}.ts) and pump-fun/pump-public-docs. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readAddress, readI128, readU64 } from "../math/bytes.ts"
@@ -58,7 +58,7 @@ interface State {
   readonly maySell: boolean
 }
 
-const isPumpSwapPool = ({ data, owner }: Account): boolean =>
+const isPumpSwapPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId && data.length >= FIRST_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
@@ -71,7 +71,7 @@ const globalConfigOf = (derive: DeriveAddress): Address =>
 const poolAuthorityOf = (baseMint: Mint, derive: DeriveAddress): Address =>
   derive(PUMP_PROGRAM, [new TextEncoder().encode("pool-authority"), addressToBytes(baseMint)])
 
-const needs = (pool: Account, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> =>
+const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> =>
   isPumpSwapPool(pool)
     ? [
         ...[at.baseVault, at.quoteVault, at.baseMint, at.quoteMint].map((offset) => readAddress(pool.data, offset)),
@@ -153,7 +153,7 @@ const marginalRate = ({ base, quote, rates }: State, aToB: boolean): Rate =>
     ? { numerator: quote * (BPS - totalBps(rates)), denominator: base * BPS }
     : { numerator: base * BPS, denominator: quote * (BPS + totalBps(rates)) }
 
-const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isPumpSwapPool(pool)) {
     return malformed(`${address} is not a Pool`)

@@ -2,7 +2,7 @@
 import { pumpSwap } from "./pumpSwap.ts"
 import { readU64 } from "../math/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
-import { type Hop, hopsAt, type SwapProgram, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { type Hop, hopsAt, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 
 const swap = [{ pool: 0, vaultA: 7, vaultB: 8 }]
 const single = taggedHops(
@@ -43,7 +43,7 @@ const SELL_EVENT = tagOf("3e2f370aa503dc2a")
 const EVENT_LENGTH = 112
 
 /** Swaps of PumpSwap. Its protocol and creator fees go beside the pool or wait inside it, by instruction, so that only the event tells the price. */
-export const pumpSwapSwaps: SwapProgram = {
+export const pumpSwapSwaps: SwapDecoder = {
   dex: pumpSwap.dex,
   programId: pumpSwap.programId,
   hops: (data, accounts) => (tagAt(data, 0) === MULTI_HOP_SWAP ? multiHops(accounts) : single(data, accounts)),

@@ -1,5 +1,5 @@
 /** Raydium AMM v4: raydium-io/raydium-amm, program/src/{processor,math,state}.rs at 27f461d. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU64 } from "../math/bytes.ts"
 import { marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
@@ -30,7 +30,7 @@ const poolsOf = (mint: Mint) =>
   [at.coinMint, at.pcMint].map((offset) => ({ dataSize: LENGTH, matches: [{ offset, bytes: addressToBytes(mint) }] }))
 
 /** Classic mints only, so there are no transfer fees to read. */
-const needs = ({ data }: Account): ReadonlyArray<Address> =>
+const needs = ({ data }: OnChainAccount): ReadonlyArray<Address> =>
   data.length < LENGTH ? [] : [readAddress(data, at.coinVault), readAddress(data, at.pcVault)]
 
 const readSides = (
@@ -51,7 +51,7 @@ const readSides = (
   }
 }
 
-const decode = ({ address, data, slot }: Account, accounts: Accounts): Pool | Unpriceable => {
+const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Pool | Unpriceable => {
   if (data.length !== LENGTH) {
     return malformed(`AmmInfo of ${data.length} bytes`)
   }

@@ -1,7 +1,7 @@
 /** Raydium AMM v4: instructions by one byte; a log line of base64 for every swap. Layout: raydium-amm, program/src/{instruction,log}.rs. */
 import { raydiumAmmV4 } from "./ammV4.ts"
 import { readU64 } from "../math/bytes.ts"
-import { type HopLayout, hopsAt, type SwapProgram } from "../SwapDecoder.ts"
+import { type HopLayout, hopsAt, type SwapDecoder } from "../SwapDecoder.ts"
 
 const SWAP_BASE_IN = 9
 const SWAP_BASE_OUT = 11
@@ -32,7 +32,7 @@ const LOG_SWAP_BASE_OUT = 4
 const LOG_LENGTH = 57
 
 /** Swaps of Raydium's AMM v4. */
-export const raydiumAmmV4Swaps: SwapProgram = {
+export const raydiumAmmV4Swaps: SwapDecoder = {
   dex: raydiumAmmV4.dex,
   programId: raydiumAmmV4.programId,
   hops: (data, accounts) => {

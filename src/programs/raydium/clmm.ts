@@ -6,13 +6,13 @@
  * to the first of them that is not there: an array that the bitmap names and nobody answers for ends what is known, so a
  * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
  */
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { perRegime, referenceIn, regimeAfter } from "../orca/whirlpoolAdaptiveFee.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
 import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
-import { type Course, type FeeCourse, staticFee } from "../math/swapPath.ts"
+import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBitmap.ts"
 import {
@@ -38,7 +38,7 @@ const dex = "raydium-clmm"
 /** Tick arrays that a quote may use in one direction; a transaction has room for about as many. */
 const REACH = 8
 
-const isClmmPool = ({ data, owner }: Account): boolean =>
+const isClmmPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === CLMM_PROGRAM && data.length === CLMM_POOL_SIZE && hasDiscriminator(data, CLMM_POOL_DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
@@ -47,7 +47,12 @@ const poolsOf = (mint: Mint) =>
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 
-const arraysOf = (pool: Account, { tick, tickSpacing }: ClmmState, accounts: Accounts, derive: DeriveAddress) => {
+const arraysOf = (
+  pool: OnChainAccount,
+  { tick, tickSpacing }: ClmmState,
+  accounts: Accounts,
+  derive: DeriveAddress
+) => {
   const extension = bitmapOverflows(tickSpacing) ? accounts(bitmapExtensionAddress(derive, pool.address)) : null
   const bits = extension === null || extension === undefined ? null : asBitmapExtension(extension.data)
   const search = (down: boolean) =>
@@ -55,7 +60,7 @@ const arraysOf = (pool: Account, { tick, tickSpacing }: ClmmState, accounts: Acc
   return { down: search(true), up: search(false) }
 }
 
-const needs = (pool: Account, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
+const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
     return []
@@ -71,7 +76,7 @@ const ticksAhead = (
   starts: ReadonlyArray<number>,
   { tick, tickSpacing }: ClmmState,
   down: boolean,
-  accountOf: (start: number) => Account | null | undefined
+  accountOf: (start: number) => OnChainAccount | null | undefined
 ): { readonly ticks: ReadonlyArray<Tick> } | Unpriceable => {
   const ticks: Array<Tick> = []
   for (const [i, start] of starts.entries()) {
@@ -92,13 +97,13 @@ const ticksAhead = (
   return { ticks }
 }
 
-const courseOf = (
+const swapPathOf = (
   state: ClmmState,
   config: ClmmConfig,
   down: boolean,
   ticks: ReadonlyArray<Tick>,
-  fee: () => FeeCourse
-): Course => ({
+  fee: () => FeeSchedule
+): SwapPath => ({
   rules: raydiumRules,
   down,
   feeOnInput: state.feeOn === "input" || (state.feeOn === "token0") === down,
@@ -122,35 +127,39 @@ const refusalOf = (state: ClmmState): Unpriceable | null => {
   return state.feeOn === null ? unsupported("unknown fee mode") : null
 }
 
-/** The courses at a clock: always the same under a constant fee, else one set for each thing that time does to the fee. */
-const coursesOver = (
+/** The swapPaths at a clock: always the same under a constant fee, else one set for each thing that time does to the fee. */
+const swapPathsOver = (
   { dynamicFee, tick }: ClmmState,
   { tradeFeeRate }: ClmmConfig,
-  courses: (feeOf: (goesDown: boolean) => () => FeeCourse) => Directions<Course>
-): ((clock: ChainClock) => Directions<Course>) => {
+  swapPaths: (feeOf: (goesDown: boolean) => () => FeeSchedule) => Directions<SwapPath>
+): ((clock: ChainClock) => Directions<SwapPath>) => {
   if (dynamicFee === null) {
-    const constant = courses(() => staticFee(tradeFeeRate))
+    const constant = swapPaths(() => staticFee(tradeFeeRate))
     return () => constant
   }
   const inRegime = perRegime((regime) => {
     const reference = referenceIn(regime, dynamicFee, floorDiv(tick, dynamicFee.groupSize))
-    return courses((goesDown) => raydiumFee(tradeFeeRate, dynamicFee, reference, tick, goesDown))
+    return swapPaths((goesDown) => raydiumFee(tradeFeeRate, dynamicFee, reference, tick, goesDown))
   })
   return ({ unixTimestamp }) => inRegime(regimeAfter(dynamicFee, unixTimestamp - dynamicFee.updatedAt))
 }
 
 /** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
-export interface ClmmCourses {
+export interface ClmmSwapPaths {
   readonly state: ClmmState
   readonly config: ClmmConfig
   /** Newest slot among pool and configuration. */
   readonly slot: number
   /** Null at a clock at which the program lets nobody trade. */
-  readonly at: (clock: ChainClock) => Directions<Course> | null
+  readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** The courses that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
-export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAddress): ClmmCourses | Unpriceable => {
+/** The swapPaths that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
+export const clmmSwapPaths = (
+  pool: OnChainAccount,
+  accounts: Accounts,
+  derive: DeriveAddress
+): ClmmSwapPaths | Unpriceable => {
   const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
     return malformed("not a CLMM pool account")
@@ -181,25 +190,25 @@ export const clmmCourses = (pool: Account, accounts: Accounts, derive: DeriveAdd
   if (isFailure(up)) {
     return up
   }
-  const courses = (feeOf: (goesDown: boolean) => () => FeeCourse): Directions<Course> => ({
-    down: courseOf(state, config, true, down.ticks, feeOf(true)),
-    up: courseOf(state, config, false, up.ticks, feeOf(false))
+  const swapPaths = (feeOf: (goesDown: boolean) => () => FeeSchedule): Directions<SwapPath> => ({
+    down: swapPathOf(state, config, true, down.ticks, feeOf(true)),
+    up: swapPathOf(state, config, false, up.ticks, feeOf(false))
   })
-  const coursesAt = coursesOver(state, config, courses)
+  const swapPathsAt = swapPathsOver(state, config, swapPaths)
   return {
     state,
     config,
     slot: Math.max(pool.slot, configAccount.slot),
-    at: (clock) => (BigInt(clock.unixTimestamp) > state.openTime ? coursesAt(clock) : null)
+    at: (clock) => (BigInt(clock.unixTimestamp) > state.openTime ? swapPathsAt(clock) : null)
   }
 }
 
-const decode = (pool: Account, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
-  const courses = clmmCourses(pool, accounts, derive)
-  if (isFailure(courses)) {
-    return courses
+const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
+  const swapPaths = clmmSwapPaths(pool, accounts, derive)
+  if (isFailure(swapPaths)) {
+    return swapPaths
   }
-  const { at, slot, state } = courses
+  const { at, slot, state } = swapPaths
   const feesA = readFees(accounts, state.mint0)
   if (isFailure(feesA)) {
     return feesA

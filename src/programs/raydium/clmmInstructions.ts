@@ -2,7 +2,7 @@
 import { raydiumClmm } from "./clmm.ts"
 import { readU64 } from "../math/bytes.ts"
 import type { Address } from "../../domain/Address.ts"
-import { type Hop, hopsAt, type SwapProgram, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { type Hop, hopsAt, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 
 const swap = [{ pool: 2, vaultA: 5, vaultB: 6 }]
 const SWAP_EVENT = tagOf("40c6cde8260871e2")
@@ -30,7 +30,7 @@ const single = taggedHops(
 )
 
 /** Swaps of Raydium's concentrated pools. */
-export const raydiumClmmSwaps: SwapProgram = {
+export const raydiumClmmSwaps: SwapDecoder = {
   dex: raydiumClmm.dex,
   programId: raydiumClmm.programId,
   hops: (data, accounts) => (tagAt(data, 0) === SWAP_ROUTER_BASE_IN ? routerHops(accounts) : single(data, accounts)),

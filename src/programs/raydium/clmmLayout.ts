@@ -2,7 +2,7 @@
  * Accounts of Raydium CLMM: offsets, discriminators, addresses and decoders.
  * Offsets count from the start of the account, the 8-byte discriminator included.
  */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import type { Volatility } from "../orca/whirlpoolAdaptiveFee.ts"
 import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
@@ -163,7 +163,7 @@ export interface ClmmConfig {
 }
 
 /** The fee tier's rates; null when the bytes are not one. */
-export const decodeClmmConfig = ({ data, owner }: Account): ClmmConfig | null => {
+export const decodeClmmConfig = ({ data, owner }: OnChainAccount): ClmmConfig | null => {
   if (owner !== CLMM_PROGRAM || data.length < CLMM_CONFIG_SIZE || !hasDiscriminator(data, CLMM_CONFIG_DISCRIMINATOR)) {
     return null
   }
@@ -184,7 +184,7 @@ const int128 = (view: DataView, offset: number): bigint =>
 
 /** Initialized ticks of a tick array, rising; null when the bytes are not the array that begins at `start`. */
 export const decodeClmmArray = (
-  { data, owner }: Account,
+  { data, owner }: OnChainAccount,
   start: number,
   spacing: number
 ): ReadonlyArray<Tick> | null => {

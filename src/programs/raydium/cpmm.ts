@@ -1,5 +1,5 @@
 /** Raydium CPMM: raydium-io/raydium-cp-swap, programs/cp-swap/src at 609780f. */
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
 import { marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
@@ -41,13 +41,13 @@ interface Rates {
   readonly creator: bigint
 }
 
-const isCpmmPool = ({ data, owner }: Account): boolean =>
+const isCpmmPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
   at.mints.map((offset) => ({ dataSize: LENGTH, matches: [{ offset, bytes: addressToBytes(mint) }] }))
 
-const needs = (pool: Account): ReadonlyArray<Address> =>
+const needs = (pool: OnChainAccount): ReadonlyArray<Address> =>
   isCpmmPool(pool) ? [at.config, ...at.vaults, ...at.mints].map((offset) => readAddress(pool.data, offset)) : []
 
 /** Why no swap of the pool can be priced, whatever its reserves are. */
@@ -112,7 +112,7 @@ const readToken = (accounts: Accounts, data: Uint8Array, token: 0 | 1) => {
     : closed("no liquidity")
 }
 
-const decode = (pool: Account, accounts: Accounts): Pool | Unpriceable => {
+const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isCpmmPool(pool)) {
     return malformed(`${address} is not a PoolState`)

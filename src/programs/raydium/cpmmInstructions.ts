@@ -1,7 +1,7 @@
 /** Raydium CPMM. Layout: raydium-cp-swap, programs/cp-swap/src/{instructions/swap_base_input,states/events}.rs. */
 import { raydiumCpmm } from "./cpmm.ts"
 import { readU64 } from "../math/bytes.ts"
-import { type SwapProgram, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 
 const swap = [{ pool: 3, vaultA: 6, vaultB: 7 }]
 const SWAP_EVENT = tagOf("40c6cde8260871e2")
@@ -9,7 +9,7 @@ const SWAP_EVENT = tagOf("40c6cde8260871e2")
 const EVENT_LENGTH = 88
 
 /** Swaps of Raydium's CPMM. */
-export const raydiumCpmmSwaps: SwapProgram = {
+export const raydiumCpmmSwaps: SwapDecoder = {
   dex: raydiumCpmm.dex,
   programId: raydiumCpmm.programId,
   hops: taggedHops(

@@ -1,6 +1,6 @@
 /** How the dynamic fee of a Raydium CLMM pool follows the price during a swap. Its groups are one tick spacing wide. */
 import { accumulatorAt, adaptiveRate, type Reference, type Volatility } from "../orca/whirlpoolAdaptiveFee.ts"
-import type { FeeCourse } from "../math/swapPath.ts"
+import type { FeeSchedule } from "../math/swapPath.ts"
 import { raydiumSqrtPriceAt } from "./clmmTicks.ts"
 import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 
@@ -11,7 +11,7 @@ const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, ti
  * accumulator is at its maximum; then the group is found again at the tick where such a step ends.
  */
 export const raydiumFee =
-  (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeCourse) =>
+  (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
   () => {
     const { groupSize, maxAccumulator } = volatility
     let group = floorDiv(tick, groupSize)

@@ -1,7 +1,7 @@
 import bs58 from "bs58"
 import { createHash } from "node:crypto"
 import { writeI64, writeU64 } from "../../programs/math/writes.ts"
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { CLOCK_SYSVAR, inventBytes, SYSVAR_OWNER } from "./addresses.ts"
 import { type Deed, type Ledger, makeLedger, type Transaction } from "./Ledger.ts"
@@ -35,23 +35,23 @@ export interface KeptBlock {
 
 /** A block that has just been finished, with the accounts it wrote, each once and as it stood at the end. */
 export interface Block extends KeptBlock {
-  readonly accounts: ReadonlyArray<Account>
+  readonly accounts: ReadonlyArray<OnChainAccount>
 }
 
 /** The state of the simulated chain. Plain memory, changed by one caller, one slot at a time. */
 export interface Bank {
   /** The account as the slot being built has it. */
-  readonly get: (address: Address) => Account | undefined
+  readonly get: (address: Address) => OnChainAccount | undefined
   /** Like `get`; an account that must exist. */
-  readonly must: (address: Address) => Account
+  readonly must: (address: Address) => OnChainAccount
   /** Replaces an account in the slot being built. */
   readonly put: (account: NewAccount) => void
   /** Accounts that the program owns. */
-  readonly ownedBy: (owner: Address) => Iterable<Account>
+  readonly ownedBy: (owner: Address) => Iterable<OnChainAccount>
   /** Every account there is. */
-  readonly accounts: () => Iterable<Account>
+  readonly accounts: () => Iterable<OnChainAccount>
   /** Every account that changed since this was last asked, as it was before; `undefined` for those that are new. */
-  readonly takeJournal: () => ReadonlyMap<Address, Account | undefined>
+  readonly takeJournal: () => ReadonlyMap<Address, OnChainAccount | undefined>
   /** Builds one slot: the whole of `build`, then the clock, become visible at once as a block. */
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block
   /** Leaves out this many slots after the one that is already begun. */
@@ -92,12 +92,12 @@ export const makeBank = (options: {
   readonly live?: { readonly slot: number; readonly slotMs: number } | undefined
 }): Bank => {
   const { live, seed, startSlot, startUnixMs } = options
-  const accounts = new Map<Address, Account>()
-  const owners = new Map<Address, Map<Address, Account>>()
-  const written = new Map<Address, Account>()
+  const accounts = new Map<Address, OnChainAccount>()
+  const owners = new Map<Address, Map<Address, OnChainAccount>>()
+  const written = new Map<Address, OnChainAccount>()
   const kept = new Map<number, KeptBlock>()
   const ledger = makeLedger(seed)
-  let journal = new Map<Address, Account | undefined>()
+  let journal = new Map<Address, OnChainAccount | undefined>()
   let slot = startSlot
   let skipped = 0
   let most = BLOCKS_KEPT
@@ -113,7 +113,7 @@ export const makeBank = (options: {
   const blockhashOf = (at: number): string => bs58.encode(inventBytes(seed, `block ${at}`))
 
   const put = (account: NewAccount): void => {
-    const stamped: Account = { ...account, slot }
+    const stamped: OnChainAccount = { ...account, slot }
     const before = accounts.get(account.address)
     if (!journal.has(account.address)) {
       journal.set(account.address, before)
@@ -121,14 +121,14 @@ export const makeBank = (options: {
     if (before !== undefined && before.owner !== account.owner) {
       owners.get(before.owner)?.delete(account.address)
     }
-    const owned = owners.get(account.owner) ?? new Map<Address, Account>()
+    const owned = owners.get(account.owner) ?? new Map<Address, OnChainAccount>()
     owners.set(account.owner, owned)
     owned.set(account.address, stamped)
     accounts.set(account.address, stamped)
     written.set(account.address, stamped)
   }
 
-  const must = (address: Address): Account => {
+  const must = (address: Address): OnChainAccount => {
     const account = accounts.get(address)
     if (account === undefined) {
       throw new RangeError(`the simulated chain has no account ${address}`)

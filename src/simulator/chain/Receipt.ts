@@ -1,6 +1,6 @@
 /** What a transaction did, as a node remembers it. */
 import { readAddress } from "../../programs/math/bytes.ts"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { Call } from "./Call.ts"
 import { compileMessage, isWritable, type LookupTables, type Message } from "./message.ts"
@@ -53,7 +53,7 @@ const TYPE_ACCOUNT = 2
 /** Programs exist without being accounts of the simulated chain: whatever is only read holds the least there is. */
 const PROGRAM_LAMPORTS = 1n
 
-const holdsTokens = (account: Account): boolean =>
+const holdsTokens = (account: OnChainAccount): boolean =>
   isTokenAccount(account) && (account.data.length === TOKEN_ACCOUNT_SIZE || account.data[TYPE_AT] === TYPE_ACCOUNT)
 
 /** The decimals of a mint. */
@@ -63,7 +63,7 @@ export const decimalsOf = (world: World, mint: Mint): number =>
 const tokenBalances = (
   world: World,
   keys: ReadonlyArray<Address>,
-  read: (address: Address) => Account | undefined
+  read: (address: Address) => OnChainAccount | undefined
 ): ReadonlyArray<TokenBalance> =>
   keys.flatMap((address, index) => {
     const account = read(address)
@@ -92,7 +92,7 @@ export const writeReceipt = (world: World, order: Order, fee: bigint, pay: () =>
   const message = compileMessage(payer, calls, { version, tables })
   const { keys } = message
   const before = (address: Address) => (journal.has(address) ? journal.get(address) : bank.get(address))
-  const lamports = (read: (address: Address) => Account | undefined) =>
+  const lamports = (read: (address: Address) => OnChainAccount | undefined) =>
     keys.map((address, index) => read(address)?.lamports ?? (isWritable(message, index) ? 0n : PROGRAM_LAMPORTS))
   return {
     message,

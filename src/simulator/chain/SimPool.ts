@@ -1,6 +1,6 @@
 /** A pool of the simulated market: the same seven things for every program. */
 import { isUnpriceable, type Pool, type Program } from "../../programs/Program.ts"
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import type { SwapCall, Swapping } from "./SwapCall.ts"
 import { balanceOf, transferFeeOf, withheldOf } from "./tokens.ts"
@@ -138,7 +138,7 @@ export const vaultDepth = (world: World, vaults: Pair) => () => ({
 
 /** What the engine's own reading of the pool is now, remembered until one of the pool's accounts changes. */
 export const priced = (world: World, program: Program, watched: ReadonlyArray<Address>): (() => Pool | null) => {
-  let seen: ReadonlyArray<Account> = []
+  let seen: ReadonlyArray<OnChainAccount> = []
   let pool: Pool | null = null
   const accounts = (address: Address) => world.bank.get(address) ?? null
   return () => {

@@ -1,5 +1,5 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { makeDeriveAddress } from "../../solana/programAddress.ts"
 import { associatedAddress, inventAddress, seededAddress, SYSTEM_PROGRAM } from "./addresses.ts"
@@ -70,9 +70,10 @@ export type Happening =
 export const WRAPPER_SEED = "wrapped"
 
 /** Whether an account holds tokens. */
-export const isTokenAccount = ({ owner }: Account): boolean => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
+export const isTokenAccount = ({ owner }: OnChainAccount): boolean =>
+  owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 
-const withLamports = (account: Account, delta: bigint): Account => {
+const withLamports = (account: OnChainAccount, delta: bigint): OnChainAccount => {
   const lamports = account.lamports + delta
   if (lamports < 0n) {
     throw new RangeError(`account ${account.address} would fall below zero lamports`)

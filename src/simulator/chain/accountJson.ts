@@ -1,6 +1,6 @@
 /** Accounts as JSON text in a validator's encodings. */
 import bs58 from "bs58"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { UPGRADEABLE_LOADER } from "./addresses.ts"
 import type { RpcFailure } from "../node/jsonRpc.ts"
 
@@ -44,15 +44,15 @@ const dataText = (data: Uint8Array, encoding: Encoding): string => {
 }
 
 /** The account with other data text, whatever its bytes say. */
-export const accountTextWith = ({ data, lamports, owner }: Account, text: string): string =>
+export const accountTextWith = ({ data, lamports, owner }: OnChainAccount, text: string): string =>
   `{"data":${text},"executable":${owner === UPGRADEABLE_LOADER},"lamports":${lamports},"owner":"${owner}",` +
   `"rentEpoch":18446744073709551615,"space":${data.length}}`
 
 // Every subscriber of a pool is sent the same text, and an account is never changed in place.
-const known = new WeakMap<Account, string>()
+const known = new WeakMap<OnChainAccount, string>()
 
 /** The account as JSON text. The caller has checked that the encoding fits. */
-export const accountText = (account: Account, encoding: Encoding, slice?: DataSlice): string => {
+export const accountText = (account: OnChainAccount, encoding: Encoding, slice?: DataSlice): string => {
   if (encoding !== "base64" || slice !== undefined) {
     return accountTextWith(account, dataText(sliceOf(account.data, slice), encoding))
   }

@@ -1,8 +1,8 @@
-/** What the pools of Raydium CLMM and Orca Whirlpool have in common: a swap walks a course and leaves the pool where it ends. */
+/** What the pools of Raydium CLMM and Orca Whirlpool have in common: a swap walks a swap path and leaves the pool where it ends. */
 import type { Directions } from "../../programs/math/concentratedPool.ts"
-import type { Course } from "../../programs/math/swapPath.ts"
-import { type Traversal, traverse } from "../../programs/math/swapSteps.ts"
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { SwapPath } from "../../programs/math/swapPath.ts"
+import { type Traversal, swapSteps } from "../../programs/math/swapSteps.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { depthAt, priceAt } from "./liquidity.ts"
 import { afterTransferFee, exchange, type SimPool, type Pair, vaultDepth } from "./SimPool.ts"
@@ -12,8 +12,8 @@ import type { World } from "./World.ts"
 export interface ConcentratedProgram {
   readonly dex: string
   readonly programId: Address
-  /** The courses of the pool as it stands; null when the engine refuses it. */
-  readonly courses: (pool: Account) => ((clock: ChainClock) => Directions<Course> | null) | null
+  /** The swapPaths of the pool as it stands; null when the engine refuses it. */
+  readonly swapPaths: (pool: OnChainAccount) => ((clock: ChainClock) => Directions<SwapPath> | null) | null
   /** The pool's data after a swap. */
   readonly moved: (data: Uint8Array, aToB: boolean, traversal: Traversal) => Uint8Array
   readonly call: SimPool["call"]
@@ -28,13 +28,13 @@ export const concentratedPool = (
 ): SimPool => {
   const { bank } = world
   const { address, mints, vaults, open } = pool
-  let seen: Account | undefined
-  let at: ReturnType<ConcentratedProgram["courses"]> = null
+  let seen: OnChainAccount | undefined
+  let at: ReturnType<ConcentratedProgram["swapPaths"]> = null
   const current = () => {
     const account = bank.must(address)
     if (account !== seen) {
       seen = account
-      at = program.courses(account)
+      at = program.swapPaths(account)
     }
     return at
   }
@@ -45,7 +45,7 @@ export const concentratedPool = (
       return null
     }
     const received = afterTransferFee(world, aToB ? mints.a : mints.b, amountIn)
-    const traversal = received > 0n ? traverse(aToB ? directions.down : directions.up, received) : null
+    const traversal = received > 0n ? swapSteps(aToB ? directions.down : directions.up, received) : null
     if (traversal?.ending !== "filled" || traversal.amountOut === 0n) {
       return null
     }

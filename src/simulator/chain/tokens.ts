@@ -2,7 +2,7 @@
 import { readAddress, readU16, readU64 } from "../../programs/math/bytes.ts"
 import { ceilDiv, minBigInt } from "../../programs/math/integers.ts"
 import { writeU32, writeU64 } from "../../programs/math/writes.ts"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { extensionData, type Naming } from "./metadata.ts"
@@ -29,7 +29,7 @@ export interface MintSpec {
 }
 
 /** An account before the bank has stamped it with a slot. */
-export type NewAccount = Omit<Account, "slot">
+export type NewAccount = Omit<OnChainAccount, "slot">
 
 // Token-2022 pads a mint to the size of a token account, then marks which of the two it is.
 const EXTENSIONS_AT = 166
@@ -101,7 +101,7 @@ export const newMint = (spec: MintSpec): NewAccount => {
 }
 
 /** The transfer fee a mint account carries. */
-export const transferFeeOf = (mint: Account): TransferFee | null => {
+export const transferFeeOf = (mint: OnChainAccount): TransferFee | null => {
   if (mint.data.length < EXTENSIONS_AT || readU16(mint.data, EXTENSIONS_AT) !== TRANSFER_FEE_CONFIG.type) {
     return null
   }
@@ -114,10 +114,10 @@ export const withheldOf = (fee: TransferFee | null, amount: bigint): bigint =>
   fee === null ? 0n : minBigInt(fee.maximum, ceilDiv(amount * BigInt(fee.bps), 10_000n))
 
 /** The supply that a mint account states. */
-export const supplyOf = (mint: Account): bigint => readU64(mint.data, 36)
+export const supplyOf = (mint: OnChainAccount): bigint => readU64(mint.data, 36)
 
 /** An empty token account. One of wrapped SOL holds its rent apart from its balance. */
-export const newTokenAccount = (address: Address, mint: Account, owner: Address): NewAccount => {
+export const newTokenAccount = (address: Address, mint: OnChainAccount, owner: Address): NewAccount => {
   const withFee = transferFeeOf(mint) !== null
   const data = new Uint8Array(withFee ? EXTENSIONS_AT + 4 + 4 + TRANSFER_FEE_AMOUNT.size : 165)
   writeAddress(data, 0, mint.address)
@@ -136,17 +136,17 @@ export const newTokenAccount = (address: Address, mint: Account, owner: Address)
 }
 
 /** Tokens in a token account. */
-export const balanceOf = (account: Account): bigint => readU64(account.data, 64)
+export const balanceOf = (account: OnChainAccount): bigint => readU64(account.data, 64)
 
 /** The mint of a token account. */
-export const mintOf = (account: Account): Mint => readAddress(account.data, 0)
+export const mintOf = (account: OnChainAccount): Mint => readAddress(account.data, 0)
 
 /** Fees withheld in a token account: part of the supply, in nobody's balance. */
-export const heldBackIn = (account: Account): bigint =>
+export const heldBackIn = (account: OnChainAccount): bigint =>
   account.data.length > EXTENSIONS_AT + 8 ? readU64(account.data, EXTENSIONS_AT + 8) : 0n
 
 /** The token account after `delta` more tokens and `withheld` more in fees. Wrapped SOL moves its lamports too. */
-export const withBalance = (account: Account, delta: bigint, withheld = 0n): NewAccount => {
+export const withBalance = (account: OnChainAccount, delta: bigint, withheld = 0n): NewAccount => {
   const balance = balanceOf(account) + delta
   if (balance < 0n) {
     throw new RangeError(`token account ${account.address} would fall below zero`)
@@ -161,7 +161,7 @@ export const withBalance = (account: Account, delta: bigint, withheld = 0n): New
 }
 
 /** The mint after `amount` more tokens exist. */
-export const withSupply = (mint: Account, amount: bigint): NewAccount => {
+export const withSupply = (mint: OnChainAccount, amount: bigint): NewAccount => {
   const data = mint.data.slice()
   writeU64(data, 36, supplyOf(mint) + amount)
   return { ...mint, data }

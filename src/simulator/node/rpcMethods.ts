@@ -1,7 +1,7 @@
 /** The reads of a validator's HTTP interface. Every answer is JSON text, read from the newest finished slot. */
 import { Result } from "effect"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { fits, sliceOf, tooLongForBase58 } from "../chain/accountJson.ts"
 import { type Bank, SLOTS_PER_EPOCH } from "../chain/Bank.ts"
@@ -26,7 +26,7 @@ const API_VERSION = "3.1.0"
 export interface NodeState {
   readonly seed: string
   readonly bank: Bank
-  readonly spell: (account: Account, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
+  readonly spell: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
 }
 
 type Answer = Result.Result<string, RpcFailure>
@@ -38,7 +38,7 @@ const withContext = ({ bank }: NodeState, value: string): string =>
 
 const options = ({ bank }: NodeState, value: unknown) => readOptions(value, bank.newest().slot)
 
-const spelled = (state: NodeState, account: Account | undefined, wanted: RpcOptions): Answer => {
+const spelled = (state: NodeState, account: OnChainAccount | undefined, wanted: RpcOptions): Answer => {
   if (account === undefined) {
     return Result.succeed("null")
   }

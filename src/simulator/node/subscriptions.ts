@@ -1,6 +1,6 @@
 /** What one WebSocket connection has subscribed to, and what a finished slot says to it. */
 import { Result, Schema } from "effect"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { fits, tooLongForBase58 } from "../chain/accountJson.ts"
 import type { Block } from "../chain/Bank.ts"
@@ -64,7 +64,7 @@ const unsubscribes: ReadonlySet<string> = new Set([
   "programUnsubscribe"
 ])
 
-const spelled = (state: NodeState, account: Account, { encoding, slice }: RpcOptions): string =>
+const spelled = (state: NodeState, account: OnChainAccount, { encoding, slice }: RpcOptions): string =>
   fits(account.data, encoding) ? state.spell(account, encoding, slice) : JSON.stringify(tooLongForBase58.message)
 
 const atSlot = (slot: number, value: string): string => `{"context":{"slot":${slot}},"value":${value}}`

@@ -7,7 +7,7 @@ import { netOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { isUnpriceable, type Pool, type Swap } from "../../programs/Program.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { writeU64 } from "../../programs/math/writes.ts"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
@@ -129,7 +129,7 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
   const places = createCurve(world, mint, creator)
   const { curve: address, vault } = places
   const accounts = (wanted: Address) => bank.get(wanted) ?? null
-  let seen: Account | undefined
+  let seen: OnChainAccount | undefined
   let pool: Pool | null = null
   const current = (): Pool | null => {
     const account = bank.must(address)

@@ -1,6 +1,6 @@
 /** Raydium CLMM pools as the program writes them: raydium-io/raydium-clmm, programs/amm/src/states at 03b44b7. */
 import { readU128, readU64 } from "../../programs/math/bytes.ts"
-import { clmmCourses, raydiumClmm } from "../../programs/raydium/clmm.ts"
+import { clmmSwapPaths, raydiumClmm } from "../../programs/raydium/clmm.ts"
 import {
   CLMM_ARRAY_DISCRIMINATOR,
   CLMM_ARRAY_SIZE,
@@ -166,9 +166,9 @@ export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
     {
       dex: raydiumClmm.dex,
       programId: CLMM_PROGRAM,
-      courses: (pool) => {
-        const courses = clmmCourses(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
-        return isFailure(courses) ? null : courses.at
+      swapPaths: (pool) => {
+        const swapPaths = clmmSwapPaths(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
+        return isFailure(swapPaths) ? null : swapPaths.at
       },
       moved,
       call: clmmCall(world, { address, mints, vaults, part: name }, ensureConfig(world, spec.tier), tickSpacing),

@@ -1,7 +1,7 @@
 /** Orca Whirlpools as the program writes them: orca-so/whirlpools at a3b7887 for the layout of accounts. */
 import { readU128, readU64 } from "../../programs/math/bytes.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { whirlpool, whirlpoolCourses } from "../../programs/orca/whirlpool.ts"
+import { whirlpool, whirlpoolSwapPaths } from "../../programs/orca/whirlpool.ts"
 import {
   arrayStart,
   decodeWhirlpool,
@@ -124,9 +124,9 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
     {
       dex: whirlpool.dex,
       programId: WHIRLPOOL_PROGRAM,
-      courses: (pool) => {
-        const courses = whirlpoolCourses(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
-        return isFailure(courses) ? null : courses.at
+      swapPaths: (pool) => {
+        const swapPaths = whirlpoolSwapPaths(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
+        return isFailure(swapPaths) ? null : swapPaths.at
       },
       moved: (before, aToB, { sqrtPrice, tick, liquidity: active, cuts, feeGrowth }) => {
         const at = aToB ? counters.a : counters.b

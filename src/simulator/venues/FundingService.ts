@@ -20,8 +20,8 @@ export interface FundingDeskOptions {
 }
 
 /** A funding service of its own on the loopback interface: two families, five networks, two owners. */
-export class FundingDesk extends Context.Service<
-  FundingDesk,
+export class FundingService extends Context.Service<
+  FundingService,
   {
     readonly url: string
     /** What it wants to see as a bearer token. */
@@ -34,20 +34,21 @@ export class FundingDesk extends Context.Service<
   /** A service that lives as long as the layer's scope. */
   static readonly layer = (
     options: Partial<FundingDeskOptions> = {}
-  ): Layer.Layer<FundingDesk, HttpServerError.ServeError> =>
+  ): Layer.Layer<FundingService, HttpServerError.ServeError> =>
     Layer.effect(
-      FundingDesk,
+      FundingService,
       Effect.suspend(() => makeDesk({ seed: "fathom", ailment: sound, ...options }))
     )
 
   /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FUNDING_...`. */
-  static readonly layerConfig: Layer.Layer<FundingDesk, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
-    FundingDesk,
-    Effect.gen(function* () {
-      const seed = yield* Config.String("SIMULATOR_SEED").pipe(Config.withDefault("fathom"))
-      return yield* makeDesk({ seed, ailment: yield* fundingAilmentConfig })
-    })
-  )
+  static readonly layerConfig: Layer.Layer<FundingService, HttpServerError.ServeError | Config.ConfigError> =
+    Layer.effect(
+      FundingService,
+      Effect.gen(function* () {
+        const seed = yield* Config.String("SIMULATOR_SEED").pipe(Config.withDefault("fathom"))
+        return yield* makeDesk({ seed, ailment: yield* fundingAilmentConfig })
+      })
+    )
 }
 
 const json = (body: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
@@ -124,7 +125,7 @@ const torn = ({ body, status }: HttpServerResponse.HttpServerResponse): HttpServ
 const makeDesk = Effect.fnUntraced(function* ({
   ailment,
   seed
-}: FundingDeskOptions): Effect.fn.Return<FundingDesk["Service"], HttpServerError.ServeError, Scope.Scope> {
+}: FundingDeskOptions): Effect.fn.Return<FundingService["Service"], HttpServerError.ServeError, Scope.Scope> {
   const registry = registries(seed)
   const faults = makeFundingFaults(ailment)
   const token = Buffer.from(inventBytes(seed, "funding credential")).toString("base64url")
@@ -150,7 +151,7 @@ const makeDesk = Effect.fnUntraced(function* ({
   })
 
   const url = yield* listen(app)
-  return FundingDesk.of({
+  return FundingService.of({
     url,
     token: Redacted.make(token),
     faults,

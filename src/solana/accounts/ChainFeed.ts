@@ -1,5 +1,5 @@
 import { Context, type Effect, Schema, type Stream } from "effect"
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { Commitment } from "../rpc/SolanaRpc.ts"
 
@@ -13,7 +13,7 @@ export interface ProgramQuery {
 /** Accounts as they stood at one slot. `null` means that the chain says there is no such account. */
 export interface Snapshot {
   readonly slot: number
-  readonly accounts: ReadonlyMap<Address, Account | null>
+  readonly accounts: ReadonlyMap<Address, OnChainAccount | null>
 }
 
 /** One thing the chain told us. Writes of one slot arrive together, so that a reader never sees half a swap. */
@@ -24,7 +24,7 @@ export type ChainEvent =
    * Accounts written in `slot`, whole; `null` for those that ceased to exist. In order of slot, and for one account
    * always: a write that the node told too late for its slot follows by itself, unless a newer one is already known.
    */
-  | { readonly _tag: "Writes"; readonly slot: number; readonly accounts: ReadonlyMap<Address, Account | null> }
+  | { readonly _tag: "Writes"; readonly slot: number; readonly accounts: ReadonlyMap<Address, OnChainAccount | null> }
 
 /** How well the chain is known right now. */
 export interface Freshness {

@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer, Result, Schema } from "effect"
 import { promises } from "node:fs"
 import { join } from "node:path"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type AccountDump, mergeDumps, readDump } from "./accountDump.ts"
 import { ChainFeed, type Freshness, type ProgramQuery, type Snapshot } from "./ChainFeed.ts"
@@ -14,7 +14,7 @@ export class DumpUnreadable extends Schema.TaggedError<DumpUnreadable>()("DumpUn
 }) {}
 
 /** Accounts to add to those of a recording. */
-export type Complete = (accounts: ReadonlyMap<Address, Account>) => ReadonlyArray<Account>
+export type Complete = (accounts: ReadonlyMap<Address, OnChainAccount>) => ReadonlyArray<OnChainAccount>
 
 const BACKLOG = 4096
 
@@ -38,7 +38,7 @@ const readFolder = Effect.fnUntraced(function* (folder: string) {
   return mergeDumps(yield* Effect.forEach(files, (name) => readFile(join(folder, name)), { concurrency: 8 }))
 })
 
-const matches = ({ programId, dataSize, matches }: ProgramQuery, { owner, data }: Account): boolean =>
+const matches = ({ programId, dataSize, matches }: ProgramQuery, { owner, data }: OnChainAccount): boolean =>
   owner === programId &&
   (dataSize === undefined || data.length === dataSize) &&
   matches.every(

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "./ChainFeed.ts"
 
@@ -25,7 +25,7 @@ export interface Follower {
 /** An account as it was last told. */
 interface Told {
   readonly slot: number
-  readonly account: Account | null
+  readonly account: OnChainAccount | null
   readonly heardAtMs: number
 }
 

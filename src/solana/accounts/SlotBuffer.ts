@@ -1,4 +1,4 @@
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "./accountJson.ts"
 import type { ChainEvent, Snapshot } from "./ChainFeed.ts"
@@ -14,7 +14,7 @@ interface Unread {
 /** What became of a write: kept, or dropped as a repetition, as older than what is known, or as nobody's. */
 export type Fate = "kept" | "repeated" | "older" | "unknown"
 
-const sameAccount = (a: Account | null, b: Account | null): boolean =>
+const sameAccount = (a: OnChainAccount | null, b: OnChainAccount | null): boolean =>
   a === null || b === null
     ? a === b
     : a.lamports === b.lamports && a.owner === b.owner && Buffer.compare(a.data, b.data) === 0
@@ -154,7 +154,7 @@ export class SlotBuffer {
     const writes = this.#open.get(slot) ?? new Map<Address, AccountState>()
     this.#open.delete(slot)
     this.#size -= writes.size
-    const accounts = new Map<Address, Account | null>()
+    const accounts = new Map<Address, OnChainAccount | null>()
     for (const [address, state] of writes) {
       const unread = this.#unread.get(address)
       const told = this.#told.get(address)
@@ -188,7 +188,7 @@ export class SlotBuffer {
 
   #snapshot(states: ReadonlyMap<Address, AccountState>): Snapshot {
     let slot = 0
-    const accounts = new Map<Address, Account | null>()
+    const accounts = new Map<Address, OnChainAccount | null>()
     for (const [address, state] of states) {
       if (!this.#isPrivate(address)) {
         slot = Math.max(slot, state.slot)

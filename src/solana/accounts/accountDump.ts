@@ -1,6 +1,6 @@
-/** Account dumps: what is in one file, and one market out of several. */
+/** OnChainAccount dumps: what is in one file, and one market out of several. */
 import { Result, Schema } from "effect"
-import type { Account, ChainClock } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { Address } from "../../domain/Address.ts"
 import { bytesFromBase64, Lamports, parseJson, Slot } from "./accountJson.ts"
 
@@ -20,7 +20,7 @@ const decodeDump = Schema.decodeUnknownResult(DumpJson)
 
 /** One file's accounts, and as much as it says of when they were read. */
 export interface AccountDump {
-  readonly accounts: ReadonlyArray<Account>
+  readonly accounts: ReadonlyArray<OnChainAccount>
   readonly slot: number
   readonly epoch: number | null
   readonly unixTimestamp: number | null
@@ -28,7 +28,7 @@ export interface AccountDump {
 
 /** Accounts of one fixed market, and its time. */
 export interface Recording {
-  readonly accounts: ReadonlyMap<Address, Account>
+  readonly accounts: ReadonlyMap<Address, OnChainAccount>
   readonly clock: ChainClock
 }
 
@@ -43,7 +43,7 @@ export const readDump = (text: string): Result.Result<AccountDump, string> => {
     return Result.fail(decoded.failure.message.slice(0, 300))
   }
   const { slot = 0, epoch = null, unixTimestamp = null } = decoded.success
-  const accounts: Array<Account> = []
+  const accounts: Array<OnChainAccount> = []
   for (const { pubkey, owner, lamports, dataBase64 } of decoded.success.accounts) {
     const data = bytesFromBase64(dataBase64)
     if (data === null) {
@@ -69,7 +69,7 @@ const timeAt = (slot: number, dumps: ReadonlyArray<AccountDump>): number => {
  * that of the newest dump; where it does not say, the epoch follows from the slot, and so does the time.
  */
 export const mergeDumps = (dumps: ReadonlyArray<AccountDump>): Recording => {
-  const accounts = new Map<Address, Account>()
+  const accounts = new Map<Address, OnChainAccount>()
   let newest: AccountDump | undefined
   for (const dump of dumps) {
     newest = newest === undefined || dump.slot > newest.slot ? dump : newest

@@ -1,12 +1,12 @@
 /** Accounts as nodes and dumps spell them in JSON. What is not an account is null or a failure, never a guess. */
 import { Result, Schema } from "effect"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address } from "../../domain/Address.ts"
 
 /** An account, or the knowledge that there is none, at the end of a slot. */
 export interface AccountState {
   readonly slot: number
-  readonly account: Account | null
+  readonly account: OnChainAccount | null
 }
 
 /** A slot number. */

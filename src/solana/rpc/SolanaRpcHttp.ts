@@ -1,6 +1,6 @@
 import { Array, type Config, Effect, Layer, Result, Schema } from "effect"
 import type { HttpClient } from "effect/http"
-import type { Account } from "../../domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address } from "../../domain/Address.ts"
 import { accountFromJson, type AccountState, Slot } from "../accounts/accountJson.ts"
 import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
@@ -86,7 +86,7 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
     const { context, value } = yield* call(method, [query.programId, options], settings.scanTimeout).pipe(
       Effect.flatMap(readAnswer(method, ProgramAccounts))
     )
-    const accounts = new Map<Address, Account | null>()
+    const accounts = new Map<Address, OnChainAccount | null>()
     for (const { pubkey, account } of value) {
       const read = accountFromJson(pubkey, context.slot, account)
       if (Result.isFailure(read)) {

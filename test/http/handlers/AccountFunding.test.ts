@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { FundingDesk } from "../../../src/simulator/venues/FundingService.ts"
+import { FundingService } from "../../../src/simulator/venues/FundingService.ts"
 import { balance, balances, solListed } from "../../funding/scriptedFunding.ts"
 import { type Answer, call } from "../../support/http.ts"
 import { assertRefused, itemsOf, lists, read, scripted, serving, servingAScript } from "./fundingWorld.ts"
@@ -25,7 +25,7 @@ const pages = Effect.fnUntraced(function* (what: string, limit: number, key: str
 layer(serving())("the account reads", (it) => {
   it.effect("list the wallets of the owner, newest first", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       yield* TestClock.setTime(1_791_633_600_000)
       const answer = yield* read("wallets")
       assert.deepStrictEqual(JSON.parse(answer.text), {
@@ -113,7 +113,7 @@ layer(serving())("the account reads", (it) => {
 
   it.effect("list what one wallet can be funded with", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       for (const wallet of walletsOf("welcome").filter(({ verified }) => verified)) {
         const families = itemsOf(yield* read("funding-catalog", { walletId: wallet.walletId }, "b")).map(
           ({ network }) => Reflect.get(Object(network), "family")
@@ -126,7 +126,7 @@ layer(serving())("the account reads", (it) => {
 
   it.effect("list balances exactly, and say why something is unknown", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const answer = yield* read("balances")
       const items = itemsOf(answer)
       const owned = new Set<unknown>(walletsOf("welcome").map(({ walletId }) => walletId))
@@ -144,7 +144,7 @@ layer(serving())("the account reads", (it) => {
 
   it.effect("list the balances of one wallet", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const [wallet] = walletsOf("welcome")
       const items = itemsOf(yield* read("balances", { walletId: wallet?.walletId ?? "" }))
       assert.isTrue(items.length > 0 && items.every(({ walletId }) => walletId === wallet?.walletId))
@@ -153,7 +153,7 @@ layer(serving())("the account reads", (it) => {
 
   it.effect("name a chain that could not be read, and leave out what it holds", () =>
     Effect.gen(function* () {
-      const { faults } = yield* FundingDesk
+      const { faults } = yield* FundingService
       const all = itemsOf(yield* read("balances"))
       yield* faults.set({ unread: ["base-mainnet"] })
       const answer = yield* read("balances")
@@ -189,7 +189,7 @@ layer(serving())("the account reads", (it) => {
 layer(serving())("cursors of the account reads", (it) => {
   it.effect("are worth nothing with other selectors, to another owner or on another list", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const cursor = nextOf(yield* read("wallets", { family: "solana", limit: "1" }))
       const walletId = walletsOf("welcome")[0]?.walletId ?? ""
       assert.strictEqual((yield* read("wallets", { family: "solana", cursor })).status, 200)
@@ -213,7 +213,7 @@ layer(serving())("cursors of the account reads", (it) => {
 
   it.effect("are refused before the funding service is asked", () =>
     Effect.gen(function* () {
-      const { faults } = yield* FundingDesk
+      const { faults } = yield* FundingService
       yield* faults.set({ http: "500" })
       for (const what of lists) {
         assertRefused(yield* read(what, { cursor: "AAAA" }, "b"), 400, "invalid_cursor")
@@ -226,7 +226,7 @@ layer(serving())("cursors of the account reads", (it) => {
 layer(serving())("the account reads", (it) => {
   it.effect("cost one unit of the REST budget each, found or not", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const [wallet] = walletsOf("welcome")
       const paths = [
         "wallets",

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { FundingDesk } from "../../../src/simulator/venues/FundingService.ts"
+import { FundingService } from "../../../src/simulator/venues/FundingService.ts"
 import { catalog, type SimAsset, type SimNetwork } from "../../../src/simulator/venues/fundingWorld.ts"
 import { OWNER, response, type Script, solDeposit } from "../../funding/scriptedFunding.ts"
 import { call } from "../../support/http.ts"
@@ -14,7 +14,7 @@ const deposit = (wallet: string, query: Record<string, string> = SOL_NATIVE, key
 const wanted = (network: SimNetwork, asset: SimAsset) => ({ network: network.id, asset: asset.id })
 
 const ownWallet = (family: "solana" | "evm") =>
-  Effect.map(FundingDesk, ({ walletsOf }) => {
+  Effect.map(FundingService, ({ walletsOf }) => {
     const wallet = walletsOf("welcome").find((owned) => owned.family === family && owned.verified)
     assert.isDefined(wallet)
     return wallet
@@ -82,7 +82,7 @@ layer(serving())("GET /account/deposit-address", (it) => {
 
   it.effect("tells owners of a shared address apart by their memos", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const query = { network: "solana-custody", asset: "solana-custody/native" }
       const mine = yield* deposit((yield* ownWallet("solana")).walletId, query)
       const theirs = yield* deposit(walletsOf("neighbour")[0]?.walletId ?? "", query, "n")
@@ -93,7 +93,7 @@ layer(serving())("GET /account/deposit-address", (it) => {
 
   it.effect("answers 404 for another owner's wallet exactly as for one that is nobody's", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const theirs = walletsOf("neighbour")[0]
       const unknown = yield* deposit("w_none", SOL_NATIVE, "b")
       assertRefused(unknown, 404, "wallet_not_found")
@@ -133,7 +133,7 @@ layer(serving())("GET /account/deposit-address", (it) => {
 
   it.effect("answers 404 for a wallet that is not verified", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const wallet = walletsOf("welcome").find(({ verified }) => !verified)
       const query = { network: "base-mainnet", asset: "base-mainnet/native" }
       assertRefused(yield* deposit(wallet?.walletId ?? "", query), 404, "funding_target_not_found")
@@ -174,7 +174,7 @@ layer(serving())("GET /account/deposit-address", (it) => {
 
   it.effect("answers 503 while the service is down or confused, and then again 200", () =>
     Effect.gen(function* () {
-      const { faults } = yield* FundingDesk
+      const { faults } = yield* FundingService
       const { walletId } = yield* ownWallet("solana")
       for (const fault of [
         { http: "500" },

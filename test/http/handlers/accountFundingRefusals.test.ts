@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { FundingDesk } from "../../../src/simulator/venues/FundingService.ts"
+import { FundingService } from "../../../src/simulator/venues/FundingService.ts"
 import { call, keyOf, running } from "../../support/http.ts"
 import { assertInvalid, assertRefused, bodyOf, itemsOf, lists, read, serving } from "./fundingWorld.ts"
 
@@ -37,7 +37,7 @@ layer(serving())("the account reads refuse", (it) => {
 
   it.effect("wallets of others exactly like wallets of nobody", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const theirs = walletsOf("neighbour")[0]?.walletId ?? ""
       for (const what of ["funding-catalog", "balances"]) {
         const [foreign, unknown] = [yield* read(what, { walletId: theirs }), yield* read(what, { walletId: "w_none" })]
@@ -50,7 +50,7 @@ layer(serving())("the account reads refuse", (it) => {
 
   it.effect("to say what an unverified wallet can be funded with", () =>
     Effect.gen(function* () {
-      const { walletsOf } = yield* FundingDesk
+      const { walletsOf } = yield* FundingService
       const walletId = walletsOf("welcome").find(({ verified }) => !verified)?.walletId ?? ""
       assertRefused(yield* read("funding-catalog", { walletId }), 404, "funding_target_not_found")
     })
@@ -102,7 +102,7 @@ layer(serving())("when the funding service", (it) => {
   for (const [what, fault, seconds] of faults) {
     it.effect(`${what}, the account reads answer 503, free of charge and without a word of it`, () =>
       Effect.gen(function* () {
-        const desk = yield* FundingDesk
+        const desk = yield* FundingService
         yield* desk.faults.set(fault)
         const theirs = desk.walletsOf("neighbour").flatMap(({ address, walletId }) => [address, walletId])
         // The catalog belongs to nobody, so it cannot be somebody else's.
@@ -128,7 +128,7 @@ layer(serving())("when the funding service", (it) => {
 layer(serving(Duration.millis(50)), { excludeTestServices: true })("when the funding service is silent", (it) => {
   it.effect("the account reads answer 503", () =>
     Effect.gen(function* () {
-      const desk = yield* FundingDesk
+      const desk = yield* FundingService
       yield* desk.faults.set({ http: "frozen" })
       for (const what of lists) {
         assertRefused(yield* read(what), 503, "data_unavailable")

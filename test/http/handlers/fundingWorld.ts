@@ -3,7 +3,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as FundingClientHttp from "../../../src/funding/FundingClientHttp.ts"
-import { FundingDesk } from "../../../src/simulator/venues/FundingService.ts"
+import { FundingService } from "../../../src/simulator/venues/FundingService.ts"
 import { OWNER, scriptedFunding, type Service } from "../../funding/scriptedFunding.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
 
@@ -17,7 +17,7 @@ const keys = Array.from("abcdef", (letter) => keyOf(letter, { accountId: "welcom
 /** The service under test, which shares its desk with the test. */
 export const serving = (timeout: Duration.Duration = Duration.seconds(10)) =>
   Layer.unwrap(
-    Effect.map(FundingDesk, ({ token, url }) =>
+    Effect.map(FundingService, ({ token, url }) =>
       running({
         keys,
         funding: FundingClientHttp.layer({ token, url, timeout }).pipe(
@@ -26,7 +26,7 @@ export const serving = (timeout: Duration.Duration = Duration.seconds(10)) =>
         )
       })
     )
-  ).pipe(Layer.provideMerge(FundingDesk.layer()), Layer.orDie)
+  ).pipe(Layer.provideMerge(FundingService.layer()), Layer.orDie)
 
 /** What the scripted service of this file's tests says, and what it has been asked. */
 export const scripted: { say: Service["say"]; asked: () => Service["asked"] } = {

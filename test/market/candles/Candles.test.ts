@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { quotient } from "../../../src/domain/decimal.ts"
 import { Candles } from "../../../src/market/candles/Candles.ts"
 import type { Bar } from "../../../src/market/candles/foldBars.ts"
-import { Print, orderKey } from "../../../src/market/columnar/TradeRecord.ts"
+import { TradeRecord, orderKey } from "../../../src/market/columnar/TradeRecord.ts"
 import { bucketStart, type Resolution, widthOf } from "../../../src/market/candles/resolutions.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { makeTape, MONDAY, print, shuffledWithin } from "../tape/tape.ts"
@@ -14,7 +14,7 @@ const everything = (resolution: Resolution) => ({ resolution, from: null, to: nu
 
 const fill = (trades: ReadonlyArray<TapeTrade>) => {
   const candles = new Candles({ bars: 1_000_000 })
-  const print = new Print()
+  const print = new TradeRecord()
   for (const trade of trades) {
     print.read(trade)
     print.token = 1

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Candles } from "../../../src/market/candles/Candles.ts"
 import { type BarPage, foldBars } from "../../../src/market/candles/foldBars.ts"
-import { Print } from "../../../src/market/columnar/TradeRecord.ts"
+import { TradeRecord } from "../../../src/market/columnar/TradeRecord.ts"
 import { type Resolution, widthOf } from "../../../src/market/candles/resolutions.ts"
 import { barsOfTrades, walkStored } from "../../../src/market/candles/storedBars.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
@@ -16,7 +16,7 @@ const FOREVER = MONDAY * 2
 
 const fill = (trades: ReadonlyArray<TapeTrade>) => {
   const candles = new Candles({ bars: 1_000_000 })
-  const print = new Print()
+  const print = new TradeRecord()
   for (const trade of trades) {
     print.read(trade)
     print.token = 1

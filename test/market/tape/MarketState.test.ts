@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Tape, type TapeLimits } from "../../../src/market/tape/MarketState.ts"
+import { MarketState, type MarketLimits } from "../../../src/market/tape/MarketState.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import type { TraderPage } from "../../../src/market/views/TraderViews.ts"
 import type { TraderWindow } from "../../../src/market/windows/Traders.ts"
@@ -8,7 +8,7 @@ import { windowNames } from "../../../src/market/windows/windows.ts"
 import { marketSums, secondOf, tokenWindow, topTraders, within } from "./naive.ts"
 import { makeTape, mintOf, MONDAY, shuffledWithin, trade, walletOf } from "./tape.ts"
 
-const roomy: TapeLimits = { tokens: 100, bars: 100_000, trades: 100_000, traders: 10_000 }
+const roomy: MarketLimits = { tokens: 100, bars: 100_000, trades: 100_000, traders: 10_000 }
 const FAR_MS = 4_000_000_000_000
 const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
 const rankings: ReadonlyArray<TraderWindow> = ["1h", "24h", "all"]
@@ -25,7 +25,7 @@ const shapeOf = (seed: number) => ({
 })
 
 const fill = (trades: ReadonlyArray<TapeTrade>, limits = roomy) => {
-  const tape = new Tape(limits, "here")
+  const tape = new MarketState(limits, "here")
   assert.strictEqual(tape.apply(trades, FAR_MS).applied, trades.length)
   return tape
 }
@@ -33,7 +33,7 @@ const fill = (trades: ReadonlyArray<TapeTrade>, limits = roomy) => {
 /** Later at every call, so that no view is shared. */
 const clock = { ms: 0 }
 
-const pageOf = (tape: Tape, token: number, window: TraderWindow): TraderPage => {
+const pageOf = (tape: MarketState, token: number, window: TraderWindow): TraderPage => {
   clock.ms += 10_000
   const page = tape.topTraders({ mint: mintOf(token), window, limit: 100, cursor: null, nowMs: clock.ms })
   return typeof page === "string" ? assert.fail(page) : page
@@ -43,7 +43,7 @@ const at = (token: number, timeMs: number, slot: number) => trade({ mint: mintOf
 
 const ofToken = (trades: ReadonlyArray<TapeTrade>, token: number) => trades.filter(({ mint }) => mint === mintOf(token))
 
-const agree = (tape: Tape, trades: ReadonlyArray<TapeTrade>, ranks = true) => {
+const agree = (tape: MarketState, trades: ReadonlyArray<TapeTrade>, ranks = true) => {
   for (let token = 0; token < 4; token++) {
     const own = ofToken(trades, token)
     for (const window of windowNames) {
@@ -56,7 +56,7 @@ const agree = (tape: Tape, trades: ReadonlyArray<TapeTrade>, ranks = true) => {
   }
 }
 
-const agreeOnMarkets = (tape: Tape, trades: ReadonlyArray<TapeTrade>) => {
+const agreeOnMarkets = (tape: MarketState, trades: ReadonlyArray<TapeTrade>) => {
   for (const { kind, name, activity } of tape.markets.rows()) {
     const own = trades.filter((each) => kind === "all" || each[kind] === name)
     for (const [index, window] of windowNames.entries()) {
@@ -76,7 +76,7 @@ describe("Tape", () => {
     [Seed],
     ([seed]) => {
       const trades = makeTape(shapeOf(seed))
-      const tape = new Tape(roomy, "here")
+      const tape = new MarketState(roomy, "here")
       const stops = [1, 60, 150, trades.length]
       for (const [at, stop] of stops.entries()) {
         tape.apply(trades.slice(stops[at - 1] ?? 0, stop), FAR_MS)
@@ -112,7 +112,7 @@ describe("Tape", () => {
   })
 
   it("refuses what cannot be a trade and what is too late, and counts them", () => {
-    const tape = new Tape(roomy, "here")
+    const tape = new MarketState(roomy, "here")
     const nowMs = MONDAY * 1000
     const bad = [
       trade({ amount: -1n }),
@@ -177,7 +177,7 @@ describe("Tape", () => {
 
   it("forgets the token idle for longest when there is no room, and begins it anew", () => {
     const day = 86_400_000
-    const tape = new Tape({ ...roomy, tokens: 3 }, "here")
+    const tape = new MarketState({ ...roomy, tokens: 3 }, "here")
     const start = MONDAY * 1000
     tape.apply(
       [at(1, start, 1), at(2, start, 2), at(1, start + day, 3), at(3, start + day, 4), at(4, start + day, 5)],
@@ -196,7 +196,7 @@ describe("Tape", () => {
   it("stays within its limits whatever comes, letting the windows begin later", () => {
     const limits = { tokens: 3, bars: 400, trades: 100, traders: 20 }
     const trades = makeTape({ seed: 5, trades: 20_000, tokens: 10, wallets: 50, paceSeconds: 2 })
-    const tape = new Tape(limits, "here")
+    const tape = new MarketState(limits, "here")
     const after = (many: number) => {
       tape.apply(trades.slice(many - 5000, many), FAR_MS)
       return tape.usedBytes

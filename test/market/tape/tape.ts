@@ -1,6 +1,6 @@
 /** Trades for tests: a seeded, plausible tape, and small ways to write one trade down. */
 import { type Address, addressFromBytes } from "../../../src/domain/Address.ts"
-import { Print } from "../../../src/market/columnar/TradeRecord.ts"
+import { TradeRecord } from "../../../src/market/columnar/TradeRecord.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 
 /** A Monday, in seconds since the Unix epoch: 2026-10-05 00:00 UTC. */
@@ -39,8 +39,8 @@ export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
 })
 
 /** The trade as one structure sees it, for token 1. */
-export const print = (given: Partial<TapeTrade> = {}): Print => {
-  const filled = new Print()
+export const print = (given: Partial<TapeTrade> = {}): TradeRecord => {
+  const filled = new TradeRecord()
   filled.read(trade(given))
   filled.token = 1
   return filled

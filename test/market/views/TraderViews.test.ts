@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Tape } from "../../../src/market/tape/MarketState.ts"
+import { MarketState } from "../../../src/market/tape/MarketState.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import type { TraderPage, TraderPageRequest } from "../../../src/market/views/TraderViews.ts"
 import { topTraders } from "../tape/naive.ts"
@@ -11,7 +11,7 @@ const FAR_MS = 4_000_000_000_000
 const START_MS = 1_000_000
 
 const tapeOf = (trades: ReadonlyArray<TapeTrade>, origin = "here") => {
-  const tape = new Tape(limits, origin)
+  const tape = new MarketState(limits, origin)
   tape.apply(trades, FAR_MS)
   return tape
 }
@@ -19,7 +19,7 @@ const tapeOf = (trades: ReadonlyArray<TapeTrade>, origin = "here") => {
 const ask = (given: Partial<TraderPageRequest> = {}) =>
   ({ mint: mintOf(0), window: "all", limit: 7, cursor: null, nowMs: START_MS, ...given }) as const
 
-const pageOf = (tape: Tape, given: Partial<TraderPageRequest> = {}): TraderPage => {
+const pageOf = (tape: MarketState, given: Partial<TraderPageRequest> = {}): TraderPage => {
   const page = tape.topTraders(ask(given))
   return typeof page === "string" ? assert.fail(page) : page
 }

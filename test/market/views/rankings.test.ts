@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { Bar } from "../../../src/market/candles/foldBars.ts"
 import { solBars } from "../../../src/market/candles/solBars.ts"
-import { Tape } from "../../../src/market/tape/MarketState.ts"
+import { MarketState } from "../../../src/market/tape/MarketState.ts"
 import { type RankName, TokenRanking } from "../../../src/market/windows/TokenRanking.ts"
 import { tokenWindow } from "../tape/naive.ts"
 import { makeTape, mintOf, MONDAY, trade } from "../tape/tape.ts"
@@ -12,8 +12,8 @@ const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 
 const ranks: ReadonlyArray<RankName> = ["gainers", "losers", "volume", "trades", "traders"]
 const TOKENS = 30
 
-const tapeOf = (trades: Parameters<Tape["apply"]>[0]) => {
-  const tape = new Tape({ tokens: 100, bars: 10_000, trades: 10_000, traders: 10_000 }, "here")
+const tapeOf = (trades: Parameters<MarketState["apply"]>[0]) => {
+  const tape = new MarketState({ tokens: 100, bars: 10_000, trades: 10_000, traders: 10_000 }, "here")
   tape.apply(trades, FAR_MS)
   return tape
 }

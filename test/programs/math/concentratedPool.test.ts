@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { makeConcentratedPool } from "../../../src/programs/math/concentratedPool.ts"
-import { type Course, staticFee } from "../../../src/programs/math/swapPath.ts"
+import { type SwapPath, staticFee } from "../../../src/programs/math/swapPath.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
 import { isUnpriceable, type Program } from "../../../src/programs/Program.ts"
 import { raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
@@ -21,7 +21,7 @@ import {
   whirlpoolFrom
 } from "../syntheticPools.ts"
 
-const course = (down: boolean): Course => ({
+const swapPath = (down: boolean): SwapPath => ({
   rules: whirlpoolRules,
   down,
   feeOnInput: true,
@@ -34,7 +34,7 @@ const course = (down: boolean): Course => ({
   cuts: []
 })
 
-const plain = { down: makePriceTable(course(true)), up: makePriceTable(course(false)) }
+const plain = { down: makePriceTable(swapPath(true)), up: makePriceTable(swapPath(false)) }
 
 /** One percent of a transfer, at most 5000 units; two percent from epoch 701 on. */
 const onePercent: TransferFees = {
@@ -52,7 +52,7 @@ const pool = makeConcentratedPool({
   feesB: { fees: null, slot: 2 },
   tables: () => plain,
   refusesNothing: true,
-  exactOut: () => ({ down: course(true), up: course(false) })
+  exactOut: () => ({ down: swapPath(true), up: swapPath(false) })
 })
 
 describe("a pool of a mint with transfer fees", () => {

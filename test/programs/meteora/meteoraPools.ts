@@ -18,26 +18,29 @@ import { meteoraDbc } from "../../../src/programs/meteora/dbc.ts"
 import { dlmmBins, meteoraDlmm } from "../../../src/programs/meteora/dlmm.ts"
 import type { Accounts } from "../../../src/programs/Program.ts"
 import { isFailure } from "../../../src/programs/math/unpriceable.ts"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, SOL, USDC } from "../../../src/domain/Address.ts"
 import { derive } from "../stateAccounts.ts"
 
 /** A pool and everything it is priced from. What is not there does not exist. */
 export interface SyntheticPool {
-  readonly pool: Account
+  readonly pool: OnChainAccount
   readonly accounts: Accounts
 }
 
 const POOL = addressFromBytes(new Uint8Array(32).fill(21))
 const CONFIG = addressFromBytes(new Uint8Array(32).fill(22))
 
-const holding = (...given: ReadonlyArray<Account>): Accounts => {
+const holding = (...given: ReadonlyArray<OnChainAccount>): Accounts => {
   const known = new Map([plainMint(SOL), plainMint(USDC), ...given].map((account) => [account.address, account]))
   return (address) => known.get(address) ?? null
 }
 
 /** The SOL-USDC pool CGPxT5d1… as it stood on mainnet in August 2025, with fields changed. */
-export const dammV2With = (fields: ReadonlyArray<Field> = [], mints: ReadonlyArray<Account> = []): SyntheticPool => ({
+export const dammV2With = (
+  fields: ReadonlyArray<Field> = [],
+  mints: ReadonlyArray<OnChainAccount> = []
+): SyntheticPool => ({
   pool: makeAccount(POOL, meteoraDammV2.programId, 1112, [
     [0, discriminator("f19a6d0411b16dbc")],
     [dammV2At.cliffRate, 2_500_000n],
@@ -70,7 +73,7 @@ export const dammV2With = (fields: ReadonlyArray<Field> = [], mints: ReadonlyArr
 export const dbcWith = (
   poolFields: ReadonlyArray<Field> = [],
   configFields: ReadonlyArray<Field> = [],
-  mints: ReadonlyArray<Account> = []
+  mints: ReadonlyArray<OnChainAccount> = []
 ): SyntheticPool => {
   const config = makeAccount(CONFIG, meteoraDbc.programId, 1048, [
     [0, discriminator("1a6c0e7b74e6812b")],
@@ -134,7 +137,7 @@ export const bitmapExtensionAt = (): Address =>
   derive(meteoraDlmm.programId, [new TextEncoder().encode("bitmap"), addressToBytes(POOL)])
 
 /** The account of one bin array. */
-export const binArrayWith = (index: number, bins: ReadonlyArray<PlannedBin>): Account =>
+export const binArrayWith = (index: number, bins: ReadonlyArray<PlannedBin>): OnChainAccount =>
   makeAccount(binArrayAt(index), meteoraDlmm.programId, BIN_ARRAY_LENGTH, [
     [0, discriminator("5c8e5cdc059446b5")],
     [dlmmBinArrayAt.index, BigInt(index)],
@@ -154,7 +157,7 @@ const bitmapFields = (indexes: ReadonlyArray<number>): ReadonlyArray<Field> => {
 export const dlmmWith = (
   bins: ReadonlyArray<PlannedBin>,
   fields: ReadonlyArray<Field> = [],
-  others: ReadonlyArray<Account> = []
+  others: ReadonlyArray<OnChainAccount> = []
 ): SyntheticPool => {
   const arrays = Map.groupBy(bins, ({ id }) => binArrayIndexOf(id))
   const internal = [...arrays.keys()].filter((index) => index >= -INTERNAL_ARRAYS && index < INTERNAL_ARRAYS)
@@ -186,7 +189,7 @@ export const dlmmPairOf = (data: Uint8Array): DlmmPair => {
 }
 
 /** The bins of one direction, or the test fails. */
-export const dlmmBinsOf = (pool: Account, accounts: Accounts, sellsX: boolean): ReadonlyArray<Bin> => {
+export const dlmmBinsOf = (pool: OnChainAccount, accounts: Accounts, sellsX: boolean): ReadonlyArray<Bin> => {
   const bins = dlmmBins(pool, accounts, derive, dlmmPairOf(pool.data), sellsX)
   if (isFailure(bins)) {
     throw new Error(bins.detail)

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { bigintOf, type Entry, textOf } from "../../../scripts/exactness/fixture.ts"
 import { isUnpriceable, type Pool } from "../../../src/programs/Program.ts"
-import { traverse } from "../../../src/programs/math/swapSteps.ts"
+import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
 import { isFailure } from "../../../src/programs/math/unpriceable.ts"
-import { whirlpool, whirlpoolCourses } from "../../../src/programs/orca/whirlpool.ts"
+import { whirlpool, whirlpoolSwapPaths } from "../../../src/programs/orca/whirlpool.ts"
 import {
   arraySequence,
   arrayStart,
@@ -55,14 +55,14 @@ describe.skipIf(!hasRecordings)("recorded Whirlpool swaps", () => {
 
   it.each(sets)("of $name leave the pool at the tick the program left it at", (set) => {
     const { account, accounts, fixture } = setUp(set)
-    const courses = whirlpoolCourses(account, accounts, derive)
-    assert.isFalse(isFailure(courses))
-    const sides = isFailure(courses) ? null : courses.at(clock)
+    const swapPaths = whirlpoolSwapPaths(account, accounts, derive)
+    assert.isFalse(isFailure(swapPaths))
+    const sides = isFailure(swapPaths) ? null : swapPaths.at(clock)
     for (const entry of fixture.cases) {
-      const down = !isFailure(courses) && textOf(entry, "inputMint") === courses.state.mintA
-      const course = down ? sides?.down : sides?.up
-      assert.isDefined(course)
-      const end = course === undefined ? null : traverse(course, bigintOf(entry, "amountIn") ?? 0n)
+      const down = !isFailure(swapPaths) && textOf(entry, "inputMint") === swapPaths.state.mintA
+      const swapPath = down ? sides?.down : sides?.up
+      assert.isDefined(swapPath)
+      const end = swapPath === undefined ? null : swapSteps(swapPath, bigintOf(entry, "amountIn") ?? 0n)
       assert.strictEqual(end?.amountOut, bigintOf(entry, "expectedOut"))
       assert.strictEqual(end?.tick, Number(textOf(entry, "tickAfter")))
     }
@@ -99,8 +99,8 @@ const courseOfVector = (entry: Entry) => {
   view.setBigUint64(whirlpoolOffsets.liquidity, BigInt.asUintN(64, liquidity), true)
   view.setBigUint64(whirlpoolOffsets.liquidity + 8, liquidity >> 64n, true)
   view.setUint16(whirlpoolOffsets.protocolFeeRate, Number(textOf(entry, "protocolFeeRate")), true)
-  const courses = whirlpoolCourses({ ...pool, data }, accounts, derive)
-  const sides = isFailure(courses) ? null : courses.at(clock)
+  const swapPaths = whirlpoolSwapPaths({ ...pool, data }, accounts, derive)
+  const sides = isFailure(swapPaths) ? null : swapPaths.at(clock)
   return entry["aToB"] === true ? sides?.down : sides?.up
 }
 
@@ -111,18 +111,18 @@ describe.skipIf(!hasRecordings)("the Whirlpool program's own vectors", () => {
     const traded = fixture.cases.filter((entry) => textOf(entry, "tradeAmount") !== "0")
     assert.isAbove(traded.length, 1000)
     for (const entry of traded) {
-      const course = courseOfVector(entry)
-      assert.isDefined(course)
+      const swapPath = courseOfVector(entry)
+      assert.isDefined(swapPath)
       const expectation = entry["expectation"] as Entry
       const exactIn = entry["amountIsInput"] === true
-      const end = course === undefined ? null : traverse(course, bigintOf(entry, "tradeAmount") ?? 0n, exactIn)
+      const end = swapPath === undefined ? null : swapSteps(swapPath, bigintOf(entry, "tradeAmount") ?? 0n, exactIn)
       const told = `vector ${textOf(entry, "testId")}`
       if (textOf(expectation, "exception") !== "") {
         assert.strictEqual(end?.ending, "refused", told)
         continue
       }
       assert.notStrictEqual(end?.ending, "refused", told)
-      const [a, b] = course?.down === true ? [end?.amountIn, end?.amountOut] : [end?.amountOut, end?.amountIn]
+      const [a, b] = swapPath?.down === true ? [end?.amountIn, end?.amountOut] : [end?.amountOut, end?.amountIn]
       const got = [a, b, end?.liquidity, end?.sqrtPrice, end?.feeGrowth, end?.cuts[0], BigInt(end?.tick ?? 0)]
       const fields = ["amountA", "amountB", "nextLiquidity", "nextSqrtPrice", "nextFeeGrowthGlobal", "nextProtocolFee"]
       const wanted = [...fields, "nextTickIndex"].map((field) => bigintOf(expectation, field))

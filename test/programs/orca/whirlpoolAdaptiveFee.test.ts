@@ -9,12 +9,12 @@ import {
   regimeAfter,
   type Volatility
 } from "../../../src/programs/orca/whirlpoolAdaptiveFee.ts"
-import { type Course, type FeeCourse, staticFee } from "../../../src/programs/math/swapPath.ts"
+import { type SwapPath, type FeeSchedule, staticFee } from "../../../src/programs/math/swapPath.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
 import { raydiumFee } from "../../../src/programs/raydium/fee.ts"
 import { raydiumRules } from "../../../src/programs/raydium/clmmTicks.ts"
 import { floorDiv } from "../../../src/programs/math/ticks.ts"
-import { traverse } from "../../../src/programs/math/swapSteps.ts"
+import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
 import { whirlpoolFee, whirlpoolRegime } from "../../../src/programs/orca/whirlpoolFee.ts"
 import { whirlpoolRules } from "../../../src/programs/orca/whirlpoolTicks.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
@@ -90,7 +90,7 @@ describe("the time that a Whirlpool's oracle knows", () => {
 })
 
 interface Setting {
-  readonly course: Course
+  readonly swapPath: SwapPath
   readonly volatility: Volatility
   readonly reference: Reference
   readonly base: bigint
@@ -102,9 +102,9 @@ type MakeFee = (
   reference: Reference,
   tick: number,
   down: boolean
-) => () => FeeCourse
+) => () => FeeSchedule
 
-/** A course through a few ticks with liquidity everywhere, and any setting of the fee. */
+/** A swap path through a few ticks with liquidity everywhere, and any setting of the fee. */
 const settingOf = (seed: number, down: boolean, whirlpool: boolean): Setting => {
   const random = randomFrom(seed)
   const spacing = [1, 4, 64][Math.floor(random() * 3)] ?? 1
@@ -139,8 +139,8 @@ const settingOf = (seed: number, down: boolean, whirlpool: boolean): Setting => 
   const fee = (whirlpool ? whirlpoolFee : raydiumFee)(base, settings, reference, tick, down)
   const feeOnInput = whirlpool || random() < 0.5
   const cuts = [{ rate: 1300n, scale: 10_000n }]
-  const course = { rules, down, feeOnInput, sqrtPrice, tick, liquidity, ticks, edge: null, fee, cuts }
-  return { course, volatility: settings, reference, base }
+  const swapPath = { rules, down, feeOnInput, sqrtPrice, tick, liquidity, ticks, edge: null, fee, cuts }
+  return { swapPath, volatility: settings, reference, base }
 }
 
 const families: ReadonlyArray<readonly [string, boolean, MakeFee]> = [
@@ -151,13 +151,13 @@ const families: ReadonlyArray<readonly [string, boolean, MakeFee]> = [
 for (const [name, whirlpool, makeFee] of families) {
   describe(`a ${name} swap under a fee that follows volatility`, () => {
     it.prop("is priced by the table as by the step loop", [Seed, Schema.Boolean], ([seed, down]) => {
-      const { course } = settingOf(seed, down, whirlpool)
-      const { quote } = makePriceTable(course)
+      const { swapPath } = settingOf(seed, down, whirlpool)
+      const { quote } = makePriceTable(swapPath)
       const random = randomFrom(seed)
-      const most = traverse(course, MAX_U64).amountIn
+      const most = swapSteps(swapPath, MAX_U64).amountIn
       const sizes = Array.from({ length: 20 }, () => 1n + (randomBits(random, 63) % (most + 2n)))
       for (const amount of [...sizes, most, most + 1n]) {
-        const { amountIn, amountOut, ending } = traverse(course, amount)
+        const { amountIn, amountOut, ending } = swapSteps(swapPath, amount)
         assert.deepStrictEqual(quote(amount), { ending, amountIn, amountOut }, `${amount} of seed ${seed}`)
       }
     })
@@ -165,13 +165,13 @@ for (const [name, whirlpool, makeFee] of families) {
     it.prop("costs what swaps through one group after the other cost", [Seed, Schema.Boolean], ([seed, down]) => {
       const setting = settingOf(seed, down, whirlpool)
       const open = { ...setting.volatility, maxAccumulator: 10n ** 9n }
-      const { sqrtPrice, tick } = setting.course
-      const [last] = setting.course.ticks.map((next) => ({ ...next, orders: 0n }))
+      const { sqrtPrice, tick } = setting.swapPath
+      const [last] = setting.swapPath.ticks.map((next) => ({ ...next, orders: 0n }))
       if (last === undefined) {
         return
       }
       const fee = makeFee(setting.base, open, setting.reference, tick, down)
-      const course = { ...setting.course, ticks: [last], fee }
+      const swapPath = { ...setting.swapPath, ticks: [last], fee }
       let [price, spent, paid] = [sqrtPrice, 0n, 0n]
       for (let group = floorDiv(tick, open.groupSize), done = false; !done; group += down ? -1 : 1) {
         const end = (down ? group : group + 1) * open.groupSize
@@ -179,12 +179,12 @@ for (const [name, whirlpool, makeFee] of families) {
         const index = done ? last.index : end
         const feeRate = adaptiveRate(setting.base, open, accumulatorAt(open, setting.reference, group))
         const ticks = [{ index, liquidityNet: 0n, orders: 0n }]
-        const moved = traverse({ ...course, sqrtPrice: price, ticks, fee: staticFee(feeRate) }, MAX_U64)
+        const moved = swapSteps({ ...swapPath, sqrtPrice: price, ticks, fee: staticFee(feeRate) }, MAX_U64)
         price = moved.sqrtPrice
         spent += moved.amountIn
         paid += moved.amountOut
       }
-      const whole = traverse(course, MAX_U64)
+      const whole = swapSteps(swapPath, MAX_U64)
       assert.deepStrictEqual([whole.amountIn, whole.amountOut], [spent, paid], `seed ${seed} from ${sqrtPrice}`)
     })
 
@@ -204,10 +204,10 @@ for (const [name, whirlpool, makeFee] of families) {
     })
 
     it.prop("costs the constant fee when volatility adds nothing", [Seed, Schema.Boolean], ([seed, down]) => {
-      const { base, course, reference, volatility: settings } = settingOf(seed, down, whirlpool)
+      const { base, swapPath, reference, volatility: settings } = settingOf(seed, down, whirlpool)
       const still = { ...settings, control: 0n, maxAccumulator: 0n }
-      const calm = makePriceTable({ ...course, fee: makeFee(base, still, reference, course.tick, down) })
-      const constant = makePriceTable({ ...course, fee: staticFee(base) })
+      const calm = makePriceTable({ ...swapPath, fee: makeFee(base, still, reference, swapPath.tick, down) })
+      const constant = makePriceTable({ ...swapPath, fee: staticFee(base) })
       for (const amount of [1n, 1000n, 10n ** 7n, 10n ** 9n, MAX_U64]) {
         assert.deepStrictEqual(calm.quote(amount), constant.quote(amount))
       }

@@ -1,6 +1,6 @@
 /** The fee program's FeeConfig as bytes. */
 import { discriminator, type Field, makeAccount } from "../../../scripts/exactness/stateAccounts.ts"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { Address } from "../../../src/domain/Address.ts"
 
 const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
@@ -28,7 +28,7 @@ const tiersAt = (offset: number, tiers: ReadonlyArray<Tier>): ReadonlyArray<Fiel
   ])
 ]
 
-export const feeConfig = (address: Address, { exotic, flat, stableTiers, tiers }: Schedules): Account => {
+export const feeConfig = (address: Address, { exotic, flat, stableTiers, tiers }: Schedules): OnChainAccount => {
   const stable = 69 + 40 * tiers.length
   const end = stable + 4 + 40 * (stableTiers?.length ?? 0)
   const appended =

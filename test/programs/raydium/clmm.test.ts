@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { bigintOf, type Entry, textOf } from "../../../scripts/exactness/fixture.ts"
 import { isUnpriceable, type Pool } from "../../../src/programs/Program.ts"
 import { initializedArrays } from "../../../src/programs/raydium/clmmBitmap.ts"
-import { clmmCourses, raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
+import { clmmSwapPaths, raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
 import {
   bitmapExtensionAddress,
   CLMM_POOL_SIZE,
   clmmArrayAddress,
   clmmPoolOffsets
 } from "../../../src/programs/raydium/clmmLayout.ts"
-import { traverse } from "../../../src/programs/math/swapSteps.ts"
+import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
 import { isFailure } from "../../../src/programs/math/unpriceable.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
@@ -54,13 +54,13 @@ describe.skipIf(!hasRecordings)("recorded Raydium CLMM swaps", () => {
 
   it.each(sets)("of $name leave the pool at the tick the program left it at", (set) => {
     const { account, accounts, fixture } = setUp(set)
-    const courses = clmmCourses(account, accounts, derive)
-    assert.isFalse(isFailure(courses))
+    const swapPaths = clmmSwapPaths(account, accounts, derive)
+    assert.isFalse(isFailure(swapPaths))
     for (const entry of fixture.cases) {
-      const sides = isFailure(courses) ? null : courses.at(fixture.clockOf(entry))
-      const course = textOf(entry, "inputMint") === SOL ? sides?.down : sides?.up
-      assert.isDefined(course)
-      const end = course === undefined ? null : traverse(course, bigintOf(entry, "amountIn") ?? 0n)
+      const sides = isFailure(swapPaths) ? null : swapPaths.at(fixture.clockOf(entry))
+      const swapPath = textOf(entry, "inputMint") === SOL ? sides?.down : sides?.up
+      assert.isDefined(swapPath)
+      const end = swapPath === undefined ? null : swapSteps(swapPath, bigintOf(entry, "amountIn") ?? 0n)
       assert.strictEqual(end?.amountOut, bigintOf(entry, "expectedOut"))
       if (textOf(entry, "tickAfter") !== undefined) {
         assert.strictEqual(end?.tick, Number(textOf(entry, "tickAfter")))

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Course } from "../../../src/programs/math/swapPath.ts"
+import type { SwapPath } from "../../../src/programs/math/swapPath.ts"
 import { staticFee } from "../../../src/programs/math/swapPath.ts"
 import { ordersIn, ordersOut, ordersPrice } from "../../../src/programs/raydium/clmmLimitOrders.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
 import { raydiumRules, raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
-import { traverse } from "../../../src/programs/math/swapSteps.ts"
+import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
 
 /** A pool at a price of one with no liquidity below but orders of 1000 units at tick zero, and a little far down. */
-const course = (change: Partial<Course> = {}): Course => ({
+const swapPath = (change: Partial<SwapPath> = {}): SwapPath => ({
   rules: raydiumRules,
   down: true,
   feeOnInput: true,
@@ -37,7 +37,7 @@ describe("limit orders at a tick", () => {
 
   it("fill a part and leave the price on the tick, not across it", () => {
     // 500 in, 1 % fee: 495 for the orders at a price of one.
-    const end = traverse(course(), 500n)
+    const end = swapSteps(swapPath(), 500n)
     assert.strictEqual(end.ending, "filled")
     assert.strictEqual(end.amountOut, 495n)
     assert.strictEqual(end.tick, 0)
@@ -46,35 +46,35 @@ describe("limit orders at a tick", () => {
   })
 
   it("are passed when more than all of them is wanted, and the tick is crossed then", () => {
-    const end = traverse(course(), 2000n)
+    const end = swapSteps(swapPath(), 2000n)
     assert.strictEqual(end.ending, "filled")
     assert.deepStrictEqual([...end.ordersTaken], [[0, 1000n]])
     assert.strictEqual(end.liquidity, 1_000_000n)
     assert.isBelow(end.tick, 0)
     // All the orders cost 1000 and a fee of ceil(1000·1/99).
-    assert.strictEqual(traverse(course({ ticks: course().ticks.slice(0, 1) }), 2000n).amountIn, 1011n)
+    assert.strictEqual(swapSteps(swapPath({ ticks: swapPath().ticks.slice(0, 1) }), 2000n).amountIn, 1011n)
   })
 
   it("take an input whole that buys all of them and nothing more", () => {
-    const quote = makePriceTable(course({ ticks: course().ticks.slice(0, 1) })).quote
+    const quote = makePriceTable(swapPath({ ticks: swapPath().ticks.slice(0, 1) })).quote
     assert.deepStrictEqual(quote(1011n), { ending: "filled", amountIn: 1011n, amountOut: 1000n })
     assert.deepStrictEqual(quote(1012n), { ending: "exhausted", amountIn: 1011n, amountOut: 1000n })
     assert.deepStrictEqual(quote(1010n), { ending: "filled", amountIn: 1010n, amountOut: 999n })
   })
 
   it("pay their fee from the output where the pool collects it there", () => {
-    const quote = makePriceTable(course({ feeOnInput: false })).quote
+    const quote = makePriceTable(swapPath({ feeOnInput: false })).quote
     assert.deepStrictEqual(quote(500n), { ending: "filled", amountIn: 500n, amountOut: 495n })
   })
 
   it("are priced by the table as by the step loop for every amount around them", () => {
     for (const feeOnInput of [true, false]) {
       for (const price of [0, 6932, -6932]) {
-        const ticks = course().ticks.map((tick) => ({ ...tick, index: tick.index + price }))
-        const start = course({ ticks, feeOnInput, tick: price, sqrtPrice: raydiumSqrtPriceAt(price) })
+        const ticks = swapPath().ticks.map((tick) => ({ ...tick, index: tick.index + price }))
+        const start = swapPath({ ticks, feeOnInput, tick: price, sqrtPrice: raydiumSqrtPriceAt(price) })
         const { quote } = makePriceTable(start)
         for (let amount = 1n; amount < 3000n; amount++) {
-          const { amountIn, amountOut, ending } = traverse(start, amount)
+          const { amountIn, amountOut, ending } = swapSteps(start, amount)
           assert.deepStrictEqual(quote(amount), { ending, amountIn, amountOut })
         }
       }

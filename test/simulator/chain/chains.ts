@@ -10,7 +10,7 @@ import { raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
 import { raydiumCpmm } from "../../../src/programs/raydium/cpmm.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../src/programs/math/tokenAccount.ts"
 import { whirlpool } from "../../../src/programs/orca/whirlpool.ts"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { type Address, SOL } from "../../../src/domain/Address.ts"
 import { type Bank, makeBank } from "../../../src/simulator/chain/Bank.ts"
 import { makeMarket } from "../../../src/simulator/traders/Market.ts"
@@ -54,7 +54,7 @@ const programOf = (dex: string): Program => {
 export const decode = (bank: Bank, { address, dex, mintA }: SimPool): Pool | Unpriceable => {
   const program = programOf(dex)
   const pool = bank.must(address)
-  const known = new Map<Address, Account | null>()
+  const known = new Map<Address, OnChainAccount | null>()
   const accounts = (wanted: Address) => known.get(wanted)
   for (let before = -1; known.size > before;) {
     before = known.size
@@ -71,7 +71,7 @@ export const decoded = (bank: Bank, pool: SimPool): Pool => {
   return read
 }
 
-const isTokenAccount = ({ owner, data }: Account): boolean =>
+const isTokenAccount = ({ owner, data }: OnChainAccount): boolean =>
   (owner === TOKEN_PROGRAM && data.length === 165) || (owner === TOKEN_2022_PROGRAM && data[165] === 2)
 
 /** What exists of every mint besides what its supply says; all zero when money is conserved. */

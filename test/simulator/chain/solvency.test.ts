@@ -5,7 +5,7 @@ import { decodeClmmArray } from "../../../src/programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
 import { decodeWhirlpoolArray } from "../../../src/programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt } from "../../../src/programs/orca/whirlpoolTicks.ts"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import type { Bank } from "../../../src/simulator/chain/Bank.ts"
 import type { Market } from "../../../src/simulator/traders/Market.ts"
 import type { SimPool } from "../../../src/simulator/chain/SimPool.ts"
@@ -20,10 +20,10 @@ interface Sheet {
 
 const NOTHING = [0n, 0n] as const
 
-const vault = (bank: Bank, pool: Account, offset: number): bigint =>
+const vault = (bank: Bank, pool: OnChainAccount, offset: number): bigint =>
   balanceOf(bank.must(readAddress(pool.data, offset)))
 
-const counters = ({ data }: Account, offsets: ReadonlyArray<number>): bigint =>
+const counters = ({ data }: OnChainAccount, offsets: ReadonlyArray<number>): bigint =>
   offsets.reduce((sum, offset) => sum + readU64(data, offset), 0n)
 
 /** Everything that positions could withdraw at the price, walking the ticks from the lowest up. */
@@ -48,13 +48,13 @@ const claims = (
   return [a, b]
 }
 
-const arraysOf = (bank: Bank, pool: Account, poolOffset: number): ReadonlyArray<Account> =>
+const arraysOf = (bank: Bank, pool: OnChainAccount, poolOffset: number): ReadonlyArray<OnChainAccount> =>
   Array.from(bank.ownedBy(pool.owner)).filter(
     ({ address, data }) =>
       address !== pool.address && data.length > poolOffset + 32 && readAddress(data, poolOffset) === pool.address
   )
 
-const clmm = (bank: Bank, pool: Account): Sheet => {
+const clmm = (bank: Bank, pool: OnChainAccount): Sheet => {
   const spacing = readU16(pool.data, 235)
   const ticks = arraysOf(bank, pool, 8).flatMap(
     (array) => decodeClmmArray(array, readI32(array.data, 40), spacing) ?? []
@@ -65,7 +65,7 @@ const clmm = (bank: Bank, pool: Account): Sheet => {
   }
 }
 
-const whirlpool = (bank: Bank, pool: Account): Sheet => {
+const whirlpool = (bank: Bank, pool: OnChainAccount): Sheet => {
   const spacing = readU16(pool.data, 41)
   const arrays = [...arraysOf(bank, pool, 9956), ...arraysOf(bank, pool, 12)]
   const ticks = arrays.flatMap((array) => decodeWhirlpoolArray(array, readI32(array.data, 8), spacing) ?? [])
@@ -75,7 +75,7 @@ const whirlpool = (bank: Bank, pool: Account): Sheet => {
   }
 }
 
-const dlmm = (bank: Bank, pool: Account): Sheet => {
+const dlmm = (bank: Bank, pool: OnChainAccount): Sheet => {
   const owed: [bigint, bigint] = [0n, 0n]
   for (const { data } of arraysOf(bank, pool, 24)) {
     for (let bin = 0; bin < 70; bin++) {
@@ -89,7 +89,7 @@ const dlmm = (bank: Bank, pool: Account): Sheet => {
   }
 }
 
-const sheets: Readonly<Record<string, (bank: Bank, pool: Account) => Sheet>> = {
+const sheets: Readonly<Record<string, (bank: Bank, pool: OnChainAccount) => Sheet>> = {
   "raydium-amm-v4": (bank, pool) => ({
     held: [vault(bank, pool, 336) - counters(pool, [192]), vault(bank, pool, 368) - counters(pool, [200])],
     owed: NOTHING

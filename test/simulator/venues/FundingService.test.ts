@@ -3,26 +3,26 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Layer, Redacted } from "effect"
 import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import * as FundingClientHttp from "../../../src/funding/FundingClientHttp.ts"
-import { FundingDesk } from "../../../src/simulator/venues/FundingService.ts"
+import { FundingService } from "../../../src/simulator/venues/FundingService.ts"
 import { catalog, NEIGHBOUR, WELCOME } from "../../../src/simulator/venues/fundingWorld.ts"
 
-const over = (desk: Layer.Layer<FundingDesk>) =>
+const over = (desk: Layer.Layer<FundingService>) =>
   Layer.unwrap(
-    Effect.map(FundingDesk, ({ token, url }) =>
+    Effect.map(FundingService, ({ token, url }) =>
       FundingClientHttp.layer({ token, url, timeout: Duration.seconds(10) }).pipe(
         Layer.provide(NodeHttpClient.layerUndici)
       )
     )
   ).pipe(Layer.provideMerge(desk), Layer.orDie)
 
-const seeded = (seed: string) => over(Layer.orDie(FundingDesk.layer({ seed })))
+const seeded = (seed: string) => over(Layer.orDie(FundingService.layer({ seed })))
 
 const get = (url: string, token?: string) =>
   Effect.promise(() => fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }))
 
 const registry = (seed: string) =>
-  FundingDesk.use(({ walletsOf }) => Effect.succeed(walletsOf(WELCOME))).pipe(
-    Effect.provide(Layer.orDie(FundingDesk.layer({ seed })))
+  FundingService.use(({ walletsOf }) => Effect.succeed(walletsOf(WELCOME))).pipe(
+    Effect.provide(Layer.orDie(FundingService.layer({ seed })))
   )
 
 describe("the simulated funding service", () => {
@@ -79,17 +79,17 @@ describe("the simulated funding service", () => {
 
   it.effect("answers nobody without its credential, and nothing off its paths", () =>
     Effect.gen(function* () {
-      const { token, url } = yield* FundingDesk
+      const { token, url } = yield* FundingService
       assert.strictEqual((yield* get(`${url}/v1/catalog`)).status, 401)
       assert.strictEqual((yield* get(`${url}/v1/catalog`, "guess")).status, 401)
       assert.strictEqual((yield* get(`${url}/v1/catalog`, Redacted.value(token))).status, 200)
       assert.strictEqual((yield* get(`${url}/v2/catalog`, Redacted.value(token))).status, 404)
-    }).pipe(Effect.provide(Layer.orDie(FundingDesk.layer())))
+    }).pipe(Effect.provide(Layer.orDie(FundingService.layer())))
   )
 
   it.effect("ails from the start when it is told to, until it is put right", () =>
     Effect.gen(function* () {
-      const { faults } = yield* FundingDesk
+      const { faults } = yield* FundingService
       const client = yield* FundingClient
       assert.strictEqual((yield* Effect.flip(client.wallets(WELCOME))).reason, "foreign")
       yield* faults.set({ answers: "ok" })
@@ -102,7 +102,7 @@ describe("the simulated funding service", () => {
       yield* faults.clear
       assert.isEmpty((yield* client.balances({ owner: WELCOME })).unread)
     }).pipe(
-      Effect.provide(over(Layer.orDie(FundingDesk.layerConfig))),
+      Effect.provide(over(Layer.orDie(FundingService.layerConfig))),
       Effect.provideService(
         ConfigProvider.ConfigProvider,
         ConfigProvider.fromEnv({

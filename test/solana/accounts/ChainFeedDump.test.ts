@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { Address } from "../../../src/domain/Address.ts"
 import { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../../../src/solana/accounts/ChainFeedDump.ts"
@@ -24,7 +24,7 @@ const folderOf = (files: Record<string, string>) =>
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
   )
 
-const dumpOf = (accounts: ReadonlyArray<Account>, rest: object = {}) =>
+const dumpOf = (accounts: ReadonlyArray<OnChainAccount>, rest: object = {}) =>
   JSON.stringify({
     dex: "any",
     accounts: accounts.map(({ address, owner, lamports, data }) => ({

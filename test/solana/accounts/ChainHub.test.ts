@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Queue, References } from "effect"
 import { TestClock } from "effect/testing"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import type { ChainEvent } from "../../../src/solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../../../src/solana/accounts/ChainHub.ts"
 import { type Address, SOL } from "../../../src/domain/Address.ts"
@@ -14,7 +14,7 @@ const [FIRST, SECOND] = [at(1), at(2)]
 
 /** A book that writes down what it is told, and when that was heard. */
 class Ledger {
-  readonly heard: Array<readonly [Address, Account | null, number]> = []
+  readonly heard: Array<readonly [Address, OnChainAccount | null, number]> = []
 
   readonly apply = (event: ChainEvent, heardAtMs: number) =>
     Effect.sync(() => {

@@ -1,6 +1,6 @@
 /** Accounts and readers for tests of the chain side. */
 import { Effect, Stream } from "effect"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { Address, addressFromBytes } from "../../../src/domain/Address.ts"
 import type { ChainEvent, ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import { CLOCK } from "../../../src/solana/clockSysvar.ts"
@@ -19,7 +19,7 @@ export const manyAddresses = (count: number): ReadonlyArray<Address> =>
 export const OWNER: Address = Address.make("whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc")
 
 /** An account that holds these bytes. */
-export const holding = (address: Address, bytes: ReadonlyArray<number>, slot = 100): Account => ({
+export const holding = (address: Address, bytes: ReadonlyArray<number>, slot = 100): OnChainAccount => ({
   address,
   owner: OWNER,
   lamports: 5n,
@@ -28,7 +28,7 @@ export const holding = (address: Address, bytes: ReadonlyArray<number>, slot = 1
 })
 
 /** The clock sysvar. */
-export const clockOf = (epoch: number, unixTimestamp: number, slot = 100): Account => {
+export const clockOf = (epoch: number, unixTimestamp: number, slot = 100): OnChainAccount => {
   const data = new Uint8Array(40)
   const view = new DataView(data.buffer)
   view.setBigUint64(0, BigInt(slot), true)
@@ -46,7 +46,7 @@ export const clockOf = (epoch: number, unixTimestamp: number, slot = 100): Accou
 /** Everything a feed has told, and what a reader that believes all of it knows. */
 export class Reader {
   readonly events: Array<ChainEvent> = []
-  readonly known = new Map<Address, Account | null>()
+  readonly known = new Map<Address, OnChainAccount | null>()
 
   take(event: ChainEvent): void {
     this.events.push(event)

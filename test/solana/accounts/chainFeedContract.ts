@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, type Scope } from "effect"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import { at, clockOf, holding, OWNER, readFeed, until } from "./accounts.ts"
 
 /** What every feed is shown: a chain of these accounts at slot 100. */
-export const contractAccounts: ReadonlyArray<Account> = [
+export const contractAccounts: ReadonlyArray<OnChainAccount> = [
   holding(at(1), [1, 2, 3, 4]),
   holding(at(2), [1, 9, 3, 4]),
   holding(at(3), [1, 2, 3]),
@@ -16,7 +16,7 @@ export const contractAccounts: ReadonlyArray<Account> = [
 /** What holds of every feed, whatever it is fed by. */
 export const chainFeedContract = <E>(
   name: string,
-  feedOf: (accounts: ReadonlyArray<Account>) => Effect.Effect<Layer.Layer<ChainFeed, E>, never, Scope.Scope>
+  feedOf: (accounts: ReadonlyArray<OnChainAccount>) => Effect.Effect<Layer.Layer<ChainFeed, E>, never, Scope.Scope>
 ) => {
   const withFeed = <A, E2, R>(body: (feed: ChainFeed["Service"]) => Effect.Effect<A, E2, R>) =>
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** A feed of a scripted node, on real sockets. */
 import { NodeHttpClient, NodeSocket } from "@effect/platform-node"
 import { Duration, Effect, Layer, References } from "effect"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import * as ChainFeedRpc from "../../../src/solana/accounts/ChainFeedRpc.ts"
 import type { RpcOptions } from "../../../src/solana/rpc/rpcSettings.ts"
@@ -18,7 +18,7 @@ export const feedOf = ({ rpcUrl, wsUrl }: FakeNode, options: RpcOptions = {}) =>
   ChainFeedRpc.layer({ rpcUrl, wsUrl, watchdog: Duration.minutes(1), ...options }).pipe(Layer.provide(sockets))
 
 /** A node whose chain has these accounts and a clock, at slot 100. */
-export const nodeWith = Effect.fnUntraced(function* (accounts: ReadonlyArray<Account>) {
+export const nodeWith = Effect.fnUntraced(function* (accounts: ReadonlyArray<OnChainAccount>) {
   const node = yield* startNode
   node.put(clockOf(7, 1_700_000_000), ...accounts)
   return node
@@ -54,7 +54,7 @@ export const scene = <A1, E, R>(
   })
 
 /** An account as a node spells it. */
-export const json = ({ owner, lamports, data }: Account) => ({
+export const json = ({ owner, lamports, data }: OnChainAccount) => ({
   owner,
   lamports: Number(lamports),
   data: [Buffer.from(data).toString("base64"), "base64"],

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { Address } from "../../../src/domain/Address.ts"
-import type { Account } from "../../../src/domain/OnChainAccount.ts"
+import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import type { ChainEvent, Snapshot } from "../../../src/solana/accounts/ChainFeed.ts"
 import { makeOutbox } from "../../../src/solana/blocks/outbox.ts"
 import { at, holding, Reader } from "../accounts/accounts.ts"
@@ -17,7 +17,7 @@ const scene = Effect.gen(function* () {
   let last = 0
   const everything = (): Snapshot => ({
     slot: last,
-    accounts: new Map<Address, Account | null>([[at(1), holding(at(1), [last], last)]])
+    accounts: new Map<Address, OnChainAccount | null>([[at(1), holding(at(1), [last], last)]])
   })
   const outbox = yield* makeOutbox(3, everything)
   const tell = (slot: number) => {
