@@ -6,8 +6,10 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     pool: "threads",
     isolate: false,
+    maxWorkers: "100%",
+    silent: "passed-only",
     globalSetup: ["test/support/databaseServer.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 60_000
+    testTimeout: 60_000,
+    hookTimeout: 120_000
   }
 })

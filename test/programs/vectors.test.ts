@@ -1,0 +1,32 @@
+/** Pool states with the answers of the real programs, kept in the repository so that no checkout goes without them. */
+import { assert, describe, it } from "@effect/vitest"
+import { globSync } from "node:fs"
+import { basename } from "node:path"
+import { fileURLToPath } from "node:url"
+import { check } from "../../scripts/exactness/check.ts"
+import { readFixture } from "../../scripts/exactness/fixture.ts"
+
+const files = globSync(fileURLToPath(new URL("../vectors/pools/*.json", import.meta.url))).toSorted()
+
+/** The mode in a file's name: `dlmm-22-3-ft20.json` is `dlmm-ft20`. */
+const modeOf = (path: string): string => basename(path, ".json").replace(/-\d+-\d+/u, "")
+
+describe("pools executed by the real programs", () => {
+  it.each(files.map((path) => [basename(path), path] as const))("are quoted to the unit: %s", (_, path) => {
+    const notes: Array<string> = []
+    const tally = check(readFixture(path), (line) => notes.push(line))
+    assert.isAbove(tally.cases, 0)
+    assert.deepStrictEqual(notes, [])
+    assert.strictEqual(tally.exact, tally.cases)
+    assert.strictEqual(tally.errorsWrong, 0)
+  })
+
+  it("cover every fee mode of the three programs", () => {
+    const modes = new Set(files.map(modeOf))
+    const dammV2 = ["00", "01", "02", "12", "20", "21", "22", "30", "31", "32", "40", "42"].map(
+      (mode) => `dammv2-m${mode}`
+    )
+    const dlmm = ["00", "01", "10", "11", "20", "21"].map((mode) => `dlmm-ft${mode}`)
+    assert.deepStrictEqual(Array.from(modes).toSorted(), [...dammV2, ...dlmm, "whirlpool-adaptive", "whirlpool-static"])
+  })
+})
