@@ -28,7 +28,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   client: ["api", "domain"],
   solana: ["domain"],
   storage: [],
-  pools: ["domain", "programs", "quotes", "solana"],
+  pools: ["domain", "programs", "solana"],
   quotes: ["domain", "pools", "programs", "solana"],
   trades: ["domain", "programs", "solana"],
   tokens: ["domain", "pools", "programs", "quotes", "solana"],

@@ -7,7 +7,8 @@
  */
 import type { Pool } from "../../src/programs/Program.ts"
 import { type Address, addressFromBytes, type Mint, SOL, USDC } from "../../src/domain/Address.ts"
-import { bestPath, type PoolGraph } from "../../src/quotes/bestPath.ts"
+import type { PoolGraph } from "../../src/pools/PoolGraph.ts"
+import { bestPath } from "../../src/quotes/bestPath.ts"
 import { pricedRoute } from "../../src/quotes/routedQuote.ts"
 import { splitRoute } from "../../src/quotes/splitRoute.ts"
 import { exhaustive } from "../../test/quotes/exhaustive.ts"

@@ -1,26 +1,26 @@
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address } from "../domain/Address.ts"
 
-interface Followed<User> {
-  /** `undefined` until the chain has told. */
+interface WatchedAccount<User> {
+  /** `undefined` until the account has been read. */
   account: OnChainAccount | null | undefined
-  watched: boolean
+  subscribed: boolean
   readonly users: Set<User>
 }
 
-/** What has to be asked of the feed since the last time. */
+/** Subscriptions to add and to drop since the last call. */
 export interface WatchChanges {
   readonly watch: ReadonlyArray<Address>
   readonly unwatch: ReadonlyArray<Address>
 }
 
-/** Accounts somebody needs: their newest state, who needs them, and what the feed has not been told yet. */
+/** Accounts with their newest state, their users, and the subscriptions that the feed does not hold yet. */
 export class AccountWatchSet<User> {
-  readonly #followed = new Map<Address, Followed<User>>()
+  readonly #accounts = new Map<Address, WatchedAccount<User>>()
   readonly #changed = new Set<Address>()
 
   /** The newest state; `undefined` while it is not known, `null` when there is no such account. */
-  readonly read = (address: Address): OnChainAccount | null | undefined => this.#followed.get(address)?.account
+  readonly read = (address: Address): OnChainAccount | null | undefined => this.#accounts.get(address)?.account
 
   /** Replaces the accounts that one user needs. */
   retarget(user: User, before: ReadonlySet<Address>, after: ReadonlySet<Address>): void {
@@ -36,29 +36,29 @@ export class AccountWatchSet<User> {
     }
   }
 
-  /** Takes an account's new state and gives those who need it. Accounts nobody follows are ignored. */
+  /** Stores an account's new state and returns its users. Accounts without a user are ignored. */
   write(address: Address, account: OnChainAccount | null): Iterable<User> {
-    const followed = this.#followed.get(address)
-    if (followed === undefined) {
+    const watched = this.#accounts.get(address)
+    if (watched === undefined) {
       return []
     }
-    followed.account = account
-    return followed.users
+    watched.account = account
+    return watched.users
   }
 
-  /** Changes since the last call. An account that was left and joined again in between was never let go. */
+  /** Changes since the last call. An account that was left and joined again in between stays subscribed. */
   takeChanges(): WatchChanges {
     const watch: Array<Address> = []
     const unwatch: Array<Address> = []
     for (const address of this.#changed) {
-      const followed = this.#followed.get(address)
-      if (followed !== undefined && followed.users.size === 0) {
-        this.#followed.delete(address)
-        if (followed.watched) {
+      const watched = this.#accounts.get(address)
+      if (watched !== undefined && watched.users.size === 0) {
+        this.#accounts.delete(address)
+        if (watched.subscribed) {
           unwatch.push(address)
         }
-      } else if (followed !== undefined && !followed.watched) {
-        followed.watched = true
+      } else if (watched !== undefined && !watched.subscribed) {
+        watched.subscribed = true
         watch.push(address)
       }
     }
@@ -67,14 +67,14 @@ export class AccountWatchSet<User> {
   }
 
   #join(user: User, address: Address): void {
-    const followed = this.#followed.get(address) ?? { account: undefined, watched: false, users: new Set() }
-    this.#followed.set(address, followed)
-    followed.users.add(user)
+    const watched = this.#accounts.get(address) ?? { account: undefined, subscribed: false, users: new Set() }
+    this.#accounts.set(address, watched)
+    watched.users.add(user)
     this.#changed.add(address)
   }
 
   #leave(user: User, address: Address): void {
-    this.#followed.get(address)?.users.delete(user)
+    this.#accounts.get(address)?.users.delete(user)
     this.#changed.add(address)
   }
 }

@@ -1,10 +1,10 @@
 import type { Mint } from "../domain/Address.ts"
 
-/** What the index asks of the things it holds. */
+/** An entry of the index. */
 export interface Indexed {
   /** The two mints; null until they are known for sure. */
   readonly mints: readonly [Mint, Mint] | null
-  /** Whether it may turn out to trade `a`, and `b` too unless it is null. Asked only while the mints are not known. */
+  /** True when it may turn out to trade `a`, and `b` too unless it is null. Called only while the mints are not known. */
   readonly mayTrade: (a: Mint, b: Mint | null) => boolean
 }
 
@@ -14,7 +14,7 @@ export interface View<Entry, Value> {
   value: Value | null
 }
 
-/** Finds entries by mint and by pair without looking through all of them, and remembers what was made of the answers. */
+/** Entries by mint and by pair, with a cached value per view. */
 export class PairIndex<Entry extends Indexed, Value> {
   readonly #placed = new Map<Mint, Map<Mint, Set<Entry>>>()
   readonly #unplaced = new Set<Entry>()
@@ -53,7 +53,7 @@ export class PairIndex<Entry extends Indexed, Value> {
     this.#forget(b)
   }
 
-  /** Says that an entry changed: what was made of it has to be made again. */
+  /** Invalidates the values of the views that hold the entry. */
   touch(entry: Entry): void {
     for (const view of this.#viewsOf.get(entry) ?? []) {
       view.value = null

@@ -5,27 +5,27 @@ import type { ChainEvent } from "../solana/accounts/ChainFeed.ts"
 import { AccountWatchSet, type WatchChanges } from "./AccountWatchSet.ts"
 import { decodePool, type FoundPool, mayTrade, needsOf, NOT_READ } from "./foundPool.ts"
 import { type Indexed, PairIndex, type View } from "./PairIndex.ts"
-import type { MintPools } from "./PoolBook.ts"
+import type { MintPools } from "./MintPools.ts"
 
-/** A program that failed on what an account holds. */
+/** A pool whose account its own program cannot decode. */
 export interface DecodeFault {
   readonly address: Address
   readonly dex: string
   readonly detail: string
 }
 
-interface Entry extends FoundPool, Indexed {
-  /** Mints whose discovery named it; dropped when none is left. */
+interface CachedPool extends FoundPool, Indexed {
+  /** Mints whose discovery named the pool; it is dropped when none is left. */
   readonly wantedFor: Set<Mint>
   needs: ReadonlySet<Address>
   decoded: Pool | Unpriceable
-  /** Known from the first decoding on; the account's bytes tell before. */
+  /** Null until the first decoding; the raw account narrows them before that. */
   mints: readonly [Mint, Mint] | null
 }
 
-interface Wanted {
-  entries: ReadonlyArray<Entry>
-  /** Whether readers may rely on it: its pools have been read once. */
+interface WarmMint {
+  entries: ReadonlyArray<CachedPool>
+  /** True once every pool has been read: readers may rely on the list. */
   ready: boolean
   lastUse: number
 }
@@ -33,16 +33,16 @@ interface Wanted {
 const NOTHING: ReadonlySet<Address> = new Set()
 
 /**
- * The pools in memory. Written by one fiber, read synchronously by every request: a pool that changed since it was
- * last decoded is decoded when somebody reads it, or when `refreshNext` comes to it, whichever is first.
+ * The pools in memory. Written by one fiber, read synchronously by every request. A pool that changed since it was last
+ * decoded is decoded by the next read or by `refreshNext`, whichever is first.
  */
 export class PoolCache {
   readonly #derive: DeriveAddress
-  readonly #following = new AccountWatchSet<Entry>()
-  readonly #entries = new Map<Address, Entry>()
-  readonly #wanted = new Map<Mint, Wanted>()
-  readonly #dirty = new Set<Entry>()
-  readonly #index = new PairIndex<Entry, MintPools>()
+  readonly #watched = new AccountWatchSet<CachedPool>()
+  readonly #entries = new Map<Address, CachedPool>()
+  readonly #wanted = new Map<Mint, WarmMint>()
+  readonly #dirty = new Set<CachedPool>()
+  readonly #index = new PairIndex<CachedPool, MintPools>()
   #faults: Array<DecodeFault> = []
   #uses = 0
 
@@ -50,19 +50,19 @@ export class PoolCache {
     this.#derive = derive
   }
 
-  /** Mints whose pools are kept, ready or not, the longest unused first. */
+  /** Mints in memory, ready or not, least recently used first. */
   wanted(): ReadonlyArray<Mint> {
     return Array.from(this.#wanted)
       .toSorted(([, a], [, b]) => a.lastUse - b.lastUse)
       .map(([mint]) => mint)
   }
 
-  /** Whether the pools of the mint have been read and may be quoted from. */
+  /** True once the pools of the mint have been read and may be quoted from. */
   isReady(mint: Mint): boolean {
     return this.#wanted.get(mint)?.ready === true
   }
 
-  /** Replaces what discovery knows of the mint's pools. */
+  /** Replaces the mint's list of pools with the result of a discovery. */
   setPools(mint: Mint, found: ReadonlyArray<FoundPool>): void {
     const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, lastUse: ++this.#uses }
     this.#wanted.set(mint, wanted)
@@ -75,7 +75,7 @@ export class PoolCache {
     this.#release(mint, before)
   }
 
-  /** From now on readers see the pools of the mint. */
+  /** Makes the pools of the mint visible to readers. */
   setReady(mint: Mint): void {
     const wanted = this.#wanted.get(mint)
     if (wanted !== undefined) {
@@ -83,7 +83,7 @@ export class PoolCache {
     }
   }
 
-  /** Whether every pool of the mint has been read as far as it can be priced or refused for good. */
+  /** True when every pool of the mint can be priced or is refused for a lasting reason. */
   isSettled(mint: Mint): boolean {
     const entries = this.#wanted.get(mint)?.entries ?? []
     return entries.every(
@@ -91,14 +91,14 @@ export class PoolCache {
     )
   }
 
-  /** Lets go of the mint's pools. */
+  /** Drops the mint's pools, except those that other mints named too. */
   forget(mint: Mint): void {
     const entries = this.#wanted.get(mint)?.entries ?? []
     this.#wanted.delete(mint)
     this.#release(mint, entries)
   }
 
-  /** Takes what the chain said. Cheap: pools are only marked, not decoded. */
+  /** Applies account writes. Cheap: pools are only marked, not decoded. */
   apply(event: ChainEvent): void {
     const { accounts } = event._tag === "Writes" ? event : event.snapshot
     for (const [address, account] of accounts) {
@@ -115,12 +115,12 @@ export class PoolCache {
     return false
   }
 
-  /** Accounts to follow and to let go since the last call. */
+  /** Accounts to watch and to unwatch since the last call. */
   takeChanges(): WatchChanges {
-    return this.#following.takeChanges()
+    return this.#watched.takeChanges()
   }
 
-  /** Pools that their own program failed on since the last call. */
+  /** Pools that turned out malformed since the last call. */
   takeFaults(): ReadonlyArray<DecodeFault> {
     const faults = this.#faults
     this.#faults = []
@@ -143,7 +143,7 @@ export class PoolCache {
     return this.#index.partnersOf(mint)
   }
 
-  /** Every pool in memory that trades both mints, whoever asked for it. */
+  /** Every pool in memory that trades both mints, independent of the mint it was loaded for. */
   pairOf(a: Mint, b: Mint): MintPools {
     return this.#read(a, b)
   }
@@ -167,12 +167,12 @@ export class PoolCache {
     return this.#index.view(a, b) === view ? assemble(view) : this.#read(a, b)
   }
 
-  #entryOf(found: FoundPool): Entry {
+  #entryOf(found: FoundPool): CachedPool {
     const known = this.#entries.get(found.address)
     if (known !== undefined) {
       return known
     }
-    const entry: Entry = {
+    const entry: CachedPool = {
       ...found,
       wantedFor: new Set(),
       needs: NOTHING,
@@ -186,11 +186,11 @@ export class PoolCache {
     return entry
   }
 
-  #release(mint: Mint, entries: Iterable<Entry>): void {
+  #release(mint: Mint, entries: Iterable<CachedPool>): void {
     for (const entry of entries) {
       entry.wantedFor.delete(mint)
       if (entry.wantedFor.size === 0) {
-        this.#following.retarget(entry, entry.needs, NOTHING)
+        this.#watched.retarget(entry, entry.needs, NOTHING)
         this.#dirty.delete(entry)
         this.#index.remove(entry)
         this.#entries.delete(entry.address)
@@ -199,20 +199,20 @@ export class PoolCache {
   }
 
   #write(address: Address, account: OnChainAccount | null): void {
-    for (const entry of this.#following.write(address, account)) {
+    for (const entry of this.#watched.write(address, account)) {
       this.#dirty.add(entry)
       this.#index.touch(entry)
     }
   }
 
-  #refresh(entry: Entry): void {
+  #refresh(entry: CachedPool): void {
     this.#dirty.delete(entry)
     const before = entry.decoded
-    const account = this.#following.read(entry.address)
-    const needs = new Set([entry.address, ...needsOf(entry, account, this.#following.read, this.#derive)])
-    this.#following.retarget(entry, entry.needs, needs)
+    const account = this.#watched.read(entry.address)
+    const needs = new Set([entry.address, ...needsOf(entry, account, this.#watched.read, this.#derive)])
+    this.#watched.retarget(entry, entry.needs, needs)
     entry.needs = needs
-    entry.decoded = decodePool(entry, account, this.#following.read, this.#derive)
+    entry.decoded = decodePool(entry, account, this.#watched.read, this.#derive)
     if (isUnpriceable(entry.decoded)) {
       this.#reportMalformed(entry, before, entry.decoded)
     } else if (entry.mints === null) {
@@ -221,7 +221,7 @@ export class PoolCache {
     }
   }
 
-  #reportMalformed({ address, program }: Entry, before: Pool | Unpriceable, now: Unpriceable): void {
+  #reportMalformed({ address, program }: CachedPool, before: Pool | Unpriceable, now: Unpriceable): void {
     const known = isUnpriceable(before) && before.reason === "malformed"
     if (now.reason === "malformed" && !known) {
       this.#faults.push({ address, dex: program.dex, detail: now.detail })
@@ -229,7 +229,7 @@ export class PoolCache {
   }
 }
 
-const assemble = (view: View<Entry, MintPools>): MintPools => {
+const assemble = (view: View<CachedPool, MintPools>): MintPools => {
   const pools: Array<Pool> = []
   const refused: Array<MintPools["refused"][number]> = []
   for (const { address, program, decoded } of view.entries) {

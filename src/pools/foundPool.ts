@@ -1,4 +1,4 @@
-/** A pool that discovery found, and what its own program says of it. Whatever the bytes are, nothing here throws. */
+/** A discovered pool and its decoding by its own program. Total: malformed bytes give a refusal, never an exception. */
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../programs/Program.ts"
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
@@ -13,7 +13,6 @@ export interface FoundPool {
   readonly foundBy: Mint | undefined
 }
 
-/** Until the chain has told. */
 export const NOT_READ: Unpriceable = { reason: "incomplete", detail: "the pool account has not been read yet" }
 const GONE: Unpriceable = { reason: "closed", detail: "there is no pool account" }
 const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is not a pool of its program" }
@@ -21,15 +20,15 @@ const NOT_A_POOL: Unpriceable = { reason: "malformed", detail: "the account is n
 const startsWith = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
   data.length >= offset + bytes.length && bytes.every((byte, i) => data[offset + i] === byte)
 
-/** Whether the program's own search would find this pool under the mint. */
+/** True when the program's search filters match this pool for the mint. */
 export const wouldFind = ({ program, account }: FoundPool, mint: Mint): boolean =>
-  // What an address alone tells nothing about may trade anything until it is read.
+  // A pool known by address alone may trade any mint until it is read.
   account === null ||
   program
     .poolsOf(mint)
     .some(({ matches }) => matches.every(({ offset, bytes }) => startsWith(account.data, offset, bytes)))
 
-/** What the bytes do not tell, the mint that it was found by does: one side is that mint, the other may be any. */
+/** True when the pool may trade `a` (and `b`). A pool found by a derived address has that mint on one side and any on the other. */
 export const mayTrade = (found: FoundPool, a: Mint, b: Mint | null): boolean =>
   found.foundBy === undefined
     ? wouldFind(found, a) && (b === null || wouldFind(found, b))
@@ -64,6 +63,6 @@ export const decodePool = (
   try {
     return program.isPool(read) ? program.decode(read, accounts, derive, foundBy) : NOT_A_POOL
   } catch (error) {
-    return { reason: "malformed", detail: error instanceof Error ? error.message : "the program's file failed" }
+    return { reason: "malformed", detail: error instanceof Error ? error.message : "the program's decoder failed" }
   }
 }

@@ -1,4 +1,4 @@
-/** Which pools a mint has: asked when somebody wants it, and again from time to time, because pools are created. */
+/** Searches the pools of a mint on demand and again at an interval, because pools are created. */
 import { Config, Duration, Effect, Queue, Schedule, type Scope } from "effect"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
@@ -11,8 +11,8 @@ const QUEUE_SIZE = 1024
 const WORKERS = 8
 /** Searches of one mint in flight at a time. */
 const SEARCHES = 4
-/** A pool that cannot be read in this time does not hold up the others of its mint. */
-const PATIENCE = Duration.seconds(10)
+/** A pool that cannot be read within this time does not hold up the others of its mint. */
+const READ_DEADLINE = Duration.seconds(10)
 
 const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
 
@@ -51,13 +51,13 @@ const firstOf = (found: ReadonlyArray<FoundPool>, limit: number): ReadonlyArray<
     .slice(0, limit)
     .map(([, pool]) => pool)
 
-/** Starts the workers that keep the shelf stocked. */
-export const makeDiscovery = Effect.fnUntraced(function* (
-  shelf: PoolCache,
+/** Starts the workers that discover pools and hand them to the cache. */
+export const makePoolDiscovery = Effect.fnUntraced(function* (
+  cache: PoolCache,
   feed: ChainFeed["Service"],
   programs: ReadonlyArray<Program>,
   derive: DeriveAddress,
-  tending: PoolRefresh
+  poolRefresh: PoolRefresh
 ): Effect.fn.Return<{ readonly warm: (mint: Mint) => Effect.Effect<void> }, Config.ConfigError, Scope.Scope> {
   const { poolsPerMint, mints, refresh } = yield* settings
   const queue = yield* Queue.dropping<Mint>(QUEUE_SIZE)
@@ -76,13 +76,13 @@ export const makeDiscovery = Effect.fnUntraced(function* (
     const found = yield* Effect.forEach(searchesFor(programs, mint), search, { concurrency: SEARCHES })
     const derived = derivedFor(programs, mint, derive)
     const pools = firstOf(derived.concat(found.flat()), poolsPerMint)
-    shelf.setPools(mint, pools)
-    const [oldest] = shelf.wanted().length > mints ? shelf.wanted() : []
+    cache.setPools(mint, pools)
+    const [oldest] = cache.wanted().length > mints ? cache.wanted() : []
     if (oldest !== undefined) {
-      shelf.forget(oldest)
+      cache.forget(oldest)
     }
-    yield* tending.settled(mint).pipe(Effect.timeoutOption(PATIENCE))
-    shelf.setReady(mint)
+    yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
+    cache.setReady(mint)
     yield* Effect.logDebug("Pools loaded", { mint, pools: pools.length, found: found.flat().length })
   })
 
@@ -90,9 +90,9 @@ export const makeDiscovery = Effect.fnUntraced(function* (
     const mint = yield* Queue.take(queue)
     yield* load(mint).pipe(
       Effect.catchTag("ChainUnavailable", (error) =>
-        Effect.logWarning("Pools could not be looked for", { mint, reason: error.reason, detail: error.detail })
+        Effect.logWarning("Pools of a mint could not be read", { mint, reason: error.reason, detail: error.detail })
       ),
-      Effect.catchDefect((defect) => Effect.logError("Looking for pools failed", { mint }, defect)),
+      Effect.catchDefect((defect) => Effect.logError("Pool discovery failed", { mint }, defect)),
       Effect.ensuring(Effect.sync(() => queued.delete(mint)))
     )
   })
@@ -105,8 +105,8 @@ export const makeDiscovery = Effect.fnUntraced(function* (
       }
     })
 
-  const searchAgain = Effect.suspend(() => Effect.forEach(shelf.wanted(), enqueue, { discard: true }))
-  yield* searchAgain.pipe(Effect.delay(refresh), Effect.forever, Effect.forkScoped)
+  const searchAgain = Effect.suspend(() => Effect.forEach(cache.wanted(), enqueue, { discard: true }))
+  yield* searchAgain.pipe(Effect.delay(refresh), Effect.repeat(Schedule.forever), Effect.forkScoped)
 
-  return { warm: (mint) => (shelf.isReady(mint) ? Effect.void : enqueue(mint)) }
+  return { warm: (mint) => (cache.isReady(mint) ? Effect.void : enqueue(mint)) }
 })

@@ -1,4 +1,4 @@
-/** What a recording of pools says of their mints, and what it leaves out. */
+/** Mints that a recording of pools names. */
 import { Effect } from "effect"
 import { mintsNamedBy } from "../programs/math/mintOffsets.ts"
 import { plainMint } from "../programs/math/plainMint.ts"
@@ -21,7 +21,7 @@ const mintsOf = (accounts: Iterable<OnChainAccount | null>): ReadonlySet<Mint> =
 /**
  * Mints that a recording's pools name and its accounts do not hold, as plain mints of the Token program. Recorders often
  * leave mints out, because a swap without a transfer fee does not depend on them. They have no lamports, unlike any account
- * of a chain, so that nobody takes their supply for a fact.
+ * of a chain, which marks their supply as unknown.
  */
 export const standInMints = (accounts: ReadonlyMap<Address, OnChainAccount>): ReadonlyArray<OnChainAccount> =>
   Array.from(mintsOf(accounts.values()))

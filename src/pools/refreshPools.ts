@@ -1,10 +1,10 @@
-/** The background work on the shelf: decode what changed, follow what decoding asks for, tell who waits. */
+/** Background work on the pool cache: decodes changed pools, watches the accounts that decoding needs, resolves waiters. */
 import { Clock, Deferred, Effect, type Latch, Metric, type Scope } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import type { Follower } from "../solana/accounts/ChainHub.ts"
 import type { PoolCache } from "./PoolCache.ts"
 
-/** Decoding never holds up requests for longer than this at a time. */
+/** Longest uninterrupted stretch of decoding. */
 const TURN_NANOS = 1_000_000n
 
 const faultCount = Metric.counter("pool_decode_faults", {
@@ -12,46 +12,46 @@ const faultCount = Metric.counter("pool_decode_faults", {
   incremental: true
 })
 
-/** What tending offers to discovery. */
+/** Handle of the background work for pool discovery. */
 export interface PoolRefresh {
-  /** Says that the shelf was changed by hand. */
+  /** Wakes the work after a direct change of the cache. */
   readonly wake: Effect.Effect<void>
-  /** Waits until every pool of the mint has been read as far as it can be. */
+  /** Waits until every pool of the mint is priced or refused for a lasting reason. */
   readonly settled: (mint: Mint) => Effect.Effect<void>
 }
 
-const decodeForOneTurn = (shelf: PoolCache, time: Clock.Clock): boolean => {
+const decodeForOneTurn = (cache: PoolCache, time: Clock.Clock): boolean => {
   const startedAt = time.monotonicTimeNanosUnsafe()
   let more = true
   while (more && time.monotonicTimeNanosUnsafe() - startedAt < TURN_NANOS) {
-    more = shelf.refreshNext()
+    more = cache.refreshNext()
   }
   return more
 }
 
-/** Runs until the scope ends; `changed` is opened by whoever changes the shelf. */
+/** Runs until the scope ends; every change of the cache opens `changed`. */
 export const refreshPools = Effect.fnUntraced(function* (
-  shelf: PoolCache,
+  cache: PoolCache,
   feed: Pick<Follower, "watch" | "unwatch">,
   changed: Latch.Latch
 ): Effect.fn.Return<PoolRefresh, never, Scope.Scope> {
   const waiting = new Map<Mint, Deferred.Deferred<void>>()
   const time = yield* Clock.Clock
 
-  const follow = Effect.fnUntraced(function* () {
-    const { watch, unwatch } = shelf.takeChanges()
+  const syncWatches = Effect.fnUntraced(function* () {
+    const { watch, unwatch } = cache.takeChanges()
     if (watch.length > 0) {
       yield* feed.watch(watch)
     }
     if (unwatch.length > 0) {
       yield* feed.unwatch(unwatch)
     }
-    for (const fault of shelf.takeFaults()) {
+    for (const fault of cache.takeFaults()) {
       yield* Metric.update(faultCount, 1)
       yield* Effect.logWarning("Refused a malformed pool", fault)
     }
     for (const [mint, done] of waiting) {
-      if (shelf.isSettled(mint)) {
+      if (cache.isSettled(mint)) {
         waiting.delete(mint)
         Deferred.doneUnsafe(done, Effect.void)
       }
@@ -61,13 +61,13 @@ export const refreshPools = Effect.fnUntraced(function* (
   const turn = Effect.gen(function* () {
     yield* changed.await
     changed.closeUnsafe()
-    while (decodeForOneTurn(shelf, time)) {
+    while (decodeForOneTurn(cache, time)) {
       yield* Effect.yieldNow
     }
-    yield* follow()
+    yield* syncWatches()
   })
   yield* turn.pipe(
-    Effect.catchDefect((defect) => Effect.logError("Tending the pools failed", defect)),
+    Effect.catchDefect((defect) => Effect.logError("Refreshing the pools failed", defect)),
     Effect.forever,
     Effect.forkScoped({ startImmediately: true })
   )

@@ -7,6 +7,7 @@
  * pool can take, is the second richest worked out, and so on. (The k-best search of Huang and Chiang, "Better k-best
  * parsing", 2005, on a graph unrolled by hops.)
  */
+import type { PoolGraph } from "../pools/PoolGraph.ts"
 import type { Pool, Swap } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
@@ -17,14 +18,6 @@ export const MAX_HOPS = 4
 
 /** Ways that do not fit are passed over this many times before a pool is given up: a bound on the work, rarely met. */
 const MOST_PASSED_OVER = 64
-
-/** Pools as a graph: mints are its nodes. */
-export interface PoolGraph {
-  /** Mints that share a pool with this one. */
-  readonly partnersOf: (mint: Mint) => Iterable<Mint>
-  /** Pools that trade both mints. */
-  readonly poolsBetween: (a: Mint, b: Mint) => ReadonlyArray<Pool>
-}
 
 /** What is to be routed. */
 export interface Trade {

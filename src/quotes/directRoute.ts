@@ -3,7 +3,7 @@ import type { Pool } from "../programs/Program.ts"
 import { SOL, type Mint } from "../domain/Address.ts"
 import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../domain/quotes/Quote.ts"
 import { BPS } from "../domain/units.ts"
-import type { MintPools } from "../pools/PoolBook.ts"
+import type { MintPools } from "../pools/MintPools.ts"
 
 /** The service's fee on the SOL leg. */
 const SOL_FEE_BPS = 100n

@@ -3,7 +3,8 @@ import type { Pool, Swap } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
 import { attempt, bestDirect } from "./bestDirect.ts"
-import type { PoolGraph, Step } from "./bestPath.ts"
+import type { PoolGraph } from "../pools/PoolGraph.ts"
+import type { Step } from "./bestPath.ts"
 
 /** Shares are handed out in steps of this many percent. */
 export const STEP_PCT = 5

@@ -1,7 +1,8 @@
 /** A market of toy pools behind the native engine, for tests of the spot endpoints. */
 import { Effect, Layer } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
-import { type MintPools, PoolBook } from "../../src/pools/PoolBook.ts"
+import type { MintPools } from "../../src/pools/MintPools.ts"
+import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import type { Freshness } from "../../src/solana/accounts/ChainFeed.ts"
 import { at, constantProduct } from "../quotes/toyChain.ts"

@@ -2,7 +2,8 @@
 import { Effect, Layer } from "effect"
 import type { Pool } from "../../src/programs/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
-import { type MintPools, PoolBook } from "../../src/pools/PoolBook.ts"
+import type { MintPools } from "../../src/pools/MintPools.ts"
+import { PoolBook } from "../../src/pools/PoolBook.ts"
 
 /** What the book holds, and what it was asked to load. Mints that are not loaded have no pools, whatever is here. */
 export interface ToyPools {
