@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Context, Effect, FileSystem, Layer, Schedule } from "effect"
 import { execFile } from "node:child_process"
-import { globSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { SOL, USDC } from "../src/domain/Address.ts"
@@ -17,9 +17,17 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8")
 const run = promisify(execFile)
 
+/** Pages with examples. */
+const PAGES = ["README.md", "docs/client.md", "docs/embedding.md"]
+
 /** The code of every fence in this language. */
 const fences = (language: string): ReadonlyArray<string> =>
-  Array.from(read("README.md").matchAll(/^```(\w*)\n([\s\S]*?)^```/gmu), ([, name = "", code = ""]) => ({ name, code }))
+  Array.from(
+    PAGES.map(read)
+      .join("\n")
+      .matchAll(/^```(\w*)\n([\s\S]*?)^```/gmu),
+    ([, name = "", code = ""]) => ({ name, code })
+  )
     .filter(({ name }) => name === language)
     .map(({ code }) => code)
 
@@ -45,12 +53,23 @@ describe("the readme", () => {
     )
   })
 
-  it("has a row for every setting", () => {
+  it("fits on 160 lines and links to pages that exist", () => {
+    const text = read("README.md")
+    assert.isAtMost(text.trimEnd().split("\n").length, 160)
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)\)/gu)].map(([, path]) => path ?? "")
+    assert.isAbove(links.length, 8)
+    assert.deepStrictEqual(
+      links.filter((path) => !existsSync(`${root}${path}`)),
+      []
+    )
+  })
+
+  it("leaves a row for every setting to the page of settings", () => {
     const sources = globSync("src/**/*.ts", { cwd: root, exclude: ["src/simulator/**"] })
     const constants = sources.flatMap((path) =>
       [...read(path).matchAll(/"([A-Z]+(?:_[A-Z]+)+)"/gu)].map(([, name]) => name)
     )
-    const rows = read("README.md")
+    const rows = read("docs/settings.md")
       .split("\n")
       .filter((line) => line.startsWith("| `"))
       .join("\n")
