@@ -7,7 +7,7 @@ const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
 const MOST_KNOWN = 20_000
 const known = new Set<string>()
 
-/** Whether the text is base58 of exactly 32 bytes, which is what every Solana address is. */
+/** True for base58 text of exactly 32 bytes: the format of every Solana address. */
 export const isAddress = (text: string): boolean => {
   if (known.has(text)) {
     return true
@@ -31,7 +31,7 @@ export const Address = Schema.String.check(
   .annotate({ identifier: "Address", description: "A Solana address: base58 of 32 bytes." })
 export type Address = typeof Address.Type
 
-/** A token mint is an address like any other; the name says which one is meant. */
+/** A token mint. Same format as any address; the name states the role. */
 export type Mint = Address
 
 /** A power of two: how many spellings are remembered, one for each value of the hash. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** What a key may do. New keys hold `md.read`; every other scope is granted explicitly. */
+/** Permission of a key. New keys hold `md.read`; every other scope is granted explicitly. */
 export const ApiScope = Schema.Literals([
   "md.read",
   "tracker.read",
@@ -12,10 +12,10 @@ export const ApiScope = Schema.Literals([
 ]).annotate({ identifier: "ApiScope", description: "One permission of a key." })
 export type ApiScope = typeof ApiScope.Type
 
-/** How many keys of one account may be active, which is neither disabled nor revoked, at a time. */
+/** Most active keys of one account: neither disabled nor revoked. */
 export const MAX_ACTIVE_KEYS = 10
 
-/** What an owner calls a key: 1 to 64 characters, none of them a control character. */
+/** Display name of a key: 1 to 64 characters without control characters. */
 export const KeyName = Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,64}$/u)).annotate({
   identifier: "KeyName",
   description: "What the owner calls a key: 1 to 64 printable characters."
@@ -29,7 +29,7 @@ export class ApiKey extends Schema.Opaque<ApiKey>()(
     name: Schema.String,
     /** `svc_live_`, or `svc_test_` for a key of a sandbox. */
     prefix: Schema.String,
-    /** The end of the secret, by which an owner tells keys apart. */
+    /** Last characters of the secret, for owners to recognise a key. */
     lastFour: Schema.String,
     scopes: Schema.Array(ApiScope),
     /** CIDR blocks the key may be used from; null allows any address. */
@@ -42,10 +42,10 @@ export class ApiKey extends Schema.Opaque<ApiKey>()(
   })
 ) {}
 
-/** Whether the key counts against its account's limit and opens doors. */
+/** True when the key counts against its account's limit and admits requests. */
 export const isActive = (key: ApiKey): boolean => key.disabledAtMs === null && key.revokedAtMs === null
 
-/** The secret is malformed, was never issued, or its key is revoked. The caller is not told which. */
+/** The secret is malformed, was never issued, or its key is revoked. The three are not distinguished for the caller. */
 export class UnknownKey extends Schema.TaggedError<UnknownKey>()("UnknownKey", {}) {}
 
 /** The key exists and its owner has switched it off. */

@@ -11,7 +11,7 @@ export type BudgetName = keyof typeof budgets
 /** The budgets of a key: of reads, and of quotes. */
 export const BudgetName = Schema.Literals(["rest", "quote"])
 
-/** Where one meter of one key stands at one moment. */
+/** State of one meter of one key at one moment. */
 export interface BudgetState {
   readonly budget: BudgetName
   readonly limit: number
@@ -27,7 +27,7 @@ export interface Charge extends BudgetState {
   readonly cost: number
   /** When the units were charged, in milliseconds since the Unix epoch. */
   readonly atMs: number
-  /** Tells this charge from every other of the same limiter, also from one of the same millisecond. */
+  /** Identity of the charge within its limiter, unique also within a millisecond. */
   readonly seq: number
 }
 

@@ -1,11 +1,11 @@
-/** What an account owns and how money reaches it, as a funding service tells it. Nothing here is worked out by us. */
+/** Balances and deposit addresses of an account, as a funding service reports them. Nothing is derived here. */
 import { Schema, SchemaTransformation } from "effect"
 import { isAddress } from "./Address.ts"
 
 /** Milliseconds since the Unix epoch, as far as an integer is exact. */
 export const AsOf = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
-// Ids are compared letter by letter, so they are held to letters that nobody can mistake.
+// Ids are compared letter by letter: only unambiguous letters are allowed.
 const idOf = (longest: number) =>
   Schema.String.check(Schema.isPattern(/^[!-~]+$/u), Schema.isMaxLength(longest)).annotate({
     description: `1 to ${longest} printable ASCII characters.`
@@ -32,7 +32,7 @@ export const Usd = Schema.String.check(
   Schema.isMaxLength(160)
 ).annotate({ identifier: "Usd", description: "Dollars as an exact decimal." })
 
-/** How addresses are written and keys are held: two families cover every network. */
+/** Address family of a network: format of addresses and keys. */
 export const WalletFamily = Schema.Literals(["solana", "evm"]).annotate({
   identifier: "WalletFamily",
   description: "How a network writes addresses."
@@ -40,18 +40,18 @@ export const WalletFamily = Schema.Literals(["solana", "evm"]).annotate({
 export type WalletFamily = typeof WalletFamily.Type
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/u
-const NOBODY = new Set(["11111111111111111111111111111111", `0x${"0".repeat(40)}`])
+const ZERO_ADDRESSES = new Set(["11111111111111111111111111111111", `0x${"0".repeat(40)}`])
 
-/** Whether the text is an address of the family: base58 of 32 bytes, or 0x and 40 hex digits. */
+/** True for a well-formed address of the family: base58 of 32 bytes, or 0x and 40 hex digits. */
 export const isAddressOf = (family: WalletFamily, text: string): boolean =>
   family === "solana" ? isAddress(text) : EVM_ADDRESS.test(text)
 
-/** Whether two addresses are the same one; case means nothing in hex digits. */
+/** True for equal addresses; hex digits compare without case. */
 export const isSameAddress = (family: WalletFamily, a: string, b: string): boolean =>
   family === "solana" ? a === b : a.toLowerCase() === b.toLowerCase()
 
-/** Whether it is the address of all zeros: what is sent there is lost. */
-export const isNobody = (address: string): boolean => NOBODY.has(address)
+/** True for the address of all zeros, where deposits are lost. */
+export const isZeroAddress = (address: string): boolean => ZERO_ADDRESSES.has(address)
 
 const walletFields = { walletId: WalletId, family: WalletFamily, address: textOf(64) }
 
@@ -108,7 +108,7 @@ export class CatalogEntry extends Schema.Opaque<CatalogEntry>()(
   })
 ) {}
 
-/** What one wallet holds of one asset. Unknown is null, and `reason` says why. */
+/** Balance of one asset in one wallet. Null with a `reason` when unknown. */
 export class AccountBalance extends Schema.Opaque<AccountBalance>()(
   Schema.Struct({
     walletId: WalletId,
@@ -131,7 +131,7 @@ export class UnreadChain extends Schema.Opaque<UnreadChain>()(
   })
 ) {}
 
-/** Where to send one asset on one network so that it reaches one wallet. Its fields are all there are. */
+/** Deposit address of one asset on one network for one wallet. Complete: no memo or tag beside its fields. */
 export class AccountDepositAddress extends Schema.Opaque<AccountDepositAddress>()(
   Schema.Struct({
     ownedWallet: Schema.Struct(walletFields),

@@ -1,6 +1,6 @@
 import { type Effect, Schema } from "effect"
 
-/** How long a key is remembered, and how long a request may run before it counts as dead. */
+/** Retention of a key, and the run time after which a request counts as abandoned. */
 export const idempotencyPolicy = { keptMs: 86_400_000, leaseMs: 30_000 } as const
 
 /** The name a caller gives a request, so that sending it again does nothing again. */
@@ -26,7 +26,7 @@ export interface KeyedRequest {
   readonly digest: string
 }
 
-/** What is known of a request when it arrives. */
+/** State of an idempotency key when a request arrives. */
 export type Beginning =
   /** The first of its kind: answer it, then say how it went. Unsaid, the place is free again after the lease. */
   | {

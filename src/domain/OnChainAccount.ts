@@ -10,7 +10,7 @@ export interface OnChainAccount {
   readonly slot: number
 }
 
-/** What the chain's clock said: the three values that fees and schedules depend on. */
+/** Clock sysvar values that fees and schedules depend on. */
 export interface ChainClock {
   readonly slot: number
   readonly epoch: number

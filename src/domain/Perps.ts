@@ -25,7 +25,7 @@ export type PerpsReason = typeof PerpsReason.Type
 const Bps = Schema.NullOr(Schema.Finite)
 const noted = <S extends Schema.Top>(schema: S, description: string) => schema.annotate({ description })
 
-/** What one venue would charge for the order. */
+/** Cost of the order at one venue. */
 export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
   Schema.Struct({
     venue: PerpsVenue,

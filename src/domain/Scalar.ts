@@ -6,7 +6,7 @@ export const Decimal = Schema.String.check(
 ).annotate({ identifier: "Decimal", description: "An exact decimal number as text." })
 export type Decimal = typeof Decimal.Type
 
-/** How well a value is known. */
+/** Quality of a value. */
 export const Status = Schema.Literals(["known", "partial", "stale", "unavailable"])
 export type Status = typeof Status.Type
 
@@ -28,7 +28,7 @@ export const CoverageReason = Schema.Literals([
 ])
 export type CoverageReason = typeof CoverageReason.Type
 
-/** Whether everything that belongs to an answer is in it, and why not. */
+/** Completeness of an answer, with reasons. */
 export class Coverage extends Schema.Opaque<Coverage>()(
   Schema.Struct({ complete: Schema.Boolean, reason: Schema.NullOr(CoverageReason) })
     .check(
@@ -43,7 +43,7 @@ export const COMPLETE: Coverage = { complete: true, reason: null }
 /** Something is missing. */
 export const incomplete = (reason: CoverageReason): Coverage => ({ complete: false, reason })
 
-/** What a scalar counts. */
+/** Unit of a scalar. */
 export const ScalarUnit = Schema.Literals(["usd", "sol", "count", "percent", "ms"])
 export type ScalarUnit = typeof ScalarUnit.Type
 
@@ -105,7 +105,7 @@ export const unavailable = (unit: ScalarUnit, reason: CoverageReason): Scalar =>
   coverage: incomplete(reason)
 })
 
-/** A value that was known and is too old to be told. */
+/** A known value past its expiry. */
 export const stale = (unit: ScalarUnit, { expiresAtMs, observedAtMs }: Lifetime): Scalar => ({
   value: null,
   unit,
@@ -115,7 +115,7 @@ export const stale = (unit: ScalarUnit, { expiresAtMs, observedAtMs }: Lifetime)
   coverage: incomplete("source_stale")
 })
 
-/** The scalar as it may be told now: past its expiry without its value, whoever kept it and for how long. */
+/** The scalar at `now`: past its expiry it has no value, independent of caches. */
 export const asOf = (scalar: Scalar, nowMs: number): Scalar =>
   scalar.value === null || scalar.observedAtMs === null || scalar.expiresAtMs === null || nowMs <= scalar.expiresAtMs
     ? scalar

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/u
 
-/** Whether the text is base58 of exactly 64 bytes, which is what every transaction signature is. */
+/** True for base58 text of exactly 64 bytes: the format of every transaction signature. */
 export const isSignature = (text: string): boolean => BASE58.test(text) && bs58.decode(text).length === 64
 
 /** A transaction's first signature, by which it is known: base58 of 64 bytes. */

@@ -21,7 +21,7 @@ export class TransactionFailure extends Schema.Opaque<TransactionFailure>()(
   }).annotate({ identifier: "TransactionFailure", description: "Why a transaction failed." })
 ) {}
 
-/** What the cluster publicly says of one transaction. What it does not say is null. */
+/** Public status of one transaction. Null where the cluster has no answer. */
 export class TransactionReport extends Schema.Opaque<TransactionReport>()(
   Schema.Struct({
     id: Signature,

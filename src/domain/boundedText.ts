@@ -1,6 +1,6 @@
 import { Effect, Result, Schema, Stream } from "effect"
 
-/** A body that is longer than allowed, or not UTF-8; `detail` says which. */
+/** A body that is too long or not UTF-8; `detail` names which. */
 export class UnusableText extends Schema.TaggedError<UnusableText>()("UnusableText", { detail: Schema.String }) {}
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })

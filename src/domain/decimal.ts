@@ -69,7 +69,7 @@ export const quotient = (dividend: bigint, divisor: bigint): number => {
   return Number(`${scaled}e${-shift}`)
 }
 
-/** How much less `numerator / denominator` is than one, in percent points to six decimals, half away from zero. */
+/** Shortfall of `numerator / denominator` against one, in percent points to six decimals, half away from zero. */
 export const shortfallPct = (numerator: bigint, denominator: bigint): number => {
   const missing = (denominator - numerator) * 200_000_000n
   const half = missing < 0n ? -denominator : denominator

@@ -59,7 +59,7 @@ export const decimalText = (value: Rational): string | null => {
   if (size.numerator === 0n) {
     return "0"
   }
-  // Digits before the point, or how many zeros follow it: one too many at most, which the quotient tells.
+  // Digits before the point, or zeros after it: at most one too many, which the quotient shows.
   const guess = size.numerator.toString().length - size.denominator.toString().length + 1
   const overshoots = scaled(size, Math.max(0, SIGNIFICANT_DIGITS - guess)) < tenTo(SIGNIFICANT_DIGITS - 1)
   const wanted = SIGNIFICANT_DIGITS - guess + (overshoots ? 1 : 0)

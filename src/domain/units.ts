@@ -1,4 +1,4 @@
-/** How many small units make a large one. */
+/** Ratios of a large unit to its small unit. */
 
 /** A whole in basis points. */
 export const BPS = 10_000n

@@ -7,7 +7,7 @@ import {
   type FundingAsset,
   type FundingNetwork,
   isAddressOf,
-  isNobody,
+  isZeroAddress,
   isSameAddress
 } from "../domain/Funding.ts"
 import type { Balances } from "./FundingClient.ts"
@@ -152,7 +152,7 @@ export const depositFlaw = (asked: Deposit, owner: string, answer: AccountDeposi
     originFlaw(asked, owner, answer) ??
     firstBroken([
       [isAddressOf(family, answer.address), malformed("a deposit address that its family does not have")],
-      [!isNobody(answer.address), malformed("a deposit address that belongs to nobody")],
+      [!isZeroAddress(answer.address), malformed("the deposit address is the zero address")],
       [
         !isSameAddress(family, answer.address, answer.asset.address),
         malformed("a deposit address that is the asset's own")

@@ -71,7 +71,7 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
   return QuoteEngine.of({ quote, quoteAll })
 })
 
-/** Judges one request: shape, age of the state, then what the finder says. */
+/** Checks one request in order: shape, age of the state, then the route. */
 const pricer =
   (finder: RouteFinder, feed: ChainFeed["Service"], book: PoolBook["Service"], staleAfterMs: number) =>
   (request: QuoteRequest, time: Clock.Clock, random: Random.Random): Priced => {

@@ -54,7 +54,7 @@ export class QuoteSession {
     this.#sink = sink
   }
 
-  /** Whether the last frame has been written. Nothing that happens afterwards is told. */
+  /** True once the last frame is written; later events are dropped. */
   get closed(): boolean {
     return this.#closed
   }
@@ -103,7 +103,7 @@ export class QuoteSession {
     }
   }
 
-  /** A tick did not fit into the budget. Told once until one does. */
+  /** A tick did not fit into the budget. Sent once until a tick fits again. */
   throttled(tick: number, { limit, remaining, fitsAtMs }: BudgetExceeded, nowMs: number): void {
     this.#counts.throttledTicks++
     if (this.#throttled) {

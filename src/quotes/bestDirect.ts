@@ -16,7 +16,7 @@ const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
 const UNKNOWN: Rate = { numerator: 0n, denominator: 0n }
 
-/** What the pool pays. A pool whose arithmetic fails is a pool that cannot be used, not a request that fails. */
+/** Output of the pool, or null: a pool whose arithmetic fails is skipped and does not fail the request. */
 export const attempt = (pool: Pool, inputMint: Mint, amount: bigint, clock: ChainClock): Swap => {
   try {
     return pool.swap(pool.mintA === inputMint, amount, clock)
@@ -63,7 +63,7 @@ export const bestDirect = (
 }
 
 /**
- * How much worse than the rate a trade is, in percent points to six decimals. Null when the rate is unknown, or when
+ * Shortfall of a trade against the rate, in percent points to six decimals. Null when the rate is unknown, or when
  * the difference is inside the noise floor of 0.1.
  */
 export const impactAgainst = ({ numerator, denominator }: Rate, amountIn: bigint, amountOut: bigint): number | null => {

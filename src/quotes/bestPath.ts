@@ -19,7 +19,7 @@ export const MAX_HOPS = 4
 /** Ways that do not fit are passed over this many times before a pool is given up: a bound on the work, rarely met. */
 const MOST_PASSED_OVER = 64
 
-/** What is to be routed. */
+/** A routing request. */
 export interface Trade {
   readonly inputMint: Mint
   readonly outputMint: Mint
@@ -32,7 +32,7 @@ export interface Step {
   readonly mint: Mint
   /** Units of `mint` held here. */
   readonly amount: bigint
-  /** Whether a pool on the way ran out before it took the whole amount. */
+  /** True when a pool on the path ran out before it took the whole amount. */
   readonly exhausted: boolean
   readonly via: { readonly from: Step; readonly pool: Pool; readonly swap: Swap } | null
 }
@@ -42,7 +42,7 @@ interface Stop {
   readonly mint: Mint
   /** Richest first, as far as anyone has asked. */
   readonly ways: Array<Step>
-  /** Null until somebody asks. */
+  /** Null until first read. */
   sources: Array<Source> | null
 }
 
@@ -65,7 +65,7 @@ const visits = (step: Step, mint: Mint): boolean => {
 
 const addressOf = (step: Step): string => step.via?.pool.address ?? ""
 
-/** Whether `a` is the richer way; equal riches go to the lower pool address. */
+/** True when `a` pays more; ties go to the lower pool address. */
 const beats = (a: Step, b: Step): boolean => (a.amount === b.amount ? addressOf(a) < addressOf(b) : a.amount > b.amount)
 
 /** Hops from the input to each mint, as far as `limit`. */
@@ -169,7 +169,7 @@ class Search {
       }
       const swap = attempt(source.pool, from.mint, from.amount, this.#clock)
       if (swap.amountOut === 0n || swap.ending === "refused") {
-        // What is too little now stays too little for the poorer ways.
+        // An amount that is too little here is too little for every path that pays less.
         return
       }
       const ranOut = swap.ending === "exhausted"

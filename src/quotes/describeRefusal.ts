@@ -4,13 +4,13 @@ import type { QuoteRefusal } from "../domain/quotes/Quote.ts"
 export interface Described {
   readonly code: "no_route" | "state_cold" | "state_stale" | "route_not_supported"
   readonly message: string
-  /** Whether asking the same again may be answered. */
+  /** True when the same request may succeed later. */
   readonly retryable: boolean
-  /** Whether the failure is on our side: then it costs the caller nothing. */
+  /** True when the failure is on this side: the request is then free. */
   readonly ours: boolean
 }
 
-/** What a caller is told when there is no quote. */
+/** Code and message of a refused quote. */
 export const describeRefusal = (refusal: QuoteRefusal): Described => {
   switch (refusal._tag) {
     case "NoRoute":

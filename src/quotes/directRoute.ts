@@ -1,4 +1,4 @@
-/** What the native engine serves: one SOL leg, one pool. Pure decisions, in the order they are judged. */
+/** Routes of the native engine: one SOL leg, one pool. Pure, in the order of the checks. */
 import type { Pool } from "../programs/Program.ts"
 import { SOL, type Mint } from "../domain/Address.ts"
 import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../domain/quotes/Quote.ts"
@@ -27,7 +27,7 @@ export const sameMint = ({ inputMint, outputMint }: QuoteRequest): RouteNotSuppo
 export const tokenOf = (request: QuoteRequest): Mint =>
   request.inputMint === SOL ? request.outputMint : request.inputMint
 
-/** What a sale for `gross` lamports leaves after the fee, which is rounded up. */
+/** Proceeds of a sale for `gross` lamports after the fee, which is rounded up. */
 export const netOfSolFee = (gross: bigint): bigint => gross - (gross * SOL_FEE_BPS + BPS - 1n) / BPS
 
 /** The least received at the allowed slippage, rounded down. */

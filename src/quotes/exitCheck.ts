@@ -1,4 +1,4 @@
-/** What a ladder of quotes says about a position. Pure: quotes in, report out. */
+/** The exit report of a ladder of quotes. Pure. */
 import { quotient, shortfallPct, tenTo, uiNumber } from "../domain/decimal.ts"
 import type { ExitCheck, ExitSummary, Position, Rung, Verdict } from "../domain/quotes/ExitCheck.ts"
 import type { SpotQuote } from "../domain/quotes/Quote.ts"
@@ -34,7 +34,7 @@ const texts = {
   mixed_slots: `rungs were priced more than ${MIXED_SLOTS} slots apart.`
 }
 
-/** What can be wrong with a ladder. */
+/** Possible faults of a ladder. */
 export type WarningCode = keyof typeof texts
 
 const uiOf = (amount: bigint | null, decimals: number | null): number | null =>
@@ -94,18 +94,18 @@ const decreases = (rungs: ReadonlyArray<Rung>): boolean => {
 const isCoarse = ({ fraction, upstreamImpactPct }: Rung): boolean =>
   fraction > COARSE_FRACTION || (upstreamImpactPct ?? 0) > COARSE_PCT
 
-/** Whether the quotes were priced on states too far apart to be compared. */
+/** True when the rungs were priced on states too far apart to compare. */
 export const areMixed = (slots: ReadonlyArray<number>): boolean =>
   slots.length > 0 && Math.max(...slots) - Math.min(...slots) > MIXED_SLOTS
 
 /** The rung of the whole position. */
 const fullOf = (rungs: ReadonlyArray<Rung>): Rung | null => rungs.find(({ fraction }) => fraction === 1) ?? null
 
-/** Impact of the full exit. Against itself nothing is measured: a ladder of one rung says nothing of its impact. */
+/** Impact of the full exit against the first rung; null for a ladder of one rung. */
 const fullImpactOf = (full: Rung | null): number | null =>
   full === null || full.isBaseline ? null : full.realizedImpactPct
 
-/** What is wrong with the ladder, in the order of the catalogue. */
+/** Faults of the ladder, in the order of the catalogue. */
 const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
   const [baseline] = rungs
   const full = fullOf(rungs)

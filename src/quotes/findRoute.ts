@@ -1,4 +1,4 @@
-/** How each engine finds its route, judged in an order that callers can rely on. */
+/** Route search of each engine, with checks in a fixed order. */
 import { NoRoute, type QuoteRefusal, type QuoteRequest, StateCold } from "../domain/quotes/Quote.ts"
 import { bestDirect } from "./bestDirect.ts"
 import { candidates, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
@@ -43,7 +43,7 @@ export const routerFinder: RouteFinder = {
     if (route !== null && route.outAmount > 0n) {
       return route
     }
-    // The direct pools tell most about why: a mode that is not served, or a pool that is still being read.
+    // The direct pools give the best reason: a mode that is not served, or a pool that is still being read.
     const known = book.between(inputMint, outputMint)
     const pools = known === null ? null : candidates(known, request)
     return pools !== null && "_tag" in pools ? pools : new NoRoute({ inputMint, outputMint })

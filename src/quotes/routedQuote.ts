@@ -42,7 +42,7 @@ const rateOfLeg = ({ shares }: Leg, clock: ChainClock): Rate =>
     .map(({ pool, inputMint }) => rateOf(pool, inputMint, clock))
     .reduce((best, rate) => (rate.numerator * best.denominator > best.numerator * rate.denominator ? rate : best))
 
-/** How much worse the whole route is than a vanishing trade along it; null as for a single swap. */
+/** Shortfall of the whole route against its marginal rate; null as for a single swap. */
 const routeImpact = (legs: ReadonlyArray<Leg>, amount: bigint, out: bigint, clock: ChainClock): number | null => {
   const rate = legs
     .map((leg) => rateOfLeg(leg, clock))

@@ -10,13 +10,13 @@ import type { QuoteSession } from "./QuoteSession.ts"
 /** A tick may start this many milliseconds after its grid point; later it is skipped. */
 const MOST_LATE_MS = 100
 
-/** How a tick is paid for. */
+/** Payment of a tick. */
 export interface TickMeter {
   readonly admit: Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
   readonly refund: (charge: Charge) => Effect.Effect<BudgetState, LimiterUnavailable>
 }
 
-/** What the ticks of one stream run on. */
+/** Dependencies of the ticks of one stream. */
 export interface TickRun {
   readonly session: QuoteSession
   readonly request: QuoteRequest
@@ -33,7 +33,7 @@ export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotoni
 const LIMITER_DOWN = { code: "limiter_unavailable", message: "Admission could not be decided.", retryable: true }
 const OUR_FAULT = { code: "internal_error", message: "Something went wrong on our side.", retryable: true }
 
-/** Prices and pays one tick, and tells the session how it went. Never fails. */
+/** Prices and charges one tick and hands the result to the session. Never fails. */
 const runTick = (engine: QuoteEngine["Service"], { meter, request, session }: TickRun, tick: number) =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)

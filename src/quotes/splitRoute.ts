@@ -34,7 +34,7 @@ interface Portion {
   readonly pool: Pool
   readonly percent: number
   readonly amountOut: bigint
-  /** What the pool would pay for one step more; null when it would not take it whole. */
+  /** Output of the pool for one more step; null when it would not take it whole. */
   readonly next: bigint | null
 }
 

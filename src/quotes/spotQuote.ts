@@ -18,7 +18,7 @@ export interface Moment {
   readonly clock: ChainClock
 }
 
-/** What the trader is left with: sales lose the SOL fee, purchases pay it on top. */
+/** Net amount of the trader: sales pay the SOL fee out of the proceeds, purchases on top. */
 const proceeds = (request: QuoteRequest, { swap }: Best): bigint =>
   request.outputMint === SOL ? netOfSolFee(swap.amountOut) : swap.amountOut
 
@@ -26,12 +26,12 @@ const proceeds = (request: QuoteRequest, { swap }: Best): bigint =>
 export interface PricedRoute {
   readonly engine: string
   readonly route: ReadonlyArray<Hop>
-  /** What the trader is left with. */
+  /** Net amount of the trader. */
   readonly outAmount: bigint
   readonly priceImpactPct: number | null
   readonly clamped: boolean
   readonly stateSlot: number
-  /** How the service's fee is taken; undefined where the engine takes none. */
+  /** Fee rule of the service; undefined where the engine takes none. */
   readonly feeBasis: SpotQuote["feeBasis"] | undefined
 }
 

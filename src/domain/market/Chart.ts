@@ -28,11 +28,11 @@ export type ChartResolution = typeof ChartResolution.Type
 export const EvmChain = Schema.Literals(["ethereum", "base", "bsc", "arbitrum", "polygon", "avalanche", "optimism"])
 export type EvmChain = typeof EvmChain.Type
 
-/** What bars are counted in. */
+/** Denomination of bars. */
 export const ChartDenom = Schema.Literals(["usd", "sol"])
 export type ChartDenom = typeof ChartDenom.Type
 
-/** Whether bars show prices or market values. */
+/** Quantity of bars: price or market value. */
 export const ChartMode = Schema.Literals(["price", "mcap"])
 export type ChartMode = typeof ChartMode.Type
 
@@ -100,7 +100,7 @@ export class ChartSupply extends Schema.Opaque<ChartSupply>()(
   }).annotate({ identifier: "ChartSupply", description: "The supply that market values were made with." })
 ) {}
 
-/** What has to be known to read a chart. */
+/** A chart request. */
 export interface ChartKnowledge {
   readonly observedAtMs: number | null
   readonly status: Status
@@ -138,16 +138,16 @@ export interface ToldChart {
   readonly knowledge: ChartKnowledge
 }
 
-/** Nobody has heard of this token. */
+/** The token is unknown. */
 export class ChartUnknown extends Schema.TaggedError<ChartUnknown>()("ChartUnknown", { address: Schema.String }) {}
 
 /** The series is being built. */
 export class ChartNotReady extends Schema.TaggedError<ChartNotReady>()("ChartNotReady", {
-  /** How long it takes, as far as known. */
+  /** Estimated wait in milliseconds, when known. */
   retryAfterMs: Schema.NullOr(Schema.Finite)
 }) {}
 
-/** What the chart would be made from failed, or there is nothing to make it from. */
+/** The source of the chart failed or does not exist. */
 export class ChartUnavailable extends Schema.TaggedError<ChartUnavailable>()("ChartUnavailable", {
   detail: Schema.String
 }) {}
@@ -155,5 +155,5 @@ export class ChartUnavailable extends Schema.TaggedError<ChartUnavailable>()("Ch
 /** Everything that can keep a chart from being drawn. */
 export type ChartRefusal = ChartUnknown | ChartNotReady | ChartUnavailable
 
-/** What a chart lacks, in the words of coverage; null when nothing. */
+/** The chart's gap as a coverage reason; null when there is none. */
 export type Lacking = Coverage["reason"]

@@ -1,4 +1,4 @@
-/** What a launchpad does with a token, as the chain tells it. */
+/** Launch or graduation of a token on a launchpad. */
 import type { Address, Mint } from "../Address.ts"
 
 /** A token was put on a curve, or left it for a pool. */

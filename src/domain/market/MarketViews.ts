@@ -13,7 +13,7 @@ const changePct = number.annotate({
   description: "Percent against the window of equal length before; null when that one is zero or not fully covered."
 })
 
-/** What happened in one market in one window. Null where the window is not fully covered. */
+/** Activity of one market in one window. Null where the window is not covered. */
 export class MarketStats extends Schema.Opaque<MarketStats>()(
   Schema.Struct({
     trades: Schema.Struct({ total: count, buys: count, sells: count, changePct }),
@@ -49,7 +49,7 @@ export class Lighthouse extends Schema.Opaque<Lighthouse>()(
   }).annotate({ identifier: "Lighthouse", description: "The markets of a chain, the aggregate first." })
 ) {}
 
-/** How well each window of an answer is covered. */
+/** Coverage of each window of an answer. */
 export const WindowCoverage = perWindow(Coverage)
 export type WindowCoverage = typeof WindowCoverage.Type
 
@@ -74,7 +74,7 @@ export class Overview extends Schema.Opaque<Overview>()(
   }).annotate({ identifier: "Overview", description: "The whole market in one window." })
 ) {}
 
-/** What tokens are ranked by. */
+/** Ranking criterion. */
 export const MovementRank = Schema.Literals(["gainers", "losers", "volume", "trades", "traders"])
 export type MovementRank = typeof MovementRank.Type
 
@@ -93,7 +93,7 @@ export class MovementRow extends Schema.Opaque<MovementRow>()(
   }).annotate({ identifier: "MovementRow", description: "One ranked token." })
 ) {}
 
-/** Where a token stands between its launch and a pool of its own. */
+/** Progress of a token between its launch and a pool after graduation. */
 export const DiscoveryStage = Schema.Literals(["new", "graduating", "graduated", "trending"])
 export type DiscoveryStage = typeof DiscoveryStage.Type
 
@@ -126,7 +126,7 @@ export interface Excluded {
   readonly unknownFilter: number
 }
 
-/** How well an answer is known. */
+/** Coverage of an answer. */
 export interface MarketKnowledge {
   readonly observedAtMs: number | null
   readonly status: Status

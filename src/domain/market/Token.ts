@@ -12,7 +12,10 @@ export class TokenRef extends Schema.Opaque<TokenRef>()(
     name: Schema.NullOr(Schema.String),
     decimals: Schema.NullOr(Schema.Int),
     imageUrl: Schema.NullOr(Schema.String)
-  }).annotate({ identifier: "TokenRef", description: "A token, and what it calls itself: nobody has checked that." })
+  }).annotate({
+    identifier: "TokenRef",
+    description: "A token with its on-chain name and symbol, which are unverified."
+  })
 ) {}
 
 /** The programs that mints belong to. */
@@ -32,7 +35,7 @@ export type TokenExtension = typeof TokenExtension.Type
 
 const time = Schema.NullOr(Schema.Int)
 
-/** What is known of one token. */
+/** Facts of one token. */
 export class TokenFacts extends Schema.Opaque<TokenFacts>()(
   Schema.Struct({
     token: TokenRef,
@@ -78,7 +81,7 @@ export class PoolLiquidity extends Schema.Opaque<PoolLiquidity>()(
   }).annotate({ identifier: "PoolLiquidity", description: "One pool of a token, the token being its base." })
 ) {}
 
-/** Where a token can be traded, the deepest pool first. */
+/** Pools of a token, deepest first. */
 export class TokenLiquidity extends Schema.Opaque<TokenLiquidity>()(
   Schema.Struct({ token: TokenRef, totalLiquidityUsd: Scalar, pools: Schema.Array(PoolLiquidity) }).annotate({
     identifier: "TokenLiquidity",
@@ -94,7 +97,7 @@ export class MintPrice extends Schema.Opaque<MintPrice>()(
   })
 ) {}
 
-/** How well an answer is known as a whole. */
+/** Coverage of an answer as a whole. */
 export interface Knowledge {
   /** The newest observation of a source that was used; null when there was none. */
   readonly observedAtMs: number | null
@@ -102,10 +105,10 @@ export interface Knowledge {
   readonly coverage: Coverage
 }
 
-/** The chain says that there is no such mint. */
+/** The chain has no such mint. */
 export class UnknownToken extends Schema.TaggedError<UnknownToken>()("UnknownToken", { mint: Address }) {}
 
-/** What is asked about the mint is not in memory yet; asking has queued it. */
+/** The mint is not in memory; the call has queued it. */
 export class TokenNotLoaded extends Schema.TaggedError<TokenNotLoaded>()("TokenNotLoaded", { mint: Address }) {}
 
 /** The mint account is not what its program writes. */

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Address } from "../Address.ts"
 import { Coverage, Status } from "../Scalar.ts"
 
-/** Every signal there is, in the order they are told. */
+/** Every signal, in the order of the answer. */
 export const riskCodes = [
   "mint_authority_active",
   "freeze_authority_active",
@@ -16,13 +16,13 @@ export const riskCodes = [
   "lp_not_burned"
 ] as const
 
-/** What a signal is about, by its code on the wire. */
+/** Codes of signals on the wire. */
 export const RiskCode = Schema.Literals(riskCodes)
 export type RiskCode = typeof RiskCode.Type
 
 const Fact = Schema.NullOr(Schema.Boolean)
 
-/** Each signal as a fact; null where it is not known, which says nothing in a token's favour. */
+/** Each signal as a fact; null when unknown, which is not in a token's favour. */
 export const RiskFacts = Schema.Struct({
   mint_authority_active: Fact,
   freeze_authority_active: Fact,

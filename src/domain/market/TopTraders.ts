@@ -10,7 +10,7 @@ const amount = Schema.NullOr(Decimal)
 const count = Schema.Int
 const time = Schema.NullOr(Schema.Int)
 
-/** What a wallet's sales brought over what the tokens had cost, as far as swaps tell. */
+/** Proceeds of a wallet's sales less the cost of the sold tokens, over recorded swaps. */
 export class RealizedPnl extends Schema.Opaque<RealizedPnl>()(
   Schema.Struct({
     value: Schema.Struct({
@@ -43,7 +43,7 @@ export class TopTrader extends Schema.Opaque<TopTrader>()(
   }).annotate({ identifier: "TopTrader", description: "One wallet of a token's ranking." })
 ) {}
 
-/** What the ranking was made from, and what it lacks. */
+/** Record behind the ranking, with its gaps. */
 export class TraderCoverage extends Schema.Opaque<TraderCoverage>()(
   Schema.Struct({
     basis: Schema.Literal("observed_swaps_only"),
@@ -74,5 +74,5 @@ export interface TraderRequest {
   readonly cursor: string | null
 }
 
-/** The cursor is none of ours, or was made with other selectors. */
+/** The cursor was not issued here or belongs to other selectors. */
 export class WrongCursor extends Schema.TaggedError<WrongCursor>()("WrongCursor", {}) {}

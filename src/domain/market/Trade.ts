@@ -1,4 +1,4 @@
-/** What happened on the chain, as facts: no price of another market, no opinion. */
+/** Facts of the chain: no price of another market, no estimate. */
 import { Schema } from "effect"
 import type { Address, Mint } from "../Address.ts"
 import type { Signature } from "../Signature.ts"
@@ -8,11 +8,11 @@ export interface Quantity {
   readonly mint: Mint
   /** Atomic units. */
   readonly amount: bigint
-  /** Null when nothing in the transaction tells. */
+  /** Null when the transaction does not contain it. */
   readonly decimals: number | null
 }
 
-/** Where and when it happened. */
+/** Position on the chain. */
 export interface Occurrence {
   readonly signature: Signature
   readonly slot: number
@@ -24,16 +24,16 @@ export interface Occurrence {
   readonly outer: number
   /** Position inside of it; null for the top-level instruction itself. */
   readonly inner: number | null
-  /** What the whole transaction paid the network. */
+  /** Network fee of the whole transaction. */
   readonly feeLamports: bigint
 }
 
 /**
- * One exchange, told from the side of the token: what is neither SOL nor a dollar. Where both sides or neither are, the
- * dollar counts as money before SOL, and between two others what was given counts as the money.
+ * One swap from the side of the token, which is the mint that is neither SOL nor a dollar. Where both sides or neither are,
+ * a dollar is the quote before SOL, and between two others the mint that was given is the quote.
  */
 export interface Trade extends Occurrence {
-  /** Whose tokens they were: not a keeper, not a router, not whoever paid the network fee. */
+  /** Owner of the tokens: not a keeper, a router or the fee payer. */
   readonly wallet: Address
   readonly side: "buy" | "sell"
   readonly token: Quantity
@@ -49,14 +49,14 @@ export interface Leg extends Trade {
   readonly pool: Address
   /** Venue label. */
   readonly dex: string
-  /** Whether the program's own event says the same amounts; null when there is no event. */
+  /** True when the program's own event has the same amounts; null without an event. */
   readonly confirmed: boolean | null
 }
 
 /**
- * What one wallet gave and got in one top-level instruction, or in the filling of one order, all fees included: one for a
- * route of any number of legs, several only where unconnected exchanges stand side by side. For wallets; adding it to the
- * legs would count twice. `index` counts these in the transaction.
+ * Amounts that one wallet gave and received in one top-level instruction, or in the fill of one order, all fees included:
+ * one per route of any number of legs, several only for unconnected swaps side by side. For wallets; adding it to the
+ * legs counts twice. `index` counts net trades of the transaction.
  */
 export interface NetTrade extends Trade {
   readonly index: number
@@ -78,10 +78,10 @@ export interface Transfer extends Occurrence {
   readonly native: boolean
 }
 
-/** Why a balance changed, as far as the transaction tells. */
+/** Cause of a balance change, as far as the transaction shows it. */
 export type BalanceCause = "trade" | "transfer" | "fee" | "mint" | "burn" | "unknown"
 
-/** What a wallet held of a mint before and after a transaction, over all its token accounts that the transaction names. */
+/** Holding of a mint before and after a transaction, over all token accounts of the wallet that the transaction names. */
 export interface BalanceChange {
   readonly owner: Address
   readonly mint: Mint
@@ -94,7 +94,7 @@ export interface BalanceChange {
   readonly cause: BalanceCause
 }
 
-/** Where trades are kept does not answer, or has not been told of which chain they are. */
+/** The trade store does not answer, or no chain has been opened in it. */
 export class TradeStoreUnavailable extends Schema.TaggedError<TradeStoreUnavailable>()("TradeStoreUnavailable", {
   cause: Schema.Defect()
 }) {

@@ -20,7 +20,7 @@ const Ui = Schema.NullOr(Schema.Finite).annotate({ description: "Whole tokens; n
 const Pct = Schema.NullOr(Schema.Finite).annotate({ description: "Percent points; null when it cannot be measured." })
 const Proceeds = Schema.NullOr(Atomic).annotate({ description: "Net proceeds; null when nothing usable is paid." })
 
-/** How well a position can be sold whole. */
+/** Verdict on selling a position whole. */
 export const Verdict = Schema.Literals(["clean", "thin", "trapped", "no_route"]).annotate({ identifier: "Verdict" })
 export type Verdict = typeof Verdict.Type
 
@@ -58,7 +58,7 @@ export class ExitSummary extends Schema.Opaque<ExitSummary>()(
   }).annotate({ identifier: "ExitSummary", description: "The figures of the whole position." })
 ) {}
 
-/** Whether a position can be sold, share by share. */
+/** Exit ladder of a position, rung by rung. */
 export class ExitCheck extends Schema.Opaque<ExitCheck>()(
   Schema.Struct({
     mint: Address,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Address, type Mint } from "../Address.ts"
 import { Atomic, SlippageBps } from "../Amount.ts"
 
-/** What a caller asks to be priced. Exact input only. */
+/** A quote request, exact input only. */
 export interface QuoteRequest {
   readonly inputMint: Mint
   readonly outputMint: Mint
@@ -88,7 +88,7 @@ export class StateStale extends Schema.TaggedError<StateStale>()("StateStale", {
   silentMs: Schema.NullOr(Schema.Int)
 }) {}
 
-/** This engine cannot serve this kind of route; `detail` says why. */
+/** The engine does not serve this kind of route; `detail` is the reason. */
 export class RouteNotSupported extends Schema.TaggedError<RouteNotSupported>()("RouteNotSupported", {
   detail: Schema.String
 }) {}

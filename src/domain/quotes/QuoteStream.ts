@@ -11,7 +11,7 @@ const base = {
 
 const tick = Schema.Int.annotate({ description: "Number of the grid point: `open` plus this many intervals." })
 
-/** What the caller asked to be re-quoted, and how. Times are in the unit their name says. */
+/** Request of a quote stream. Times are in the unit of their name. */
 export class StreamTerms extends Schema.Opaque<StreamTerms>()(
   Schema.Struct({
     inputMint: Address,
@@ -36,7 +36,7 @@ export class OpenFrame extends Schema.Opaque<OpenFrame>()(
   }).annotate({ identifier: "OpenFrame", description: "The configuration of the stream." })
 ) {}
 
-/** What differs from the quote before. `first` stands alone. */
+/** Differences to the quote before. `first` stands alone. */
 export const Change = Schema.Literals(["outAmount", "route", "clamped", "first"])
 export type Change = typeof Change.Type
 

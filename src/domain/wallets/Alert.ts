@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import { Address, type Mint } from "../Address.ts"
 import { Decimal } from "../Scalar.ts"
 
-/** How many alerts of one account may be active or paused at a time. */
+/** Most active or paused alerts of one account. */
 export const MAX_LIVE_ALERTS = 100
 
-/** How long a firing can be read, in milliseconds: 30 days. */
+/** Retention of events: 30 days in milliseconds. */
 export const EVENT_LIFE_MS = 30 * 86_400_000
 
-/** How far ahead an alert may expire, in milliseconds: 90 days. */
+/** Longest lifetime of an alert: 90 days in milliseconds. */
 export const MAX_EXPIRY_MS = 90 * 86_400_000
 
 /** Seconds between two firings when a repeating alert does not say. */
@@ -17,13 +17,13 @@ export const DEFAULT_COOLDOWN_SECONDS = 300
 /** An alert's id: `al_` and letters of the URL-safe alphabet, at most 64 characters in all. */
 export const AlertId = Schema.String.check(Schema.isPattern(/^al_[\w-]{1,61}$/u, { expected: "an alert id" }))
 
-/** Whether a text can be the id of an alert at all. */
+/** True for a well-formed alert id. */
 export const isAlertId = Schema.is(AlertId)
 
-/** Whether a text can be the id of a firing at all. */
+/** True for a well-formed event id. */
 export const isEventId = (text: string): boolean => /^evt_[\w-]{1,60}$/u.test(text)
 
-/** What is watched: the price of the last trade, what all units are worth at it, or how it moved over a window. */
+/** Watched metric: price of the last trade, market value at that price, or change of the price over a window. */
 export const AlertMetric = Schema.Literals(["price_usd", "price_sol", "market_cap_usd", "change_pct"])
 export type AlertMetric = typeof AlertMetric.Type
 
@@ -35,7 +35,7 @@ export type AlertOperator = typeof AlertOperator.Type
 export const AlertWindowSeconds = Schema.Literals([300, 3600, 21_600, 86_400])
 export type AlertWindowSeconds = typeof AlertWindowSeconds.Type
 
-/** What a price is compared with: above zero, at most 30 digits before the point and 30 after it. */
+/** Threshold: above zero, at most 30 digits before the point and 30 after it. */
 export const Threshold = Decimal.check(
   Schema.isMaxLength(61, { expected: "at most 61 characters" }),
   Schema.isPattern(/^(?:[1-9][0-9]{0,29}|(?:0|[1-9][0-9]{0,29})\.[0-9]{1,30})$/u, {
@@ -54,7 +54,7 @@ export const AlertCondition = Schema.Struct({
 }).annotate({ identifier: "AlertCondition", description: "When an alert fires." })
 export type AlertCondition = typeof AlertCondition.Type
 
-/** Whether the operator is one of the metric: `rises_by` and `falls_by` are of changes, the others of levels. */
+/** True when the operator fits the metric: `rises_by` and `falls_by` for changes, the others for levels. */
 export const fits = (metric: AlertMetric, operator: AlertOperator): boolean =>
   (metric === "change_pct") === (operator === "rises_by" || operator === "falls_by")
 
@@ -66,7 +66,7 @@ export type AlertRecurrence = typeof AlertRecurrence.Type
 export const AlertStatus = Schema.Literals(["active", "paused", "triggered", "expired"])
 export type AlertStatus = typeof AlertStatus.Type
 
-/** Whether an alert of that status can still come to fire. */
+/** True when an alert of that status can still fire. */
 export const isLive = (status: AlertStatus): boolean => status === "active" || status === "paused"
 
 /** Milliseconds since the Unix epoch, before the year 10000. */
@@ -79,24 +79,24 @@ export const CooldownSeconds = Schema.Int.check(
   Schema.isBetween({ minimum: 60, maximum: 86_400 }, { expected: "a whole number from 60 to 86400" })
 )
 
-/** What an owner remarks: 1 to 200 characters of any text that a database can hold. */
+/** Note of an owner: 1 to 200 characters of any text that a database can hold. */
 export const AlertNote = Schema.String.check(
   Schema.isMinLength(1, { expected: "1 to 200 characters" }),
   Schema.isMaxLength(200, { expected: "1 to 200 characters" }),
   Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\u0000")) || "must be well-formed text")
 )
 
-/** How far an alert has come between two firings. */
+/** Progress of an alert between two firings. */
 export interface Watch {
-  /** Whether the next value past the threshold fires it. */
+  /** True when the next value past the threshold fires it. */
   readonly armed: boolean
-  /** Whether, since the last firing, the value was far enough on the other side to arm it again. */
+  /** True once the value, since the last firing, was far enough on the other side to arm it again. */
   readonly cleared: boolean
-  /** Place in the order of the chain of what it heard last when it changed; what came before says nothing any more. */
+  /** Chain position of the last trade that changed it; earlier trades are ignored. */
   readonly mark: number
 }
 
-/** What an owner decides of an alert. */
+/** Fields of an alert that its owner sets. */
 export const alertTerms = {
   mint: Address,
   condition: AlertCondition,
@@ -112,7 +112,7 @@ export const Alert = Schema.Struct({
   ...alertTerms,
   id: AlertId,
   accountId: Schema.String,
-  /** As of the moment it was read: past its expiry it is expired, whoever was there to see. */
+  /** Status at the moment of the read: an alert past its expiry is expired. */
   status: AlertStatus,
   armed: Schema.Boolean,
   cleared: Schema.Boolean,
@@ -121,7 +121,7 @@ export const Alert = Schema.Struct({
   updatedAtMs: TimeMs,
   lastTriggeredAtMs: Schema.NullOr(TimeMs),
   triggerCount: Schema.Int,
-  /** Rises with every change: who changes an alert says which one it has seen. */
+  /** Increases with every change: an update names the version it has read. */
   version: Schema.Int
 })
 export type Alert = typeof Alert.Type
@@ -155,16 +155,16 @@ export interface AlertStep {
   /** Of the alert that was looked at. When it has moved since, nothing happens. */
   readonly version: number
   readonly watch: Watch
-  /** What it fires with; null when it does not fire. */
+  /** Value at the firing; null when it does not fire. */
   readonly firing: { readonly value: Decimal; readonly observedAtMs: number } | null
 }
 
-/** What is changed of an alert. Everything else stays. */
+/** Changes of an alert. Fields left out stay. */
 export type AlertChange = Partial<
   Pick<Alert, "condition" | "recurrence" | "cooldownSeconds" | "expiresAtMs" | "note" | "status" | keyof Watch>
 >
 
-/** A place in a list: the time it is sorted by, and the id that tells equal times apart. */
+/** Position in a list: the sort time, and the id as tie-break. */
 export interface AlertPlace {
   readonly timeMs: number
   readonly id: string

@@ -4,7 +4,7 @@ import { Address, type Mint } from "../Address.ts"
 /** A callout's id: `co_` and letters of the URL-safe alphabet, at most 64 characters in all. */
 export const CalloutId = Schema.String.check(Schema.isPattern(/^co_[\w-]{1,61}$/u, { expected: "a callout id" }))
 
-/** Whether a text can be the id of a callout at all. */
+/** True for a well-formed callout id. */
 export const isCalloutId = Schema.is(CalloutId)
 
 // Text that a database and a page can hold alike: no control characters but line ends, no half surrogates.
@@ -13,7 +13,7 @@ const wellFormed = Schema.makeFilter((text: string) => text.isWellFormed() || "m
 /** One line that a user wrote: 1 to 80 characters, none of them a control character. */
 const Line = Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,80}$/u), wellFormed)
 
-/** What a user has to say: 1 to 1,000 characters; line ends are its only control characters. */
+/** Text of a callout: 1 to 1,000 characters; line ends are its only control characters. */
 const Body = Schema.String.check(Schema.isPattern(/^(?:[^\p{Cc}]|\n){1,1000}$/u), wellFormed)
 
 const MAX_URL = 2048
@@ -36,7 +36,7 @@ const TimeMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_
 
 const Sum = Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))
 
-/** Who posted a callout, as they were when they did. */
+/** Author of a callout at the time of posting. */
 export const CalloutCreator = Schema.Struct({
   id: Line,
   username: Line,
@@ -54,7 +54,7 @@ const posted = {
   tokenSymbol: Schema.NullOr(Line),
   tokenName: Schema.NullOr(Line),
   tokenImageUrl: Schema.NullOr(HttpsUrl),
-  /** What the token cost when the callout was posted; null when no price was known. */
+  /** Price of the token at the time of posting; null when no price was known. */
   priceUsdAtCreate: Schema.NullOr(UsdPrice)
 }
 
@@ -79,7 +79,7 @@ export class Callout extends Schema.Opaque<Callout>()(
   })
 ) {}
 
-/** Where a callout stands at that moment. At the moment it expires it is expired. */
+/** Status of a callout at a moment. At the moment of its expiry it is expired. */
 export const statusAt = (
   callout: { readonly expiresAtMs: number; readonly isRemoved: boolean },
   nowMs: number
@@ -108,7 +108,7 @@ export type CalloutSort = typeof CalloutSort.Type
 
 /** A place in the order of one list, as that list was at its mark. */
 export interface CalloutPlace {
-  /** How far the store's ledger had got when the first page was read. Later rows and trades do not exist for this list. */
+  /** Position of the store's ledger at the read of the first page. Later rows and trades are not part of the list. */
   readonly mark: bigint
   /** Milliseconds of posting, or nano-dollars of volume: what the list is sorted by. */
   readonly key: bigint

@@ -1,4 +1,4 @@
-/** What copying made, by average cost. Unknown is null, and makes every sum that it belongs to null. */
+/** Profit of copied trades, by average cost. Null when unknown; a sum with an unknown part is null. */
 import { Schema } from "effect"
 import { CopyWindow } from "./Copying.ts"
 import { Coverage, Decimal } from "../Scalar.ts"
@@ -6,7 +6,7 @@ import { Coverage, Decimal } from "../Scalar.ts"
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
 const count = (description: string) => Schema.Int.annotate({ description })
 
-/** What the copies of one window made. Exact dollars; fees are inside of every result. */
+/** Profit of the copies of one window. Exact dollars; fees are included. */
 export class CopyPnl extends Schema.Opaque<CopyPnl>()(
   Schema.Struct({
     realized: usd("Proceeds less cost of the sales of the window; what they sold may have been bought before it."),
@@ -34,7 +34,7 @@ export const CopyPnlGroup = Schema.Struct({
 }).annotate({ identifier: "CopyPnlGroup", description: "The part of one follow or one mint." })
 export type CopyPnlGroup = typeof CopyPnlGroup.Type
 
-/** What an account's copies made. */
+/** Profit of an account's copies. */
 export class CopyPnlReport extends Schema.Opaque<CopyPnlReport>()(
   Schema.Struct({
     window: CopyWindow,

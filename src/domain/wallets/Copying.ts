@@ -17,10 +17,10 @@ export const FollowId = idOf("cf", "follow")
 /** A fill's id: `fl_` and letters of the URL-safe alphabet, at most 64 characters in all. */
 export const FillId = idOf("fl", "fill")
 
-/** Whether a text can be the id of a follow at all. */
+/** True for a well-formed follow id. */
 export const isFollowId = Schema.is(FollowId)
 
-/** Whether a text can be the id of a fill at all. */
+/** True for a well-formed fill id. */
 export const isFillId = Schema.is(FillId)
 
 /** Milliseconds since the Unix epoch, before the year 10000. */
@@ -47,7 +47,7 @@ export const FollowStatus = Schema.Literals(["active", "paused", "stopped"]).ann
 })
 export type FollowStatus = typeof FollowStatus.Type
 
-/** How much of one's own money goes into a copy. */
+/** Sizing of a copy: funds per copied trade. */
 export const Sizing = Schema.Struct({
   mode: Schema.Literals(["fixed", "leader_ratio"]),
   amount: Schema.NullOr(Atomic).annotate({ description: "Of each purchase when the mode is fixed; null otherwise." }),
@@ -95,7 +95,7 @@ const stopsOnce = Schema.makeFilter(
     (status === "stopped") === (stoppedAtMs !== null) || "a time of stopping exactly when stopped"
 )
 
-/** A follow as the application tells of it, whole: the newest telling counts. */
+/** A follow, whole: the newest version replaces earlier ones. */
 export class NewFollow extends Schema.Opaque<NewFollow>()(
   Schema.Struct({ accountId: Schema.String, ...followFields, ...followTimes }).check(stopsOnce)
 ) {}
@@ -110,7 +110,7 @@ export class Follow extends Schema.Opaque<Follow>()(
   }).annotate({ identifier: "CopyFollow", description: "A wallet that the account follows." })
 ) {}
 
-/** How far a copy has got. All but `pending` is final. */
+/** Status of a copy. All but `pending` is final. */
 export const FillStatus = Schema.Literals(["pending", "filled", "failed", "skipped"]).annotate({
   identifier: "CopyFillStatus",
   description: "How far a copy has got. All but pending is final."
@@ -155,7 +155,7 @@ export const Execution = Schema.Struct({
   outMint: Address,
   outAmount: Atomic,
   priceUsd,
-  /** What changed hands, fees beside it. */
+  /** Amounts of a fill, fees beside them. */
   valueUsdNanos: Schema.NullOr(Nanos),
   feeUsdNanos: Schema.NullOr(Nanos)
 })
@@ -172,7 +172,7 @@ const fill = Schema.Struct({
   execution: Schema.NullOr(Execution)
 })
 
-/** What is wrong between the fields of a fill; true when nothing is. */
+/** The inconsistency between the fields of a fill; true when there is none. */
 const coherent = ({ execution, mint, reason, side, status }: typeof fill.Type): true | string => {
   const gaveUp = status === "failed" || status === "skipped"
   if ((reason !== null) !== gaveUp) {
@@ -205,7 +205,7 @@ export interface FilledCopy {
   readonly feeUsdNanos: bigint | null
 }
 
-/** Where a row stands in its list, newest first: by time, then by id. */
+/** Position of a row in its list, newest first: by time, then by id. */
 export interface CopyPlace {
   readonly atMs: number
   readonly id: string
@@ -246,11 +246,11 @@ export interface PositionKey {
   readonly mint: Mint
 }
 
-/** How far back sales count. */
+/** Trailing window of sales. */
 export const CopyWindow = Schema.Literals(["24h", "7d", "30d", "all"])
 export type CopyWindow = typeof CopyWindow.Type
 
-/** What sums are made by. */
+/** Grouping of sums. */
 export const CopyGrouping = Schema.Literals(["none", "follow", "mint"])
 export type CopyGrouping = typeof CopyGrouping.Type
 

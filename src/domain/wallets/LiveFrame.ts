@@ -1,4 +1,4 @@
-/** What is told over a live connection, as it stands on the wire. */
+/** Frames of a live connection, as on the wire. */
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
@@ -53,7 +53,7 @@ const standing = {
   asOf: Time
 }
 
-/** What one position made. */
+/** Profit of one position. */
 export class PnlBody extends Schema.Opaque<PnlBody>()(
   Schema.Struct({
     wallet: Address,
@@ -72,7 +72,7 @@ export class PnlBody extends Schema.Opaque<PnlBody>()(
   })
 ) {}
 
-/** What a wallet made. */
+/** Profit of a wallet. */
 export class PnlSummaryBody extends Schema.Opaque<PnlSummaryBody>()(
   Schema.Struct({
     wallet: Address,
@@ -89,7 +89,7 @@ export class PnlSummaryBody extends Schema.Opaque<PnlSummaryBody>()(
   })
 ) {}
 
-/** What a reader has missed. `fromMs` is null when nobody knows any more; nothing before it is missing. */
+/** Frames missing from a stream. `fromMs` is null when unknown; nothing before it is missing. */
 export class LiveGap extends Schema.Opaque<LiveGap>()(
   Schema.Struct({
     fromMs: Schema.NullOr(Time),
@@ -102,11 +102,11 @@ export class LiveGap extends Schema.Opaque<LiveGap>()(
   })
 ) {}
 
-/** Why a snapshot is told. */
+/** Cause of a snapshot. */
 export const SnapshotReason = Schema.Literals(["connect", "resume", "wallets_changed", "resync"])
 export type SnapshotReason = typeof SnapshotReason.Type
 
-/** How everything stands; it takes the place of whatever a client held. */
+/** The whole state; replaces the client's state. */
 export class SnapshotBody extends Schema.Opaque<SnapshotBody>()(
   Schema.Struct({
     streamId: Schema.String,
@@ -134,11 +134,11 @@ export const DataFrame = Schema.Union([
 ])
 export type DataFrame = typeof DataFrame.Type
 
-/** What went by since: why a client is told something that is no data. */
+/** Code of a notice frame. */
 export const NoticeCode = Schema.Literals(["draining", "slow_consumer", "source_delayed", "source_restored"])
 export type NoticeCode = typeof NoticeCode.Type
 
-/** A frame that is told only to those who asked for it, and has no place in the stream. */
+/** Control frame, sent on request only and without a `seq`. */
 export const ControlFrame = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("heartbeat"),
@@ -152,7 +152,7 @@ export const ControlFrame = Schema.Union([
 ])
 export type ControlFrame = typeof ControlFrame.Type
 
-/** Whose figure it is: that of the wallet to those who track it from this second on, in milliseconds. */
+/** Scope of a figure: the wallet as tracked since this time, in milliseconds. */
 interface Figure {
   readonly wallet: Address
   readonly sinceMs: number

@@ -3,7 +3,7 @@ import { Address } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
 import { Signature } from "../Signature.ts"
 
-/** How many different wallets one account may track. */
+/** Most different wallets that one account tracks. */
 export const MAX_TRACKED_WALLETS = 500
 
 /** A group's id: it means something to its own account only, so that no account can ask about another's. */
@@ -20,7 +20,7 @@ const line = Schema.makeFilter((text: string) => text.isWellFormed() && /^\P{Cc}
   expected: "at least one character, and no control characters"
 })
 
-/** What a user calls a tracked wallet: 1 to 64 characters. */
+/** Label of a tracked wallet: 1 to 64 characters. */
 export const WalletLabel = Schema.String.check(
   line,
   Schema.makeFilter((text: string) => Array.from(text).length <= 64, {
@@ -71,7 +71,7 @@ export class TrackerGroup extends Schema.Opaque<TrackerGroup>()(
   }).annotate({ identifier: "TrackerGroup", description: "A group of tracked wallets." })
 ) {}
 
-/** What a tracked wallet gave and got in one exchange. Measures are numbers to look at; `amount` is exact. */
+/** One trade of a tracked wallet. `amount` is exact; measures are for display. */
 export class TrackerTrade extends Schema.Opaque<TrackerTrade>()(
   Schema.Struct({
     type: Schema.Literal("trade"),
@@ -106,7 +106,7 @@ export class TrackerTrade extends Schema.Opaque<TrackerTrade>()(
 export const TrackerState = Schema.Literals(["live", "delayed", "down", "idle"])
 export type TrackerState = typeof TrackerState.Type
 
-/** How tracking goes. */
+/** State of the tracker's sources. */
 export class TrackerStatus extends Schema.Opaque<TrackerStatus>()(
   Schema.Struct({
     state: TrackerState.annotate({
@@ -122,7 +122,7 @@ export class TrackerStatus extends Schema.Opaque<TrackerStatus>()(
   }).annotate({ identifier: "TrackerStatus", description: "How tracking goes." })
 ) {}
 
-/** Where a live connection is made, once and soon. Without tracked wallets there is nothing to connect to. */
+/** Address of a live connection, valid once and briefly. Null without tracked wallets. */
 export class RealtimeSession extends Schema.Opaque<RealtimeSession>()(
   Schema.Struct({
     wsUrl: Schema.String.annotate({
@@ -142,19 +142,19 @@ export interface Tracking {
   readonly wallet: Address
   /** Null for Main. */
   readonly groupId: GroupId | null
-  /** What is left out stays as it is. */
+  /** Fields left out stay. */
   readonly label?: string | undefined
   readonly emoji?: string | undefined
   readonly notes?: string | undefined
 }
 
-/** Where a wallet is tracked now, and whether it was not before. */
+/** A tracked wallet, and true when this call added it. */
 export interface Tracked {
   readonly groupId: GroupId
   readonly isNew: boolean
 }
 
-/** What a wallet did last. */
+/** Latest activity of a wallet. */
 export interface WalletActivity {
   readonly wallet: Address
   /** Block time in milliseconds since the Unix epoch. */

@@ -1,10 +1,10 @@
-/** Who a wallet is known to be. Nothing here follows from what it trades, and not being known is no verdict. */
+/** Reviewed identity of a wallet. Nothing follows from its trades; no identity is no verdict. */
 import { Effect, Schema } from "effect"
 import { Address } from "../Address.ts"
 import { httpsUrl } from "./Callout.ts"
 import { Signature } from "../Signature.ts"
 
-/** Evidence of at least this much confidence makes a classification be told, in basis points. */
+/** Least confidence of a classification that is shown, in basis points. */
 export const REVIEWED_BPS = 9500
 
 const wellFormed = Schema.makeFilter((text: string) => text.isWellFormed() || "must be well-formed Unicode")
@@ -50,7 +50,7 @@ export class PlatformEvidence extends Schema.Opaque<PlatformEvidence>()(
   })
 ) {}
 
-/** What a reviewed classification may say. */
+/** Possible classifications of a review. */
 export const ClassificationKind = Schema.Literals(["hacker", "spam_dusting", "exchange"])
 export type ClassificationKind = typeof ClassificationKind.Type
 
@@ -62,7 +62,7 @@ const classified = {
   reviewedAtMs: TimeMs
 }
 
-/** What reviewers found, as it is told. */
+/** Result of a review, as shown. */
 export class Classification extends Schema.Opaque<Classification>()(
   Schema.Struct({ ...classified, name: Schema.NullOr(Line) }).annotate({
     identifier: "Classification",
@@ -70,7 +70,7 @@ export class Classification extends Schema.Opaque<Classification>()(
   })
 ) {}
 
-/** How a wallet may be shown. */
+/** Display name and picture of a wallet. */
 const Display = Schema.Struct({ name: Line, avatarUrl: Schema.NullOr(HttpsUrl) })
 
 /** Left out means empty. */
@@ -79,10 +79,10 @@ const optional = <S extends Schema.Top>(schema: S, empty: S["Encoded"]) =>
 
 const few = <S extends Schema.Top>(item: S) => Schema.Array(item).check(Schema.isMaxLength(32))
 
-/** The name that a wallet was found to have registered, as a cache keeps it; what may be told of it is decided later. */
+/** Registered name of a wallet, as cached; its display is decided on read. */
 export const CachedName = Schema.Struct({
   domain: Line,
-  /** Who owned it when it was verified. */
+  /** Owner of the name at its verification. */
   owner: Address,
   /** Wrapped in a token, and so changing hands without us. */
   isTokenized: Schema.Boolean,
@@ -90,7 +90,7 @@ export const CachedName = Schema.Struct({
 })
 export type CachedName = typeof CachedName.Type
 
-/** Everything that one source says of one wallet. */
+/** Record of one source about one wallet. */
 export class IdentityRecord extends Schema.Opaque<IdentityRecord>()(
   Schema.Struct({
     wallet: Address,
@@ -102,7 +102,7 @@ export class IdentityRecord extends Schema.Opaque<IdentityRecord>()(
         Schema.Struct({
           ...classified,
           name: optional(Schema.NullOr(Line), null),
-          /** Until when the review counts; null while nobody said. */
+          /** Expiry of the review; null when it has none. */
           validUntilMs: optional(Schema.NullOr(TimeMs), null)
         })
       ),
@@ -112,7 +112,7 @@ export class IdentityRecord extends Schema.Opaque<IdentityRecord>()(
   })
 ) {}
 
-/** What is told of a wallet, independent of any token. */
+/** Identity of a wallet, independent of any token. */
 export class WalletIdentity extends Schema.Opaque<WalletIdentity>()(
   Schema.Struct({
     labels: Schema.Array(Schema.String).annotate({ description: "Of the wallet itself: no role in any token." }),

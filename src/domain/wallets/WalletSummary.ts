@@ -1,4 +1,4 @@
-/** What is told of what a wallet made. Unknown is null; complete it never is. */
+/** Profit of a wallet as far as the record goes. Null when unknown; never complete. */
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
 import { Decimal, Status } from "../Scalar.ts"
@@ -20,17 +20,17 @@ export class PnlBlock extends Schema.Opaque<PnlBlock>()(
   })
 ) {}
 
-/** How much of one aspect is known: so many of so many. */
+/** Coverage of one aspect: known items of all items. */
 export class CoverageShare extends Schema.Opaque<CoverageShare>()(
   Schema.Struct({
     complete: Schema.Boolean,
     known: Count,
     status: Status,
-    total: CountOrNull.annotate({ description: "Null when nobody can tell how many there are." })
+    total: CountOrNull.annotate({ description: "Null when the number is unknown." })
   }).annotate({ identifier: "CoverageShare", description: "How much of one aspect is known." })
 ) {}
 
-/** What the index of a wallet's trades rests on. */
+/** Sources of the index of a wallet's trades. */
 export class WalletIndexCoverage extends Schema.Opaque<WalletIndexCoverage>()(
   Schema.Struct({
     backfillDaysDone: Count,
@@ -80,7 +80,7 @@ export class WalletHistoryCoverage extends Schema.Opaque<WalletHistoryCoverage>(
   }).annotate({ identifier: "WalletHistoryCoverage", description: "Which history the sums are made from." })
 ) {}
 
-/** What a wallet made, by what is held of it. */
+/** Profit of a wallet over its recorded trades. */
 export class WalletSummary extends Schema.Opaque<WalletSummary>()(
   Schema.Struct({
     asOf: Schema.Int.annotate({ description: "Milliseconds since the Unix epoch." }),
@@ -98,7 +98,7 @@ export class WalletSummary extends Schema.Opaque<WalletSummary>()(
   })
 ) {}
 
-/** What is known of one wallet of a batch. */
+/** Summary of one wallet of a batch. */
 export class WalletRow extends Schema.Opaque<WalletRow>()(
   Schema.Struct({
     wallet: Address,
@@ -110,7 +110,7 @@ export class WalletRow extends Schema.Opaque<WalletRow>()(
   }).annotate({ identifier: "WalletRow", description: "What is known of one wallet." })
 ) {}
 
-/** What is known of several wallets, in the order they were asked for. */
+/** Summaries in the order of the request. */
 export class WalletRows extends Schema.Opaque<WalletRows>()(
   Schema.Struct({
     complete: Schema.Boolean.annotate({ description: "Whether every row has a summary." }),
@@ -118,7 +118,7 @@ export class WalletRows extends Schema.Opaque<WalletRows>()(
   }).annotate({ identifier: "WalletRows", description: "What is known of several wallets." })
 ) {}
 
-/** What is held of wallets cannot be read at all. */
+/** The wallet index cannot be read at all. */
 export class WalletsUnavailable extends Schema.TaggedError<WalletsUnavailable>()("WalletsUnavailable", {
   cause: Schema.Defect()
 }) {
