@@ -10,7 +10,7 @@ import { formatMessage } from "publint/utils"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-// The package is ESM only: whoever cannot import ESM finds nothing, and is told so.
+// The package is ESM only: a CommonJS resolver finds no entry, by design.
 const isExpected = (problem: Problem): boolean =>
   problem.kind === "CJSResolvesToESM" || ("resolutionKind" in problem && problem.resolutionKind === "node10")
 

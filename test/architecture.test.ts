@@ -49,7 +49,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   "main.ts": ["api", "app", "domain"]
 }
 
-/** Who may import a package. `effect` itself is free to all but `programs`, which is plain arithmetic. */
+/** Packages with the rooms that may import them. `effect` itself is free to all but `programs`, which is plain arithmetic. */
 const packages: Record<string, ReadonlyArray<string>> = {
   effect: [
     "app",

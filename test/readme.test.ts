@@ -37,7 +37,7 @@ const commands = fences("")
   .flatMap((code) => code.split("\n\n"))
   .filter((code) => code.includes("curl "))
 
-/** Names that look like settings and are not ours: of Node, of its parser and of PostgreSQL. */
+/** Names shaped like settings that belong to Node, its parser or PostgreSQL. */
 const NOT_OURS = /^(?:ERR|HPE|MODULE|PG)_|^(?:INVALID_REQUEST_PARAMETER|NOT_FOUND)$/u
 
 describe("the readme", () => {
@@ -144,7 +144,7 @@ const service = Layer.unwrap(
   })
 )
 
-/** What a command says, with everything in its environment that the readme speaks of. */
+/** Output of a command that runs with the environment of the readme. */
 const said = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>) {
   const { url } = yield* Listening
   const { rpcUrl, wsUrl } = yield* SimulatedMarket.Simulator
@@ -194,7 +194,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the readme's
     it.effect(`answer: ${command.split("\n")[0]?.slice(0, 60) ?? ""}`, () =>
       Effect.gen(function* () {
         const { url } = yield* Listening
-        // A shorter stream says no less.
+        // A shorter stream proves the same.
         const here = command.replaceAll("http://127.0.0.1:3000", url).replace("durationSeconds=10", "durationSeconds=1")
         const text = yield* said("sh", ["-c", here])
         if (command.includes("/stream?")) {

@@ -1,5 +1,5 @@
 /**
- * Whether reading blocks delays anything else: `node scripts/bench/blocks.ts [--json]`.
+ * Delay of the event loop while blocks are read: `node scripts/bench/blocks.ts [--json]`.
  *
  * A process of its own serves blocks of 5 MB, made by the simulator, as fast as they are asked for. This one follows them
  * through `BlockFeed` and watches its own event loop; then it reads some of the same blocks on its main thread, for
@@ -22,7 +22,7 @@ const FIRST = 1_000
 const TIMER_MS = 1
 const NS_PER_MS = 1e6
 
-/** Runs the work and tells how late timers fired meanwhile. */
+/** Runs the work and returns the delays of timers meanwhile. */
 const watched = async (work: () => Promise<unknown>) => {
   const delays = monitorEventLoopDelay({ resolution: TIMER_MS })
   let longestPause = 0
@@ -47,7 +47,7 @@ const watched = async (work: () => Promise<unknown>) => {
   }
 }
 
-/** What has been told. Blocks are not kept: whoever follows them takes what it needs. */
+/** Blocks delivered so far, by number: their content is dropped. */
 const told = { blocks: 0, transactions: 0, legs: 0 }
 
 const count = Effect.fnUntraced(function* (event: BlockEvent) {

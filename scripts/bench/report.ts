@@ -1,4 +1,4 @@
-/** What every benchmark says: the machine it ran on, and its figures as one JSON line with `--json` or as a table without. */
+/** Output of every benchmark: the machine and the figures, as one JSON line with `--json` or as a table without. */
 import { cpus, totalmem } from "node:os"
 
 /** The machine a figure was measured on. */

@@ -1,5 +1,5 @@
 /**
- * What a route costs: three hops over 2,000 pools and 500 mints, `node scripts/bench/router.ts [--json]`.
+ * Time of a route search: three hops over 2,000 pools and 500 mints, `node scripts/bench/router.ts [--json]`.
  *
  * Six of ten pools trade SOL, two USDC, one a third hub and one two tokens with each other; half are concentrated. Pairs
  * are drawn at random; `hubs` are routes from SOL to USDC, the widest there are. In the same run the search is compared

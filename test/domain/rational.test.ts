@@ -42,7 +42,7 @@ describe("decimalText", () => {
   )
 
   it.effect.prop(
-    "says exactly what has an end within its digits",
+    "writes values with a finite expansion exactly",
     [
       Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: -(10n ** 14n), maximum: 10n ** 14n })),
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 16 }))

@@ -7,7 +7,7 @@ import { at, vault } from "../quotes/toyChain.ts"
 const set = (...addresses: ReadonlyArray<Address>) => new Set(addresses)
 
 describe("Following", () => {
-  it("says each change once", () => {
+  it("returns each change once", () => {
     const following = new AccountWatchSet<string>()
     following.retarget("pool", set(), set(at(1), at(2)))
     assert.deepStrictEqual(following.takeChanges(), { watch: [at(1), at(2)], unwatch: [] })
@@ -28,7 +28,7 @@ describe("Following", () => {
     assert.deepStrictEqual(following.read(at(1)), vault(at(1), 6n))
   })
 
-  it("forgets what it let go of, and ignores writes to it", () => {
+  it("forgets an unwatched account, and ignores writes to it", () => {
     const following = new AccountWatchSet<string>()
     following.retarget("pool", set(), set(at(1)))
     following.takeChanges()
@@ -45,7 +45,7 @@ describe("Following", () => {
     needs: Schema.Array(Schema.Literals([1, 2, 3, 4])),
     take: Schema.Boolean
   })
-  it.prop("has asked to watch exactly what somebody needs, whatever the order", [Schema.Array(Step)], ([steps]) => {
+  it.prop("watches exactly the accounts with a user, in any order of changes", [Schema.Array(Step)], ([steps]) => {
     const following = new AccountWatchSet<string>()
     const needs = new Map<string, ReadonlySet<Address>>()
     const watched = new Set<Address>()

@@ -20,7 +20,7 @@ import {
 import { ToyChain, toyPool, vault } from "../quotes/toyChain.ts"
 
 describe("PoolBook", () => {
-  it.effect("is cold until somebody asks, then knows the pair from both sides", () => {
+  it.effect("is cold until the first request, then knows the pair from both sides", () => {
     const chain = chainWithOnePool()
     return withBook(chain, (book) =>
       Effect.gen(function* () {
@@ -74,7 +74,7 @@ describe("PoolBook", () => {
     )
   })
 
-  it.effect("follows an account a pool starts to need and lets go of the one it left", () => {
+  it.effect("watches an account that a pool starts to need and unwatches the one it left", () => {
     const chain = chainWithOnePool().put(vault(VAULT_B2, 4000n))
     return withBook(chain, (book) =>
       Effect.gen(function* () {

@@ -42,6 +42,6 @@ export const withBook = <A, E>(
     )
   )
 
-/** What each pool of the token and SOL pays for so much of the token. */
+/** Output of each pool of the token and SOL for an amount of the token. */
 export const outOf = (book: PoolBook["Service"], amount: bigint, chain: ToyChain) =>
   book.between(TOKEN, SOL)?.pools.map((pool) => pool.swap(true, amount, chain.time).amountOut)

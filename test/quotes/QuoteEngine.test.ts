@@ -23,7 +23,7 @@ const refused = (n: number, reason: "unsupported" | "closed" | "incomplete" | "m
   detail: `because ${n}`
 })
 
-/** A book that knows TOKEN/SOL, and says what it was asked to warm. */
+/** A book with TOKEN/SOL that records the mints it was asked to warm. */
 const bookOf = (known: MintPools, warmed: Array<string> = []) =>
   Layer.succeed(
     PoolBook,
@@ -147,7 +147,7 @@ describe("QuoteEngine.layerNative", () => {
     }).pipe(Effect.provide(engineOver(knows(deep), chain({ heardAtMs: null }))))
   )
 
-  it.effect("queues a cold mint, from either side, and says so", () => {
+  it.effect("queues a cold mint, from either side, and fails with StateCold", () => {
     const warmed: Array<string> = []
     return Effect.gen(function* () {
       for (const request of [

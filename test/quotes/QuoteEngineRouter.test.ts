@@ -80,7 +80,7 @@ describe("QuoteEngine.layerRouter", () => {
     }).pipe(Effect.provide(engineOver({})))
   )
 
-  it.effect("says that there is no route when the hops do not reach", () =>
+  it.effect("fails with NoRoute when the hops do not reach", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* Effect.flip(quote({ ...request, maxHops: 1 })))._tag, "NoRoute")
       assert.strictEqual((yield* Effect.flip(quote({ ...request, directOnly: true })))._tag, "NoRoute")
@@ -96,7 +96,7 @@ describe("QuoteEngine.layerRouter", () => {
     }).pipe(Effect.provide(engineOver({ loaded: [A, SOL], warmed })))
   })
 
-  it.effect("keeps its hubs loaded: USDC, or those it is told", () => {
+  it.effect("keeps its hubs loaded: USDC, or the configured ones", () => {
     const usual: Array<Mint> = []
     const told: Array<Mint> = []
     return Effect.gen(function* () {

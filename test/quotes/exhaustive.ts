@@ -3,7 +3,7 @@ import type { ChainClock } from "../../src/domain/OnChainAccount.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import type { Trade } from "../../src/quotes/bestPath.ts"
 
-/** What the best path pays, found by trying every path without a repeated mint: slow, and beyond doubt. Zero when none fills. */
+/** Output of the best path, found by trying every path without a repeated mint: slow and exhaustive. Zero when none fills. */
 export const exhaustive = (
   pools: ReadonlyArray<Pool>,
   { inputMint, outputMint, amount, maxHops }: Trade,

@@ -7,7 +7,7 @@ import { at } from "./toyChain.ts"
 import { closing, meterOf, noRoute, quoteOf, run, stale, start, START, story, unsupported } from "./toyStream.ts"
 
 describe("a quote stream", () => {
-  it.effect("prices on a fixed grid, then says what it came to", () =>
+  it.effect("prices on a fixed grid, then closes with the totals", () =>
     Effect.gen(function* () {
       const { frames, spent } = yield* run({ answers: [quoteOf(101n), quoteOf(101n), quoteOf(102n)] })
       assert.deepStrictEqual(story(frames), ["open", "quote 0", "quote 1", "quote 2", "quote 3", "quote 4", "close"])
@@ -82,7 +82,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("goes on after an error, and gives the unit back when the fault is ours", () =>
+  it.effect("goes on after an error, and refunds the unit of a server fault", () =>
     Effect.gen(function* () {
       const { frames, spent } = yield* run({ answers: [stale, noRoute, "defect", quoteOf(5n)] })
       const errors = frames.flatMap((frame) => (frame.event === "error" ? [frame.data] : []))
@@ -121,7 +121,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("says once that the budget is spent, and when the next tick is", () =>
+  it.effect("sends once that the budget is spent, with the next tick", () =>
     Effect.gen(function* () {
       const { frames } = yield* run({ answers: [quoteOf(5n)], units: 1 })
       assert.deepStrictEqual(story(frames), ["open", "quote 0", "quote 1", "throttled 2", "close"])
@@ -136,7 +136,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("says it again once a tick was admitted in between", () =>
+  it.effect("sends it again once a tick was admitted in between", () =>
     Effect.gen(function* () {
       let asked = 0
       const { meter } = meterOf(300)
@@ -188,7 +188,7 @@ describe("a quote stream", () => {
     })
   )
 
-  it.effect("says nothing after it was closed from outside", () =>
+  it.effect("sends nothing after it was closed from outside", () =>
     Effect.gen(function* () {
       const { fiber, frames, session } = yield* start({ answers: [quoteOf(5n)] })
       yield* TestClock.adjust(1500)

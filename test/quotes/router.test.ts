@@ -60,7 +60,7 @@ describe("bestPath", () => {
     assert.strictEqual(bestPath(graphOf(pools), trade, clock)?.amount, exhaustive(pools, trade, clock))
   })
 
-  it("offers a path that runs out only when none takes the whole amount, and says so", () => {
+  it("offers a path that runs out only when none takes the whole amount, and marks it", () => {
     const small = constantProduct(at(100), at(1), at(2), [1_000n, 1_000_000n], { most: 500n })
     const poor = constantProduct(at(101), at(1), at(2), [1_000_000n, 1_000n])
     const trade = tradeOf(100_000n, 2)

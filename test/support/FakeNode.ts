@@ -1,4 +1,4 @@
-/** A Solana node that a test tells what to say, on real sockets of the loopback interface. */
+/** A scripted Solana node on real sockets of the loopback interface. */
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Queue, type Scope } from "effect"
 import { HttpServer, type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,7 +13,7 @@ interface Call {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** How the next HTTP request is answered instead of properly. */
+/** Fault of the next HTTP answer. */
 export interface Refusal {
   readonly status: number
   readonly headers?: Record<string, string>
@@ -65,7 +65,7 @@ export class FakeNode {
   /** Accounts that may not be subscribed to. */
   readonly barred = new Set<string>()
   connections = 0
-  /** Takes connections, and says nothing. */
+  /** Accepts connections without answering. */
   mute = false
   /** Takes requests, and never answers. */
   frozen = false
@@ -74,14 +74,14 @@ export class FakeNode {
   readonly #clients = new Set<Client>()
   #subscriptions = 0
 
-  /** Changes accounts without telling anyone. */
+  /** Changes accounts without notifications. */
   put(...accounts: ReadonlyArray<OnChainAccount>): void {
     for (const account of accounts) {
       this.accounts.set(account.address, account)
     }
   }
 
-  /** Changes accounts in a slot and tells who follows them. */
+  /** Changes accounts in a slot and notifies subscribers. */
   write(slot: number, ...accounts: ReadonlyArray<OnChainAccount>): void {
     this.slot = Math.max(this.slot, slot)
     this.put(...accounts)
@@ -90,7 +90,7 @@ export class FakeNode {
     }
   }
 
-  /** Deletes an account and tells who follows it, the way nodes do. */
+  /** Deletes an account and notifies subscribers as nodes do. */
   close(slot: number, address: Address): void {
     this.slot = Math.max(this.slot, slot)
     this.accounts.delete(address)
@@ -98,7 +98,7 @@ export class FakeNode {
     this.tell(slot, address, { data: ["", "base64"], executable: false, lamports: 0, owner, space: 0 })
   }
 
-  /** Tells who follows the account, whatever is true. */
+  /** Notifies subscribers of the account with any content. */
   tell(slot: number, address: string, value: unknown): void {
     for (const client of this.#clients) {
       for (const [subscription, followed] of client.addressOf) {
@@ -187,7 +187,7 @@ export class FakeNode {
     }
   }
 
-  /** What a socket's call does and says. */
+  /** Handles one call of a socket. */
   subscribe(client: Client, { method, params }: Call): Record<string, unknown> {
     switch (method) {
       case "slotSubscribe":

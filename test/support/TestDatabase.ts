@@ -9,7 +9,7 @@ import { findBinaries } from "../../src/storage/binaries.ts"
 import { clientConfig } from "../../src/storage/Database.ts"
 import { TEMPLATE } from "./databaseServer.ts"
 
-/** Where a test's database is. */
+/** Address of a test's database. */
 export interface TestAddress {
   readonly host: string
   readonly port?: number
@@ -30,7 +30,7 @@ const ask = Effect.callback<string, string>((resume) => {
   socket.on("error", (error) => resume(Effect.fail(error.message)))
 })
 
-/** Whether there is a PostgreSQL for this machine: `describe.runIf(isAvailable)`. A run without says so before it starts. */
+/** True with a PostgreSQL for this machine: `describe.runIf(isAvailable)`. A run without one prints so before it starts. */
 export const isAvailable = findBinaries() !== null
 
 /** A fresh copy of the migrated template. */

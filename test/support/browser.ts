@@ -5,7 +5,7 @@ import { type Browser, chromium } from "playwright-core"
 
 const path = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 
-/** Whether there is a browser: `describe.runIf(isAvailable)`. */
+/** True with a browser: `describe.runIf(isAvailable)`. */
 export const isAvailable = existsSync(path)
 
 if (!isAvailable) {

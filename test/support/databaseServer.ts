@@ -18,7 +18,7 @@ declare module "vitest" {
   }
 }
 
-/** A migrated database that nobody is connected to, which is what makes it a template. */
+/** A migrated database without connections, which makes it usable as a template. */
 export const TEMPLATE = "fathom_template"
 
 // Nothing here outlives the run, so nothing has to reach the disk.

@@ -30,13 +30,13 @@ import { WalletReader } from "../../src/wallets/WalletReader.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
 
-/** A well-formed secret that is told from others by its letter. */
+/** A well-formed secret, distinguished by its letter. */
 export const secretOf = (letter: string): string => {
   const body = `svc_live_${letter.repeat(30)}`
   return body + checksum(body)
 }
 
-/** A key of that letter; `md.read` unless it says otherwise. */
+/** A key of that letter; `md.read` unless given. */
 export const keyOf = (letter: string, known: Partial<KnownKey> = {}): KnownKey => ({
   id: `key_${letter}`,
   name: `key ${letter}`,
@@ -44,7 +44,7 @@ export const keyOf = (letter: string, known: Partial<KnownKey> = {}): KnownKey =
   secret: Redacted.make(secretOf(letter))
 })
 
-/** A feed that says nothing and is as fresh as it is told. */
+/** A silent feed with a fixed freshness. */
 export const feed = (freshness: () => Freshness): Layer.Layer<ChainFeed> =>
   Layer.succeed(ChainFeed, {
     accountsOf: () => Effect.die("the test feed knows no accounts"),
@@ -101,7 +101,7 @@ const noAlerts = Layer.merge(
 
 const noWallets = Layer.succeed(WalletReader, { rowsOf: () => Effect.die("this test has no wallets") })
 
-/** What a test puts in place of the defaults. */
+/** Replacements of the defaults. */
 export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
   readonly keyStore?: Layer.Layer<KeyStore>
@@ -123,7 +123,7 @@ export interface World {
   readonly settings?: Partial<SettingsShape>
 }
 
-/** What stands behind every service under test. */
+/** Layers behind every service under test. */
 export type Capable =
   | AlertStore
   | CalloutStore
@@ -180,11 +180,11 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** What the JSON body holds at a dotted path. */
+  /** The value of the JSON body at a dotted path. */
   readonly json: (path: string) => unknown
 }
 
-/** What a value holds at a dotted path. */
+/** The value at a dotted path. */
 const at = (value: unknown, path: string): unknown =>
   path
     .split(".")

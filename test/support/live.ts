@@ -88,8 +88,8 @@ export const closing = (client: LiveClient) =>
     () => client.code()
   )
 
-/** Puts a block onto the tape. Who follows it is told soon after. */
+/** Applies a block to the tape; its followers are notified soon after. */
 export const happen = (batch: PricedBatch) => TradeTape.use((tape) => tape.apply(batch))
 
-/** Where the service listens, for upgrades of one's own. */
+/** Address of the service, for upgrades by hand. */
 export const wsUrl = Effect.map(Listening, ({ url }) => url.replace("http", "ws"))

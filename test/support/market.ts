@@ -12,7 +12,7 @@ import { feed } from "./http.ts"
 export const TOKEN = at(10)
 /** A token that has no pools. */
 export const LONELY = at(11)
-/** A token nobody has loaded. */
+/** A token that is not loaded. */
 export const COLD = at(12)
 /** A token whose only pool cannot be priced. */
 export const ODD = at(13)
@@ -24,7 +24,7 @@ export const THIN_POOL = at(2)
 
 const M = 1_000_000n
 
-/** What every test may change: how fresh the feed is, and what the pools of TOKEN hold. */
+/** Adjustable state of a test: freshness of the feed, and the pools of TOKEN. */
 export interface Market {
   fresh: Freshness
   pools: MintPools["pools"]

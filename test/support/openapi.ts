@@ -11,7 +11,7 @@ interface Response {
   readonly headers?: Readonly<Record<string, object>>
 }
 
-/** What the walk reads of a document. */
+/** The part of a document that the walk reads. */
 export interface Document {
   readonly paths: Readonly<
     Record<
@@ -40,7 +40,7 @@ export interface Operation {
   /** Declared statuses. */
   readonly statuses: ReadonlyArray<number>
   readonly hasBody: boolean
-  /** Whether it asks for a key. */
+  /** True when the operation needs a key. */
   readonly isKeyed: boolean
 }
 

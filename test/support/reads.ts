@@ -14,7 +14,7 @@ import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { MONDAY } from "../market/tape/tape.ts"
 import { running } from "./http.ts"
 
-/** What the books of a test know. */
+/** Content of a test's books. */
 export interface Books {
   readonly tokens: Map<string, TokenState>
   /** Pools by mint; a mint that is missing is not loaded. */
@@ -86,7 +86,7 @@ const priceBook = (books: Books) =>
 
 const roomy: MarketLimits = { tokens: 2000, bars: 100_000, trades: 100_000, traders: 10_000 }
 
-/** What may be put in place of the defaults. */
+/** Replacements of the defaults. */
 export interface Readings {
   readonly books?: Books
   readonly limits?: MarketLimits

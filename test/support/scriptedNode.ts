@@ -1,4 +1,4 @@
-/** A JSON-RPC node that says, over a real socket, exactly what a test tells it to. */
+/** A JSON-RPC node with scripted answers over a real socket. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Deferred, Effect, Queue } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -10,7 +10,7 @@ export interface Call {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** What the node answers: a result, a JSON-RPC error, a whole response, or silence. */
+/** A scripted answer: a result, a JSON-RPC error, a whole response, or silence. */
 export type Script = (call: Call) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 /** A JSON-RPC result. */
@@ -48,14 +48,14 @@ export const scriptedNode = Effect.gen(function* () {
   )
   yield* Effect.addFinalizer(() => Deferred.interrupt(over))
   return {
-    /** Says nothing, until the node ends. */
+    /** Stays silent until the node ends. */
     silence: Deferred.await(over),
     rpcUrl: HttpServer.formatAddress(server.address),
     /** Calls so far. */
     calls,
-    /** Waits for the next call that nobody has waited for. */
+    /** Waits for the next call that has not been waited for. */
     next: Queue.take(received),
-    /** Changes what the node says from now on. */
+    /** Changes the answers from now on. */
     say: (script: Script) => {
       node.script = script
     }

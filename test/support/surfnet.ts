@@ -1,4 +1,4 @@
-/** A Solana runtime that is not ours: an optional package, native and for one platform only. */
+/** A native Solana runtime: an optional package, for one platform only. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { createRequire } from "node:module"
@@ -27,7 +27,7 @@ const load = (): SurfnetClass | null => {
 
 const loaded = load()
 
-/** Whether there is such a runtime here. */
+/** True with such a runtime here. */
 export const hasSurfnet = loaded !== null
 
 /** A runtime that finishes ten slots a second until the scope closes. */
@@ -39,5 +39,5 @@ export const surfnet = Effect.acquireRelease(
   (node) => Effect.sync(() => node.stop())
 )
 
-/** An address that nobody has used. */
+/** A fresh address. */
 export const newAddress = (): Address => Address.make(loaded?.newKeypair().publicKey ?? "")

@@ -20,7 +20,7 @@ export const PLAIN = at(11)
 export const NOTHING = at(12)
 /** An account that no token program would have written. */
 export const BROKEN = at(13)
-/** A mint whose pools nobody has loaded. */
+/** A mint whose pools are not loaded. */
 export const COLD = at(14)
 
 export const AUTHORITY = at(60)
@@ -44,7 +44,7 @@ const money = {
   reserves: [1_000_000n * M, 150_000n * M] as const
 }
 
-/** What every test may change. */
+/** Adjustable state of a test. */
 export interface TokenWorld {
   readonly chain: ToyChain
   readonly pools: ToyPools

@@ -1,4 +1,4 @@
-/** A tracker for tests: accounts in memory, and a feed that tells what it is given. */
+/** A tracker for tests: accounts in memory and a scripted feed. */
 import { Effect, Layer, Stream } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"

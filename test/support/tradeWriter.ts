@@ -1,7 +1,7 @@
 /**
  * A program that runs the tapes of some chains on a store until it is killed. Chains are scripted: every slot has a block,
- * with the same three trades whoever asks. It prints, with the chain's name before it, how many trades a tape held after its
- * first new block, and what is stored.
+ * with the same three trades. It prints, with the chain's name before it, the number of trades on a tape after its
+ * first new block, and the stored progress.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schedule, Stream } from "effect"
@@ -59,7 +59,7 @@ const client = PgClient.layer({
   username: "postgres"
 })
 
-/** The store, telling of everything that it has acknowledged. */
+/** The store, with a line for everything it has acknowledged. */
 const telling = (genesis: string) =>
   Layer.effect(
     TradeStore,

@@ -1,4 +1,4 @@
-/** What the tests of the rankings share: a busy market, and pools to go with it. */
+/** Fixtures of the ranking tests: a busy market, and pools for it. */
 import type { Pool } from "../../src/programs/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"

@@ -1,6 +1,6 @@
 /**
- * A node that has nothing but blocks of 5 MB, made by the simulator: `blockServer.ts` in a process of its own. It says where
- * it listens and how large its blocks are, as one JSON line. Each line on its input is the newest slot from then on.
+ * A node that has nothing but blocks of 5 MB, made by the simulator: `blockServer.ts` in a process of its own. It prints its
+ * address and the size of its blocks as one JSON line. Each line on its input is the newest slot from then on.
  */
 import { Result } from "effect"
 import { createServer } from "node:http"
@@ -13,7 +13,7 @@ import { makeMarket } from "../../../src/simulator/traders/Market.ts"
 const BYTES = 5_000_000
 const VARIETIES = 3
 
-/** Blocks of the simulator, without their place in the chain; blocks that are too small are told several times over. */
+/** Blocks of the simulator, without their place in the chain; transactions of blocks that are too small are repeated. */
 const bodies = (): ReadonlyArray<string> => {
   const bank = makeBank({ seed: "blocks", startSlot: 1, startUnixMs: 1_790_000_000_000 })
   const market = makeMarket({ seed: "blocks", bank, swapsPerSecond: 1_300 })
