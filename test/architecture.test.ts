@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
-import { dirname, join, normalize } from "node:path"
+import { basename, dirname, join, normalize } from "node:path"
 
 const capabilities = [
   "access",
@@ -121,6 +121,44 @@ describe("the import table", () => {
   it.each(globSync("src/**/*.ts"))("holds for %s", (file) => {
     const broken = importsOf(file).filter((path) => !allows(folderOf(file), file, path))
     assert.deepStrictEqual(broken, [], `${file} imports what ${folderOf(file)} may not`)
+  })
+})
+
+/** The files that each file of src/ imports, type imports included. */
+const graph: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
+  globSync("src/**/*.ts").map((file) => [
+    file,
+    importsOf(file).flatMap((path) => (path.startsWith(".") ? [normalize(join(dirname(file), path))] : []))
+  ])
+)
+
+/** The files that are reached from this one, itself only through a circle. */
+const reachedFrom = (start: string): ReadonlySet<string> => {
+  const reached = new Set<string>()
+  const open = [...(graph.get(start) ?? [])]
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (!reached.has(file)) {
+      reached.add(file)
+      open.push(...(graph.get(file) ?? []))
+    }
+  }
+  return reached
+}
+
+/** A port and its own memory layer may name each other: `FollowStore.ts` and `memoryFollows.ts`. */
+const isMemoryPair = ([a = "", b = "", ...more]: ReadonlyArray<string>): boolean =>
+  more.length === 0 && [a, b].some((file) => basename(file).startsWith("memory"))
+
+describe("imports", () => {
+  it("form no circle, types counted, except between a port and its memory layer", () => {
+    const inCircle = [...graph.keys()].filter((file) => reachedFrom(file).has(file))
+    const circles = Map.groupBy(inCircle, (file) =>
+      inCircle.filter((other) => reachedFrom(file).has(other) && reachedFrom(other).has(file)).join(" ")
+    )
+    assert.deepStrictEqual(
+      [...circles.values()].filter((files) => !isMemoryPair(files)),
+      []
+    )
   })
 })
 
