@@ -73,6 +73,9 @@ export const WRAPPER_SEED = "wrapped"
 export const isTokenAccount = ({ owner }: OnChainAccount): boolean =>
   owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 
+/** The decimals of a mint. */
+export const decimalsOf = ({ bank }: World, mint: Mint): number => (mint === SOL ? 9 : (bank.must(mint).data[44] ?? 0))
+
 const withLamports = (account: OnChainAccount, delta: bigint): OnChainAccount => {
   const lamports = account.lamports + delta
   if (lamports < 0n) {

@@ -1,8 +1,11 @@
 /** Transactions around what wallets did: budget, accounts opened and closed, the instructions themselves, the fee. */
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { readAddress } from "../../programs/math/bytes.ts"
 import { type Call, unitsOf } from "./Call.ts"
 import type { Deed, RecordedSwap } from "./Ledger.ts"
-import { type Order, writeReceipt } from "./Receipt.ts"
+import { compileMessage, isWritable, type LookupTables } from "./message.ts"
+import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
 import { isRouted, routeCall } from "./route.ts"
 import {
   computeBudget,
@@ -12,9 +15,9 @@ import {
   wrapAssociated,
   wrapSeeded
 } from "./standardCalls.ts"
-import { transferFeeOf, withheldOf } from "./tokens.ts"
+import { balanceOf, mintOf, transferFeeOf, withheldOf } from "./tokens.ts"
 import { type Carried, paymentCall, tryInVain, type Wrapper } from "../traders/trade.ts"
-import { type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
+import { decimalsOf, type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
 
 /** Who signs and pays, and who earns the fee. */
 export interface Parties {
@@ -25,6 +28,73 @@ export interface Parties {
 const LAMPORTS_PER_SIGNATURE = 5_000n
 const MICRO = 1_000_000n
 const NO_BUDGET_UNITS = 200_000
+
+/** What a transaction asks for. */
+interface Order {
+  readonly payer: Address
+  readonly calls: ReadonlyArray<Call>
+  readonly version: 0 | "legacy"
+  readonly tables: LookupTables | null
+  readonly error: TransactionError | null
+  readonly unitLimit: number
+}
+
+// The sizes tell a token account from a mint, except where the second token program's own mark has to.
+const TOKEN_ACCOUNT_SIZE = 165
+const TYPE_AT = 165
+const TYPE_ACCOUNT = 2
+
+/** Programs exist without being accounts of the simulated chain: whatever is only read holds the least there is. */
+const PROGRAM_LAMPORTS = 1n
+
+const holdsTokens = (account: OnChainAccount): boolean =>
+  isTokenAccount(account) && (account.data.length === TOKEN_ACCOUNT_SIZE || account.data[TYPE_AT] === TYPE_ACCOUNT)
+
+const tokenBalances = (
+  world: World,
+  keys: ReadonlyArray<Address>,
+  read: (address: Address) => OnChainAccount | undefined
+): ReadonlyArray<TokenBalance> =>
+  keys.flatMap((address, index) => {
+    const account = read(address)
+    if (account === undefined || !holdsTokens(account)) {
+      return []
+    }
+    const mint = mintOf(account)
+    return [
+      {
+        index,
+        mint,
+        owner: readAddress(account.data, 32),
+        program: account.owner,
+        amount: balanceOf(account),
+        decimals: decimalsOf(world, mint)
+      }
+    ]
+  })
+
+/** Reads off the bank what has changed since the journal was last taken. `pay` takes the fee, which counts too. */
+const writeReceipt = (world: World, order: Order, fee: bigint, pay: () => void): Receipt => {
+  const { payer, calls, version, tables, error, unitLimit } = order
+  const { bank } = world
+  pay()
+  const journal = bank.takeJournal()
+  const message = compileMessage(payer, calls, { version, tables })
+  const { keys } = message
+  const before = (address: Address) => (journal.has(address) ? journal.get(address) : bank.get(address))
+  const lamports = (read: (address: Address) => OnChainAccount | undefined) =>
+    keys.map((address, index) => read(address)?.lamports ?? (isWritable(message, index) ? 0n : PROGRAM_LAMPORTS))
+  return {
+    message,
+    blockhash: bank.newest().blockhash,
+    calls,
+    error,
+    fee,
+    unitLimit,
+    lamports: { before: lamports(before), after: lamports(bank.get) },
+    tokens: { before: tokenBalances(world, keys, before), after: tokenBalances(world, keys, bank.get) }
+  }
+}
 
 type Paid = Extract<Happening, { readonly kind: "paid" }>
 

@@ -18,13 +18,12 @@ import {
 } from "./followersRules.ts"
 import type { Deed, Transaction } from "../chain/Ledger.ts"
 import { makeRandom } from "./Random.ts"
-import { decimalsOf } from "../chain/Receipt.ts"
 import type { Listing } from "./retail.ts"
 import type { SimPool } from "../chain/SimPool.ts"
 import { supplyOf } from "../chain/tokens.ts"
 import { type Carried, otherMint, planSale, reserveOf, sell } from "./trade.ts"
 import { failedDeed, tradeDeed } from "../chain/transactions.ts"
-import type { World } from "../chain/World.ts"
+import { decimalsOf, type World } from "../chain/World.ts"
 
 /** The copier of a market. */
 export interface Followers {

@@ -5,11 +5,10 @@ import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { Call } from "../chain/Call.ts"
 import type { RecordedSwap } from "../chain/Ledger.ts"
-import { decimalsOf } from "../chain/Receipt.ts"
 import type { Payment, Settlement, SimPool } from "../chain/SimPool.ts"
 import { sendLamports, transferChecked, transferUnchecked, type TokenTransfer } from "../chain/standardCalls.ts"
 import { swapCall } from "../chain/SwapCall.ts"
-import { type Happening, isTokenAccount, type World } from "../chain/World.ts"
+import { decimalsOf, type Happening, isTokenAccount, type World } from "../chain/World.ts"
 
 /** Where a wallet wraps its SOL for the length of a transaction. */
 export type Wrapper = "seeded" | "associated"
