@@ -1,9 +1,9 @@
-/** What a transaction did, as a node remembers it. */
+/** The outcome of a transaction, as a node keeps it. */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Call } from "./Call.ts"
 import type { Message } from "./message.ts"
 
-/** A balance of a token account, by the place of the account among the message's keys. */
+/** A balance of a token account; `index` is the account's position among the message's keys. */
 export interface TokenBalance {
   readonly index: number
   readonly mint: Mint
@@ -13,13 +13,13 @@ export interface TokenBalance {
   readonly decimals: number
 }
 
-/** The instruction that failed, by its place, and the program's error code. */
+/** Position of the instruction that failed, and the program's error code. */
 export interface TransactionError {
   readonly index: number
   readonly code: number
 }
 
-/** A message and everything that came of it. */
+/** A message and its effects. */
 export interface Receipt {
   readonly message: Message
   readonly blockhash: string

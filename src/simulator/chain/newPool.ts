@@ -10,7 +10,7 @@ import type { PoolSpec, SimPool } from "./SimPool.ts"
 import { newWhirlpool } from "../pools/whirlpoolPools.ts"
 import type { World } from "./World.ts"
 
-// The fee tiers that the programs offer most, with their shares for protocol and fund.
+// The most common fee tiers of the programs, with their shares for protocol and fund.
 const cpmm: CpmmConfig = { index: 0, trade: 2_500n, protocol: 120_000n, fund: 40_000n, creator: 0n }
 const cpmmShared: CpmmConfig = { index: 1, trade: 10_000n, protocol: 120_000n, fund: 40_000n, creator: 5_000n }
 const clmm: ClmmTier = { index: 1, tickSpacing: 60, trade: 2_500, protocol: 120_000, fund: 40_000 }
@@ -91,8 +91,8 @@ const builders = {
     })
 } satisfies Readonly<Record<string, Builder>>
 
-/** Which program a pool belongs to, and in which of its modes. */
+/** A program and one of its modes. */
 export type Kind = keyof typeof builders
 
-/** A filled pool of this kind. */
+/** Creates a pool of this kind with its liquidity. */
 export const newPool = (world: World, kind: Kind, spec: PoolSpec): SimPool => builders[kind](world, spec)

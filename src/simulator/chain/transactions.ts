@@ -1,4 +1,4 @@
-/** Transactions around what wallets did: budget, accounts opened and closed, the instructions themselves, the fee. */
+/** Transactions of the actions of wallets: budget, accounts opened and closed, instructions, fee and receipt. */
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { readAddress } from "../../programs/math/bytes.ts"
@@ -19,7 +19,7 @@ import { balanceOf, mintOf, transferFeeOf, withheldOf } from "./tokens.ts"
 import { type Carried, paymentCall, tryInVain, type Wrapper } from "../traders/trade.ts"
 import { decimalsOf, type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
 
-/** Who signs and pays, and who earns the fee. */
+/** The signer and payer, and the validator that earns the fee. */
 export interface Parties {
   readonly wallet: Address
   readonly validator: Address
@@ -29,7 +29,7 @@ const LAMPORTS_PER_SIGNATURE = 5_000n
 const MICRO = 1_000_000n
 const NO_BUDGET_UNITS = 200_000
 
-/** What a transaction asks for. */
+/** A transaction before it is executed. */
 interface Order {
   readonly payer: Address
   readonly calls: ReadonlyArray<Call>
@@ -39,12 +39,12 @@ interface Order {
   readonly unitLimit: number
 }
 
-// The sizes tell a token account from a mint, except where the second token program's own mark has to.
+// Sizes distinguish a token account from a mint, except with extensions, where Token-2022 marks the type.
 const TOKEN_ACCOUNT_SIZE = 165
 const TYPE_AT = 165
 const TYPE_ACCOUNT = 2
 
-/** Programs exist without being accounts of the simulated chain: whatever is only read holds the least there is. */
+/** Lamports of an account that is only read and does not exist on the simulated chain, such as a program. */
 const PROGRAM_LAMPORTS = 1n
 
 const holdsTokens = (account: OnChainAccount): boolean =>
@@ -73,7 +73,7 @@ const tokenBalances = (
     ]
   })
 
-/** Reads off the bank what has changed since the journal was last taken. `pay` takes the fee, which counts too. */
+/** The receipt of everything that changed since the bank's journal was last taken, with the fee, which `pay` moves. */
 const writeReceipt = (world: World, order: Order, fee: bigint, pay: () => void): Receipt => {
   const { payer, calls, version, tables, error, unitLimit } = order
   const { bank } = world
@@ -100,7 +100,7 @@ type Paid = Extract<Happening, { readonly kind: "paid" }>
 
 const isPaid = (happening: Happening): happening is Paid => happening.kind === "paid"
 
-/** What a wallet must wrap for these payments; null when none of them is wrapped. */
+/** Lamports that a wallet must wrap for these payments; null when none of them is wrapped. */
 const wrapNeed = (world: World, wallet: Address, trace: ReadonlyArray<Happening>): bigint | null => {
   let [held, least] = [0n, 0n]
   let used = false
@@ -133,7 +133,7 @@ const wrapping = (world: World, wallet: Address, kind: Wrapper, need: bigint | n
   return kind === "associated" ? wrapAssociated(wallet, account, need) : wrapSeeded(wallet, account, WRAPPER_SEED, need)
 }
 
-/** How a transaction is worded: some are of the old form, some look accounts up, some bid for their place. */
+/** Form of the next transaction, in turn: some are legacy, some use lookup tables, some pay a priority fee. */
 const formOf = (
   world: World,
   routed: boolean
@@ -144,7 +144,7 @@ const formOf = (
   return { version, tables: looksUp ? world.tables : null, microLamports: BigInt((turn % 4) * 12_500) }
 }
 
-/** Everything about a deed except its place on the chain. */
+/** Pays the fee and records the deed. */
 const deedOf = (
   world: World,
   { wallet, validator }: Parties,
@@ -154,7 +154,7 @@ const deedOf = (
     readonly swaps?: ReadonlyArray<RecordedSwap>
     readonly routed?: boolean
     readonly signers?: number
-    /** The call among these that fails, and its program's code. */
+    /** The call among these that fails, and its program's error code. */
     readonly failing?: { readonly call: Call; readonly code: number }
   } = {}
 ): Deed => {
@@ -180,7 +180,7 @@ const recorded = ({ program, pool, inputMint, outputMint, amountIn, amountOut }:
   amountOut
 })
 
-/** The transaction of swaps that were carried out, one after the other, by one wallet. */
+/** The transaction of executed swaps of one wallet, in order. */
 export const tradeDeed = (
   world: World,
   parties: Parties,
@@ -200,7 +200,7 @@ export const tradeDeed = (
   return deedOf(world, parties, "trade", calls, { swaps: carried.map(recorded), routed })
 }
 
-/** The transaction of what has been paid since the trace was last taken. */
+/** The transaction of the payments since the trace was last taken. */
 export const transferDeed = (world: World, parties: Parties): Deed => {
   const trace = world.takeTrace()
   const transfers = trace.filter(isPaid).flatMap((payment) => {
@@ -214,7 +214,7 @@ export const transferDeed = (world: World, parties: Parties): Deed => {
   return deedOf(world, parties, "transfer", calls)
 }
 
-/** The transaction of one instruction of a launch program. `signers` counts the new mint too, where there is one. */
+/** The transaction of one instruction of a launch program. `signers` includes a new mint. */
 export const programDeed = (
   world: World,
   parties: Parties,
@@ -223,7 +223,7 @@ export const programDeed = (
   signers: number
 ): Deed => deedOf(world, parties, kind, [call], { signers })
 
-/** What Anchor programs answer when the trader would get too little, by venue; Raydium's oldest program has its own. */
+/** Error codes of exceeded slippage, by venue. */
 const slippageCodes: ReadonlyMap<string, number> = new Map([
   ["raydium-amm-v4", 30],
   ["raydium-cpmm", 6_005],
@@ -236,7 +236,7 @@ const slippageCodes: ReadonlyMap<string, number> = new Map([
   ["pump-fun-curve", 6_003]
 ])
 
-/** A swap that the program refuses. Only the fee is paid; null, with nothing changed, when there is none to try. */
+/** The transaction of a swap that fails on chain: only the fee is paid. Null, with nothing changed, when no swap is affordable. */
 export const failedDeed = (
   world: World,
   parties: Parties,
