@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads"
 import type { SimulatorPlace, SimulatorSettings } from "./serveSimulator.ts"
 import { simulatorConfig } from "./Simulator.ts"
 
-/** A simulated chain in a thread of its own, where neither its market nor its past delays anybody else. */
+/** A simulated chain in its own thread, where its work does not delay the service. */
 export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorPlace>()(
   "fathom/simulator/SimulatorThread"
 ) {
@@ -18,12 +18,12 @@ export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorP
   )
 }
 
-/** Little of what a market makes lives long; room for more of it would only be filled. */
+/** Most allocations are short-lived; a larger young generation only delays their collection. */
 const resourceLimits = { maxYoungGenerationSizeMb: 24 }
 
 const entry = new URL("./simulatorWorker.ts", import.meta.url)
 
-/** How the thread ends, other than by being told to. */
+/** Dies when the thread ends by itself. */
 const failure = (worker: Worker): Effect.Effect<never> =>
   Effect.callback<never>((resume) => {
     worker.once("error", (error) => resume(Effect.die(error)))

@@ -1,4 +1,4 @@
-/** The other side of `SimulatorThread.ts`: a thread that is a whole simulated chain. */
+/** Runs a simulated chain in a worker thread; the other side of `SimulatorThread.ts`. */
 import { Duration, Effect } from "effect"
 import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads"
 import type { NewFollow } from "../domain/wallets/Copying.ts"
@@ -7,12 +7,12 @@ import type { Ailment } from "./node/Faults.ts"
 import { Simulator, type SimulatorOptions } from "./Simulator.ts"
 import type { SimMint } from "./chain/SimPool.ts"
 
-/** What the chain is made of, as plain data: it is copied between threads. */
+/** The settings of the chain as plain data, which is copied between threads. */
 export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {
   readonly ailment: Omit<Ailment, "lag"> & { readonly lagMs: number }
 }
 
-/** Where the chain is, once it answers, and who and what there is at first. */
+/** The endpoints of the chain once it answers, with its first mints, wallets and follows. */
 export interface SimulatorPlace {
   readonly rpcUrl: string
   readonly wsUrl: string
@@ -20,11 +20,11 @@ export interface SimulatorPlace {
   readonly mints: ReadonlyArray<SimMint>
   readonly wallets: ReadonlyArray<SimWallet>
   readonly follows: ReadonlyArray<NewFollow>
-  /** Hears of every fill of these follows, from the first. */
+  /** Receives every fill of these follows, from the first. */
   readonly fills: MessagePort
 }
 
-/** Runs the chain that the thread was started with until the thread is ended. Only a worker's entry calls it. */
+/** Runs the chain of the thread's settings until the thread ends. Only the worker's entry calls it. */
 export const serveSimulator = (): void => {
   const port = parentPort
   if (port === null) {
@@ -45,6 +45,6 @@ export const serveSimulator = (): void => {
     )
   )
   const options = { ...settings, ailment: { ...ailment, lag: Duration.millis(lagMs) } }
-  // A failure that nobody handles ends the thread, which is what the one that started it listens for.
+  // An unhandled failure ends the thread, which `SimulatorThread` reports.
   void Effect.runPromise(Effect.provide(live, Simulator.layer(options)))
 }

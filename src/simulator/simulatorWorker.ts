@@ -1,4 +1,4 @@
-/** What the thread of the simulated chain runs. */
+/** Entry of the worker thread. */
 import { serveSimulator } from "./serveSimulator.ts"
 
 serveSimulator()

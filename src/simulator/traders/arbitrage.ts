@@ -1,13 +1,13 @@
-/** Keeping the pools of one mint in line: buy where it is cheapest, sell where it is dearest, if that pays. */
+/** Arbitrage between the pools of one mint: buys in the cheapest and sells in the dearest, if that gains. */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { SimPool } from "../chain/SimPool.ts"
 import { type Carried, depthOf, otherMint, planSale, priceOf, sell } from "./trade.ts"
 import type { World } from "../chain/World.ts"
 
-/** What one unit of a quote mint is worth in lamports; null for a mint that is no quote. */
+/** Value of one atomic unit of a quote mint in lamports; null for any other mint. */
 export type Worth = (mint: Mint) => number | null
 
-/** A pool with what the mint costs in it, in lamports. */
+/** A pool with its price of the mint, in lamports. */
 interface Offer {
   readonly pool: SimPool
   readonly price: number
@@ -34,13 +34,13 @@ const extremes = (offers: ReadonlyArray<Offer>): readonly [Offer, Offer] | null 
   return [low, high]
 }
 
-/** What an arbitrageur tries: a shrinking size until the round trip pays. */
+/** Attempts, each at half the size of the one before, until the round trip gains. */
 const TRIES = 4
 
-/** Spreads below this never pay: every program takes more on two swaps. */
+/** Spreads below this never gain: the fees of two swaps are higher in every program. */
 const LEAST_SPREAD = 0.0015
 
-/** The two swaps of a round trip that gains, carried out; empty when there is none. */
+/** Executes the two swaps of a round trip that gains; empty when there is none. */
 export const arbitrage = (
   world: World,
   wallet: Address,
@@ -56,7 +56,7 @@ export const arbitrage = (
   const paid = otherMint(low.pool, mint)
   const earned = otherMint(high.pool, mint)
   const spread = high.price / low.price - 1
-  // Half the spread closed from either side, each price moving by about twice the share of depth traded.
+  // Closes half the spread on either side: a price moves by about twice the share of depth traded.
   let size = (Math.min(depthOf(low.pool, mint), depthOf(high.pool, mint)) * spread) / 4
   for (let i = 0; i < TRIES; i++, size /= 2) {
     const amountIn = BigInt(Math.floor(size * priceOf(low.pool, mint)))
