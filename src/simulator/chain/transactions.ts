@@ -16,7 +16,7 @@ import {
   wrapSeeded
 } from "./standardCalls.ts"
 import { balanceOf, mintOf, transferFeeOf, withheldOf } from "./tokens.ts"
-import { type Carried, paymentCall, tryInVain, type Wrapper } from "../traders/trade.ts"
+import { type Carried, paymentCall, failingSwap, type Wrapper } from "../traders/trade.ts"
 import { decimalsOf, type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
 
 /** The signer and payer, and the validator that earns the fee. */
@@ -240,11 +240,11 @@ const slippageCodes: ReadonlyMap<string, number> = new Map([
 export const failedDeed = (
   world: World,
   parties: Parties,
-  attempt: { readonly pool: Parameters<typeof tryInVain>[2]; readonly mint: Mint; readonly amountIn: bigint }
+  attempt: { readonly pool: Parameters<typeof failingSwap>[2]; readonly mint: Mint; readonly amountIn: bigint }
 ): Deed | null => {
   const { wallet } = parties
   const { pool, mint, amountIn } = attempt
-  const tried = tryInVain(world, wallet, pool, mint, amountIn)
+  const tried = failingSwap(world, wallet, pool, mint, amountIn)
   if (tried === null) {
     return null
   }

@@ -122,18 +122,22 @@ export const calloutLinksOf = (callouts: ReadonlyArray<SimCallout>, nowMs: numbe
     }))
   )
 
+/** Callouts that are written at a time. */
+const CONCURRENCY = { concurrency: 4, discard: true } as const
+
 /**
- * Posts each callout with its visits and trades, unless it is there from an earlier start. Visits are counted last and only
- * when there are none, so that a run that broke off is completed by the next and nothing is counted twice.
+ * Posts the callouts, then adds visits and trades to those that have none. Visits are counted last, so that a run that
+ * broke off is completed by the next and nothing is counted twice.
  */
 export const seedCallouts = Effect.fnUntraced(function* (callouts: ReadonlyArray<SimCallout>) {
   const store = yield* CalloutStore
-  for (const { callout, clicks, trades } of callouts) {
-    yield* patiently(store.post(callout))
+  const addPast = Effect.fnUntraced(function* ({ callout, clicks, trades }: SimCallout) {
     const posted = yield* patiently(store.find(callout.id))
     if (posted?.clickCount === 0) {
       yield* Effect.forEach(trades, (trade) => patiently(store.attribute(trade)), { discard: true })
       yield* patiently(store.recordClick(callout.id, clicks))
     }
-  }
+  })
+  yield* Effect.forEach(callouts, ({ callout }) => patiently(store.post(callout)), CONCURRENCY)
+  yield* Effect.forEach(callouts, addPast, CONCURRENCY)
 })
