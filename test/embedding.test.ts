@@ -1,4 +1,4 @@
-/** What another application builds from the package alone: everything here comes from its entries. */
+/** An application that is built from the entries of the package alone. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule, Stream } from "effect"
 import {

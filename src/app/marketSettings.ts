@@ -12,5 +12,5 @@ export const chosenMarket = Effect.gen(function* () {
   return Option.isSome(yield* nodeUrl) ? ({ kind: "node" } as const) : ({ kind: "simulated" } as const)
 })
 
-/** Whether the market is simulated, so that everything beside it is simulated too. */
+/** True for a simulated market, beside which other upstreams are simulated too. */
 export const isSimulated = Effect.map(chosenMarket, ({ kind }) => kind === "simulated")

@@ -69,7 +69,7 @@ export type Happening =
 /** The seed of the accounts in which wallets wrap SOL. */
 export const WRAPPER_SEED = "wrapped"
 
-/** Whether an account holds tokens. */
+/** True for accounts of the token programs, mints included. */
 export const isTokenAccount = ({ owner }: OnChainAccount): boolean =>
   owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
 

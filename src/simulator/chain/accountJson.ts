@@ -21,7 +21,7 @@ export const tooLongForBase58: RpcFailure = {
   message: `Encoded binary (base 58) data should be less than ${BASE58_LIMIT} bytes, please use Base64 encoding.`
 }
 
-/** Whether the encoding can hold the data. */
+/** True when the encoding can hold the data. */
 export const fits = (data: Uint8Array, encoding: Encoding): boolean =>
   encoding === "base64" || data.length <= BASE58_LIMIT
 

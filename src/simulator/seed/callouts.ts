@@ -39,7 +39,7 @@ const bodies: ReadonlyArray<(symbol: string) => string> = [
   (symbol) =>
     `Watching $${symbol} since the pool got deeper.\n\nEntry here, out below yesterday's low. If the depth goes, so do I.`,
   (symbol) => `Quiet accumulation on ${symbol}: same five wallets, small sizes, every hour.`,
-  (symbol) => `Everyone is looking elsewhere. ${symbol} is up on the week and nobody talks about it 👀`,
+  (symbol) => `Everyone is looking elsewhere. ${symbol} is up on the week and hardly discussed 👀`,
   (symbol) => `${symbol}/SOL looks ready. Small position, wide stop, no leverage.`,
   (symbol) => `Took half off $${symbol} on the way up. The rest rides until the trend breaks.`,
   (symbol) =>
