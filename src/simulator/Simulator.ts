@@ -1,12 +1,11 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
-import type { Address, Mint } from "../domain/Address.ts"
 import { BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
 import type { SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
 import type { CopyJournal } from "./traders/followersJournal.ts"
 import { makeMarket, type Market } from "./traders/Market.ts"
-import type { SimMint } from "./chain/SimPool.ts"
+import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { keepPace } from "./traders/pace.ts"
 import { catchUp, livePast, slotsOf } from "./traders/past.ts"
 import { makeSolanaNode } from "./node/SolanaNode.ts"
@@ -26,16 +25,6 @@ export interface SimulatorOptions {
   readonly history: number
 }
 
-/** One pool of the simulated market. */
-export interface SimulatedPool {
-  readonly address: Address
-  readonly dex: string
-  readonly mintA: Mint
-  readonly mintB: Mint
-  /** False for a pool that the engine must refuse. */
-  readonly open: boolean
-}
-
 // Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
 const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
 
@@ -53,7 +42,7 @@ export class Simulator extends Context.Service<
     /** Slots of the past, most of them without a block. */
     readonly pastSlots: number
     /** All pools. */
-    readonly pools: () => ReadonlyArray<SimulatedPool>
+    readonly pools: () => ReadonlyArray<SimPool>
     readonly faults: Faults
     /** Follows and fills of the simulated account that copies some of the wallets. */
     readonly copies: CopyJournal
@@ -145,8 +134,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     mints: market.mints,
     wallets: market.wallets,
     pastSlots,
-    pools: () =>
-      market.pools().map(({ address, dex, mintA, mintB, open }) => ({ address, dex, mintA, mintB, open: open() })),
+    pools: market.pools,
     faults,
     copies: market.copies,
     advance: (slots) =>

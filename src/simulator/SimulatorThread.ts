@@ -1,7 +1,27 @@
 import { type Config, Context, Duration, Effect, Layer, type Scope } from "effect"
-import { Worker } from "node:worker_threads"
-import type { SimulatorPlace, SimulatorSettings } from "./serveSimulator.ts"
-import { simulatorConfig } from "./Simulator.ts"
+import { type MessagePort, Worker } from "node:worker_threads"
+import type { NewFollow } from "../domain/wallets/Copying.ts"
+import type { SimMint } from "./chain/SimPool.ts"
+import type { Ailment } from "./node/Faults.ts"
+import { simulatorConfig, type SimulatorOptions } from "./Simulator.ts"
+import type { SimWallet } from "./traders/cast.ts"
+
+/** The settings of the chain as plain data, which is copied between threads. */
+export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {
+  readonly ailment: Omit<Ailment, "lag"> & { readonly lagMs: number }
+}
+
+/** The endpoints of the chain once it answers, with its first mints, wallets and follows. */
+export interface SimulatorPlace {
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  readonly pastSlots: number
+  readonly mints: ReadonlyArray<SimMint>
+  readonly wallets: ReadonlyArray<SimWallet>
+  readonly follows: ReadonlyArray<NewFollow>
+  /** Receives every fill of these follows, from the first. */
+  readonly fills: MessagePort
+}
 
 /** A simulated chain in its own thread, where its work does not delay the service. */
 export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorPlace>()(

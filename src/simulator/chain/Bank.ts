@@ -155,9 +155,9 @@ export const makeBank = (options: {
     written.clear()
     kept.set(slot, block)
     const surplus = Math.min(MOST_REMOVED, kept.size - most)
-    for (const oldest of Array.from(kept.keys().take(Math.max(0, surplus)))) {
-      kept.delete(oldest)
-      ledger.forget(oldest)
+    for (const oldest of Array.from(kept.values().take(Math.max(0, surplus)))) {
+      kept.delete(oldest.slot)
+      ledger.forget(oldest.transactions)
     }
     return { ...block, accounts }
   }

@@ -39,10 +39,9 @@ export interface Transaction extends Deed {
 /** The transactions of the slots that a node keeps. */
 export interface Ledger {
   readonly record: (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>) => ReadonlyArray<Transaction>
-  /** Removes the transactions of a slot. */
-  readonly forget: (slot: number) => void
+  /** Removes transactions. */
+  readonly forget: (transactions: ReadonlyArray<Transaction>) => void
   readonly find: (signature: string) => Transaction | undefined
-  readonly inSlot: (slot: number) => ReadonlyArray<Transaction>
   /** Number of transactions recorded, removed ones included. */
   readonly count: () => number
 }
@@ -50,15 +49,7 @@ export interface Ledger {
 /** An empty ledger. Signatures derive from the seed, slot and position. */
 export const makeLedger = (seed: string): Ledger => {
   const bySignature = new Map<string, Transaction>()
-  const bySlot = new Map<number, ReadonlyArray<Transaction>>()
   let count = 0
-
-  const forget = (slot: number): void => {
-    for (const { signature } of bySlot.get(slot) ?? []) {
-      bySignature.delete(signature)
-    }
-    bySlot.delete(slot)
-  }
 
   const record = (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>): ReadonlyArray<Transaction> => {
     const transactions = deeds.map((deed, index) => {
@@ -70,16 +61,14 @@ export const makeLedger = (seed: string): Ledger => {
     for (const transaction of transactions) {
       bySignature.set(transaction.signature, transaction)
     }
-    bySlot.set(slot, transactions)
     count += transactions.length
     return transactions
   }
 
   return {
     record,
-    forget,
+    forget: (transactions) => transactions.forEach(({ signature }) => bySignature.delete(signature)),
     find: (signature) => bySignature.get(signature),
-    inSlot: (slot) => bySlot.get(slot) ?? [],
     count: () => count
   }
 }

@@ -12,7 +12,7 @@ import type { SimMint } from "../chain/SimPool.ts"
 import { patiently } from "./patience.ts"
 
 /** A demo alert before it is created. */
-export type SimAlert = Pick<NewAlert, "accountId" | "mint" | "condition" | "recurrence" | "note">
+type SimAlert = Pick<NewAlert, "mint" | "condition" | "recurrence" | "note">
 
 const SCALE = 12
 
@@ -28,7 +28,6 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
   }
   return [
     {
-      accountId: WELCOME,
       mint,
       condition: {
         metric: "price_usd",
@@ -40,7 +39,6 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
       note: `${coin.symbol} breaks out`
     },
     {
-      accountId: WELCOME,
       mint,
       condition: { metric: "change_pct", operator: "falls_by", threshold: "1", windowSeconds: 300 },
       recurrence: "repeat",
@@ -51,24 +49,23 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
 
 const FIRST = { status: null, mint: null, limit: 1, after: null }
 
-/** Creates the alerts of each account that has none. Each is created once, also when the store fails after writing it. */
+/** Creates the alerts, unless the account has any. Each is created once, also when the store fails after writing it. */
 export const seedAlerts = Effect.fnUntraced(function* (alerts: ReadonlyArray<SimAlert>) {
   const store = yield* AlertStore
   const random = yield* Random.Random
   const createdAtMs = yield* Clock.currentTimeMillis
-  for (const [accountId, wanted] of Map.groupBy(alerts, (alert) => alert.accountId)) {
-    const { rows } = yield* patiently(store.page(accountId, FIRST))
-    for (const alert of rows.length > 0 ? [] : wanted) {
-      const id = `al_${uuidV4(random).replaceAll("-", "")}`
-      const create = store.create({
-        ...alert,
-        ...begin(triggerOf(alert.condition), null, 0),
-        id,
-        cooldownSeconds: cooldownOf(alert.recurrence),
-        expiresAtMs: null,
-        createdAtMs
-      })
-      yield* patiently(Effect.flatMap(store.find(accountId, id), (found) => (found === null ? create : Effect.void)))
-    }
+  const { rows } = yield* patiently(store.page(WELCOME, FIRST))
+  for (const alert of rows.length > 0 ? [] : alerts) {
+    const id = `al_${uuidV4(random).replaceAll("-", "")}`
+    const create = store.create({
+      ...alert,
+      ...begin(triggerOf(alert.condition), null, 0),
+      id,
+      accountId: WELCOME,
+      cooldownSeconds: cooldownOf(alert.recurrence),
+      expiresAtMs: null,
+      createdAtMs
+    })
+    yield* patiently(Effect.flatMap(store.find(WELCOME, id), (found) => (found === null ? create : Effect.void)))
   }
 })

@@ -12,7 +12,7 @@ import type { SimMint } from "../chain/SimPool.ts"
 import { patiently } from "./patience.ts"
 
 /** A callout, its number of visits, and the trades attributed to it. */
-export interface SimCallout {
+interface SimCallout {
   readonly callout: NewCallout
   readonly clicks: number
   readonly trades: ReadonlyArray<AttributedTrade>

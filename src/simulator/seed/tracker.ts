@@ -7,8 +7,7 @@ import { WELCOME } from "../venues/fundingWorld.ts"
 import { patiently } from "./patience.ts"
 
 /** A wallet to track. */
-export interface SimTracked {
-  readonly accountId: string
+interface SimTracked {
   readonly wallet: Address
   /** The name of its group, which is created for it; null for Main. */
   readonly group: string | null
@@ -29,33 +28,26 @@ const watched: ReadonlyArray<readonly [wallet: string, group: string | null, lab
 export const trackedWalletsOf = (wallets: ReadonlyArray<SimWallet>): ReadonlyArray<SimTracked> =>
   watched.flatMap(([name, group, label, emoji]) => {
     const found = wallets.find((wallet) => wallet.label === name)
-    return found === undefined ? [] : [{ accountId: WELCOME, wallet: found.address, group, label, emoji }]
+    return found === undefined ? [] : [{ wallet: found.address, group, label, emoji }]
   })
 
-const seedAccount = Effect.fnUntraced(function* (accountId: string, wanted: ReadonlyArray<SimTracked>) {
+/** Tracks the wallets, unless the account tracks any or has made a group. */
+export const seedTracker = Effect.fnUntraced(function* (wanted: ReadonlyArray<SimTracked>) {
   const store = yield* TrackerStore
-  const overview = store.overview({ accountId, groupId: null })
+  const overview = store.overview({ accountId: WELCOME, groupId: null })
   /** The group of that name: looked up before each attempt to create it, since a failed attempt may have written it. */
   const groupNamed = (name: string) =>
     Effect.flatMap(overview, ({ groups }) => {
       const found = groups.find((group) => group.name === name)
-      return found === undefined ? store.createGroup({ accountId, name }) : Effect.succeed(found)
+      return found === undefined ? store.createGroup({ accountId: WELCOME, name }) : Effect.succeed(found)
     })
   const { groups, wallets } = yield* patiently(overview)
-  // A list that its owner has changed, by a group or a wallet, stays as it is.
+  // A list that its owner has changed stays as it is.
   if (wallets.length > 0 || groups.length > 1) {
     return
   }
   for (const { group, ...tracked } of wanted) {
     const groupId = group === null ? null : (yield* patiently(groupNamed(group))).groupId
-    yield* patiently(store.add({ ...tracked, groupId }))
+    yield* patiently(store.add({ ...tracked, accountId: WELCOME, groupId }))
   }
 })
-
-/** Tracks the wallets for each account that tracks none and has made no group. */
-export const seedTracker = (wallets: ReadonlyArray<SimTracked>) =>
-  Effect.forEach(
-    Map.groupBy(wallets, ({ accountId }) => accountId),
-    ([accountId, wanted]) => seedAccount(accountId, wanted),
-    { discard: true }
-  )

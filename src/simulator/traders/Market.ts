@@ -147,7 +147,7 @@ export const makeMarket = (options: {
   const times = { beganAtMs, liveAtMs: Math.max(beganAtMs, options.liveUnixMs ?? 0) }
   const followers = makeFollowers({ world, cast, listings, times })
   bank.produce(begin)
-  const traders = makeTraders({ world, random, cast, listings })
+  const trade = makeTraders({ world, random, cast, listings })
   const live: Pace = {
     swaps: (swapsPerSecond * SLOT_MS) / 1000,
     boldness: 1,
@@ -160,7 +160,7 @@ export const makeMarket = (options: {
   const slot = (pace: Pace): ReadonlyArray<Deed> => {
     const isDue = bank.clock().slot - launchedAt >= pace.slotsPerLaunch
     launchedAt = isDue ? bank.clock().slot : launchedAt
-    const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...traders.trade(pace)]
+    const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...trade(pace)]
     return [...deeds, ...followers.copy(deeds)]
   }
 

@@ -10,12 +10,6 @@ import { type Carried, depthOf, otherMint, priceOf, reserveOf, sell } from "./tr
 import { failedDeed, tradeDeed, transferDeed } from "../chain/transactions.ts"
 import type { World } from "../chain/World.ts"
 
-/** The traders of the market. */
-export interface Traders {
-  /** Executes the trades of one slot. */
-  readonly trade: (pace: Pace) => ReadonlyArray<Deed>
-}
-
 /** Activity in one block. */
 export interface Pace {
   /** Swaps, on average. */
@@ -97,13 +91,13 @@ const makeBeliefs = (listings: () => ReadonlyArray<Listing>) => {
     })
 }
 
-/** Traders of the cast over the listings. */
+/** The traders of the cast over the listings, as a function that executes the trades of one slot. */
 export const makeTraders = (options: {
   readonly world: World
   readonly random: Random
   readonly cast: Cast
   readonly listings: () => ReadonlyArray<Listing>
-}): Traders => {
+}): ((pace: Pace) => ReadonlyArray<Deed>) => {
   const { world, random, cast, listings } = options
   const beliefs = makeBeliefs(listings)
   let deeds: Array<Deed> = []
@@ -135,8 +129,8 @@ export const makeTraders = (options: {
       give(cast.treasury, wallet, mint, amount)
     }
   }
-  const retail = makeRetail({ world, random, worthOf, prepare: topUp })
-  const habits = makeHabits({
+  const tradeRetail = makeRetail({ world, random, worthOf, prepare: topUp })
+  const actByHabit = makeHabits({
     world,
     random: makeRandom(`${world.seed} habits`),
     cast,
@@ -157,7 +151,7 @@ export const makeTraders = (options: {
     const { listing, worth } = wanted ?? byAttention(random, now)
     const wrapper = random.chance(ROUTED) ? "associated" : "seeded"
     const share = Math.min(MOST_SHARE, appetite(random) * boldness * (listing.launched ? hype : 1) * (whale ? 8 : 1))
-    const swap = retail.act(wallet, listing, worth, share, wrapper)
+    const swap = tradeRetail(wallet, listing, worth, share, wrapper)
     if (swap === null) {
       return 0
     }
@@ -203,7 +197,7 @@ export const makeTraders = (options: {
 
   let tradedAt = world.bank.clock().slot
 
-  const trade = (pace: Pace): ReadonlyArray<Deed> => {
+  return (pace) => {
     deeds = []
     const { slot } = world.bank.clock()
     const slots = slot - tradedAt
@@ -212,7 +206,7 @@ export const makeTraders = (options: {
     now.forEach((belief) => wander(random, belief, slots))
     const budget = pace.swaps * random.between(0.5, 1.5)
     let swaps = now.reduce((sum, { listing }) => sum + align(listing, pace.alignments), 0)
-    swaps += habits.act(
+    swaps += actByHabit(
       now.map(({ listing }) => listing),
       slots
     )
@@ -231,6 +225,4 @@ export const makeTraders = (options: {
     }
     return deeds
   }
-
-  return { trade }
 }

@@ -101,7 +101,7 @@ export const makeFollowers = (options: {
     )
 
   /** Micro-dollars for one SOL in the pool that pays most; zero when there is none. */
-  const microPerSol = (): bigint =>
+  const solPrice = (): bigint =>
     poolsOf(USDC).reduce((best, pool) => {
       const out = planSale(world, pool, SOL, WHOLE_SOL)?.amountOut ?? 0n
       return out > best ? out : best
@@ -116,7 +116,7 @@ export const makeFollowers = (options: {
       .toSorted((a, b) => (a.amountOut === b.amountOut ? 0 : a.amountOut < b.amountOut ? 1 : -1))[0]
 
   /** Executes one copy in its own transaction; one with exceeded slippage leaves a failed transaction. */
-  const attempt = (one: Pending, microPerSolNow: bigint): Outcome => {
+  const attempt = (one: Pending, microPerSol: bigint): Outcome => {
     const { follow } = one.sim
     const { trade } = one
     const wallet = walletOf(follow)
@@ -126,7 +126,7 @@ export const makeFollowers = (options: {
       refusal,
       carried: null,
       deed,
-      microPerSol: microPerSolNow
+      microPerSol
     })
     const own = held.get(heldKey(one)) ?? 0n
     const amountIn = trade.side === "buy" ? stakeOf(follow, trade) : (own * one.part.sold) / one.part.had
@@ -150,13 +150,7 @@ export const makeFollowers = (options: {
     }
     const moved = trade.side === "buy" ? carried.amountOut : -carried.amountIn
     held.set(heldKey(one), own + moved)
-    return {
-      pending: one,
-      refusal: null,
-      carried,
-      deed: tradeDeed(world, parties, [carried]),
-      microPerSol: microPerSolNow
-    }
+    return { pending: one, refusal: null, carried, deed: tradeDeed(world, parties, [carried]), microPerSol }
   }
 
   /** The refusal of a trade by the status or the filters of the follow; null when it is to be copied. */
@@ -192,7 +186,7 @@ export const makeFollowers = (options: {
       ({ kind, wallet }) => kind === "trade" && follows.some(({ follow }) => follow.leader.wallet === wallet)
     )
     const { slot } = bank.clock()
-    const rate = followed.length > 0 || pending.some(({ dueSlot }) => dueSlot <= slot) ? microPerSol() : 0n
+    const rate = followed.length > 0 || pending.some(({ dueSlot }) => dueSlot <= slot) ? solPrice() : 0n
     const known = [...pending, ...followed.flatMap((deed) => pendingOf(deed, rate))]
     lastSlot = slot
     const due = known.filter(({ dueSlot }) => dueSlot <= slot)

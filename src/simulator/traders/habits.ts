@@ -1,4 +1,7 @@
-/** Wallets that each trade by one recognizable rule. */
+/**
+ * Wallets that each trade by one recognizable rule: snipers buy every launch at once and sell it all at a gain, or after an
+ * hour; scalpers buy and sell one coin within minutes; holders buy long listed coins now and then and never sell.
+ */
 import { minBigInt } from "../../programs/math/integers.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { Cast } from "./cast.ts"
@@ -7,15 +10,6 @@ import type { Listing } from "./retail.ts"
 import type { SimPool } from "../chain/SimPool.ts"
 import { type Carried, depthOf, otherMint, priceOf, sell } from "./trade.ts"
 import type { World } from "../chain/World.ts"
-
-/**
- * Trades of these wallets: snipers buy every launch at once and sell it all at a gain, or after an hour; scalpers buy and
- * sell one coin within minutes; holders buy long listed coins now and then and never sell.
- */
-export interface Habits {
-  /** Makes the trades of a slot, `slots` after the last one; gives the number of swaps. */
-  readonly act: (now: ReadonlyArray<Listing>, slots: number) => number
-}
 
 /** A purchase that is to be sold again. */
 interface Position {
@@ -44,14 +38,17 @@ const homeOf = ({ mint, pools }: Listing): SimPool | undefined =>
     .filter((pool) => pool.open() && otherMint(pool, mint) === SOL)
     .toSorted((a, b) => depthOf(b, SOL) - depthOf(a, SOL))[0]
 
-/** Habits of the cast. `prepare` tops up a wallet, `made` records a swap. */
+/**
+ * The habits of the cast, as a function that makes the trades of a slot, `slots` after the last one, and gives the number
+ * of swaps. `prepare` tops up a wallet, `made` records a swap.
+ */
 export const makeHabits = (options: {
   readonly world: World
   readonly random: Random
   readonly cast: Cast
   readonly prepare: (wallet: Address, quote: Mint) => void
   readonly made: (wallet: Address, swap: Carried) => void
-}): Habits => {
+}): ((now: ReadonlyArray<Listing>, slots: number) => number) => {
   const { world, random, cast, prepare, made } = options
   const launched = new Set<Mint>()
   let positions: ReadonlyArray<Position> = []
@@ -134,10 +131,8 @@ export const makeHabits = (options: {
       0
     )
 
-  return {
-    act: (now, slots) => {
-      const listed = now.filter((listing) => !listing.launched && homeOf(listing) !== undefined)
-      return leave(now) + snipe(now) + scalp(listed, slots) + hold(listed, slots)
-    }
+  return (now, slots) => {
+    const listed = now.filter((listing) => !listing.launched && homeOf(listing) !== undefined)
+    return leave(now) + snipe(now) + scalp(listed, slots) + hold(listed, slots)
   }
 }

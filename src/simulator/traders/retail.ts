@@ -20,11 +20,8 @@ export interface Listing {
   readonly launched: boolean
 }
 
-/** Makes one trade for a wallet, or none. */
-export interface Retail {
-  /** `worth` is the believed value of the mint, `share` the part of a pool's depth to trade. */
-  readonly act: (wallet: Address, listing: Listing, worth: number, share: number, wrapper: Wrapper) => Carried | null
-}
+/** Makes one trade, or null: `worth` is the believed value of the mint, `share` the part of a pool's depth to trade. */
+type Retail = (wallet: Address, listing: Listing, worth: number, share: number, wrapper: Wrapper) => Carried | null
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
 
@@ -64,7 +61,7 @@ export const makeRetail = (options: {
     return sellAtTheBetter(wallet, suitable, quote, share, spendable(wallet, quote) / 3n, wrapper)
   }
 
-  const act: Retail["act"] = (wallet, listing, worth, share, wrapper) => {
+  return (wallet, listing, worth, share, wrapper) => {
     const { mint, pools } = listing
     const pool = random.pick(pools)
     const price = priceOf(pool, mint) * (worthOf(otherMint(pool, mint)) ?? 1)
@@ -72,6 +69,4 @@ export const makeRetail = (options: {
       ? buy(wallet, listing, share, wrapper)
       : sellAtTheBetter(wallet, pools, mint, share, spendable(wallet, mint), wrapper)
   }
-
-  return { act }
 }

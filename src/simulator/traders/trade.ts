@@ -146,7 +146,7 @@ export const failingSwap = (
   pool: SimPool,
   mint: Mint,
   amountIn: bigint
-): { readonly call: Call; readonly wraps: bigint | null; readonly opens: Mint } | null => {
+): { readonly call: Call; readonly wraps: bigint | null } | null => {
   const plan = affordable(world, wallet, pool, mint, amountIn)
   if (plan === null) {
     return null
@@ -158,8 +158,7 @@ export const failingSwap = (
   )
   return {
     call: swapCall(pool.programId, call, []),
-    wraps: needsWrapper ? (mint === SOL ? plan.amountIn : 0n) : null,
-    opens: otherMint(pool, mint)
+    wraps: needsWrapper ? (mint === SOL ? plan.amountIn : 0n) : null
   }
 }
 

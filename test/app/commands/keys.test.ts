@@ -105,7 +105,7 @@ describe("keys list", () => {
         ].join("\n")
       )
       assert.deepStrictEqual(listed(yield* printed("list", "--json")), yield* keys.list("local"))
-      assert.strictEqual(yield* printed("list", "--account", "other", "--json"), "[]")
+      assert.strictEqual(yield* printed("list", "--account", "empty", "--json"), "[]")
     }).pipe(provide)
   )
 })
@@ -132,7 +132,7 @@ describe("keys revoke, disable and enable", () => {
 
   it.effect.each(["revoke", "disable", "enable"])("%s fails with a message for an unknown key", (verb) =>
     Effect.gen(function* () {
-      assert.include(yield* printedError(verb, "key_nobody"), "There is no key key_nobody")
+      assert.include(yield* printedError(verb, "key_unknown"), "There is no key key_unknown")
     }).pipe(withKey)
   )
 })

@@ -16,22 +16,20 @@ const alertsIn = (accountId: string) => AlertStore.use((store) => store.page(acc
 describe("demo alerts", () => {
   it.effect("are created once, for an account that has none", () =>
     Effect.gen(function* () {
-      const [{ accountId } = { accountId: "" }] = demo
       yield* seedAlerts(demo)
-      const { rows } = yield* alertsIn(accountId)
+      const { rows } = yield* alertsIn("welcome")
       assert.sameMembers(
         rows.map(({ condition }) => condition.metric),
         ["price_usd", "change_pct"]
       )
       assert.isTrue(rows.every(({ mint, status }) => mint === mintOf(3) && status === "active"))
       yield* seedAlerts(demo)
-      assert.strictEqual((yield* alertsIn(accountId)).rows.length, 2)
+      assert.strictEqual((yield* alertsIn("welcome")).rows.length, 2)
     }).pipe(Effect.provide(AlertStore.layerMemory))
   )
 
   it.effect("are created once when the store fails after it has written one", () =>
     Effect.gen(function* () {
-      const [{ accountId } = { accountId: "" }] = demo
       const store = yield* AlertStore
       let failures = 2
       const flaky = AlertStore.of({
@@ -44,7 +42,7 @@ describe("demo alerts", () => {
       const seeding = yield* seedAlerts(demo).pipe(Effect.provideService(AlertStore, flaky), Effect.forkChild)
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(seeding)
-      assert.strictEqual((yield* alertsIn(accountId)).rows.length, 2)
+      assert.strictEqual((yield* alertsIn("welcome")).rows.length, 2)
     }).pipe(Effect.provide(AlertStore.layerMemory))
   )
 
