@@ -19,23 +19,11 @@ const offersOf = (pools: ReadonlyArray<SimPool>, mint: Mint, worth: Worth): Read
     return unit === null ? [] : [{ pool, price: priceOf(pool, mint) * unit }]
   })
 
-/** The cheapest and the dearest offer. */
-const extremes = (offers: ReadonlyArray<Offer>): readonly [Offer, Offer] | null => {
-  const [first] = offers
-  if (first === undefined) {
-    return null
-  }
-  let low = first
-  let high = first
-  for (const offer of offers) {
-    low = offer.price < low.price ? offer : low
-    high = offer.price > high.price ? offer : high
-  }
-  return [low, high]
-}
-
 /** Attempts, each at half the size of the one before, until the round trip gains. */
 const TRIES = 4
+
+/** Lamports of transaction fees that a round trip has to earn besides. */
+const FEE_LAMPORTS = 10_000
 
 /** Spreads below this never gain: the fees of two swaps are higher in every program. */
 const LEAST_SPREAD = 0.0015
@@ -48,11 +36,16 @@ export const arbitrage = (
   mint: Mint,
   worth: Worth
 ): ReadonlyArray<Carried> => {
-  const found = extremes(offersOf(pools, mint, worth))
-  if (found === null || found[1].price / found[0].price < 1 + LEAST_SPREAD) {
+  const offers = offersOf(pools, mint, worth)
+  const [first] = offers
+  if (first === undefined) {
     return []
   }
-  const [low, high] = found
+  const low = offers.reduce((least, offer) => (offer.price < least.price ? offer : least), first)
+  const high = offers.reduce((most, offer) => (offer.price > most.price ? offer : most), first)
+  if (high.price / low.price < 1 + LEAST_SPREAD) {
+    return []
+  }
   const paid = otherMint(low.pool, mint)
   const earned = otherMint(high.pool, mint)
   const spread = high.price / low.price - 1
@@ -67,12 +60,10 @@ export const arbitrage = (
         ? 0
         : Number(sold.amountOut) * (worth(earned) ?? 0) - Number(bought.amountIn) * (worth(paid) ?? 0)
     if (bought !== null && gain > FEE_LAMPORTS) {
-      const first = sell(world, wallet, low.pool, paid, amountIn)
-      const second = first === null ? null : sell(world, wallet, high.pool, mint, first.amountOut)
-      return [first, second].filter((swap) => swap !== null)
+      const buy = sell(world, wallet, low.pool, paid, amountIn)
+      const sale = buy === null ? null : sell(world, wallet, high.pool, mint, buy.amountOut)
+      return [buy, sale].filter((swap) => swap !== null)
     }
   }
   return []
 }
-
-const FEE_LAMPORTS = 10_000

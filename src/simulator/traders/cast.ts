@@ -1,4 +1,5 @@
 /** The wallets of the simulated market and their first funds. */
+import { Record } from "effect"
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { inventWallet, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { World } from "../chain/World.ts"
@@ -33,22 +34,22 @@ export const castOf = (seed: string): { readonly cast: Cast; readonly wallets: R
   const named = (label: string): SimWallet => ({ label, address: inventWallet(seed, label) })
   const several = (kind: keyof typeof COUNTS) =>
     Array.from({ length: COUNTS[kind] }, (_, index) => named(`${kind} ${index + 1}`))
-  const addresses = (wallets: ReadonlyArray<SimWallet>) => wallets.map(({ address }) => address)
-  const [retail, whales, arbitrageurs] = [several("retail"), several("whale"), several("arbitrageur")]
-  const [snipers, scalpers, holders] = [several("sniper"), several("scalper"), several("holder")]
+  const groups = {
+    retail: several("retail"),
+    whales: several("whale"),
+    arbitrageurs: several("arbitrageur"),
+    snipers: several("sniper"),
+    scalpers: several("scalper"),
+    holders: several("holder")
+  }
   const [treasury, validator] = [named("treasury"), named("validator")]
   return {
     cast: {
-      retail: addresses(retail),
-      whales: addresses(whales),
-      arbitrageurs: addresses(arbitrageurs),
-      snipers: addresses(snipers),
-      scalpers: addresses(scalpers),
-      holders: addresses(holders),
+      ...Record.map(groups, (wallets) => wallets.map(({ address }) => address)),
       treasury: treasury.address,
       validator: validator.address
     },
-    wallets: [...retail, ...whales, ...arbitrageurs, ...snipers, ...scalpers, ...holders, treasury, validator]
+    wallets: [...Object.values(groups).flat(), treasury, validator]
   }
 }
 
