@@ -50,7 +50,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   "main.ts": ["app"]
 }
 
-/** Who may import a package. `effect` itself is free to all but `programs`, which is plain arithmetic. */
+/** Rooms that may import a package. `effect` itself is free to all but `programs`, which is plain arithmetic. */
 const packages: Record<string, ReadonlyArray<string>> = {
   effect: [
     "app",

@@ -15,7 +15,7 @@ import { KeyStore } from "../../access/KeyStore.ts"
 const explain = (error: KeyNotFound | KeyStoreUnavailable | TooManyKeys): string => {
   switch (error._tag) {
     case "KeyNotFound":
-      return `There is no key ${error.id} that could be changed.`
+      return `There is no key ${error.id} that can be changed.`
     case "KeyStoreUnavailable":
       return "The database does not answer."
     case "TooManyKeys":

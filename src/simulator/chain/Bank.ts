@@ -50,7 +50,7 @@ export interface Bank {
   readonly ownedBy: (owner: Address) => Iterable<OnChainAccount>
   /** All accounts. */
   readonly accounts: () => Iterable<OnChainAccount>
-  /** Accounts that changed since the last call, with their state before; `undefined` for new ones. */
+  /** Accounts that changed since the previous call, with their state before; `undefined` for new ones. */
   readonly takeJournal: () => ReadonlyMap<Address, OnChainAccount | undefined>
   /** Builds one slot: the changes of `build`, then of the clock, become visible at once as a block. */
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block

@@ -34,7 +34,7 @@ export interface World {
   readonly paidBy: <A>(wallet: Address, create: () => A) => A
   /** Mints new money into a token account or, for SOL, any account. Beside launches, only in the first slot. */
   readonly issue: (to: Address, mint: Mint, amount: bigint) => void
-  /** Payments and creations since the last call, in order. */
+  /** Payments and creations since the previous call, in order. */
   readonly takeTrace: () => ReadonlyArray<Happening>
   /** Moves money. SOL moves as lamports, wrapped on whichever side is a token account. */
   readonly pay: (from: Address, to: Address, mint: Mint, amount: bigint) => void
