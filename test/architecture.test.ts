@@ -41,15 +41,16 @@ const folders: Record<string, ReadonlyArray<string>> = {
   wallets: ["domain", "market", "storage", "tokens", "trades"],
   tracker: ["access", "domain", "market", "solana", "storage", "tokens", "trades", "wallets"],
   access: ["domain", "storage"],
-  simulator: ["domain", "programs", "solana"],
+  // Demo data is written through the ports of these capabilities.
+  simulator: ["alerts", "callouts", "copying", "domain", "market", "programs", "solana", "tracker", "wallets"],
   http: ["api", "domain", ...capabilities],
   testing: ["client", "domain", "http", "simulator", ...capabilities],
   "index.ts": ["domain", ...capabilities],
-  app: ["domain", "http", "simulator", "storage", ...capabilities],
-  "main.ts": ["api", "app", "domain"]
+  app: ["api", "domain", "http", "simulator", "storage", ...capabilities],
+  "main.ts": ["app"]
 }
 
-/** Packages with the rooms that may import them. `effect` itself is free to all but `programs`, which is plain arithmetic. */
+/** Rooms that may import a package. `effect` itself is free to all but `programs`, which is plain arithmetic. */
 const packages: Record<string, ReadonlyArray<string>> = {
   effect: [
     "app",
@@ -80,7 +81,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/cli": ["app", "main.ts"],
   "effect/encoding": ["client", "http", "simulator", "solana"],
   "effect/http": ["app", "client", "funding", "market", "perps", "http", "simulator", "solana", "testing"],
-  "effect/http-api": ["api", "client", "main.ts", "http", "testing"],
+  "effect/http-api": ["api", "app", "client", "http", "testing"],
   "effect/net": ["access", "http"],
   "effect/persistence": ["funding", "solana"],
   "effect/socket": ["app", "client", "simulator", "solana"],
@@ -159,6 +160,31 @@ describe("imports", () => {
       [...circles.values()].filter((files) => !isMemoryPair(files)),
       []
     )
+  })
+})
+
+describe("the simulator", () => {
+  const importers = globSync("src/**/*.ts").filter((file) =>
+    importsOf(file).some(
+      (path) => path.startsWith(".") && folderOf(normalize(join(dirname(file), path))) === "simulator"
+    )
+  )
+
+  it("is known to itself, to the composition of upstreams and to src/testing alone", () => {
+    const others = importers.filter((file) => !["simulator", "testing"].includes(folderOf(file)))
+    assert.deepStrictEqual(others, ["src/app/Upstreams.ts"])
+  })
+
+  it("uses the ports of capabilities in its demo data alone", () => {
+    const reaching = globSync("src/simulator/**/*.ts").filter(
+      (file) =>
+        !file.startsWith("src/simulator/seed/") &&
+        importsOf(file).some((path) => {
+          const to = folderOf(normalize(join(dirname(file), path)))
+          return path.startsWith(".") && !["domain", "programs", "simulator", "solana"].includes(to)
+        })
+    )
+    assert.deepStrictEqual(reaching, [])
   })
 })
 

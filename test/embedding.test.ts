@@ -1,4 +1,4 @@
-/** An embedding application that uses the package's entries alone. */
+/** An application that is built from the entries of the package alone. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule, Stream } from "effect"
 import {

@@ -1,13 +1,13 @@
 import { Context } from "effect"
 import type { Mint } from "../domain/Address.ts"
 
-/** Which market the service answers from. */
+/** The market that the service answers from. */
 export class MarketSource extends Context.Service<
   MarketSource,
   {
     /** For people: "a simulated market". */
     readonly description: string
-    /** Whether money is only played with: then a key that is printed gives nothing away. */
+    /** True when no real money is involved: then keys may be printed. */
     readonly sandbox: boolean
     /** Mints to load at start. */
     readonly mints: ReadonlyArray<Mint>

@@ -10,10 +10,10 @@ import { Listening } from "../http/NodeServer.ts"
 const ACCOUNT = "welcome"
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
-/** Who started the service is told what it waits for once it has waited for so long. */
-const PATIENCE = "2500 millis"
+/** Time without a first quote after which a line states what the service waits for. */
+const NOTICE_AFTER = "2500 millis"
 
-/** Two keys, and the file that tells scripts of them. */
+/** The secrets of two new keys: one with every scope, one with `md.read` only. */
 interface Keys {
   readonly all: string
   readonly market: string
@@ -21,7 +21,7 @@ interface Keys {
 
 const readyFile = Config.option(Config.String("READY_FILE"))
 
-/** New keys in place of those of earlier starts, whose secrets nobody can show again. */
+/** Issues new keys and revokes those of earlier starts, whose secrets are not kept. */
 const issueKeys = Effect.gen(function* () {
   const keys = yield* KeyStore
   const earlier = yield* keys.list(ACCOUNT)
@@ -38,18 +38,18 @@ const issueKeys = Effect.gen(function* () {
   return { all, market: yield* issue("market reads", ["md.read"]) }
 })
 
-/** Mints that a quote can be had for. */
+/** The mints that can be quoted now, and whether any is still being loaded. */
 const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   const book = yield* PoolBook
   const engine = yield* QuoteEngine
-  const tried = yield* Effect.forEach(mints, (mint) =>
+  const quotes = yield* Effect.forEach(mints, (mint) =>
     engine.quote({ inputMint: SOL, outputMint: mint, amount: ONE_SOL, slippageBps: SLIPPAGE_BPS }).pipe(Effect.option)
   )
-  const priced = mints.filter((_, i) => Option.isSome(tried[i] ?? Option.none()))
+  const priced = mints.filter((_, i) => Option.isSome(quotes[i] ?? Option.none()))
   return { priced, waiting: mints.some((mint) => !book.isLoaded(mint)) }
 })
 
-/** Waits for the first mints to be quotable, and a little longer for the rest. */
+/** The mints that can be quoted once all are loaded, or after 15 seconds. */
 const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   const book = yield* PoolBook
   yield* Effect.forEach(mints, book.warm, { discard: true })
@@ -80,8 +80,8 @@ const removeReadyFile = (path: string) =>
   FileSystem.FileSystem.use((files) => Effect.ignore(files.remove(path, { force: true })))
 
 /**
- * Writes the file whole or not at all, for its owner alone: it holds keys, and scripts read it the moment it is there. It
- * goes with the service.
+ * Writes the file atomically, since scripts read it as soon as it exists, and readable by its owner alone, since it holds
+ * keys. It is removed when the scope closes.
  */
 const writeReadyFile = Effect.fnUntraced(function* (path: string, content: object) {
   const files = yield* FileSystem.FileSystem
@@ -90,8 +90,8 @@ const writeReadyFile = Effect.fnUntraced(function* (path: string, content: objec
 })
 
 /**
- * Says on the terminal, and to scripts in `READY_FILE`, where the service is once the first quote can be answered. In a
- * sandbox, or when a file is asked for, it comes with a key of every scope and one with `md.read` only.
+ * Prints the address of the service once the first quote can be answered, and writes it to `READY_FILE` where that is set.
+ * In a sandbox, or with a ready file, a key with every scope and one with `md.read` only are issued and included.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -100,11 +100,11 @@ export const layer = Layer.effectDiscard(
     const path = yield* readyFile
     const keys = source.sandbox || Option.isSome(path) ? yield* issueKeys : null
 
-    // That of an earlier start that was killed would send scripts to nobody.
+    // The file of an earlier start that was killed names an address that no longer answers.
     yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
 
     const waiting = Console.log(`Fathom listens at ${url} and waits for ${source.description}.`).pipe(
-      Effect.delay(PATIENCE)
+      Effect.delay(NOTICE_AFTER)
     )
     const announce = Effect.gen(function* () {
       const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))

@@ -1,45 +1,40 @@
-/** Where copies come from: the application that makes them tells of them, and they are kept. */
-import { Context, Effect, Layer, Schedule, Stream } from "effect"
+/** Records the copies that an application executes. */
+import { Effect, Layer, Schedule, Stream } from "effect"
 import type { CopyFill, NewFollow } from "../domain/wallets/Copying.ts"
 import { FollowStore } from "./FollowStore.ts"
 
-/** What one account copies on a chain that begins anew with the process. */
+/** Everything that one account copies, from an application that holds its follows and executes their copies. */
 export interface CopySource {
   readonly accountId: string
+  /** All follows of the account: those that are recorded and not among them are removed, with their fills. */
   readonly follows: ReadonlyArray<NewFollow>
-  /** From the beginning; a fill that is told again is kept once. */
+  /** All fills of these follows, from the first. A fill that comes again is recorded once. */
   readonly fills: Stream.Stream<CopyFill>
 }
-
-/** Copies of a market without people: none, unless the market is invented. */
-export const CopySource = Context.Reference<CopySource | null>("fathom/copying/CopySource", {
-  defaultValue: () => null
-})
 
 const again = Schedule.spaced("1 second")
 
 /**
- * Keeps what the source tells, for as long as the scope lives. What the account had copied on a chain that is gone is
- * forgotten with it. A store that is away is asked again, and nobody waits for it.
+ * Records the follows and fills of a source in the background, for as long as the layer's scope lives. While the store is
+ * unavailable every write is retried once a second; nothing waits for it.
+ *
+ * Extension point of an embedding application: no endpoint writes follows or fills. An application that keeps several
+ * accounts, or changes follows, calls `FollowStore.recordFollow` and `recordFill` itself.
  */
-export const keepCopies: Layer.Layer<never, never, FollowStore> = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const source = yield* CopySource
-    const store = yield* FollowStore
-    if (source === null) {
-      return
-    }
-    const begin = Effect.gen(function* () {
-      const kept = source.follows.map(({ id }) => id)
-      yield* store.forgetOthers(source.accountId, kept)
-      yield* Effect.forEach(source.follows, store.recordFollow, { discard: true })
+export const keepCopies = (source: CopySource): Layer.Layer<never, never, FollowStore> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const store = yield* FollowStore
+      const begin = Effect.gen(function* () {
+        const kept = source.follows.map(({ id }) => id)
+        yield* store.forgetOthers(source.accountId, kept)
+        yield* Effect.forEach(source.follows, store.recordFollow, { discard: true })
+      })
+      yield* begin.pipe(
+        Effect.retry(again),
+        Effect.andThen(Stream.runForEach(source.fills, (fill) => Effect.retry(store.recordFill(fill), again))),
+        Effect.tapDefect((defect) => Effect.logError("Copies are no longer recorded", defect)),
+        Effect.forkScoped
+      )
     })
-    const keep = Stream.runForEach(source.fills, (fill) => Effect.retry(store.recordFill(fill), again))
-    yield* begin.pipe(
-      Effect.retry(again),
-      Effect.andThen(keep),
-      Effect.tapDefect((defect) => Effect.logError("Copies are no longer kept", defect)),
-      Effect.forkScoped
-    )
-  })
-)
+  )

@@ -1,63 +1,52 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
-import type { Address, Mint } from "../domain/Address.ts"
 import { BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
 import type { SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
 import type { CopyJournal } from "./traders/followersJournal.ts"
 import { makeMarket, type Market } from "./traders/Market.ts"
-import type { SimMint } from "./chain/SimPool.ts"
+import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { keepPace } from "./traders/pace.ts"
 import { catchUp, livePast, slotsOf } from "./traders/past.ts"
 import { makeSolanaNode } from "./node/SolanaNode.ts"
 
-/** What a simulated chain is made of. */
+/** Settings of a simulated chain. */
 export interface SimulatorOptions {
-  /** Same seed, same market. */
+  /** The same seed gives the same market. */
   readonly seed: string
-  /** How many times as fast as usual slots come, with block times that follow the clock; 0 leaves every slot to `advance`. */
+  /** Speed of slots as a multiple of the usual one; block times follow the clock. With 0 only `advance` makes slots. */
   readonly speed: number
   readonly swapsPerSecond: number
-  /** What ails the node from the start. */
+  /** Faults of the node from the start. */
   readonly ailment: Ailment
-  /** When the chain goes live, in milliseconds since the Unix epoch; the clock's time when absent. */
+  /** Time at which the chain goes live, in milliseconds since the Unix epoch; now when absent. */
   readonly startUnixMs?: number | undefined
-  /** Hours that the market has been through by then. */
+  /** Hours of simulated past before it goes live. */
   readonly history: number
-}
-
-/** One pool of the simulated market. */
-export interface SimulatedPool {
-  readonly address: Address
-  readonly dex: string
-  readonly mintA: Mint
-  readonly mintB: Mint
-  /** False for a pool that an honest engine must refuse. */
-  readonly open: boolean
 }
 
 // Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
 const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
 
-/** A whole Solana of its own on the loopback interface: a node, a market and traders, all invented from one seed. */
+/** A simulated Solana on the loopback interface: a node, a market and traders, all derived from one seed. */
 export class Simulator extends Context.Service<
   Simulator,
   {
-    /** Where the node answers JSON-RPC over HTTP. */
+    /** Endpoint of JSON-RPC over HTTP. */
     readonly rpcUrl: string
-    /** Where it takes subscriptions over WebSocket. */
+    /** Endpoint of subscriptions over WebSocket. */
     readonly wsUrl: string
-    /** SOL and USDC at their real addresses, the rest invented. Launches add to them. */
+    /** SOL and USDC at their real addresses, then simulated mints. Launches add to them. */
     readonly mints: () => ReadonlyArray<SimMint>
     readonly wallets: ReadonlyArray<SimWallet>
-    /** Slots that the chain has been through, sparsely, before it goes live. */
+    /** Slots of the past, most of them without a block. */
     readonly pastSlots: number
-    /** Pools as they are now. */
-    readonly pools: () => ReadonlyArray<SimulatedPool>
+    /** All pools. */
+    readonly pools: () => ReadonlyArray<SimPool>
     readonly faults: Faults
-    /** What an invented account copies of what some of the wallets do. */
+    /** Follows and fills of the simulated account that copies some of the wallets. */
     readonly copies: CopyJournal
-    /** Lets this many slots happen at once, whatever the clock says. */
+    /** Makes this many slots at once, independently of the clock. */
     advance(slots: number): Effect.Effect<void>
     /** A digest of every account: equal chains, and only they, have equal digests. */
     readonly digest: Effect.Effect<string>
@@ -84,7 +73,7 @@ export class Simulator extends Context.Service<
 
 const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy, history: 0 }
 
-/** A day, and what was before it, so that what a day began with is known too. */
+/** A day and one hour, so that the state at the start of the last day is known. */
 const DAY_HOURS = 25
 
 /** The settings of `Simulator.layerConfig`. */
@@ -124,7 +113,7 @@ const makeSimulator = Effect.fnUntraced(function* (
   bank.keep(Number.POSITIVE_INFINITY)
   const goLive = Effect.map(Clock.currentTimeMillis, (nowMs) => {
     bank.keep(BLOCKS_KEPT)
-    // The chain has been away for as long as its past has taken.
+    // Slots that the clock has passed while the past was made.
     bank.skip(Math.floor(((nowMs - builtAtMs) * speed) / SLOT_MS))
   })
   if (speed === 0) {
@@ -145,8 +134,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     mints: market.mints,
     wallets: market.wallets,
     pastSlots,
-    pools: () =>
-      market.pools().map(({ address, dex, mintA, mintB, open }) => ({ address, dex, mintA, mintB, open: open() })),
+    pools: market.pools,
     faults,
     copies: market.copies,
     advance: (slots) =>

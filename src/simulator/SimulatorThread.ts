@@ -1,9 +1,29 @@
 import { type Config, Context, Duration, Effect, Layer, type Scope } from "effect"
-import { Worker } from "node:worker_threads"
-import type { SimulatorPlace, SimulatorSettings } from "./serveSimulator.ts"
-import { simulatorConfig } from "./Simulator.ts"
+import { type MessagePort, Worker } from "node:worker_threads"
+import type { NewFollow } from "../domain/wallets/Copying.ts"
+import type { SimMint } from "./chain/SimPool.ts"
+import type { Ailment } from "./node/Faults.ts"
+import { simulatorConfig, type SimulatorOptions } from "./Simulator.ts"
+import type { SimWallet } from "./traders/cast.ts"
 
-/** A simulated chain in a thread of its own, where neither its market nor its past delays anybody else. */
+/** The settings of the chain as plain data, which is copied between threads. */
+export interface SimulatorSettings extends Omit<SimulatorOptions, "ailment"> {
+  readonly ailment: Omit<Ailment, "lag"> & { readonly lagMs: number }
+}
+
+/** The endpoints of the chain once it answers, with its first mints, wallets and follows. */
+export interface SimulatorPlace {
+  readonly rpcUrl: string
+  readonly wsUrl: string
+  readonly pastSlots: number
+  readonly mints: ReadonlyArray<SimMint>
+  readonly wallets: ReadonlyArray<SimWallet>
+  readonly follows: ReadonlyArray<NewFollow>
+  /** Receives every fill of these follows, from the first. */
+  readonly fills: MessagePort
+}
+
+/** A simulated chain in its own thread, where its work does not delay the service. */
 export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorPlace>()(
   "fathom/simulator/SimulatorThread"
 ) {
@@ -18,12 +38,12 @@ export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorP
   )
 }
 
-/** Little of what a market makes lives long; room for more of it would only be filled. */
+/** Most allocations are short-lived; a larger young generation only delays their collection. */
 const resourceLimits = { maxYoungGenerationSizeMb: 24 }
 
 const entry = new URL("./simulatorWorker.ts", import.meta.url)
 
-/** How the thread ends, other than by being told to. */
+/** Dies when the thread ends by itself. */
 const failure = (worker: Worker): Effect.Effect<never> =>
   Effect.callback<never>((resume) => {
     worker.once("error", (error) => resume(Effect.die(error)))

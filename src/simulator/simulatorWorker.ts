@@ -1,4 +1,22 @@
-/** What the thread of the simulated chain runs. */
-import { serveSimulator } from "./serveSimulator.ts"
+/** Entry of the worker thread: runs a simulated chain until the thread ends. The other side of `SimulatorThread.ts`. */
+import { Duration, Effect } from "effect"
+import { MessageChannel, parentPort, workerData } from "node:worker_threads"
+import { Simulator } from "./Simulator.ts"
+import type { SimulatorPlace, SimulatorSettings } from "./SimulatorThread.ts"
 
-serveSimulator()
+const settings: SimulatorSettings = workerData
+const { lagMs, ...ailment } = settings.ailment
+const fills = new MessageChannel()
+
+const post = (place: SimulatorPlace): void => parentPort?.postMessage(place, [place.fills])
+
+const serve = Simulator.use(({ copies, mints, pastSlots, rpcUrl, wallets, wsUrl }) => {
+  copies.listen((fill) => fills.port1.postMessage(fill))
+  post({ rpcUrl, wsUrl, pastSlots, wallets, mints: mints(), follows: copies.follows, fills: fills.port2 })
+  return Effect.never
+})
+
+// An unhandled failure ends the thread, which `SimulatorThread` reports.
+void Effect.runPromise(
+  Effect.provide(serve, Simulator.layer({ ...settings, ailment: { ...ailment, lag: Duration.millis(lagMs) } }))
+)

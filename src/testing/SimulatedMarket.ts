@@ -19,8 +19,8 @@ export { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
 const client = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor)
 
 /**
- * A whole simulated chain on the loopback interface with the real clients in front of it: `Simulator` to move it and to
- * make it fail, and the feed, the book and the native engine that follow it. Seeded: the same seed gives the same market.
+ * A simulated chain on the loopback interface with the real clients in front of it: `Simulator` to advance it and to inject
+ * faults, and the feed, the book and the native engine that follow it. The same seed gives the same market.
  */
 export const layer = (options: Partial<SimulatorOptions> = {}) =>
   QuoteEngine.layerNative.pipe(
@@ -32,7 +32,7 @@ export const layer = (options: Partial<SimulatorOptions> = {}) =>
     Layer.provide(client)
   )
 
-/** Its blocks, read in a thread of their own, and what they do to the market. Nothing is kept beyond memory. */
+/** The tape of its blocks, which are decoded in a worker thread. Trades are kept in memory only. */
 const trades = TradeTape.layer.pipe(
   Layer.provide([TradeFeed.layerSandbox, TradeStore.layerMemory]),
   Layer.provide(
@@ -42,8 +42,7 @@ const trades = TradeTape.layer.pipe(
 )
 
 /**
- * The same with its trades: `TradeTape` tells of each block as it is priced, and `MarketReader` answers from what the tape
- * holds.
+ * The same with its trades: `TradeTape` streams each block once it is priced, and `MarketReader` reads the tape.
  */
 export const layerWithTrades = (options: Partial<SimulatorOptions> = {}) =>
   MarketReader.layer.pipe(

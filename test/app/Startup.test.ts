@@ -7,7 +7,7 @@ import type { Mint } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { MarketSource } from "../../src/app/MarketSource.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
-import * as Welcome from "../../src/app/Startup.ts"
+import * as Startup from "../../src/app/Startup.ts"
 import { COLD, engineOver, makeMarket, TOKEN } from "../support/market.ts"
 
 const book = PoolBook.of({
@@ -18,9 +18,9 @@ const book = PoolBook.of({
   warm: () => Effect.void
 })
 
-/** A service that is to load this mint. */
-const welcome = (mint: Mint, env: Readonly<Record<string, string>>) =>
-  Welcome.layer.pipe(
+/** The startup layer of a service that loads this mint. */
+const startup = (mint: Mint, env: Readonly<Record<string, string>>) =>
+  Startup.layer.pipe(
     Layer.provide([
       Layer.succeed(Listening, Listening.of({ port: 8_080, url: "http://127.0.0.1:8080" })),
       Layer.succeed(MarketSource, MarketSource.of({ description: "a Solana node", sandbox: false, mints: [mint] })),
@@ -34,10 +34,10 @@ const welcome = (mint: Mint, env: Readonly<Record<string, string>>) =>
 
 const printed = Effect.map(TestConsole.logLines, (lines) => lines.map(String).join("\n"))
 
-describe("Welcome", () => {
-  it.effect("says soon where the service listens and what it waits for, when quotes are slow to come", () =>
+describe("Startup", () => {
+  it.effect("prints the address and the market it waits for when quotes are slow to come", () =>
     Effect.gen(function* () {
-      yield* Layer.build(welcome(COLD, {}))
+      yield* Layer.build(startup(COLD, {}))
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* printed, "")
       yield* TestClock.adjust("2 seconds")
@@ -45,14 +45,14 @@ describe("Welcome", () => {
     })
   )
 
-  it.live("takes its file away when it stops, and that of an earlier start when it begins", () =>
+  it.live("removes its file when it stops, and that of an earlier start when it begins", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped()
       const path = `${folder}/ready.json`
       yield* files.writeFileString(path, "stale")
       const life = yield* Scope.make()
-      yield* Layer.buildWithScope(welcome(TOKEN, { READY_FILE: path }), life)
+      yield* Layer.buildWithScope(startup(TOKEN, { READY_FILE: path }), life)
       const text = yield* files.readFileString(path).pipe(
         Effect.filterOrFail(
           (content) => content !== "stale",

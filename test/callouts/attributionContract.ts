@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import type { CalloutLink } from "../../src/callouts/attribution.ts"
-import { Attributions, attributeTrades, linksOf } from "../../src/callouts/attributionFeed.ts"
+import { attributeTrades, linksOf } from "../../src/callouts/attributionFeed.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { CalloutStoreUnavailable } from "../../src/domain/wallets/Callout.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
@@ -61,18 +61,17 @@ const settled = Effect.fnUntraced(function* (id: string, { attributedVolumeUsdNa
   return yield* find
 })
 
-/** A tape that is told these blocks, with the evaluator at work until the test ends. */
+/** A tape that these blocks are applied to, with attribution at work until the test ends. */
 const attributed = (links: ReadonlyArray<CalloutLink>, blocks: ReadonlyArray<PricedBatch>) =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
-    const running = attributeTrades.pipe(Layer.provide(Layer.succeed(Attributions, linksOf(links))))
-    yield* Layer.build(running)
+    yield* Layer.build(attributeTrades(linksOf(links)))
     yield* Effect.forEach(blocks, tape.apply, { discard: true })
   }).pipe(Effect.provide(TradeTape.layerManual()))
 
 /** Attribution with the store of the test's choice. */
 export const attributionContract = <E>(name: string, store: Layer.Layer<CalloutStore, E>) => {
-  it.live(`${name} counts what linked wallets trade, once, whoever tells it how often`, () =>
+  it.live(`${name} counts the trades of linked wallets once, however often their blocks are applied`, () =>
     Effect.gen(function* () {
       const callouts = yield* CalloutStore
       yield* callouts.post(calloutOf("co_linked")).pipe(at(START))
@@ -89,18 +88,18 @@ export const attributionContract = <E>(name: string, store: Layer.Layer<CalloutS
     }).pipe(Effect.provide(store))
   )
 
-  it.live(`${name} waits for a store that is away`, () =>
+  it.live(`${name} waits for a store that is unavailable`, () =>
     Effect.gen(function* () {
       const callouts = yield* CalloutStore
       yield* callouts.post(calloutOf("co_patient")).pipe(at(START))
       let refusals = 1
       const flaky = CalloutStore.of({
         ...callouts,
-        attribute: (told) =>
+        attribute: (attributed) =>
           Effect.suspend(() =>
             refusals-- > 0
-              ? Effect.fail(new CalloutStoreUnavailable({ cause: new Error("away") }))
-              : callouts.attribute(told)
+              ? Effect.fail(new CalloutStoreUnavailable({ cause: new Error("down") }))
+              : callouts.attribute(attributed)
           )
       })
       const links = [linkOf("co_patient", { mint: addressOf(2) })]

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schedule, Stream } from "effect"
 import { MessageChannel } from "node:worker_threads"
-import { CopySource, keepCopies } from "../../src/copying/copySource.ts"
+import { keepCopies } from "../../src/copying/copySource.ts"
 import { FollowStore } from "../../src/copying/FollowStore.ts"
 import { FollowStoreUnavailable } from "../../src/domain/wallets/Copying.ts"
 import { fillsFrom, makeCopyJournal } from "../../src/simulator/traders/followersJournal.ts"
@@ -19,37 +19,28 @@ const idsOf = Effect.gen(function* () {
 })
 
 /** The account's fills once there are so many, or as they are after five seconds. */
-const told = (count: number) =>
+const settled = (count: number) =>
   idsOf.pipe(
     Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (ids) => ids.length === count }),
     Effect.timeoutOption("5 seconds"),
     Effect.andThen(idsOf)
   )
 
-it.live("keeps what a source tells, in place of what the account copied on a chain that is gone", () =>
+it.live("records the copies of a source in place of those that the account had before", () =>
   Effect.gen(function* () {
     const store = yield* FollowStore
     yield* store.recordFollow(followOf("cf_old"))
     yield* store.recordFollow(followOf("cf_other", { accountId: "acct_b" }))
     const fills = Stream.fromIterable([fill(1), fill(2), fill(1)])
     const source = { accountId, follows: [followOf("cf_new")], fills }
-    yield* Layer.build(keepCopies.pipe(Layer.provide(Layer.succeed(CopySource, source))))
-    assert.deepStrictEqual(yield* told(2), ["fl_new_00002", "fl_new_00001"])
+    yield* Layer.build(keepCopies(source))
+    assert.deepStrictEqual(yield* settled(2), ["fl_new_00002", "fl_new_00001"])
     assert.isNull(yield* store.find(accountId, "cf_old"))
     assert.strictEqual((yield* store.find("acct_b", "cf_other"))?.id, "cf_other")
   }).pipe(Effect.provide(FollowStore.layerMemory))
 )
 
-it.live("keeps nothing, and forgets nothing, without a source", () =>
-  Effect.gen(function* () {
-    const store = yield* FollowStore
-    yield* store.recordFollow(followOf("cf_old"))
-    yield* Layer.build(keepCopies)
-    assert.strictEqual((yield* store.find(accountId, "cf_old"))?.id, "cf_old")
-  }).pipe(Effect.provide(FollowStore.layerMemory))
-)
-
-it.live("asks a store again that was away", () =>
+it.live("repeats a write that an unavailable store refused", () =>
   Effect.gen(function* () {
     const store = yield* FollowStore
     let refusals = 1
@@ -57,28 +48,25 @@ it.live("asks a store again that was away", () =>
       ...store,
       recordFill: (given) =>
         Effect.suspend(() =>
-          refusals-- > 0 ? Effect.fail(new FollowStoreUnavailable({ cause: "away" })) : store.recordFill(given)
+          refusals-- > 0 ? Effect.fail(new FollowStoreUnavailable({ cause: "down" })) : store.recordFill(given)
         )
     })
     const source = { accountId, follows: [followOf("cf_new")], fills: Stream.fromIterable([fill(1), fill(2)]) }
-    const keeping = keepCopies.pipe(
-      Layer.provide([Layer.succeed(CopySource, source), Layer.succeed(FollowStore, flaky)])
-    )
-    yield* Layer.build(keeping)
-    assert.deepStrictEqual(yield* told(2), ["fl_new_00002", "fl_new_00001"])
+    yield* Layer.build(keepCopies(source)).pipe(Effect.provideService(FollowStore, flaky))
+    assert.deepStrictEqual(yield* settled(2), ["fl_new_00002", "fl_new_00001"])
   }).pipe(Effect.provide(FollowStore.layerMemory))
 )
 
-it.live("hears every fill of a journal in another thread, also those from before it listened", () =>
+it.live("receives every fill of a journal in another thread, also those written before", () =>
   Effect.gen(function* () {
     const journal = makeCopyJournal([followOf("cf_new")])
     const { port1, port2 } = new MessageChannel()
     journal.write(fill(1))
     journal.listen((each) => port1.postMessage(each))
     journal.write(fill(2))
-    const heard = yield* fillsFrom(port2)
+    const received = yield* fillsFrom(port2)
     journal.write(fill(3))
-    const fills = yield* heard.pipe(Stream.take(3), Stream.runCollect, Effect.timeout("5 seconds"))
+    const fills = yield* received.pipe(Stream.take(3), Stream.runCollect, Effect.timeout("5 seconds"))
     assert.deepStrictEqual(Array.from(fills), [fill(1), fill(2), fill(3)])
     port1.close()
   })

@@ -37,7 +37,7 @@ describe("Simulator", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 4 })))
   )
 
-  it.effect("waits to be told when it has no speed", () =>
+  it.effect("makes slots only by advance when it has no speed", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance } = yield* Simulator
       const before = yield* slotOf(rpcUrl)
@@ -48,7 +48,7 @@ describe("Simulator", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 0 })))
   )
 
-  it.effect("names its mints and wallets, with SOL and USDC where everybody expects them", () =>
+  it.effect("names its mints and wallets, with SOL and USDC at their real addresses", () =>
     Effect.gen(function* () {
       const { mints, wallets, rpcUrl } = yield* Simulator
       assert.deepStrictEqual(
@@ -67,7 +67,7 @@ describe("Simulator", () => {
     }).pipe(Effect.provide(Simulator.layer({ speed: 0 })))
   )
 
-  it.effect("has a name of its own, unless another has both its seed and its beginning", () =>
+  it.effect("has its own genesis hash, unless another has both its seed and its start", () =>
     Effect.gen(function* () {
       const name = yield* nameOf("one", 1_790_000_000_000)
       assert.strictEqual(bs58.decode(name).length, 32)
@@ -123,7 +123,7 @@ describe("Simulator", () => {
 })
 
 describe("slotsToSkip", () => {
-  it("catches up with a late slot, and leaves out what a jump of the clock has missed", () => {
+  it("catches up with a late slot, and skips the slots that a jump of the clock has missed", () => {
     assert.strictEqual(slotsToSkip(-400, 400), 0)
     assert.strictEqual(slotsToSkip(10_000, 400), 0)
     assert.strictEqual(slotsToSkip(3_600_000, 400), 9_000)

@@ -9,7 +9,7 @@ const settings = (env: Readonly<Record<string, string>>) => ConfigProvider.layer
 const quiet = { SIMULATOR_SEED: "thread", SIMULATOR_SPEED: "0", SIMULATOR_HISTORY: "0.01" }
 
 describe("SimulatorThread", () => {
-  it.live("is a chain of its own that answers, with the settings it was given, until its scope closes", () =>
+  it.live("answers as a chain with the given settings until its scope closes", () =>
     Effect.gen(function* () {
       const life = yield* Scope.make()
       const built = SimulatorThread.layerConfig.pipe(Layer.provide(settings(quiet)))
@@ -29,7 +29,7 @@ describe("SimulatorThread", () => {
     })
   )
 
-  it.live("ails as it was told to", () =>
+  it.live("has the faults of its settings", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* SimulatorThread
       const { status } = yield* Effect.promise(() => fetch(rpcUrl, { method: "POST" }))

@@ -11,7 +11,7 @@ const answered = Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 5
 layer(SimulatedMarket.layer({ seed: "embedding", speed: 10 }), { excludeTestServices: true })(
   "SimulatedMarket",
   (it) => {
-    it.effect("quotes what its own node says, through the real client", () =>
+    it.effect("quotes the pools of its own node through the real client", () =>
       Effect.gen(function* () {
         const engine = yield* QuoteEngine
         const book = yield* PoolBook

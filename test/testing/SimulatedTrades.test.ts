@@ -7,7 +7,7 @@ layer(SimulatedMarket.layerWithTrades({ seed: "embedding", speed: 10 }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("SimulatedMarket with its trades", (it) => {
-  it.effect("tells an embedder of trades, priced, in the order of the chain", () =>
+  it.effect("streams priced trades to an embedder, in the order of the chain", () =>
     Effect.gen(function* () {
       const { applied } = yield* TradeTape
       const batches = yield* applied.pipe(

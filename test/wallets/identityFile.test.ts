@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { ConfigProvider, Effect, FileSystem } from "effect"
 import { readIdentities } from "../../src/wallets/identityFile.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
-import { InventedIdentities, loadIdentities } from "../../src/wallets/openingIdentities.ts"
+import { loadIdentities } from "../../src/wallets/reviewedIdentities.ts"
 import { EVIDENCE, FULL, recordOf, SECOND } from "./identities.ts"
 import { OTHER, WALLET } from "./trades.ts"
 
@@ -102,16 +102,6 @@ describe("at start", () => {
       assert.deepStrictEqual(Array.from((yield* store.of([WALLET, OTHER])).keys()), [OTHER])
       assert.strictEqual((yield* Effect.flip(started({ ids: "{}" }, from)))._tag, "IdentitiesRefused")
       assert.deepStrictEqual(Array.from((yield* store.of([WALLET, OTHER])).keys()), [OTHER])
-    }).pipe(Effect.provide(IdentityStore.layerMemory))
-  )
-
-  it.effect("what was invented is there, and gone once the market is real", () =>
-    Effect.gen(function* () {
-      const store = yield* IdentityStore
-      yield* started({}, {}).pipe(Effect.provide(Layer.succeed(InventedIdentities, [FULL])))
-      assert.deepStrictEqual((yield* store.of([WALLET])).get(WALLET), [FULL])
-      yield* started({}, {})
-      assert.strictEqual((yield* store.of([WALLET])).size, 0)
     }).pipe(Effect.provide(IdentityStore.layerMemory))
   )
 })

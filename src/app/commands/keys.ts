@@ -1,4 +1,4 @@
-/** `keys`: what the owner of a service does with keys at the command line. Needs nothing but the store. */
+/** `keys`: management of API keys at the command line. Needs the key store only. */
 import { Console, Effect, Redacted } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import {
@@ -15,7 +15,7 @@ import { KeyStore } from "../../access/KeyStore.ts"
 const explain = (error: KeyNotFound | KeyStoreUnavailable | TooManyKeys): string => {
   switch (error._tag) {
     case "KeyNotFound":
-      return `There is no key ${error.id} that could be changed.`
+      return `There is no key ${error.id} that can be changed.`
     case "KeyStoreUnavailable":
       return "The database does not answer."
     case "TooManyKeys":
@@ -30,7 +30,7 @@ const explained = Effect.mapError(
 
 const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace("T", " ")
 
-const standing = (key: ApiKey): string =>
+const status = (key: ApiKey): string =>
   key.revokedAtMs !== null
     ? `revoked ${day(key.revokedAtMs)}`
     : key.disabledAtMs !== null
@@ -42,7 +42,7 @@ const line = (key: ApiKey): string =>
     key.id,
     `${key.prefix}…${key.lastFour}`,
     key.name,
-    standing(key),
+    status(key),
     key.scopes.join(","),
     key.ipPolicy === null ? "any address" : key.ipPolicy.join(","),
     key.lastUsedAtMs === null ? "never used" : `used ${day(key.lastUsedAtMs)}`
@@ -53,7 +53,7 @@ const account = Flag.String("account").pipe(Flag.withDescription("Account of the
 const id = Argument.String("id").pipe(Argument.withDescription("Id of the key: key_…"))
 
 const name = Flag.String("name").pipe(
-  Flag.withDescription("What you call the key"),
+  Flag.withDescription("Name of the key"),
   Flag.withSchema(KeyName),
   Flag.withDefault("key")
 )
@@ -80,7 +80,7 @@ const create = Command.make(
         ipPolicy: addresses.length === 0 ? null : addresses
       })
       .pipe(explained)
-    // The one place where a secret is written: its owner has asked for it and will not see it again.
+    // The only place that prints a secret: the store does not keep it.
     const text = Redacted.value(secret)
     yield* Console.log(
       json ? JSON.stringify({ key, secret: text }) : `${text}\n\n${line(key)}\nKeep it: it is not shown again.`
@@ -116,7 +116,7 @@ export const command = Command.make("keys").pipe(
   Command.withSubcommands([
     create,
     list,
-    change("revoke", "End a key for good, in every process at once"),
+    change("revoke", "Revoke a key for good, in every process at once"),
     change("disable", "Switch a key off"),
     change("enable", "Switch a disabled key on again")
   ])

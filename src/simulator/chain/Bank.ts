@@ -13,18 +13,18 @@ export const SLOT_MS = 400
 /** Slots of an epoch. */
 export const SLOTS_PER_EPOCH = 432_000
 
-/** Blocks that a node still has: two minutes of them. Older ones are cleaned up, a few at a time. */
+/** Blocks that a node keeps: two minutes of them. Older ones are removed, a few at a time. */
 export const BLOCKS_KEPT = 300
 
-/** Blocks that are cleaned up when a new one is finished: whoever is reading through a long past has time to. */
-const CLEANED_UP = 5
+/** Most blocks removed when a new one is finished, so that a reader of a long past can keep up. */
+const MOST_REMOVED = 5
 
-/** One finished slot, and its transactions. */
+/** A finished slot with its transactions. */
 export interface KeptBlock {
   readonly slot: number
   /** The slot before it; further back than one when slots were skipped. */
   readonly parent: number
-  /** The slot that comes after it, already begun when this one is finished. */
+  /** The slot after it, which has begun when this one is finished. */
   readonly next: number
   readonly height: number
   readonly unixTimestamp: number
@@ -33,43 +33,43 @@ export interface KeptBlock {
   readonly transactions: ReadonlyArray<Transaction>
 }
 
-/** A block that has just been finished, with the accounts it wrote, each once and as it stood at the end. */
+/** A newly finished block, with the accounts it wrote, each once and with its last state. */
 export interface Block extends KeptBlock {
   readonly accounts: ReadonlyArray<OnChainAccount>
 }
 
 /** The state of the simulated chain. Plain memory, changed by one caller, one slot at a time. */
 export interface Bank {
-  /** The account as the slot being built has it. */
+  /** The account in the slot being built. */
   readonly get: (address: Address) => OnChainAccount | undefined
-  /** Like `get`; an account that must exist. */
+  /** Like `get`; throws a RangeError when the account does not exist. */
   readonly must: (address: Address) => OnChainAccount
   /** Replaces an account in the slot being built. */
   readonly put: (account: NewAccount) => void
-  /** Accounts that the program owns. */
+  /** Accounts owned by the program. */
   readonly ownedBy: (owner: Address) => Iterable<OnChainAccount>
-  /** Every account there is. */
+  /** All accounts. */
   readonly accounts: () => Iterable<OnChainAccount>
-  /** Every account that changed since this was last asked, as it was before; `undefined` for those that are new. */
+  /** Accounts that changed since the previous call, with their state before; `undefined` for new ones. */
   readonly takeJournal: () => ReadonlyMap<Address, OnChainAccount | undefined>
-  /** Builds one slot: the whole of `build`, then the clock, become visible at once as a block. */
+  /** Builds one slot: the changes of `build`, then of the clock, become visible at once as a block. */
   readonly produce: (build: () => ReadonlyArray<Deed>) => Block
-  /** Leaves out this many slots after the one that is already begun. */
+  /** Leaves out this many slots after the one that has begun. */
   readonly skip: (slots: number) => void
-  /** Keeps so many blocks from now on. */
+  /** Sets the number of blocks to keep from now on. */
   readonly keep: (blocks: number) => void
-  /** A finished block that is still kept. */
+  /** A finished block, while it is kept. */
   readonly block: (slot: number) => KeptBlock | undefined
   /** Every kept block, oldest first. */
   readonly blocks: () => Iterable<KeptBlock>
   /** The newest finished block. */
   readonly newest: () => Block
-  /** The chain's clock in the slot being built, or in the newest one between slots. */
+  /** The clock of the slot being built; between slots, of the newest one. */
   readonly clock: () => ChainClock
-  /** When a slot begins, in milliseconds since the Unix epoch. */
+  /** Start of a slot, in milliseconds since the Unix epoch. */
   readonly unixMsOf: (slot: number) => number
   readonly ledger: Ledger
-  /** The name of this chain: another for every seed and every beginning. Base58 of 32 bytes. */
+  /** Identifies the chain: it differs by seed and start. Base58 of 32 bytes. */
   readonly genesisHash: string
 }
 
@@ -83,12 +83,12 @@ const clockAccount = (clock: ChainClock, epochStart: number): NewAccount => {
   return { address: CLOCK_SYSVAR, owner: SYSVAR_OWNER, lamports: rentExempt(40), data }
 }
 
-/** A chain with no account but its clock, at `startSlot` and `startUnixMs`. */
+/** A chain at `startSlot` and `startUnixMs` whose only account is its clock. */
 export const makeBank = (options: {
   readonly seed: string
   readonly startSlot: number
   readonly startUnixMs: number
-  /** From this slot on another pace: so that block times follow the clock of whoever has slots come faster or slower. */
+  /** Slot length from this slot on, so that block times follow the clock when slots come faster or slower. */
   readonly live?: { readonly slot: number; readonly slotMs: number } | undefined
 }): Bank => {
   const { live, seed, startSlot, startUnixMs } = options
@@ -154,10 +154,10 @@ export const makeBank = (options: {
     const accounts = [...written.values()]
     written.clear()
     kept.set(slot, block)
-    const surplus = Math.min(CLEANED_UP, kept.size - most)
-    for (const oldest of Array.from(kept.keys().take(Math.max(0, surplus)))) {
-      kept.delete(oldest)
-      ledger.forget(oldest)
+    const surplus = Math.min(MOST_REMOVED, kept.size - most)
+    for (const oldest of Array.from(kept.values().take(Math.max(0, surplus)))) {
+      kept.delete(oldest.slot)
+      ledger.forget(oldest.transactions)
     }
     return { ...block, accounts }
   }

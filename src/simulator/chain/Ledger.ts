@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Receipt } from "./Receipt.ts"
 
-/** One swap inside a transaction, in what left and reached the trader's accounts. */
+/** One swap of a transaction, in units that left and reached the trader's accounts. */
 export interface RecordedSwap {
   readonly program: Address
   readonly pool: Address
@@ -13,7 +13,7 @@ export interface RecordedSwap {
   readonly amountOut: bigint
 }
 
-/** What a wallet did: its swaps, in order. An arbitrage has two, a plain trade one, all other deeds none. */
+/** One action of a wallet, with its swaps in order: two of an arbitrage, one or two of a trade, else none. */
 export interface Deed {
   readonly kind: "trade" | "transfer" | "launch" | "graduation" | "failed"
   readonly wallet: Address
@@ -23,42 +23,33 @@ export interface Deed {
   readonly receipt: Receipt
 }
 
-/** A deed with its place on the chain. */
+/** A deed at its position on the chain. */
 export interface Transaction extends Deed {
   /** Base58 of 64 bytes. */
   readonly signature: string
-  /** One for each signer, the first included. */
+  /** One for each signer; the first is `signature`. */
   readonly signatures: ReadonlyArray<string>
   readonly slot: number
-  /** Its position in the block, from 0. */
+  /** Position in the block, from 0. */
   readonly index: number
   /** Seconds since the Unix epoch. */
   readonly blockTime: number
 }
 
-/** The transactions of the slots that a node still has. */
+/** The transactions of the slots that a node keeps. */
 export interface Ledger {
   readonly record: (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>) => ReadonlyArray<Transaction>
-  /** Forgets the transactions of a slot. */
-  readonly forget: (slot: number) => void
+  /** Removes transactions. */
+  readonly forget: (transactions: ReadonlyArray<Transaction>) => void
   readonly find: (signature: string) => Transaction | undefined
-  readonly inSlot: (slot: number) => ReadonlyArray<Transaction>
-  /** How many there have ever been. */
+  /** Number of transactions recorded, removed ones included. */
   readonly count: () => number
 }
 
-/** A ledger that remembers transactions until it is told to forget them. */
+/** An empty ledger. Signatures derive from the seed, slot and position. */
 export const makeLedger = (seed: string): Ledger => {
   const bySignature = new Map<string, Transaction>()
-  const bySlot = new Map<number, ReadonlyArray<Transaction>>()
   let count = 0
-
-  const forget = (slot: number): void => {
-    for (const { signature } of bySlot.get(slot) ?? []) {
-      bySignature.delete(signature)
-    }
-    bySlot.delete(slot)
-  }
 
   const record = (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>): ReadonlyArray<Transaction> => {
     const transactions = deeds.map((deed, index) => {
@@ -70,16 +61,14 @@ export const makeLedger = (seed: string): Ledger => {
     for (const transaction of transactions) {
       bySignature.set(transaction.signature, transaction)
     }
-    bySlot.set(slot, transactions)
     count += transactions.length
     return transactions
   }
 
   return {
     record,
-    forget,
+    forget: (transactions) => transactions.forEach(({ signature }) => bySignature.delete(signature)),
     find: (signature) => bySignature.get(signature),
-    inSlot: (slot) => bySlot.get(slot) ?? [],
     count: () => count
   }
 }

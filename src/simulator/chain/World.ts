@@ -19,39 +19,39 @@ import {
   withSupply
 } from "./tokens.ts"
 
-/** A bank in which money moves by the rules of the token programs, so that nothing appears or vanishes. */
+/** A bank in which money moves by the rules of the token programs, so that supplies are conserved. */
 export interface World {
   readonly seed: string
   readonly bank: Bank
   readonly derive: ReturnType<typeof makeDeriveAddress>
-  /** Creates a mint with no supply, and the account that holds its name if it does not hold that itself. */
+  /** Creates a mint with no supply, and its Metaplex account unless the mint itself holds the name. */
   readonly newMint: (spec: MintSpec) => void
   /** Creates an empty token account at this address. */
   readonly newTokenAccount: (address: Address, mint: Mint, owner: Address) => void
-  /** Creates an empty account of this program, with the lamports that keep it alive. */
+  /** Creates an empty account of this program, rent exempt. */
   readonly newAccount: (address: Address, owner: Address, data: Uint8Array) => void
-  /** Creates accounts whose rent this wallet pays. Only the beginning of the world creates any for nothing. */
+  /** Creates accounts whose rent this wallet pays. Only accounts of the first slot are created without a payer. */
   readonly paidBy: <A>(wallet: Address, create: () => A) => A
-  /** Makes new money in a token account or, for SOL, in any account: only the beginning of the world may. */
+  /** Mints new money into a token account or, for SOL, any account. Beside launches, only in the first slot. */
   readonly issue: (to: Address, mint: Mint, amount: bigint) => void
-  /** What was moved and made since this was last asked. */
+  /** Payments and creations since the previous call, in order. */
   readonly takeTrace: () => ReadonlyArray<Happening>
   /** Moves money. SOL moves as lamports, wrapped on whichever side is a token account. */
   readonly pay: (from: Address, to: Address, mint: Mint, amount: bigint) => void
-  /** Where a wallet wraps SOL for the length of a transaction: in an account of a seed, or the associated one. */
+  /** The account in which a wallet wraps SOL during a transaction: a seeded or the associated one. */
   readonly wrapped: (wallet: Address, kind: "seeded" | "associated") => Address
   readonly tables: LookupTables
-  /** A number that grows by one each time, for habits that are no matter of chance. */
+  /** A counter from 0, for choices that take turns instead of being random. */
   readonly nextTurn: () => number
-  /** Where `purse` is or would be. */
+  /** The address of `purse`, whether or not the account exists. */
   readonly purseAddress: (wallet: Address, mint: Mint) => Address
   /** The account where a wallet keeps a mint: itself for SOL, else a token account, which this creates when needed. */
   readonly purse: (wallet: Address, mint: Mint) => Address
-  /** What a wallet has of a mint. */
+  /** Units of a mint that a wallet holds. */
   readonly holding: (wallet: Address, mint: Mint) => bigint
 }
 
-/** One thing that a transaction did to accounts, in the order in which it happened. */
+/** One effect of a transaction on accounts. */
 export type Happening =
   | {
       readonly kind: "paid"
@@ -69,9 +69,12 @@ export type Happening =
 /** The seed of the accounts in which wallets wrap SOL. */
 export const WRAPPER_SEED = "wrapped"
 
-/** Whether an account holds tokens. */
+/** True for accounts of the token programs, mints included. */
 export const isTokenAccount = ({ owner }: OnChainAccount): boolean =>
   owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM
+
+/** The decimals of a mint. */
+export const decimalsOf = ({ bank }: World, mint: Mint): number => (mint === SOL ? 9 : (bank.must(mint).data[44] ?? 0))
 
 const withLamports = (account: OnChainAccount, delta: bigint): OnChainAccount => {
   const lamports = account.lamports + delta
@@ -81,7 +84,7 @@ const withLamports = (account: OnChainAccount, delta: bigint): OnChainAccount =>
   return { ...account, lamports }
 }
 
-/** Rules over a bank that holds no money yet. */
+/** A world on a bank that holds no money. */
 export const makeWorld = (seed: string, bank: Bank): World => {
   const purses = new Map<string, Address>()
   const wrappers = new Map<Address, Address>()

@@ -4,10 +4,10 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { UPGRADEABLE_LOADER } from "./addresses.ts"
 import type { RpcFailure } from "../node/jsonRpc.ts"
 
-/** How account data is spelled. `binary` is base58 without naming it, the protocol's default of old. */
+/** Encoding of account data. `binary`, the default of the protocol, is base58 as a bare string. */
 export type Encoding = "binary" | "base58" | "base64"
 
-/** The part of the data that is wanted. */
+/** A part of the data, in bytes. */
 export interface DataSlice {
   readonly offset: number
   readonly length: number
@@ -15,17 +15,17 @@ export interface DataSlice {
 
 const BASE58_LIMIT = 128
 
-/** Why an account cannot be spelled in the encoding asked for. */
+/** The error of a request for data that is too long for base58. */
 export const tooLongForBase58: RpcFailure = {
   code: -32600,
   message: `Encoded binary (base 58) data should be less than ${BASE58_LIMIT} bytes, please use Base64 encoding.`
 }
 
-/** Whether the encoding can hold the data. */
+/** True when the encoding can hold the data. */
 export const fits = (data: Uint8Array, encoding: Encoding): boolean =>
   encoding === "base64" || data.length <= BASE58_LIMIT
 
-/** The slice of the data, as far as the data goes. */
+/** The slice of the data, cut off at its end. */
 export const sliceOf = (data: Uint8Array, slice: DataSlice | undefined): Uint8Array =>
   slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length)
 
@@ -43,12 +43,12 @@ const dataText = (data: Uint8Array, encoding: Encoding): string => {
   }
 }
 
-/** The account with other data text, whatever its bytes say. */
+/** The account as JSON text, with this text as its data. */
 export const accountTextWith = ({ data, lamports, owner }: OnChainAccount, text: string): string =>
   `{"data":${text},"executable":${owner === UPGRADEABLE_LOADER},"lamports":${lamports},"owner":"${owner}",` +
   `"rentEpoch":18446744073709551615,"space":${data.length}}`
 
-// Every subscriber of a pool is sent the same text, and an account is never changed in place.
+// All subscribers of a pool receive the same text, and an account is never changed in place.
 const known = new WeakMap<OnChainAccount, string>()
 
 /** The account as JSON text. The caller has checked that the encoding fits. */

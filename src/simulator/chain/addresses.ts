@@ -1,4 +1,4 @@
-/** Addresses of the simulated chain: the well-known ones as they are on mainnet, the rest invented from a seed. */
+/** Addresses of the simulated chain: the well-known ones of mainnet, and others derived from a seed. */
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto"
 import { Address, addressFromBytes, addressToBytes, type Mint } from "../../domain/Address.ts"
 
@@ -8,17 +8,17 @@ export const UPGRADEABLE_LOADER = Address.make("BPFLoaderUpgradeab1e111111111111
 export const SYSVAR_OWNER = Address.make("Sysvar1111111111111111111111111111111111111")
 export const CLOCK_SYSVAR = Address.make("SysvarC1ock11111111111111111111111111111111")
 
-/** 32 bytes that depend on the seed and the label and on nothing else. */
+/** 32 bytes derived from the seed and the label. */
 export const inventBytes = (seed: string, label: string): Uint8Array =>
   createHash("sha256").update(`fathom-simulator:${seed}:${label}`).digest()
 
-/** An address for an account that nobody signs for: a mint, a pool, a vault. */
+/** The address of an account without a signing key: a mint, a pool, a vault. */
 export const inventAddress = (seed: string, label: string): Address => addressFromBytes(inventBytes(seed, label))
 
-// RFC 8410: what precedes the 32 secret bytes of an ed25519 key in PKCS #8.
+// RFC 8410: the bytes before the 32 secret bytes of an ed25519 key in PKCS #8.
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
 
-/** The public key of an invented secret: a wallet's address is a curve point, as on the real chain. */
+/** The public key of a derived secret: a wallet's address is a curve point, as on the real chain. */
 export const inventWallet = (seed: string, label: string): Address => {
   const secret = createPrivateKey({
     key: Buffer.concat([PKCS8_PREFIX, inventBytes(seed, label)]),
@@ -28,13 +28,13 @@ export const inventWallet = (seed: string, label: string): Address => {
   return addressFromBytes(createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-32))
 }
 
-/** The address that the system program gives to a base key, a seed and an owner. */
+/** The address that the system program derives from a base key, a seed and an owner. */
 export const seededAddress = (base: Address, seed: string, owner: Address): Address =>
   addressFromBytes(
     createHash("sha256").update(addressToBytes(base)).update(seed).update(addressToBytes(owner)).digest()
   )
 
-/** The associated token account: the one place where everybody looks for an owner's tokens of a mint. */
+/** The associated token account: the default account of an owner's tokens of a mint. */
 export const associatedAddress = (
   derive: (programId: Address, seeds: ReadonlyArray<Uint8Array>) => Address,
   owner: Address,

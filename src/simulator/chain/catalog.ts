@@ -1,4 +1,4 @@
-/** What the simulated market begins with: invented coins, and the pools that trade them. */
+/** The coins of the simulated market and their pools, as they are in the first slot. */
 import type { Kind } from "./newPool.ts"
 import type { TransferFee } from "./tokens.ts"
 
@@ -6,31 +6,31 @@ import type { TransferFee } from "./tokens.ts"
 export interface PoolPlan {
   readonly kind: Kind
   readonly quote: "SOL" | "USDC"
-  /** What each of the two sides is worth at first, in dollars. */
+  /** First value of each of the two sides, in dollars. */
   readonly sideUsd: number
 }
 
-/** One coin with everything about it that does not change. */
+/** One coin. */
 export interface Coin {
   readonly symbol: string
   readonly name: string
   readonly decimals: number
   readonly priceUsd: number
-  /** Supply at first, in whole coins. */
+  /** First supply, in whole coins. */
   readonly supply: number
-  /** How far its worth wanders in a day, roughly, as a fraction. */
+  /** Approximate change of its believed value in a day, as a fraction. */
   readonly dailyVolatility: number
   readonly transferFee: TransferFee | null
   readonly pools: ReadonlyArray<PoolPlan>
 }
 
-/** Dollars for one SOL at first. */
+/** First price of one SOL, in dollars. */
 export const SOL_USD = 150
 
 const sol = (kind: Kind, sideUsd: number): PoolPlan => ({ kind, quote: "SOL", sideUsd })
 const usdc = (kind: Kind, sideUsd: number): PoolPlan => ({ kind, quote: "USDC", sideUsd })
 
-/** Where SOL and USDC trade against each other. */
+/** The pools of SOL against USDC. */
 export const solUsdcPools: ReadonlyArray<PoolPlan> = [
   sol("whirlpool-tight", 12_000_000),
   sol("raydium-amm-v4", 9_000_000),
@@ -164,10 +164,10 @@ const taxed: ReadonlyArray<Coin> = [
   }
 ]
 
-/** The coins, by kind: long listed, newly popular, and those that tax every transfer. */
+/** The coins: long listed, newly popular, and those with a transfer fee. */
 export const coins: ReadonlyArray<Coin> = [...established, ...popular, ...taxed]
 
-/** Names of coins that are launched while the market runs, used in turn. */
+/** Names of launched coins, used in turn. */
 export const launchNames: ReadonlyArray<readonly [symbol: string, name: string]> = [
   ["NOODLE", "Noodle"],
   ["BADGER", "Badger"],

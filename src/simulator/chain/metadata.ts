@@ -1,11 +1,11 @@
 /**
- * What mints call themselves, as the chain keeps it: in an account of Metaplex (metaplex-foundation/mpl-token-metadata,
- * state/metadata.rs) or, for a Token-2022 mint, in the mint (solana-program/token-metadata, state.rs).
+ * Names of mints on chain: in an account of Metaplex (metaplex-foundation/mpl-token-metadata, state/metadata.rs) or, for
+ * a Token-2022 mint, in the mint (solana-program/token-metadata, state.rs).
  */
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { key, pack, text, u8 } from "./pack.ts"
 
-/** What a mint says of itself. */
+/** The name of a mint. */
 export interface Naming {
   readonly name: string
   readonly symbol: string
@@ -13,10 +13,10 @@ export interface Naming {
 
 export const METAPLEX_PROGRAM = Address.make("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
 
-/** Where a mint's document would lie. */
+/** Address of a mint's off-chain document, which does not exist. */
 export const uriOf = (mint: Mint): string => `https://metadata.invalid/${mint}.json`
 
-/** Metaplex keeps every account at the size of the largest it has ever had. */
+/** Metaplex allocates every account at the largest size of any version, in bytes. */
 const METAPLEX_SIZE = 679
 const METADATA_V1 = 4
 const MOST = { name: 32, symbol: 10, uri: 200 }
@@ -25,17 +25,17 @@ const FUNGIBLE = [1, 2]
 
 const utf8 = new TextEncoder()
 
-/** A string as Metaplex stores it: filled up with NUL. */
+/** A string as Metaplex stores it: padded with NUL to `size` bytes. */
 const padded = (value: string, size: number): Uint8Array => {
   const bytes = utf8.encode(value)
   return text(value + "\0".repeat(Math.max(0, size - bytes.length)))
 }
 
-/** Nobody is thirty-two zeros. */
+/** The bytes of an authority; thirty-two zeros stand for none. */
 const authorityBytes = (authority: Address | null): Uint8Array =>
   authority === null ? new Uint8Array(32) : key(authority)
 
-/** The account at the address that Metaplex derives from the mint. */
+/** Data of the metadata account. */
 export const metaplexData = (mint: Mint, { name, symbol }: Naming, authority: Address | null): Uint8Array => {
   const data = new Uint8Array(METAPLEX_SIZE)
   data.set(
@@ -46,14 +46,14 @@ export const metaplexData = (mint: Mint, { name, symbol }: Naming, authority: Ad
       padded(name, MOST.name),
       padded(symbol, MOST.symbol),
       padded(uriOf(mint), MOST.uri),
-      // No seller fee, no creators, not sold yet, still mutable, no edition.
+      // No seller fee, no creators, no primary sale, mutable, no edition.
       Uint8Array.of(0, 0, 0, 0, 1, 0, ...FUNGIBLE)
     )
   )
   return data
 }
 
-/** The seeds of that address. */
+/** Seeds of the address of the metadata account. */
 export const metaplexSeeds = (mint: Mint): ReadonlyArray<Uint8Array> => [
   utf8.encode("metadata"),
   addressToBytes(METAPLEX_PROGRAM),

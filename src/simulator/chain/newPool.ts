@@ -10,7 +10,7 @@ import type { PoolSpec, SimPool } from "./SimPool.ts"
 import { newWhirlpool } from "../pools/whirlpoolPools.ts"
 import type { World } from "./World.ts"
 
-// The fee tiers that the programs offer most, with their shares for protocol and fund.
+// The most common fee tiers of the programs, with their shares for protocol and fund.
 const cpmm: CpmmConfig = { index: 0, trade: 2_500n, protocol: 120_000n, fund: 40_000n, creator: 0n }
 const cpmmShared: CpmmConfig = { index: 1, trade: 10_000n, protocol: 120_000n, fund: 40_000n, creator: 5_000n }
 const clmm: ClmmTier = { index: 1, tickSpacing: 60, trade: 2_500, protocol: 120_000, fund: 40_000 }
@@ -30,37 +30,34 @@ const tight: ReadonlyArray<Spread> = [
 
 type Builder = (world: World, spec: PoolSpec) => SimPool
 
+type Mode<Options> = Omit<Options, keyof PoolSpec>
+
+const cpmmPool =
+  (mode: Mode<Parameters<typeof newRaydiumCpmmPool>[1]>): Builder =>
+  (world, spec) =>
+    newRaydiumCpmmPool(world, { ...spec, ...mode })
+
+const whirlpool =
+  (mode: Omit<Mode<Parameters<typeof newWhirlpool>[1]>, "protocolFeeRate">): Builder =>
+  (world, spec) =>
+    newWhirlpool(world, { ...spec, ...mode, protocolFeeRate: 1_300 })
+
+const dammV2 =
+  (mode: Omit<Mode<Parameters<typeof newMeteoraDammV2Pool>[1]>, "depositors">): Builder =>
+  (world, spec) =>
+    newMeteoraDammV2Pool(world, { ...spec, ...mode, depositors: null })
+
 const builders = {
   "raydium-amm-v4": newRaydiumAmmV4Pool,
   "raydium-amm-v4-closed": (world, spec) => newRaydiumAmmV4Pool(world, spec, false),
-  "raydium-cpmm": (world, spec) =>
-    newRaydiumCpmmPool(world, { ...spec, config: cpmm, creatorFeeOn: null, state: "open" }),
-  "raydium-cpmm-creator": (world, spec) =>
-    newRaydiumCpmmPool(world, { ...spec, config: cpmmShared, creatorFeeOn: 2, state: "open" }),
-  "raydium-cpmm-closed": (world, spec) =>
-    newRaydiumCpmmPool(world, { ...spec, config: cpmm, creatorFeeOn: null, state: "closed" }),
-  "raydium-cpmm-newer": (world, spec) =>
-    newRaydiumCpmmPool(world, { ...spec, config: cpmm, creatorFeeOn: null, state: "newer" }),
+  "raydium-cpmm": cpmmPool({ config: cpmm, creatorFeeOn: null, state: "open" }),
+  "raydium-cpmm-creator": cpmmPool({ config: cpmmShared, creatorFeeOn: 2, state: "open" }),
+  "raydium-cpmm-closed": cpmmPool({ config: cpmm, creatorFeeOn: null, state: "closed" }),
+  "raydium-cpmm-newer": cpmmPool({ config: cpmm, creatorFeeOn: null, state: "newer" }),
   "raydium-clmm": (world, spec) => newRaydiumClmmPool(world, { ...spec, tier: clmm, spreads: wide }),
   "raydium-clmm-tight": (world, spec) => newRaydiumClmmPool(world, { ...spec, tier: clmmTight, spreads: tight }),
-  whirlpool: (world, spec) =>
-    newWhirlpool(world, {
-      ...spec,
-      tickSpacing: 64,
-      feeRate: 3_000,
-      protocolFeeRate: 1_300,
-      spreads: wide,
-      arrays: "fixed"
-    }),
-  "whirlpool-tight": (world, spec) =>
-    newWhirlpool(world, {
-      ...spec,
-      tickSpacing: 4,
-      feeRate: 400,
-      protocolFeeRate: 1_300,
-      spreads: tight,
-      arrays: "dynamic"
-    }),
+  whirlpool: whirlpool({ tickSpacing: 64, feeRate: 3_000, spreads: wide, arrays: "fixed" }),
+  "whirlpool-tight": whirlpool({ tickSpacing: 4, feeRate: 400, spreads: tight, arrays: "dynamic" }),
   pumpswap: (world, spec) =>
     newPumpSwapPool(world, {
       ...spec,
@@ -73,26 +70,12 @@ const builders = {
   "meteora-dlmm": (world, spec) => newMeteoraDlmmPool(world, { ...spec, binStep: 80, baseFactor: 3_000, reach: 100 }),
   "meteora-dlmm-tight": (world, spec) =>
     newMeteoraDlmmPool(world, { ...spec, binStep: 10, baseFactor: 4_000, reach: 120 }),
-  "meteora-damm-v2": (world, spec) =>
-    newMeteoraDammV2Pool(world, {
-      ...spec,
-      rate: 2_500_000n,
-      collectFeeMode: 0,
-      dynamicFee: true,
-      depositors: null
-    }),
-  "meteora-damm-v2-quote": (world, spec) =>
-    newMeteoraDammV2Pool(world, {
-      ...spec,
-      rate: 10_000_000n,
-      collectFeeMode: 1,
-      dynamicFee: false,
-      depositors: null
-    })
+  "meteora-damm-v2": dammV2({ rate: 2_500_000n, collectFeeMode: 0, dynamicFee: true }),
+  "meteora-damm-v2-quote": dammV2({ rate: 10_000_000n, collectFeeMode: 1, dynamicFee: false })
 } satisfies Readonly<Record<string, Builder>>
 
-/** Which program a pool belongs to, and in which of its modes. */
+/** A program and one of its modes. */
 export type Kind = keyof typeof builders
 
-/** A filled pool of this kind. */
+/** Creates a pool of this kind with its liquidity. */
 export const newPool = (world: World, kind: Kind, spec: PoolSpec): SimPool => builders[kind](world, spec)

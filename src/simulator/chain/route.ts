@@ -1,4 +1,4 @@
-/** Swaps through an aggregator: jup-ag's program as its public IDL has it, with one inner call for each leg. */
+/** Swaps through an aggregator: jup-ag's program by its public IDL, with one inner call for each leg. */
 import { Address, type Mint } from "../../domain/Address.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Call, reads, says, signs, writes } from "./Call.ts"
@@ -11,7 +11,7 @@ const JUPITER = Address.make("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4")
 const SLIPPAGE_BPS = 50
 const SWAP_V2 = "2b04ed0b1ac91e62"
 
-/** One leg of a route, carried out. */
+/** One executed leg of a route. */
 export interface Leg {
   readonly dex: string
   readonly pool: Address
@@ -23,7 +23,7 @@ export interface Leg {
   readonly amountOut: bigint
 }
 
-/** How the route's plan spells a venue; null for venues that are not routed through. */
+/** Encoding of a venue in the route's plan; null for venues that the aggregator does not use. */
 const venueOf = ({ dex, aToB, call }: Pick<Leg, "dex" | "aToB" | "call">): Uint8Array | null => {
   const direction = u8(aToB ? 1 : 0)
   const second = Buffer.from(call.data.subarray(0, 8)).toString("hex") === SWAP_V2
@@ -43,11 +43,11 @@ const venueOf = ({ dex, aToB, call }: Pick<Leg, "dex" | "aToB" | "call">): Uint8
   }
 }
 
-/** Whether pools of this venue are routed through. */
+/** True when the aggregator uses pools of this venue. */
 export const isRouted = (dex: string): boolean =>
   ["raydium-amm-v4", "orca-whirlpool", "raydium-clmm", "meteora-dlmm", "raydium-cpmm"].includes(dex)
 
-/** The one instruction that a route is. */
+/** The instruction of a whole route. */
 export const routeCall = (
   world: World,
   wallet: Address,

@@ -8,30 +8,30 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAcco
 import { extensionData, type Naming } from "./metadata.ts"
 import { writeAddress, writeU16 } from "./writeBytes.ts"
 
-/** What rent exemption costs: 6,960 lamports for each byte and for 128 bytes of bookkeeping. */
+/** Lamports of rent exemption: 6,960 for each byte and for 128 bytes of bookkeeping. */
 export const rentExempt = (size: number): bigint => BigInt(size + 128) * 6960n
 
-/** A Token-2022 transfer fee, one schedule for every epoch. */
+/** A Token-2022 transfer fee, the same in every epoch. */
 export interface TransferFee {
   readonly bps: number
   readonly maximum: bigint
 }
 
-/** What a mint is born with. */
+/** The first state of a mint. */
 export interface MintSpec {
   readonly address: Mint
   readonly decimals: number
   readonly authority: Address | null
   readonly freezeAuthority: Address | null
   readonly transferFee: TransferFee | null
-  /** What it calls itself; many mints that are not meant for people say nothing. */
+  /** Its name; absent for mints without metadata. */
   readonly naming?: Naming | undefined
 }
 
-/** An account before the bank has stamped it with a slot. */
+/** An account before the bank adds the slot of the write. */
 export type NewAccount = Omit<OnChainAccount, "slot">
 
-// Token-2022 pads a mint to the size of a token account, then marks which of the two it is.
+// Token-2022 pads a mint to the size of a token account; the next byte distinguishes the two.
 const EXTENSIONS_AT = 166
 const ACCOUNT_TYPE_AT = 165
 const TRANSFER_FEE_CONFIG = { type: 1, size: 108 }
@@ -65,7 +65,7 @@ const writeFeeConfig = (data: Uint8Array, spec: MintSpec, fee: TransferFee): voi
   }
 }
 
-/** The extensions that hold a mint's name: where it is, which is here, and what it is. */
+/** The extensions of a mint's name: the pointer, which is the mint itself, and the metadata. */
 const namingExtensions = ({ address, authority, naming }: MintSpec): Uint8Array => {
   if (naming === undefined) {
     return new Uint8Array(0)
@@ -81,7 +81,7 @@ const namingExtensions = ({ address, authority, naming }: MintSpec): Uint8Array 
   return data
 }
 
-/** A new mint with no supply. A transfer fee makes it a Token-2022 mint, which carries its name itself. */
+/** A new mint with no supply. A transfer fee makes it a Token-2022 mint, which holds its name itself. */
 export const newMint = (spec: MintSpec): NewAccount => {
   const fee = spec.transferFee
   const named = fee === null ? new Uint8Array(0) : namingExtensions(spec)
@@ -100,7 +100,7 @@ export const newMint = (spec: MintSpec): NewAccount => {
   return { address: spec.address, owner, lamports: rentExempt(data.length), data }
 }
 
-/** The transfer fee a mint account carries. */
+/** The transfer fee of a mint account; null without one. */
 export const transferFeeOf = (mint: OnChainAccount): TransferFee | null => {
   if (mint.data.length < EXTENSIONS_AT || readU16(mint.data, EXTENSIONS_AT) !== TRANSFER_FEE_CONFIG.type) {
     return null
@@ -109,14 +109,14 @@ export const transferFeeOf = (mint: OnChainAccount): TransferFee | null => {
   return { maximum: readU64(mint.data, newer + 8), bps: readU16(mint.data, newer + 16) }
 }
 
-/** What the token program withholds of a transfer: rounded up, capped. */
+/** Units that the token program withholds of a transfer: rounded up, capped. */
 export const withheldOf = (fee: TransferFee | null, amount: bigint): bigint =>
   fee === null ? 0n : minBigInt(fee.maximum, ceilDiv(amount * BigInt(fee.bps), 10_000n))
 
-/** The supply that a mint account states. */
+/** The supply of a mint account, in atomic units. */
 export const supplyOf = (mint: OnChainAccount): bigint => readU64(mint.data, 36)
 
-/** An empty token account. One of wrapped SOL holds its rent apart from its balance. */
+/** An empty token account. One of wrapped SOL records its rent apart from its balance. */
 export const newTokenAccount = (address: Address, mint: OnChainAccount, owner: Address): NewAccount => {
   const withFee = transferFeeOf(mint) !== null
   const data = new Uint8Array(withFee ? EXTENSIONS_AT + 4 + 4 + TRANSFER_FEE_AMOUNT.size : 165)
@@ -135,17 +135,17 @@ export const newTokenAccount = (address: Address, mint: OnChainAccount, owner: A
   return { address, owner: mint.owner, lamports: rent, data }
 }
 
-/** Tokens in a token account. */
+/** The balance of a token account, in atomic units. */
 export const balanceOf = (account: OnChainAccount): bigint => readU64(account.data, 64)
 
 /** The mint of a token account. */
 export const mintOf = (account: OnChainAccount): Mint => readAddress(account.data, 0)
 
-/** Fees withheld in a token account: part of the supply, in nobody's balance. */
+/** Fees withheld in a token account: part of the supply, not of any balance. */
 export const heldBackIn = (account: OnChainAccount): bigint =>
   account.data.length > EXTENSIONS_AT + 8 ? readU64(account.data, EXTENSIONS_AT + 8) : 0n
 
-/** The token account after `delta` more tokens and `withheld` more in fees. Wrapped SOL moves its lamports too. */
+/** The token account with `delta` more tokens and `withheld` more in fees. Lamports of wrapped SOL follow its balance. */
 export const withBalance = (account: OnChainAccount, delta: bigint, withheld = 0n): NewAccount => {
   const balance = balanceOf(account) + delta
   if (balance < 0n) {
@@ -160,7 +160,7 @@ export const withBalance = (account: OnChainAccount, delta: bigint, withheld = 0
   return { ...account, data, lamports: native ? account.lamports + delta : account.lamports }
 }
 
-/** The mint after `amount` more tokens exist. */
+/** The mint with `amount` more supply. */
 export const withSupply = (mint: OnChainAccount, amount: bigint): NewAccount => {
   const data = mint.data.slice()
   writeU64(data, 36, supplyOf(mint) + amount)

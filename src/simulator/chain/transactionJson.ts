@@ -1,4 +1,4 @@
-/** Transactions as a validator spells them in JSON. Text, because JavaScript numbers cannot hold every balance. */
+/** Transactions in a validator's JSON. Text, because JavaScript numbers cannot hold every balance. */
 import { toBase58 } from "./base58.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type Call, unitsOf } from "./Call.ts"
@@ -8,13 +8,13 @@ import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
 import { uiAmountText } from "./tokens.ts"
 import { wireOf } from "./wire.ts"
 
-/** How a transaction is spelled. */
+/** Encoding of a transaction. */
 export type TransactionEncoding = "json" | "base64" | "base58" | "binary"
 
 const list = (items: ReadonlyArray<string | number | bigint>): string => `[${items.join(",")}]`
 const texts = (items: ReadonlyArray<string>): string => JSON.stringify(items)
 
-/** The error of a transaction, or null. */
+/** The error of a transaction as JSON. */
 export const errorText = (error: TransactionError | null): string =>
   error === null ? "null" : `{"InstructionError":[${error.index},{"Custom":${error.code}}]}`
 
@@ -32,7 +32,7 @@ const innerTexts = ({ steps }: Call, indexOf: IndexOf, height: number): Readonly
     typeof step === "string" ? [] : [callText(step, indexOf, height), ...innerTexts(step, indexOf, height + 1)]
   )
 
-/** Calls that ran: all of a transaction that took effect, and of one that failed those up to the failure. */
+/** Calls that ran: all of a successful transaction, and those up to the failure of a failed one. */
 const ran = ({ calls, error }: Receipt): ReadonlyArray<Call> =>
   error === null ? calls : calls.slice(0, error.index + 1)
 
@@ -65,7 +65,7 @@ const logLines = (call: Call, depth: number, left: number, code: number | null):
   ]
 }
 
-/** The lines of the log, as `logsSubscribe` has them too. */
+/** The lines of the log; `logsSubscribe` sends the same. */
 export const logsOf = (receipt: Receipt): ReadonlyArray<string> => {
   const { error, unitLimit } = receipt
   let left = unitLimit
@@ -131,7 +131,7 @@ const bodyText = ({ receipt, signatures }: Transaction, encoding: TransactionEnc
   }
 }
 
-/** The members of a transaction's object, as blocks and `getTransaction` both have them. */
+/** The members of a transaction's object, the same in blocks and in `getTransaction`. */
 export const transactionMembers = (
   transaction: Transaction,
   encoding: TransactionEncoding,

@@ -1,8 +1,11 @@
-/** Transactions around what wallets did: budget, accounts opened and closed, the instructions themselves, the fee. */
+/** Transactions of the actions of wallets: budget, accounts opened and closed, instructions, fee and receipt. */
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
+import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
+import { readAddress } from "../../programs/math/bytes.ts"
 import { type Call, unitsOf } from "./Call.ts"
 import type { Deed, RecordedSwap } from "./Ledger.ts"
-import { type Order, writeReceipt } from "./Receipt.ts"
+import { compileMessage, isWritable, type LookupTables } from "./message.ts"
+import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
 import { isRouted, routeCall } from "./route.ts"
 import {
   computeBudget,
@@ -12,11 +15,11 @@ import {
   wrapAssociated,
   wrapSeeded
 } from "./standardCalls.ts"
-import { transferFeeOf, withheldOf } from "./tokens.ts"
-import { type Carried, paymentCall, tryInVain, type Wrapper } from "../traders/trade.ts"
-import { type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
+import { balanceOf, mintOf, transferFeeOf, withheldOf } from "./tokens.ts"
+import { type Carried, paymentCall, failingSwap, type Wrapper } from "../traders/trade.ts"
+import { decimalsOf, type Happening, isTokenAccount, WRAPPER_SEED, type World } from "./World.ts"
 
-/** Who signs and pays, and who earns the fee. */
+/** The signer and payer, and the validator that earns the fee. */
 export interface Parties {
   readonly wallet: Address
   readonly validator: Address
@@ -26,11 +29,78 @@ const LAMPORTS_PER_SIGNATURE = 5_000n
 const MICRO = 1_000_000n
 const NO_BUDGET_UNITS = 200_000
 
+/** A transaction before it is executed. */
+interface Order {
+  readonly payer: Address
+  readonly calls: ReadonlyArray<Call>
+  readonly version: 0 | "legacy"
+  readonly tables: LookupTables | null
+  readonly error: TransactionError | null
+  readonly unitLimit: number
+}
+
+// Sizes distinguish a token account from a mint, except with extensions, where Token-2022 marks the type.
+const TOKEN_ACCOUNT_SIZE = 165
+const TYPE_AT = 165
+const TYPE_ACCOUNT = 2
+
+/** Lamports of an account that is only read and does not exist on the simulated chain, such as a program. */
+const PROGRAM_LAMPORTS = 1n
+
+const holdsTokens = (account: OnChainAccount): boolean =>
+  isTokenAccount(account) && (account.data.length === TOKEN_ACCOUNT_SIZE || account.data[TYPE_AT] === TYPE_ACCOUNT)
+
+const tokenBalances = (
+  world: World,
+  keys: ReadonlyArray<Address>,
+  read: (address: Address) => OnChainAccount | undefined
+): ReadonlyArray<TokenBalance> =>
+  keys.flatMap((address, index) => {
+    const account = read(address)
+    if (account === undefined || !holdsTokens(account)) {
+      return []
+    }
+    const mint = mintOf(account)
+    return [
+      {
+        index,
+        mint,
+        owner: readAddress(account.data, 32),
+        program: account.owner,
+        amount: balanceOf(account),
+        decimals: decimalsOf(world, mint)
+      }
+    ]
+  })
+
+/** The receipt of everything that changed since the bank's journal was last taken, with the fee, which `pay` moves. */
+const writeReceipt = (world: World, order: Order, fee: bigint, pay: () => void): Receipt => {
+  const { payer, calls, version, tables, error, unitLimit } = order
+  const { bank } = world
+  pay()
+  const journal = bank.takeJournal()
+  const message = compileMessage(payer, calls, { version, tables })
+  const { keys } = message
+  const before = (address: Address) => (journal.has(address) ? journal.get(address) : bank.get(address))
+  const lamports = (read: (address: Address) => OnChainAccount | undefined) =>
+    keys.map((address, index) => read(address)?.lamports ?? (isWritable(message, index) ? 0n : PROGRAM_LAMPORTS))
+  return {
+    message,
+    blockhash: bank.newest().blockhash,
+    calls,
+    error,
+    fee,
+    unitLimit,
+    lamports: { before: lamports(before), after: lamports(bank.get) },
+    tokens: { before: tokenBalances(world, keys, before), after: tokenBalances(world, keys, bank.get) }
+  }
+}
+
 type Paid = Extract<Happening, { readonly kind: "paid" }>
 
 const isPaid = (happening: Happening): happening is Paid => happening.kind === "paid"
 
-/** What a wallet must wrap for these payments; null when none of them is wrapped. */
+/** Lamports that a wallet must wrap for these payments; null when none of them is wrapped. */
 const wrapNeed = (world: World, wallet: Address, trace: ReadonlyArray<Happening>): bigint | null => {
   let [held, least] = [0n, 0n]
   let used = false
@@ -63,7 +133,7 @@ const wrapping = (world: World, wallet: Address, kind: Wrapper, need: bigint | n
   return kind === "associated" ? wrapAssociated(wallet, account, need) : wrapSeeded(wallet, account, WRAPPER_SEED, need)
 }
 
-/** How a transaction is worded: some are of the old form, some look accounts up, some bid for their place. */
+/** Form of the next transaction, in turn: some are legacy, some use lookup tables, some pay a priority fee. */
 const formOf = (
   world: World,
   routed: boolean
@@ -74,7 +144,7 @@ const formOf = (
   return { version, tables: looksUp ? world.tables : null, microLamports: BigInt((turn % 4) * 12_500) }
 }
 
-/** Everything about a deed except its place on the chain. */
+/** Pays the fee and records the deed. */
 const deedOf = (
   world: World,
   { wallet, validator }: Parties,
@@ -84,7 +154,7 @@ const deedOf = (
     readonly swaps?: ReadonlyArray<RecordedSwap>
     readonly routed?: boolean
     readonly signers?: number
-    /** The call among these that fails, and its program's code. */
+    /** The call among these that fails, and its program's error code. */
     readonly failing?: { readonly call: Call; readonly code: number }
   } = {}
 ): Deed => {
@@ -110,7 +180,7 @@ const recorded = ({ program, pool, inputMint, outputMint, amountIn, amountOut }:
   amountOut
 })
 
-/** The transaction of swaps that were carried out, one after the other, by one wallet. */
+/** The transaction of executed swaps of one wallet, in order. */
 export const tradeDeed = (
   world: World,
   parties: Parties,
@@ -130,7 +200,7 @@ export const tradeDeed = (
   return deedOf(world, parties, "trade", calls, { swaps: carried.map(recorded), routed })
 }
 
-/** The transaction of what has been paid since the trace was last taken. */
+/** The transaction of the payments since the trace was last taken. */
 export const transferDeed = (world: World, parties: Parties): Deed => {
   const trace = world.takeTrace()
   const transfers = trace.filter(isPaid).flatMap((payment) => {
@@ -144,7 +214,7 @@ export const transferDeed = (world: World, parties: Parties): Deed => {
   return deedOf(world, parties, "transfer", calls)
 }
 
-/** The transaction of one instruction of a launch program. `signers` counts the new mint too, where there is one. */
+/** The transaction of one instruction of a launch program. `signers` includes a new mint. */
 export const programDeed = (
   world: World,
   parties: Parties,
@@ -153,7 +223,7 @@ export const programDeed = (
   signers: number
 ): Deed => deedOf(world, parties, kind, [call], { signers })
 
-/** What Anchor programs answer when the trader would get too little, by venue; Raydium's oldest program has its own. */
+/** Error codes of exceeded slippage, by venue. */
 const slippageCodes: ReadonlyMap<string, number> = new Map([
   ["raydium-amm-v4", 30],
   ["raydium-cpmm", 6_005],
@@ -166,15 +236,15 @@ const slippageCodes: ReadonlyMap<string, number> = new Map([
   ["pump-fun-curve", 6_003]
 ])
 
-/** A swap that the program refuses. Only the fee is paid; null, with nothing changed, when there is none to try. */
+/** The transaction of a swap that fails on chain: only the fee is paid. Null, with nothing changed, when no swap is affordable. */
 export const failedDeed = (
   world: World,
   parties: Parties,
-  attempt: { readonly pool: Parameters<typeof tryInVain>[2]; readonly mint: Mint; readonly amountIn: bigint }
+  attempt: { readonly pool: Parameters<typeof failingSwap>[2]; readonly mint: Mint; readonly amountIn: bigint }
 ): Deed | null => {
   const { wallet } = parties
   const { pool, mint, amountIn } = attempt
-  const tried = tryInVain(world, wallet, pool, mint, amountIn)
+  const tried = failingSwap(world, wallet, pool, mint, amountIn)
   if (tried === null) {
     return null
   }

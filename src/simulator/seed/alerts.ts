@@ -1,26 +1,25 @@
-/** What an invented owner of alerts waits for. */
-import type { AlertCondition, AlertRecurrence } from "../../domain/wallets/Alert.ts"
-import type { Mint } from "../../domain/Address.ts"
+/** Demo alerts of the account that holds the first keys. */
+import { Clock, Effect, Random } from "effect"
+import { AlertStore } from "../../alerts/AlertStore.ts"
+import { cooldownOf } from "../../alerts/changeAlert.ts"
+import { begin, triggerOf } from "../../alerts/evaluate.ts"
+import type { NewAlert } from "../../domain/wallets/Alert.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
+import { uuidV4 } from "../../domain/uuid.ts"
 import { coins } from "../chain/catalog.ts"
 import { WELCOME } from "../venues/fundingWorld.ts"
 import type { SimMint } from "../chain/SimPool.ts"
+import { patiently } from "./patience.ts"
 
-/** An alert that is still to be set. */
-export interface SimAlert {
-  readonly accountId: string
-  readonly mint: Mint
-  readonly condition: AlertCondition
-  readonly recurrence: AlertRecurrence
-  readonly note: string
-}
+/** A demo alert before it is created. */
+type SimAlert = Pick<NewAlert, "mint" | "condition" | "recurrence" | "note">
 
 const SCALE = 12
 
-/** Three percent above where the coin began. */
+/** Three percent above the first price of the coin. */
 const above = (priceUsd: number): string => fromAtomic(BigInt(Math.round(priceUsd * 1.03 * 10 ** SCALE)), SCALE)
 
-/** Two alerts on the first coin of the catalogue: on its way up, and on falls within five minutes. */
+/** Two alerts on the first coin of the catalogue: one on a rise above a price, one on falls within five minutes. */
 export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert> => {
   const [coin] = coins
   const mint = mints.find(({ symbol }) => symbol === coin?.symbol)?.address
@@ -29,7 +28,6 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
   }
   return [
     {
-      accountId: WELCOME,
       mint,
       condition: {
         metric: "price_usd",
@@ -41,7 +39,6 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
       note: `${coin.symbol} breaks out`
     },
     {
-      accountId: WELCOME,
       mint,
       condition: { metric: "change_pct", operator: "falls_by", threshold: "1", windowSeconds: 300 },
       recurrence: "repeat",
@@ -49,3 +46,26 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
     }
   ]
 }
+
+const FIRST = { status: null, mint: null, limit: 1, after: null }
+
+/** Creates the alerts, unless the account has any. Each is created once, also when the store fails after writing it. */
+export const seedAlerts = Effect.fnUntraced(function* (alerts: ReadonlyArray<SimAlert>) {
+  const store = yield* AlertStore
+  const random = yield* Random.Random
+  const createdAtMs = yield* Clock.currentTimeMillis
+  const { rows } = yield* patiently(store.page(WELCOME, FIRST))
+  for (const alert of rows.length > 0 ? [] : alerts) {
+    const id = `al_${uuidV4(random).replaceAll("-", "")}`
+    const create = store.create({
+      ...alert,
+      ...begin(triggerOf(alert.condition), null, 0),
+      id,
+      accountId: WELCOME,
+      cooldownSeconds: cooldownOf(alert.recurrence),
+      expiresAtMs: null,
+      createdAtMs
+    })
+    yield* patiently(Effect.flatMap(store.find(WELCOME, id), (found) => (found === null ? create : Effect.void)))
+  }
+})

@@ -1,4 +1,7 @@
-/** What invented people say about the invented coins. */
+/** Demo callouts of the simulated coins, with the visits and trades that they brought. */
+import { Effect } from "effect"
+import type { CalloutLink } from "../../callouts/attribution.ts"
+import { CalloutStore } from "../../callouts/CalloutStore.ts"
 import type { AttributedTrade, NewCallout } from "../../domain/wallets/Callout.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
 import { inventBytes } from "../chain/addresses.ts"
@@ -6,9 +9,10 @@ import type { SimWallet } from "../traders/cast.ts"
 import { coins } from "../chain/catalog.ts"
 import { makeRandom, type Random } from "../traders/Random.ts"
 import type { SimMint } from "../chain/SimPool.ts"
+import { patiently } from "./patience.ts"
 
-/** A callout, how often it was visited, and the trades that came of it. */
-export interface SimCallout {
+/** A callout, its number of visits, and the trades attributed to it. */
+interface SimCallout {
   readonly callout: NewCallout
   readonly clicks: number
   readonly trades: ReadonlyArray<AttributedTrade>
@@ -16,7 +20,7 @@ export interface SimCallout {
 
 const DAY_MS = 86_400_000
 const LIFE_MS = 7 * DAY_MS
-/** How far back the callouts of a day go. */
+/** The oldest callouts of a day are so old when it begins. */
 const PAST_MS = 4 * DAY_MS
 const COUNT = 18
 const NANOS_PER_CENT = 10_000_000n
@@ -30,12 +34,12 @@ const people: ReadonlyArray<readonly [username: string, displayName: string]> = 
   ["slackwater", "Slack Water Capital"]
 ]
 
-const sayings: ReadonlyArray<(symbol: string) => string> = [
+const bodies: ReadonlyArray<(symbol: string) => string> = [
   (symbol) => `${symbol} has held this level three days in a row while volume doubled. I am in.`,
   (symbol) =>
     `Watching $${symbol} since the pool got deeper.\n\nEntry here, out below yesterday's low. If the depth goes, so do I.`,
   (symbol) => `Quiet accumulation on ${symbol}: same five wallets, small sizes, every hour.`,
-  (symbol) => `Everyone is looking elsewhere. ${symbol} is up on the week and nobody talks about it 👀`,
+  (symbol) => `Everyone is looking elsewhere. ${symbol} is up on the week and hardly discussed 👀`,
   (symbol) => `${symbol}/SOL looks ready. Small position, wide stop, no leverage.`,
   (symbol) => `Took half off $${symbol} on the way up. The rest rides until the trend breaks.`,
   (symbol) =>
@@ -49,7 +53,7 @@ const creatorOf = (random: Random): NewCallout["creator"] => {
   return { id: `u_${username}`, username, displayName, avatarUrl: `https://images.example/people/${username}.png` }
 }
 
-/** The beginning price of a coin as plain decimal text; null for what the catalogue does not price. */
+/** A price near the first one of a coin, as plain decimal text; null for a mint that the catalogue does not price. */
 const priceOf = (mint: SimMint, random: Random): string | null => {
   const coin = coins.find(({ symbol }) => symbol === mint.symbol)
   return coin === undefined ? null : fromAtomic(BigInt(Math.round(coin.priceUsd * random.between(0.8, 1.1) * 1e12)), 12)
@@ -69,8 +73,8 @@ const tradesOf = (calloutId: string, wallets: ReadonlyArray<SimWallet>, random: 
   })
 
 /**
- * The callouts of that day: the same for the same coins and day, so that whoever posts them again finds them there. All
- * were written before the day began, and none expires for two days after it.
+ * The callouts of that day: the same, ids included, for the same coins and day. All were written before the day began, and
+ * none expires for two days after it.
  */
 export const calloutsOf = (options: {
   readonly nowMs: number
@@ -80,7 +84,7 @@ export const calloutsOf = (options: {
   const { mints, nowMs, wallets } = options
   const day = Math.floor(nowMs / DAY_MS)
   const called = mints.filter(({ symbol }) => coins.some((coin) => coin.symbol === symbol))
-  // The addresses of coins come from the seed of the market.
+  // Addresses of coins derive from the seed of the market.
   const seed = called[0]?.address ?? ""
   const random = makeRandom(`${seed} callouts ${day}`)
   return Array.from({ length: called.length === 0 ? 0 : COUNT }, (_, index) => {
@@ -91,7 +95,7 @@ export const calloutsOf = (options: {
     const callout = {
       id,
       mint: mint.address,
-      body: random.pick(sayings)(mint.symbol),
+      body: random.pick(bodies)(mint.symbol),
       createdAtMs,
       expiresAtMs: createdAtMs + LIFE_MS,
       creator: creatorOf(random),
@@ -103,3 +107,37 @@ export const calloutsOf = (options: {
     return { callout, clicks: trades.length + random.below(240), trades }
   })
 }
+
+/** Links of the wallets that traded before `nowMs`: their trades from then on are attributed too. */
+export const calloutLinksOf = (callouts: ReadonlyArray<SimCallout>, nowMs: number): ReadonlyArray<CalloutLink> =>
+  callouts.flatMap(({ callout, trades }) =>
+    Array.from(new Set(trades.map(({ trader }) => trader)), (wallet) => ({
+      calloutId: callout.id,
+      mint: callout.mint,
+      wallet,
+      visitorId: `u_of_${wallet}`,
+      creatorId: callout.creator.id,
+      fromMs: nowMs,
+      untilMs: callout.expiresAtMs
+    }))
+  )
+
+/** Callouts that are written at a time. */
+const CONCURRENCY = { concurrency: 4, discard: true } as const
+
+/**
+ * Posts the callouts, then adds visits and trades to those that have none. Visits are counted last, so that a run that
+ * broke off is completed by the next and nothing is counted twice.
+ */
+export const seedCallouts = Effect.fnUntraced(function* (callouts: ReadonlyArray<SimCallout>) {
+  const store = yield* CalloutStore
+  const addPast = Effect.fnUntraced(function* ({ callout, clicks, trades }: SimCallout) {
+    const posted = yield* patiently(store.find(callout.id))
+    if (posted?.clickCount === 0) {
+      yield* Effect.forEach(trades, (trade) => patiently(store.attribute(trade)), { discard: true })
+      yield* patiently(store.recordClick(callout.id, clicks))
+    }
+  })
+  yield* Effect.forEach(callouts, ({ callout }) => patiently(store.post(callout)), CONCURRENCY)
+  yield* Effect.forEach(callouts, addPast, CONCURRENCY)
+})

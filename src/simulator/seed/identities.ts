@@ -1,14 +1,16 @@
-/** Who the invented traders say they are, and what is known of a few of them. */
+/** Demo identities of a few of the simulated traders. */
 import type { Address } from "../../domain/Address.ts"
 import { Signature } from "../../domain/Signature.ts"
 import type { IdentityRecord } from "../../domain/wallets/WalletIdentity.ts"
 import { inventBytes } from "../chain/addresses.ts"
 import { toBase58 } from "../chain/base58.ts"
 import type { SimWallet } from "../traders/cast.ts"
+import { IdentityStore } from "../../wallets/IdentityStore.ts"
+import { patiently } from "./patience.ts"
 
 const DAY_MS = 86_400_000
 
-/** What is known of a trader, by the name that the simulator gives it. */
+/** Parts of a record of a trader. */
 type Known = Partial<Pick<IdentityRecord, "display" | "labels">> & {
   readonly platform?: string
   readonly review?: Pick<IdentityRecord["classifications"][number], "kind" | "name">
@@ -17,6 +19,7 @@ type Known = Partial<Pick<IdentityRecord, "display" | "labels">> & {
 
 const image = (name: string): string => `https://images.example/wallets/${name}.png`
 
+/** Parts of records, by the label that the simulator gives the wallet. */
 const known: Readonly<Record<string, Known>> = {
   "whale 1": {
     labels: ["Whale"],
@@ -35,7 +38,7 @@ const known: Readonly<Record<string, Known>> = {
   treasury: { labels: ["Hot wallet"], review: { kind: "exchange", name: "Harbor Exchange" } }
 }
 
-/** A signature that nobody made, the same for the same wallet and purpose. */
+/** A signature of no transaction, the same for the same wallet and purpose. */
 const signatureOf = (wallet: Address, purpose: string): Signature =>
   Signature.make(
     toBase58(Uint8Array.from([0, 1].flatMap((half) => Array.from(inventBytes(wallet, `${purpose} ${half}`)))))
@@ -77,14 +80,21 @@ const recordOf = (
   sns: domain === undefined ? null : { domain, owner: wallet, isTokenized: false, verifiedAtMs: atMs }
 })
 
-/** What is known of the invented wallets: everything was found on the day before. */
+/** The records of the wallets that have one, observed and reviewed on the day before. */
 export const identitiesOf = (options: {
   readonly nowMs: number
   readonly wallets: ReadonlyArray<SimWallet>
 }): ReadonlyArray<IdentityRecord> => {
   const yesterdayMs = (Math.floor(options.nowMs / DAY_MS) - 1) * DAY_MS
   return options.wallets.flatMap(({ address, label }) => {
-    const told = known[label]
-    return told === undefined ? [] : [recordOf(address, told, yesterdayMs)]
+    const parts = known[label]
+    return parts === undefined ? [] : [recordOf(address, parts, yesterdayMs)]
   })
 }
+
+/** Sorts before reviewed records, so that a demo name wins. */
+const SOURCE = "demo"
+
+/** Replaces the demo identities of an earlier start; no records remove them. */
+export const seedIdentities = (records: ReadonlyArray<IdentityRecord>) =>
+  IdentityStore.use((store) => patiently(store.replace(SOURCE, records)))

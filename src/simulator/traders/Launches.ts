@@ -14,7 +14,7 @@ import type { SimMint, SimPool } from "../chain/SimPool.ts"
 import { programDeed } from "../chain/transactions.ts"
 import type { World } from "../chain/World.ts"
 
-/** A coin that was launched here: on its curve, or in the pool it graduated to. */
+/** A launched coin: on its curve, or in the pool it graduated to. */
 export interface Launched {
   readonly mint: SimMint
   readonly kind: "pump-fun" | "meteora"
@@ -23,19 +23,19 @@ export interface Launched {
   readonly pool: SimPool | null
 }
 
-/** What happens to coins that begin on a curve. */
+/** Coins that begin on a curve. */
 export interface Launches {
-  /** Puts a new coin on a curve. */
+  /** Creates a coin on a curve. */
   readonly launch: () => Deed
-  /** Gives every coin whose curve is complete its pool. */
+  /** Creates the pool of every coin whose curve is complete. */
   readonly graduate: () => ReadonlyArray<Deed>
-  /** The coins that traders still look at, oldest first. */
+  /** The coins that traders trade, oldest first. */
   readonly live: () => ReadonlyArray<Launched>
-  /** Every coin there has been, oldest first. */
+  /** All launched coins, oldest first. */
   readonly all: () => ReadonlyArray<Launched>
 }
 
-/** Coins that traders look at; older ones are forgotten, as they are. */
+/** Number of newest coins that traders trade. */
 const MOST_LIVE = 14
 
 const depositOf = ({ mint, curve }: Launched) => {
@@ -50,13 +50,13 @@ const depositOf = ({ mint, curve }: Launched) => {
   }
 }
 
-/** The first pool of a coin, with what its curve leaves. */
+/** The first pool of a coin, with the liquidity that its curve leaves. */
 const newHome = (world: World, coin: Launched): SimPool =>
   coin.kind === "pump-fun"
     ? newPumpSwapPool(world, { ...depositOf(coin), canonical: true, creator: coin.creator })
     : newMeteoraDammV2Pool(world, { ...depositOf(coin), rate: 10_000_000n, collectFeeMode: 1, dynamicFee: false })
 
-/** Launches by members of the cast, with nobody's coins yet. */
+/** Launches by members of the cast, none so far. */
 export const makeLaunches = (options: {
   readonly world: World
   readonly random: Random

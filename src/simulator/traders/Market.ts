@@ -15,19 +15,19 @@ import { makeWorld, type World } from "../chain/World.ts"
 
 /** A seeded market on a bank. */
 export interface Market {
-  /** Every mint so far, SOL and USDC first. */
+  /** All mints, SOL and USDC first. */
   readonly mints: () => ReadonlyArray<SimMint>
   readonly wallets: ReadonlyArray<SimWallet>
-  /** Every pool so far. */
+  /** All pools. */
   readonly pools: () => ReadonlyArray<SimPool>
-  /** Lets traders trade in one slot and finishes it. Without a pace, at that of the market. */
+  /** Makes one slot with its trades. Without a pace, at that of the market. */
   readonly advance: (pace?: Pace) => Block
-  /** What is copied of what some of the wallets do. */
+  /** Follows and fills of the simulated copier. */
   readonly copies: Followers["journal"]
 }
 
 const SLOTS_PER_DAY = 86_400_000 / SLOT_MS
-/** About ten minutes from one launch to the next, with some coins on their curves from the start. */
+/** About ten minutes from one launch to the next; some coins are launched in the first slot. */
 const SLOTS_PER_LAUNCH = 1_500
 const FIRST_LAUNCHES = 6
 
@@ -39,10 +39,10 @@ const money: ReadonlyArray<SimMint> = [
 
 const units = (whole: number, decimals: number): bigint => BigInt(Math.round(whole * 10 ** decimals))
 
-/** What one atomic unit is worth in lamports. */
+/** Value of one atomic unit, in lamports. */
 const worthOf = (usd: number, decimals: number): number => ((usd / SOL_USD) * 1e9) / 10 ** decimals
 
-/** Creates one pool, with both sides worth the same. */
+/** Creates one pool, with both sides of equal value. */
 const openPool = (world: World, base: SimMint, usd: number, plan: PoolPlan, index: number): SimPool => {
   const quote = quotes[plan.quote]
   return newPool(world, plan.kind, {
@@ -83,13 +83,13 @@ const listCoin = (
   return { mint, pools }
 }
 
-/** Launched coins as traders see them: most are believed to be worth little more than they cost, a few many times that. */
+/** Listings of launched coins: most are believed to be worth little more than their price, a few many times that. */
 const makeLaunchListings = (random: Random) => {
   const known = new Map<Mint, { readonly launched: Launched; readonly listing: Listing }>()
   return (launched: Launched): Listing => {
     const { mint, curve, pool } = launched
     const before = known.get(mint.address)
-    // A graduation replaces the pool and leaves the belief.
+    // A graduation replaces the pool and keeps the believed value.
     if (before?.launched === launched) {
       return before.listing
     }
@@ -100,12 +100,12 @@ const makeLaunchListings = (random: Random) => {
   }
 }
 
-/** The market of this seed, begun in one slot of the bank. */
+/** The market of this seed, created in one slot of the bank. */
 export const makeMarket = (options: {
   readonly seed: string
   readonly bank: Bank
   readonly swapsPerSecond: number
-  /** When its past is over, in milliseconds since the Unix epoch; at once when absent. */
+  /** End of its past, in milliseconds since the Unix epoch; at once when absent. */
   readonly liveUnixMs?: number
 }): Market => {
   const { seed, bank, swapsPerSecond } = options
@@ -133,7 +133,7 @@ export const makeMarket = (options: {
       const worth = worthOf(coin.priceUsd, coin.decimals)
       lasting.push({ mint, pools, listing: listing(mint.address, worth, coin.dailyVolatility, pools) })
     }
-    // The beginning of the world is nobody's transaction.
+    // The first accounts are of no transaction.
     bank.takeJournal()
     return Array.from({ length: FIRST_LAUNCHES }, launches.launch)
   }
@@ -147,7 +147,7 @@ export const makeMarket = (options: {
   const times = { beganAtMs, liveAtMs: Math.max(beganAtMs, options.liveUnixMs ?? 0) }
   const followers = makeFollowers({ world, cast, listings, times })
   bank.produce(begin)
-  const traders = makeTraders({ world, random, cast, listings })
+  const trade = makeTraders({ world, random, cast, listings })
   const live: Pace = {
     swaps: (swapsPerSecond * SLOT_MS) / 1000,
     boldness: 1,
@@ -160,7 +160,7 @@ export const makeMarket = (options: {
   const slot = (pace: Pace): ReadonlyArray<Deed> => {
     const isDue = bank.clock().slot - launchedAt >= pace.slotsPerLaunch
     launchedAt = isDue ? bank.clock().slot : launchedAt
-    const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...traders.trade(pace)]
+    const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...trade(pace)]
     return [...deeds, ...followers.copy(deeds)]
   }
 

@@ -1,4 +1,4 @@
-/** A seeded source of chance, so that one seed gives one market. Doubles only decide what traders want, never an amount. */
+/** A seeded random generator. Doubles decide the wishes of traders only, never settled amounts. */
 export interface Random {
   /** An integer in [0, 2^32). */
   readonly next: () => number
@@ -10,7 +10,7 @@ export interface Random {
   readonly below: (bound: number) => number
   /** True with this probability. */
   readonly chance: (probability: number) => boolean
-  /** One of the items, all equally likely. The list must not be empty. */
+  /** One of the items, all equally likely. Throws a RangeError for an empty list. */
   readonly pick: <A>(items: ReadonlyArray<A>) => A
 }
 
@@ -23,7 +23,7 @@ const hash = (text: string): number => {
   return state >>> 0
 }
 
-/** Bob Jenkins' small fast counter generator (sfc32), warmed up from a text. */
+/** Generator of a seed text: Bob Jenkins' small fast counter (sfc32), after 16 discarded values. */
 export const makeRandom = (seed: string): Random => {
   let a = hash(`${seed}a`)
   let b = hash(`${seed}b`)

@@ -10,53 +10,47 @@ import { type Carried, depthOf, otherMint, priceOf, reserveOf, sell } from "./tr
 import { failedDeed, tradeDeed, transferDeed } from "../chain/transactions.ts"
 import type { World } from "../chain/World.ts"
 
-/** Seeded habits: they decide who wants what, slot by slot. */
-export interface Traders {
-  /** Everything that is traded in one slot, already carried out. */
-  readonly trade: (pace: Pace) => ReadonlyArray<Deed>
-}
-
-/** How much happens in one block. */
+/** Activity in one block. */
 export interface Pace {
   /** Swaps, on average. */
   readonly swaps: number
-  /** How many times as large as usual they are. */
+  /** Size of swaps as a multiple of the usual one. */
   readonly boldness: number
-  /** How many times as large again they are in coins that were launched here. */
+  /** Further multiple for launched coins. */
   readonly hype: number
-  /** How likely an arbitrageur looks at one mint. */
+  /** Probability that an arbitrageur checks one mint. */
   readonly alignments: number
   /** Slots from one launch to the next. */
   readonly slotsPerLaunch: number
 }
 
-/** What a listing is believed to be worth, wandering around where it began. */
+/** The believed value of a listing, a random walk around its first value. */
 interface Belief {
   readonly listing: Listing
   worth: number
   attention: number
 }
 
-/** More slots than this between two blocks are a long time. */
+/** More slots than this between two blocks are a long gap. */
 const SELDOM = 10
 
-/** Shares of trades that go through an aggregator, and of what else happens for each of them. */
+/** Probability that a trade is routed by an aggregator, and that a failed swap or a transfer comes beside it. */
 const ROUTED = 0.25
 const FAILED = 0.04
 const GIVEN = 0.03
 
-/** Nobody moves more of a pool than this at once. */
+/** Largest share of a pool that one swap moves. */
 const MOST_SHARE = 0.07
 
-/** Mostly small, sometimes forty times as large. */
+/** A share of a pool to trade: mostly small, sometimes forty times as large. */
 const appetite = (random: Random): number => 0.0002 / (random.unit() + 0.025)
 
-// One slot's pull of beliefs back to where they began.
+// Mean reversion of beliefs in one slot.
 const PULL = 2e-6
-// How likely a mint gets more or less attention from one slot to the next.
+// Probability that the attention on a mint changes in one slot.
 const TURN = 0.002
 
-/** Lets a belief wander for so many slots: as far as the square root of them. */
+/** Random walk of a belief over so many slots: the deviation grows with their square root. */
 const wander = (random: Random, belief: Belief, slots: number): void => {
   const { listing } = belief
   const step = (random.unit() + random.unit() + random.unit() - 1.5) * 2 * listing.volatility * Math.sqrt(slots)
@@ -77,7 +71,7 @@ const byAttention = (random: Random, beliefs: ReadonlyArray<Belief>): Belief => 
   return random.pick(beliefs)
 }
 
-/** What a wallet that has run dry is given. */
+/** Amount that a wallet with too little of a mint receives. */
 const TOP_UP = new Map<Mint, bigint>([
   [SOL, 200_000_000_000n],
   [USDC, 20_000_000_000n]
@@ -97,13 +91,13 @@ const makeBeliefs = (listings: () => ReadonlyArray<Listing>) => {
     })
 }
 
-/** The habits of the cast over the listings. */
+/** The traders of the cast over the listings, as a function that executes the trades of one slot. */
 export const makeTraders = (options: {
   readonly world: World
   readonly random: Random
   readonly cast: Cast
   readonly listings: () => ReadonlyArray<Listing>
-}): Traders => {
+}): ((pace: Pace) => ReadonlyArray<Deed>) => {
   const { world, random, cast, listings } = options
   const beliefs = makeBeliefs(listings)
   let deeds: Array<Deed> = []
@@ -135,8 +129,8 @@ export const makeTraders = (options: {
       give(cast.treasury, wallet, mint, amount)
     }
   }
-  const retail = makeRetail({ world, random, worthOf, prepare: topUp })
-  const habits = makeHabits({
+  const tradeRetail = makeRetail({ world, random, worthOf, prepare: topUp })
+  const actByHabit = makeHabits({
     world,
     random: makeRandom(`${world.seed} habits`),
     cast,
@@ -157,7 +151,7 @@ export const makeTraders = (options: {
     const { listing, worth } = wanted ?? byAttention(random, now)
     const wrapper = random.chance(ROUTED) ? "associated" : "seeded"
     const share = Math.min(MOST_SHARE, appetite(random) * boldness * (listing.launched ? hype : 1) * (whale ? 8 : 1))
-    const swap = retail.act(wallet, listing, worth, share, wrapper)
+    const swap = tradeRetail(wallet, listing, worth, share, wrapper)
     if (swap === null) {
       return 0
     }
@@ -166,7 +160,7 @@ export const makeTraders = (options: {
     return record(wallet, onward === null ? [swap] : [swap, onward])
   }
 
-  /** Spends what a routed sale has brought on another coin, in the same transaction. */
+  /** Spends the output of a routed sale on another coin, in the same transaction. */
   const goOn = (
     wallet: Address,
     { amountOut, inputMint, dex }: Carried,
@@ -179,7 +173,7 @@ export const makeTraders = (options: {
       : sell(world, wallet, random.pick(pools), SOL, amountOut, "associated")
   }
 
-  /** A swap that comes too late. */
+  /** A swap that fails by slippage. */
   const miss = (now: ReadonlyArray<Belief>): void => {
     const { listing } = byAttention(random, now)
     const pool = random.pick(listing.pools)
@@ -191,7 +185,7 @@ export const makeTraders = (options: {
     }
   }
 
-  /** A present from one wallet to another. */
+  /** A transfer from one wallet to another. */
   const share = (now: ReadonlyArray<Belief>): void => {
     const [from, to] = [random.pick(cast.retail), random.pick(cast.retail)]
     const mint = random.chance(0.3) ? SOL : byAttention(random, now).listing.mint
@@ -203,7 +197,7 @@ export const makeTraders = (options: {
 
   let tradedAt = world.bank.clock().slot
 
-  const trade = (pace: Pace): ReadonlyArray<Deed> => {
+  return (pace) => {
     deeds = []
     const { slot } = world.bank.clock()
     const slots = slot - tradedAt
@@ -212,14 +206,14 @@ export const makeTraders = (options: {
     now.forEach((belief) => wander(random, belief, slots))
     const budget = pace.swaps * random.between(0.5, 1.5)
     let swaps = now.reduce((sum, { listing }) => sum + align(listing, pace.alignments), 0)
-    swaps += habits.act(
+    swaps += actByHabit(
       now.map(({ listing }) => listing),
       slots
     )
-    // After a long time without blocks SOL is the first that anybody wants a price of.
+    // After a long gap SOL is traded first, so that its price in dollars is new.
     const money = slots > SELDOM ? now.find(({ listing }) => listing.mint === USDC) : undefined
     swaps += money === undefined ? 0 : gamble(now, pace, money)
-    // An attempt that comes to nothing still takes a trader's time, so the loop ends.
+    // Attempts without a swap count too, so that the loop ends.
     for (let tries = 0; swaps < budget && tries < budget * 3; tries++) {
       swaps += gamble(now, pace)
       if (random.chance(FAILED)) {
@@ -231,6 +225,4 @@ export const makeTraders = (options: {
     }
     return deeds
   }
-
-  return { trade }
 }

@@ -1,13 +1,13 @@
-/** Keeping the pools of one mint in line: buy where it is cheapest, sell where it is dearest, if that pays. */
+/** Arbitrage between the pools of one mint: buys in the cheapest and sells in the dearest, if that gains. */
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { SimPool } from "../chain/SimPool.ts"
 import { type Carried, depthOf, otherMint, planSale, priceOf, sell } from "./trade.ts"
 import type { World } from "../chain/World.ts"
 
-/** What one unit of a quote mint is worth in lamports; null for a mint that is no quote. */
+/** Value of one atomic unit of a quote mint in lamports; null for any other mint. */
 export type Worth = (mint: Mint) => number | null
 
-/** A pool with what the mint costs in it, in lamports. */
+/** A pool with its price of the mint, in lamports. */
 interface Offer {
   readonly pool: SimPool
   readonly price: number
@@ -19,28 +19,16 @@ const offersOf = (pools: ReadonlyArray<SimPool>, mint: Mint, worth: Worth): Read
     return unit === null ? [] : [{ pool, price: priceOf(pool, mint) * unit }]
   })
 
-/** The cheapest and the dearest offer. */
-const extremes = (offers: ReadonlyArray<Offer>): readonly [Offer, Offer] | null => {
-  const [first] = offers
-  if (first === undefined) {
-    return null
-  }
-  let low = first
-  let high = first
-  for (const offer of offers) {
-    low = offer.price < low.price ? offer : low
-    high = offer.price > high.price ? offer : high
-  }
-  return [low, high]
-}
-
-/** What an arbitrageur tries: a shrinking size until the round trip pays. */
+/** Attempts, each at half the size of the one before, until the round trip gains. */
 const TRIES = 4
 
-/** Spreads below this never pay: every program takes more on two swaps. */
+/** Lamports of transaction fees that a round trip has to earn besides. */
+const FEE_LAMPORTS = 10_000
+
+/** Spreads below this never gain: the fees of two swaps are higher in every program. */
 const LEAST_SPREAD = 0.0015
 
-/** The two swaps of a round trip that gains, carried out; empty when there is none. */
+/** Executes the two swaps of a round trip that gains; empty when there is none. */
 export const arbitrage = (
   world: World,
   wallet: Address,
@@ -48,15 +36,20 @@ export const arbitrage = (
   mint: Mint,
   worth: Worth
 ): ReadonlyArray<Carried> => {
-  const found = extremes(offersOf(pools, mint, worth))
-  if (found === null || found[1].price / found[0].price < 1 + LEAST_SPREAD) {
+  const offers = offersOf(pools, mint, worth)
+  const [first] = offers
+  if (first === undefined) {
     return []
   }
-  const [low, high] = found
+  const low = offers.reduce((least, offer) => (offer.price < least.price ? offer : least), first)
+  const high = offers.reduce((most, offer) => (offer.price > most.price ? offer : most), first)
+  if (high.price / low.price < 1 + LEAST_SPREAD) {
+    return []
+  }
   const paid = otherMint(low.pool, mint)
   const earned = otherMint(high.pool, mint)
   const spread = high.price / low.price - 1
-  // Half the spread closed from either side, each price moving by about twice the share of depth traded.
+  // Closes half the spread on either side: a price moves by about twice the share of depth traded.
   let size = (Math.min(depthOf(low.pool, mint), depthOf(high.pool, mint)) * spread) / 4
   for (let i = 0; i < TRIES; i++, size /= 2) {
     const amountIn = BigInt(Math.floor(size * priceOf(low.pool, mint)))
@@ -67,12 +60,10 @@ export const arbitrage = (
         ? 0
         : Number(sold.amountOut) * (worth(earned) ?? 0) - Number(bought.amountIn) * (worth(paid) ?? 0)
     if (bought !== null && gain > FEE_LAMPORTS) {
-      const first = sell(world, wallet, low.pool, paid, amountIn)
-      const second = first === null ? null : sell(world, wallet, high.pool, mint, first.amountOut)
-      return [first, second].filter((swap) => swap !== null)
+      const buy = sell(world, wallet, low.pool, paid, amountIn)
+      const sale = buy === null ? null : sell(world, wallet, high.pool, mint, buy.amountOut)
+      return [buy, sale].filter((swap) => swap !== null)
     }
   }
   return []
 }
-
-const FEE_LAMPORTS = 10_000

@@ -1,26 +1,27 @@
-/** Who trades in the simulated market, and what they have to trade with. */
+/** The wallets of the simulated market and their first funds. */
+import { Record } from "effect"
 import { type Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import { inventWallet, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { World } from "../chain/World.ts"
 
-/** A wallet with a name, so that a reader of the tape can tell who is who. */
+/** A wallet with a label. */
 export interface SimWallet {
   readonly label: string
   readonly address: Address
 }
 
-/** Who trades. */
+/** The wallets by role. */
 export interface Cast {
   readonly retail: ReadonlyArray<Address>
   readonly whales: ReadonlyArray<Address>
   readonly arbitrageurs: ReadonlyArray<Address>
-  /** They buy every launch at once, and sell it at a gain. */
+  /** Buy every launch at once, and sell it at a gain. */
   readonly snipers: ReadonlyArray<Address>
-  /** Each goes in and out of one coin. */
+  /** Trade in and out of one coin each. */
   readonly scalpers: ReadonlyArray<Address>
-  /** They buy and never sell. */
+  /** Buy and never sell. */
   readonly holders: ReadonlyArray<Address>
-  /** Tops up the wallets that have run dry. */
+  /** Tops up wallets that have too little. */
   readonly treasury: Address
   /** Earns the transaction fees. */
   readonly validator: Address
@@ -33,22 +34,22 @@ export const castOf = (seed: string): { readonly cast: Cast; readonly wallets: R
   const named = (label: string): SimWallet => ({ label, address: inventWallet(seed, label) })
   const several = (kind: keyof typeof COUNTS) =>
     Array.from({ length: COUNTS[kind] }, (_, index) => named(`${kind} ${index + 1}`))
-  const addresses = (wallets: ReadonlyArray<SimWallet>) => wallets.map(({ address }) => address)
-  const [retail, whales, arbitrageurs] = [several("retail"), several("whale"), several("arbitrageur")]
-  const [snipers, scalpers, holders] = [several("sniper"), several("scalper"), several("holder")]
+  const groups = {
+    retail: several("retail"),
+    whales: several("whale"),
+    arbitrageurs: several("arbitrageur"),
+    snipers: several("sniper"),
+    scalpers: several("scalper"),
+    holders: several("holder")
+  }
   const [treasury, validator] = [named("treasury"), named("validator")]
   return {
     cast: {
-      retail: addresses(retail),
-      whales: addresses(whales),
-      arbitrageurs: addresses(arbitrageurs),
-      snipers: addresses(snipers),
-      scalpers: addresses(scalpers),
-      holders: addresses(holders),
+      ...Record.map(groups, (wallets) => wallets.map(({ address }) => address)),
       treasury: treasury.address,
       validator: validator.address
     },
-    wallets: [...retail, ...whales, ...arbitrageurs, ...snipers, ...scalpers, ...holders, treasury, validator]
+    wallets: [...Object.values(groups).flat(), treasury, validator]
   }
 }
 
@@ -58,7 +59,7 @@ const fund = (world: World, wallet: Address, mint: Mint, amount: bigint): void =
 const WHOLE_SOL = 1_000_000_000n
 const WHOLE_USDC = 1_000_000n
 
-/** Opens every wallet with its first SOL and USDC. */
+/** Creates every wallet with its first SOL and USDC. */
 export const fundCast = (world: World, cast: Cast): void => {
   const { retail, whales, arbitrageurs, snipers, scalpers, holders, treasury, validator } = cast
   const give = (wallets: ReadonlyArray<Address>, sol: bigint, usdc: bigint): void => {
@@ -76,7 +77,7 @@ export const fundCast = (world: World, cast: Cast): void => {
   give(retail, 250n, 30_000n)
 }
 
-/** Hands a coin's supply outside of pools around. Arbitrageurs get none: they never keep any. */
+/** Distributes a coin's supply outside of pools. Arbitrageurs get none, since they keep none. */
 export const distribute = (world: World, { retail, whales, treasury }: Cast, mint: Mint, amount: bigint): void => {
   const share = (part: bigint, wallets: ReadonlyArray<Address>): void =>
     wallets.forEach((wallet) => fund(world, wallet, mint, part / BigInt(wallets.length)))

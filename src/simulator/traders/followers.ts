@@ -1,4 +1,4 @@
-/** A wallet that copies others: it swaps through the same pools, a few slots after those whom it follows. */
+/** The simulated copier: its wallet swaps in the pools of the wallets that it follows, a few slots after them. */
 import { Address, type Mint, SOL, USDC } from "../../domain/Address.ts"
 import type { CopyFill, NewFollow } from "../../domain/wallets/Copying.ts"
 import { Signature } from "../../domain/Signature.ts"
@@ -18,40 +18,39 @@ import {
 } from "./followersRules.ts"
 import type { Deed, Transaction } from "../chain/Ledger.ts"
 import { makeRandom } from "./Random.ts"
-import { decimalsOf } from "../chain/Receipt.ts"
 import type { Listing } from "./retail.ts"
 import type { SimPool } from "../chain/SimPool.ts"
 import { supplyOf } from "../chain/tokens.ts"
 import { type Carried, otherMint, planSale, reserveOf, sell } from "./trade.ts"
 import { failedDeed, tradeDeed } from "../chain/transactions.ts"
-import type { World } from "../chain/World.ts"
+import { decimalsOf, type World } from "../chain/World.ts"
 
-/** The copier of a market. */
+/** A copier. */
 export interface Followers {
-  /** Opens its wallets. */
+  /** Creates and funds its wallets. */
   readonly begin: () => void
-  /** What it does in the slot being built, after these deeds of others. */
+  /** Executes its copies in the slot being built, after these deeds of others. */
   readonly copy: (deeds: ReadonlyArray<Deed>) => ReadonlyArray<Deed>
-  /** Hears under which signatures the slot's deeds stand on the chain, and writes its journal. */
+  /** Takes the slot's transactions, and writes the fills that they complete to the journal. */
   readonly settle: (transactions: ReadonlyArray<Transaction>) => void
   readonly journal: CopyJournal
 }
 
-/** A leader's trade on its way to being copied. */
+/** A leader's trade that is still to be copied. */
 interface Pending {
   readonly sim: SimFollow
   readonly leader: Address
   readonly trade: TokenTrade
-  /** The part of its holding that the leader sold. */
+  /** Units that the leader sold, and held before. */
   readonly part: { readonly sold: bigint; readonly had: bigint }
   readonly priceUsd: string | null
   readonly receipt: Deed["receipt"]
   readonly dueSlot: number
-  /** Null until its block is finished. */
+  /** Its transaction; null until the block is finished. */
   place: { readonly signature: Signature; readonly slot: number; readonly atMs: number } | null
 }
 
-/** What became of it; a swap or a refusal that stands on the chain has a receipt. */
+/** The result of an attempt to copy; `deed` is set when it has a transaction, executed or failed. */
 interface Outcome {
   readonly pending: Pending
   readonly refusal: Refusal | null
@@ -63,7 +62,7 @@ interface Outcome {
 const WHOLE_SOL = 1_000_000_000n
 const FUNDS = 2_000n * WHOLE_SOL
 const LATEST_SLOTS = 4
-/** Where slots are left out, as everywhere in the past, nobody waits for the next block. */
+/** Slots between blocks without a gap. After a gap, as everywhere in the past, copies follow in the same block. */
 const NEXT = 1
 
 const failed = (reason: Refusal["reason"]): Refusal => ({ status: "failed", reason })
@@ -91,7 +90,7 @@ export const makeFollowers = (options: {
   let lastSlot = firstSlot
   let pending: ReadonlyArray<Pending> = []
   let outcomes: ReadonlyArray<Outcome> = []
-  let told = 0
+  let written = 0
 
   const atMs = bank.unixMsOf
   const heldKey = ({ sim, trade }: Pending): string => `${sim.follow.id} ${trade.mint}`
@@ -101,8 +100,8 @@ export const makeFollowers = (options: {
       (pool) => pool.open() && otherMint(pool, mint) === SOL
     )
 
-  /** Micro-dollars that one SOL sells for, in the pool that pays most; zero when none does. */
-  const microPerSol = (): bigint =>
+  /** Micro-dollars for one SOL in the pool that pays most; zero when there is none. */
+  const solPrice = (): bigint =>
     poolsOf(USDC).reduce((best, pool) => {
       const out = planSale(world, pool, SOL, WHOLE_SOL)?.amountOut ?? 0n
       return out > best ? out : best
@@ -116,8 +115,8 @@ export const makeFollowers = (options: {
       })
       .toSorted((a, b) => (a.amountOut === b.amountOut ? 0 : a.amountOut < b.amountOut ? 1 : -1))[0]
 
-  /** Carries out one copy, in a transaction of its own; what is refused on the chain leaves one too. */
-  const attempt = (one: Pending, microPerSolNow: bigint): Outcome => {
+  /** Executes one copy in its own transaction; one with exceeded slippage leaves a failed transaction. */
+  const attempt = (one: Pending, microPerSol: bigint): Outcome => {
     const { follow } = one.sim
     const { trade } = one
     const wallet = walletOf(follow)
@@ -127,7 +126,7 @@ export const makeFollowers = (options: {
       refusal,
       carried: null,
       deed,
-      microPerSol: microPerSolNow
+      microPerSol
     })
     const own = held.get(heldKey(one)) ?? 0n
     const amountIn = trade.side === "buy" ? stakeOf(follow, trade) : (own * one.part.sold) / one.part.had
@@ -151,30 +150,24 @@ export const makeFollowers = (options: {
     }
     const moved = trade.side === "buy" ? carried.amountOut : -carried.amountIn
     held.set(heldKey(one), own + moved)
-    return {
-      pending: one,
-      refusal: null,
-      carried,
-      deed: tradeDeed(world, parties, [carried]),
-      microPerSol: microPerSolNow
-    }
+    return { pending: one, refusal: null, carried, deed: tradeDeed(world, parties, [carried]), microPerSol }
   }
 
-  /** What the follow says to the trade before any money is looked at; null when it is to be copied. */
-  const objection = ({ ceasedAtMs, follow }: SimFollow, trade: TokenTrade): Refusal | null => {
+  /** The refusal of a trade by the status or the filters of the follow; null when it is to be copied. */
+  const refusalOf = ({ ceasedAtMs, follow }: SimFollow, trade: TokenTrade): Refusal | null => {
     if (ceasedAtMs !== null && atMs(bank.clock().slot) >= ceasedAtMs) {
       return skipped("paused")
     }
     return isFiltered(follow, trade, supplyOf(bank.must(trade.mint))) ? skipped("filter") : null
   }
 
-  /** Those of a leader's trades that somebody follows. Who has stopped does not even hear of them. */
-  const heardOf = (deed: Deed, microPerSolNow: bigint): ReadonlyArray<Pending> => {
+  /** The trades of a deed, once for each follow of its wallet that has not been stopped. */
+  const pendingOf = (deed: Deed, microPerSolNow: bigint): ReadonlyArray<Pending> => {
     const { slot } = bank.clock()
-    const isListening = ({ ceasedAtMs, follow }: SimFollow) =>
+    const isFollowing = ({ ceasedAtMs, follow }: SimFollow) =>
       follow.leader.wallet === deed.wallet && !(follow.status === "stopped" && atMs(slot) >= (ceasedAtMs ?? 0))
     const dueSlot = slot + (slot - lastSlot > NEXT ? 0 : random.below(LATEST_SLOTS))
-    return follows.filter(isListening).flatMap((sim) =>
+    return follows.filter(isFollowing).flatMap((sim) =>
       deed.swaps.flatMap((swap) => {
         const trade = tokenTradeOf(swap, microPerSolNow)
         if (trade === null) {
@@ -193,13 +186,13 @@ export const makeFollowers = (options: {
       ({ kind, wallet }) => kind === "trade" && follows.some(({ follow }) => follow.leader.wallet === wallet)
     )
     const { slot } = bank.clock()
-    const rate = followed.length > 0 || pending.some(({ dueSlot }) => dueSlot <= slot) ? microPerSol() : 0n
-    const heard = [...pending, ...followed.flatMap((deed) => heardOf(deed, rate))]
+    const rate = followed.length > 0 || pending.some(({ dueSlot }) => dueSlot <= slot) ? solPrice() : 0n
+    const known = [...pending, ...followed.flatMap((deed) => pendingOf(deed, rate))]
     lastSlot = slot
-    const due = heard.filter(({ dueSlot }) => dueSlot <= slot)
-    pending = heard.filter(({ dueSlot }) => dueSlot > slot)
+    const due = known.filter(({ dueSlot }) => dueSlot <= slot)
+    pending = known.filter(({ dueSlot }) => dueSlot > slot)
     outcomes = due.map((one) => {
-      const refusal = objection(one.sim, one.trade)
+      const refusal = refusalOf(one.sim, one.trade)
       return refusal === null
         ? attempt(one, rate)
         : { pending: one, refusal, carried: null, deed: null, microPerSol: rate }
@@ -233,9 +226,9 @@ export const makeFollowers = (options: {
     if (place === null || (refusal === null && execution === null)) {
       return null
     }
-    told += 1
+    written += 1
     return {
-      id: `fl_${run}_${String(told).padStart(9, "0")}`,
+      id: `fl_${run}_${String(written).padStart(9, "0")}`,
       followId: sim.follow.id,
       mint: trade.mint,
       side: trade.side,

@@ -1,17 +1,17 @@
-/** What the invented application that copies has to tell, across threads too. */
+/** Fills of the simulated copier, passed between threads. */
 import { Effect, Queue, Stream } from "effect"
 import type { MessagePort } from "node:worker_threads"
 import type { CopyFill, NewFollow } from "../../domain/wallets/Copying.ts"
 
-/** Follows and fills, in the order in which they came about. Plain data, so that it can be copied between threads. */
+/** Follows, and fills in their order. Plain data, which is copied between threads. */
 export interface CopyJournal {
   readonly follows: ReadonlyArray<NewFollow>
   readonly write: (fill: CopyFill) => void
-  /** Tells one listener of every fill: at once of those so far, then of each as it comes. What is told is not kept. */
-  readonly listen: (hear: (fill: CopyFill) => void) => void
+  /** Passes every fill to one listener: those written before at once, then each as it is written. */
+  readonly listen: (onFill: (fill: CopyFill) => void) => void
 }
 
-/** A journal that keeps what is written until somebody listens. */
+/** A journal that keeps fills until there is a listener. */
 export const makeCopyJournal = (follows: ReadonlyArray<NewFollow>): CopyJournal => {
   let waiting: Array<CopyFill> = []
   let listener: ((fill: CopyFill) => void) | null = null
@@ -24,19 +24,19 @@ export const makeCopyJournal = (follows: ReadonlyArray<NewFollow>): CopyJournal 
         listener(fill)
       }
     },
-    listen: (hear) => {
-      waiting.forEach(hear)
+    listen: (onFill) => {
+      waiting.forEach(onFill)
       waiting = []
-      listener = hear
+      listener = onFill
     }
   }
 }
 
-/** What a port tells that a journal of another thread writes to, for one reader. */
+/** The fills that a journal in another thread posts to this port, for one reader. */
 export const fillsFrom = (port: MessagePort): Effect.Effect<Stream.Stream<CopyFill>> =>
   Effect.map(Queue.unbounded<CopyFill>(), (queue) => {
     port.on("message", (fill: CopyFill) => Queue.offerUnsafe(queue, fill))
-    // Whoever waits for copies is no reason for the process to live on.
+    // An open port must not keep the process alive.
     port.unref()
     return Stream.fromQueue(queue)
   })

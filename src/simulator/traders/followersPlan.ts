@@ -1,18 +1,18 @@
-/** Whom the invented account follows, and by which rules. */
+/** The follows of the simulated copier. */
 import type { Address } from "../../domain/Address.ts"
 import type { FollowStatus, NewFollow } from "../../domain/wallets/Copying.ts"
 import { inventBytes } from "../chain/addresses.ts"
 import type { Cast } from "./cast.ts"
 import { registries, WELCOME } from "../venues/fundingWorld.ts"
 
-/** A follow of the invented account, with the past of its status. */
+/** A follow with the time of its last status. */
 export interface SimFollow {
   readonly follow: NewFollow
-  /** Active until then, and what the follow says afterwards; null when it never ceased to be. */
+  /** Active until then, and afterwards paused or stopped by its status; null while active. */
   readonly ceasedAtMs: number | null
 }
 
-/** When the chain begins, and when its past is over. */
+/** Start of the chain, and end of its past. */
 export interface Times {
   readonly beganAtMs: number
   readonly liveAtMs: number
@@ -87,18 +87,18 @@ const plans: ReadonlyArray<Plan> = [
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 6)).toString("hex")
 
-/** A word for everything that is told of one beginning of one chain. */
+/** Identifies one start of one chain in ids of follows and fills. */
 export const runOf = (seed: string, { beganAtMs }: Times): string => hex(inventBytes(seed, `copies from ${beganAtMs}`))
 
 const ceasedAt = (status: FollowStatus, { beganAtMs, liveAtMs }: Times): number | null => {
   if (status === "active") {
     return null
   }
-  // What is paused was so for half of the past; what is stopped ended with it.
+  // A paused follow was active for half of the past, a stopped one for all of it.
   return status === "paused" ? Math.floor((beganAtMs + liveAtMs) / 2) : liveAtMs
 }
 
-/** The follows of the account that the sandbox gives its first keys to, from its first wallet. */
+/** The follows of the account of the first keys, paid for by its first wallet. */
 export const followsOf = (seed: string, cast: Cast, times: Times): ReadonlyArray<SimFollow> => {
   const owned = registries(seed).get(WELCOME)?.[0]
   return plans.flatMap(({ filters, label, leader, sizing, status }, index) => {

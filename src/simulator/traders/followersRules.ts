@@ -1,4 +1,4 @@
-/** What a copier makes of a leader's trade: whole numbers in, whole numbers out. */
+/** Rules by which a leader's trade is copied, in integers. */
 import { minBigInt } from "../../programs/math/integers.ts"
 import { type Mint, SOL, USDC } from "../../domain/Address.ts"
 import type { FillReason, NewFollow } from "../../domain/wallets/Copying.ts"
@@ -10,7 +10,7 @@ import type { RecordedSwap } from "../chain/Ledger.ts"
 
 const NANOS_PER_MICRO = 1000n
 
-/** One trade of a token, with its money in lamports and dollars. */
+/** One trade of a token, with its value in lamports and dollars. */
 export interface TokenTrade {
   readonly mint: Mint
   readonly side: "buy" | "sell"
@@ -20,13 +20,13 @@ export interface TokenTrade {
   readonly valueUsdNanos: bigint
 }
 
-/** What lamports are worth when a SOL sells for so many micro-dollars, rounded down. */
+/** Value of lamports in nano-dollars, rounded down. */
 export const nanosOf = (lamports: bigint, microPerSol: bigint): bigint =>
   (lamports * microPerSol * NANOS_PER_MICRO) / LAMPORTS_PER_SOL
 
 const isSolOrUsdc = (mint: Mint): boolean => mint === SOL || mint === USDC
 
-/** A swap as a trade of a token; null when it only changes money, or no SOL can be had for a dollar. */
+/** A swap as a trade of a token; null between SOL and USDC or between two tokens, or without a price of SOL. */
 export const tokenTradeOf = (swap: RecordedSwap, microPerSol: bigint): TokenTrade | null => {
   const { amountIn, amountOut, inputMint, outputMint } = swap
   if (isSolOrUsdc(inputMint) === isSolOrUsdc(outputMint) || microPerSol === 0n) {
@@ -41,7 +41,7 @@ export const tokenTradeOf = (swap: RecordedSwap, microPerSol: bigint): TokenTrad
     : { ...trade, lamports: (paid * LAMPORTS_PER_SOL) / microPerSol, valueUsdNanos: paid * NANOS_PER_MICRO }
 }
 
-/** Dollars of a whole token; null when none changed hands. */
+/** Price of a whole token in dollars; null for zero tokens. */
 export const priceOfTrade = ({ tokens, valueUsdNanos }: TokenTrade, decimals: number): Decimal | null =>
   tokens === 0n
     ? null
@@ -52,7 +52,7 @@ const nanosOfText = (usd: Decimal): bigint => {
   return BigInt(whole + fraction.slice(0, USD_DIGITS).padEnd(USD_DIGITS, "0"))
 }
 
-/** Whether the follow's filters leave this trade of its leader alone; `supply` is that of the mint. */
+/** True when the follow's filters exclude this trade; `supply` is that of the mint. */
 export const isFiltered = ({ filters }: NewFollow, trade: TokenTrade, supply: bigint): boolean => {
   const { buys, maxMarketCapUsd, minLeaderUsd, sells } = filters
   if (!(trade.side === "buy" ? buys : sells)) {
@@ -64,7 +64,7 @@ export const isFiltered = ({ filters }: NewFollow, trade: TokenTrade, supply: bi
   return maxMarketCapUsd !== null && trade.valueUsdNanos * supply > nanosOfText(maxMarketCapUsd) * trade.tokens
 }
 
-/** Lamports that the follow puts into a purchase, rounded down. */
+/** Lamports that the follow spends on a purchase, rounded down. */
 export const stakeOf = ({ sizing }: NewFollow, trade: TokenTrade): bigint => {
   const { amount, maxPerTrade, ratioPct } = sizing
   const scale = ratioPct?.split(".")[1]?.length ?? 0
@@ -73,11 +73,11 @@ export const stakeOf = ({ sizing }: NewFollow, trade: TokenTrade): bigint => {
   return maxPerTrade === null ? wanted : minBigInt(wanted, maxPerTrade)
 }
 
-/** The least that a copy must bring for this much: the leader's rate less the slippage that the follow allows. */
+/** Minimum output of a copy with this input: the leader's rate less the slippage of the follow, rounded down. */
 export const leastOut = ({ filters }: NewFollow, trade: TokenTrade, amountIn: bigint): bigint => {
   const [paid, got] = trade.side === "buy" ? [trade.lamports, trade.tokens] : [trade.tokens, trade.lamports]
   return paid === 0n ? 0n : (amountIn * got * (BPS - BigInt(filters.slippageBps))) / (paid * BPS)
 }
 
-/** What went wrong where nothing was carried out. */
+/** Status and reason of a copy that was not executed. */
 export type Refusal = { readonly status: "failed" | "skipped"; readonly reason: FillReason }

@@ -1,4 +1,7 @@
-/** Wallets that each trade by one rule of their own, so that whoever watches one can tell what it does. */
+/**
+ * Wallets that each trade by one recognizable rule: snipers buy every launch at once and sell it all at a gain, or after an
+ * hour; scalpers buy and sell one coin within minutes; holders buy long listed coins now and then and never sell.
+ */
 import { minBigInt } from "../../programs/math/integers.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { Cast } from "./cast.ts"
@@ -8,16 +11,7 @@ import type { SimPool } from "../chain/SimPool.ts"
 import { type Carried, depthOf, otherMint, priceOf, sell } from "./trade.ts"
 import type { World } from "../chain/World.ts"
 
-/**
- * What these wallets do in one slot: snipers buy every launch at once and sell it all at a gain, or after an hour; scalpers
- * go in and out of one coin within minutes; holders buy long listed coins now and then and never sell.
- */
-export interface Habits {
-  /** Acts after so many slots; gives the number of swaps. */
-  readonly act: (now: ReadonlyArray<Listing>, slots: number) => number
-}
-
-/** Something bought that is to be sold again. */
+/** A purchase that is to be sold again. */
 interface Position {
   readonly wallet: Address
   readonly mint: Mint
@@ -27,31 +21,34 @@ interface Position {
 }
 
 const WHOLE_SOL = 1_000_000_000
-/** A sniper is content with this many times what it paid, and gives up after an hour. */
+/** A sniper sells at this multiple of its cost, or after so many slots: an hour. */
 const SNIPER_GAIN = 1.5
-const SNIPER_PATIENCE = 9_000
-/** A scalper goes in about twice a minute and stays for a quarter of one. */
+const SNIPER_STAY = 9_000
+/** A scalper buys about twice a minute and sells a quarter of a minute later, in slots. */
 const SCALPER_EVERY = 75
 const SCALPER_STAY = 40
-/** However long ago the last block was, a scalper may be busy elsewhere. */
+/** Highest probability of a purchase in one slot, however long the gap before it. */
 const SCALPER_MOST = 0.2
-/** A holder buys about three times an hour. */
+/** A holder buys about three times an hour, in slots. */
 const HOLDER_EVERY = 3_000
 
-/** The pool for SOL that takes the largest trades. */
+/** The deepest open pool against SOL. */
 const homeOf = ({ mint, pools }: Listing): SimPool | undefined =>
   pools
     .filter((pool) => pool.open() && otherMint(pool, mint) === SOL)
     .toSorted((a, b) => depthOf(b, SOL) - depthOf(a, SOL))[0]
 
-/** Habits with money from `prepare`; `made` takes note of what was done. */
+/**
+ * The habits of the cast, as a function that makes the trades of a slot, `slots` after the last one, and gives the number
+ * of swaps. `prepare` tops up a wallet, `made` records a swap.
+ */
 export const makeHabits = (options: {
   readonly world: World
   readonly random: Random
   readonly cast: Cast
   readonly prepare: (wallet: Address, quote: Mint) => void
   readonly made: (wallet: Address, swap: Carried) => void
-}): Habits => {
+}): ((now: ReadonlyArray<Listing>, slots: number) => number) => {
   const { world, random, cast, prepare, made } = options
   const launched = new Set<Mint>()
   let positions: ReadonlyArray<Position> = []
@@ -89,10 +86,10 @@ export const makeHabits = (options: {
       return age >= SCALPER_STAY
     }
     const worth = Number(world.holding(wallet, mint)) * priceOf(pool, mint)
-    return age >= SNIPER_PATIENCE || worth >= SNIPER_GAIN * Number(lamports)
+    return age >= SNIPER_STAY || worth >= SNIPER_GAIN * Number(lamports)
   }
 
-  /** Sells what is to be sold; what nobody trades any more is given up. */
+  /** Sells the positions that are due; drops those whose coin is no longer listed. */
   const leave = (now: ReadonlyArray<Listing>): number => {
     const before = positions
     const kept = before.filter((position) => {
@@ -134,10 +131,8 @@ export const makeHabits = (options: {
       0
     )
 
-  return {
-    act: (now, slots) => {
-      const listed = now.filter((listing) => !listing.launched && homeOf(listing) !== undefined)
-      return leave(now) + snipe(now) + scalp(listed, slots) + hold(listed, slots)
-    }
+  return (now, slots) => {
+    const listed = now.filter((listing) => !listing.launched && homeOf(listing) !== undefined)
+    return leave(now) + snipe(now) + scalp(listed, slots) + hold(listed, slots)
   }
 }

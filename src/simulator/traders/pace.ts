@@ -1,15 +1,15 @@
 import { Clock, Duration, Effect } from "effect"
 
-/** Slots that are caught up with; a clock that jumped further, as after a suspended machine, leaves the rest out. */
+/** Most slots that are made late; after a larger jump of the clock, as of a suspended machine, all are skipped. */
 const MOST_BEHIND = 25
 
-/** How many slots to leave out when the next one has been due for so long: none, or all that were missed. */
+/** Slots to skip when the next one is so long overdue: none, or all that were missed. */
 export const slotsToSkip = (overdueMs: number, intervalMs: number): number => {
   const behind = Math.floor(overdueMs / intervalMs)
   return behind > MOST_BEHIND ? behind : 0
 }
 
-/** Runs `step` once an interval of the clock for ever, and says how many to skip when the clock has jumped. */
+/** Runs `step` once an interval for ever; calls `skip` with the slots to skip when the clock has jumped. */
 export const keepPace = Effect.fnUntraced(function* (
   intervalMs: number,
   step: () => void,
@@ -24,7 +24,7 @@ export const keepPace = Effect.fnUntraced(function* (
         skip(skipped)
         dueMs += skipped * intervalMs
       }
-      // A slot that is late is made at once, but never at the expense of everything else.
+      // A late slot is made at once, but other fibers run in between.
       yield* dueMs > nowMs ? Effect.sleep(Duration.millis(dueMs - nowMs)) : Effect.yieldNow
       step()
       dueMs += intervalMs

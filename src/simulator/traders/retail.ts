@@ -1,4 +1,4 @@
-/** How ordinary traders trade: a guess at what a coin is worth, a look at two pools, and a swap. */
+/** Trades of ordinary wallets: by a believed value of a coin, in the better of two pools. */
 import { minBigInt } from "../../programs/math/integers.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Worth } from "./arbitrage.ts"
@@ -7,28 +7,25 @@ import type { SimPool } from "../chain/SimPool.ts"
 import { type Carried, depthOf, otherMint, planSale, priceOf, reserveOf, sell, type Wrapper } from "./trade.ts"
 import type { World } from "../chain/World.ts"
 
-/** A mint as traders see it. */
+/** A mint that can be traded. */
 export interface Listing {
   readonly mint: Mint
-  /** Pools they may use; at least one. */
+  /** Its open pools; at least one. */
   readonly pools: ReadonlyArray<SimPool>
-  /** What it was worth at first, in lamports for an atomic unit. Beliefs wander around it. */
+  /** First value of an atomic unit, in lamports; beliefs revert to it. */
   readonly worth: number
-  /** How far beliefs wander in one slot, as a fraction. */
+  /** Change of a belief in one slot, as a fraction. */
   readonly volatility: number
-  /** Whether it began on a curve here, for anybody to buy. */
+  /** True for a coin that began on a launch curve. */
   readonly launched: boolean
 }
 
-/** Makes one trade for a wallet, or none. */
-export interface Retail {
-  /** `worth` is what the mint is believed to be worth, `share` how much of a pool's depth the trader would move. */
-  readonly act: (wallet: Address, listing: Listing, worth: number, share: number, wrapper: Wrapper) => Carried | null
-}
+/** Makes one trade, or null: `worth` is the believed value of the mint, `share` the part of a pool's depth to trade. */
+type Retail = (wallet: Address, listing: Listing, worth: number, share: number, wrapper: Wrapper) => Carried | null
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
 
-/** Habits that need money: `prepare` sees to it that the wallet has some of the quote. */
+/** Retail trades. `prepare` tops up a wallet with a quote mint. */
 export const makeRetail = (options: {
   readonly world: World
   readonly random: Random
@@ -37,7 +34,7 @@ export const makeRetail = (options: {
 }): Retail => {
   const { world, random, worthOf, prepare } = options
 
-  /** The better of two pools for a sale of this mint, as a trader who looks around a little finds it. */
+  /** Sells in the better of two random pools. */
   const sellAtTheBetter = (
     wallet: Address,
     pools: ReadonlyArray<SimPool>,
@@ -64,7 +61,7 @@ export const makeRetail = (options: {
     return sellAtTheBetter(wallet, suitable, quote, share, spendable(wallet, quote) / 3n, wrapper)
   }
 
-  const act: Retail["act"] = (wallet, listing, worth, share, wrapper) => {
+  return (wallet, listing, worth, share, wrapper) => {
     const { mint, pools } = listing
     const pool = random.pick(pools)
     const price = priceOf(pool, mint) * (worthOf(otherMint(pool, mint)) ?? 1)
@@ -72,6 +69,4 @@ export const makeRetail = (options: {
       ? buy(wallet, listing, share, wrapper)
       : sellAtTheBetter(wallet, pools, mint, share, spendable(wallet, mint), wrapper)
   }
-
-  return { act }
 }

@@ -1,39 +1,38 @@
-/** Looking at a pool from the side of one of its mints, and trading with it. */
+/** Prices and swaps of a pool, from the side of one of its mints. */
 import { readAddress } from "../../programs/math/bytes.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import type { Call } from "../chain/Call.ts"
 import type { RecordedSwap } from "../chain/Ledger.ts"
-import { decimalsOf } from "../chain/Receipt.ts"
 import type { Payment, Settlement, SimPool } from "../chain/SimPool.ts"
 import { sendLamports, transferChecked, transferUnchecked, type TokenTransfer } from "../chain/standardCalls.ts"
 import { swapCall } from "../chain/SwapCall.ts"
-import { type Happening, isTokenAccount, type World } from "../chain/World.ts"
+import { decimalsOf, type Happening, isTokenAccount, type World } from "../chain/World.ts"
 
-/** Where a wallet wraps its SOL for the length of a transaction. */
+/** Kind of account in which a wallet wraps SOL during a transaction. */
 export type Wrapper = "seeded" | "associated"
 
-/** A swap that was carried out, with the instruction that did it. */
+/** An executed swap with its instruction. */
 export interface Carried extends RecordedSwap {
   readonly dex: string
   readonly aToB: boolean
   readonly call: Call
   readonly wrapper: Wrapper
-  /** What happened meanwhile, in order. */
+  /** Its payments and creations, in order. */
   readonly trace: ReadonlyArray<Happening>
 }
 
 /** The pool's other mint. */
 export const otherMint = (pool: SimPool, mint: Mint): Mint => (pool.mintA === mint ? pool.mintB : pool.mintA)
 
-/** Atomic units of the other mint for one of this, before fees. */
+/** Atomic units of the other mint for one of this mint, before fees. */
 export const priceOf = (pool: SimPool, mint: Mint): number => (pool.mintA === mint ? pool.price() : 1 / pool.price())
 
-/** Units of this mint that a trader should think of as the pool's size. */
+/** Depth of the pool in units of this mint. */
 export const depthOf = (pool: SimPool, mint: Mint): number => (pool.mintA === mint ? pool.depth().a : pool.depth().b)
 
-/** What selling this much of the mint would change; null when it cannot be done. */
+/** Settlement of a sale of this much of the mint; null when the pool cannot execute it. */
 export const planSale = (world: World, pool: SimPool, mint: Mint, amountIn: bigint): Settlement | null =>
   amountIn > 0n ? pool.plan(pool.mintA === mint, amountIn, world.bank.clock()) : null
 
@@ -48,12 +47,12 @@ const settle = (world: World, wallet: Address, { payments, writes }: Settlement)
   }
 }
 
-/** The instruction that a payment is; null where a program takes from its own lamports, which needs none. */
+/** The instruction of a payment; null where a program moves its own lamports, which needs none. */
 export const paymentCall = (
   world: World,
   { from, to, mint, amount }: Extract<Happening, { readonly kind: "paid" }>,
   wrapper: Wrapper,
-  spell: (transfer: TokenTransfer) => Call
+  callOf: (transfer: TokenTransfer) => Call
 ): Call | null => {
   const source = world.bank.must(from)
   const [fromTokens, toTokens] = [isTokenAccount(source), isTokenAccount(world.bank.must(to))]
@@ -63,7 +62,7 @@ export const paymentCall = (
   if (!fromTokens && source.owner !== SYSTEM_PROGRAM) {
     return null
   }
-  return spell({
+  return callOf({
     program: mint === SOL ? TOKEN_PROGRAM : world.bank.must(mint).owner,
     from: fromTokens ? from : world.wrapped(from, wrapper),
     to: toTokens ? to : world.wrapped(to, wrapper),
@@ -74,11 +73,18 @@ export const paymentCall = (
   })
 }
 
-/** The least that traders insist on, a hundredth below what they expect. */
+/** Minimum output of a trader: 1% below the planned one. */
 const leastOf = (amountOut: bigint): bigint => (amountOut * 99n) / 100n
 
-/** How the pool's program is called for this plan, before anything has moved. */
-const spell = (world: World, wallet: Address, pool: SimPool, mint: Mint, settlement: Settlement, wrapper: Wrapper) => {
+/** The call of the pool's program for this plan, built before anything has moved. */
+const swapCallOf = (
+  world: World,
+  wallet: Address,
+  pool: SimPool,
+  mint: Mint,
+  settlement: Settlement,
+  wrapper: Wrapper
+) => {
   const account = (of: Mint) => (of === SOL ? world.wrapped(wallet, wrapper) : world.purseAddress(wallet, of))
   return pool.call({
     trader: wallet,
@@ -94,7 +100,7 @@ const spell = (world: World, wallet: Address, pool: SimPool, mint: Mint, settlem
 const affordable = (world: World, wallet: Address, pool: SimPool, mint: Mint, amountIn: bigint): Settlement | null =>
   amountIn + reserveOf(mint) > world.holding(wallet, mint) ? null : planSale(world, pool, mint, amountIn)
 
-/** Sells exactly this much of the mint if the wallet has it and the pool takes it; null, with nothing changed, if not. */
+/** Sells exactly this much of the mint. Null, with nothing changed, when the wallet holds less or the pool refuses. */
 export const sell = (
   world: World,
   wallet: Address,
@@ -107,7 +113,7 @@ export const sell = (
   if (plan === null) {
     return null
   }
-  const call = spell(world, wallet, pool, mint, plan, wrapper)
+  const call = swapCallOf(world, wallet, pool, mint, plan, wrapper)
   world.takeTrace()
   settle(world, wallet, plan)
   const trace = world.takeTrace()
@@ -133,32 +139,31 @@ export const sell = (
   }
 }
 
-/** The instruction of a swap that the program refuses, because the price has moved away; null if there is none to try. */
-export const tryInVain = (
+/** The instruction of a swap that fails by slippage, with nothing changed; null when the wallet cannot afford it. */
+export const failingSwap = (
   world: World,
   wallet: Address,
   pool: SimPool,
   mint: Mint,
   amountIn: bigint
-): { readonly call: Call; readonly wraps: bigint | null; readonly opens: Mint } | null => {
+): { readonly call: Call; readonly wraps: bigint | null } | null => {
   const plan = affordable(world, wallet, pool, mint, amountIn)
   if (plan === null) {
     return null
   }
-  const { logged: _, sent: __, ...call } = spell(world, wallet, pool, mint, plan, "seeded")
+  const { logged: _, sent: __, ...call } = swapCallOf(world, wallet, pool, mint, plan, "seeded")
   const needsWrapper = plan.payments.some(
     ({ from, to, mint: paid }) =>
       paid === SOL && [from, to].some((end) => end !== "trader" && isTokenAccount(world.bank.must(end)))
   )
   return {
     call: swapCall(pool.programId, call, []),
-    wraps: needsWrapper ? (mint === SOL ? plan.amountIn : 0n) : null,
-    opens: otherMint(pool, mint)
+    wraps: needsWrapper ? (mint === SOL ? plan.amountIn : 0n) : null
   }
 }
 
-// Enough for the fees of many transactions and the rent of many token accounts.
+// Covers the fees of many transactions and the rent of many token accounts.
 const SOL_RESERVE = 500_000_000n
 
-/** What a wallet keeps back of a mint: SOL pays for everything else. */
+/** Units of a mint that a wallet keeps: SOL pays for fees and rent. */
 export const reserveOf = (mint: Mint): bigint => (mint === SOL ? SOL_RESERVE : 0n)

@@ -10,7 +10,7 @@ import { ApiKey, MAX_ACTIVE_KEYS } from "../../../src/domain/ApiKey.ts"
 
 const run = (...line: ReadonlyArray<string>) => Command.runWith(command, { version: "0.0.0" })(line)
 
-/** What a command line prints: its lines, and nothing of an earlier one. */
+/** The lines that a command line prints, without those of an earlier one. */
 const printed = Effect.fnUntraced(function* (...line: ReadonlyArray<string>) {
   const before = (yield* TestConsole.logLines).length
   yield* run(...line)
@@ -76,7 +76,7 @@ describe("keys create", () => {
     }).pipe(provide)
   )
 
-  it.effect("says how many keys there may be", () =>
+  it.effect("prints the limit when an account has all the keys that it may have", () =>
     Effect.gen(function* () {
       for (let i = 0; i < MAX_ACTIVE_KEYS; i++) {
         yield* run("create")
@@ -105,7 +105,7 @@ describe("keys list", () => {
         ].join("\n")
       )
       assert.deepStrictEqual(listed(yield* printed("list", "--json")), yield* keys.list("local"))
-      assert.strictEqual(yield* printed("list", "--account", "nobody", "--json"), "[]")
+      assert.strictEqual(yield* printed("list", "--account", "empty", "--json"), "[]")
     }).pipe(provide)
   )
 })
@@ -116,23 +116,23 @@ describe("keys revoke, disable and enable", () => {
     Layer.mergeAll(KeyStore.layerMemory({ keys: [{ secret, id: "key_known" }] }), NodeServices.layer)
   )
 
-  it.effect("do what they say", () =>
+  it.effect("end, suspend and restore a key", () =>
     Effect.gen(function* () {
       const keys = yield* KeyStore
-      const standing = Effect.map(Effect.exit(keys.authenticate(secret)), (exit) => exit._tag)
+      const outcome = Effect.map(Effect.exit(keys.authenticate(secret)), (exit) => exit._tag)
       assert.include(yield* printed("disable", "key_known"), "disabled")
-      assert.strictEqual(yield* standing, "Failure")
+      assert.strictEqual(yield* outcome, "Failure")
       assert.include(yield* printed("enable", "key_known"), "active")
-      assert.strictEqual(yield* standing, "Success")
+      assert.strictEqual(yield* outcome, "Success")
       const revoked = Schema.decodeSync(Schema.fromJsonString(ApiKey))(yield* printed("revoke", "key_known", "--json"))
       assert.strictEqual(revoked.revokedAtMs, 0)
-      assert.strictEqual(yield* standing, "Failure")
+      assert.strictEqual(yield* outcome, "Failure")
     }).pipe(withKey)
   )
 
-  it.effect.each(["revoke", "disable", "enable"])("%s fails on a key that is not there, and says so", (verb) =>
+  it.effect.each(["revoke", "disable", "enable"])("%s fails with a message for an unknown key", (verb) =>
     Effect.gen(function* () {
-      assert.include(yield* printedError(verb, "key_nobody"), "There is no key key_nobody")
+      assert.include(yield* printedError(verb, "key_unknown"), "There is no key key_unknown")
     }).pipe(withKey)
   )
 })

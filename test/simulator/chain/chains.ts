@@ -1,4 +1,4 @@
-/** Small chains to test the market on, and the readings that tests share. */
+/** Small simulated chains, and checks that tests share. */
 import { isUnpriceable, type Pool, type Program, type Unpriceable } from "../../../src/programs/Program.ts"
 import { meteoraDammV2 } from "../../../src/programs/meteora/dammV2.ts"
 import { meteoraDbc } from "../../../src/programs/meteora/dbc.ts"
@@ -50,7 +50,7 @@ const programOf = (dex: string): Program => {
   return program
 }
 
-/** The pool as the engine decodes it, given only the accounts that it says it needs. */
+/** The pool as the engine decodes it, given only the accounts that it requests. */
 export const decode = (bank: Bank, { address, dex, mintA }: SimPool): Pool | Unpriceable => {
   const program = programOf(dex)
   const pool = bank.must(address)
@@ -74,7 +74,7 @@ export const decoded = (bank: Bank, pool: SimPool): Pool => {
 const isTokenAccount = ({ owner, data }: OnChainAccount): boolean =>
   (owner === TOKEN_PROGRAM && data.length === 165) || (owner === TOKEN_2022_PROGRAM && data[165] === 2)
 
-/** What exists of every mint besides what its supply says; all zero when money is conserved. */
+/** Difference between all balances and the supply of every mint; zero when money is conserved. */
 export const discrepancies = (bank: Bank): ReadonlyMap<Address, bigint> => {
   const sums = new Map<Address, bigint>()
   for (const account of bank.accounts()) {

@@ -9,7 +9,7 @@ const derive = makeDeriveAddress()
 describe("the names of simulated mints", () => {
   const { bank, market } = newMarket("names")
 
-  it("are found where the chain keeps them, for every mint there is and every one that is launched", () => {
+  it("are at their addresses on chain, for every mint, launched ones included", () => {
     const homes = { mint: 0, metaplex: 0 }
     for (const { address, decimals, name, symbol } of market.mints()) {
       const read = readMintAccount(bank.must(address))
@@ -20,9 +20,9 @@ describe("the names of simulated mints", () => {
       assert.strictEqual(read.decimals, decimals)
       const account = bank.get(metaplexAddress(address, derive))
       assert.strictEqual(account === undefined, read.tokenProgram === "token-2022", symbol)
-      const told = account === undefined ? read.metadata : readMetaplex(account, address)
+      const found = account === undefined ? read.metadata : readMetaplex(account, address)
       homes[account === undefined ? "mint" : "metaplex"] += 1
-      assert.deepStrictEqual(told, { name, symbol, uri: `https://metadata.invalid/${address}.json` })
+      assert.deepStrictEqual(found, { name, symbol, uri: `https://metadata.invalid/${address}.json` })
     }
     assert.isAbove(homes.mint, 1)
     assert.isAbove(homes.metaplex, 15)

@@ -14,7 +14,7 @@ import { newMarket, venues } from "./chains.ts"
 
 const SLOTS = 150
 
-/** A market with every block of its first minute, and which addresses ever belonged to whom. */
+/** A market with every block of its first minute, and the owners of its addresses. */
 const lived = (seed: string) => {
   const { bank, market } = newMarket(seed, 60)
   const validator = market.wallets.find(({ label }) => label === "validator")?.address
@@ -77,7 +77,7 @@ describe("the transactions of a simulated block", () => {
     }
   })
 
-  it("hold all that happens on the chain: direct and routed swaps, failures, presents, old and new forms", () => {
+  it("hold all that happens on the chain: direct and routed swaps, failures, transfers, legacy and versioned messages", () => {
     assert.isAbove(
       counted(all, ({ kind }) => kind === "failed"),
       10
@@ -175,7 +175,7 @@ describe("the transactions of a simulated block", () => {
     }
   })
 
-  it("are forgotten after a while, signatures and all", () => {
+  it("are removed after a while, signatures included", () => {
     const { bank: young, market } = newMarket("forgetful", 2)
     const { transactions } = market.advance()
     for (let slot = 0; slot < BLOCKS_KEPT + 5; slot++) {

@@ -52,7 +52,7 @@ layer(Simulator.layer({ seed: "sockets", speed: 0, startUnixMs: 1_790_000_000_00
     Effect.gen(function* () {
       const { wsUrl, advance, pools } = yield* Simulator
       const { ask, next } = yield* connect(wsUrl)
-      const coin = pools().find(({ dex, open }) => dex === "raydium-amm-v4" && open)?.mintA
+      const coin = pools().find(({ dex, open }) => dex === "raydium-amm-v4" && open())?.mintA
       yield* ask("programSubscribe", AMM_V4, {
         encoding: "base64",
         filters: [{ dataSize: 752 }, { memcmp: { offset: 400, bytes: coin } }]

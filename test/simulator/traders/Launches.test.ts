@@ -75,7 +75,7 @@ describe.each(["pump-fun", "meteora"] as const)("a coin launched on %s", (kind) 
     const { curve } = coin()
     const { tokens, lamports: raised } = curve.remains()
     const last = curve.price()
-    // The swaps above were nobody's transactions.
+    // The swaps above are of no transaction.
     bank.takeJournal()
     const { transactions } = bank.produce(() => launches.graduate())
     assert.isAbove(transactions.length, 0)

@@ -8,7 +8,7 @@ import { livePast } from "../../../src/simulator/traders/past.ts"
 const START = Date.UTC(2026, 9, 1, 12)
 const PAST_SLOTS = 4_500
 
-/** Half an hour of a market's past and so many slots of its present, with everything that was copied. */
+/** Half an hour of a market's past and so many slots after it, with all fills. */
 const lived = (seed: string, slots: number) => {
   const startUnixMs = START - PAST_SLOTS * SLOT_MS
   const bank = makeBank({ seed, startSlot: 1_000, startUnixMs })
@@ -24,7 +24,7 @@ const lived = (seed: string, slots: number) => {
 const isFollow = Schema.is(NewFollow)
 const isFill = Schema.is(CopyFill)
 
-describe("the invented copier", () => {
+describe("the simulated copier", () => {
   const { bank, blocks, fills, follows } = lived("copied", 500)
   const transactions = new Map(
     blocks.flatMap((block) => block.transactions).map((transaction) => [transaction.signature, transaction])
@@ -42,7 +42,7 @@ describe("the invented copier", () => {
     assert.strictEqual(new Set(follows.map(({ ownedWallet }) => ownedWallet.address)).size, 1)
   })
 
-  it("tells of fills that could be kept, in the order of their ids", () => {
+  it("writes valid fills, in the order of their ids", () => {
     assert.isAtLeast(fills.length, 20)
     assert.isTrue(fills.every((fill) => isFill(fill)))
     const ids = fills.map(({ id }) => id)
@@ -50,7 +50,7 @@ describe("the invented copier", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("copies what leaders really did, with swaps that really happened, to the unit", () => {
+  it("copies trades of leaders on the chain, with swaps on the chain, to the unit", () => {
     const filled = fills.filter(({ status }) => status === "filled")
     assert.isAtLeast(filled.length, 5)
     for (const { execution, followId, leader } of fills) {
@@ -76,7 +76,7 @@ describe("the invented copier", () => {
     }
   })
 
-  it("keeps to what each follow allows", () => {
+  it("keeps the rules of each follow", () => {
     const [steady, , picky, paused, stopped] = follows
     for (const { execution, side } of of(steady)) {
       assert.isTrue(execution === null || side === "sell" || execution.inAmount === steady?.sizing.amount)
@@ -90,7 +90,7 @@ describe("the invented copier", () => {
     assert.isTrue(of(stopped).every(({ leader }) => leader.atMs < START))
   })
 
-  it("fails as copies fail", () => {
+  it("has fills with each reason of a refusal", () => {
     const reasons = new Set(fills.map(({ reason }) => reason))
     for (const reason of ["filter", "paused", "slippage", "insufficient_balance"] as const) {
       assert.isTrue(reasons.has(reason), reason)
@@ -108,7 +108,7 @@ describe("the invented copier", () => {
     assert.isAbove(bank.newest().slot, 0)
   })
 
-  it("tells the same of the same seed, and other ids of another beginning", () => {
+  it("writes the same fills for the same seed, and other ids for another start", () => {
     const again = lived("copied", 1)
     assert.isAbove(again.fills.length, 0)
     assert.deepStrictEqual(again.fills, fills.slice(0, again.fills.length))

@@ -63,7 +63,7 @@ describe("wallets with habits", () => {
     assert.isAbove(graduated.count, 0)
   })
 
-  it("give each other presents now and then", () => {
+  it("transfer coins to each other now and then", () => {
     assert.isAbove(given.count, 20)
   })
 })

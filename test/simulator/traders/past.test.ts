@@ -20,7 +20,7 @@ const numberOf = (url: string, method: string, ...params: ReadonlyArray<unknown>
 const withPast = Simulator.layer({ seed: "past", speed: 0, startUnixMs: START_MS, history: HOURS })
 
 describe("the past of a chain", () => {
-  it.effect("reaches back as far as it was told to and up to now, and lies there to be read", () =>
+  it.effect("reaches from as far back as asked for up to now, and can be read", () =>
     Effect.gen(function* () {
       const { pastSlots, rpcUrl } = yield* Simulator
       const slots = yield* slotsFrom(rpcUrl, 0)

@@ -1,0 +1,32 @@
+import { Effect, Layer } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as App from "../App.ts"
+import { accounts, settings } from "./flags.ts"
+
+const flags = {
+  port: Flag.Int("port").pipe(
+    Flag.withDescription("Port to listen on; 0 takes a free one (PORT, 3000)"),
+    Flag.optional
+  ),
+  host: Flag.String("host").pipe(Flag.withDescription("Address to listen on (HOST, 127.0.0.1)"), Flag.optional),
+  readyFile: Flag.String("ready-file").pipe(
+    Flag.withDescription("File to write once the first quote can be answered (READY_FILE)"),
+    Flag.optional
+  ),
+  dataDir: Flag.String("data-dir").pipe(
+    Flag.withDescription("Folder of the embedded database (DATA_DIR, .fathom)"),
+    Flag.optional
+  ),
+  accounts
+}
+
+/** The service; the command without a name. */
+export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile }) =>
+  Layer.launch(App.layer).pipe(
+    Effect.provide(
+      settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ACCOUNTS_DIR: accounts })
+    )
+  )
+).pipe(
+  Command.withDescription("Serve the developer API. Without settings: a simulated market and an embedded database")
+)

@@ -1,0 +1,53 @@
+/** Demo data of the simulated market, written through the ports that endpoints read. */
+import { Clock, type Config, Effect, Layer } from "effect"
+import type { AlertStore } from "../../alerts/AlertStore.ts"
+import { attributeTrades, linksOf } from "../../callouts/attributionFeed.ts"
+import type { CalloutStore } from "../../callouts/CalloutStore.ts"
+import { keepCopies } from "../../copying/copySource.ts"
+import type { FollowStore } from "../../copying/FollowStore.ts"
+import type { TradeTape } from "../../market/tape/TradeTape.ts"
+import type { TrackerStore } from "../../tracker/TrackerStore.ts"
+import type { IdentityStore } from "../../wallets/IdentityStore.ts"
+import { SimulatorThread } from "../SimulatorThread.ts"
+import { fillsFrom } from "../traders/followersJournal.ts"
+import { WELCOME } from "../venues/fundingWorld.ts"
+import { alertsOf, seedAlerts } from "./alerts.ts"
+import { calloutLinksOf, calloutsOf, seedCallouts } from "./callouts.ts"
+import { identitiesOf, seedIdentities } from "./identities.ts"
+import { orWarn } from "./patience.ts"
+import { seedTracker, trackedWalletsOf } from "./tracker.ts"
+
+/** The ports that demo data is written to, and the tape whose trades are attributed to demo callouts. */
+export type SeededPorts = AlertStore | CalloutStore | FollowStore | IdentityStore | TrackerStore | TradeTape
+
+/**
+ * Writes demo wallets, alerts, callouts and identities once, and follows, fills and attributed trades for as long as the
+ * scope lives. Everything is written in the background. A store that is unavailable is retried for two minutes, then that
+ * part is given up with a warning. What an earlier start has written is not written again.
+ */
+export const layer: Layer.Layer<never, Config.ConfigError, SimulatorThread | SeededPorts> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { fills, follows, mints, wallets } = yield* SimulatorThread
+    const nowMs = yield* Clock.currentTimeMillis
+    const callouts = calloutsOf({ nowMs, mints, wallets })
+    const writes = Effect.all(
+      [
+        seedTracker(trackedWalletsOf(wallets)).pipe(orWarn("The demo wallets were not written")),
+        seedAlerts(alertsOf(mints)).pipe(orWarn("The demo alerts were not written")),
+        seedIdentities(identitiesOf({ nowMs, wallets })).pipe(orWarn("The demo identities were not written")),
+        seedCallouts(callouts).pipe(orWarn("The demo callouts were not written"))
+      ],
+      { concurrency: "unbounded", discard: true }
+    )
+    return Layer.mergeAll(
+      Layer.effectDiscard(Effect.forkScoped(writes)),
+      attributeTrades(linksOf(calloutLinksOf(callouts, nowMs))),
+      keepCopies({ accountId: WELCOME, follows, fills: yield* fillsFrom(fills) })
+    )
+  })
+)
+
+/** Removes the demo identities of earlier starts, which a market that is not simulated must not show. */
+export const layerRemoved: Layer.Layer<never, never, IdentityStore> = Layer.effectDiscard(
+  seedIdentities([]).pipe(orWarn("The demo identities of an earlier start were not removed"), Effect.forkScoped)
+)
