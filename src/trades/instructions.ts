@@ -1,7 +1,7 @@
 /** Instructions of a transaction, outer and inner, in the order in which they ran. */
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { Address } from "../domain/Address.ts"
-import { bytesFromBase58 } from "./base58.ts"
+import { fromBase58 } from "../domain/base58.ts"
 import { type Fields, isAddresses, isCount, isFields, looksLikeAddress } from "./json.ts"
 import { type Movement, NO_MOVEMENTS, systemMovements, tokenMovements } from "./tokenTransfers.ts"
 import { parsedMovement } from "./parsedTransfers.ts"
@@ -25,7 +25,7 @@ export interface Instruction {
 }
 
 /** The instruction's bytes; null when the node did not send them, or what it sent is not base58. */
-export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : bytesFromBase58(data))
+export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : fromBase58(data))
 
 interface Position {
   readonly outer: number
@@ -42,7 +42,7 @@ const movementsOf = (program: Address, data: string, accounts: ReadonlyArray<Add
       : program === SYSTEM_PROGRAM
         ? systemMovements
         : null
-  const bytes = read === null ? null : bytesFromBase58(data)
+  const bytes = read === null ? null : fromBase58(data)
   return read === null || bytes === null ? NO_MOVEMENTS : read(bytes, accounts)
 }
 

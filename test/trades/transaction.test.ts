@@ -3,7 +3,6 @@ import bs58 from "bs58"
 import { Effect, Result, Schema } from "effect"
 import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import { SOL } from "../../src/domain/Address.ts"
-import { bytesFromBase58 } from "../../src/trades/base58.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
 import { readBlock, readTransaction, type Transaction } from "../../src/trades/transaction.ts"
 import {
@@ -265,28 +264,5 @@ describe("reading a block", () => {
   it("fails for what is no block", () => {
     assert.isTrue(Result.isFailure(readBlock(9, { transactions: [] })))
     assert.isTrue(Result.isFailure(readBlock(9, null)))
-  })
-})
-
-describe("base58", () => {
-  it.effect.prop(
-    "of any bytes reads back as those bytes",
-    [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))],
-    ([list]) =>
-      Effect.sync(() => {
-        const bytes = Uint8Array.from(list)
-        assert.deepStrictEqual(Array.from(bytesFromBase58(bs58.encode(bytes)) ?? []), list)
-      })
-  )
-
-  it("agrees with a known decoder on an event of 416 bytes", () => {
-    const bytes = Uint8Array.from({ length: 416 }, (_, i) => (i * 37) & 255)
-    assert.deepStrictEqual(Buffer.from(bytesFromBase58(bs58.encode(bytes)) ?? []), Buffer.from(bytes))
-  })
-
-  it("is null for other letters and for more than any swap is long", () => {
-    assert.isNull(bytesFromBase58("abc0"))
-    assert.isNull(bytesFromBase58("ü"))
-    assert.isNull(bytesFromBase58("z".repeat(2001)))
   })
 })

@@ -2,7 +2,7 @@
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { type AccountRef, type Call, reads, says, tells } from "./Call.ts"
-import { hex, pack } from "./pack.ts"
+import { encodeEventCall } from "../../programs/anchor.ts"
 import type { Settlement } from "./SimPool.ts"
 
 /** A swap that is about to be carried out. */
@@ -35,13 +35,11 @@ export interface SwapCall {
   readonly units: number
 }
 
-const SELF_CALL = hex("e445a52e51cb9a1d")
-
 /** The program's call to itself that carries an event. */
 export const selfCall = (program: Address, authority: Address, event: Uint8Array): Call => ({
   program,
   accounts: [reads(authority)],
-  data: pack(SELF_CALL, event),
+  data: encodeEventCall(event),
   steps: [],
   units: 2_030
 })

@@ -2,8 +2,8 @@
 import { Address, type Mint } from "../../domain/Address.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Call, reads, says, signs, writes } from "./Call.ts"
-import { eventAuthority } from "../pools/meteoraCalls.ts"
-import { hex, key, pack, u16, u32, u64, u8 } from "./pack.ts"
+import { eventAuthority } from "../../programs/anchor.ts"
+import { hex, key, pack, u16, u32, u64, u8 } from "../../programs/math/pack.ts"
 import { selfCall } from "./SwapCall.ts"
 import type { World } from "./World.ts"
 
@@ -56,7 +56,7 @@ export const routeCall = (
 ): Call => {
   const [first] = legs
   const last = legs.at(-1) ?? first
-  const authority = eventAuthority(world, JUPITER)
+  const authority = eventAuthority(world.derive, JUPITER)
   const plan = legs.flatMap((leg, index) => [venueOf(leg) ?? u8(7), u8(100), u8(index), u8(index + 1)])
   const event = ({ call, inputMint, amountIn, outputMint, amountOut }: Leg) =>
     pack(hex("40c6cde8260871e2"), key(call.program), key(inputMint), u64(amountIn), key(outputMint), u64(amountOut))

@@ -7,9 +7,9 @@ import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Address, addressFromBytes, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { type AccountRef, type Call, pays, reads, says, tells, writes } from "../chain/Call.ts"
-import { eventAuthority } from "./meteoraCalls.ts"
+import { eventAuthority } from "../../programs/anchor.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
-import { hex, i64, key, pack, text, u64, u8 } from "../chain/pack.ts"
+import { hex, i64, key, pack, text, u64, u8 } from "../../programs/math/pack.ts"
 import type { SimMint } from "../chain/SimPool.ts"
 import {
   createAccount,
@@ -104,7 +104,7 @@ export const launchCall = (world: World, birth: Birth, trace: ReadonlyArray<Happ
   const program = isPump ? PUMP_PROGRAM : meteoraDbc.programId
   const authority = world.derive(program, [utf8.encode(isPump ? "mint-authority" : "pool_authority")])
   const inner = innerCalls(world, creator, authority, trace)
-  const events = eventAuthority(world, program)
+  const events = eventAuthority(world.derive, program)
   const metadata = world.derive(METAPLEX_PROGRAM, metaplexSeeds(mint.address))
   const own: ReadonlyArray<AccountRef> = isPump
     ? [
@@ -177,7 +177,7 @@ export const graduationCall = (
 ): Call => {
   const isPump = kind === "pump-fun"
   const program = isPump ? PUMP_PROGRAM : meteoraDbc.programId
-  const events = eventAuthority(world, program)
+  const events = eventAuthority(world.derive, program)
   const inner = innerCalls(world, payer, world.derive(program, [utf8.encode("pool_authority")]), trace)
   const received = (ours: boolean) =>
     u64(

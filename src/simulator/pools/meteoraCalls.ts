@@ -2,6 +2,7 @@
  * Swaps as Meteora's programs are called and as they tell of them: dlmm-sdk, idls/dlmm.json; damm-v2,
  * programs/cp-amm/src/{instructions/swap,event}.rs; dynamic-bonding-curve, src/{instructions/swap,event}.rs.
  */
+import { eventAuthority } from "../../programs/anchor.ts"
 import { readI32, readU128, readU64 } from "../../programs/math/bytes.ts"
 import { dammV2At } from "../../programs/meteora/dammV2State.ts"
 import { dbcPoolAt } from "../../programs/meteora/dbcState.ts"
@@ -11,7 +12,7 @@ import { meteoraDbc } from "../../programs/meteora/dbc.ts"
 import { meteoraDlmm } from "../../programs/meteora/dlmm.ts"
 import type { Address } from "../../domain/Address.ts"
 import { reads, signs, writes } from "../chain/Call.ts"
-import { bool, hex, i32, key, pack, u128, u32, u64, u8 } from "../chain/pack.ts"
+import { bool, hex, i32, key, pack, u128, u32, u64, u8 } from "../../programs/math/pack.ts"
 import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
 import { memoProgram } from "../chain/standardCalls.ts"
 import { dataAfter, directed, paidOut, paidTo, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
@@ -19,11 +20,6 @@ import type { World } from "../chain/World.ts"
 
 const SWAP = hex("f8c69e91e17587c8")
 const SWAP_2 = hex("414b3f4ceb5b5b88")
-const utf8 = new TextEncoder()
-
-/** The address with which an Anchor program signs the events it sends to itself. */
-export const eventAuthority = (world: World, program: Address): Address =>
-  world.derive(program, [utf8.encode("__event_authority")])
 
 const tokenPrograms = (world: World, { mints }: CalledPool): ReadonlyArray<Address> =>
   [mints.a, mints.b].map((mint) => world.bank.must(mint).owner)
@@ -37,7 +33,7 @@ export const dlmmCall =
     const { amountIn } = settlement
     const { programId } = meteoraDlmm
     const second = amountIn % 3n === 0n
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const before = world.bank.must(address).data
     const after = dataAfter(swap, address, before)
     const received = afterTransferFee(world, directed(aToB, mints.a, mints.b).input, amountIn)
@@ -93,7 +89,7 @@ export const dammV2Call =
     const { trader, aToB, from, to, minimum, settlement, clock } = swap
     const { amountIn, amountOut, fee } = settlement
     const { programId } = meteoraDammV2
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const before = world.bank.must(address).data
     const after = dataAfter(swap, address, before)
     const received = afterTransferFee(world, directed(aToB, mints.a, mints.b).input, amountIn)
@@ -169,7 +165,7 @@ export const dbcCall =
     const { trader, aToB, from, to, minimum, settlement, clock } = swap
     const { amountIn, fee } = settlement
     const { programId } = meteoraDbc
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const before = world.bank.must(address).data
     const after = dataAfter(swap, address, before)
     const counters = [dbcPoolAt.protocolBaseFee, dbcPoolAt.protocolQuoteFee]

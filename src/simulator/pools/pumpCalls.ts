@@ -6,8 +6,8 @@ import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { pays, reads, writes } from "../chain/Call.ts"
-import { eventAuthority } from "./meteoraCalls.ts"
-import { bool, hex, i64, key, pack, text, u64, u8 } from "../chain/pack.ts"
+import { eventAuthority } from "../../programs/anchor.ts"
+import { bool, hex, i64, key, pack, text, u64, u8 } from "../../programs/math/pack.ts"
 import { FEE_PROGRAM } from "./pumpFeeAccounts.ts"
 import type { CalledPool } from "../chain/SimPool.ts"
 import { dataAfter, paidTo, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
@@ -84,7 +84,7 @@ export const pumpCurveCall =
   (swap: Swapping): SwapCall => {
     const { curve, vault, mint, protocolTill, creatorTill } = places
     const { trader, aToB, from, to, minimum, settlement } = swap
-    const authority = eventAuthority(world, PUMP_PROGRAM)
+    const authority = eventAuthority(world.derive, PUMP_PROGRAM)
     const global = world.derive(PUMP_PROGRAM, [utf8.encode("global")])
     const event = tradeEvent(world, places, swap)
     const shared = [
@@ -183,7 +183,7 @@ export const pumpSwapCall =
     const { address, mints, vaults, part } = pool
     const { trader, aToB, from, to, minimum, settlement } = swap
     const { programId } = pumpSwap
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const event = pumpSwapEvent(world, pool, places, swap)
     const creatorOwner = places.creator?.owner ?? NOBODY
     return {

@@ -3,7 +3,7 @@ import type { Address } from "../../domain/Address.ts"
 import { Signature } from "../../domain/Signature.ts"
 import type { IdentityRecord } from "../../domain/wallets/WalletIdentity.ts"
 import { inventBytes } from "../chain/addresses.ts"
-import { toBase58 } from "../chain/base58.ts"
+import { toBase58 } from "../../domain/base58.ts"
 import type { SimWallet } from "../traders/cast.ts"
 
 const DAY_MS = 86_400_000
