@@ -1,6 +1,6 @@
 import bs58 from "bs58"
 import { createHash } from "node:crypto"
-import { writeI64, writeU64 } from "../../programs/math/writes.ts"
+import { writeI64, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { CLOCK_SYSVAR, inventBytes, SYSVAR_OWNER } from "./addresses.ts"

@@ -3,7 +3,7 @@
  * state/metadata.rs) or, for a Token-2022 mint, in the mint (solana-program/token-metadata, state.rs).
  */
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { key, pack, text, u8 } from "./pack.ts"
+import { key, pack, text, u8 } from "../../programs/math/pack.ts"
 
 /** What a mint says of itself. */
 export interface Naming {

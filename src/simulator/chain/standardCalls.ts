@@ -3,7 +3,7 @@ import { Address, type Mint, SOL } from "../../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./addresses.ts"
 import { type AccountRef, type Call, pays, reads, says, signs, writes } from "./Call.ts"
-import { key, pack, u32, u64, u8 } from "./pack.ts"
+import { key, pack, u32, u64, u8 } from "../../programs/math/pack.ts"
 import { rentExempt } from "./tokens.ts"
 
 const COMPUTE_BUDGET = Address.make("ComputeBudget111111111111111111111111111111")

@@ -3,7 +3,7 @@ import bs58 from "bs58"
 import { addressToBytes } from "../../domain/Address.ts"
 import type { Call } from "./Call.ts"
 import type { Receipt } from "./Receipt.ts"
-import { pack, u8 } from "./pack.ts"
+import { pack, u8 } from "../../programs/math/pack.ts"
 
 const VERSION_0 = 0x80
 

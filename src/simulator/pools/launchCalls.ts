@@ -9,7 +9,7 @@ import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chai
 import { type AccountRef, type Call, pays, reads, says, tells, writes } from "../chain/Call.ts"
 import { eventAuthority } from "./meteoraCalls.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
-import { hex, i64, key, pack, text, u64, u8 } from "../chain/pack.ts"
+import { hex, i64, key, pack, text, u64, u8 } from "../../programs/math/pack.ts"
 import type { SimMint } from "../chain/SimPool.ts"
 import {
   createAccount,

@@ -7,7 +7,7 @@ import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { pays, reads, writes } from "../chain/Call.ts"
 import { eventAuthority } from "./meteoraCalls.ts"
-import { bool, hex, i64, key, pack, text, u64, u8 } from "../chain/pack.ts"
+import { bool, hex, i64, key, pack, text, u64, u8 } from "../../programs/math/pack.ts"
 import { FEE_PROGRAM } from "./pumpFeeAccounts.ts"
 import type { CalledPool } from "../chain/SimPool.ts"
 import { dataAfter, paidTo, type SwapCall, type Swapping } from "../chain/SwapCall.ts"

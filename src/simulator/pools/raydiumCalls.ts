@@ -8,7 +8,7 @@ import { clmmArrayAddress, clmmArraySpan, clmmArrayStart, clmmPoolOffsets } from
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type AccountRef, reads, signs, writes } from "../chain/Call.ts"
-import { bool, hex, i32, key, pack, u128, u64, u8 } from "../chain/pack.ts"
+import { bool, hex, i32, key, pack, u128, u64, u8 } from "../../programs/math/pack.ts"
 import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
 import { memoProgram } from "../chain/standardCalls.ts"
 import { dataAfter, directed, paidOut, type SwapCall, type Swapping } from "../chain/SwapCall.ts"

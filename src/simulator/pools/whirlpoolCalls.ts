@@ -9,7 +9,7 @@ import {
   whirlpoolOffsets
 } from "../../programs/orca/whirlpoolLayout.ts"
 import { reads, signs, writes } from "../chain/Call.ts"
-import { bool, hex, key, pack, u128, u64, u8 } from "../chain/pack.ts"
+import { bool, hex, key, pack, u128, u64, u8 } from "../../programs/math/pack.ts"
 import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
 import { memoProgram } from "../chain/standardCalls.ts"
 import { dataAfter, directed, paidOut, type SwapCall, type Swapping } from "../chain/SwapCall.ts"

@@ -1,7 +1,6 @@
 /** The little-endian bytes that instructions and events are made of. */
-import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import { writeI32, writeI64, writeU128, writeU16, writeU32, writeU64 } from "./writeBytes.ts"
 import { type Address, addressToBytes } from "../../domain/Address.ts"
-import { writeU16 } from "./writeBytes.ts"
 
 const filled = (size: number, write: (data: Uint8Array) => void): Uint8Array => {
   const data = new Uint8Array(size)
