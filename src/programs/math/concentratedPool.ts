@@ -4,12 +4,11 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { refused } from "./constantProduct.ts"
 import type { SwapPath } from "./swapPath.ts"
-import { beforeTransfer, type MintFees, type Transfers, transfersOf } from "../meteora/transfer.ts"
+import { beforeTransfer, type Transfers, transfersOf } from "./transferFee.ts"
 import { makePriceTable, type PriceTable } from "./priceTable.ts"
-import type { Accounts, Pool, Swap, Unpriceable } from "../Program.ts"
-import { readMint } from "./tokenAccount.ts"
+import type { Pool, Swap } from "../Program.ts"
+import type { MintFees } from "./tokenAccount.ts"
 import { swapSteps } from "./swapSteps.ts"
-import { isFailure } from "./unpriceable.ts"
 
 /** Both directions of a pool. Down sells A. */
 export interface Directions<A> {
@@ -32,12 +31,6 @@ export interface ConcentratedPool {
   readonly refusesNothing: boolean
   /** SwapPaths for exact output, where the program offers it. */
   readonly exactOut?: (clock: ChainClock) => Directions<SwapPath> | null
-}
-
-/** Transfer fees of a mint; both kinds of token program may stand on either side of a pool. */
-export const readFees = (accounts: Accounts, mint: Mint): MintFees | Unpriceable => {
-  const read = readMint(accounts, mint)
-  return isFailure(read) ? read : { fees: read.transferFees, slot: read.slot }
 }
 
 /** The price tables of swapPaths, kept for as long as the swapPaths at a clock stay the same objects. */

@@ -1,6 +1,6 @@
 /** Little-endian bytes of instructions, events and accounts, field by field. */
 import { type Address, addressToBytes } from "../../domain/Address.ts"
-import { writeU128 } from "./writes.ts"
+import { writeU128 } from "./writeBytes.ts"
 
 const little = (value: bigint, size: number): Uint8Array => {
   const bytes = new Uint8Array(16)

@@ -22,7 +22,7 @@ import {
 import { refused } from "./constantProduct.ts"
 import { type SwapPath, type Leg, legsOf } from "./swapPath.ts"
 import { maxBigInt, minBigInt } from "./integers.ts"
-import { ordersIn, ordersOut, ordersPrice } from "../raydium/clmmLimitOrders.ts"
+import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
 import type { Rate, Swap } from "../Program.ts"
 
 /** Exact-input price of one direction. The amount is positive and at most u64. */

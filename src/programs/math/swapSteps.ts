@@ -3,7 +3,7 @@ import { MAX_U64 } from "../../domain/Amount.ts"
 import { feeOnTop, feeWithin, grossOf, lessFee, step } from "./concentrated.ts"
 import { across, boundaries, clampToLimit, type SwapPath, type FeeSchedule } from "./swapPath.ts"
 import { minBigInt } from "./integers.ts"
-import { ordersIn, ordersOut, ordersPrice } from "../raydium/clmmLimitOrders.ts"
+import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
 import type { Swap } from "../Program.ts"
 import { type Tick, tickBelow } from "./ticks.ts"
 

@@ -96,3 +96,20 @@ export const readMint = (accounts: Accounts, address: Mint): TokenMint | Unprice
   const read = account.owner === TOKEN_2022_PROGRAM ? readTransferFees(account) : { fees: null }
   return isFailure(read) ? read : { supply: readU64(data, 36), decimals: data[44] ?? 0, transferFees: read.fees, slot }
 }
+
+/** A mint's transfer fees and the slot they were read at; no fees and slot 0 where the mint cannot have any. */
+export interface MintFees {
+  readonly fees: TransferFees | null
+  readonly slot: number
+}
+
+const WITHOUT_FEES: MintFees = { fees: null, slot: 0 }
+
+/** Transfer fees of a mint. A mint of the classic Token program charges none, so it need not have been read. */
+export const readMintFees = (accounts: Accounts, mint: Mint, isToken2022 = true): MintFees | Unpriceable => {
+  if (!isToken2022) {
+    return WITHOUT_FEES
+  }
+  const read = readMint(accounts, mint)
+  return isFailure(read) ? read : { fees: read.transferFees, slot: read.slot }
+}

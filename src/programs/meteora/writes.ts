@@ -11,7 +11,7 @@ import { dlmmPairAt, type DlmmPair } from "./dlmmPair.ts"
 import type { BinFill } from "./dlmmSwap.ts"
 import { readU64 } from "../math/bytes.ts"
 import type { Volatility } from "./volatility.ts"
-import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../math/writes.ts"
+import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../math/writeBytes.ts"
 
 const writeVolatility = (
   data: Uint8Array,

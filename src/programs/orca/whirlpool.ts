@@ -8,10 +8,11 @@
  * other. An array that has not been read yet ends what is known: a swap that would go there is exhausted.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { perRegime, referenceIn } from "./whirlpoolAdaptiveFee.ts"
+import { perRegime, referenceIn } from "../math/adaptiveFee.ts"
 import { addressToBytes, type Address, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
-import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
+import { type Directions, makeConcentratedPool, rememberTables } from "../math/concentratedPool.ts"
+import { readMintFees } from "../math/tokenAccount.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
@@ -31,7 +32,7 @@ import {
   whirlpoolOffsets,
   type WhirlpoolState
 } from "./whirlpoolLayout.ts"
-import { whirlpoolFee, whirlpoolRegime } from "./whirlpoolFee.ts"
+import { whirlpoolFee, whirlpoolRegime } from "./whirlpoolAdaptiveFee.ts"
 import { whirlpoolRules } from "./whirlpoolTicks.ts"
 
 const dex = "orca-whirlpool"
@@ -184,11 +185,11 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, state } = swapPaths
-  const feesA = readFees(accounts, state.mintA)
+  const feesA = readMintFees(accounts, state.mintA)
   if (isFailure(feesA)) {
     return feesA
   }
-  const feesB = readFees(accounts, state.mintB)
+  const feesB = readMintFees(accounts, state.mintB)
   if (isFailure(feesB)) {
     return feesB
   }

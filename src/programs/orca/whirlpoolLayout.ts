@@ -2,7 +2,7 @@
  * Accounts of Orca Whirlpool: offsets, discriminators, addresses and decoders.
  * Offsets count from the start of the account, the 8-byte discriminator included.
  */
-import type { Volatility } from "./whirlpoolAdaptiveFee.ts"
+import type { Volatility } from "../math/adaptiveFee.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"

@@ -8,10 +8,11 @@
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { perRegime, referenceIn, regimeAfter } from "../orca/whirlpoolAdaptiveFee.ts"
+import { perRegime, referenceIn, regimeAfter } from "../math/adaptiveFee.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
-import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
+import { type Directions, makeConcentratedPool, rememberTables } from "../math/concentratedPool.ts"
+import { readMintFees } from "../math/tokenAccount.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBitmap.ts"
@@ -28,7 +29,7 @@ import {
   decodeClmmConfig,
   decodeClmmPool
 } from "./clmmLayout.ts"
-import { raydiumFee } from "./fee.ts"
+import { raydiumFee } from "./clmmDynamicFee.ts"
 import { raydiumRules } from "./clmmTicks.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
 import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
@@ -209,11 +210,11 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, slot, state } = swapPaths
-  const feesA = readFees(accounts, state.mint0)
+  const feesA = readMintFees(accounts, state.mint0)
   if (isFailure(feesA)) {
     return feesA
   }
-  const feesB = readFees(accounts, state.mint1)
+  const feesB = readMintFees(accounts, state.mint1)
   if (isFailure(feesB)) {
     return feesB
   }

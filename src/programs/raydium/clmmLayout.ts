@@ -4,7 +4,7 @@
  */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import type { Volatility } from "../orca/whirlpoolAdaptiveFee.ts"
+import type { Volatility } from "../math/adaptiveFee.ts"
 import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
 import type { DeriveAddress } from "../Program.ts"
 import { floorDiv, isOnGrid, type Tick } from "../math/ticks.ts"

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { writeI64, writeU64 } from "../../programs/math/writes.ts"
+import { writeI64, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { toBase58 } from "../../domain/base58.ts"

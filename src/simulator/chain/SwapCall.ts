@@ -2,7 +2,7 @@
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { type AccountRef, type Call, reads, says, tells } from "./Call.ts"
-import { encodeEventCall } from "../../programs/anchor.ts"
+import { encodeEventCall } from "../../programs/anchorEvents.ts"
 import type { Settlement } from "./SimPool.ts"
 
 /** A swap that is about to be carried out. */

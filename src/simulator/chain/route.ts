@@ -2,7 +2,7 @@
 import { Address, type Mint } from "../../domain/Address.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Call, reads, says, signs, writes } from "./Call.ts"
-import { eventAuthority } from "../../programs/anchor.ts"
+import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { hex, key, pack, u16, u32, u64, u8 } from "../../programs/math/pack.ts"
 import { selfCall } from "./SwapCall.ts"
 import type { World } from "./World.ts"

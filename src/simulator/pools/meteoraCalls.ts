@@ -2,7 +2,7 @@
  * Swaps as Meteora's programs are called and as they tell of them: dlmm-sdk, idls/dlmm.json; damm-v2,
  * programs/cp-amm/src/{instructions/swap,event}.rs; dynamic-bonding-curve, src/{instructions/swap,event}.rs.
  */
-import { eventAuthority } from "../../programs/anchor.ts"
+import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { readI32, readU128, readU64 } from "../../programs/math/bytes.ts"
 import { dammV2At } from "../../programs/meteora/dammV2State.ts"
 import { dbcPoolAt } from "../../programs/meteora/dbcState.ts"

@@ -7,7 +7,14 @@ import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
 import { writeDammV2 } from "../../programs/meteora/writes.ts"
 import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeU128,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { priceAt } from "../chain/liquidity.ts"
@@ -22,7 +29,6 @@ import {
   vaultDepth
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeU16 } from "../chain/writeBytes.ts"
 
 /** What sets one pool apart from the next. */
 export interface DammV2Spec extends PoolSpec {

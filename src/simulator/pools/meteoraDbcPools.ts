@@ -13,7 +13,7 @@ import { amountB } from "../../programs/meteora/curve.ts"
 import { meteoraDbc } from "../../programs/meteora/dbc.ts"
 import { writeDbc } from "../../programs/meteora/writes.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeU128, writeU64 } from "../../programs/math/writes.ts"
+import { newAccountData, writeAddress, writeU128, writeU64 } from "../../programs/math/writeBytes.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
@@ -21,7 +21,6 @@ import { priceAt } from "../chain/liquidity.ts"
 import { dbcCall } from "./meteoraCalls.ts"
 import { exchange, newVaults, type Pair, type SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
 
 const utf8 = new TextEncoder()
 

@@ -17,7 +17,16 @@ import { meteoraDlmm } from "../../programs/meteora/dlmm.ts"
 import { writeBinArray, writeDlmmPair } from "../../programs/meteora/writes.ts"
 import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeI32,
+  writeI64,
+  writeU128,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { dlmmCall } from "./meteoraCalls.ts"
@@ -31,7 +40,6 @@ import {
   vaultDepth
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeU16 } from "../chain/writeBytes.ts"
 
 /** What sets one pair apart from the next. */
 export interface DlmmSpec extends PoolSpec {

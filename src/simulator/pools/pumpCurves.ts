@@ -6,7 +6,7 @@ import { pumpCurve } from "../../programs/pump/curve.ts"
 import { netOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { isUnpriceable, type Pool, type Swap } from "../../programs/Program.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { writeU64 } from "../../programs/math/writes.ts"
+import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
@@ -16,7 +16,6 @@ import { curveAt, type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
 import type { Payment, SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
 
 /** How every curve begins: a billion coins of six decimals, of which 793.1 million are for sale. */
 const curveStart = {

@@ -1,10 +1,9 @@
 /** The accounts that tell the pump programs what to charge: one fee schedule for each, and each one's own settings. */
 import { feeConfigOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
-import { writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import { newAccountData, writeU128, writeU32, writeU64 } from "../../programs/math/writeBytes.ts"
 import { Address } from "../../domain/Address.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData } from "../chain/writeBytes.ts"
 
 export const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
 const utf8 = new TextEncoder()

@@ -4,7 +4,7 @@ import { outputFor } from "../../programs/math/constantProduct.ts"
 import { type FeeRates, feeConfigOf, netOf, PUMP_PROGRAM, readFeeRates } from "../../programs/pump/fees.ts"
 import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeU64 } from "../../programs/math/writes.ts"
+import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
@@ -20,7 +20,6 @@ import {
 } from "../chain/SimPool.ts"
 import { balanceOf, supplyOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
 
 const utf8 = new TextEncoder()
 

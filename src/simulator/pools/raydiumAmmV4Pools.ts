@@ -2,13 +2,12 @@
 import { readU128, readU64 } from "../../programs/math/bytes.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import { raydiumAmmV4 } from "../../programs/raydium/ammV4.ts"
-import { writeU128, writeU64 } from "../../programs/math/writes.ts"
+import { writeAddress, writeU128, writeU64 } from "../../programs/math/writeBytes.ts"
 import { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { ammV4Call } from "./raydiumCalls.ts"
 import { exchange, newVaults, type Pair, type PoolSpec, priced, type SimPool, vaultDepth } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { writeAddress } from "../chain/writeBytes.ts"
 
 const AUTHORITY = Address.make("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1")
 const OPEN_BOOK = Address.make("srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX")

@@ -20,7 +20,16 @@ import {
 import { raydiumSqrtPriceAt, raydiumTickAt } from "../../programs/raydium/clmmTicks.ts"
 import type { Traversal } from "../../programs/math/swapSteps.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeI32, writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeI128,
+  writeI32,
+  writeU128,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
 import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { concentratedPool } from "../chain/concentratedPools.ts"
@@ -28,7 +37,6 @@ import { clmmCall } from "./raydiumCalls.ts"
 import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
 import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeI128, writeU16 } from "../chain/writeBytes.ts"
 
 /** A fee tier; rates in millionths, those of protocol and fund of the fee. */
 export interface ClmmTier {

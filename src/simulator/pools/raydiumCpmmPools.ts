@@ -4,7 +4,7 @@ import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import { raydiumCpmm } from "../../programs/raydium/cpmm.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { writeU64 } from "../../programs/math/writes.ts"
+import { newAccountData, writeAddress, writeU16, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { cpmmCall } from "./raydiumCalls.ts"
@@ -21,7 +21,6 @@ import {
 } from "../chain/SimPool.ts"
 import { balanceOf, supplyOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeU16 } from "../chain/writeBytes.ts"
 
 const SCALE = 1_000_000n
 const utf8 = new TextEncoder()

@@ -18,7 +18,15 @@ import {
   whirlpoolOffsets
 } from "../../programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "../../programs/orca/whirlpoolTicks.ts"
-import { writeI32, writeU128, writeU64 } from "../../programs/math/writes.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeI128,
+  writeI32,
+  writeU128,
+  writeU16,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { concentratedPool } from "../chain/concentratedPools.ts"
@@ -26,7 +34,6 @@ import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } fro
 import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
 import { whirlpoolCall } from "./whirlpoolCalls.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeI128, writeU16 } from "../chain/writeBytes.ts"
 
 /** What sets one pool apart from the next. Fee rates are in millionths, the protocol's in ten-thousandths of the fee. */
 export interface WhirlpoolSpec extends PoolSpec {

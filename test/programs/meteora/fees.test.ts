@@ -10,7 +10,7 @@ import {
   withFee,
   withoutFee
 } from "../../../src/programs/meteora/fees.ts"
-import { beforeTransfer } from "../../../src/programs/meteora/transfer.ts"
+import { beforeTransfer } from "../../../src/programs/math/transferFee.ts"
 import { volatilityAfter, type VolatilityRules } from "../../../src/programs/meteora/volatility.ts"
 import { powerQ64 } from "../../../src/programs/math/powerQ64.ts"
 import { afterTransfer, type TransferFees } from "../../../src/programs/math/transferFee.ts"

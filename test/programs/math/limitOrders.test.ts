@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SwapPath } from "../../../src/programs/math/swapPath.ts"
 import { staticFee } from "../../../src/programs/math/swapPath.ts"
-import { ordersIn, ordersOut, ordersPrice } from "../../../src/programs/raydium/clmmLimitOrders.ts"
+import { ordersIn, ordersOut, ordersPrice } from "../../../src/programs/math/limitOrders.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
 import { raydiumRules, raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"

@@ -8,14 +8,14 @@ import {
   referenceIn,
   regimeAfter,
   type Volatility
-} from "../../../src/programs/orca/whirlpoolAdaptiveFee.ts"
+} from "../../../src/programs/math/adaptiveFee.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../../../src/programs/math/swapPath.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
-import { raydiumFee } from "../../../src/programs/raydium/fee.ts"
+import { raydiumFee } from "../../../src/programs/raydium/clmmDynamicFee.ts"
 import { raydiumRules } from "../../../src/programs/raydium/clmmTicks.ts"
 import { floorDiv } from "../../../src/programs/math/ticks.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
-import { whirlpoolFee, whirlpoolRegime } from "../../../src/programs/orca/whirlpoolFee.ts"
+import { whirlpoolFee, whirlpoolRegime } from "../../../src/programs/orca/whirlpoolAdaptiveFee.ts"
 import { whirlpoolRules } from "../../../src/programs/orca/whirlpoolTicks.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { randomBits, randomFrom } from "../syntheticPools.ts"

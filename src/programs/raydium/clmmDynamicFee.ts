@@ -1,5 +1,5 @@
 /** How the dynamic fee of a Raydium CLMM pool follows the price during a swap. Its groups are one tick spacing wide. */
-import { accumulatorAt, adaptiveRate, type Reference, type Volatility } from "../orca/whirlpoolAdaptiveFee.ts"
+import { accumulatorAt, adaptiveRate, type Reference, type Volatility } from "../math/adaptiveFee.ts"
 import type { FeeSchedule } from "../math/swapPath.ts"
 import { raydiumSqrtPriceAt } from "./clmmTicks.ts"
 import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"

@@ -1,0 +1,84 @@
+/**
+ * The part of the fee that follows volatility, as Orca Whirlpool (2025) and Raydium CLMM (2026) both compute it: ticks lie
+ * in groups, and the fee grows with the square of the groups between the price and a reference that swaps leave behind.
+ */
+import { ceilDiv, minBigInt } from "./integers.ts"
+
+const SCALE = 10_000n
+const REDUCTION_SCALE = 10_000n
+// Control factors are in 1e-5, and the accumulator that is squared in 1e-4.
+const RATE_SCALE = 100_000n * SCALE * SCALE
+
+/** Millionths: no fee goes beyond ten percent. */
+const MAX_ADAPTIVE_RATE = 100_000n
+
+/** What a pool's creator chose, and what swaps left behind. Periods are in seconds. */
+export interface Volatility {
+  readonly filterPeriod: number
+  readonly decayPeriod: number
+  /** Ten-thousandths of the accumulator that a decay keeps. */
+  readonly reductionFactor: bigint
+  readonly control: bigint
+  readonly maxAccumulator: bigint
+  /** Ticks in a group. */
+  readonly groupSize: number
+  readonly groupReference: number
+  /** Ten-thousandths of a group, like the accumulator. */
+  readonly volatilityReference: bigint
+  readonly accumulator: bigint
+}
+
+/** What the time since the last swap does to the reference: nothing, decay it, or forget it. */
+export type Regime = "kept" | "decayed" | "reset"
+
+/** The regime after so many seconds. */
+export const regimeAfter = ({ decayPeriod, filterPeriod }: Volatility, elapsed: number): Regime => {
+  if (elapsed < filterPeriod) {
+    return "kept"
+  }
+  return elapsed < decayPeriod ? "decayed" : "reset"
+}
+
+/** Where volatility is measured from during one swap. */
+export interface Reference {
+  readonly group: number
+  readonly volatility: bigint
+}
+
+/** The reference of a swap that begins in `group`. */
+export const referenceIn = (regime: Regime, volatility: Volatility, group: number): Reference => {
+  if (regime === "kept") {
+    return { group: volatility.groupReference, volatility: volatility.volatilityReference }
+  }
+  const kept = (volatility.accumulator * volatility.reductionFactor) / REDUCTION_SCALE
+  return { group, volatility: regime === "decayed" ? kept : 0n }
+}
+
+/** The accumulator while the price is in `group`. */
+export const accumulatorAt = ({ maxAccumulator }: Volatility, reference: Reference, group: number): bigint =>
+  minBigInt(reference.volatility + BigInt(Math.abs(reference.group - group)) * SCALE, maxAccumulator)
+
+/** Groups on either side of the reference beyond which the accumulator no longer changes. */
+export const coreRadius = ({ maxAccumulator }: Volatility, reference: Reference): number =>
+  maxAccumulator > reference.volatility ? Number(ceilDiv(maxAccumulator - reference.volatility, SCALE)) : 0
+
+/** The whole rate in millionths: base plus ceil(control·(accumulator·size)² / 10^13), each capped. */
+export const adaptiveRate = (base: bigint, { control, groupSize }: Volatility, accumulator: bigint): bigint => {
+  const crossed = accumulator * BigInt(groupSize)
+  const adaptive = minBigInt(ceilDiv(control * crossed * crossed, RATE_SCALE), MAX_ADAPTIVE_RATE)
+  return minBigInt(base + adaptive, MAX_ADAPTIVE_RATE)
+}
+
+/** Makes each regime's value once. */
+export const perRegime = <A>(make: (regime: Regime) => A): ((regime: Regime) => A) => {
+  const known = new Map<Regime, A>()
+  return (regime) => {
+    const found = known.get(regime)
+    if (found !== undefined) {
+      return found
+    }
+    const made = make(regime)
+    known.set(regime, made)
+    return made
+  }
+}
