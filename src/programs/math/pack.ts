@@ -36,37 +36,3 @@ export const pack = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   }
   return data
 }
-
-const sizes = { bool: 1, u8: 1, i32: 4, u32: 4, i64: 8, u64: 8, u128: 16, address: 32 } as const
-
-/** A value of a struct's field. Integers of up to 32 bits and seconds may be numbers. */
-type FieldValue = Address | bigint | boolean | number
-
-const packField = (value: FieldValue, size: number): Uint8Array =>
-  typeof value === "string" ? key(value) : little(BigInt(value), size)
-
-/** A struct of fixed-size fields: one list of fields for writing and for reading. */
-export interface Struct<Name extends string> {
-  /** Offset of a field from the beginning of the struct. */
-  readonly offsetOf: (name: Name) => number
-  /** Offset behind a field: the length of the shortest struct that contains it. */
-  readonly endOf: (name: Name) => number
-  readonly encode: (values: Readonly<Record<Name, FieldValue>>) => Uint8Array
-}
-
-/** The struct of these fields in this order. An offset of an unknown field is -1. */
-export const structOf = <const Name extends string>(
-  fields: ReadonlyArray<readonly [name: Name, type: keyof typeof sizes]>
-): Struct<Name> => {
-  const ends = new Map<Name, { readonly at: number; readonly end: number }>()
-  let end = 0
-  for (const [name, type] of fields) {
-    ends.set(name, { at: end, end: end + sizes[type] })
-    end += sizes[type]
-  }
-  return {
-    offsetOf: (name) => ends.get(name)?.at ?? -1,
-    endOf: (name) => ends.get(name)?.end ?? -1,
-    encode: (values) => pack(...fields.map(([name, type]) => packField(values[name], sizes[type])))
-  }
-}

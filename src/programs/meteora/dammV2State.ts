@@ -1,10 +1,21 @@
 /** What a DAMM v2 pool account says: MeteoraAg/damm-v2, programs/cp-amm/src/state/{pool,fee}.rs at a3d3827. */
+import { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
 import type { Volatility, VolatilityRules } from "./volatility.ts"
-import type { Unpriceable } from "../Program.ts"
+import { utf8 } from "../math/pack.ts"
+import type { DeriveAddress, Unpriceable } from "../Program.ts"
 import { malformed, unsupported } from "../math/unpriceable.ts"
+
+/** The DAMM v2 program. */
+export const DAMM_V2_PROGRAM = Address.make("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
+
+/** Length of a pool account, which begins with the discriminator `ANCHOR_POOL`. */
+export const DAMM_V2_POOL_LENGTH = 1112
+
+/** The address that owns every pool's vaults. */
+export const dammV2PoolAuthority = (derive: DeriveAddress): Address => derive(DAMM_V2_PROGRAM, [utf8("pool_authority")])
 
 /** Offsets in the pool account. */
 export const dammV2At = {

@@ -1,10 +1,28 @@
 /** What a bonding-curve pool and its config say: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state. */
+import { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
 import type { Volatility, VolatilityRules } from "./volatility.ts"
-import type { Unpriceable } from "../Program.ts"
+import { utf8 } from "../math/pack.ts"
+import type { DeriveAddress, Unpriceable } from "../Program.ts"
 import { malformed, unsupported } from "../math/unpriceable.ts"
+
+/** The dynamic bonding curve program. */
+export const DBC_PROGRAM = Address.make("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
+
+/** Length and discriminator of a pool account. */
+export const DBC_POOL_LENGTH = 424
+export const DBC_POOL_DISCRIMINATOR = "d5e005d16245775c"
+/** Discriminator of a pool whose base mint calls a program of the launcher's choice on every transfer. */
+export const DBC_HOOKED_POOL_DISCRIMINATOR = "eddbb8172abda923"
+
+/** Length and discriminator of a config account. */
+export const DBC_CONFIG_LENGTH = 1048
+export const DBC_CONFIG_DISCRIMINATOR = "1a6c0e7b74e6812b"
+
+/** The address that owns every pool's vaults and mints. */
+export const dbcPoolAuthority = (derive: DeriveAddress): Address => derive(DBC_PROGRAM, [utf8("pool_authority")])
 
 /** Offsets in the pool account. */
 export const dbcPoolAt = {

@@ -1,7 +1,15 @@
 /** What a DLMM pair account says: MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51 and the program's IDL. */
+import { Address } from "../../domain/Address.ts"
 import { readI32, readI64, readU16, readU32, readU64 } from "../math/bytes.ts"
 import type { Unpriceable } from "../Program.ts"
 import { closed, malformed, unsupported } from "../math/unpriceable.ts"
+
+/** The DLMM program. */
+export const DLMM_PROGRAM = Address.make("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo")
+
+/** Discriminator and length of a pair account. */
+export const DLMM_PAIR_DISCRIMINATOR = "210b3162b565b10d"
+export const DLMM_PAIR_LENGTH = 904
 
 /** Offsets in the pair account. */
 export const dlmmPairAt = {
@@ -11,6 +19,8 @@ export const dlmmPairAt = {
   reduction: 14,
   variableFeeControl: 16,
   volatilityMaximum: 20,
+  minBinId: 24,
+  maxBinId: 28,
   protocolShare: 32,
   baseFeePower: 34,
   functionType: 35,

@@ -6,7 +6,7 @@ import { BPS } from "../../domain/units.ts"
 import { dammV2At, type DammV2State } from "./dammV2State.ts"
 import { dbcPoolAt, type DbcState } from "./dbcState.ts"
 import { type DbcFill, splitDbcFee } from "./dbcSwap.ts"
-import { BINS_PER_ARRAY, binArrayIndexOf, dlmmBinArrayAt, dlmmBinAt } from "./dlmmBins.ts"
+import { binArrayIndexOf, dlmmBinAt, dlmmBinOffset } from "./dlmmBins.ts"
 import { dlmmPairAt, type DlmmPair } from "./dlmmPair.ts"
 import type { BinFill } from "./dlmmSwap.ts"
 import { readU64 } from "../math/bytes.ts"
@@ -92,7 +92,7 @@ export const writeBinArray = (
   const [inAt, outAt] = sellsX ? [dlmmBinAt.amountX, dlmmBinAt.amountY] : [dlmmBinAt.amountY, dlmmBinAt.amountX]
   for (const { bin, grossOut, netIn } of fills) {
     if (binArrayIndexOf(bin.id) === index) {
-      const at = dlmmBinArrayAt.bins + (bin.id - index * BINS_PER_ARRAY) * dlmmBinArrayAt.binSize
+      const at = dlmmBinOffset(bin.id)
       add(data, at + inAt, netIn)
       add(data, at + outAt, -grossOut)
     }

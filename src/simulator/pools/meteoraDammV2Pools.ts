@@ -1,6 +1,13 @@
 /** Meteora DAMM v2 pools as the program writes them: MeteoraAg/damm-v2, programs/cp-amm/src/state at a3d3827. */
+import { ANCHOR_POOL } from "../../programs/anchor.ts"
 import { dammV2After, fillDammV2 } from "../../programs/meteora/dammV2Swap.ts"
-import { dammV2At, type DammV2State, readDammV2 } from "../../programs/meteora/dammV2State.ts"
+import {
+  DAMM_V2_POOL_LENGTH,
+  dammV2At,
+  dammV2PoolAuthority,
+  type DammV2State,
+  readDammV2
+} from "../../programs/meteora/dammV2State.ts"
 import { squareRoot } from "../../programs/math/integers.ts"
 import { amountA } from "../../programs/meteora/curve.ts"
 import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
@@ -68,7 +75,7 @@ const writeVolatility = (data: Uint8Array, sqrtPrice: bigint): void => {
 
 const newState = (world: World, spec: DammV2Spec, vaults: Pair, made: ReturnType<typeof newLiquidity>): Uint8Array => {
   const at = dammV2At
-  const data = newAccountData(1_112, "f19a6d0411b16dbc")
+  const data = newAccountData(DAMM_V2_POOL_LENGTH, ANCHOR_POOL)
   const tokenFlag = (mint: Mint) => (world.bank.must(mint).owner === TOKEN_2022_PROGRAM ? 1 : 0)
   writeU64(data, at.cliffRate, spec.rate)
   data[at.protocolFeePercent] = 20
@@ -102,7 +109,7 @@ export const newMeteoraDammV2Pool = (world: World, spec: DammV2Spec): SimPool =>
   const address = name("pool")
   const mints = { a: spec.base, b: spec.quote }
   const made = newLiquidity(spec)
-  const authority = world.derive(meteoraDammV2.programId, [new TextEncoder().encode("pool_authority")])
+  const authority = dammV2PoolAuthority(world.derive)
   const sides = { a: [spec.base, made.base], b: [spec.quote, made.quote] } as const
   const vaults = newVaults(world, authority, sides, (side) => name(`vault ${side}`), spec.depositors)
   world.newAccount(address, meteoraDammV2.programId, newState(world, spec, vaults, made))

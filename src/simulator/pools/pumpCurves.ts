@@ -2,17 +2,17 @@
 import { readU64 } from "../../programs/math/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
-import { pumpCurve } from "../../programs/pump/curve.ts"
+import { CURVE_DISCRIMINATOR, curveAt as at, curveOf, pumpCurve } from "../../programs/pump/curve.ts"
 import { netOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { isUnpriceable, type Pool, type Swap } from "../../programs/Program.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
-import { curveAt, type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
+import { type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
 import type { Payment, SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
@@ -25,12 +25,11 @@ const curveStart = {
   realTokens: 793_100_000_000_000n
 }
 
-const at = curveAt
 /** The rates of the curve's fee schedule, which has one tier. */
 const rates = { lp: 0n, protocol: 95n, creator: 30n }
 
 const newState = (creator: Address): Uint8Array => {
-  const data = newAccountData(150, "17b7f83760d8ac60")
+  const data = newAccountData(150, CURVE_DISCRIMINATOR)
   writeU64(data, at.virtualTokens, curveStart.virtualTokens)
   writeU64(data, at.virtualQuote, curveStart.virtualQuote)
   writeU64(data, at.realTokens, curveStart.realTokens)
@@ -107,7 +106,7 @@ const paymentsOf = (
 /** Creates the accounts of a new coin's curve, with the whole supply of the coin. */
 const createCurve = (world: World, mint: Mint, creator: Address): CurvePlaces => {
   ensurePumpFees(world)
-  const curve = world.derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
+  const curve = curveOf(mint, world.derive)
   const vault = associatedAddress(world.derive, curve, mint, TOKEN_PROGRAM)
   world.newAccount(curve, PUMP_PROGRAM, newState(creator))
   world.newTokenAccount(vault, mint, curve)
