@@ -2,30 +2,10 @@
 import { isUnpriceable, type Pool, type Program } from "../../programs/Program.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import type { Payment, Settlement } from "./Settlement.ts"
 import type { SwapCall, Swapping } from "./SwapCall.ts"
 import { balanceOf, transferFeeOf, withheldOf } from "./tokens.ts"
 import type { World } from "./World.ts"
-
-/** Money that a swap moves. `trader` stands for the wallet's own account of the mint. */
-export interface Payment {
-  readonly from: Address | "trader"
-  readonly to: Address | "trader"
-  readonly mint: Mint
-  readonly amount: bigint
-}
-
-/** Everything that a swap changes. */
-export interface Settlement {
-  /** What leaves the trader. */
-  readonly amountIn: bigint
-  /** What reaches the trader. */
-  readonly amountOut: bigint
-  /** What the pool charged, in the token that its program charges; what goes beside the pool is among the payments. */
-  readonly fee: bigint
-  readonly payments: ReadonlyArray<Payment>
-  /** New data of the program's own accounts. */
-  readonly writes: ReadonlyArray<{ readonly address: Address; readonly data: Uint8Array }>
-}
 
 /** One pool, as traders see it. */
 export interface SimPool {

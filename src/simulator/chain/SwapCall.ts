@@ -3,7 +3,7 @@ import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { type AccountRef, type Call, reads, says, tells } from "./Call.ts"
 import { hex, pack } from "../../programs/math/pack.ts"
-import type { Settlement } from "./SimPool.ts"
+import type { Settlement } from "./Settlement.ts"
 
 /** A swap that is about to be carried out. */
 export interface Swapping {
