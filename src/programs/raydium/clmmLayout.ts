@@ -6,7 +6,9 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import type { Volatility } from "../math/adaptiveFee.ts"
 import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
+import { ANCHOR_AMM_CONFIG, ANCHOR_POOL_STATE } from "../anchor.ts"
 import type { DeriveAddress } from "../Program.ts"
+import { configSeeds } from "./configSeeds.ts"
 import { floorDiv, isOnGrid, type Tick } from "../math/ticks.ts"
 
 /** Raydium's concentrated-liquidity program. */
@@ -14,11 +16,12 @@ export const CLMM_PROGRAM: Address = Address.make("CAMMCzo5YL8w4VFF8KVHrK22GGUsp
 
 /** Bytes of a pool account. */
 export const CLMM_POOL_SIZE = 1544
-/** Raydium's CPMM pools begin with the same eight bytes: the owner tells them apart. */
-export const CLMM_POOL_DISCRIMINATOR = "f7ede3f5d7c3de46"
+/** First eight bytes of a pool account, the same as in CPMM: the owner separates the two. */
+export const CLMM_POOL_DISCRIMINATOR = ANCHOR_POOL_STATE
 /** Fields of the pool account. */
 export const clmmPoolOffsets = {
   config: 9,
+  owner: 41,
   mint0: 73,
   mint1: 105,
   vault0: 137,
@@ -35,6 +38,11 @@ export const clmmPoolOffsets = {
   arrayBitmap: 904,
   openTime: 1080,
   dynamicFee: 1096
+} as const
+/** Counters that swaps feed, by the token that comes in. */
+export const clmmSwapCounters = {
+  token0: { feeGrowth: 277, protocolFee: 309, swapIn: 325, swapOut: 341, fundFee: 1064 },
+  token1: { feeGrowth: 293, protocolFee: 317, swapIn: 357, swapOut: 373, fundFee: 1072 }
 } as const
 /** Fields of the dynamic fee, from `clmmPoolOffsets.dynamicFee` on. All bytes zero: the pool has none. */
 export const dynamicFeeOffsets = {
@@ -53,9 +61,18 @@ const DYNAMIC_FEE_SIZE = 80
 /** Bytes of a fee tier's account. */
 export const CLMM_CONFIG_SIZE = 117
 /** First eight bytes of a fee tier's account. */
-export const CLMM_CONFIG_DISCRIMINATOR = "daf42168cbcb2b6f"
+export const CLMM_CONFIG_DISCRIMINATOR = ANCHOR_AMM_CONFIG
 /** Fields of a fee tier's account. */
-export const clmmConfigOffsets = { protocolFeeRate: 43, tradeFeeRate: 47, tickSpacing: 51, fundFeeRate: 53 } as const
+export const clmmConfigOffsets = {
+  index: 9,
+  protocolFeeRate: 43,
+  tradeFeeRate: 47,
+  tickSpacing: 51,
+  fundFeeRate: 53
+} as const
+
+/** Arrays on each side of tick zero that the pool account records itself, one bit each. */
+export const CLMM_ARRAYS_IN_POOL = 512
 
 const TICKS_IN_CLMM_ARRAY = 60
 
@@ -234,6 +251,10 @@ export const clmmArrayAddresses = (derive: DeriveAddress, pool: Address): ((star
 /** The tick array that begins at `start`. */
 export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address =>
   clmmArrayAddresses(derive, pool)(start)
+
+/** Account of the fee tier with this index. */
+export const clmmConfigAddress = (derive: DeriveAddress, index: number): Address =>
+  derive(CLMM_PROGRAM, configSeeds(index))
 
 /** Where the bitmap of tick arrays goes on when they lie farther out than the pool account records. */
 export const bitmapExtensionAddress = (derive: DeriveAddress, pool: Address): Address =>

@@ -1,4 +1,5 @@
 /** What a swap program is told, and what it says of itself: the part of a transaction that depends on the program. */
+import { ANCHOR_SELF_CALL } from "../../programs/anchor.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { type AccountRef, type Call, reads, says, tells } from "./Call.ts"
@@ -35,13 +36,11 @@ export interface SwapCall {
   readonly units: number
 }
 
-const SELF_CALL = hex("e445a52e51cb9a1d")
-
 /** The program's call to itself that carries an event. */
 export const selfCall = (program: Address, authority: Address, event: Uint8Array): Call => ({
   program,
   accounts: [reads(authority)],
-  data: pack(SELF_CALL, event),
+  data: pack(hex(ANCHOR_SELF_CALL), event),
   steps: [],
   units: 2_030
 })
