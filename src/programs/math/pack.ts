@@ -1,4 +1,4 @@
-/** The little-endian bytes that instructions and events are made of. */
+/** Little-endian encoding of the fields of instructions and events. */
 import { writeI32, writeI64, writeU128, writeU16, writeU32, writeU64 } from "./writeBytes.ts"
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 
@@ -19,13 +19,13 @@ export const i64 = (value: number): Uint8Array => filled(8, (data) => writeI64(d
 export const u128 = (value: bigint): Uint8Array => filled(16, (data) => writeU128(data, 0, value))
 export const key = (address: Address): Uint8Array => addressToBytes(address)
 
-/** A text with its length before it, as Borsh has it. */
+/** A text preceded by its length, as in Borsh. */
 export const text = (value: string): Uint8Array => {
   const bytes = new TextEncoder().encode(value)
   return pack(u32(bytes.length), bytes)
 }
 
-/** The parts, one after the other. */
+/** The parts concatenated. */
 export const pack = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const data = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0

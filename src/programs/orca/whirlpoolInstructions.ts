@@ -6,7 +6,7 @@ import { readU64 } from "../math/bytes.ts"
 import { bool, hex, key, pack, u128, u64, u8 } from "../math/pack.ts"
 import { type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 import { whirlpool } from "./whirlpool.ts"
-import { whirlpoolRules } from "./whirlpoolTicks.ts"
+import { whirlpoolGrid } from "./whirlpoolTicks.ts"
 
 const TWO_HOP_SWAP = "c360ed6c44a2dbe6"
 const TWO_HOP_SWAP_V2 = "ba8fd11dfe02c275"
@@ -91,7 +91,7 @@ export const encodeWhirlpoolSwap = (swap: {
     hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP),
     u64(swap.amountIn),
     u64(swap.minimumOut),
-    u128(swap.aToB ? whirlpoolRules.lowestSqrtPrice : whirlpoolRules.highestSqrtPrice),
+    u128(swap.aToB ? whirlpoolGrid.lowestSqrtPrice : whirlpoolGrid.highestSqrtPrice),
     bool(true),
     bool(swap.aToB),
     ...(swap.second ? [u8(0)] : [])

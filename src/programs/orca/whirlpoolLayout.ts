@@ -208,7 +208,7 @@ export const arraySequence = (tick: number, spacing: number, down: boolean): Rea
 export const sequenceEdge = (last: number, spacing: number, down: boolean): number =>
   down ? Math.max(last, MIN_TICK) : Math.min(last + TICKS_IN_ARRAY * spacing - 1, MAX_TICK)
 
-/** The adaptive fee of a pool, and when it was last touched. Times are in seconds since the Unix epoch. */
+/** The adaptive fee of a pool, and the times of its last changes in seconds since the Unix epoch. */
 export interface OracleState extends Volatility {
   readonly tradeEnableAt: number
   /** Ticks that the price must move in one swap for it to count as a major one. */

@@ -61,7 +61,7 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
   if (isFailure(pcVault)) {
     return pcVault
   }
-  // Profit set aside for the protocol lies in the vaults without being liquidity.
+  // The vaults include profit set aside for the protocol, which is not liquidity.
   const coin = coinVault.amount - readU64(data, at.coinPnl)
   const pc = pcVault.amount - readU64(data, at.pcPnl)
   if (coin <= 0n || pc <= 0n) {

@@ -1,4 +1,4 @@
-/** Raydium CLMM's record of which tick arrays hold initialized ticks: 1024 bits in the pool, the rest in an extension account. */
+/** Raydium CLMM's bitmap of tick arrays with initialized ticks: 1024 bits in the pool, the rest in an extension account. */
 import { hasDiscriminator } from "../math/bytes.ts"
 import {
   BITMAP_EXTENSION_DISCRIMINATOR,
@@ -11,7 +11,7 @@ import {
 } from "./clmmLayout.ts"
 import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 
-/** Whether the pool's own bits leave out ticks at the far ends. */
+/** True when the pool account's bits do not cover every tick. */
 export const bitmapOverflows = (spacing: number): boolean => clmmArraySpan(spacing) * CLMM_ARRAYS_IN_POOL < MAX_TICK
 
 /** Byte of the bitmap that holds the bits of eight arrays, by the number of the first; zero where nothing is recorded. */

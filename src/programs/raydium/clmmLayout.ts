@@ -98,10 +98,10 @@ export const clmmArrayOffsets = {
 export const BITMAP_EXTENSION_SIZE = 1832
 /** First eight bytes of a bitmap extension. */
 export const BITMAP_EXTENSION_DISCRIMINATOR = "3c9624db61808b99"
-/** Where the bits for arrays above and below the pool account's own begin. */
+/** First bytes of the bits for arrays above and below those in the pool account. */
 export const bitmapExtensionOffsets = { pool: 8, positive: 40, negative: 936 } as const
 
-/** Which token pays the fee. */
+/** The token that pays the fee. */
 type FeeOn = "input" | "token0" | "token1"
 
 const FEE_ON: ReadonlyArray<FeeOn> = ["input", "token0", "token1"]
@@ -121,7 +121,7 @@ export interface ClmmState {
   readonly sqrtPrice: bigint
   readonly tick: number
   readonly swapDisabled: boolean
-  /** Null when the account names a mode this decoder does not know. */
+  /** Null when the account states an unknown mode. */
   readonly feeOn: FeeOn | null
   /** Swaps are refused up to and including this second. */
   readonly openTime: bigint
@@ -192,7 +192,7 @@ export const decodeClmmConfig = ({ data, owner }: OnChainAccount): ClmmConfig | 
   }
 }
 
-/** Whether any of these sixteen bytes is set: a u128 above zero, or one of two u64. */
+/** True when any of these sixteen bytes is set: a u128 above zero, or one of two u64. */
 const isUsed = (view: DataView, offset: number): boolean =>
   (view.getUint32(offset) | view.getUint32(offset + 4) | view.getUint32(offset + 8) | view.getUint32(offset + 12)) !== 0
 
@@ -256,7 +256,7 @@ export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: nu
 export const clmmConfigAddress = (derive: DeriveAddress, index: number): Address =>
   derive(CLMM_PROGRAM, configSeeds(index))
 
-/** Where the bitmap of tick arrays goes on when they lie farther out than the pool account records. */
+/** Account that continues the bitmap of tick arrays beyond those that the pool account records. */
 export const bitmapExtensionAddress = (derive: DeriveAddress, pool: Address): Address =>
   derive(CLMM_PROGRAM, [EXTENSION_SEED, addressToBytes(pool)])
 

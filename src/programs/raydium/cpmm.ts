@@ -38,7 +38,7 @@ const poolsOf = (mint: Mint) =>
 const needs = (pool: OnChainAccount): ReadonlyArray<Address> =>
   isCpmmPool(pool) ? [at.config, ...at.vaults, ...at.mints].map((offset) => readAddress(pool.data, offset)) : []
 
-/** Why no swap of the pool can be priced, whatever its reserves are. */
+/** The reason why no swap of the pool can be priced, whatever its reserves are; null when there is none. */
 const refusal = (data: Uint8Array): Unpriceable | null => {
   const status = data[at.status] ?? 0
   if ((status & ~cpmmStatusBits.known) !== 0) {
@@ -79,7 +79,7 @@ const feesOf = (data: Uint8Array, tokenIn: 0 | 1, { creator, trade }: Rates) => 
     : { feeOnInput: trade, feeOnOutput: creator, scale: CPMM_FEE_SCALE }
 }
 
-/** One of the two tokens: what is in its vault, and what moving it costs. */
+/** One of the two tokens: its mint, liquidity and transfer fees. */
 const readToken = (accounts: Accounts, data: Uint8Array, token: 0 | 1) => {
   const mint = readAddress(data, at.mints[token])
   const vault = readVault(accounts, readAddress(data, at.vaults[token]), mint)

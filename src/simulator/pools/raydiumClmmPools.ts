@@ -21,7 +21,7 @@ import {
   decodeClmmPool
 } from "../../programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt, raydiumTickAt } from "../../programs/raydium/clmmTicks.ts"
-import type { Traversal } from "../../programs/math/swapSteps.ts"
+import type { SwapResult } from "../../programs/math/swapSteps.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
 import {
   newAccountData,
@@ -125,8 +125,8 @@ const newArray = (
   return data
 }
 
-const moved = (before: Uint8Array, aToB: boolean, traversal: Traversal): Uint8Array => {
-  const { sqrtPrice, tick, liquidity, cuts, feeGrowth, amountIn, amountOut } = traversal
+const moved = (before: Uint8Array, aToB: boolean, result: SwapResult): Uint8Array => {
+  const { sqrtPrice, tick, liquidity, cuts, feeGrowth, amountIn, amountOut } = result
   const at = aToB ? clmmSwapCounters.token0 : clmmSwapCounters.token1
   const data = before.slice()
   const add = (offset: number, amount: bigint) => writeU64(data, offset, readU64(data, offset) + amount)
