@@ -2,7 +2,7 @@
 import { dataOf, type Instruction } from "./instructions.ts"
 import type { Movement } from "./tokenTransfers.ts"
 import { type Hop, type SwapDecoder, type SwapReport, tagAt, tagOf } from "../programs/SwapDecoder.ts"
-import { swapDecoderOf } from "../programs/swapDecoders.ts"
+import { swapDecoderOf } from "../programs/registry.ts"
 import type { Transaction } from "./transaction.ts"
 
 /** A swap instruction with everything that ran inside of it: from `at` to before `end`. */

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { programs } from "../../src/programs/registry.ts"
+import { programs, swapDecoders } from "../../src/programs/registry.ts"
 import { type Address, SOL } from "../../src/domain/Address.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
-import { swapDecoders } from "../../src/programs/swapDecoders.ts"
 import {
   AMM_V4,
   CLMM,

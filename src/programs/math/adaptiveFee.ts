@@ -1,6 +1,6 @@
 /**
  * The part of the fee that follows volatility, as Orca Whirlpool (2025) and Raydium CLMM (2026) both compute it: ticks lie
- * in groups, and the fee grows with the square of the groups between the price and a reference that swaps leave behind.
+ * in groups, and the fee grows with the square of the groups between the price and a reference that earlier swaps set.
  */
 import { ceilDiv, minBigInt } from "./integers.ts"
 
@@ -12,7 +12,7 @@ const RATE_SCALE = 100_000n * SCALE * SCALE
 /** Millionths: no fee goes beyond ten percent. */
 const MAX_ADAPTIVE_RATE = 100_000n
 
-/** What a pool's creator chose, and what swaps left behind. Periods are in seconds. */
+/** Parameters of a pool's creator, and the state after the last swap. Periods are in seconds. */
 export interface Volatility {
   readonly filterPeriod: number
   readonly decayPeriod: number
@@ -28,7 +28,7 @@ export interface Volatility {
   readonly accumulator: bigint
 }
 
-/** What the time since the last swap does to the reference: nothing, decay it, or forget it. */
+/** Effect of the time since the last swap on the reference: none, decay, or reset. */
 export type Regime = "kept" | "decayed" | "reset"
 
 /** The regime after so many seconds. */
@@ -39,7 +39,7 @@ export const regimeAfter = ({ decayPeriod, filterPeriod }: Volatility, elapsed: 
   return elapsed < decayPeriod ? "decayed" : "reset"
 }
 
-/** Where volatility is measured from during one swap. */
+/** Group and volatility that one swap is measured from. */
 export interface Reference {
   readonly group: number
   readonly volatility: bigint
@@ -69,7 +69,7 @@ export const adaptiveRate = (base: bigint, { control, groupSize }: Volatility, a
   return minBigInt(base + adaptive, MAX_ADAPTIVE_RATE)
 }
 
-/** Makes each regime's value once. */
+/** Caches one value a regime. */
 export const perRegime = <A>(make: (regime: Regime) => A): ((regime: Regime) => A) => {
   const known = new Map<Regime, A>()
   return (regime) => {

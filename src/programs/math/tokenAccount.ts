@@ -1,4 +1,4 @@
-/** What pricing reads of token accounts and mints, of the Token program and of Token-2022 with its extensions. */
+/** Token accounts and mints of the Token program and of Token-2022, with the extensions that prices depend on. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64 } from "./bytes.ts"
@@ -18,7 +18,7 @@ export interface Vault {
   readonly slot: number
 }
 
-/** A mint as far as swaps care. */
+/** Fields of a mint that swaps depend on. */
 export interface TokenMint {
   readonly supply: bigint
   readonly decimals: number
@@ -28,7 +28,7 @@ export interface TokenMint {
 
 const ACCOUNT_LENGTH = 165
 const MINT_LENGTH = 82
-// Extensions of a mint begin where those of a token account do, after one byte that says which of the two it is.
+// Extensions of a mint begin where those of a token account do, after one byte that separates the two.
 const EXTENSIONS_AT = ACCOUNT_LENGTH + 1
 const FROZEN = 2
 

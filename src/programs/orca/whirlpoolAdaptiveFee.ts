@@ -1,4 +1,4 @@
-/** How the adaptive fee of an Orca Whirlpool follows the price during a swap. */
+/** Schedule of the adaptive fee of an Orca Whirlpool during a swap. */
 import {
   accumulatorAt,
   adaptiveRate,
@@ -13,7 +13,7 @@ import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 import type { OracleState } from "./whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "./whirlpoolTicks.ts"
 
-/** Seconds after which a reference is forgotten however busy the pool was. */
+/** Seconds after which a reference is reset even when swaps were frequent. */
 const MAX_REFERENCE_AGE = 3600
 
 /**
@@ -42,7 +42,7 @@ const coreOf = (volatility: Volatility, reference: Reference) => {
   return { lower: boundOf(low, low * groupSize), upper: boundOf(high, (high + 1) * groupSize) }
 }
 
-/** The price that a swap in this direction meets first. */
+/** The first of two prices in the direction of the swap. */
 const nearer = (down: boolean, a: bigint, b: bigint): bigint => (a > b === down ? a : b)
 
 const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, tick))
@@ -51,7 +51,7 @@ const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, ti
  * The fee of a swap that begins at `tick`. A step ends where the group does, except where that would change nothing:
  * without liquidity, and outside the groups in which the accumulator changes.
  */
-export const whirlpoolFee =
+export const whirlpoolAdaptiveFee =
   (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
   () => {
     const { control, groupSize } = volatility
@@ -59,7 +59,7 @@ export const whirlpoolFee =
     let group = floorDiv(tick, groupSize)
     let skips = false
 
-    /** How far the rate holds when groups need not be counted; null when they must be. */
+    /** Price up to which groups need not be counted; null when they must be. */
     const skipTo = (target: bigint, liquidity: bigint): bigint | null => {
       if (control === 0n || liquidity === 0n) {
         return target
@@ -74,14 +74,14 @@ export const whirlpoolFee =
     }
 
     return {
-      holds: (target, liquidity) => {
+      rateToward: (target, liquidity) => {
         const feeRate = adaptiveRate(base, volatility, accumulatorAt(volatility, reference, group))
         const skip = skipTo(target, liquidity)
         skips = skip !== null
         const end = whirlpoolSqrtPriceAt(clamp((down ? group : group + 1) * groupSize))
         return { feeRate, until: skip ?? nearer(down, target, end) }
       },
-      moved: (sqrtPrice, next, nextPrice) => {
+      priceMoved: (sqrtPrice, next, nextPrice) => {
         if (skips) {
           group = floorDiv(sqrtPrice === nextPrice ? next : whirlpoolTickAt(sqrtPrice), groupSize)
           group -= down ? 1 : 0

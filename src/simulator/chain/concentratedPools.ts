@@ -1,21 +1,21 @@
-/** What the pools of Raydium CLMM and Orca Whirlpool have in common: a swap walks a swap path and leaves the pool where it ends. */
+/** Simulated pools of Raydium CLMM and Orca Whirlpool: a swap runs through a swap path and the pool takes the state at its end. */
 import type { Directions } from "../../programs/math/concentratedPool.ts"
 import type { SwapPath } from "../../programs/math/swapPath.ts"
-import { type Traversal, swapSteps } from "../../programs/math/swapSteps.ts"
+import { type SwapResult, swapSteps } from "../../programs/math/swapSteps.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { depthAt, priceAt } from "./liquidity.ts"
 import { afterTransferFee, exchange, type SimPool, type Pair, vaultDepth } from "./SimPool.ts"
 import type { World } from "./World.ts"
 
-/** What a program adds to the common part. */
+/** The parts that differ by program. */
 export interface ConcentratedProgram {
   readonly dex: string
   readonly programId: Address
-  /** The swapPaths of the pool as it stands; null when the engine refuses it. */
+  /** Swap paths of the pool in its current state; null when the engine cannot price it. */
   readonly swapPaths: (pool: OnChainAccount) => ((clock: ChainClock) => Directions<SwapPath> | null) | null
   /** The pool's data after a swap. */
-  readonly moved: (data: Uint8Array, aToB: boolean, traversal: Traversal) => Uint8Array
+  readonly moved: (data: Uint8Array, aToB: boolean, result: SwapResult) => Uint8Array
   readonly call: SimPool["call"]
   readonly stateOf: (data: Uint8Array) => { readonly sqrtPrice: bigint; readonly liquidity: bigint } | null
 }
@@ -45,17 +45,17 @@ export const concentratedPool = (
       return null
     }
     const received = afterTransferFee(world, aToB ? mints.a : mints.b, amountIn)
-    const traversal = received > 0n ? swapSteps(aToB ? directions.down : directions.up, received) : null
-    if (traversal?.ending !== "filled" || traversal.amountOut === 0n) {
+    const result = received > 0n ? swapSteps(aToB ? directions.down : directions.up, received) : null
+    if (result?.ending !== "filled" || result.amountOut === 0n) {
       return null
     }
-    const paid = traversal.amountOut
+    const paid = result.amountOut
     return {
       amountIn,
       amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, paid),
-      fee: traversal.lpFee + traversal.cuts.reduce((sum, cut) => sum + cut, 0n),
+      fee: result.lpFee + result.cuts.reduce((sum, cut) => sum + cut, 0n),
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: paid }),
-      writes: [{ address, data: program.moved(bank.must(address).data, aToB, traversal) }]
+      writes: [{ address, data: program.moved(bank.must(address).data, aToB, result) }]
     }
   }
 

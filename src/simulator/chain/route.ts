@@ -1,4 +1,5 @@
 /** Swaps through an aggregator: jup-ag's program as its public IDL has it, with one inner call for each leg. */
+import { ANCHOR_SWAP_EVENT, ANCHOR_SWAP_V2 } from "../../programs/anchor.ts"
 import { Address, type Mint } from "../../domain/Address.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Call, reads, says, signs, writes } from "./Call.ts"
@@ -9,7 +10,7 @@ import type { World } from "./World.ts"
 
 const JUPITER = Address.make("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4")
 const SLIPPAGE_BPS = 50
-const SWAP_V2 = "2b04ed0b1ac91e62"
+const ROUTE = "e517cb977ae3ad2a"
 
 /** One leg of a route, carried out. */
 export interface Leg {
@@ -26,7 +27,7 @@ export interface Leg {
 /** How the route's plan spells a venue; null for venues that are not routed through. */
 const venueOf = ({ dex, aToB, call }: Pick<Leg, "dex" | "aToB" | "call">): Uint8Array | null => {
   const direction = u8(aToB ? 1 : 0)
-  const second = Buffer.from(call.data.subarray(0, 8)).toString("hex") === SWAP_V2
+  const second = Buffer.from(call.data.subarray(0, 8)).toString("hex") === ANCHOR_SWAP_V2
   switch (dex) {
     case "raydium-amm-v4":
       return u8(7)
@@ -59,7 +60,7 @@ export const routeCall = (
   const authority = eventAuthority(world.derive, JUPITER)
   const plan = legs.flatMap((leg, index) => [venueOf(leg) ?? u8(7), u8(100), u8(index), u8(index + 1)])
   const event = ({ call, inputMint, amountIn, outputMint, amountOut }: Leg) =>
-    pack(hex("40c6cde8260871e2"), key(call.program), key(inputMint), u64(amountIn), key(outputMint), u64(amountOut))
+    pack(hex(ANCHOR_SWAP_EVENT), key(call.program), key(inputMint), u64(amountIn), key(outputMint), u64(amountOut))
   return {
     program: JUPITER,
     accounts: [
@@ -75,7 +76,7 @@ export const routeCall = (
       ...legs.flatMap(({ call }) => [reads(call.program), ...call.accounts])
     ],
     data: pack(
-      hex("e517cb977ae3ad2a"),
+      hex(ROUTE),
       u32(legs.length),
       ...plan,
       u64(first.amountIn),

@@ -13,7 +13,8 @@ import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "../chain/addre
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
 import { type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
-import type { Payment, SimPool } from "../chain/SimPool.ts"
+import type { Payment } from "../chain/Settlement.ts"
+import type { SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 

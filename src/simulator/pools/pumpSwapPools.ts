@@ -10,15 +10,8 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
 import { pumpSwapCall } from "./pumpCalls.ts"
-import {
-  newVaults,
-  type PoolSpec,
-  priced,
-  type Settlement,
-  type SimPool,
-  type Pair,
-  vaultDepth
-} from "../chain/SimPool.ts"
+import { newVaults, type PoolSpec, priced, type SimPool, type Pair, vaultDepth } from "../chain/SimPool.ts"
+import type { Settlement } from "../chain/Settlement.ts"
 import { balanceOf, supplyOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 

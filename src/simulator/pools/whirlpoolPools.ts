@@ -1,4 +1,4 @@
-/** Orca Whirlpools as the program writes them: orca-so/whirlpools at a3b7887 for the layout of accounts. */
+/** Orca Whirlpools of the simulated market. */
 import { readU128, readU64 } from "../../programs/math/bytes.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
 import { whirlpool, whirlpoolSwapPaths } from "../../programs/orca/whirlpool.ts"
@@ -15,7 +15,8 @@ import {
   WHIRLPOOL_PROGRAM,
   WHIRLPOOL_SIZE,
   whirlpoolArrayAddress,
-  whirlpoolOffsets
+  whirlpoolOffsets,
+  whirlpoolSwapCounters
 } from "../../programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "../../programs/orca/whirlpoolTicks.ts"
 import {
@@ -27,7 +28,7 @@ import {
   writeU16,
   writeU64
 } from "../../programs/math/writeBytes.ts"
-import { type Address, addressToBytes } from "../../domain/Address.ts"
+import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { concentratedPool } from "../chain/concentratedPools.ts"
 import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
@@ -35,27 +36,21 @@ import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../c
 import { whirlpoolCall } from "./whirlpoolCalls.ts"
 import type { World } from "../chain/World.ts"
 
-/** What sets one pool apart from the next. Fee rates are in millionths, the protocol's in ten-thousandths of the fee. */
+/** A pool, its fees and its positions. Fee rates are in millionths, the protocol's in ten-thousandths of the fee. */
 export interface WhirlpoolSpec extends PoolSpec {
   readonly tickSpacing: number
   readonly feeRate: number
   readonly protocolFeeRate: number
   readonly spreads: ReadonlyArray<Spread>
-  /** `dynamic` arrays give room only to ticks in use. */
+  /** A `dynamic` array stores only the ticks in use. */
   readonly arrays: "fixed" | "dynamic"
 }
-
-/** Counters that swaps feed: fees owed to the protocol, and fees per unit of liquidity. */
-const counters = {
-  a: { protocolFee: 85, feeGrowth: 165 },
-  b: { protocolFee: 93, feeGrowth: 245 }
-} as const
 
 const newState = (spec: WhirlpoolSpec, liquidity: Liquidity, mints: Pair, vaults: Pair, config: Address) => {
   const at = whirlpoolOffsets
   const data = newAccountData(WHIRLPOOL_SIZE, WHIRLPOOL_DISCRIMINATOR)
-  writeAddress(data, 8, config)
-  data[40] = 255
+  writeAddress(data, at.config, config)
+  data[at.bump] = 255
   writeU16(data, at.tickSpacing, spec.tickSpacing)
   writeU16(data, at.feeTierIndex, spec.tickSpacing)
   writeU16(data, at.feeRate, spec.feeRate)
@@ -92,7 +87,7 @@ const dynamicArray = (pool: Address, start: number, spacing: number, ticks: Tick
   const size = at.ticks + TICKS_IN_ARRAY * at.unusedSize + used.size * (at.usedSize - at.unusedSize)
   const data = newAccountData(size, DYNAMIC_ARRAY_DISCRIMINATOR)
   writeI32(data, at.start, start)
-  data.set(addressToBytes(pool), at.pool)
+  writeAddress(data, at.pool, pool)
   let bitmap = 0n
   for (let i = 0, offset: number = at.ticks; i < TICKS_IN_ARRAY; i++) {
     const tick = used.get(start + i * spacing)
@@ -136,7 +131,7 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
         return isFailure(swapPaths) ? null : swapPaths.at
       },
       moved: (before, aToB, { sqrtPrice, tick, liquidity: active, cuts, feeGrowth }) => {
-        const at = aToB ? counters.a : counters.b
+        const at = aToB ? whirlpoolSwapCounters.a : whirlpoolSwapCounters.b
         const data = before.slice()
         writeU128(data, whirlpoolOffsets.sqrtPrice, sqrtPrice)
         writeI32(data, whirlpoolOffsets.tick, tick)
