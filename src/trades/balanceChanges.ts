@@ -29,15 +29,15 @@ const reasonsOf = ({ instructions, tokenAccounts }: Transaction, trades: Decoded
       moved.set(holding(known.owner, known.mint), cause)
     }
   }
-  for (const { movements } of instructions) {
-    for (const movement of movements) {
-      if (movement.kind === "transfer") {
-        note(movement.source, "transfer")
-        note(movement.destination, "transfer")
-      } else if (movement.kind === "lamports") {
-        lamports.add(movement.source).add(movement.destination)
-      } else if (movement.kind !== "open") {
-        note(movement.account, movement.kind)
+  for (const { transfers } of instructions) {
+    for (const transfer of transfers) {
+      if (transfer.kind === "transfer") {
+        note(transfer.source, "transfer")
+        note(transfer.destination, "transfer")
+      } else if (transfer.kind === "lamports") {
+        lamports.add(transfer.source).add(transfer.destination)
+      } else if (transfer.kind !== "open") {
+        note(transfer.account, transfer.kind)
       }
     }
   }

@@ -4,7 +4,7 @@ import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade
 import { netTradesOf } from "./netTrades.ts"
 import { fillsOf } from "./orders.ts"
 import { poolSwapsOf } from "./poolSwaps.ts"
-import { sided } from "./sides.ts"
+import { sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 import { walletsOf } from "./wallets.ts"
 
@@ -53,7 +53,7 @@ export const decodeTrades = (transaction: Transaction): DecodedTrades => {
     const { outer = 0, inner = null } = transaction.instructions[swap.at] ?? {}
     legs.push({
       ...occurrence({ outer, inner }),
-      ...sided(quantity(swap.inputMint, swap.amountIn), quantity(swap.outputMint, swap.amountOut)),
+      ...sidesOf(quantity(swap.inputMint, swap.amountIn), quantity(swap.outputMint, swap.amountOut)),
       index,
       wallet: wallets[index] ?? swap.pool,
       pool: swap.pool,

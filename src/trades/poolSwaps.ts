@@ -1,7 +1,7 @@
 /** What moved between each pool and its trader. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { loggedReports } from "./programLogs.ts"
-import { type CallReport, reportsIn, type SwapCall, swapCallsOf, type TokenTransfer, transfersIn } from "./swapCalls.ts"
+import { type CallReport, reportsIn, type SwapCall, swapCallsOf, type TokenPayment, transfersIn } from "./swapCalls.ts"
 import type { Hop } from "../programs/SwapDecoder.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -34,14 +34,14 @@ interface Flow {
   readonly mint: Mint | null
   readonly taken: bigint
   readonly paid: bigint
-  readonly from: TokenTransfer | null
+  readonly from: TokenPayment | null
 }
 
-const flowOf = (transaction: Transaction, vault: Address, transfers: ReadonlyArray<TokenTransfer>): Flow => {
+const flowOf = (transaction: Transaction, vault: Address, transfers: ReadonlyArray<TokenPayment>): Flow => {
   let taken = 0n
   let paid = 0n
   let mint = transaction.tokenAccounts.get(vault)?.mint ?? null
-  let from: TokenTransfer | null = null
+  let from: TokenPayment | null = null
   for (const transfer of transfers) {
     if (transfer.destination === vault) {
       taken += transfer.amount
@@ -87,7 +87,7 @@ const swapOf = (
   transaction: Transaction,
   call: SwapCall,
   hop: Hop,
-  transfers: ReadonlyArray<TokenTransfer>,
+  transfers: ReadonlyArray<TokenPayment>,
   report: CallReport | null,
   alone: boolean
 ): PoolSwap | null => {

@@ -14,7 +14,7 @@ export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)
 const rankOf = (mint: Mint): number => (mint === USDC ? 3 : mint === USDT ? 2 : mint === SOL ? 1 : 0)
 
 /** The side, the token and the money of an exchange. Between two mints of no rank, what was given is the money. */
-export const sided = (
+export const sidesOf = (
   gave: Quantity,
   got: Quantity
 ): { readonly side: "buy" | "sell"; readonly token: Quantity; readonly quote: Quantity } =>

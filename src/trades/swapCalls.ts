@@ -1,7 +1,8 @@
 /** Finds the swap instructions of a transaction, and what ran inside of each. */
 import { dataOf, type Instruction } from "./instructions.ts"
-import type { Movement } from "./tokenTransfers.ts"
-import { type Hop, type SwapDecoder, type SwapReport, tagAt, tagOf } from "../programs/SwapDecoder.ts"
+import type { TokenTransfer } from "./tokenTransfers.ts"
+import { eventInCall } from "../programs/anchorEvents.ts"
+import type { Hop, SwapDecoder, SwapReport } from "../programs/SwapDecoder.ts"
 import { swapDecoderOf } from "../programs/registry.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -14,15 +15,12 @@ export interface SwapCall {
 }
 
 /** Tokens from one account to another. */
-export type TokenTransfer = Extract<Movement, { readonly kind: "transfer" }>
+export type TokenPayment = Extract<TokenTransfer, { readonly kind: "transfer" }>
 
 /** What an event says, and the venue of the program that said it. */
 export interface CallReport extends SwapReport {
   readonly dex: string
 }
-
-/** How Anchor programs send events to themselves: this tag, the event's own tag, the body. */
-const SELF_CALL = tagOf("e445a52e51cb9a1d")
 
 /** Events come with the event authority alone; no swap has a single account. */
 const isSelfCall = ({ accounts }: Instruction): boolean => accounts.length === 1
@@ -56,12 +54,12 @@ export const swapCallsOf = ({ instructions }: Transaction): ReadonlyArray<SwapCa
 }
 
 /** The token transfers inside of a call, in order. */
-export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<TokenTransfer> => {
-  const transfers: Array<TokenTransfer> = []
+export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<TokenPayment> => {
+  const transfers: Array<TokenPayment> = []
   for (let i = at + 1; i < end; i++) {
-    for (const movement of instructions[i]?.movements ?? []) {
-      if (movement.kind === "transfer") {
-        transfers.push(movement)
+    for (const transfer of instructions[i]?.transfers ?? []) {
+      if (transfer.kind === "transfer") {
+        transfers.push(transfer)
       }
     }
   }
@@ -75,10 +73,8 @@ const selfReport = (instruction: Instruction): CallReport | null => {
     return null
   }
   const data = dataOf(instruction)
-  if (data === null || tagAt(data, 0) !== SELF_CALL) {
-    return null
-  }
-  const report = program.selfCall(tagAt(data, 8), data.subarray(16))
+  const event = data === null ? null : eventInCall(data)
+  const report = event === null ? null : program.selfCall(event.tag, event.body)
   return report === null ? null : { ...report, dex: program.dex }
 }
 

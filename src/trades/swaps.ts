@@ -1,6 +1,6 @@
 /** What one wallet gave for what, from what its accounts received and the pools that it went through. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import { type Flow, flowOf, isExchange } from "./flows.ts"
+import { type Flow, flowOf, isSwap } from "./flows.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -14,7 +14,7 @@ export interface TradingGroup {
 }
 
 /** So much of one mint for so much of another. */
-export interface Exchange {
+export interface Swap {
   readonly gave: readonly [Mint, bigint]
   readonly got: readonly [Mint, bigint]
   readonly legs: ReadonlyArray<number>
@@ -49,8 +49,8 @@ const chosen = (mints: ReadonlyArray<Mint>, preferred: Mint | undefined): Mint |
   return mints.length === 1 ? (mints[0] ?? null) : null
 }
 
-/** The exchange of one route; null when nothing was exchanged, as in an arbitrage that ends with what it began with. */
-const routeExchange = (
+/** The swap of one route; null when nothing was exchanged, as in an arbitrage that ends with what it began with. */
+const routeSwap = (
   flow: Flow,
   own: ReadonlyArray<PoolSwap>
 ): { readonly gave: readonly [Mint, bigint]; readonly got: readonly [Mint, bigint] } | null => {
@@ -68,7 +68,7 @@ const routeExchange = (
   if (gave !== null && got !== null) {
     return { gave: [gave, -(flow.get(gave) ?? 0n)], got: [got, flow.get(got) ?? 0n] }
   }
-  if (first === undefined || last === undefined || first === last || isExchange(flow)) {
+  if (first === undefined || last === undefined || first === last || isSwap(flow)) {
     return null
   }
   // A router that wraps SOL into an account of its own hides one side; the pools know it.
@@ -99,7 +99,7 @@ const isChained = (own: ReadonlyArray<PoolSwap>): boolean => {
 }
 
 /**
- * Several purchases or sales side by side: one exchange for each pair of mints. A mint that only one of them has moved by
+ * Several purchases or sales side by side: one swap for each pair of mints. A mint that only one of them has moved by
  * what the wallet's accounts say; of one that they share, each has what its own pools say.
  */
 const sideBySide = (
@@ -107,7 +107,7 @@ const sideBySide = (
   group: TradingGroup,
   swaps: ReadonlyArray<PoolSwap>,
   pairs: ReadonlyMap<string, ReadonlyArray<PoolSwap>>
-): ReadonlyArray<Exchange> => {
+): ReadonlyArray<Swap> => {
   const groups = Array.from(pairs.values())
   const sharedBy = (mint: Mint) =>
     groups.filter(([swap]) => swap?.inputMint === mint || swap?.outputMint === mint).length
@@ -125,11 +125,11 @@ const sideBySide = (
 }
 
 /** What the group exchanged. Nothing where lamports moved of which nothing tells how many. */
-export const exchangesOf = (
+export const swapsOf = (
   transaction: Transaction,
   group: TradingGroup,
   swaps: ReadonlyArray<PoolSwap>
-): ReadonlyArray<Exchange> => {
+): ReadonlyArray<Swap> => {
   const own = group.legs.flatMap((leg) => swaps[leg] ?? [])
   if (own.some(({ native }) => native !== null && native.lamports === null)) {
     return []
@@ -139,6 +139,6 @@ export const exchangesOf = (
   if (pairs.size > 1 && !isChained(own)) {
     return sideBySide(flow, group, swaps, pairs)
   }
-  const exchange = routeExchange(flow, own)
-  return exchange === null ? [] : [{ ...exchange, legs: group.legs }]
+  const swap = routeSwap(flow, own)
+  return swap === null ? [] : [{ ...swap, legs: group.legs }]
 }

@@ -77,10 +77,10 @@ const addBalances = (
 
 /** Accounts that live only inside the transaction are in no list of balances; what opened them tells whose they are. */
 const addOpened = (accounts: Map<Address, TokenAccount>, instructions: ReadonlyArray<Instruction>): void => {
-  for (const { movements, program } of instructions) {
-    for (const movement of movements) {
-      if (movement.kind === "open" && !accounts.has(movement.account)) {
-        const { account: address, mint, owner } = movement
+  for (const { transfers, program } of instructions) {
+    for (const transfer of transfers) {
+      if (transfer.kind === "open" && !accounts.has(transfer.account)) {
+        const { account: address, mint, owner } = transfer
         const decimals = mint === SOL ? 9 : null
         accounts.set(address, { address, mint, owner, decimals, program, before: 0n, after: 0n })
       }

@@ -1,6 +1,6 @@
 /** Whose trade a pool swap is. */
 import type { Address } from "../domain/Address.ts"
-import { flowOf, isExchange } from "./flows.ts"
+import { flowOf, isSwap } from "./flows.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
 import type { Transaction } from "./transaction.ts"
@@ -25,7 +25,7 @@ const flowIn = (transaction: Transaction, wallet: Address, outer: number) =>
 
 /** A router swaps with accounts of its own, which end as they began: behind it is the one signer whose tokens moved. */
 const behindRouter = (transaction: Transaction, payer: Address, outer: number): Address => {
-  if (isExchange(flowIn(transaction, payer, outer))) {
+  if (isSwap(flowIn(transaction, payer, outer))) {
     return payer
   }
   const signers = transaction.keys.slice(0, transaction.signers)

@@ -44,7 +44,7 @@ const plan: Plan = {
 const comparable = (transaction: Transaction) => ({
   ...transaction,
   instructions: transaction.instructions.map(({ data, accounts, ...rest }) =>
-    rest.movements.length > 0 ? rest : { ...rest, data, accounts }
+    rest.transfers.length > 0 ? rest : { ...rest, data, accounts }
   )
 })
 
@@ -130,7 +130,7 @@ describe("reading a transaction", () => {
       accounts: [named("a"), named("b"), TRADER, named("c"), TOKEN, named("d"), TRADER],
       data: bytesOf("ff", "0309", one, "040a", two)
     }
-    assert.deepStrictEqual(transactionOf({ signers: [TRADER], calls: [batch] }).instructions[0]?.movements, [
+    assert.deepStrictEqual(transactionOf({ signers: [TRADER], calls: [batch] }).instructions[0]?.transfers, [
       { kind: "transfer", source: named("a"), destination: named("b"), authority: TRADER, mint: null, amount: 1000n },
       { kind: "transfer", source: named("c"), destination: named("d"), authority: TRADER, mint: TOKEN, amount: 50n }
     ])
@@ -141,7 +141,7 @@ describe("reading a transaction", () => {
     const lonely = { program: TOKEN_PROGRAM, accounts: [named("a")], data: bytesOf("03", little(1n, 8)) }
     const system = { program: SYSTEM_PROGRAM, accounts: [named("a"), named("b")], data: bytesOf("02000000") }
     const { instructions } = transactionOf({ signers: [TRADER], calls: [short, lonely, system] })
-    assert.isTrue(instructions.every(({ movements }) => movements.length === 0))
+    assert.isTrue(instructions.every(({ transfers }) => transfers.length === 0))
   })
 
   it("says null of lamports that a JSON number cannot hold", () => {
@@ -206,7 +206,7 @@ describe("reading a transaction", () => {
     const text = JSON.stringify(parsed(plan))
     const withLamports = (lamports: string) =>
       Result.getOrThrow(readTransaction(JSON.parse(text.replace('"lamports":2000', `"lamports":${lamports}`))))
-    const paid = (lamports: string) => withLamports(lamports).instructions[0]?.movements
+    const paid = (lamports: string) => withLamports(lamports).instructions[0]?.transfers
     const [exact] = paid('"12345678901234567"') ?? []
     assert.strictEqual(exact?.kind === "lamports" ? exact.amount : null, 12_345_678_901_234_567n)
     assert.deepStrictEqual(paid("12345678901234567"), [])

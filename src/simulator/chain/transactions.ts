@@ -3,7 +3,8 @@ import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { type Call, unitsOf } from "./Call.ts"
 import type { Deed, RecordedSwap } from "./Ledger.ts"
 import { type Order, writeReceipt } from "./Receipt.ts"
-import { isRouted, routeCall } from "./route.ts"
+import { isRouted } from "../../programs/jupiter/route.ts"
+import { routeCall } from "./route.ts"
 import {
   computeBudget,
   openAssociated,
