@@ -1,4 +1,4 @@
-/** What went into and out of the accounts of each wallet within some top-level instructions. */
+/** Net flows of a wallet's accounts within some top-level instructions. */
 import { TOKEN_2022_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import type { TokenAccount } from "./tokenAccounts.ts"
@@ -7,7 +7,7 @@ import type { Transaction } from "./transaction.ts"
 /** Net units by mint: positive for what was received. */
 export type Flow = ReadonlyMap<Mint, bigint>
 
-/** Which transfers count, and for whom. */
+/** The wallet and the instructions whose transfers are summed. */
 export interface FlowQuery {
   readonly wallet: Address
   /** Another account whose tokens are the wallet's: an order's. */
@@ -15,12 +15,12 @@ export interface FlowQuery {
   /** First and last top-level instruction. */
   readonly fromOuter: number
   readonly toOuter: number
-  /** Whether lamports that the wallet receives count: an order's owner signs nothing, so they can only be proceeds. */
+  /** True to count lamports that the wallet receives: an order's owner signs nothing, so they can only be proceeds. */
   readonly lamports: boolean
 }
 
 /**
- * What the mint's transfer fee kept back from everything an account received in the whole transaction: it is in the
+ * Transfer fees withheld from everything that an account received in the whole transaction: they are in the
  * account, but not in its balance.
  */
 const withheld = ({ instructions }: Transaction, { address, before, after }: TokenAccount): bigint => {
@@ -80,7 +80,7 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
   return flow
 }
 
-/** Whether something was given and something else received. */
+/** True when one mint went out and another came in. */
 export const isSwap = (flow: Flow): boolean => {
   const amounts = Array.from(flow.values())
   return amounts.some((amount) => amount > 0n) && amounts.some((amount) => amount < 0n)

@@ -14,13 +14,13 @@ export interface Instruction {
   readonly accounts: ReadonlyArray<Address>
   /** Base58, as nodes write it in either encoding; null where the node only sent its parsed form. See `dataOf`. */
   readonly data: string | null
-  /** What it did to tokens or lamports, in either encoding; empty for other programs. */
+  /** Its effects on tokens or lamports, in either encoding; empty for other programs. */
   readonly transfers: ReadonlyArray<TokenTransfer>
-  /** Which outer instruction it is, or runs inside of. */
+  /** Index of the outer instruction that it is or runs inside of. */
   readonly outer: number
   /** Position among the inner instructions of its outer one; null for the outer one itself. */
   readonly inner: number | null
-  /** How deep the call is, 1 for outer ones; null for inner ones of nodes that do not say. */
+  /** Depth of the call, 1 for outer ones; null for inner ones of nodes that do not state it. */
   readonly height: number | null
 }
 

@@ -1,4 +1,4 @@
-/** What each wallet gave and got, however many pools it took. */
+/** Net trades: each wallet's input and output over all pools of its route. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { jupiterPrograms } from "../programs/jupiter/route.ts"
 import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade.ts"
@@ -50,7 +50,7 @@ const instructionGroups = (
   return Array.from(groups.values())
 }
 
-/** The one leg that is the whole exchange; undefined where there are more, or pools that are not decoded. */
+/** The one leg that is the whole swap; undefined where there are more, or pools that are not decoded. */
 const onlyLeg = (
   indexes: ReadonlyArray<number>,
   legs: ReadonlyArray<Leg>,
@@ -68,7 +68,7 @@ const quantityIn =
     decimals: mint === SOL ? 9 : decimalsOf(transaction, mint)
   })
 
-/** Every wallet's exchanges, those of filled orders first. */
+/** Net trades of every wallet, those of filled orders first. */
 export const netTradesOf = (
   transaction: Transaction,
   swaps: ReadonlyArray<PoolSwap>,

@@ -42,7 +42,7 @@ const lamports = (info: Fields, to: string, created: boolean): TokenTransfer | "
   const source = address(info, "source")
   const destination = address(info, to)
   const amount = lamportsFrom(info["lamports"])
-  // More than a double holds: an amount, but nobody knows which.
+  // More than a double holds: the amount is lost.
   if (amount === null && Number.isInteger(info["lamports"])) {
     return "unknown"
   }
@@ -74,7 +74,7 @@ const systemTypes: Readonly<Record<string, (info: Fields) => TokenTransfer | "un
 const typesOf = (program: unknown) =>
   program === "spl-token" || program === "spl-token-2022" ? tokenTypes : program === "system" ? systemTypes : {}
 
-/** Whether a parsed instruction moves something, and what. "malformed" when it says that it does and not what. */
+/** The effect of a parsed instruction; null when it has none, "malformed" when its parts are missing. */
 export const parsedTransfer = (program: unknown, parsed: unknown): TokenTransfer | "malformed" | null => {
   if (!isFields(parsed) || typeof parsed["type"] !== "string") {
     return null

@@ -17,7 +17,7 @@ export interface SwapCall {
 /** Tokens from one account to another. */
 export type TokenPayment = Extract<TokenTransfer, { readonly kind: "transfer" }>
 
-/** What an event says, and the venue of the program that said it. */
+/** The report of an event, with the venue of its program. */
 export interface CallReport extends SwapReport {
   readonly dex: string
 }
@@ -25,7 +25,7 @@ export interface CallReport extends SwapReport {
 /** Events come with the event authority alone; no swap has a single account. */
 const isSelfCall = ({ accounts }: Instruction): boolean => accounts.length === 1
 
-/** Where the calls inside an instruction end. Without heights every call counts until the next swap. */
+/** End of the calls inside an instruction. Without heights every call counts until the next swap. */
 const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: number | undefined): number => {
   const outer = instructions[at]?.outer
   const depth = instructions[at]?.height ?? null
@@ -66,7 +66,7 @@ export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall
   return transfers
 }
 
-/** What an instruction says if it is a swap event that a program sent to itself. */
+/** The report of a swap event that a program sent to itself; null for other instructions. */
 const selfReport = (instruction: Instruction): CallReport | null => {
   const program = swapDecoderOf.get(instruction.program)
   if (program?.selfCall === undefined || !isSelfCall(instruction)) {
@@ -78,7 +78,7 @@ const selfReport = (instruction: Instruction): CallReport | null => {
   return report === null ? null : { ...report, dex: program.dex }
 }
 
-/** What events inside of a call say, in order. */
+/** The reports of events inside of a call, in order. */
 export const reportsIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<CallReport> => {
   const reports: Array<CallReport> = []
   for (const instruction of instructions.slice(at + 1, end)) {

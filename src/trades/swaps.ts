@@ -1,4 +1,4 @@
-/** What one wallet gave for what, from what its accounts received and the pools that it went through. */
+/** Swaps of one wallet, from the flows of its accounts and the pools of its route. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { type Flow, flowOf, isSwap } from "./flows.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
@@ -13,14 +13,14 @@ export interface TradingGroup {
   readonly legs: ReadonlyArray<number>
 }
 
-/** So much of one mint for so much of another. */
+/** An amount of one mint for an amount of another. */
 export interface Swap {
   readonly gave: readonly [Mint, bigint]
   readonly got: readonly [Mint, bigint]
   readonly legs: ReadonlyArray<number>
 }
 
-/** What the trader of a swap paid in: with lamports, fees are in it. */
+/** Input of the trader of a swap. Lamports include fees. */
 const paidIn = ({ native, inputMint, amountIn }: PoolSwap): bigint =>
   inputMint === SOL ? (native?.lamports ?? amountIn) : amountIn
 
@@ -30,7 +30,7 @@ const paidOut = ({ native, outputMint, amountOut }: PoolSwap): bigint =>
 const sumOf = (swaps: ReadonlyArray<PoolSwap>, amount: (swap: PoolSwap) => bigint): bigint =>
   swaps.reduce((sum, swap) => sum + amount(swap), 0n)
 
-/** What the wallet's token accounts received, and the lamports that its swaps moved without an instruction. */
+/** Net flow of the wallet's token accounts, and of the lamports that its swaps moved without an instruction. */
 const groupFlow = (transaction: Transaction, group: TradingGroup, own: ReadonlyArray<PoolSwap>): Flow => {
   const flow = flowOf(transaction, { ...group, lamports: group.custody !== null })
   for (const swap of own) {
@@ -49,7 +49,7 @@ const chosen = (mints: ReadonlyArray<Mint>, preferred: Mint | undefined): Mint |
   return mints.length === 1 ? (mints[0] ?? null) : null
 }
 
-/** The swap of one route; null when nothing was exchanged, as in an arbitrage that ends with what it began with. */
+/** The swap of one route; null when the flow is no swap, as in an arbitrage that ends with what it began with. */
 const routeSwap = (
   flow: Flow,
   own: ReadonlyArray<PoolSwap>
@@ -92,15 +92,15 @@ const byPair = (own: ReadonlyArray<PoolSwap>): ReadonlyMap<string, ReadonlyArray
   return pairs
 }
 
-/** Whether some swap begins with what another ended with. */
+/** True when the output mint of one swap is the input mint of another. */
 const isChained = (own: ReadonlyArray<PoolSwap>): boolean => {
   const outputs = new Set(own.map(({ outputMint }) => outputMint))
   return own.some(({ inputMint }) => outputs.has(inputMint))
 }
 
 /**
- * Several purchases or sales side by side: one swap for each pair of mints. A mint that only one of them has moved by
- * what the wallet's accounts say; of one that they share, each has what its own pools say.
+ * Several purchases or sales side by side: one swap for each pair of mints. The amount of a mint
+ * that only one of them has is the wallet's flow; of a mint that they share, each has the sum over its own pools.
  */
 const sideBySide = (
   flow: Flow,
@@ -124,7 +124,7 @@ const sideBySide = (
   })
 }
 
-/** What the group exchanged. Nothing where lamports moved of which nothing tells how many. */
+/** The swaps of the group. Empty when lamports moved and their amount is unknown. */
 export const swapsOf = (
   transaction: Transaction,
   group: TradingGroup,

@@ -1,4 +1,4 @@
-/** What the token and system programs did, the same whether the node sent bytes or its own parsed form. */
+/** Effects of instructions of the token and system programs, the same for both encodings of a node. */
 import { addressFromBytes, type Address, type Mint } from "../domain/Address.ts"
 import { readU32, readU64 } from "../programs/math/bytes.ts"
 
@@ -10,7 +10,7 @@ export type TokenTransfer =
       readonly source: Address
       readonly destination: Address
       readonly authority: Address | null
-      /** Null where the instruction does not say; the accounts know. */
+      /** Null where the instruction does not name it; the accounts do. */
       readonly mint: Mint | null
       /** Units that left the source. */
       readonly amount: bigint
@@ -28,7 +28,7 @@ export type TokenTransfer =
   /** Tokens were made or destroyed in an account. */
   | { readonly kind: "mint" | "burn"; readonly account: Address; readonly mint: Mint; readonly amount: bigint }
 
-/** What most instructions do to tokens and lamports. */
+/** The effects of instructions of other programs. */
 export const NO_TRANSFERS: ReadonlyArray<TokenTransfer> = []
 
 type Accounts = ReadonlyArray<Address>
@@ -58,7 +58,7 @@ const supply = (
   amount: bigint
 ): TokenTransfer | null => (account === undefined || mint === undefined ? null : { kind, account, mint, amount })
 
-/** How many bytes each instruction of the token program has at least, by its first byte. */
+/** Least length of each instruction of the token program, by its first byte. */
 const tokenLengths: Readonly<Record<number, number>> = {
   1: 1,
   3: 9,

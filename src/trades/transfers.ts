@@ -1,4 +1,4 @@
-/** What went from wallet to wallet outside of any trade. */
+/** Transfers from wallet to wallet outside of any trade. */
 import { type Address, SOL } from "../domain/Address.ts"
 import type { Transfer } from "../domain/market/Trade.ts"
 import { type DecodedTrades, occurrenceIn } from "./decode.ts"
@@ -7,7 +7,7 @@ import type { TokenTransfer } from "./tokenTransfers.ts"
 import { fillsOf } from "./orders.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 
-/** Top-level instructions whose transfers are told as trades. */
+/** Top-level instructions whose transfers belong to trades. */
 const tradingOuters = ({ instructions }: Transaction, { legs, nets }: DecodedTrades): ReadonlySet<number> => {
   const outers = new Set([...legs, ...nets].map(({ outer }) => outer))
   for (const { from, to } of fillsOf(instructions)) {
@@ -18,7 +18,7 @@ const tradingOuters = ({ instructions }: Transaction, { legs, nets }: DecodedTra
   return outers
 }
 
-/** Whose the account is: a token account's owner, or the account itself. */
+/** A token account's owner, or the account itself. */
 const holderOf = ({ tokenAccounts }: Transaction, account: Address): Address | null => {
   const known = tokenAccounts.get(account)
   return known === undefined ? account : known.owner

@@ -1,4 +1,4 @@
-/** Whose trade a pool swap is. */
+/** Owners of pool swaps. */
 import type { Address } from "../domain/Address.ts"
 import { flowOf, isSwap } from "./flows.ts"
 import type { Fill } from "./orders.ts"
@@ -10,7 +10,7 @@ const isSigner = ({ keys, signers }: Transaction, wallet: Address): boolean => {
   return at !== -1 && at < signers
 }
 
-/** Who owned what was paid in, before asking on whose behalf. Null when it came straight out of another pool. */
+/** The owner of the account that paid, which may act for another. Null when the input came straight out of another pool. */
 const payerOf = (transaction: Transaction, swap: PoolSwap, before: PoolSwap | undefined): Address | null => {
   const { native, paidFrom, at } = swap
   if (native !== null || paidFrom === null) {

@@ -43,7 +43,7 @@ const side = (gave: Mint, got: Mint) => {
 }
 
 describe("the side of a trade", () => {
-  it("is told of what is not money: dollars before SOL, SOL before the rest", () => {
+  it("is that of the token: a dollar is the quote before SOL, SOL before the rest", () => {
     assert.deepStrictEqual(side(SOL, TOKEN), ["buy", TOKEN])
     assert.deepStrictEqual(side(TOKEN, SOL), ["sell", TOKEN])
     assert.deepStrictEqual(side(USDC, SOL), ["buy", SOL])

@@ -40,7 +40,7 @@ const plan: Plan = {
   logs: ["Program log: hello"]
 }
 
-/** What is left of the parts that only one encoding has: bytes of instructions that the node parses itself. */
+/** The transaction without the parts that only one encoding has: bytes of instructions that the node parses itself. */
 const comparable = (transaction: Transaction) => ({
   ...transaction,
   instructions: transaction.instructions.map(({ data, accounts, ...rest }) =>
@@ -144,7 +144,7 @@ describe("reading a transaction", () => {
     assert.isTrue(instructions.every(({ transfers }) => transfers.length === 0))
   })
 
-  it("says null of lamports that a JSON number cannot hold", () => {
+  it("reads as null lamports that a JSON number cannot hold", () => {
     const lamports = new Map([[TRADER, [2 ** 53, 5]]] as const)
     const transaction = transactionOf({ ...plan, lamports })
     assert.isNull(transaction.lamportsBefore[0])
@@ -189,14 +189,14 @@ describe("reading a transaction", () => {
     assert.strictEqual(failureOf(spoiled(encoded(plan), path, value)), detail)
   })
 
-  it("fails for what is no object", () => {
+  it("fails for a value that is not an object", () => {
     assert.deepStrictEqual(
       [null, [], "text", 7, undefined].map(failureOf),
       Array.from({ length: 5 }, () => "no slot")
     )
   })
 
-  it("fails for a parsed transfer that does not say what it transfers", () => {
+  it("fails for a parsed transfer without its amount or accounts", () => {
     const answer = parsed(plan)
     const vague: unknown = JSON.parse(JSON.stringify(answer).replace('"lamports":2000', '"lamports":"many"'))
     assert.strictEqual(failureOf(vague), "instructions")
@@ -261,7 +261,7 @@ describe("reading a block", () => {
     ])
   })
 
-  it("fails for what is no block", () => {
+  it("fails for a value that is not a block", () => {
     assert.isTrue(Result.isFailure(readBlock(9, { transactions: [] })))
     assert.isTrue(Result.isFailure(readBlock(9, null)))
   })

@@ -40,7 +40,7 @@ const actions: ReadonlyMap<Address, ReadonlyMap<bigint, OrderAction>> = new Map(
   ]
 ])
 
-/** Whether the program keeps orders. */
+/** True for programs that keep orders. */
 export const isOrderProgram = (program: Address): boolean => actions.has(program)
 
 /** The action of an instruction with this data; null when it is not part of a filling. */

@@ -38,21 +38,21 @@ const venueCodes: ReadonlyMap<string, { readonly first: number; readonly second:
   ["raydium-cpmm", { first: 46, second: 46 }]
 ])
 
-/** Whether a route may go through pools of this venue. */
+/** True when a route may go through pools of this venue. */
 export const isRouted = (dex: string): boolean => venueCodes.has(dex)
 
 /** One leg of a route's plan. */
 export interface RouteLeg {
   readonly dex: string
   readonly aToB: boolean
-  /** Whether the pool is called with the second version of its swap. */
+  /** True when the pool is called with the second version of its swap. */
   readonly second: boolean
 }
 
 const venueOf = ({ dex, aToB, second }: RouteLeg): Uint8Array => {
   const codes = venueCodes.get(dex)
   const code = u8((second ? codes?.second : codes?.first) ?? 7)
-  // Only whirlpools are told their direction, and in the second version that no further accounts follow.
+  // Only whirlpools have a direction in the plan, and in the second version a count of further accounts.
   return dex === "orca-whirlpool" ? pack(code, u8(aToB ? 1 : 0), ...(second ? [u8(0)] : [])) : code
 }
 

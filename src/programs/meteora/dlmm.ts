@@ -47,7 +47,7 @@ const poolsOf = (mint: Mint) =>
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 
-/** Where the arrays of a pair are looked up. */
+/** The sources from which the arrays of a pair are read. */
 interface Site {
   readonly pool: OnChainAccount
   /** The pair's address. */
@@ -100,7 +100,7 @@ interface BinArray {
   readonly slot: number
 }
 
-/** The arrays of one direction up to the first that is said to exist and does not: what lies behind it is not known. */
+/** The arrays of one direction up to the first that the bitmap names and that does not exist: bins behind it are unknown. */
 const readArrays = (site: Site, down: boolean): ReadonlyArray<BinArray> | Unpriceable => {
   const { accounts, bytes, pool } = site
   const { indexes, needsExtension } = arraysAhead(site, down)
@@ -141,7 +141,7 @@ function* binsOf(pair: DlmmPair, arrays: ReadonlyArray<BinArray>, side: BinSide)
   }
 }
 
-/** The bins of one direction in the order a swap comes to them, up to the end of what is known. */
+/** The bins of one direction in the order a swap comes to them, up to the last known array. */
 export const dlmmBins = (
   pool: OnChainAccount,
   accounts: Accounts,

@@ -47,14 +47,14 @@ export const binArrayAddress = (derive: DeriveAddress, pair: Uint8Array, index: 
 export const binPrice = (binId: number, binStep: number): bigint | null =>
   powerQ64(ONE + (BigInt(binStep) << 64n) / BPS, binId)
 
-/** What a swap finds in one bin, in the token it buys: provided liquidity, then orders partly filled, then fresh orders. */
+/** The amounts of one bin in the token that the swap buys: provided liquidity, then orders partly filled, then fresh orders. */
 export interface Bin {
   readonly id: number
   readonly price: bigint
   readonly layers: ReadonlyArray<bigint>
 }
 
-/** What decides which amounts of a bin a swap may take. */
+/** Direction and rules that decide which amounts of a bin a swap may take. */
 export interface BinSide {
   readonly binStep: number
   readonly sellsX: boolean
@@ -81,7 +81,7 @@ export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | n
   return price === null ? null : { id: binId, price, layers }
 }
 
-/** Why the account is not this array of the pair, whose address comes as bytes. */
+/** The reason why the account is not this array of the pair, whose address comes as bytes; null when it is. */
 export const binArrayFault = (
   { address, data, owner }: OnChainAccount,
   pair: Uint8Array,

@@ -1,4 +1,4 @@
-/** What a DLMM pair account says: MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51 and the program's IDL. */
+/** State of a DLMM pair account: MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51 and the program's IDL. */
 import { Address } from "../../domain/Address.ts"
 import { readI32, readI64, readU16, readU32, readU64 } from "../math/bytes.ts"
 import type { Unpriceable } from "../Program.ts"
@@ -70,7 +70,7 @@ export interface DlmmPair {
   readonly volatilityUpdatedAt: number
   /** Basis points of fees. */
   readonly protocolShare: bigint
-  /** Whether fees are taken in Y whichever way the swap goes, else from the input. */
+  /** True when fees are taken in Y in both directions, else from the input. */
   readonly feesInY: boolean
   readonly takesLimitOrders: boolean
   /** Slot or second of the first swap; null where the program does not ask. */
@@ -86,7 +86,7 @@ const hasReward = (data: Uint8Array, index: number): boolean => {
   return data.subarray(at, at + 32).some((byte) => byte !== 0)
 }
 
-// A pair whose kind is open takes orders for as long as nobody has set up rewards on it.
+// A pair of undetermined type takes orders until rewards are set up on it.
 const takesLimitOrders = (data: Uint8Array): boolean =>
   data[dlmmPairAt.functionType] === functionType.limitOrder ||
   (data[dlmmPairAt.functionType] === functionType.undetermined && !hasReward(data, 0) && !hasReward(data, 1))

@@ -10,19 +10,10 @@ import { binArrayIndexOf, dlmmBinAt, dlmmBinOffset } from "./dlmmBins.ts"
 import { dlmmPairAt, type DlmmPair } from "./dlmmPair.ts"
 import type { BinFill } from "./dlmmSwap.ts"
 import { readU64 } from "../math/bytes.ts"
-import type { Volatility } from "./volatility.ts"
+import type { Volatility, VolatilityOffsets } from "./volatility.ts"
 import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../math/writeBytes.ts"
 
-const writeVolatility = (
-  data: Uint8Array,
-  at: {
-    readonly volatilityUpdatedAt: number
-    readonly sqrtPriceReference: number
-    readonly volatilityAccumulator: number
-    readonly volatilityReference: number
-  },
-  volatility: Volatility
-): void => {
+const writeVolatility = (data: Uint8Array, at: VolatilityOffsets, volatility: Volatility): void => {
   writeU64(data, at.volatilityUpdatedAt, volatility.updatedAt)
   writeU128(data, at.sqrtPriceReference, volatility.sqrtPriceReference)
   writeU128(data, at.volatilityAccumulator, volatility.accumulator)

@@ -38,7 +38,7 @@ export const curveAt = {
 interface Curve {
   readonly virtualTokens: bigint
   readonly virtualQuote: bigint
-  /** What is left to buy, and what was paid in so far. */
+  /** Tokens that can still be bought, and quote paid in so far. */
   readonly realTokens: bigint
   readonly realQuote: bigint
   readonly fees: CurveFees

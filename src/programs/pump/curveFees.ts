@@ -1,4 +1,4 @@
-/** What a bonding curve charges, by the program version that the accounts belong to. */
+/** Fees of a bonding curve, by the program version that the accounts belong to. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readU64 } from "../math/bytes.ts"
@@ -18,12 +18,12 @@ export interface CurveFees {
   readonly rates: FeeRates
   /** All fees on an amount of quote. */
   readonly on: (amount: bigint) => bigint
-  /** What of an exact input reaches the curve; not positive when nothing does. */
+  /** The part of an exact input that reaches the curve; zero or negative when nothing does. */
   readonly netOf: (spend: bigint) => bigint
   readonly slot: number
 }
 
-/** What decides the fees of one curve. */
+/** Properties of a curve that its fees depend on. */
 export interface CurveListing {
   readonly quoteMint: Mint
   readonly marketCap: bigint

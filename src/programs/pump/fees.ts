@@ -25,7 +25,7 @@ export const feeConfigAt = { bump: 8, flat: 41, tierCount: 65, tiers: 69 } as co
 export const FEES_LENGTH = 24
 export const TIER_LENGTH = 16 + FEES_LENGTH
 
-/** What a trade pays, in basis points of its quote amount. */
+/** Fee rates of a trade in basis points of its quote amount. */
 export interface FeeRates {
   readonly lp: bigint
   readonly protocol: bigint
@@ -45,7 +45,7 @@ export const feesOn = (amount: bigint, rates: FeeRates): bigint =>
 export const lpFeeOn = (amount: bigint, rates: FeeRates): bigint => feeUp(amount, rates.lp)
 
 /**
- * What of `spend` reaches the curve of an exact-input buy: floor(spend·10000/(10000 + bps)), less what the
+ * The part of `spend` that reaches the curve of an exact-input buy: floor(spend·10000/(10000 + bps)), less what the
  * rounded-up fees overshoot, less one. Source: the program's own notes on `buy_exact_sol_in` in its IDL.
  */
 export const netOf = (spend: bigint, rates: FeeRates): bigint => {
@@ -54,7 +54,7 @@ export const netOf = (spend: bigint, rates: FeeRates): bigint => {
   return overshoot > 0n ? net - overshoot - 1n : net - 1n
 }
 
-/** Where the fee program keeps the schedules of one of the pump programs. */
+/** The account of the fee program with the schedules of one of the pump programs. */
 export const feeConfigOf = (programId: Address, derive: DeriveAddress): Address =>
   derive(FEE_PROGRAM, [utf8("fee_config"), addressToBytes(programId)])
 
@@ -78,10 +78,10 @@ const countAt = (data: Uint8Array, offset: number): number => (offset + 4 > data
 
 const endOf = (offset: number, count: number): number => offset + 4 + count * TIER_LENGTH
 
-/** What decides the schedule of a trade besides the FeeConfig itself. */
+/** Properties of a pool that its schedule depends on besides the FeeConfig itself. */
 export interface Listing {
   readonly quoteMint: Mint
-  /** Whether a curve launched the coin. Any other pool pays the flat fees. */
+  /** True when a curve launched the coin. Any other pool pays the flat fees. */
   readonly canonical: boolean
   /** floor(quote·supply/base), in units of the quote. */
   readonly marketCap: bigint

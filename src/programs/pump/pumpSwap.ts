@@ -54,9 +54,9 @@ const disabled = { buy: 0b1000, sell: 0b10000 }
 /** A pool as its formulas see it. */
 interface State {
   readonly base: bigint
-  /** What prices are made of: the vault's balance and the signed virtual reserves. */
+  /** Reserve that prices are computed from: the vault's balance plus the signed virtual reserves. */
   readonly quote: bigint
-  /** What can be paid out. */
+  /** The vault's balance, the most that can be paid out. */
   readonly quoteVault: bigint
   readonly rates: FeeRates
   readonly mayBuy: boolean
@@ -109,7 +109,7 @@ const fieldsOf = (data: Uint8Array) => ({
 export const creatorVaultAuthorityOf = (creator: Address, derive: DeriveAddress): Address =>
   derive(programId, [utf8("creator_vault"), addressToBytes(creator)])
 
-/** What the whole program is set to: switches, and whether a pool's own creator rate counts. */
+/** Settings of the whole program: switches, and whether a pool's own creator rate applies. */
 const readConfig = (accounts: Accounts, derive: DeriveAddress) => {
   const config = accountAt(accounts, globalConfigOf(derive), "GlobalConfig")
   if (isFailure(config)) {

@@ -73,7 +73,7 @@ export const transferChecked = ({ program, from, to, mint, authority, amount, de
 export const transferUnchecked = ({ program, from, to, authority, amount }: TokenTransfer): Call =>
   token(program, "Transfer", [writes(from), writes(to), signs(authority)], pack(u8(3), u64(amount)))
 
-/** A transfer that also says which fee it expects. */
+/** A transfer with the fee that it expects. */
 export const transferWithFee = (transfer: TokenTransfer, fee: bigint): Call =>
   token(
     transfer.program,
@@ -152,5 +152,5 @@ export const wrapSeeded = (wallet: Address, account: Address, seed: string, amou
   after: [closeAccount(account, wallet)]
 })
 
-/** Whether the program keeps tokens. */
+/** True for the two token programs. */
 export const isTokenProgram = (program: Address): boolean => program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM

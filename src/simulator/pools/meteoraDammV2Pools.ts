@@ -37,13 +37,13 @@ import {
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** What sets one pool apart from the next. */
+/** Parameters of one pool. */
 export interface DammV2Spec extends PoolSpec {
   /** The base fee, in billionths. */
   readonly rate: bigint
   /** 0 charges what comes out, 1 the quote whichever way a swap goes. */
   readonly collectFeeMode: 0 | 1
-  /** Whether volatility adds to the fee. */
+  /** True when volatility adds to the fee. */
   readonly dynamicFee: boolean
   /** The accounts that pay the first deposit; null for new money. */
   readonly depositors: Pair | null

@@ -49,7 +49,7 @@ import {
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
-/** What sets one pair apart from the next. */
+/** Parameters of one pair. */
 export interface DlmmSpec extends PoolSpec {
   /** Basis points between the prices of neighbouring bins. */
   readonly binStep: number

@@ -30,7 +30,7 @@ import { dataAfter, paidTo, type SwapCall, type Swapping } from "../chain/SwapCa
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-/** Where one curve's money is and goes. */
+/** The accounts of one curve and of its fees. */
 export interface CurvePlaces {
   readonly curve: Address
   readonly vault: Address
@@ -119,7 +119,7 @@ export const pumpCurveCall =
     }
   }
 
-/** Where the fees of one PumpSwap pool go, and what they are. */
+/** The accounts of one PumpSwap pool's fees, and the rates. */
 export interface PumpSwapPlaces {
   readonly protocolOwner: Address
   readonly protocol: Address

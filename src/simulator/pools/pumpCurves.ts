@@ -18,7 +18,7 @@ import type { SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-/** How every curve begins: a billion coins of six decimals, of which 793.1 million are for sale. */
+/** The first state of every curve: a billion coins of six decimals, of which 793.1 million are for sale. */
 const curveStart = {
   supply: 1_000_000_000_000_000n,
   virtualTokens: 1_073_000_000_000_000n,
@@ -62,7 +62,7 @@ const till = (world: World, label: string): Address => {
   return address
 }
 
-/** What a swap does to a curve, and what it costs: in tokens bought and quote paid in, both negative for a sale. */
+/** A trade on a curve in tokens bought and quote paid in, both negative for a sale. */
 interface Trade {
   readonly tokens: bigint
   readonly quote: bigint
@@ -142,7 +142,7 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
 
   const plan: SimPool["plan"] = (aToB, wanted, clock) => {
     const swap = current()?.swap(aToB, wanted, clock)
-    // The last buyer gets what is left, for less than was offered.
+    // The last purchase takes the rest of the tokens for less than was offered.
     if (swap === undefined || swap.ending === "refused" || swap.amountOut === 0n) {
       return null
     }

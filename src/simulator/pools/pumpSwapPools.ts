@@ -15,9 +15,9 @@ import type { Settlement } from "../chain/Settlement.ts"
 import { balanceOf, supplyOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-/** What sets one pool apart from the next. */
+/** Parameters of one pool. */
 export interface PumpSwapSpec extends PoolSpec {
-  /** Whether the coin's own curve made the pool; then its fees depend on the coin's size. */
+  /** True when the coin's own curve made the pool; then its fees depend on the market cap. */
   readonly canonical: boolean
   /** Owner of the creator's fee; null for a coin without one. */
   readonly creator: Address | null

@@ -109,7 +109,7 @@ describe("the rate limiter", () => {
     assert.strictEqual(limitedRate(limiter, 10_000n), 40_000_000n)
   })
 
-  it("finds the rate again from what is left", () => {
+  it("finds the rate again from the remainder", () => {
     assert.strictEqual(limitedRateOfNet(limiter, 990n), 10_000_000n)
     assert.strictEqual(limitedRateOfNet(limiter, 1970n), 15_000_000n)
     assert.strictEqual(limitedRateOfNet(limiter, 9600n), 40_000_000n)
