@@ -5,7 +5,7 @@
  *
  * A swap is given the three tick arrays that its direction needs, so a quote reaches to the end of the third. An array
  * that does not exist (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
- * other. An array that has not been read yet ends what is known: a swap that would go there is exhausted.
+ * other. An array that has not been read yet ends the known ticks: a swap that would go there is exhausted.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { perRegime, referenceIn } from "../math/adaptiveFee.ts"

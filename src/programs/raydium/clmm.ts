@@ -3,7 +3,7 @@
  * checked against the deployed program of April 2026; fees on the output, dynamic fees and limit orders follow the source.
  *
  * The bitmap says which tick arrays hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
- * to the first of them that is not there: an array that the bitmap names and no account exists for ends what is known, so a
+ * to the first of them that is not there: an array that the bitmap names and no account exists for ends the known ticks, so a
  * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
