@@ -26,7 +26,7 @@ const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
   transferFeesOut: null
 })
 
-/** Which mints a synthetic pool trades, under which address, and how deep it is: one is shallow, a thousand is deep. */
+/** Mints, address and depth of a synthetic pool: depth one is shallow, a thousand is deep. */
 export interface PoolPlan {
   readonly address: Address
   readonly mintA: Mint

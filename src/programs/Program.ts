@@ -95,7 +95,7 @@ export interface Program {
   /** True for a pool of this program (owner and discriminator), not a config or a tick array. */
   readonly isPool: (account: OnChainAccount) => boolean
   /**
-   * Addresses the pool is priced from besides itself, mints and vaults included, given what is read so far.
+   * Addresses the pool is priced from besides itself, mints and vaults included, given the accounts read so far.
    * Called again after every write until it names nothing new; the list may shift as the price moves.
    * `foundBy` is the mint given to `poolAddressesOf` where that found the pool.
    */

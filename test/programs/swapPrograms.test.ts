@@ -16,7 +16,7 @@ import {
 } from "../trades/swapCalls.ts"
 import { POOL, swapHoldings, swapTransfers, TOKEN, TRADER, transactionOf } from "../trades/transactions.ts"
 
-/** Where the programs' own interface descriptions put the pool and its vaults. */
+/** Indexes of the pool and its vaults in the programs' own interface descriptions. */
 const instructions: ReadonlyArray<readonly [Address, string, ReadonlyArray<Instruction>]> = [
   [
     AMM_V4,

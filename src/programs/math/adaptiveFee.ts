@@ -2,6 +2,7 @@
  * The part of the fee that follows volatility, as Orca Whirlpool (2025) and Raydium CLMM (2026) both compute it: ticks lie
  * in groups, and the fee grows with the square of the groups between the price and a reference that earlier swaps set.
  */
+import { readI32, readU16, readU32 } from "./bytes.ts"
 import { ceilDiv, minBigInt } from "./integers.ts"
 
 const SCALE = 10_000n
@@ -27,6 +28,23 @@ export interface Volatility {
   readonly volatilityReference: bigint
   readonly accumulator: bigint
 }
+
+/** The parameters and state at these offsets; both programs store them in the same widths. */
+export const readVolatility = (
+  data: Uint8Array,
+  at: Readonly<Record<Exclude<keyof Volatility, "groupSize">, number>>,
+  groupSize: number
+): Volatility => ({
+  filterPeriod: readU16(data, at.filterPeriod),
+  decayPeriod: readU16(data, at.decayPeriod),
+  reductionFactor: BigInt(readU16(data, at.reductionFactor)),
+  control: BigInt(readU32(data, at.control)),
+  maxAccumulator: BigInt(readU32(data, at.maxAccumulator)),
+  groupSize,
+  groupReference: readI32(data, at.groupReference),
+  volatilityReference: BigInt(readU32(data, at.volatilityReference)),
+  accumulator: BigInt(readU32(data, at.accumulator))
+})
 
 /** Effect of the time since the last swap on the reference: none, decay, or reset. */
 export type Regime = "kept" | "decayed" | "reset"

@@ -6,9 +6,10 @@ import { refused } from "./constantProduct.ts"
 import type { SwapPath } from "./swapPath.ts"
 import { beforeTransfer, type Transfers, transfersOf } from "./transferFee.ts"
 import { makePriceTable, type PriceTable } from "./priceTable.ts"
-import type { Pool, Swap } from "../Program.ts"
-import type { MintFees } from "./tokenAccount.ts"
+import type { Accounts, Pool, Swap, Unpriceable } from "../Program.ts"
+import { type MintFees, readMintFees } from "./tokenAccount.ts"
 import { swapSteps } from "./swapSteps.ts"
+import { isFailure } from "./unpriceable.ts"
 
 /** Both directions of a pool. Down sells A. */
 export interface Directions<A> {
@@ -34,7 +35,7 @@ export interface ConcentratedPool {
 }
 
 /** The price tables of swap paths, cached for as long as the paths at a clock stay the same objects. */
-export const memoTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
+const memoTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
   const known = new WeakMap<Directions<SwapPath>, Directions<PriceTable>>()
   return (clock: ChainClock): Directions<PriceTable> | null => {
     const swapPaths = at(clock)
@@ -123,4 +124,21 @@ export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
           }
         })
   }
+}
+
+/** Reads the transfer fees of both mints and makes the pool, whose swap paths at a clock are `at`. */
+export const decodeConcentratedPool = (
+  accounts: Accounts,
+  pool: Omit<ConcentratedPool, "feesA" | "feesB" | "tables" | "exactOut">,
+  at: (clock: ChainClock) => Directions<SwapPath> | null
+): Pool | Unpriceable => {
+  const feesA = readMintFees(accounts, pool.mintA)
+  if (isFailure(feesA)) {
+    return feesA
+  }
+  const feesB = readMintFees(accounts, pool.mintB)
+  if (isFailure(feesB)) {
+    return feesB
+  }
+  return makeConcentratedPool({ ...pool, feesA, feesB, tables: memoTables(at), exactOut: at })
 }

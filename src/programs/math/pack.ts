@@ -36,3 +36,14 @@ export const pack = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   }
   return data
 }
+
+/** Encoder of records that begin with a discriminator, given as hex digits, and hold these fields in this order. */
+export const recordEncoder =
+  <V extends object>(discriminator: string, fields: { readonly [K in keyof V]: (value: V[K]) => Uint8Array }) =>
+  (values: Readonly<V>): Uint8Array => {
+    const parts = [hex(discriminator)]
+    for (const name in fields) {
+      parts.push(fields[name](values[name]))
+    }
+    return pack(...parts)
+  }

@@ -5,14 +5,13 @@
  *
  * A swap is given the three tick arrays that its direction needs, so a quote reaches to the end of the third. An array
  * that does not exist (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
- * other. An array that has not been read yet ends what is known: a swap that would go there is exhausted.
+ * other. An array that has not been read yet ends the known ticks: a swap that would go there is exhausted.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { perRegime, referenceIn } from "../math/adaptiveFee.ts"
 import { addressToBytes, type Address, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
-import { type Directions, makeConcentratedPool, memoTables } from "../math/concentratedPool.ts"
-import { readMintFees } from "../math/tokenAccount.ts"
+import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
@@ -185,27 +184,16 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, state } = swapPaths
-  const feesA = readMintFees(accounts, state.mintA)
-  if (isFailure(feesA)) {
-    return feesA
-  }
-  const feesB = readMintFees(accounts, state.mintB)
-  if (isFailure(feesB)) {
-    return feesB
-  }
-  return makeConcentratedPool({
+  // The program accepts a swap whose output is zero.
+  const fields = {
     address: pool.address,
     dex,
     mintA: state.mintA,
     mintB: state.mintB,
     slot: pool.slot,
-    feesA,
-    feesB,
-    tables: memoTables(at),
-    // The program accepts a swap whose output is zero.
-    refusesZeroOutput: false,
-    exactOut: at
-  })
+    refusesZeroOutput: false
+  }
+  return decodeConcentratedPool(accounts, fields, at)
 }
 
 /** Orca's concentrated-liquidity pools. */

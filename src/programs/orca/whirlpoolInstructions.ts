@@ -1,9 +1,8 @@
 /** Instructions and event of Orca Whirlpool: whirlpools, instructions/{swap,two_hop_swap}.rs, their v2, and the `Traded` event. */
-import type { Address } from "../../domain/Address.ts"
 import { hopLayout } from "../accountOrder.ts"
 import { ANCHOR_SWAP, ANCHOR_SWAP_V2 } from "../anchor.ts"
 import { readU64 } from "../math/bytes.ts"
-import { bool, hex, key, pack, u128, u64, u8 } from "../math/pack.ts"
+import { bool, hex, key, pack, recordEncoder, u128, u64, u8 } from "../math/pack.ts"
 import { type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 import { whirlpool } from "./whirlpool.ts"
 import { whirlpoolGrid } from "./whirlpoolTicks.ts"
@@ -102,34 +101,18 @@ const eventOffsets = { inputAmount: 73, outputAmount: 81 } as const
 const EVENT_SIZE = 89
 
 /** Event of a swap. Both amounts include their transfer fees. */
-export interface WhirlpoolTraded {
-  readonly pool: Address
-  readonly aToB: boolean
-  readonly sqrtPriceBefore: bigint
-  readonly sqrtPriceAfter: bigint
-  readonly inputAmount: bigint
-  readonly outputAmount: bigint
-  readonly inputTransferFee: bigint
-  readonly outputTransferFee: bigint
-  readonly lpFee: bigint
-  readonly protocolFee: bigint
-}
-
-/** Bytes of the event. */
-export const encodeWhirlpoolTraded = (event: WhirlpoolTraded): Uint8Array =>
-  pack(
-    hex(TRADED),
-    key(event.pool),
-    bool(event.aToB),
-    u128(event.sqrtPriceBefore),
-    u128(event.sqrtPriceAfter),
-    u64(event.inputAmount),
-    u64(event.outputAmount),
-    u64(event.inputTransferFee),
-    u64(event.outputTransferFee),
-    u64(event.lpFee),
-    u64(event.protocolFee)
-  )
+export const encodeWhirlpoolTraded = recordEncoder(TRADED, {
+  pool: key,
+  aToB: bool,
+  sqrtPriceBefore: u128,
+  sqrtPriceAfter: u128,
+  inputAmount: u64,
+  outputAmount: u64,
+  inputTransferFee: u64,
+  outputTransferFee: u64,
+  lpFee: u64,
+  protocolFee: u64
+})
 
 const traded = tagOf(TRADED)
 

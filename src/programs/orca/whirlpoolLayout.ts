@@ -2,9 +2,9 @@
  * Accounts of Orca Whirlpool: offsets, discriminators, addresses and decoders.
  * Offsets count from the start of the account, the 8-byte discriminator included.
  */
-import type { Volatility } from "../math/adaptiveFee.ts"
+import { readVolatility, type Volatility } from "../math/adaptiveFee.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU64 } from "../math/bytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { DeriveAddress } from "../Program.ts"
 import { isOnGrid, MAX_TICK, MIN_TICK, type Tick } from "../math/ticks.ts"
@@ -229,18 +229,10 @@ export const decodeOracle = (account: OnChainAccount): OracleState | null => {
   }
   const at = oracleOffsets
   return {
+    ...readVolatility(data, at, readU16(data, at.groupSize)),
     tradeEnableAt: Number(readU64(data, at.tradeEnable)),
-    filterPeriod: readU16(data, at.filterPeriod),
-    decayPeriod: readU16(data, at.decayPeriod),
-    reductionFactor: BigInt(readU16(data, at.reductionFactor)),
-    control: BigInt(readU32(data, at.control)),
-    maxAccumulator: BigInt(readU32(data, at.maxAccumulator)),
-    groupSize: readU16(data, at.groupSize),
     majorSwapTicks: readU16(data, at.majorSwapTicks),
     referenceUpdatedAt: Number(readU64(data, at.referenceUpdatedAt)),
-    majorSwapAt: Number(readU64(data, at.majorSwapAt)),
-    volatilityReference: BigInt(readU32(data, at.volatilityReference)),
-    groupReference: readI32(data, at.groupReference),
-    accumulator: BigInt(readU32(data, at.accumulator))
+    majorSwapAt: Number(readU64(data, at.majorSwapAt))
   }
 }

@@ -1,7 +1,7 @@
 /** Instructions and swap log of Raydium AMM v4: raydium-amm, program/src/{instruction,log}.rs. An instruction is one byte. */
 import { hopLayout } from "../accountOrder.ts"
 import { readU64 } from "../math/bytes.ts"
-import { pack, u64, u8 } from "../math/pack.ts"
+import { pack, recordEncoder, u64, u8 } from "../math/pack.ts"
 import { type HopLayout, hopsAt, type SwapDecoder } from "../SwapDecoder.ts"
 import { raydiumAmmV4 } from "./ammV4.ts"
 
@@ -79,29 +79,23 @@ const logOffsets = { first: 1, second: 9, last: 49 } as const
 const PC_TO_COIN = 1n
 const COIN_TO_PC = 2n
 
-/** Log of an exact-input swap. Balances are those before it. */
-export interface AmmV4SwapLog {
-  readonly amountIn: bigint
-  readonly minimumOut: bigint
-  readonly coinToPc: boolean
-  readonly userSource: bigint
-  readonly poolCoin: bigint
-  readonly poolPc: bigint
-  readonly amountOut: bigint
-}
+const encodeLog = recordEncoder("", {
+  kind: u8,
+  amountIn: u64,
+  minimumOut: u64,
+  direction: u64,
+  userSource: u64,
+  poolCoin: u64,
+  poolPc: u64,
+  amountOut: u64
+})
 
-/** The log line `ray_log` of an exact-input swap. */
-export const encodeAmmV4SwapLog = (log: AmmV4SwapLog): string => {
-  const bytes = pack(
-    u8(LOG_SWAP_BASE_IN),
-    u64(log.amountIn),
-    u64(log.minimumOut),
-    u64(log.coinToPc ? COIN_TO_PC : PC_TO_COIN),
-    u64(log.userSource),
-    u64(log.poolCoin),
-    u64(log.poolPc),
-    u64(log.amountOut)
-  )
+/** The log line `ray_log` of an exact-input swap. Balances are those before it. */
+export const encodeAmmV4SwapLog = (
+  coinToPc: boolean,
+  log: Omit<Parameters<typeof encodeLog>[0], "kind" | "direction">
+): string => {
+  const bytes = encodeLog({ ...log, kind: LOG_SWAP_BASE_IN, direction: coinToPc ? COIN_TO_PC : PC_TO_COIN })
   return `ray_log: ${Buffer.from(bytes).toString("base64")}`
 }
 

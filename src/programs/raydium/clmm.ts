@@ -3,7 +3,7 @@
  * checked against the deployed program of April 2026; fees on the output, dynamic fees and limit orders follow the source.
  *
  * The bitmap says which tick arrays hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
- * to the first of them that is not there: an array that the bitmap names and no account exists for ends what is known, so a
+ * to the first of them that is not there: an array that the bitmap names and no account exists for ends the known ticks, so a
  * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
@@ -11,8 +11,7 @@ import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts
 import { perRegime, referenceIn, regimeAfter } from "../math/adaptiveFee.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
-import { type Directions, makeConcentratedPool, memoTables } from "../math/concentratedPool.ts"
-import { readMintFees } from "../math/tokenAccount.ts"
+import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBitmap.ts"
@@ -210,26 +209,8 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, slot, state } = swapPaths
-  const feesA = readMintFees(accounts, state.mint0)
-  if (isFailure(feesA)) {
-    return feesA
-  }
-  const feesB = readMintFees(accounts, state.mint1)
-  if (isFailure(feesB)) {
-    return feesB
-  }
-  return makeConcentratedPool({
-    address: pool.address,
-    dex,
-    mintA: state.mint0,
-    mintB: state.mint1,
-    slot,
-    feesA,
-    feesB,
-    tables: memoTables(at),
-    refusesZeroOutput: true,
-    exactOut: at
-  })
+  const fields = { address: pool.address, dex, mintA: state.mint0, mintB: state.mint1, slot, refusesZeroOutput: true }
+  return decodeConcentratedPool(accounts, fields, at)
 }
 
 /** Raydium's concentrated-liquidity pools. */

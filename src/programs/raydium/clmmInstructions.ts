@@ -3,7 +3,7 @@ import type { Address } from "../../domain/Address.ts"
 import { hopLayout } from "../accountOrder.ts"
 import { ANCHOR_SWAP, ANCHOR_SWAP_EVENT, ANCHOR_SWAP_V2 } from "../anchor.ts"
 import { readU64 } from "../math/bytes.ts"
-import { bool, hex, i32, key, pack, u128, u64 } from "../math/pack.ts"
+import { bool, hex, i32, key, pack, recordEncoder, u128, u64 } from "../math/pack.ts"
 import { type Hop, hopsAt, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 import { raydiumClmm } from "./clmm.ts"
 
@@ -58,38 +58,20 @@ const eventOffsets = { amount0: 136, amount1: 152, zeroForOne: 168 } as const
 const EVENT_SIZE = 169
 
 /** Event of a swap. Amounts are the pool's; transfer fees stand beside them. Price, liquidity and tick are those after it. */
-export interface ClmmSwapEvent {
-  readonly pool: Address
-  readonly sender: Address
-  readonly tokenAccount0: Address
-  readonly tokenAccount1: Address
-  readonly amount0: bigint
-  readonly transferFee0: bigint
-  readonly amount1: bigint
-  readonly transferFee1: bigint
-  readonly zeroForOne: boolean
-  readonly sqrtPrice: bigint
-  readonly liquidity: bigint
-  readonly tick: number
-}
-
-/** Bytes of the event. */
-export const encodeClmmSwapEvent = (event: ClmmSwapEvent): Uint8Array =>
-  pack(
-    hex(ANCHOR_SWAP_EVENT),
-    key(event.pool),
-    key(event.sender),
-    key(event.tokenAccount0),
-    key(event.tokenAccount1),
-    u64(event.amount0),
-    u64(event.transferFee0),
-    u64(event.amount1),
-    u64(event.transferFee1),
-    bool(event.zeroForOne),
-    u128(event.sqrtPrice),
-    u128(event.liquidity),
-    i32(event.tick)
-  )
+export const encodeClmmSwapEvent = recordEncoder(ANCHOR_SWAP_EVENT, {
+  pool: key,
+  sender: key,
+  tokenAccount0: key,
+  tokenAccount1: key,
+  amount0: u64,
+  transferFee0: u64,
+  amount1: u64,
+  transferFee1: u64,
+  zeroForOne: bool,
+  sqrtPrice: u128,
+  liquidity: u128,
+  tick: i32
+})
 
 /** A place for a hop at every account: only the accounts' sizes, which are not here, separate tick arrays from the next hop. */
 const routerHops = (accounts: ReadonlyArray<Address>): ReadonlyArray<Hop> => {

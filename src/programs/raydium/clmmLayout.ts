@@ -4,7 +4,7 @@
  */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import type { Volatility } from "../math/adaptiveFee.ts"
+import { readVolatility, type Volatility } from "../math/adaptiveFee.ts"
 import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
 import { ANCHOR_AMM_CONFIG, ANCHOR_POOL_STATE } from "../anchor.ts"
 import type { DeriveAddress } from "../Program.ts"
@@ -137,18 +137,7 @@ const decodeDynamicFee = (data: Uint8Array, groupSize: number): DynamicFee | nul
     return null
   }
   const at = dynamicFeeOffsets
-  return {
-    filterPeriod: readU16(fields, at.filterPeriod),
-    decayPeriod: readU16(fields, at.decayPeriod),
-    reductionFactor: BigInt(readU16(fields, at.reductionFactor)),
-    control: BigInt(readU32(fields, at.control)),
-    maxAccumulator: BigInt(readU32(fields, at.maxAccumulator)),
-    groupSize,
-    groupReference: readI32(fields, at.groupReference),
-    volatilityReference: BigInt(readU32(fields, at.volatilityReference)),
-    accumulator: BigInt(readU32(fields, at.accumulator)),
-    updatedAt: Number(readU64(fields, at.updatedAt))
-  }
+  return { ...readVolatility(fields, at, groupSize), updatedAt: Number(readU64(fields, at.updatedAt)) }
 }
 
 /** The pool account's fields; null when the bytes are not one. */

@@ -1,9 +1,8 @@
 /** Instructions and event of Raydium CPMM: raydium-cp-swap, programs/cp-swap/src/{instructions/swap_base_input,states/events}.rs. */
-import type { Address } from "../../domain/Address.ts"
 import { hopLayout } from "../accountOrder.ts"
 import { ANCHOR_SWAP_EVENT } from "../anchor.ts"
 import { readU64 } from "../math/bytes.ts"
-import { bool, hex, key, pack, u64 } from "../math/pack.ts"
+import { bool, hex, key, pack, recordEncoder, u64 } from "../math/pack.ts"
 import { type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 import { raydiumCpmm } from "./cpmm.ts"
 
@@ -36,29 +35,16 @@ const eventOffsets = { inputAmount: 56, outputAmount: 64, inputTransferFee: 72 }
 const EVENT_SIZE = 88
 
 /** Event of a swap. The input is net of its transfer fee, the output includes its own. Vault balances are those before it. */
-export interface CpmmSwapEvent {
-  readonly pool: Address
-  readonly inputVaultBefore: bigint
-  readonly outputVaultBefore: bigint
-  readonly inputAmount: bigint
-  readonly outputAmount: bigint
-  readonly inputTransferFee: bigint
-  readonly outputTransferFee: bigint
-}
-
-/** Bytes of the event of an exact-input swap. */
-export const encodeCpmmSwapEvent = (event: CpmmSwapEvent): Uint8Array =>
-  pack(
-    hex(ANCHOR_SWAP_EVENT),
-    key(event.pool),
-    u64(event.inputVaultBefore),
-    u64(event.outputVaultBefore),
-    u64(event.inputAmount),
-    u64(event.outputAmount),
-    u64(event.inputTransferFee),
-    u64(event.outputTransferFee),
-    bool(true)
-  )
+export const encodeCpmmSwapEvent = recordEncoder(ANCHOR_SWAP_EVENT, {
+  pool: key,
+  inputVaultBefore: u64,
+  outputVaultBefore: u64,
+  inputAmount: u64,
+  outputAmount: u64,
+  inputTransferFee: u64,
+  outputTransferFee: u64,
+  baseInput: bool
+})
 
 const hops = [hopLayout(cpmmSwapAccounts, "poolState", "inputVault", "outputVault")]
 const SWAP_EVENT = tagOf(ANCHOR_SWAP_EVENT)

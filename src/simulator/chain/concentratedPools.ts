@@ -4,20 +4,50 @@ import type { SwapPath } from "../../programs/math/swapPath.ts"
 import { type SwapResult, swapSteps } from "../../programs/math/swapSteps.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
-import { depthAt, priceAt } from "./liquidity.ts"
-import { afterTransferFee, exchange, type SimPool, type Pair, vaultDepth } from "./SimPool.ts"
+import { depthAt, type Liquidity, priceAt, provide, type Spread, type TickGrid } from "./liquidity.ts"
+import type { Accounts, DeriveAddress, Unpriceable } from "../../programs/Program.ts"
+import { isFailure } from "../../programs/math/unpriceable.ts"
+import {
+  afterTransferFee,
+  exchange,
+  inOrder,
+  newVaults,
+  type Pair,
+  type PoolSpec,
+  type SimPool,
+  vaultDepth
+} from "./SimPool.ts"
 import type { World } from "./World.ts"
 
 /** The parts that differ by program. */
 export interface ConcentratedProgram {
   readonly dex: string
   readonly programId: Address
-  /** Swap paths of the pool in its current state; null when the engine cannot price it. */
-  readonly swapPaths: (pool: OnChainAccount) => ((clock: ChainClock) => Directions<SwapPath> | null) | null
+  /** Swap paths of the pool in its current state. */
+  readonly swapPaths: (
+    pool: OnChainAccount,
+    accounts: Accounts,
+    derive: DeriveAddress
+  ) => { readonly at: (clock: ChainClock) => Directions<SwapPath> | null } | Unpriceable
   /** The pool's data after a swap. */
   readonly moved: (data: Uint8Array, aToB: boolean, result: SwapResult) => Uint8Array
   readonly call: SimPool["call"]
   readonly stateOf: (data: Uint8Array) => { readonly sqrtPrice: bigint; readonly liquidity: bigint } | null
+}
+
+/** Liquidity and filled vaults of a new pool. The mints stand in the order of their addresses, as the programs demand. */
+export const newReserves = (
+  world: World,
+  spec: PoolSpec & { readonly spreads: ReadonlyArray<Spread> },
+  grid: TickGrid,
+  owner: Address,
+  name: (part: string) => Address
+): { readonly liquidity: Liquidity; readonly mints: Pair; readonly vaults: Pair } => {
+  const [[mintA, wantedA], [mintB, wantedB]] = inOrder(spec)
+  const liquidity = provide(grid, { a: wantedA, b: wantedB }, spec.spreads)
+  const sides = { a: [mintA, liquidity.amountA], b: [mintB, liquidity.amountB] } as const
+  const vaults = newVaults(world, owner, sides, (side) => name(`vault ${side}`))
+  return { liquidity, mints: { a: mintA, b: mintB }, vaults }
 }
 
 /** A pool whose accounts exist already. */
@@ -28,19 +58,20 @@ export const concentratedPool = (
 ): SimPool => {
   const { bank } = world
   const { address, mints, vaults, open } = pool
+  const accounts = (wanted: Address) => bank.get(wanted) ?? null
   let seen: OnChainAccount | undefined
-  let at: ReturnType<ConcentratedProgram["swapPaths"]> = null
-  const current = () => {
+  let swapPaths: ReturnType<ConcentratedProgram["swapPaths"]> | undefined
+  const swapPathsAt = (clock: ChainClock): Directions<SwapPath> | null => {
     const account = bank.must(address)
-    if (account !== seen) {
+    if (account !== seen || swapPaths === undefined) {
       seen = account
-      at = program.swapPaths(account)
+      swapPaths = program.swapPaths(account, accounts, world.derive)
     }
-    return at
+    return isFailure(swapPaths) ? null : swapPaths.at(clock)
   }
 
   const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
-    const directions = current()?.(clock) ?? null
+    const directions = swapPathsAt(clock)
     if (directions === null) {
       return null
     }

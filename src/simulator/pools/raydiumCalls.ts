@@ -66,10 +66,9 @@ export const ammV4Call =
       accounts: inAccountOrder(withMarket ? ammV4SwapAccounts : ammV4SwapV2Accounts, accounts),
       data: encodeAmmV4Swap({ withMarket, amountIn, minimumOut: minimum }),
       checked: false,
-      before: encodeAmmV4SwapLog({
+      before: encodeAmmV4SwapLog(aToB, {
         amountIn,
         minimumOut: minimum,
-        coinToPc: aToB,
         userSource: heldIn(world, from, amountIn),
         poolCoin: balance(world, vaults.a),
         poolPc: balance(world, vaults.b),
@@ -117,7 +116,8 @@ export const cpmmCall =
         inputAmount: received,
         outputAmount: paid,
         inputTransferFee: amountIn - received,
-        outputTransferFee: paid - amountOut
+        outputTransferFee: paid - amountOut,
+        baseInput: true
       }),
       units: 28_000
     }

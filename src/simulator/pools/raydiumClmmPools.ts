@@ -22,7 +22,6 @@ import {
 } from "../../programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt, raydiumTickAt } from "../../programs/raydium/clmmTicks.ts"
 import type { SwapResult } from "../../programs/math/swapSteps.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
 import {
   newAccountData,
   writeAddress,
@@ -35,10 +34,10 @@ import {
 } from "../../programs/math/writeBytes.ts"
 import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
-import { concentratedPool } from "../chain/concentratedPools.ts"
+import { concentratedPool, newReserves } from "../chain/concentratedPools.ts"
 import { clmmCall } from "./raydiumCalls.ts"
-import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
-import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
+import { byArray, type Liquidity, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
+import type { Pair, PoolSpec, SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
 
 /** A fee tier; rates in millionths, those of protocol and fund of the fee. */
@@ -149,12 +148,7 @@ export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
   const address = name("pool")
   const { tickSpacing } = spec.tier
   const grid = { spacing: tickSpacing, sqrtPriceAt: raydiumSqrtPriceAt, tickAt: raydiumTickAt }
-  const [wantedA, wantedB] = inOrder(spec)
-  const liquidity = provide(grid, { a: wantedA[1], b: wantedB[1] }, spec.spreads)
-  const a = [wantedA[0], liquidity.amountA] as const
-  const b = [wantedB[0], liquidity.amountB] as const
-  const mints = { a: a[0], b: b[0] }
-  const vaults = newVaults(world, address, { a, b }, (side) => name(`vault ${side}`))
+  const { liquidity, mints, vaults } = newReserves(world, spec, grid, address, name)
   const data = newState(world, spec, liquidity, mints, vaults, name)
   for (const [start, ticks] of byArray(liquidity.ticks, (tick) => clmmArrayStart(tick, tickSpacing))) {
     markArray(data, start, tickSpacing)
@@ -167,10 +161,7 @@ export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
     {
       dex: raydiumClmm.dex,
       programId: CLMM_PROGRAM,
-      swapPaths: (pool) => {
-        const swapPaths = clmmSwapPaths(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
-        return isFailure(swapPaths) ? null : swapPaths.at
-      },
+      swapPaths: clmmSwapPaths,
       moved,
       call: clmmCall(world, { address, mints, vaults, part: name }, ensureConfig(world, spec.tier), tickSpacing),
       stateOf: decodeClmmPool

@@ -1,6 +1,5 @@
 /** Orca Whirlpools of the simulated market. */
 import { readU128, readU64 } from "../../programs/math/bytes.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
 import { whirlpool, whirlpoolSwapPaths } from "../../programs/orca/whirlpool.ts"
 import {
   arrayStart,
@@ -30,9 +29,9 @@ import {
 } from "../../programs/math/writeBytes.ts"
 import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
-import { concentratedPool } from "../chain/concentratedPools.ts"
-import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
-import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
+import { concentratedPool, newReserves } from "../chain/concentratedPools.ts"
+import { byArray, type Liquidity, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
+import type { Pair, PoolSpec, SimPool } from "../chain/SimPool.ts"
 import { whirlpoolCall } from "./whirlpoolCalls.ts"
 import type { World } from "../chain/World.ts"
 
@@ -108,12 +107,7 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `orca-whirlpool ${spec.label} ${part}`)
   const address = name("pool")
   const grid = { spacing: spec.tickSpacing, sqrtPriceAt: whirlpoolSqrtPriceAt, tickAt: whirlpoolTickAt }
-  const [wantedA, wantedB] = inOrder(spec)
-  const liquidity = provide(grid, { a: wantedA[1], b: wantedB[1] }, spec.spreads)
-  const a = [wantedA[0], liquidity.amountA] as const
-  const b = [wantedB[0], liquidity.amountB] as const
-  const mints = { a: a[0], b: b[0] }
-  const vaults = newVaults(world, address, { a, b }, (side) => name(`vault ${side}`))
+  const { liquidity, mints, vaults } = newReserves(world, spec, grid, address, name)
   const config = inventAddress(world.seed, "orca-whirlpool config")
   world.newAccount(address, WHIRLPOOL_PROGRAM, newState(spec, liquidity, mints, vaults, config))
   const writeArray = spec.arrays === "fixed" ? fixedArray : dynamicArray
@@ -126,10 +120,7 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
     {
       dex: whirlpool.dex,
       programId: WHIRLPOOL_PROGRAM,
-      swapPaths: (pool) => {
-        const swapPaths = whirlpoolSwapPaths(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
-        return isFailure(swapPaths) ? null : swapPaths.at
-      },
+      swapPaths: whirlpoolSwapPaths,
       moved: (before, aToB, { sqrtPrice, tick, liquidity: active, cuts, feeGrowth }) => {
         const at = aToB ? whirlpoolSwapCounters.a : whirlpoolSwapCounters.b
         const data = before.slice()

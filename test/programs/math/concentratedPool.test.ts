@@ -72,7 +72,7 @@ describe("a pool of a mint with transfer fees", () => {
     assert.deepStrictEqual(pool.swap(true, 100_000n, later).amountOut, plain.down.quote(98_000n).amountOut)
   })
 
-  it("says what must be sent when liquidity runs out", () => {
+  it("states the input before the transfer fee when liquidity runs out", () => {
     const inner = plain.down.quote(MAX_U64)
     assert.strictEqual(inner.ending, "exhausted")
     // The fee is at its maximum of 5000 units.
