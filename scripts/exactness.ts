@@ -8,7 +8,7 @@ const help = `Usage: npm run exactness -- DIR [--quiet]
 
 Reads every *.json in DIR, decodes the pools in it and quotes every case. One JSON line a file on standard output,
 {"file","cases","exact","refused","wrong","skipped","errorsRefused","errorsWrong"}, and a last one for "total".
-What is not exact is told on standard error, unless --quiet. Exits with 1 when anything is wrong or unreadable.
+Cases that are not exact go to standard error, unless --quiet. Exits with 1 when anything is wrong or unreadable.
 
 A file: {"dex","programId","accounts":[{"pubkey","owner","lamports","dataBase64"}],"slot","epoch","unixTimestamp",
 "case":[{"inputMint","amountIn","expectedOut","expectedIn"}],"errors":[{"inputMint","amountIn"}]}. A case may carry its

@@ -88,7 +88,6 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/sql": ["access", "alerts", "callouts", "copying", "market", "storage", "storage", "tracker", "wallets"],
   "@effect/platform-node": ["app", "main.ts", "http", "simulator", "testing"],
   "@effect/sql-pg": ["access", "alerts", "callouts", "copying", "market", "storage", "tracker"],
-  bs58: ["domain", "simulator"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "storage", "http", "simulator", "solana", "tracker"],
   "node:fs": ["storage", "solana"],

@@ -1,5 +1,5 @@
 /**
- * What reading and decoding a transaction costs: `node scripts/bench/decode.ts [--json]`.
+ * Time of reading and decoding a transaction: `node scripts/bench/decode.ts [--json]`.
  *
  * Transactions are written for the purpose and warm: a bare swap, a swap whose event has to be read, and a route over two
  * pools with a log of its own. `json` is `JSON.parse` of the same transaction in the same run, for comparison: reading

@@ -1,4 +1,4 @@
-/** How long the engine takes from a request to a quote object, with eight candidate pools. `--json` for one line. */
+/** Time of the engine from a request to a quote object, with eight candidate pools. `--json` for one line. */
 import { Effect } from "effect"
 import { bestDirect } from "../../src/quotes/bestDirect.ts"
 import { SOL } from "../../src/domain/Address.ts"

@@ -1,9 +1,9 @@
 /**
- * What one quote costs, per AMM program: `node scripts/bench/pricing.ts [--json]`.
+ * Time of one quote, per AMM program: `node scripts/bench/pricing.ts [--json]`.
  *
  * Pools are synthetic and warm. Amounts are spread evenly over all sizes, from one unit to all the liquidity there is,
  * in both directions. A sample is a batch of eight quotes, so that the 99th percentile still sees single slow ones.
- * What a write to the pool costs comes apart: `decode` reads the accounts, `table` is the first quote afterwards, which
+ * The cost of a write to the pool has parts: `decode` reads the accounts, `table` is the first quote afterwards, which
  * sums up one direction to the end of its liquidity.
  */
 import { isUnpriceable, type Pool, type Program } from "../../src/programs/Program.ts"
@@ -93,7 +93,7 @@ const longCurve = (): SyntheticPool => {
 interface Subject {
   readonly program: Program
   readonly synthetic: SyntheticPool
-  /** The coin whose curve it is, where the account does not say. */
+  /** The coin of a curve, where the account does not name it. */
   readonly foundBy?: Mint
 }
 
@@ -113,7 +113,7 @@ const simulated = (program: Program): Subject => {
   }
 }
 
-/** What is measured: one line a program. */
+/** The measured pools: one line a program. */
 const subjects: ReadonlyArray<Subject> = [
   simulated(raydiumAmmV4),
   simulated(raydiumCpmm),

@@ -1,3 +1,3 @@
-/** What a quote costs: pricing alone, per program, and the engine from request to quote object. Two lines with `--json`. */
+/** Time of a quote: pricing alone, per program, and the engine from request to quote object. Two lines with `--json`. */
 await import("./pricing.ts")
 await import("./engine.ts")

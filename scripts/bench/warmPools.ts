@@ -5,7 +5,7 @@ import { marginalRate, sell, type Side } from "../../src/programs/math/constantP
 import { type SwapPath, staticFee } from "../../src/programs/math/swapPath.ts"
 import { makePriceTable } from "../../src/programs/math/priceTable.ts"
 import type { Pool } from "../../src/programs/Program.ts"
-import { raydiumRules } from "../../src/programs/raydium/clmmTicks.ts"
+import { raydiumGrid } from "../../src/programs/raydium/clmmTicks.ts"
 import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
@@ -26,7 +26,7 @@ const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
   transferFeesOut: null
 })
 
-/** Which mints a synthetic pool trades, under which address, and how deep it is: one is shallow, a thousand is deep. */
+/** Mints, address and depth of a synthetic pool: depth one is shallow, a thousand is deep. */
 export interface PoolPlan {
   readonly address: Address
   readonly mintA: Mint
@@ -51,10 +51,10 @@ const TICK = -29_960
 const SPACING = 10
 
 const swapPath = (down: boolean, liquidity: bigint): SwapPath => ({
-  rules: raydiumRules,
+  grid: raydiumGrid,
   down,
   feeOnInput: true,
-  sqrtPrice: raydiumRules.sqrtPriceAt(TICK),
+  sqrtPrice: raydiumGrid.sqrtPriceAt(TICK),
   tick: TICK,
   liquidity,
   ticks: Array.from({ length: 180 }, (_, i) => ({
@@ -78,7 +78,7 @@ export const concentrated = ({ depth, ...plan }: PoolPlan): Pool => {
     feesA: { fees: null, slot: 0 },
     feesB: { fees: null, slot: 0 },
     tables: () => tables,
-    refusesNothing: false
+    refusesZeroOutput: false
   })
 }
 

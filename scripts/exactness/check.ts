@@ -10,14 +10,14 @@ import { decodePools } from "./world.ts"
 export interface Tally {
   readonly cases: number
   readonly exact: number
-  /** The engine says that it cannot price this. */
+  /** Cases that the engine cannot price. */
   readonly refused: number
   readonly wrong: number
   /** Recorded from a program version that rounds otherwise. */
   readonly skipped: number
   readonly errorsRefused: number
   readonly errorsWrong: number
-  /** The recorded transaction passed its accounts in the wrong order: nothing is learnt of the pool. */
+  /** The recorded transaction passed its accounts in the wrong order: it proves nothing of the pool. */
   readonly errorsSkipped: number
 }
 
@@ -46,12 +46,12 @@ export const sum = (a: Tally, b: Tally): Tally => ({
 
 const formats: ReadonlyArray<Vectors> = [pumpSwapVectors, whirlpoolVectors]
 
-/** What the engine answers to a case, or why it does not. */
-type Answer = Swap | { readonly reason: string }
+/** The engine's quote of a case, or the reason why there is none. */
+type QuoteOutcome = Swap | { readonly reason: string }
 
-const decline = ({ detail, reason }: Unpriceable): Answer => ({ reason: `${reason}: ${detail}` })
+const decline = ({ detail, reason }: Unpriceable): QuoteOutcome => ({ reason: `${reason}: ${detail}` })
 
-/** The direction of a case: by its input mint, or as `aToB` or `side` say. */
+/** The direction of a case: by its input mint, `aToB` or `side`. */
 const directionOf = (entry: Entry, pool: Pool): boolean | undefined => {
   if (typeof entry["aToB"] === "boolean") {
     return entry["aToB"]
@@ -64,7 +64,7 @@ const directionOf = (entry: Entry, pool: Pool): boolean | undefined => {
   return side === "sell" ? true : side === "buy" ? false : undefined
 }
 
-const quote = (pool: Pool, entry: Entry, clock: ChainClock): Answer => {
+const quote = (pool: Pool, entry: Entry, clock: ChainClock): QuoteOutcome => {
   const aToB = directionOf(entry, pool)
   if (aToB === undefined) {
     return { reason: "the case names no mint of this pool" }
@@ -80,7 +80,7 @@ const quote = (pool: Pool, entry: Entry, clock: ChainClock): Answer => {
   return pool.swapExactOut?.(aToB, amount, clock) ?? { reason: "no exact-output quotes" }
 }
 
-const answer = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, clock: ChainClock): Answer => {
+const quoteFirst = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, clock: ChainClock): QuoteOutcome => {
   const priced = pools.filter((pool): pool is Pool => !isUnpriceable(pool))
   const pool = priced.find((candidate) => directionOf(entry, candidate) !== undefined) ?? priced[0]
   if (pool !== undefined) {
@@ -93,19 +93,19 @@ const answer = (pools: ReadonlyArray<Pool | Unpriceable>, entry: Entry, clock: C
 const shown = (value: unknown): string =>
   JSON.stringify(value, (_, field: unknown) => (typeof field === "bigint" ? String(field) : field))
 
-/** Whether the entry is tagged so: as a flag, as the value of some field, or in a list of tags. */
+/** True when the entry has the tag: as a flag, as the value of some field, or in a list of tags. */
 const oldRounding = (entry: Entry): boolean =>
   entry["oldRounding"] === true || Object.values(entry).flat().includes("oldRounding")
 
-/** Checks every case and every error, telling `note` of each that is not exact. */
+/** Checks every case and every error; `note` receives a line for each that is not exact. */
 export const check = (fixture: Fixture, note: (line: string) => void): Tally => {
   const pools = decodePools(fixture)
-  const answerTo = (entry: Entry): Answer => {
+  const outcomeFor = (entry: Entry): QuoteOutcome => {
     const vectors = formats.find(({ describes }) => describes(entry))
     const clock = fixture.clockOf(entry)
     return vectors === undefined
-      ? answer(pools, entry, clock)
-      : answer([vectors.decode(fixture, entry)], vectors.trade(entry), clock)
+      ? quoteFirst(pools, entry, clock)
+      : quoteFirst([vectors.decode(fixture, entry)], vectors.trade(entry), clock)
   }
 
   const outcomeOf = (entry: Entry): keyof Tally => {
@@ -113,7 +113,7 @@ export const check = (fixture: Fixture, note: (line: string) => void): Tally => 
       return "skipped"
     }
     const vectors = formats.find(({ describes }) => describes(entry))
-    const given = answerTo(entry)
+    const given = outcomeFor(entry)
     if ("reason" in given) {
       note(`refused (${given.reason}) ${shown(entry)}`)
       return "refused"
@@ -126,7 +126,7 @@ export const check = (fixture: Fixture, note: (line: string) => void): Tally => 
   }
 
   const outcomeOfError = (entry: Entry): keyof Tally => {
-    const given = answerTo(entry)
+    const given = outcomeFor(entry)
     if ("reason" in given || given.ending !== "filled") {
       return "errorsRefused"
     }

@@ -1,4 +1,4 @@
-/** A recorded pool: its accounts and what the program paid, in the format that `scripts/exactness.ts --help` tells. */
+/** A recorded pool: its accounts and the amounts that the program paid, in the format of `scripts/exactness.ts --help`. */
 import { readFileSync } from "node:fs"
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { Address, isAddress } from "../../src/domain/Address.ts"
@@ -17,7 +17,7 @@ export interface Fixture {
   readonly clockOf: (entry: Entry) => ChainClock
 }
 
-// A file that does not say when its swaps ran has pools that do not care; this is after every opening time.
+// Clock of files that state none, whose pools do not depend on it: after every opening time.
 const LATE_ENOUGH = 1_795_219_200
 const SLOTS_IN_EPOCH = 432_000
 

@@ -14,7 +14,7 @@ const POOL = Address.make("Poo1111111111111111111111111111111111111111")
 const BASE_MINT = Address.make("BaseMint11111111111111111111111111111111111")
 const BASE_VAULT = Address.make("BaseVau1t1111111111111111111111111111111111")
 const QUOTE_VAULT = Address.make("QuoteVau1t111111111111111111111111111111111")
-const SOMEBODY = Address.make("Somebody11111111111111111111111111111111111")
+const CREATOR = Address.make("Somebody11111111111111111111111111111111111")
 const LENGTH = 300
 
 const poolAuthority = derive(PUMP, [new TextEncoder().encode("pool-authority"), addressToBytes(BASE_MINT)])
@@ -25,12 +25,12 @@ const poolOf = (entry: Entry): OnChainAccount => {
   const quoteMint = addressOf(entry, "quoteMint") ?? SOL
   const fields: ReadonlyArray<Field> = [
     [0, discriminator("f19a6d0411b16dbc")],
-    [11, addressToBytes(entry["canonicalPumpPool"] === true ? poolAuthority : SOMEBODY)],
+    [11, addressToBytes(entry["canonicalPumpPool"] === true ? poolAuthority : CREATOR)],
     [43, addressToBytes(BASE_MINT)],
     [75, addressToBytes(quoteMint)],
     [139, addressToBytes(BASE_VAULT)],
     [171, addressToBytes(QUOTE_VAULT)],
-    ...(entry["coinCreatorSet"] === true ? [[211, addressToBytes(SOMEBODY)] as const] : []),
+    ...(entry["coinCreatorSet"] === true ? [[211, addressToBytes(CREATOR)] as const] : []),
     [243, flag(entry, "isMayhemMode"), 1],
     [245, bigintOf(entry, "virtualQuoteReserves") ?? 0n, 16],
     [261, bigintOf(entry, "creatorFeeBps") ?? 0n]

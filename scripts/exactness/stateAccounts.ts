@@ -1,4 +1,4 @@
-/** Accounts as bytes: what a dump left out and what test vectors only describe. */
+/** Account bytes for accounts that a dump leaves out or that test vectors only describe. */
 import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"

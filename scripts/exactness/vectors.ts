@@ -1,4 +1,4 @@
-/** Cases that describe a pool in words instead of naming one in the dump. */
+/** Cases that describe a pool instead of naming one in the dump. */
 import type { Pool, Swap, Unpriceable } from "../../src/programs/Program.ts"
 import { bigintOf, type Entry, type Fixture } from "./fixture.ts"
 
@@ -12,7 +12,7 @@ export interface Vectors {
   readonly agrees: (entry: Entry, swap: Swap) => boolean
 }
 
-/** Whether a swap is what an ordinary case expects, to the unit. */
+/** True when a swap equals the expectation of an ordinary case, to the unit. */
 export const agrees = (entry: Entry, swap: Swap): boolean => {
   const expectedIn = bigintOf(entry, "expectedIn")
   const expectedOut = bigintOf(entry, "expectedOut") ?? bigintOf(entry, "amountOut")

@@ -46,7 +46,7 @@ const poolOf = (entry: Entry, tick: number): OnChainAccount => {
 
 const arrays = new Map<number, OnChainAccount>()
 
-/** A tick array that nobody uses: it exists, and no tick in it is initialized. */
+/** A tick array without initialized ticks. */
 const unusedArray = (start: number): OnChainAccount => {
   const known = arrays.get(start)
   if (known !== undefined) {

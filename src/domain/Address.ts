@@ -1,5 +1,5 @@
-import bs58 from "bs58"
 import { Schema } from "effect"
+import { fromBase58, toBase58 } from "./base58.ts"
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/u
 
@@ -12,7 +12,7 @@ export const isAddress = (text: string): boolean => {
   if (known.has(text)) {
     return true
   }
-  const valid = BASE58.test(text) && bs58.decode(text).length === 32
+  const valid = BASE58.test(text) && fromBase58(text)?.length === 32
   if (valid) {
     if (known.size >= MOST_KNOWN) {
       known.clear()
@@ -61,13 +61,19 @@ export const addressFromBytes = (bytes: Uint8Array): Address => {
   if (known !== undefined && isSame(known.bytes, bytes)) {
     return known.text
   }
-  const text = bs58.encode(bytes) as Address
+  const text = toBase58(bytes) as Address
   spelled[hash] = { bytes: bytes.slice(), text }
   return text
 }
 
 /** The 32 raw bytes of an address. */
-export const addressToBytes = (address: Address): Uint8Array => bs58.decode(address)
+export const addressToBytes = (address: Address): Uint8Array => {
+  const bytes = fromBase58(address)
+  if (bytes === null) {
+    throw new RangeError(`not base58: ${address}`)
+  }
+  return bytes
+}
 
 /** Wrapped SOL: the mint that stands for SOL in every pool. */
 export const SOL: Mint = Address.make("So11111111111111111111111111111111111111112")

@@ -1,10 +1,10 @@
-import bs58 from "bs58"
 import { Schema } from "effect"
+import { fromBase58 } from "./base58.ts"
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/u
 
 /** True for base58 text of exactly 64 bytes: the format of every transaction signature. */
-export const isSignature = (text: string): boolean => BASE58.test(text) && bs58.decode(text).length === 64
+export const isSignature = (text: string): boolean => BASE58.test(text) && fromBase58(text)?.length === 64
 
 /** A transaction's first signature, by which it is known: base58 of 64 bytes. */
 export const Signature = Schema.String.check(

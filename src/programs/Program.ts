@@ -1,17 +1,17 @@
 /**
- * What every AMM program file gives: how to find its pools, which accounts price one, and the pool itself.
- * A new venue is one file with a `Program` in it and one line in `programs.ts`.
+ * The interface of an AMM program: filters that find its pools, the accounts that price one, and the decoded pool.
+ * A new venue is one folder with a `Program` and a `SwapDecoder` in it and one line in `registry.ts`.
  */
 import type { OnChainAccount, ChainClock } from "../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../domain/Address.ts"
 
 /**
- * Accounts read so far. `undefined` is "not read yet"; `null` is "read, and it does not exist",
- * which is an answer: a tick array nobody has created holds no liquidity.
+ * Accounts read so far. `undefined` is "not read yet"; `null` is "read, and it does not exist":
+ * a tick array that does not exist holds no liquidity.
  */
 export type Accounts = (address: Address) => OnChainAccount | null | undefined
 
-/** The program-derived address of the seeds. Handed in, because hashing is not pricing. */
+/** The program-derived address of the seeds. A parameter, so that callers can cache the hashing. */
 export type DeriveAddress = (programId: Address, seeds: ReadonlyArray<Uint8Array>) => Address
 
 /** One condition of `getProgramAccounts`: these bytes at this offset. */
@@ -20,16 +20,16 @@ export interface MemoryMatch {
   readonly bytes: Uint8Array
 }
 
-/** How a quote ended. */
+/** Outcome of a quote. */
 export type Ending =
   /** The whole input was taken at these amounts, as the program would. */
   | "filled"
-  /** Liquidity ran out first: `amountIn` is what the pool could take and `amountOut` what it pays for that. */
+  /** Liquidity ran out first: `amountIn` is the most that the pool takes and `amountOut` its output for that. */
   | "exhausted"
   /** The program itself would refuse this swap (output of zero, trading closed at this clock, price limit). */
   | "refused"
 
-/** What a pool pays. Amounts are what leaves and reaches the trader's token accounts, transfer fees included. */
+/** A quoted swap. Amounts are those that leave and reach the trader's token accounts, transfer fees included. */
 export interface Swap {
   readonly ending: Ending
   /** Units of the input mint taken, fees included. */
@@ -53,20 +53,20 @@ export interface Pool {
   readonly mintB: Mint
   /** Newest slot among the accounts it was decoded from. */
   readonly slot: number
-  /** Units of A and of B that it can pay out in all. Only where its own accounts state them: no concentrated pool's do. */
+  /** Units of A and of B that it can pay out in all. Absent for concentrated pools, whose accounts do not state them. */
   readonly reserves?: readonly [bigint, bigint]
   /**
    * Exact-input quote, to the unit what the program would pay at this clock.
    * `aToB` is the direction: true sells mintA for mintB. `amountIn` is positive and at most u64.
    */
   readonly swap: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Swap
-  /** Exact-output quote: what must be paid for `amountOut`. Only where the program offers it. */
+  /** Exact-output quote: the input for `amountOut`. Only where the program offers it. */
   readonly swapExactOut?: (aToB: boolean, amountOut: bigint, clock: ChainClock) => Swap
   /** Out per in of a vanishingly small swap, after fees: the price that impact is measured against. */
   readonly marginalRate: (aToB: boolean, clock: ChainClock) => Rate
 }
 
-/** Why a pool cannot be priced. Never guessed around. */
+/** The reason why a pool cannot be priced. */
 export interface Unpriceable {
   readonly reason:
     /** The pool uses a mode, status or program version this engine does not implement; `detail` names it. */
@@ -75,7 +75,7 @@ export interface Unpriceable {
     | "closed"
     /** An account it needs has not been read yet. */
     | "incomplete"
-    /** The bytes are not what the program writes. */
+    /** The bytes are not an account of the program. */
     | "malformed"
   readonly detail: string
 }
@@ -90,14 +90,14 @@ export interface Program {
     readonly dataSize?: number
     readonly matches: ReadonlyArray<MemoryMatch>
   }>
-  /** Addresses to read for a mint's pools besides what the filters find: of pools whose account does not name it. */
+  /** Addresses to read for a mint's pools besides those that the filters find: pools whose account does not name it. */
   readonly poolAddressesOf?: (mint: Mint, derive: DeriveAddress) => ReadonlyArray<Address>
-  /** Whether the account is a pool of this program (owner and discriminator), not a config or a tick array. */
+  /** True for a pool of this program (owner and discriminator), not a config or a tick array. */
   readonly isPool: (account: OnChainAccount) => boolean
   /**
-   * Addresses the pool is priced from besides itself, mints and vaults included, given what is read so far.
+   * Addresses the pool is priced from besides itself, mints and vaults included, given the accounts read so far.
    * Called again after every write until it names nothing new; the list may shift as the price moves.
-   * `foundBy` is the mint that `poolAddressesOf` was asked for, where that is how the pool was found.
+   * `foundBy` is the mint given to `poolAddressesOf` where that found the pool.
    */
   readonly needs: (
     pool: OnChainAccount,
@@ -105,7 +105,7 @@ export interface Program {
     derive: DeriveAddress,
     foundBy?: Mint
   ) => ReadonlyArray<Address>
-  /** The priced pool, or why there is none. `foundBy` as above. */
+  /** The priced pool, or the reason why there is none. `foundBy` as above. */
   readonly decode: (
     pool: OnChainAccount,
     accounts: Accounts,
@@ -114,5 +114,5 @@ export interface Program {
   ) => Pool | Unpriceable
 }
 
-/** Whether decoding gave a reason instead of a pool. */
+/** True when decoding gave a reason instead of a pool. */
 export const isUnpriceable = (decoded: Pool | Unpriceable): decoded is Unpriceable => "reason" in decoded

@@ -1,4 +1,4 @@
-/** What every swap decoder gives: which instructions swap, through which pools, and what the program says of it. */
+/** The interface of a swap decoder: instructions that swap, the pools they go through, and the amounts in the program's events. */
 import { readU64 } from "./math/bytes.ts"
 import type { Address } from "../domain/Address.ts"
 
@@ -7,17 +7,17 @@ export interface Hop {
   readonly pool: Address
   /** The pool's two token accounts. Where the quote side is lamports, the first holds the tokens and the second nothing. */
   readonly vaults: readonly [Address, Address]
-  /** Where the quote side is lamports: who trades, and who takes the fee, whose accounts change without an instruction. */
+  /** Set where the quote side is lamports: trader and fee recipient, whose balances change without an instruction. */
   readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
-  /** A place where a hop may be: the accounts alone do not tell, so that only what moved does. */
+  /** True when the accounts alone do not determine the hop, so that it counts only if tokens moved through it. */
   readonly perhaps?: boolean
 }
 
-/** What the program's event says of one hop. */
+/** Amounts of one hop in the program's event. */
 export interface SwapReport {
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** What the trader paid or received in lamports, every fee included; null when not said. */
+  /** Lamports that the trader paid or received, every fee included; null when the event does not state them. */
   readonly traderLamports: bigint | null
 }
 
@@ -28,22 +28,22 @@ export interface SwapDecoder {
   readonly programId: Address
   /** The pools this instruction swaps through, in order; empty when it is no swap. */
   readonly hops: (data: Uint8Array, accounts: ReadonlyArray<Address>) => ReadonlyArray<Hop>
-  /** What an event that the program sends to itself says; null when it is no swap. Bytes after the two tags of 8. */
+  /** Reads an event that the program sends to itself; null when it is no swap. `body` follows the two discriminators. */
   readonly selfCall?: (event: bigint, body: Uint8Array) => SwapReport | null
-  /** What a log line's base64 payload says; null when it is no swap. */
+  /** Reads the base64 payload of a log line; null when it is no swap. */
   readonly logged?: (payload: Uint8Array) => SwapReport | null
-  /** Whether the event's amounts are the trade, because fees travel or stay with what moves. Otherwise they only confirm. */
+  /** True when the event's amounts are the trade, because token movements include fees. Otherwise they only confirm it. */
   readonly reportDecides?: boolean
 }
 
-/** An eight-byte tag of instruction or event, from its 16 hex digits. */
+/** The discriminator of an instruction or event as u64, from its 16 hex digits. */
 export const tagOf = (hex: string): bigint => Buffer.from(hex, "hex").readBigUInt64LE()
 
-/** The tag that data begins with; -1 for data too short to have one. */
+/** The discriminator at an offset; -1 for data too short to have one. */
 export const tagAt = (data: Uint8Array, offset: number): bigint =>
   data.length < offset + 8 ? -1n : readU64(data, offset)
 
-/** Where an instruction's accounts are: the pool and its two vaults. */
+/** Indexes of a pool and its two vaults among the accounts of an instruction. */
 export interface HopLayout {
   readonly pool: number
   readonly vaultA: number
@@ -59,13 +59,13 @@ const hopAt = (accounts: ReadonlyArray<Address>, layout: HopLayout): Hop | null 
   return pool === undefined || vaultA === undefined || vaultB === undefined ? null : { pool, vaults: [vaultA, vaultB] }
 }
 
-/** The hops at these places; none when an account is missing. */
+/** The hops at these indexes; none when an account is missing. */
 export const hopsAt = (accounts: ReadonlyArray<Address>, layouts: ReadonlyArray<HopLayout>): ReadonlyArray<Hop> => {
   const hops = layouts.map((layout) => hopAt(accounts, layout))
   return hops.every((hop) => hop !== null) ? hops : NO_HOPS
 }
 
-/** Decodes instructions that are told apart by their first eight bytes. */
+/** Hops of instructions that differ by their discriminator. */
 export const taggedHops =
   (layouts: ReadonlyMap<bigint, ReadonlyArray<HopLayout>>): SwapDecoder["hops"] =>
   (data, accounts) => {

@@ -1,23 +1,45 @@
+import type { Address } from "../domain/Address.ts"
 import type { Program } from "./Program.ts"
+import type { SwapDecoder } from "./SwapDecoder.ts"
 import { meteoraDammV2 } from "./meteora/dammV2.ts"
+import { meteoraDammV2Swaps } from "./meteora/dammV2Instructions.ts"
 import { meteoraDbc } from "./meteora/dbc.ts"
+import { meteoraDbcSwaps } from "./meteora/dbcInstructions.ts"
 import { meteoraDlmm } from "./meteora/dlmm.ts"
+import { meteoraDlmmSwaps } from "./meteora/dlmmInstructions.ts"
 import { pumpCurve } from "./pump/curve.ts"
+import { pumpCurveSwaps } from "./pump/curveInstructions.ts"
 import { pumpSwap } from "./pump/pumpSwap.ts"
+import { pumpSwapSwaps } from "./pump/pumpSwapInstructions.ts"
 import { raydiumAmmV4 } from "./raydium/ammV4.ts"
+import { raydiumAmmV4Swaps } from "./raydium/ammV4Instructions.ts"
 import { raydiumClmm } from "./raydium/clmm.ts"
+import { raydiumClmmSwaps } from "./raydium/clmmInstructions.ts"
 import { raydiumCpmm } from "./raydium/cpmm.ts"
+import { raydiumCpmmSwaps } from "./raydium/cpmmInstructions.ts"
 import { whirlpool } from "./orca/whirlpool.ts"
+import { whirlpoolSwaps } from "./orca/whirlpoolInstructions.ts"
 
-/** Every AMM program this engine prices: one line a venue. */
-export const programs: ReadonlyArray<Program> = [
-  raydiumAmmV4,
-  raydiumCpmm,
-  pumpSwap,
-  pumpCurve,
-  raydiumClmm,
-  whirlpool,
-  meteoraDlmm,
-  meteoraDammV2,
-  meteoraDbc
+/** Every AMM program: its pricing and the decoder of its swaps, one line a venue. */
+const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapDecoder }> = [
+  { program: raydiumAmmV4, decoder: raydiumAmmV4Swaps },
+  { program: raydiumCpmm, decoder: raydiumCpmmSwaps },
+  { program: pumpSwap, decoder: pumpSwapSwaps },
+  { program: pumpCurve, decoder: pumpCurveSwaps },
+  { program: raydiumClmm, decoder: raydiumClmmSwaps },
+  { program: whirlpool, decoder: whirlpoolSwaps },
+  { program: meteoraDlmm, decoder: meteoraDlmmSwaps },
+  { program: meteoraDammV2, decoder: meteoraDammV2Swaps },
+  { program: meteoraDbc, decoder: meteoraDbcSwaps }
 ]
+
+/** Every program whose pools are priced. */
+export const programs: ReadonlyArray<Program> = venues.map(({ program }) => program)
+
+/** Every program whose swaps are decoded. */
+export const swapDecoders: ReadonlyArray<SwapDecoder> = venues.map(({ decoder }) => decoder)
+
+/** The decoders by program address. */
+export const swapDecoderOf: ReadonlyMap<Address, SwapDecoder> = new Map(
+  swapDecoders.map((decoder) => [decoder.programId, decoder])
+)

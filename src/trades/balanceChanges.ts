@@ -1,4 +1,4 @@
-/** What every wallet of a transaction held before and after, and why that changed. */
+/** Balances of every wallet of a transaction before and after, with the cause of the change. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import type { BalanceCause, BalanceChange } from "../domain/market/Trade.ts"
 import type { DecodedTrades } from "./decode.ts"
@@ -29,15 +29,15 @@ const reasonsOf = ({ instructions, tokenAccounts }: Transaction, trades: Decoded
       moved.set(holding(known.owner, known.mint), cause)
     }
   }
-  for (const { movements } of instructions) {
-    for (const movement of movements) {
-      if (movement.kind === "transfer") {
-        note(movement.source, "transfer")
-        note(movement.destination, "transfer")
-      } else if (movement.kind === "lamports") {
-        lamports.add(movement.source).add(movement.destination)
-      } else if (movement.kind !== "open") {
-        note(movement.account, movement.kind)
+  for (const { transfers } of instructions) {
+    for (const transfer of transfers) {
+      if (transfer.kind === "transfer") {
+        note(transfer.source, "transfer")
+        note(transfer.destination, "transfer")
+      } else if (transfer.kind === "lamports") {
+        lamports.add(transfer.source).add(transfer.destination)
+      } else if (transfer.kind !== "open") {
+        note(transfer.account, transfer.kind)
       }
     }
   }
@@ -81,7 +81,7 @@ const nativeCause = (
   return lamports.has(owner) ? "transfer" : "unknown"
 }
 
-/** Lamports of token accounts are rent, or wrapped and told as tokens. */
+/** Changes of lamports by account. Those of token accounts are left out: they are rent, or wrapped and listed as tokens. */
 const nativeChanges = (transaction: Transaction, reasons: Reasons): ReadonlyArray<BalanceChange> => {
   const changes: Array<BalanceChange> = []
   for (const [i, owner] of transaction.keys.entries()) {

@@ -4,24 +4,24 @@ import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade
 import { netTradesOf } from "./netTrades.ts"
 import { fillsOf } from "./orders.ts"
 import { poolSwapsOf } from "./poolSwaps.ts"
-import { sided } from "./sides.ts"
+import { sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 import { walletsOf } from "./wallets.ts"
 
 /**
  * The trades of one transaction, twice: `legs` has every pool swap once, for pools and candles; `nets` has what each
- * wallet gave and got once, for wallets. They are two views of the same exchanges: use one or the other, never the sum.
+ * wallet gave and got once, for wallets. They are two views of the same swaps: use one or the other, never the sum.
  */
 export interface DecodedTrades {
   readonly legs: ReadonlyArray<Leg>
   readonly nets: ReadonlyArray<NetTrade>
-  /** Swap instructions of known programs of which not both sides could be told. They are in neither list. */
+  /** Count of swap instructions of known programs without both sides resolved. They are in neither list. */
   readonly unresolved: number
 }
 
 const NOTHING: DecodedTrades = { legs: [], nets: [], unresolved: 0 }
 
-/** Where in the chain an instruction of the transaction is. */
+/** Position in the chain of an instruction of the transaction. */
 export const occurrenceIn =
   ({ signature, slot, blockTime, indexInBlock, feeLamports }: Transaction) =>
   ({ outer, inner }: { readonly outer: number; readonly inner: number | null }): Occurrence => ({
@@ -53,7 +53,7 @@ export const decodeTrades = (transaction: Transaction): DecodedTrades => {
     const { outer = 0, inner = null } = transaction.instructions[swap.at] ?? {}
     legs.push({
       ...occurrence({ outer, inner }),
-      ...sided(quantity(swap.inputMint, swap.amountIn), quantity(swap.outputMint, swap.amountOut)),
+      ...sidesOf(quantity(swap.inputMint, swap.amountIn), quantity(swap.outputMint, swap.amountOut)),
       index,
       wallet: wallets[index] ?? swap.pool,
       pool: swap.pool,

@@ -1,4 +1,4 @@
-/** What went into and out of the accounts of each wallet within some top-level instructions. */
+/** Net flows of a wallet's accounts within some top-level instructions. */
 import { TOKEN_2022_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import type { TokenAccount } from "./tokenAccounts.ts"
@@ -7,7 +7,7 @@ import type { Transaction } from "./transaction.ts"
 /** Net units by mint: positive for what was received. */
 export type Flow = ReadonlyMap<Mint, bigint>
 
-/** Which movements count, and for whom. */
+/** The wallet and the instructions whose transfers are summed. */
 export interface FlowQuery {
   readonly wallet: Address
   /** Another account whose tokens are the wallet's: an order's. */
@@ -15,23 +15,23 @@ export interface FlowQuery {
   /** First and last top-level instruction. */
   readonly fromOuter: number
   readonly toOuter: number
-  /** Whether lamports that the wallet receives count: an order's owner signs nothing, so they can only be proceeds. */
+  /** True to count lamports that the wallet receives: an order's owner signs nothing, so they can only be proceeds. */
   readonly lamports: boolean
 }
 
 /**
- * What the mint's transfer fee kept back from everything an account received in the whole transaction: it is in the
+ * Transfer fees withheld from everything that an account received in the whole transaction: they are in the
  * account, but not in its balance.
  */
 const withheld = ({ instructions }: Transaction, { address, before, after }: TokenAccount): bigint => {
   let expected = before
-  for (const { movements } of instructions) {
-    for (const movement of movements) {
-      if (movement.kind === "transfer") {
-        expected += movement.destination === address ? movement.amount : 0n
-        expected -= movement.source === address ? movement.amount : 0n
-      } else if (movement.kind !== "lamports" && movement.kind !== "open" && movement.account === address) {
-        expected += movement.kind === "mint" ? movement.amount : -movement.amount
+  for (const { transfers } of instructions) {
+    for (const transfer of transfers) {
+      if (transfer.kind === "transfer") {
+        expected += transfer.destination === address ? transfer.amount : 0n
+        expected -= transfer.source === address ? transfer.amount : 0n
+      } else if (transfer.kind !== "lamports" && transfer.kind !== "open" && transfer.account === address) {
+        expected += transfer.kind === "mint" ? transfer.amount : -transfer.amount
       }
     }
   }
@@ -46,30 +46,30 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
   const mine = (owner: Address | null | undefined) =>
     owner === query.wallet || (query.custody !== null && owner === query.custody)
   const charged = new Set<Address>()
-  for (const { outer, movements } of instructions) {
-    for (const movement of outer < query.fromOuter || outer > query.toOuter ? [] : movements) {
+  for (const { outer, transfers } of instructions) {
+    for (const transfer of outer < query.fromOuter || outer > query.toOuter ? [] : transfers) {
       if (
-        movement.kind === "lamports" &&
+        transfer.kind === "lamports" &&
         query.lamports &&
-        !movement.created &&
-        movement.destination === query.wallet
+        !transfer.created &&
+        transfer.destination === query.wallet
       ) {
-        add(SOL, movement.amount)
+        add(SOL, transfer.amount)
       }
-      if (movement.kind !== "transfer") {
+      if (transfer.kind !== "transfer") {
         continue
       }
-      const source = tokenAccounts.get(movement.source)
-      const destination = tokenAccounts.get(movement.destination)
-      const mint = movement.mint ?? source?.mint ?? destination?.mint
+      const source = tokenAccounts.get(transfer.source)
+      const destination = tokenAccounts.get(transfer.destination)
+      const mint = transfer.mint ?? source?.mint ?? destination?.mint
       if (mint === undefined) {
         continue
       }
       if (mine(source?.owner)) {
-        add(mint, -movement.amount)
+        add(mint, -transfer.amount)
       }
       if (destination !== undefined && mine(destination.owner)) {
-        add(mint, movement.amount)
+        add(mint, transfer.amount)
         if (destination.program === TOKEN_2022_PROGRAM && !charged.has(destination.address)) {
           charged.add(destination.address)
           add(mint, -withheld(transaction, destination))
@@ -80,8 +80,8 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
   return flow
 }
 
-/** Whether something was given and something else received. */
-export const isExchange = (flow: Flow): boolean => {
+/** True when one mint went out and another came in. */
+export const isSwap = (flow: Flow): boolean => {
   const amounts = Array.from(flow.values())
   return amounts.some((amount) => amount > 0n) && amounts.some((amount) => amount < 0n)
 }

@@ -1,10 +1,10 @@
 /** Instructions of a transaction, outer and inner, in the order in which they ran. */
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { Address } from "../domain/Address.ts"
-import { bytesFromBase58 } from "./base58.ts"
+import { fromBase58 } from "../domain/base58.ts"
 import { type Fields, isAddresses, isCount, isFields, looksLikeAddress } from "./json.ts"
-import { type Movement, NO_MOVEMENTS, systemMovements, tokenMovements } from "./tokenTransfers.ts"
-import { parsedMovement } from "./parsedTransfers.ts"
+import { type TokenTransfer, NO_TRANSFERS, systemTransfers, tokenTransfers } from "./tokenTransfers.ts"
+import { parsedTransfer } from "./parsedTransfers.ts"
 
 const SYSTEM_PROGRAM: Address = Address.make("11111111111111111111111111111111")
 
@@ -14,18 +14,18 @@ export interface Instruction {
   readonly accounts: ReadonlyArray<Address>
   /** Base58, as nodes write it in either encoding; null where the node only sent its parsed form. See `dataOf`. */
   readonly data: string | null
-  /** What it did to tokens or lamports, in either encoding; empty for other programs. */
-  readonly movements: ReadonlyArray<Movement>
-  /** Which outer instruction it is, or runs inside of. */
+  /** Its effects on tokens or lamports, in either encoding; empty for other programs. */
+  readonly transfers: ReadonlyArray<TokenTransfer>
+  /** Index of the outer instruction that it is or runs inside of. */
   readonly outer: number
   /** Position among the inner instructions of its outer one; null for the outer one itself. */
   readonly inner: number | null
-  /** How deep the call is, 1 for outer ones; null for inner ones of nodes that do not say. */
+  /** Depth of the call, 1 for outer ones; null for inner ones of nodes that do not state it. */
   readonly height: number | null
 }
 
 /** The instruction's bytes; null when the node did not send them, or what it sent is not base58. */
-export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : bytesFromBase58(data))
+export const dataOf = ({ data }: Instruction): Uint8Array | null => (data === null ? null : fromBase58(data))
 
 interface Position {
   readonly outer: number
@@ -35,15 +35,19 @@ interface Position {
 
 const NO_ACCOUNTS: ReadonlyArray<Address> = []
 
-const movementsOf = (program: Address, data: string, accounts: ReadonlyArray<Address>): ReadonlyArray<Movement> => {
+const transfersBy = (
+  program: Address,
+  data: string,
+  accounts: ReadonlyArray<Address>
+): ReadonlyArray<TokenTransfer> => {
   const read =
     program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
-      ? tokenMovements
+      ? tokenTransfers
       : program === SYSTEM_PROGRAM
-        ? systemMovements
+        ? systemTransfers
         : null
-  const bytes = read === null ? null : bytesFromBase58(data)
-  return read === null || bytes === null ? NO_MOVEMENTS : read(bytes, accounts)
+  const bytes = read === null ? null : fromBase58(data)
+  return read === null || bytes === null ? NO_TRANSFERS : read(bytes, accounts)
 }
 
 /** Accounts are indexes in encoding `json` and addresses in `jsonParsed`. */
@@ -63,9 +67,9 @@ const readAccounts = (list: unknown, keys: ReadonlyArray<Address>): ReadonlyArra
 }
 
 const readParsed = (entry: Fields, program: Address, position: Position): Instruction | null => {
-  const movement = parsedMovement(entry["program"], entry["parsed"])
-  const movements = movement === null || movement === "malformed" ? NO_MOVEMENTS : [movement]
-  return movement === "malformed" ? null : { ...position, program, accounts: NO_ACCOUNTS, data: null, movements }
+  const moved = parsedTransfer(entry["program"], entry["parsed"])
+  const transfers = moved === null || moved === "malformed" ? NO_TRANSFERS : [moved]
+  return moved === "malformed" ? null : { ...position, program, accounts: NO_ACCOUNTS, data: null, transfers }
 }
 
 const readInstruction = (entry: unknown, keys: ReadonlyArray<Address>, position: Position): Instruction | null => {
@@ -84,7 +88,7 @@ const readInstruction = (entry: unknown, keys: ReadonlyArray<Address>, position:
   if (accounts === null || typeof data !== "string") {
     return null
   }
-  return { ...position, program, accounts, data, movements: movementsOf(program, data, accounts) }
+  return { ...position, program, accounts, data, transfers: transfersBy(program, data, accounts) }
 }
 
 /** Inner instructions by the outer one they belong to; null when malformed. */

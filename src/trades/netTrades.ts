@@ -1,21 +1,12 @@
-/** What each wallet gave and got, however many pools it took. */
-import { Address, type Mint, SOL } from "../domain/Address.ts"
+/** Net trades: each wallet's input and output over all pools of its route. */
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
+import { jupiterPrograms } from "../programs/jupiter/route.ts"
 import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade.ts"
-import { type Exchange, exchangesOf, type TradingGroup } from "./swaps.ts"
+import { type Swap, swapsOf, type TradingGroup } from "./swaps.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
-import { sided } from "./sides.ts"
+import { sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
-
-/** Jupiter's versions: what goes through one is a trade even when none of its pools is of a program that is decoded. */
-const aggregators: ReadonlySet<Address> = new Set(
-  [
-    "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4",
-    "JUP4Fb2cqiRUcaTHdrPC8h2gNsA2ETXiPDD33WcGuJB",
-    "JUP3c2Uh3WA4Ng34tw6kPd2G4C5BB21Xo36Je1s32Ph",
-    "JUP2jxvXaqu7NQY1GmNF4m1vodw12LVXYxbFL2uJvfo"
-  ].map((address) => Address.make(address))
-)
 
 const outerOf = ({ instructions }: Transaction, at: number): number => instructions[at]?.outer ?? 0
 
@@ -52,14 +43,14 @@ const instructionGroups = (
     }
   }
   for (const { program, outer } of transaction.instructions) {
-    if (aggregators.has(program) && !inFill(outer) && !legs.some((leg) => leg.outer === outer)) {
+    if (jupiterPrograms.has(program) && !inFill(outer) && !legs.some((leg) => leg.outer === outer)) {
       transaction.keys.slice(0, transaction.signers).forEach((signer) => groupOf(signer, outer))
     }
   }
   return Array.from(groups.values())
 }
 
-/** The one leg that is the whole exchange; undefined where there are more, or pools that are not decoded. */
+/** The one leg that is the whole swap; undefined where there are more, or pools that are not decoded. */
 const onlyLeg = (
   indexes: ReadonlyArray<number>,
   legs: ReadonlyArray<Leg>,
@@ -77,7 +68,7 @@ const quantityIn =
     decimals: mint === SOL ? 9 : decimalsOf(transaction, mint)
   })
 
-/** Every wallet's exchanges, those of filled orders first. */
+/** Net trades of every wallet, those of filled orders first. */
 export const netTradesOf = (
   transaction: Transaction,
   swaps: ReadonlyArray<PoolSwap>,
@@ -87,22 +78,22 @@ export const netTradesOf = (
 ): ReadonlyArray<NetTrade> => {
   const quantity = quantityIn(transaction)
   const nets: Array<NetTrade> = []
-  const add = (group: TradingGroup, exchange: Exchange) => {
-    const sides = sided(quantity(exchange.gave), quantity(exchange.got))
-    const only = onlyLeg(exchange.legs, legs, sides)
+  const add = (group: TradingGroup, swap: Swap) => {
+    const sides = sidesOf(quantity(swap.gave), quantity(swap.got))
+    const only = onlyLeg(swap.legs, legs, sides)
     nets.push({
       ...occurrence({ outer: group.toOuter, inner: null }),
       ...sides,
       index: nets.length,
       wallet: group.wallet,
-      legs: exchange.legs,
+      legs: swap.legs,
       pool: only?.pool ?? null,
       dex: only?.dex ?? null
     })
   }
   const filled = fillGroups(transaction, swaps, fills)
   for (const group of [...filled, ...instructionGroups(transaction, legs, filled)]) {
-    exchangesOf(transaction, group, swaps).forEach((exchange) => add(group, exchange))
+    swapsOf(transaction, group, swaps).forEach((swap) => add(group, swap))
   }
   return nets
 }

@@ -1,7 +1,7 @@
 /** The same effects from the form in which a node has already parsed the instruction (`jsonParsed`). */
 import type { Address } from "../domain/Address.ts"
 import { amountFromDigits, type Fields, isFields, lamportsFrom, looksLikeAddress } from "./json.ts"
-import type { Movement } from "./tokenTransfers.ts"
+import type { TokenTransfer } from "./tokenTransfers.ts"
 
 const address = (info: Fields, name: string): Address | null => {
   const value = info[name]
@@ -13,7 +13,7 @@ const amountOf = (info: Fields): bigint | null => {
   return isFields(tokenAmount) ? amountFromDigits(tokenAmount["amount"]) : amountFromDigits(amount)
 }
 
-const transfer = (info: Fields): Movement | null => {
+const transfer = (info: Fields): TokenTransfer | null => {
   const source = address(info, "source")
   const destination = address(info, "destination")
   const amount = amountOf(info)
@@ -24,25 +24,25 @@ const transfer = (info: Fields): Movement | null => {
   return { kind: "transfer", source, destination, authority, mint: address(info, "mint"), amount }
 }
 
-const opened = (info: Fields): Movement | null => {
+const opened = (info: Fields): TokenTransfer | null => {
   const account = address(info, "account")
   const mint = address(info, "mint")
   const owner = address(info, "owner")
   return account === null || mint === null || owner === null ? null : { kind: "open", account, mint, owner }
 }
 
-const supply = (kind: "mint" | "burn", info: Fields): Movement | null => {
+const supply = (kind: "mint" | "burn", info: Fields): TokenTransfer | null => {
   const account = address(info, "account")
   const mint = address(info, "mint")
   const amount = amountOf(info)
   return account === null || mint === null || amount === null ? null : { kind, account, mint, amount }
 }
 
-const lamports = (info: Fields, to: string, created: boolean): Movement | "unknown" | null => {
+const lamports = (info: Fields, to: string, created: boolean): TokenTransfer | "unknown" | null => {
   const source = address(info, "source")
   const destination = address(info, to)
   const amount = lamportsFrom(info["lamports"])
-  // More than a double holds: an amount, but nobody knows which.
+  // More than a double holds: the amount is lost.
   if (amount === null && Number.isInteger(info["lamports"])) {
     return "unknown"
   }
@@ -51,7 +51,7 @@ const lamports = (info: Fields, to: string, created: boolean): Movement | "unkno
     : { kind: "lamports", source, destination, amount, created }
 }
 
-const tokenTypes: Readonly<Record<string, (info: Fields) => Movement | null>> = {
+const tokenTypes: Readonly<Record<string, (info: Fields) => TokenTransfer | null>> = {
   transfer,
   transferChecked: transfer,
   transferCheckedWithFee: transfer,
@@ -64,7 +64,7 @@ const tokenTypes: Readonly<Record<string, (info: Fields) => Movement | null>> = 
   burnChecked: (info) => supply("burn", info)
 }
 
-const systemTypes: Readonly<Record<string, (info: Fields) => Movement | "unknown" | null>> = {
+const systemTypes: Readonly<Record<string, (info: Fields) => TokenTransfer | "unknown" | null>> = {
   transfer: (info) => lamports(info, "destination", false),
   transferWithSeed: (info) => lamports(info, "destination", false),
   createAccount: (info) => lamports(info, "newAccount", true),
@@ -74,8 +74,8 @@ const systemTypes: Readonly<Record<string, (info: Fields) => Movement | "unknown
 const typesOf = (program: unknown) =>
   program === "spl-token" || program === "spl-token-2022" ? tokenTypes : program === "system" ? systemTypes : {}
 
-/** Whether a parsed instruction moves something, and what. "malformed" when it says that it does and not what. */
-export const parsedMovement = (program: unknown, parsed: unknown): Movement | "malformed" | null => {
+/** The effect of a parsed instruction; null when it has none, "malformed" when its parts are missing. */
+export const parsedTransfer = (program: unknown, parsed: unknown): TokenTransfer | "malformed" | null => {
   if (!isFields(parsed) || typeof parsed["type"] !== "string") {
     return null
   }
@@ -85,6 +85,6 @@ export const parsedMovement = (program: unknown, parsed: unknown): Movement | "m
     return null
   }
   const { info } = parsed
-  const movement = isFields(info) ? (read(info) ?? "malformed") : "malformed"
-  return movement === "unknown" ? null : movement
+  const moved = isFields(info) ? (read(info) ?? "malformed") : "malformed"
+  return moved === "unknown" ? null : moved
 }

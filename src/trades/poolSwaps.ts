@@ -1,7 +1,7 @@
-/** What moved between each pool and its trader. */
+/** Swaps between pools and their traders, from transfers and events. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { loggedReports } from "./programLogs.ts"
-import { type CallReport, reportsIn, type SwapCall, swapCallsOf, type TokenTransfer, transfersIn } from "./swapCalls.ts"
+import { type CallReport, reportsIn, type SwapCall, swapCallsOf, type TokenPayment, transfersIn } from "./swapCalls.ts"
 import type { Hop } from "../programs/SwapDecoder.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -18,30 +18,30 @@ export interface PoolSwap {
   readonly amountIn: bigint
   readonly amountOut: bigint
   readonly vaults: readonly [Address, Address]
-  /** Who trades in lamports, and how many they paid or received, fees included, if that is known; null where nobody does. */
+  /** The trader in lamports, and how many were paid or received, fees included, null when unknown; null for a swap of tokens. */
   readonly native: { readonly trader: Address; readonly lamports: bigint | null } | null
   readonly confirmed: boolean | null
 }
 
-/** The swaps of a transaction, and how many swap instructions moved something that could not be told. */
+/** The swaps of a transaction, and the count of swap instructions whose amounts could not be resolved. */
 export interface PoolSwaps {
   readonly swaps: ReadonlyArray<PoolSwap>
   readonly unresolved: number
 }
 
-/** What one vault took in and paid out. */
+/** Amounts that one vault received and paid. */
 interface Flow {
   readonly mint: Mint | null
   readonly taken: bigint
   readonly paid: bigint
-  readonly from: TokenTransfer | null
+  readonly from: TokenPayment | null
 }
 
-const flowOf = (transaction: Transaction, vault: Address, transfers: ReadonlyArray<TokenTransfer>): Flow => {
+const flowOf = (transaction: Transaction, vault: Address, transfers: ReadonlyArray<TokenPayment>): Flow => {
   let taken = 0n
   let paid = 0n
   let mint = transaction.tokenAccounts.get(vault)?.mint ?? null
-  let from: TokenTransfer | null = null
+  let from: TokenPayment | null = null
   for (const transfer of transfers) {
     if (transfer.destination === vault) {
       taken += transfer.amount
@@ -56,13 +56,13 @@ const flowOf = (transaction: Transaction, vault: Address, transfers: ReadonlyArr
   return { mint, taken, paid, from }
 }
 
-/** The side that lamports are on has no transfers; the event tells it. */
+/** The flow of the lamports' side, which has no transfers, from the event. */
 const nativeFlow = (tokens: Flow, { amountIn, amountOut }: CallReport): Flow =>
   tokens.paid > tokens.taken
     ? { mint: SOL, taken: amountIn, paid: 0n, from: null }
     : { mint: SOL, taken: 0n, paid: amountOut, from: null }
 
-/** The fee that an event does not tell is what its recipient's lamports grew by, if nothing else can have paid it. */
+/** Lamports of the trader. A fee that the event does not state is the growth of its recipient's lamports, if the swap is alone. */
 const lamportsOf = (
   transaction: Transaction,
   feeRecipient: Address | null,
@@ -87,7 +87,7 @@ const swapOf = (
   transaction: Transaction,
   call: SwapCall,
   hop: Hop,
-  transfers: ReadonlyArray<TokenTransfer>,
+  transfers: ReadonlyArray<TokenPayment>,
   report: CallReport | null,
   alone: boolean
 ): PoolSwap | null => {
@@ -116,7 +116,7 @@ const swapOf = (
       inLamports && hop.native !== undefined
         ? {
             trader: hop.native.trader,
-            // An event of other tokens does not tell what these cost.
+            // An event of other amounts does not state the cost of these.
             lamports: confirmed === true ? lamportsOf(transaction, hop.native.feeRecipient, report, paysA, alone) : null
           }
         : null,
@@ -124,7 +124,7 @@ const swapOf = (
   }
 }
 
-/** Where the event decides, only the base side can confirm it: fees move with the quote. */
+/** True when transfers and event agree. For a program whose event decides, only the base side is compared: fees move with the quote. */
 const agrees = (report: CallReport, taken: bigint, paid: bigint, paysBase: boolean | null): boolean =>
   (paysBase === true || report.amountIn === taken) && (paysBase === false || report.amountOut === paid)
 
@@ -155,9 +155,9 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   let unresolved = 0
   for (const call of calls) {
     const transfers = transfersIn(transaction, call)
-    const told = reportsIn(transaction, call)
+    const sent = reportsIn(transaction, call)
     const fromLog = deal(call)
-    const reports = told.length > 0 ? told : fromLog
+    const reports = sent.length > 0 ? sent : fromLog
     const before = swaps.length
     for (const [i, hop] of call.hops.entries()) {
       const report = reportOf(reports, call.hops.length, i)

@@ -4,16 +4,16 @@ import { fromAtomic, tenTo } from "../domain/decimal.ts"
 import type { Trade } from "../domain/market/Trade.ts"
 import { isDollar } from "./sides.ts"
 
-/** How many digits a quotient keeps at least that does not end by itself. */
+/** Least number of significant digits of a quotient that does not terminate. */
 const SIGNIFICANT = 18
 
-/** A price as an exact fraction: dollars for one SOL, say. */
+/** A price as an exact fraction, such as dollars for one SOL. */
 export interface Ratio {
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** What one whole token cost, as decimal text; null where it cannot be told. */
+/** Price of one whole token as decimal text; null where it is unknown. */
 export interface TradePrice {
   readonly sol: string | null
   readonly usd: string | null
@@ -49,7 +49,7 @@ const times = (a: Ratio, b: Ratio): Ratio => ({
 const over = (a: Ratio, b: Ratio): Ratio => times(a, { numerator: b.denominator, denominator: b.numerator })
 
 /**
- * What one whole token cost in SOL and in dollars. USDC and USDT count as a dollar; from one money to the other it takes
+ * Price of one whole token in SOL and in dollars. USDC and USDT count as a dollar; between SOL and dollars it takes
  * the dollars for one SOL at the time. Both are null for a trade of two other tokens.
  */
 export const priceOf = (trade: Trade, dollarsPerSol: Ratio | null): TradePrice => {

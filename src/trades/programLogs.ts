@@ -1,7 +1,7 @@
 /** Events that programs write into the log, as base64, and whose they are. */
 import type { Address } from "../domain/Address.ts"
 import type { CallReport } from "./swapCalls.ts"
-import { swapDecoderOf } from "../programs/swapDecoders.ts"
+import { swapDecoderOf } from "../programs/registry.ts"
 
 const DATA = "Program data: "
 const RAY_LOG = "Program log: ray_log: "

@@ -1,8 +1,9 @@
 /** Finds the swap instructions of a transaction, and what ran inside of each. */
 import { dataOf, type Instruction } from "./instructions.ts"
-import type { Movement } from "./tokenTransfers.ts"
-import { type Hop, type SwapDecoder, type SwapReport, tagAt, tagOf } from "../programs/SwapDecoder.ts"
-import { swapDecoderOf } from "../programs/swapDecoders.ts"
+import type { TokenTransfer } from "./tokenTransfers.ts"
+import { eventInCall } from "../programs/anchorEvents.ts"
+import type { Hop, SwapDecoder, SwapReport } from "../programs/SwapDecoder.ts"
+import { swapDecoderOf } from "../programs/registry.ts"
 import type { Transaction } from "./transaction.ts"
 
 /** A swap instruction with everything that ran inside of it: from `at` to before `end`. */
@@ -14,20 +15,17 @@ export interface SwapCall {
 }
 
 /** Tokens from one account to another. */
-export type TokenTransfer = Extract<Movement, { readonly kind: "transfer" }>
+export type TokenPayment = Extract<TokenTransfer, { readonly kind: "transfer" }>
 
-/** What an event says, and the venue of the program that said it. */
+/** The report of an event, with the venue of its program. */
 export interface CallReport extends SwapReport {
   readonly dex: string
 }
 
-/** How Anchor programs send events to themselves: this tag, the event's own tag, the body. */
-const SELF_CALL = tagOf("e445a52e51cb9a1d")
-
 /** Events come with the event authority alone; no swap has a single account. */
 const isSelfCall = ({ accounts }: Instruction): boolean => accounts.length === 1
 
-/** Where the calls inside an instruction end. Without heights every call counts until the next swap. */
+/** End of the calls inside an instruction. Without heights every call counts until the next swap. */
 const endOf = (instructions: ReadonlyArray<Instruction>, at: number, nextSwap: number | undefined): number => {
   const outer = instructions[at]?.outer
   const depth = instructions[at]?.height ?? null
@@ -56,33 +54,31 @@ export const swapCallsOf = ({ instructions }: Transaction): ReadonlyArray<SwapCa
 }
 
 /** The token transfers inside of a call, in order. */
-export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<TokenTransfer> => {
-  const transfers: Array<TokenTransfer> = []
+export const transfersIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<TokenPayment> => {
+  const transfers: Array<TokenPayment> = []
   for (let i = at + 1; i < end; i++) {
-    for (const movement of instructions[i]?.movements ?? []) {
-      if (movement.kind === "transfer") {
-        transfers.push(movement)
+    for (const transfer of instructions[i]?.transfers ?? []) {
+      if (transfer.kind === "transfer") {
+        transfers.push(transfer)
       }
     }
   }
   return transfers
 }
 
-/** What an instruction says if it is a swap event that a program sent to itself. */
+/** The report of a swap event that a program sent to itself; null for other instructions. */
 const selfReport = (instruction: Instruction): CallReport | null => {
   const program = swapDecoderOf.get(instruction.program)
   if (program?.selfCall === undefined || !isSelfCall(instruction)) {
     return null
   }
   const data = dataOf(instruction)
-  if (data === null || tagAt(data, 0) !== SELF_CALL) {
-    return null
-  }
-  const report = program.selfCall(tagAt(data, 8), data.subarray(16))
+  const event = data === null ? null : eventInCall(data)
+  const report = event === null ? null : program.selfCall(event.tag, event.body)
   return report === null ? null : { ...report, dex: program.dex }
 }
 
-/** What events inside of a call say, in order. */
+/** The reports of events inside of a call, in order. */
 export const reportsIn = ({ instructions }: Transaction, { at, end }: SwapCall): ReadonlyArray<CallReport> => {
   const reports: Array<CallReport> = []
   for (const instruction of instructions.slice(at + 1, end)) {

@@ -1,6 +1,6 @@
-/** What one wallet gave for what, from what its accounts received and the pools that it went through. */
+/** Swaps of one wallet, from the flows of its accounts and the pools of its route. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import { type Flow, flowOf, isExchange } from "./flows.ts"
+import { type Flow, flowOf, isSwap } from "./flows.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -13,14 +13,14 @@ export interface TradingGroup {
   readonly legs: ReadonlyArray<number>
 }
 
-/** So much of one mint for so much of another. */
-export interface Exchange {
+/** An amount of one mint for an amount of another. */
+export interface Swap {
   readonly gave: readonly [Mint, bigint]
   readonly got: readonly [Mint, bigint]
   readonly legs: ReadonlyArray<number>
 }
 
-/** What the trader of a swap paid in: with lamports, fees are in it. */
+/** Input of the trader of a swap. Lamports include fees. */
 const paidIn = ({ native, inputMint, amountIn }: PoolSwap): bigint =>
   inputMint === SOL ? (native?.lamports ?? amountIn) : amountIn
 
@@ -30,7 +30,7 @@ const paidOut = ({ native, outputMint, amountOut }: PoolSwap): bigint =>
 const sumOf = (swaps: ReadonlyArray<PoolSwap>, amount: (swap: PoolSwap) => bigint): bigint =>
   swaps.reduce((sum, swap) => sum + amount(swap), 0n)
 
-/** What the wallet's token accounts received, and the lamports that its swaps moved without an instruction. */
+/** Net flow of the wallet's token accounts, and of the lamports that its swaps moved without an instruction. */
 const groupFlow = (transaction: Transaction, group: TradingGroup, own: ReadonlyArray<PoolSwap>): Flow => {
   const flow = flowOf(transaction, { ...group, lamports: group.custody !== null })
   for (const swap of own) {
@@ -49,8 +49,8 @@ const chosen = (mints: ReadonlyArray<Mint>, preferred: Mint | undefined): Mint |
   return mints.length === 1 ? (mints[0] ?? null) : null
 }
 
-/** The exchange of one route; null when nothing was exchanged, as in an arbitrage that ends with what it began with. */
-const routeExchange = (
+/** The swap of one route; null when the flow is no swap, as in an arbitrage that ends with what it began with. */
+const routeSwap = (
   flow: Flow,
   own: ReadonlyArray<PoolSwap>
 ): { readonly gave: readonly [Mint, bigint]; readonly got: readonly [Mint, bigint] } | null => {
@@ -68,7 +68,7 @@ const routeExchange = (
   if (gave !== null && got !== null) {
     return { gave: [gave, -(flow.get(gave) ?? 0n)], got: [got, flow.get(got) ?? 0n] }
   }
-  if (first === undefined || last === undefined || first === last || isExchange(flow)) {
+  if (first === undefined || last === undefined || first === last || isSwap(flow)) {
     return null
   }
   // A router that wraps SOL into an account of its own hides one side; the pools know it.
@@ -92,22 +92,22 @@ const byPair = (own: ReadonlyArray<PoolSwap>): ReadonlyMap<string, ReadonlyArray
   return pairs
 }
 
-/** Whether some swap begins with what another ended with. */
+/** True when the output mint of one swap is the input mint of another. */
 const isChained = (own: ReadonlyArray<PoolSwap>): boolean => {
   const outputs = new Set(own.map(({ outputMint }) => outputMint))
   return own.some(({ inputMint }) => outputs.has(inputMint))
 }
 
 /**
- * Several purchases or sales side by side: one exchange for each pair of mints. A mint that only one of them has moved by
- * what the wallet's accounts say; of one that they share, each has what its own pools say.
+ * Several purchases or sales side by side: one swap for each pair of mints. The amount of a mint
+ * that only one of them has is the wallet's flow; of a mint that they share, each has the sum over its own pools.
  */
 const sideBySide = (
   flow: Flow,
   group: TradingGroup,
   swaps: ReadonlyArray<PoolSwap>,
   pairs: ReadonlyMap<string, ReadonlyArray<PoolSwap>>
-): ReadonlyArray<Exchange> => {
+): ReadonlyArray<Swap> => {
   const groups = Array.from(pairs.values())
   const sharedBy = (mint: Mint) =>
     groups.filter(([swap]) => swap?.inputMint === mint || swap?.outputMint === mint).length
@@ -124,12 +124,12 @@ const sideBySide = (
   })
 }
 
-/** What the group exchanged. Nothing where lamports moved of which nothing tells how many. */
-export const exchangesOf = (
+/** The swaps of the group. Empty when lamports moved and their amount is unknown. */
+export const swapsOf = (
   transaction: Transaction,
   group: TradingGroup,
   swaps: ReadonlyArray<PoolSwap>
-): ReadonlyArray<Exchange> => {
+): ReadonlyArray<Swap> => {
   const own = group.legs.flatMap((leg) => swaps[leg] ?? [])
   if (own.some(({ native }) => native !== null && native.lamports === null)) {
     return []
@@ -139,6 +139,6 @@ export const exchangesOf = (
   if (pairs.size > 1 && !isChained(own)) {
     return sideBySide(flow, group, swaps, pairs)
   }
-  const exchange = routeExchange(flow, own)
-  return exchange === null ? [] : [{ ...exchange, legs: group.legs }]
+  const swap = routeSwap(flow, own)
+  return swap === null ? [] : [{ ...swap, legs: group.legs }]
 }

@@ -7,11 +7,11 @@ import { amountFromDigits, type Fields, isCount, isFields, looksLikeAddress } fr
 export interface TokenAccount {
   readonly address: Address
   readonly mint: Mint
-  /** Whose it is; null when the node does not say, as before 2021. */
+  /** Owner; null when the node does not name it, as before 2021. */
   readonly owner: Address | null
-  /** Null when neither the balances nor the mint itself tell. */
+  /** Null when neither the balances nor the mint itself determine them. */
   readonly decimals: number | null
-  /** The token program that keeps it; null when the node does not say. */
+  /** Its token program; null when the node does not name it. */
   readonly program: Address | null
   /** Zero when it did not exist, or was not a token account. */
   readonly before: bigint
@@ -75,12 +75,12 @@ const addBalances = (
   return true
 }
 
-/** Accounts that live only inside the transaction are in no list of balances; what opened them tells whose they are. */
+/** Accounts that live only inside the transaction are in no list of balances; the instruction that opened them names their owner. */
 const addOpened = (accounts: Map<Address, TokenAccount>, instructions: ReadonlyArray<Instruction>): void => {
-  for (const { movements, program } of instructions) {
-    for (const movement of movements) {
-      if (movement.kind === "open" && !accounts.has(movement.account)) {
-        const { account: address, mint, owner } = movement
+  for (const { transfers, program } of instructions) {
+    for (const transfer of transfers) {
+      if (transfer.kind === "open" && !accounts.has(transfer.account)) {
+        const { account: address, mint, owner } = transfer
         const decimals = mint === SOL ? 9 : null
         accounts.set(address, { address, mint, owner, decimals, program, before: 0n, after: 0n })
       }

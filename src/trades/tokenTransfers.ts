@@ -1,16 +1,16 @@
-/** What the token and system programs did, the same whether the node sent bytes or its own parsed form. */
+/** Effects of instructions of the token and system programs, the same for both encodings of a node. */
 import { addressFromBytes, type Address, type Mint } from "../domain/Address.ts"
 import { readU32, readU64 } from "../programs/math/bytes.ts"
 
 /** One effect of a token or system instruction. */
-export type Movement =
+export type TokenTransfer =
   /** Tokens between two token accounts. */
   | {
       readonly kind: "transfer"
       readonly source: Address
       readonly destination: Address
       readonly authority: Address | null
-      /** Null where the instruction does not say; the accounts know. */
+      /** Null where the instruction does not name it; the accounts do. */
       readonly mint: Mint | null
       /** Units that left the source. */
       readonly amount: bigint
@@ -28,8 +28,8 @@ export type Movement =
   /** Tokens were made or destroyed in an account. */
   | { readonly kind: "mint" | "burn"; readonly account: Address; readonly mint: Mint; readonly amount: bigint }
 
-/** What most instructions do to tokens and lamports. */
-export const NO_MOVEMENTS: ReadonlyArray<Movement> = []
+/** The effects of instructions of other programs. */
+export const NO_TRANSFERS: ReadonlyArray<TokenTransfer> = []
 
 type Accounts = ReadonlyArray<Address>
 
@@ -39,12 +39,16 @@ const transfer = (
   authority: Address | undefined,
   mint: Mint | null,
   amount: bigint
-): Movement | null =>
+): TokenTransfer | null =>
   source === undefined || destination === undefined
     ? null
     : { kind: "transfer", source, destination, authority: authority ?? null, mint, amount }
 
-const opened = (account: Address | undefined, mint: Mint | undefined, owner: Address | undefined): Movement | null =>
+const opened = (
+  account: Address | undefined,
+  mint: Mint | undefined,
+  owner: Address | undefined
+): TokenTransfer | null =>
   account === undefined || mint === undefined || owner === undefined ? null : { kind: "open", account, mint, owner }
 
 const supply = (
@@ -52,9 +56,9 @@ const supply = (
   account: Address | undefined,
   mint: Mint | undefined,
   amount: bigint
-): Movement | null => (account === undefined || mint === undefined ? null : { kind, account, mint, amount })
+): TokenTransfer | null => (account === undefined || mint === undefined ? null : { kind, account, mint, amount })
 
-/** How many bytes each instruction of the token program has at least, by its first byte. */
+/** Least length of each instruction of the token program, by its first byte. */
 const tokenLengths: Readonly<Record<number, number>> = {
   1: 1,
   3: 9,
@@ -69,7 +73,7 @@ const tokenLengths: Readonly<Record<number, number>> = {
 }
 
 /** Layout: `spl-token` and `spl-token-2022`. */
-const tokenMovement = (data: Uint8Array, accounts: Accounts): Movement | null => {
+const tokenTransfer = (data: Uint8Array, accounts: Accounts): TokenTransfer | null => {
   const tag = data[0] ?? -1
   const least = tokenLengths[tag]
   if (least === undefined || data.length < least) {
@@ -101,30 +105,30 @@ const tokenMovement = (data: Uint8Array, accounts: Accounts): Movement | null =>
 const BATCH = 255
 
 /** Several instructions in one: each with its count of accounts, its length and its bytes. Layout: `p-token`. */
-const batchMovements = (data: Uint8Array, accounts: Accounts): ReadonlyArray<Movement> => {
-  const movements: Array<Movement> = []
+const batchTransfers = (data: Uint8Array, accounts: Accounts): ReadonlyArray<TokenTransfer> => {
+  const transfers: Array<TokenTransfer> = []
   let at = 1
   let from = 0
   while (at + 2 <= data.length) {
     const to = from + (data[at] ?? 0)
     const end = at + 2 + (data[at + 1] ?? 0)
-    const movement = tokenMovement(data.subarray(at + 2, end), accounts.slice(from, to))
-    if (movement !== null) {
-      movements.push(movement)
+    const moved = tokenTransfer(data.subarray(at + 2, end), accounts.slice(from, to))
+    if (moved !== null) {
+      transfers.push(moved)
     }
     at = end
     from = to
   }
-  return movements
+  return transfers
 }
 
 /** The effects of an instruction of the token program, either one. */
-export const tokenMovements = (data: Uint8Array, accounts: Accounts): ReadonlyArray<Movement> => {
+export const tokenTransfers = (data: Uint8Array, accounts: Accounts): ReadonlyArray<TokenTransfer> => {
   if (data[0] === BATCH) {
-    return batchMovements(data, accounts)
+    return batchTransfers(data, accounts)
   }
-  const movement = tokenMovement(data, accounts)
-  return movement === null ? NO_MOVEMENTS : [movement]
+  const moved = tokenTransfer(data, accounts)
+  return moved === null ? NO_TRANSFERS : [moved]
 }
 
 const lamports = (
@@ -132,10 +136,10 @@ const lamports = (
   destination: Address | undefined,
   amount: bigint,
   created: boolean
-): Movement | null =>
+): TokenTransfer | null =>
   source === undefined || destination === undefined ? null : { kind: "lamports", source, destination, amount, created }
 
-const systemMovement = (data: Uint8Array, accounts: Accounts): Movement | null => {
+const systemTransfer = (data: Uint8Array, accounts: Accounts): TokenTransfer | null => {
   if (data.length < 12) {
     return null
   }
@@ -165,7 +169,7 @@ const createdWithSeed = (data: Uint8Array, payer: Address | undefined, account: 
 }
 
 /** The effects of an instruction of the system program on lamports. */
-export const systemMovements = (data: Uint8Array, accounts: Accounts): ReadonlyArray<Movement> => {
-  const movement = systemMovement(data, accounts)
-  return movement === null ? NO_MOVEMENTS : [movement]
+export const systemTransfers = (data: Uint8Array, accounts: Accounts): ReadonlyArray<TokenTransfer> => {
+  const moved = systemTransfer(data, accounts)
+  return moved === null ? NO_TRANSFERS : [moved]
 }

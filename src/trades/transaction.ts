@@ -1,4 +1,4 @@
-/** A transaction as a node tells it, in one shape whatever encoding the node used. Nothing here knows what a swap is. */
+/** A transaction of a node's answer, in one shape for both encodings, swaps not yet decoded. */
 import { Result, Schema } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Signature } from "../domain/Signature.ts"
@@ -10,18 +10,18 @@ import { readTokenAccounts, type TokenAccount } from "./tokenAccounts.ts"
 export interface Transaction {
   readonly signature: Signature
   readonly slot: number
-  /** Seconds since the Unix epoch; null when the node does not say. */
+  /** Seconds since the Unix epoch; null when the node does not state it. */
   readonly blockTime: number | null
-  /** Position among the transactions of its block; null when the node does not say. */
+  /** Position among the transactions of its block; null when the node does not state it. */
   readonly indexInBlock: number | null
-  /** What went wrong, as the node spells it; null for a transaction that took effect. */
+  /** The error as the node spells it; null for a transaction that took effect. */
   readonly error: unknown
   readonly feeLamports: bigint
   /** Every account, those from lookup tables last. The first pays the fee. */
   readonly keys: ReadonlyArray<Address>
-  /** How many of the keys signed: the first ones. */
+  /** Count of signers, the first of the keys. */
   readonly signers: number
-  /** By key; null where a JSON number cannot hold the balance, or the node does not say. */
+  /** By key; null where a JSON number cannot hold the balance, or the node does not state it. */
   readonly lamportsBefore: ReadonlyArray<bigint | null>
   readonly lamportsAfter: ReadonlyArray<bigint | null>
   readonly tokenAccounts: ReadonlyMap<Address, TokenAccount>
@@ -31,12 +31,12 @@ export interface Transaction {
   readonly logs: ReadonlyArray<string> | null
 }
 
-/** The node sent something that is no transaction in a form that we know; `detail` names the part. */
+/** The node's answer is not a transaction in a known form; `detail` names the part. */
 export class MalformedTransaction extends Schema.TaggedError<MalformedTransaction>()("MalformedTransaction", {
   detail: Schema.String
 }) {}
 
-/** What a transaction of a block does not say of itself. */
+/** Properties of a transaction that its block states. */
 export interface Surroundings {
   readonly slot: number
   readonly blockTime: number | null
@@ -119,7 +119,7 @@ const readParts = (
 
 /**
  * A transaction of a block, in encoding `json` or `jsonParsed`. Fails with what is malformed, and for one whose outcome
- * the node does not tell (`meta` is null).
+ * the node does not state (`meta` is null).
  */
 export const readEntry = (
   entry: unknown,
@@ -158,7 +158,7 @@ export interface Block {
   readonly transactions: ReadonlyArray<Result.Result<Transaction, MalformedTransaction>>
 }
 
-/** The answer of `getBlock` with full transaction details. The slot is the one that was asked for: the answer does not say. */
+/** The answer of `getBlock` with full transaction details. The slot is the one of the request: the answer does not contain it. */
 export const readBlock = (slot: number, answer: unknown): Result.Result<Block, MalformedTransaction> => {
   if (!isFields(answer) || !Array.isArray(answer["transactions"]) || !isCount(answer["parentSlot"])) {
     return malformed("not a block")
@@ -173,7 +173,7 @@ export const readBlock = (slot: number, answer: unknown): Result.Result<Block, M
   })
 }
 
-/** What one token account's mint counts in: the decimals of any account that holds it; null when none says. */
+/** Decimals of a mint, from any account that holds it; null when none states them. */
 export const decimalsOf = (transaction: Transaction, mint: Mint): number | null => {
   for (const account of transaction.tokenAccounts.values()) {
     if (account.mint === mint && account.decimals !== null) {

@@ -1,13 +1,13 @@
-/** What went from wallet to wallet outside of any trade. */
+/** Transfers from wallet to wallet outside of any trade. */
 import { type Address, SOL } from "../domain/Address.ts"
 import type { Transfer } from "../domain/market/Trade.ts"
 import { type DecodedTrades, occurrenceIn } from "./decode.ts"
 import type { Instruction } from "./instructions.ts"
-import type { Movement } from "./tokenTransfers.ts"
+import type { TokenTransfer } from "./tokenTransfers.ts"
 import { fillsOf } from "./orders.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 
-/** Top-level instructions whose movements are told as trades. */
+/** Top-level instructions whose transfers belong to trades. */
 const tradingOuters = ({ instructions }: Transaction, { legs, nets }: DecodedTrades): ReadonlySet<number> => {
   const outers = new Set([...legs, ...nets].map(({ outer }) => outer))
   for (const { from, to } of fillsOf(instructions)) {
@@ -18,21 +18,21 @@ const tradingOuters = ({ instructions }: Transaction, { legs, nets }: DecodedTra
   return outers
 }
 
-/** Whose the account is: a token account's owner, or the account itself. */
+/** A token account's owner, or the account itself. */
 const holderOf = ({ tokenAccounts }: Transaction, account: Address): Address | null => {
   const known = tokenAccounts.get(account)
   return known === undefined ? account : known.owner
 }
 
-const transferOf = (transaction: Transaction, movement: Movement, instruction: Instruction): Transfer | null => {
-  const isPayment = movement.kind === "transfer" || (movement.kind === "lamports" && !movement.created)
+const transferOf = (transaction: Transaction, moved: TokenTransfer, instruction: Instruction): Transfer | null => {
+  const isPayment = moved.kind === "transfer" || (moved.kind === "lamports" && !moved.created)
   if (!isPayment) {
     return null
   }
-  const { source, destination, amount } = movement
-  const native = movement.kind === "lamports"
+  const { source, destination, amount } = moved
+  const native = moved.kind === "lamports"
   const { tokenAccounts } = transaction
-  const mint = native ? SOL : (movement.mint ?? tokenAccounts.get(source)?.mint ?? tokenAccounts.get(destination)?.mint)
+  const mint = native ? SOL : (moved.mint ?? tokenAccounts.get(source)?.mint ?? tokenAccounts.get(destination)?.mint)
   const from = holderOf(transaction, source)
   const to = holderOf(transaction, destination)
   if (mint === undefined || from === null || to === null || from === to || amount === 0n) {
@@ -53,8 +53,8 @@ export const transfersOf = (transaction: Transaction, trades: DecodedTrades): Re
   const trading = tradingOuters(transaction, trades)
   const transfers: Array<Transfer> = []
   for (const instruction of transaction.instructions) {
-    for (const movement of trading.has(instruction.outer) ? [] : instruction.movements) {
-      const transfer = transferOf(transaction, movement, instruction)
+    for (const moved of trading.has(instruction.outer) ? [] : instruction.transfers) {
+      const transfer = transferOf(transaction, moved, instruction)
       if (transfer !== null) {
         transfers.push(transfer)
       }

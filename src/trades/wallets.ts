@@ -1,6 +1,6 @@
-/** Whose trade a pool swap is. */
+/** Owners of pool swaps. */
 import type { Address } from "../domain/Address.ts"
-import { flowOf, isExchange } from "./flows.ts"
+import { flowOf, isSwap } from "./flows.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
 import type { Transaction } from "./transaction.ts"
@@ -10,7 +10,7 @@ const isSigner = ({ keys, signers }: Transaction, wallet: Address): boolean => {
   return at !== -1 && at < signers
 }
 
-/** Who owned what was paid in, before asking on whose behalf. Null when it came straight out of another pool. */
+/** The owner of the account that paid, which may act for another. Null when the input came straight out of another pool. */
 const payerOf = (transaction: Transaction, swap: PoolSwap, before: PoolSwap | undefined): Address | null => {
   const { native, paidFrom, at } = swap
   if (native !== null || paidFrom === null) {
@@ -25,7 +25,7 @@ const flowIn = (transaction: Transaction, wallet: Address, outer: number) =>
 
 /** A router swaps with accounts of its own, which end as they began: behind it is the one signer whose tokens moved. */
 const behindRouter = (transaction: Transaction, payer: Address, outer: number): Address => {
-  if (isExchange(flowIn(transaction, payer, outer))) {
+  if (isSwap(flowIn(transaction, payer, outer))) {
     return payer
   }
   const signers = transaction.keys.slice(0, transaction.signers)

@@ -75,7 +75,7 @@ describe("check", () => {
     assert.deepStrictEqual({ cases, exact, wrong }, { cases: 2, exact: 2, wrong: 0 })
   })
 
-  it("catches an answer that is off by one, and says so", () => {
+  it("reports a quote that is off by one", () => {
     const notes: Array<string> = []
     const tally = check(recording([{ ...sale, expectedOut: "5461731" }]), (line) => notes.push(line))
     assert.strictEqual(tally.wrong, 1)

@@ -1,4 +1,4 @@
-/** Recorded pools for tests; they lie outside the project, so that tests which need them say when they are absent. */
+/** Recorded pools for tests. They lie outside the project, so tests that need them are skipped when they are absent. */
 import { existsSync, globSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -6,7 +6,7 @@ import { readFixture } from "../../scripts/exactness/fixture.ts"
 
 const folder = fileURLToPath(new URL("../../../shared/data/amm/", import.meta.url))
 
-/** Whether the folder of recorded pools is there. */
+/** True when the folder of recorded pools exists. */
 export const hasRecordings = existsSync(folder)
 
 /** Every recording whose file name begins like this, by that name. */

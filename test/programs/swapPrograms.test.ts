@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { programs } from "../../src/programs/registry.ts"
+import { programs, swapDecoders } from "../../src/programs/registry.ts"
 import { type Address, SOL } from "../../src/domain/Address.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
-import { swapDecoders } from "../../src/programs/swapDecoders.ts"
 import {
   AMM_V4,
   CLMM,
@@ -17,7 +16,7 @@ import {
 } from "../trades/swapCalls.ts"
 import { POOL, swapHoldings, swapTransfers, TOKEN, TRADER, transactionOf } from "../trades/transactions.ts"
 
-/** Where the programs' own interface descriptions put the pool and its vaults. */
+/** Indexes of the pool and its vaults in the programs' own interface descriptions. */
 const instructions: ReadonlyArray<readonly [Address, string, ReadonlyArray<Instruction>]> = [
   [
     AMM_V4,

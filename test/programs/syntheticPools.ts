@@ -53,11 +53,11 @@ interface Position {
   readonly liquidity: bigint
 }
 
-/** What both programs' pools are described by. */
+/** Parameters of a pool of either program. */
 export interface PoolPlan {
   readonly tickSpacing: number
   readonly tick: number
-  /** Where between the tick's price and the next the pool stands; the tick's own price when absent. */
+  /** Position of the price between the tick's and the next; the tick's own price when absent. */
   readonly sqrtPrice?: bigint
   readonly feeRate: number
   readonly protocolFeeRate?: number

@@ -123,7 +123,7 @@ describe("transfers", () => {
     holdings: [...holdings, held(FRIEND, "friend token", TOKEN), held(TRADER, "my other token", TOKEN)]
   }
 
-  it("of tokens are between owners, with mint and decimals even when the instruction does not say", () => {
+  it("of tokens are between owners, with mint and decimals even when the instruction does not name them", () => {
     const { transfers } = both({ ...plan, calls: [sent] })
     assert.strictEqual(transfers.length, 1)
     const { from, to, mint, amount, decimals, native, outer, inner } = transfers[0] ?? {}

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { NetTrade, Quantity } from "../../src/domain/market/Trade.ts"
-import { swapDecoders } from "../../src/programs/swapDecoders.ts"
+import { swapDecoders } from "../../src/programs/registry.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
 import { readTransaction } from "../../src/trades/transaction.ts"
 

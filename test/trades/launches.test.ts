@@ -59,7 +59,7 @@ const inside = (program: Address, tag: string, body: Uint8Array): Call => ({
 })
 
 describe("launches", () => {
-  it("are told by Pump.fun in events, however long its names are", () => {
+  it("are read from events of Pump.fun with names of any length", () => {
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created)), [
       { event: "created", mint: TOKEN, launchpad: "pump-fun", pool: CURVE }
     ])
@@ -68,7 +68,7 @@ describe("launches", () => {
     ])
   })
 
-  it("are told by Meteora in an event when they begin, and by the instruction when they migrate", () => {
+  it("are read from an event of Meteora when created, and from the instruction when migrated", () => {
     const begun = bytesOf(key(CURVE), key(named("config")), key(TRADER), key(TOKEN), "00", little(0n, 8))
     for (const tag of ["e432f655cb428625", "d589a435c14a0f6e"]) {
       assert.deepStrictEqual(launches(inside(meteoraDbc.programId, tag, begun)), [
@@ -82,9 +82,9 @@ describe("launches", () => {
     ])
   })
 
-  it("are not what failed, what another program says, what is cut short, or what only looks like an event", () => {
+  it("are not read from failed transactions, other programs, truncated events or look-alikes of events", () => {
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created), { InstructionError: [0, "Custom"] }), [])
-    assert.deepStrictEqual(launches(inside(named("somebody"), CREATE, created)), [])
+    assert.deepStrictEqual(launches(inside(named("other program"), CREATE, created)), [])
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created.subarray(0, 20))), [])
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, CREATE, created.subarray(0, 60))), [])
     assert.deepStrictEqual(launches(inside(PUMP_PROGRAM, "bddb7fd34ee661ee", created)), [])

@@ -11,7 +11,7 @@ import {
   program,
   raydiumSwap,
   SOL_TO_TOKEN,
-  told,
+  tradesOf,
   USDC_TO_SOL
 } from "./twoPools.ts"
 
@@ -37,7 +37,7 @@ describe("an order that a keeper fills", () => {
       keeperRoute,
       program(LIMIT, [named("order"), named("order usdc"), TRADER, KEEPER], "fc681286a44e128c", [payOwner])
     ]
-    assert.deepStrictEqual(told(decode(calls, byKeeper)), filled)
+    assert.deepStrictEqual(tradesOf(decode(calls, byKeeper)), filled)
   })
 
   it("is its owner's, once: Jupiter's second limit orders, paid in lamports", () => {
@@ -46,7 +46,7 @@ describe("an order that a keeper fills", () => {
       jupiter([dlmmSwap("keeper usdc", KEEPER, "keeper sol", 1000n, 200n)]),
       program(LIMIT_2, [KEEPER, TRADER, named("order")], "fc681286a44e128c", [sendLamports(KEEPER, TRADER, 199n)])
     ]
-    assert.deepStrictEqual(told(decode(calls, byKeeper)), {
+    assert.deepStrictEqual(tradesOf(decode(calls, byKeeper)), {
       legs: [USDC_TO_SOL(TRADER)],
       nets: [[TRADER, "buy", 199n, SOL, 1000n, USDC, [0]]]
     })
@@ -66,7 +66,7 @@ describe("an order that a keeper fills", () => {
       ])
     ]
     const order = held(named("order"), "order token", TOKEN)
-    const decoded = told(decode(calls, { ...byKeeper, holdings: [...holdings, order] }))
+    const decoded = tradesOf(decode(calls, { ...byKeeper, holdings: [...holdings, order] }))
     // One unit stays with the order, which is the owner's as well.
     assert.deepStrictEqual(decoded, { ...filled, nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]] })
   })
@@ -78,7 +78,7 @@ describe("an order that a keeper fills", () => {
       program(DCA, [KEEPER, named("order")], "7340e24e21d369a2", [])
     ]
     const order = held(named("order"), "order sol", SOL)
-    assert.deepStrictEqual(told(decode(calls, { ...byKeeper, holdings: [...holdings, order] })), {
+    assert.deepStrictEqual(tradesOf(decode(calls, { ...byKeeper, holdings: [...holdings, order] })), {
       legs: [USDC_TO_SOL(named("order"))],
       nets: [[named("order"), "buy", 200n, SOL, 1000n, USDC, [0]]]
     })
@@ -100,7 +100,7 @@ describe("an order that a keeper fills", () => {
         transfer(named("keeper sol"), named("other sol"), KEEPER, 89n)
       ])
     ]
-    assert.deepStrictEqual(told(decode(calls, { ...byKeeper, holdings: [...holdings, ...more] })), {
+    assert.deepStrictEqual(tradesOf(decode(calls, { ...byKeeper, holdings: [...holdings, ...more] })), {
       legs: [...filled.legs, [other, "buy", 90n, SOL, 500n, USDC]],
       nets: [...filled.nets, [other, "buy", 89n, SOL, 500n, USDC, [2]]]
     })

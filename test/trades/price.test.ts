@@ -4,7 +4,7 @@ import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
 import type { Quantity, Trade } from "../../src/domain/market/Trade.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
 import { decimalText, priceOf } from "../../src/trades/price.ts"
-import { sided, USDT } from "../../src/trades/sides.ts"
+import { sidesOf, USDT } from "../../src/trades/sides.ts"
 import { named, swapHoldings, TOKEN, TRADER, transactionOf } from "./transactions.ts"
 import { raydiumSwap } from "./twoPools.ts"
 
@@ -32,18 +32,18 @@ const trade = (gave: Quantity, got: Quantity): Trade => {
     })
   ).legs
   assert.isDefined(leg)
-  return { ...leg, ...sided(gave, got) }
+  return { ...leg, ...sidesOf(gave, got) }
 }
 
 const at150 = { numerator: 150n, denominator: 1n }
 
 const side = (gave: Mint, got: Mint) => {
-  const { side: way, token } = sided(quantity(gave, 1n), quantity(got, 2n))
+  const { side: way, token } = sidesOf(quantity(gave, 1n), quantity(got, 2n))
   return [way, token.mint]
 }
 
 describe("the side of a trade", () => {
-  it("is told of what is not money: dollars before SOL, SOL before the rest", () => {
+  it("is that of the token: a dollar is the quote before SOL, SOL before the rest", () => {
     assert.deepStrictEqual(side(SOL, TOKEN), ["buy", TOKEN])
     assert.deepStrictEqual(side(TOKEN, SOL), ["sell", TOKEN])
     assert.deepStrictEqual(side(USDC, SOL), ["buy", SOL])

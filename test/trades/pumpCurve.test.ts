@@ -62,7 +62,7 @@ describe("Pump.fun's curve", () => {
   ]
 
   it.each(forLamports)("$title: the leg is what the curve took, the net also has the fees", ({ tag, accounts }) => {
-    const told = tradeEvent({
+    const sent = tradeEvent({
       sol: 1000n,
       tokens: 50n,
       isBuy: true,
@@ -70,7 +70,7 @@ describe("Pump.fun's curve", () => {
       quoteAmount: 1000n,
       shareholders: 2
     })
-    const calls = [bought, sendLamports(TRADER, POOL, 1000n), event(CURVE, TRADE_EVENT, told)]
+    const calls = [bought, sendLamports(TRADER, POOL, 1000n), event(CURVE, TRADE_EVENT, sent)]
     const { legs, nets } = decodeCurve(curveCall(tag, accounts, calls), tokenHoldings(50n))
     assert.strictEqual(legs.length, 1)
     assert.strictEqual(legs[0]?.dex, "pump-fun-curve")
@@ -89,9 +89,9 @@ describe("Pump.fun's curve", () => {
     { title: "sell_v2", tag: "5df6823ce7e940b2", accounts: secondAccounts(SOL) },
     { title: "sell_v3", tag: "1c92de7726c469d5", accounts: thirdAccounts(SOL) }
   ])("$title: lamports come without an instruction, less every fee, cashback too", ({ tag, accounts }) => {
-    const told = tradeEvent({ sol: 1000n, tokens: 50n, isBuy: false, fees: [9n, 0n], cashback: 3n })
+    const sent = tradeEvent({ sol: 1000n, tokens: 50n, isBuy: false, fees: [9n, 0n], cashback: 3n })
     const { legs, nets } = decodeCurve(
-      curveCall(tag, accounts, [sold, event(CURVE, TRADE_EVENT, told)]),
+      curveCall(tag, accounts, [sold, event(CURVE, TRADE_EVENT, sent)]),
       tokenHoldings(-50n)
     )
     assert.strictEqual(legs[0]?.side, "sell")
@@ -99,17 +99,17 @@ describe("Pump.fun's curve", () => {
     assert.strictEqual(nets[0]?.quote.amount, 988n)
   })
 
-  it("takes the fee from the recipient's balance where an early event does not tell it", () => {
-    const told = tradeEvent({ sol: 1000n, tokens: 50n, isBuy: false })
+  it("takes the fee from the recipient's balance where an early event does not state it", () => {
+    const sent = tradeEvent({ sol: 1000n, tokens: 50n, isBuy: false })
     const lamports = new Map([[named("fee recipient"), [500, 510]]] as const)
-    const call = curveCall("33e685a4017f83ad", legacyAccounts, [sold, event(CURVE, TRADE_EVENT, told)])
+    const call = curveCall("33e685a4017f83ad", legacyAccounts, [sold, event(CURVE, TRADE_EVENT, sent)])
     assert.strictEqual(decodeCurve(call, tokenHoldings(-50n), lamports).nets[0]?.quote.amount, 990n)
   })
 
-  it("has no net where nothing tells the fee, as with two trades and one recipient", () => {
-    const told = tradeEvent({ sol: 1000n, tokens: 25n, isBuy: false })
+  it("has no net trade where the fee is unknown, as with two trades and one recipient", () => {
+    const sent = tradeEvent({ sol: 1000n, tokens: 25n, isBuy: false })
     const half = transfer(named("trader token"), named("curve token"), TRADER, 25n)
-    const call = curveCall("33e685a4017f83ad", legacyAccounts, [half, event(CURVE, TRADE_EVENT, told)])
+    const call = curveCall("33e685a4017f83ad", legacyAccounts, [half, event(CURVE, TRADE_EVENT, sent)])
     const { legs, nets } = decodeTrades(
       transactionOf({ signers: [TRADER], calls: [call, call], holdings: tokenHoldings(-50n) })
     )
@@ -118,8 +118,8 @@ describe("Pump.fun's curve", () => {
   })
 
   it("reads an event from the log when the program did not call itself", () => {
-    const told = tradeEvent({ sol: 1000n, tokens: 50n, isBuy: true, fees: [9n, 3n] })
-    const line = `Program data: ${Buffer.from(bytesOf(TRADE_EVENT, told)).toString("base64")}`
+    const sent = tradeEvent({ sol: 1000n, tokens: 50n, isBuy: true, fees: [9n, 3n] })
+    const line = `Program data: ${Buffer.from(bytesOf(TRADE_EVENT, sent)).toString("base64")}`
     const call = curveCall("66063d1201daebea", legacyAccounts, [bought])
     const logs = [`Program ${CURVE} invoke [1]`, line, `Program ${CURVE} success`]
     const { legs } = decodeTrades(
@@ -128,14 +128,14 @@ describe("Pump.fun's curve", () => {
     assert.strictEqual(legs[0]?.quote.amount, 1000n)
   })
 
-  it("counts a trade without event as unresolved: nothing else tells the lamports", () => {
+  it("counts a trade without event as unresolved: nothing else states the lamports", () => {
     const call = curveCall("66063d1201daebea", legacyAccounts, [bought])
     assert.deepStrictEqual(decodeCurve(call, tokenHoldings(50n)), { legs: [], nets: [], unresolved: 1 })
   })
 
-  it("is contradicted by an event of other tokens, which does not tell what the wallet paid", () => {
-    const told = tradeEvent({ sol: 1000n, tokens: 51n, isBuy: true, fees: [9n, 3n] })
-    const call = curveCall("66063d1201daebea", legacyAccounts, [bought, event(CURVE, TRADE_EVENT, told)])
+  it("is contradicted by an event of other tokens, which does not state the wallet's payment", () => {
+    const sent = tradeEvent({ sol: 1000n, tokens: 51n, isBuy: true, fees: [9n, 3n] })
+    const call = curveCall("66063d1201daebea", legacyAccounts, [bought, event(CURVE, TRADE_EVENT, sent)])
     const { legs, nets } = decodeCurve(call, tokenHoldings(50n))
     assert.strictEqual(legs[0]?.confirmed, false)
     assert.deepStrictEqual(nets, [])
@@ -163,12 +163,12 @@ describe("Pump.fun's curve", () => {
       { address: named("trader quote"), mint: USDC, owner: TRADER, decimals: 6, before: 5000n, after: 3988n },
       { address: named("fee quote"), mint: USDC, owner: named("fees"), decimals: 6, before: 0n, after: beside }
     ]
-    const told = tradeEvent({ sol: 0n, tokens: 50n, isBuy: true, fees: [9n, 3n], quoteAmount: 1000n, shareholders: 2 })
+    const sent = tradeEvent({ sol: 0n, tokens: 50n, isBuy: true, fees: [9n, 3n], quoteAmount: 1000n, shareholders: 2 })
     const calls = [
       bought,
       transfer(named("trader quote"), named("curve quote"), TRADER, toCurve),
       transfer(named("trader quote"), named("fee quote"), TRADER, beside),
-      event(CURVE, TRADE_EVENT, told)
+      event(CURVE, TRADE_EVENT, sent)
     ]
     const { legs, nets } = decodeCurve(curveCall(tag, accounts, calls), holdings)
     assert.deepStrictEqual(legs[0]?.quote, { mint: USDC, amount: 1000n, decimals: 6 })

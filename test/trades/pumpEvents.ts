@@ -1,4 +1,4 @@
-/** Trades of Pump.fun's two programs, and what they say of themselves. */
+/** Trades of Pump.fun's two programs with their events. */
 import { Address } from "../../src/domain/Address.ts"
 import { bytesOf, type Holding, little, named, POOL, TOKEN, TRADER, transfer } from "./transactions.ts"
 

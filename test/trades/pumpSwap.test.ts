@@ -24,7 +24,7 @@ const swapEvent = (base: bigint, quote: bigint): Uint8Array =>
 describe("PumpSwap", () => {
   const accounts = accountsAt(23, { 0: POOL, 7: named("vault token"), 8: named("vault sol") })
 
-  it("buys at what the event says, though protocol and creator fee entered the vault as well", () => {
+  it("buys at the amounts of the event, though protocol and creator fee entered the vault as well", () => {
     const calls = [...swapTransfers(), event(PUMP_SWAP, "67f4521f2cf57777", swapEvent(50n, 990n))]
     const call = { program: PUMP_SWAP, accounts, data: bytesOf("b817ee6167c5d33d", zeros(16)), calls }
     const { legs, nets } = decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings: swapHoldings() }))
@@ -33,7 +33,7 @@ describe("PumpSwap", () => {
     assert.strictEqual(nets[0]?.quote.amount, 1000n)
   })
 
-  it("sells at what the event says", () => {
+  it("sells at the amounts of the event", () => {
     const calls = [
       transfer(named("trader token"), named("vault token"), TRADER, 50n),
       transfer(named("vault sol"), named("trader sol"), POOL, 1000n),

@@ -85,7 +85,7 @@ describe.skipIf(!isThere)("recorded transactions (skipped without the folder sha
     assert.strictEqual(fromAtomic(nets[0]?.token.amount ?? 0n, 6), expected?.row?.["sent_amount"])
   })
 
-  it("teepy-3tJcz sells for what the curve's event says; the wallet got 1 % less, as the fee recipient's balance shows", () => {
+  it("teepy-3tJcz sells for the amount of the curve's event; the wallet got 1 % less, as the fee recipient's balance shows", () => {
     const { expected } = recording("teepy-3tJcz")
     const transaction = read("teepy-3tJcz")
     const { legs, nets } = decodeTrades(transaction)

@@ -13,7 +13,7 @@ import {
   program,
   raydiumSwap,
   SOL_TO_TOKEN,
-  told,
+  tradesOf,
   USDC_TO_SOL
 } from "./twoPools.ts"
 
@@ -29,7 +29,7 @@ describe("a route", () => {
 
   it("of two pools is two legs and one net trade, which names no pool", () => {
     const decoded = decode([jupiter(direct)])
-    assert.deepStrictEqual(told(decoded), once)
+    assert.deepStrictEqual(tradesOf(decoded), once)
     assert.deepStrictEqual([decoded.nets[0]?.pool, decoded.nets[0]?.dex], [null, null])
     assert.deepStrictEqual(
       decoded.legs.map(({ outer, inner }) => [outer, inner]),
@@ -40,8 +40,8 @@ describe("a route", () => {
     )
   })
 
-  it("is the same when the node does not tell how deep the calls are", () => {
-    assert.deepStrictEqual(told(decode([jupiter(direct)], { heights: false })), once)
+  it("is the same when the node does not state the depth of calls", () => {
+    assert.deepStrictEqual(tradesOf(decode([jupiter(direct)], { heights: false })), once)
   })
 
   it("through a router's own accounts is the signer's, once", () => {
@@ -51,7 +51,7 @@ describe("a route", () => {
       raydiumSwap("router sol", named("router"), "router token", 200n, 50n),
       transfer(named("router token"), named("my token"), named("router"), 49n)
     ]
-    assert.deepStrictEqual(told(decode([jupiter(calls)])), {
+    assert.deepStrictEqual(tradesOf(decode([jupiter(calls)])), {
       legs: once.legs,
       // The router kept one unit.
       nets: [[TRADER, "buy", 49n, TOKEN, 1000n, USDC, [0, 1]]]
@@ -60,7 +60,7 @@ describe("a route", () => {
 
   it("paid for and signed by another is the owner's of the token accounts", () => {
     const owner = { signers: [named("sponsor")] }
-    assert.deepStrictEqual(told(decode([jupiter(direct)], owner)), once)
+    assert.deepStrictEqual(tradesOf(decode([jupiter(direct)], owner)), once)
   })
 
   it("by a delegate is still the owner's", () => {
@@ -68,17 +68,17 @@ describe("a route", () => {
       dlmmSwap("my usdc", named("delegate"), "my sol", 1000n, 200n),
       raydiumSwap("my sol", named("delegate"), "my token", 200n, 50n)
     ]
-    assert.deepStrictEqual(told(decode([jupiter(calls)], { signers: [named("delegate")] })), once)
+    assert.deepStrictEqual(tradesOf(decode([jupiter(calls)], { signers: [named("delegate")] })), once)
   })
 
   it("that splits over two pools is one net trade", () => {
     const other: Call = { ...raydiumSwap("my sol", TRADER, "my token", 80n, 19n) }
     const decoded = decode([jupiter([raydiumSwap("my sol", TRADER, "my token", 120n, 31n), other])])
     assert.strictEqual(decoded.legs.length, 2)
-    assert.deepStrictEqual(told(decoded).nets, [[TRADER, "buy", 50n, TOKEN, 200n, SOL, [0, 1]]])
+    assert.deepStrictEqual(tradesOf(decoded).nets, [[TRADER, "buy", 50n, TOKEN, 200n, SOL, [0, 1]]])
   })
 
-  it("through one pool twice keeps the two swaps apart, even when the node does not tell how deep the calls are", () => {
+  it("through one pool twice keeps the two swaps apart, even when the node does not state the depth of calls", () => {
     const twice = [
       raydiumSwap("my sol", TRADER, "my token", 120n, 31n),
       raydiumSwap("my sol", TRADER, "my token", 80n, 19n)
@@ -135,14 +135,14 @@ describe("a route", () => {
         ]
       }
     ]
-    assert.deepStrictEqual(told(decode([program(named("bot"), [TRADER], "00", calls)])).nets, [
+    assert.deepStrictEqual(tradesOf(decode([program(named("bot"), [TRADER], "00", calls)])).nets, [
       [TRADER, "buy", 50n, TOKEN, 200n, SOL, [0]],
       [TRADER, "sell", 70n, SOL, 300n, USDC, [1]]
     ])
   })
 
   it("in two top-level instructions is two net trades", () => {
-    assert.deepStrictEqual(told(decode(direct)).nets, [
+    assert.deepStrictEqual(tradesOf(decode(direct)).nets, [
       [TRADER, "buy", 200n, SOL, 1000n, USDC, [0]],
       [TRADER, "buy", 50n, TOKEN, 200n, SOL, [1]]
     ])
@@ -153,7 +153,7 @@ describe("a route", () => {
       transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
       transfer(named("b token"), named("my token"), named("pool b"), 50n)
     ])
-    assert.deepStrictEqual(told(decode([jupiter([unknown])])), {
+    assert.deepStrictEqual(tradesOf(decode([jupiter([unknown])])), {
       legs: [],
       nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, []]]
     })
@@ -162,7 +162,7 @@ describe("a route", () => {
 
   it("that hides SOL in a router's account has what the pools took", () => {
     const calls = [raydiumSwap("router sol", named("router"), "my token", 200n, 50n)]
-    assert.deepStrictEqual(told(decode([program(named("bot"), [TRADER], "00", calls)])), {
+    assert.deepStrictEqual(tradesOf(decode([program(named("bot"), [TRADER], "00", calls)])), {
       legs: [SOL_TO_TOKEN(TRADER)],
       nets: [[TRADER, "buy", 50n, TOKEN, 200n, SOL, [0]]]
     })
@@ -207,7 +207,7 @@ describe("Whirlpool's two hops", () => {
         transfer(named("b token"), named("my token"), named("pool b"), 50n)
       ]
     }
-    assert.deepStrictEqual(told(decode([call])), {
+    assert.deepStrictEqual(tradesOf(decode([call])), {
       legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
       nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
     })
@@ -231,14 +231,14 @@ describe("Whirlpool's two hops", () => {
         transfer(named("b token"), named("my token"), named("pool b"), 50n)
       ]
     }
-    assert.deepStrictEqual(told(decode([call])), {
+    assert.deepStrictEqual(tradesOf(decode([call])), {
       legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
       nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
     })
   })
 })
 
-/** What Raydium's router is passed: the usual, then both pools with all that belongs to them. */
+/** The accounts of Raydium's router: the fixed ones, then those of both pools. */
 const routerAccounts = [
   ...accountsAt(6, { 0: TRADER, 1: named("my usdc"), 2: USDC }),
   ...["config a", "pool a", "my sol", "a usdc", "a sol", "sol mint", "seen a", "ticks 1", "ticks 2", "ticks 3"].map(
@@ -255,7 +255,7 @@ const routerCall = (calls: ReadonlyArray<Call>): Call => ({
 })
 
 describe("Raydium's route over concentrated pools", () => {
-  it("is two legs, though nothing says where the second pool's accounts begin", () => {
+  it("is two legs, though the start of the second pool's accounts is not stated", () => {
     const calls = [
       transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
       transfer(named("a sol"), named("my sol"), named("pool a"), 200n),
@@ -263,7 +263,7 @@ describe("Raydium's route over concentrated pools", () => {
       transfer(named("b token"), named("my token"), named("pool b"), 50n)
     ]
     const decoded = decode([routerCall(calls)])
-    assert.deepStrictEqual(told(decoded), {
+    assert.deepStrictEqual(tradesOf(decoded), {
       legs: [USDC_TO_SOL(TRADER), SOL_TO_TOKEN(TRADER)],
       nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
     })

@@ -2,7 +2,7 @@
 import { Address } from "../../src/domain/Address.ts"
 import { accountsAt, bytesOf, type Call, little, named, POOL } from "./transactions.ts"
 
-/** Where an instruction's interface description puts the pool and its vaults. */
+/** Indexes of the pool and its vaults in an instruction's interface description. */
 export interface Instruction {
   readonly name: string
   readonly data: string

@@ -6,7 +6,7 @@ import { bytesOf, event, little, named, swapHoldings, swapTransfers, TRADER, tra
 
 const zeros = (bytes: number) => new Uint8Array(bytes)
 
-/** Events as the programs write them, that say 1000 in and 50 out. */
+/** Events as the programs write them, of 1000 in and 50 out. */
 const events: ReadonlyArray<{
   readonly title: string
   readonly program: Address
@@ -60,8 +60,8 @@ const events: ReadonlyArray<{
 
 describe("events that a program sends to itself", () => {
   const confirmedBy = ({ program, instruction, tag, body }: (typeof events)[number], amountIn: bigint) => {
-    const told = event(program, tag, body(amountIn, 50n))
-    const call = swapCall(program, instruction, ["vault sol", "vault token"], [...swapTransfers(), told])
+    const sent = event(program, tag, body(amountIn, 50n))
+    const call = swapCall(program, instruction, ["vault sol", "vault token"], [...swapTransfers(), sent])
     const { legs } = decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings: swapHoldings() }))
     return [legs[0]?.confirmed, legs[0]?.quote.amount]
   }
@@ -72,7 +72,7 @@ describe("events that a program sends to itself", () => {
   })
 })
 
-/** Log events that say 1000 in and 50 out. */
+/** Log events of 1000 in and 50 out. */
 const logs: ReadonlyArray<{
   readonly title: string
   readonly program: Address
@@ -97,7 +97,7 @@ const logs: ReadonlyArray<{
     title: "raydium-cpmm SwapEvent",
     program: CPMM,
     instruction: { name: "swap_base_input", data: "8fbe5adac41e33de", accounts: 13, pool: 3, vaults: [6, 7] },
-    // The transfer fee of the input is told apart.
+    // The transfer fee of the input is a field of its own.
     line: (amountIn, amountOut) =>
       `Program data: ${Buffer.from(bytesOf("40c6cde8260871e2", zeros(48), little(amountIn - 10n, 8), little(amountOut, 8), little(10n, 8), little(3n, 8), "01")).toString("base64")}`
   },
@@ -140,7 +140,7 @@ describe("events in the log", () => {
     assert.strictEqual(decodedWith(each, [each.line(1000n, 49n)]), false)
   })
 
-  it.each(logs)("say nothing of $title when the log was cut short, or another program wrote them", (each) => {
+  it.each(logs)("are ignored for $title when the log was cut short, or another program wrote them", (each) => {
     const other = named("some other program")
     const line = each.line(1000n, 50n)
     assert.strictEqual(decodedWith(each, ["Log truncated"]), null)

@@ -3,7 +3,6 @@ import bs58 from "bs58"
 import { Effect, Result, Schema } from "effect"
 import { TOKEN_PROGRAM } from "../../src/programs/math/tokenAccount.ts"
 import { SOL } from "../../src/domain/Address.ts"
-import { bytesFromBase58 } from "../../src/trades/base58.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
 import { readBlock, readTransaction, type Transaction } from "../../src/trades/transaction.ts"
 import {
@@ -41,11 +40,11 @@ const plan: Plan = {
   logs: ["Program log: hello"]
 }
 
-/** What is left of the parts that only one encoding has: bytes of instructions that the node parses itself. */
+/** The transaction without the parts that only one encoding has: bytes of instructions that the node parses itself. */
 const comparable = (transaction: Transaction) => ({
   ...transaction,
   instructions: transaction.instructions.map(({ data, accounts, ...rest }) =>
-    rest.movements.length > 0 ? rest : { ...rest, data, accounts }
+    rest.transfers.length > 0 ? rest : { ...rest, data, accounts }
   )
 })
 
@@ -131,7 +130,7 @@ describe("reading a transaction", () => {
       accounts: [named("a"), named("b"), TRADER, named("c"), TOKEN, named("d"), TRADER],
       data: bytesOf("ff", "0309", one, "040a", two)
     }
-    assert.deepStrictEqual(transactionOf({ signers: [TRADER], calls: [batch] }).instructions[0]?.movements, [
+    assert.deepStrictEqual(transactionOf({ signers: [TRADER], calls: [batch] }).instructions[0]?.transfers, [
       { kind: "transfer", source: named("a"), destination: named("b"), authority: TRADER, mint: null, amount: 1000n },
       { kind: "transfer", source: named("c"), destination: named("d"), authority: TRADER, mint: TOKEN, amount: 50n }
     ])
@@ -142,10 +141,10 @@ describe("reading a transaction", () => {
     const lonely = { program: TOKEN_PROGRAM, accounts: [named("a")], data: bytesOf("03", little(1n, 8)) }
     const system = { program: SYSTEM_PROGRAM, accounts: [named("a"), named("b")], data: bytesOf("02000000") }
     const { instructions } = transactionOf({ signers: [TRADER], calls: [short, lonely, system] })
-    assert.isTrue(instructions.every(({ movements }) => movements.length === 0))
+    assert.isTrue(instructions.every(({ transfers }) => transfers.length === 0))
   })
 
-  it("says null of lamports that a JSON number cannot hold", () => {
+  it("reads as null lamports that a JSON number cannot hold", () => {
     const lamports = new Map([[TRADER, [2 ** 53, 5]]] as const)
     const transaction = transactionOf({ ...plan, lamports })
     assert.isNull(transaction.lamportsBefore[0])
@@ -190,14 +189,14 @@ describe("reading a transaction", () => {
     assert.strictEqual(failureOf(spoiled(encoded(plan), path, value)), detail)
   })
 
-  it("fails for what is no object", () => {
+  it("fails for a value that is not an object", () => {
     assert.deepStrictEqual(
       [null, [], "text", 7, undefined].map(failureOf),
       Array.from({ length: 5 }, () => "no slot")
     )
   })
 
-  it("fails for a parsed transfer that does not say what it transfers", () => {
+  it("fails for a parsed transfer without its amount or accounts", () => {
     const answer = parsed(plan)
     const vague: unknown = JSON.parse(JSON.stringify(answer).replace('"lamports":2000', '"lamports":"many"'))
     assert.strictEqual(failureOf(vague), "instructions")
@@ -207,7 +206,7 @@ describe("reading a transaction", () => {
     const text = JSON.stringify(parsed(plan))
     const withLamports = (lamports: string) =>
       Result.getOrThrow(readTransaction(JSON.parse(text.replace('"lamports":2000', `"lamports":${lamports}`))))
-    const paid = (lamports: string) => withLamports(lamports).instructions[0]?.movements
+    const paid = (lamports: string) => withLamports(lamports).instructions[0]?.transfers
     const [exact] = paid('"12345678901234567"') ?? []
     assert.strictEqual(exact?.kind === "lamports" ? exact.amount : null, 12_345_678_901_234_567n)
     assert.deepStrictEqual(paid("12345678901234567"), [])
@@ -262,31 +261,8 @@ describe("reading a block", () => {
     ])
   })
 
-  it("fails for what is no block", () => {
+  it("fails for a value that is not a block", () => {
     assert.isTrue(Result.isFailure(readBlock(9, { transactions: [] })))
     assert.isTrue(Result.isFailure(readBlock(9, null)))
-  })
-})
-
-describe("base58", () => {
-  it.effect.prop(
-    "of any bytes reads back as those bytes",
-    [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))],
-    ([list]) =>
-      Effect.sync(() => {
-        const bytes = Uint8Array.from(list)
-        assert.deepStrictEqual(Array.from(bytesFromBase58(bs58.encode(bytes)) ?? []), list)
-      })
-  )
-
-  it("agrees with a known decoder on an event of 416 bytes", () => {
-    const bytes = Uint8Array.from({ length: 416 }, (_, i) => (i * 37) & 255)
-    assert.deepStrictEqual(Buffer.from(bytesFromBase58(bs58.encode(bytes)) ?? []), Buffer.from(bytes))
-  })
-
-  it("is null for other letters and for more than any swap is long", () => {
-    assert.isNull(bytesFromBase58("abc0"))
-    assert.isNull(bytesFromBase58("ü"))
-    assert.isNull(bytesFromBase58("z".repeat(2001)))
   })
 })

@@ -38,9 +38,9 @@ export interface Plan {
   readonly fee?: number
   readonly error?: unknown
   readonly logs?: ReadonlyArray<string> | null
-  /** Whether the node tells how deep each inner instruction is. */
+  /** True when the node states the depth of inner instructions. */
   readonly heights?: boolean
-  /** How many of the last accounts come from lookup tables. */
+  /** Count of accounts, the last ones, that come from lookup tables. */
   readonly loaded?: number
 }
 
@@ -162,7 +162,7 @@ export const encoded = (plan: Plan) => {
 
 const amountAt = (data: Uint8Array, at: number) => String(Buffer.from(data).readBigUInt64LE(at))
 
-/** What the node parses by itself; null for programs it does not know. */
+/** The node's parsed form of an instruction; null for programs it does not know. */
 const parse = ({ program, accounts, data }: Call): object | null => {
   const [a, b, c, d] = accounts
   if (program === TOKEN_PROGRAM) {
@@ -202,7 +202,7 @@ export const TRADER = named("trader")
 export const POOL = named("pool")
 export const TOKEN = named("token mint")
 
-/** The token accounts of a swap of SOL for the token: 1000 of SOL in, 50 of the token out, unless told otherwise. */
+/** The token accounts of a swap of SOL for the token: 1000 of SOL in, 50 of the token out, unless given otherwise. */
 export const swapHoldings = (amountIn = 1000n, amountOut = 50n): ReadonlyArray<Holding> => [
   { address: named("trader sol"), mint: SOL, owner: TRADER, decimals: 9, before: 5000n, after: 5000n - amountIn },
   { address: named("trader token"), mint: TOKEN, owner: TRADER, decimals: 6, before: 100n, after: 100n + amountOut },

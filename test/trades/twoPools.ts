@@ -17,7 +17,7 @@ import {
 } from "./transactions.ts"
 
 const JUPITER = Address.make("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4")
-/** Who signs for orders of others. */
+/** The signer who fills orders of others. */
 export const KEEPER = named("keeper")
 
 /** A token account by the name of its owner and of its mint; what it held does not matter to a route. */
@@ -48,7 +48,7 @@ export const holdings: ReadonlyArray<Holding> = [
   held(named("order"), "order usdc", USDC)
 ]
 
-/** A swap of a pool of two vaults: what is paid from one account into one vault comes out of the other to another account. */
+/** A swap of a pool of two vaults: the input goes from an account into one vault, the output from the other vault to another account. */
 export const dlmmSwap = (from: string, authority: Address, to: string, amountIn: bigint, amountOut: bigint): Call => ({
   program: meteoraDlmm.programId,
   accounts: accountsAt(17, { 0: named("pool a"), 2: named("a usdc"), 3: named("a sol") }),
@@ -93,7 +93,7 @@ export const decode = (calls: ReadonlyArray<Call>, more: Partial<Plan> = {}): De
   decodeTrades(transactionOf({ signers: [TRADER], calls, holdings, ...more }))
 
 /** The trades in short: wallet, side, token, quote, and of which legs. */
-export const told = ({
+export const tradesOf = ({
   legs,
   nets
 }: DecodedTrades): Readonly<Record<"legs" | "nets", ReadonlyArray<ReadonlyArray<unknown>>>> => ({

@@ -1,12 +1,10 @@
 /** Decoded trades as the tape takes them: priced where a price is known, each exchange once for pools and once for wallets. */
-import { meteoraDbc } from "../../programs/meteora/dbc.ts"
-import { pumpCurve } from "../../programs/pump/curve.ts"
+import { launchpads } from "../../programs/launchpads.ts"
 import { SOL } from "../../domain/Address.ts"
 import { quotient } from "../../domain/decimal.ts"
 import type { Rational } from "../../domain/rational.ts"
 import type { Leg, NetTrade, Quantity, Trade } from "../../domain/market/Trade.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
-import { METEORA_DBC, PUMP_FUN } from "../../trades/launches.ts"
 import { quotePrice } from "../../trades/price.ts"
 import { isDollar, isMoney } from "../../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
@@ -16,10 +14,9 @@ export const PLACES = 256
 const NANOS_PER_MICRO = 1000n
 
 /** Launchpads by the venue label of their curves. */
-export const launchpadOf: ReadonlyMap<string, string> = new Map([
-  [pumpCurve.dex, PUMP_FUN],
-  [meteoraDbc.dex, METEORA_DBC]
-])
+export const launchpadOf: ReadonlyMap<string, string> = new Map(
+  launchpads.map(({ dex, launchpad }) => [dex, launchpad])
+)
 
 /** A block's time, and what a lamport was worth then, in micro-dollars. */
 export interface Moment {

@@ -22,7 +22,7 @@ export const readI128 = (data: Uint8Array, offset: number): bigint => {
 export const readAddress = (data: Uint8Array, offset: number): Address =>
   addressFromBytes(data.subarray(offset, offset + 32))
 
-/** Whether the account begins with this 8-byte Anchor discriminator, given as 16 hex digits. */
+/** True when the account begins with this 8-byte Anchor discriminator, given as 16 hex digits. */
 export const hasDiscriminator = (data: Uint8Array, hex: string): boolean => {
   if (data.length < 8) {
     return false

@@ -14,18 +14,18 @@ const WORD_MASK = 2n ** 64n - 1n
 const WIDE_PRODUCT = 2n ** 192n
 const WIDE_LIQUIDITY = 2n ** 96n
 
-/** What differs between the programs that share the step. */
-export interface StepRules {
+/** Prices of a program's ticks, and its limits. */
+export interface PriceGrid {
   readonly sqrtPriceAt: (tick: number) => bigint
-  /** Where the price of a swap without a price limit has to stop. */
+  /** Lowest and highest price that a swap without a price limit can reach. */
   readonly lowestSqrtPrice: bigint
   readonly highestSqrtPrice: bigint
-  /** Whether products of liquidity and price from 2^192 on overflow the program's integers, so that it refuses. */
+  /** True when the program refuses a swap whose products of liquidity and price reach 2^192. */
   readonly overflowsAt192Bits: boolean
 }
 
-/** A stretch of constant liquidity and constant fee, from where the price stands to `target`. */
-export interface Stretch {
+/** A range of constant liquidity and constant fee, from the current price to `target`. */
+export interface StepRange {
   readonly down: boolean
   readonly sqrtPrice: bigint
   readonly target: bigint
@@ -35,19 +35,19 @@ export interface Stretch {
   readonly feeOnInput: boolean
 }
 
-/** What one step moved. Output is net of a fee taken from it; input excludes a fee taken on top of it. */
-export interface Step {
+/** Amounts and end price of one step. Output is net of a fee taken from it; input excludes a fee taken on top of it. */
+export interface SwapStep {
   readonly sqrtPrice: bigint
   readonly amountIn: bigint
   readonly amountOut: bigint
   readonly fee: bigint
 }
 
-/** Whether the liquidity is so large that products with a price can reach 2^192: prices stay below 2^96. */
-export const isWide = (rules: StepRules, liquidity: bigint): boolean =>
-  rules.overflowsAt192Bits && liquidity > WIDE_LIQUIDITY
+/** True when products of the liquidity with a price can reach 2^192: prices stay below 2^96. */
+export const isWide = (grid: PriceGrid, liquidity: bigint): boolean =>
+  grid.overflowsAt192Bits && liquidity > WIDE_LIQUIDITY
 
-/** Whether this product is past what the program's integers hold once they shift it by a word. */
+/** True when the product overflows the program's integers once it is shifted by 64 bits. */
 export const overflows = (product: bigint): boolean => product >= WIDE_PRODUCT
 
 /** Units of A between two prices: L·(high - low)·2^64 / (low·high). */
@@ -79,38 +79,38 @@ export const feeOnTop = (amount: bigint, feeRate: bigint): bigint =>
 /** Fee inside a gross amount, rounded up. */
 export const feeWithin = (amount: bigint, feeRate: bigint): bigint => ceilDiv(amount * feeRate, FEE_DENOMINATOR)
 
-const between = (stretch: Stretch, to: bigint, input: boolean): bigint => {
-  const low = stretch.down ? to : stretch.sqrtPrice
-  const high = stretch.down ? stretch.sqrtPrice : to
-  return stretch.down === input
-    ? amountOfA(stretch.liquidity, low, high, input)
-    : amountOfB(stretch.liquidity, low, high, input)
+const amountAcross = (range: StepRange, to: bigint, input: boolean): bigint => {
+  const low = range.down ? to : range.sqrtPrice
+  const high = range.down ? range.sqrtPrice : to
+  return range.down === input
+    ? amountOfA(range.liquidity, low, high, input)
+    : amountOfB(range.liquidity, low, high, input)
 }
 
-/** Whether the amount of A between the price and `to` overflows the program. */
-const overflowsTo = (stretch: Stretch, to: bigint): boolean => {
-  const distance = stretch.down ? stretch.sqrtPrice - to : to - stretch.sqrtPrice
-  return overflows(stretch.liquidity * distance)
+/** True when the amount of A between the price and `to` overflows the program. */
+const overflowsTo = (range: StepRange, to: bigint): boolean => {
+  const distance = range.down ? range.sqrtPrice - to : to - range.sqrtPrice
+  return overflows(range.liquidity * distance)
 }
 
-const priceAfterInput = (stretch: Stretch, wide: boolean, amount: bigint): bigint | null => {
-  const { liquidity, sqrtPrice } = stretch
+const priceAfterInput = (range: StepRange, wide: boolean, amount: bigint): bigint | null => {
+  const { liquidity, sqrtPrice } = range
   if (amount === 0n) {
     return sqrtPrice
   }
-  if (!stretch.down) {
+  if (!range.down) {
     return priceAfterBIn(liquidity, sqrtPrice, amount)
   }
   return wide && overflows(liquidity * sqrtPrice) ? null : priceAfterAIn(liquidity << Q64, sqrtPrice, amount)
 }
 
 /** Rounded against the trader: A out rounds the price up, B out rounds it down. */
-const priceAfterOutput = (rules: StepRules, stretch: Stretch, wide: boolean, amount: bigint): bigint | null => {
-  const { liquidity, sqrtPrice } = stretch
+const priceAfterOutput = (grid: PriceGrid, range: StepRange, wide: boolean, amount: bigint): bigint | null => {
+  const { liquidity, sqrtPrice } = range
   if (amount === 0n) {
     return sqrtPrice
   }
-  if (stretch.down) {
+  if (range.down) {
     const price = sqrtPrice - ceilDiv(amount << Q64, liquidity)
     return price < 0n ? null : price
   }
@@ -120,27 +120,27 @@ const priceAfterOutput = (rules: StepRules, stretch: Stretch, wide: boolean, amo
     return null
   }
   const price = ceilDiv(liquidityX64 * sqrtPrice, rest)
-  return price > rules.highestSqrtPrice ? null : price
+  return price > grid.highestSqrtPrice ? null : price
 }
 
-const stepIn = (rules: StepRules, stretch: Stretch, remaining: bigint): Step | null => {
-  const { down, feeOnInput, feeRate, target } = stretch
-  const wide = isWide(rules, stretch.liquidity)
-  if (wide && down && overflowsTo(stretch, target)) {
+const stepExactIn = (grid: PriceGrid, range: StepRange, remaining: bigint): SwapStep | null => {
+  const { down, feeOnInput, feeRate, target } = range
+  const wide = isWide(grid, range.liquidity)
+  if (wide && down && overflowsTo(range, target)) {
     return null
   }
   const usable = feeOnInput ? lessFee(remaining, feeRate) : remaining
-  const whole = between(stretch, target, true)
+  const whole = amountAcross(range, target, true)
   const reached = usable >= whole
-  const sqrtPrice = reached ? target : priceAfterInput(stretch, wide, usable)
-  if (sqrtPrice === null || (wide && !down && overflowsTo(stretch, sqrtPrice))) {
+  const sqrtPrice = reached ? target : priceAfterInput(range, wide, usable)
+  if (sqrtPrice === null || (wide && !down && overflowsTo(range, sqrtPrice))) {
     return null
   }
-  const gross = between(stretch, sqrtPrice, false)
+  const gross = amountAcross(range, sqrtPrice, false)
   if (gross > MAX_U64) {
     return null
   }
-  const amountIn = reached ? whole : between(stretch, sqrtPrice, true)
+  const amountIn = reached ? whole : amountAcross(range, sqrtPrice, true)
   if (!feeOnInput) {
     const fee = feeWithin(gross, feeRate)
     return { sqrtPrice, amountIn: reached ? whole : remaining, amountOut: gross - fee, fee }
@@ -148,32 +148,32 @@ const stepIn = (rules: StepRules, stretch: Stretch, remaining: bigint): Step | n
   return { sqrtPrice, amountIn, amountOut: gross, fee: reached ? feeOnTop(whole, feeRate) : remaining - amountIn }
 }
 
-/** What the curve must pay so that `net` is left once the fee is taken from it, rounded up. */
+/** Output before a fee that leaves `net`, rounded up. */
 export const grossOf = (net: bigint, feeRate: bigint): bigint =>
   ceilDiv(net * FEE_DENOMINATOR, FEE_DENOMINATOR - feeRate)
 
-const stepOut = (rules: StepRules, stretch: Stretch, remaining: bigint): Step | null => {
-  const { down, feeOnInput, feeRate, target } = stretch
-  const wide = isWide(rules, stretch.liquidity)
-  if (wide && !down && overflowsTo(stretch, target)) {
+const stepExactOut = (grid: PriceGrid, range: StepRange, remaining: bigint): SwapStep | null => {
+  const { down, feeOnInput, feeRate, target } = range
+  const wide = isWide(grid, range.liquidity)
+  if (wide && !down && overflowsTo(range, target)) {
     return null
   }
   const wanted = feeOnInput ? remaining : grossOf(remaining, feeRate)
-  const sqrtPrice = wanted >= between(stretch, target, false) ? target : priceAfterOutput(rules, stretch, wide, wanted)
-  if (sqrtPrice === null || wanted > MAX_U64 || (wide && down && overflowsTo(stretch, sqrtPrice))) {
+  const sqrtPrice = wanted >= amountAcross(range, target, false) ? target : priceAfterOutput(grid, range, wide, wanted)
+  if (sqrtPrice === null || wanted > MAX_U64 || (wide && down && overflowsTo(range, sqrtPrice))) {
     return null
   }
-  const amountIn = between(stretch, sqrtPrice, true)
-  const gross = between(stretch, sqrtPrice, false)
+  const amountIn = amountAcross(range, sqrtPrice, true)
+  const gross = amountAcross(range, sqrtPrice, false)
   const fee = feeOnInput ? feeOnTop(amountIn, feeRate) : feeWithin(gross, feeRate)
   if (amountIn > MAX_U64 || gross > MAX_U64 || fee > MAX_U64) {
     return null
   }
-  // What the roundings leave over is kept by the pool, as fee where the fee is part of the output.
+  // The pool keeps the remainder of the roundings, as fee where the fee is part of the output.
   const amountOut = minBigInt(feeOnInput ? gross : gross - fee, remaining)
   return { sqrtPrice, amountIn, amountOut, fee: feeOnInput ? fee : gross - amountOut }
 }
 
-/** Moves the price along the stretch by at most `remaining` units in (or out), as the programs do; null when they refuse. */
-export const step = (rules: StepRules, stretch: Stretch, remaining: bigint, exactIn: boolean): Step | null =>
-  exactIn ? stepIn(rules, stretch, remaining) : stepOut(rules, stretch, remaining)
+/** Moves the price along the range by at most `remaining` units in (or out), as the programs do; null when they refuse. */
+export const swapStep = (grid: PriceGrid, range: StepRange, remaining: bigint, exactIn: boolean): SwapStep | null =>
+  exactIn ? stepExactIn(grid, range, remaining) : stepExactOut(grid, range, remaining)

@@ -1,13 +1,13 @@
-/** A concentrated-liquidity pool as everything else sees one: its price tables, with the transfer fees of its mints around them. */
+/** Concentrated-liquidity pools as `Pool`: quotes from price tables, with the transfer fees of the mints around them. */
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { refused } from "./constantProduct.ts"
 import type { SwapPath } from "./swapPath.ts"
-import { beforeTransfer, type MintFees, type Transfers, transfersOf } from "../meteora/transfer.ts"
+import { beforeTransfer, type Transfers, transfersOf } from "./transferFee.ts"
 import { makePriceTable, type PriceTable } from "./priceTable.ts"
 import type { Accounts, Pool, Swap, Unpriceable } from "../Program.ts"
-import { readMint } from "./tokenAccount.ts"
+import { type MintFees, readMintFees } from "./tokenAccount.ts"
 import { swapSteps } from "./swapSteps.ts"
 import { isFailure } from "./unpriceable.ts"
 
@@ -17,7 +17,7 @@ export interface Directions<A> {
   readonly up: A
 }
 
-/** What a program file gives to make a `Pool` of it. */
+/** Input of `makeConcentratedPool`. */
 export interface ConcentratedPool {
   readonly address: Address
   readonly dex: string
@@ -26,22 +26,16 @@ export interface ConcentratedPool {
   readonly slot: number
   readonly feesA: MintFees
   readonly feesB: MintFees
-  /** Prices at this clock; null while the program lets nobody trade. */
+  /** Prices at this clock; null while the program rejects every swap. */
   readonly tables: (clock: ChainClock) => Directions<PriceTable> | null
-  /** Whether the program refuses a swap that pays nothing. */
-  readonly refusesNothing: boolean
-  /** SwapPaths for exact output, where the program offers it. */
+  /** True when the program refuses a swap whose output is zero. */
+  readonly refusesZeroOutput: boolean
+  /** Swap paths for exact output, where the program offers it. */
   readonly exactOut?: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** Transfer fees of a mint; both kinds of token program may stand on either side of a pool. */
-export const readFees = (accounts: Accounts, mint: Mint): MintFees | Unpriceable => {
-  const read = readMint(accounts, mint)
-  return isFailure(read) ? read : { fees: read.transferFees, slot: read.slot }
-}
-
-/** The price tables of swapPaths, kept for as long as the swapPaths at a clock stay the same objects. */
-export const rememberTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
+/** The price tables of swap paths, cached for as long as the paths at a clock stay the same objects. */
+const memoTables = (at: (clock: ChainClock) => Directions<SwapPath> | null) => {
   const known = new WeakMap<Directions<SwapPath>, Directions<PriceTable>>()
   return (clock: ChainClock): Directions<PriceTable> | null => {
     const swapPaths = at(clock)
@@ -70,7 +64,7 @@ const sell = (
     return refused
   }
   const inner = quote(received)
-  if (inner.ending === "refused" || (inner.ending === "filled" && inner.amountOut === 0n && pool.refusesNothing)) {
+  if (inner.ending === "refused" || (inner.ending === "filled" && inner.amountOut === 0n && pool.refusesZeroOutput)) {
     return refused
   }
   const taken = inner.ending === "filled" ? amountIn : transfers.sent(inner.amountIn, epoch)
@@ -85,14 +79,14 @@ const buy = (pool: ConcentratedPool, aToB: boolean, swapPath: SwapPath, amountOu
   }
   const { amountIn, amountOut: paid, ending } = swapSteps(swapPath, gross, false)
   const sent = beforeTransfer(input, amountIn, epoch)
-  const nothing = amountIn === 0n && pool.refusesNothing
+  const nothing = amountIn === 0n && pool.refusesZeroOutput
   if (ending === "refused" || sent > MAX_U64 || (ending === "filled" && nothing)) {
     return refused
   }
   return { ending, amountIn: sent, amountOut: transfersOf(input, output).paid(paid, epoch) }
 }
 
-/** The pool that the rest of the engine sees. */
+/** The pool that engines quote. */
 export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
   const { address, dex, exactOut, feesA, feesB, mintA, mintB, tables } = pool
   const down = transfersOf(feesA.fees, feesB.fees)
@@ -130,4 +124,21 @@ export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
           }
         })
   }
+}
+
+/** Reads the transfer fees of both mints and makes the pool, whose swap paths at a clock are `at`. */
+export const decodeConcentratedPool = (
+  accounts: Accounts,
+  pool: Omit<ConcentratedPool, "feesA" | "feesB" | "tables" | "exactOut">,
+  at: (clock: ChainClock) => Directions<SwapPath> | null
+): Pool | Unpriceable => {
+  const feesA = readMintFees(accounts, pool.mintA)
+  if (isFailure(feesA)) {
+    return feesA
+  }
+  const feesB = readMintFees(accounts, pool.mintB)
+  if (isFailure(feesB)) {
+    return feesB
+  }
+  return makeConcentratedPool({ ...pool, feesA, feesB, tables: memoTables(at), exactOut: at })
 }

@@ -1,12 +1,12 @@
-/** x·y = k, and the swap that Raydium's two constant-product programs share. */
+/** Constant product, x·y = k, and the swap that Raydium's two constant-product programs share. */
 import { ceilDiv } from "./integers.ts"
 import type { Rate, Swap } from "../Program.ts"
 import { afterTransfer, keptBps, type TransferFees } from "./transferFee.ts"
 
-/** What the program would not do: nothing is taken and nothing is paid. */
+/** A swap that the program refuses: zero amounts. */
 export const refused: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
-/** floor(reserveOut·net / (reserveIn + net)): what the curve pays for `net` units once fees are off. */
+/** floor(reserveOut·net / (reserveIn + net)), the output for `net` units of input after fees. */
 export const outputFor = (net: bigint, reserveIn: bigint, reserveOut: bigint): bigint =>
   (reserveOut * net) / (reserveIn + net)
 

@@ -1,10 +1,10 @@
-/** Where a program's pools name their mints. */
+/** Places of the mints in a pool account. */
 import { Address, addressFromBytes, addressToBytes, type Mint } from "../../domain/Address.ts"
 import type { Program } from "../Program.ts"
 
 const PROBE = Address.make("Probe11111111111111111111111111111111111111")
 
-/** Byte offsets of the mints in a pool account, learnt from the program's own search filters. Empty where a pool names none. */
+/** Byte offsets of the mints in a pool account, derived from the program's search filters. Empty where a pool names none. */
 export const mintOffsets = (program: Program): ReadonlyArray<number> => {
   const probe = addressToBytes(PROBE).toString()
   return program

@@ -3,7 +3,7 @@
 const ONE = 1n << 64n
 const SCALE = 64n
 const MAX_U128 = (1n << 128n) - 1n
-// Nineteen bits of exponent are all that the programs look at.
+// The programs read nineteen bits of the exponent.
 const EXPONENT_LIMIT = 0x80000
 
 /**

@@ -1,10 +1,10 @@
 /**
  * Prices one direction of a concentrated-liquidity pool: a quote is one binary search and one partial step.
  *
- * A stretch that is passed whole costs the same whatever the amount. The programs pass it when
- * floor(rest·(1 - f)) >= whole, and then take whole + ceil(whole·f / (1 - f)); both say rest >= ceil(whole / (1 - f)).
+ * A range that is crossed whole costs the same whatever the amount. The programs cross it when
+ * floor(rest·(1 - f)) >= whole, and then take whole + ceil(whole·f / (1 - f)); both mean rest >= ceil(whole / (1 - f)).
  * So the cost is also the threshold, and cumulative sums of cost and output price every amount exactly.
- * The table grows only as far as amounts have asked for.
+ * The table grows on demand, up to the largest amount quoted so far.
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import {
@@ -20,15 +20,15 @@ import {
   priceAfterBIn
 } from "./concentrated.ts"
 import { refused } from "./constantProduct.ts"
-import { type SwapPath, type Leg, legsOf } from "./swapPath.ts"
+import { type SwapPath, type LiquidityRange, liquidityRanges } from "./swapPath.ts"
 import { maxBigInt, minBigInt } from "./integers.ts"
-import { ordersIn, ordersOut, ordersPrice } from "../raydium/clmmLimitOrders.ts"
+import { ordersIn, ordersOut, ordersPrice } from "./limitOrders.ts"
 import type { Rate, Swap } from "../Program.ts"
 
 /** Exact-input price of one direction. The amount is positive and at most u64. */
 type Quote = (amountIn: bigint) => Swap
 
-/** Everything a swap pays between two points of its way. */
+/** Cost and output of one liquidity range, or of the limit orders at its end. */
 interface Segment {
   /** The largest total input that ends inside this segment. */
   readonly until: bigint
@@ -44,7 +44,7 @@ interface Segment {
 const REFUSED = MAX_U64 + 1n
 const Q64 = 64n
 
-/** What a stretch pays of what it gives; programs hold that in 64 bits before they take a fee off it. */
+/** Output of a range after a fee on it. The programs hold the output before the fee in 64 bits. */
 const paidOf = (swapPath: SwapPath, gross: bigint, feeRate: bigint): bigint => {
   if (gross > MAX_U64) {
     return REFUSED
@@ -52,8 +52,8 @@ const paidOf = (swapPath: SwapPath, gross: bigint, feeRate: bigint): bigint => {
   return swapPath.feeOnInput ? gross : gross - feeWithin(gross, feeRate)
 }
 
-const outDown = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
-  const { liquidity, feeRate } = leg
+const outDown = (swapPath: SwapPath, sqrtPrice: bigint, range: LiquidityRange, wide: boolean) => {
+  const { liquidity, feeRate } = range
   const liquidityX64 = liquidity << Q64
   const refuses = wide && overflows(liquidity * sqrtPrice)
   return (rest: bigint): bigint => {
@@ -66,8 +66,8 @@ const outDown = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, wide: boolean)
   }
 }
 
-const outUp = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, wide: boolean) => {
-  const { liquidity, feeRate } = leg
+const outUp = (swapPath: SwapPath, sqrtPrice: bigint, range: LiquidityRange, wide: boolean) => {
+  const { liquidity, feeRate } = range
   return (rest: bigint): bigint => {
     const usable = swapPath.feeOnInput ? lessFee(rest, feeRate) : rest
     const price = priceAfterBIn(liquidity, sqrtPrice, usable)
@@ -78,9 +78,15 @@ const outUp = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, wide: boolean) =
   }
 }
 
-const stretchOf = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
-  const { liquidity, feeRate, target } = leg
-  const wide = isWide(swapPath.rules, liquidity)
+const rangeSegment = (
+  swapPath: SwapPath,
+  sqrtPrice: bigint,
+  range: LiquidityRange,
+  startIn: bigint,
+  startOut: bigint
+): Segment => {
+  const { liquidity, feeRate, target } = range
+  const wide = isWide(swapPath.grid, liquidity)
   const [low, high] = swapPath.down ? [target, sqrtPrice] : [sqrtPrice, target]
   const blocked = wide && overflows(liquidity * (high - low))
   if (blocked && swapPath.down) {
@@ -90,16 +96,16 @@ const stretchOf = (swapPath: SwapPath, sqrtPrice: bigint, leg: Leg, startIn: big
   const gross = swapPath.down ? amountOfB(liquidity, low, high, false) : amountOfA(liquidity, low, high, false)
   const endIn = startIn + whole + (swapPath.feeOnInput ? feeOnTop(whole, feeRate) : 0n)
   const endOut = blocked ? REFUSED : startOut + paidOf(swapPath, gross, feeRate)
-  const outOf = (swapPath.down ? outDown : outUp)(swapPath, sqrtPrice, leg, wide)
+  const outOf = (swapPath.down ? outDown : outUp)(swapPath, sqrtPrice, range, wide)
   return { until: endIn, startIn, startOut, endIn, endOut, outOf }
 }
 
 /**
- * Orders are passed only when the input would buy more than all of them, and then cost what all of them cost: an input
+ * Limit orders as a segment. They are passed only when the input would buy more than all of them, and then cost what all of them cost: an input
  * between the cost and that threshold is taken whole although it buys nothing more.
  */
-const ordersOf = (swapPath: SwapPath, leg: Leg, startIn: bigint, startOut: bigint): Segment => {
-  const { feeRate, orders, target } = leg
+const ordersSegment = (swapPath: SwapPath, range: LiquidityRange, startIn: bigint, startOut: bigint): Segment => {
+  const { feeRate, orders, target } = range
   const price = ordersPrice(swapPath.down, target)
   const net = (gross: bigint) => (swapPath.feeOnInput ? gross : gross - feeWithin(gross, feeRate))
   const whole = ordersIn(swapPath.down, price, orders)
@@ -156,52 +162,56 @@ const slopeAt = ({ down }: SwapPath, sqrtPrice: bigint, feeRate: bigint): Rate =
 
 const slopeOf = (swapPath: SwapPath): Rate => {
   let { sqrtPrice } = swapPath
-  for (const leg of legsOf(swapPath)) {
-    if (leg.liquidity > 0n && leg.target !== sqrtPrice) {
-      return slopeAt(swapPath, sqrtPrice, leg.feeRate)
+  for (const range of liquidityRanges(swapPath)) {
+    if (range.liquidity > 0n && range.target !== sqrtPrice) {
+      return slopeAt(swapPath, sqrtPrice, range.feeRate)
     }
-    sqrtPrice = leg.target
+    sqrtPrice = range.target
   }
-  return slopeAt(swapPath, swapPath.sqrtPrice, swapPath.fee().holds(swapPath.sqrtPrice, swapPath.liquidity).feeRate)
+  return slopeAt(
+    swapPath,
+    swapPath.sqrtPrice,
+    swapPath.fee().rateToward(swapPath.sqrtPrice, swapPath.liquidity).feeRate
+  )
 }
 
-/** Segments summed up so far, and how to sum up the next. */
-interface Growth {
+/** Segments so far, and the ranges that are left. */
+interface TableState {
   readonly segments: Array<Segment>
-  readonly legs: Iterator<Leg, void>
+  readonly ranges: Iterator<LiquidityRange, void>
   sqrtPrice: bigint
   last: Segment | null
-  /** No more segments: the swapPath ended, or sums outgrew u64. */
+  /** No more segments: the swap path ended, or sums outgrew u64. */
   ended: boolean
 }
 
-const push = (growth: Growth, segment: Segment): void => {
-  growth.segments.push(segment)
-  growth.last = segment
-  growth.ended = segment.endIn > MAX_U64 || segment.endOut > MAX_U64
+const append = (table: TableState, segment: Segment): void => {
+  table.segments.push(segment)
+  table.last = segment
+  table.ended = segment.endIn > MAX_U64 || segment.endOut > MAX_U64
 }
 
-const grow = (swapPath: SwapPath, growth: Growth): void => {
-  const { done, value: leg } = growth.legs.next()
+const grow = (swapPath: SwapPath, table: TableState): void => {
+  const { done, value: range } = table.ranges.next()
   if (done === true) {
-    growth.ended = true
+    table.ended = true
     return
   }
-  push(growth, stretchOf(swapPath, growth.sqrtPrice, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
-  growth.sqrtPrice = leg.target
-  if (leg.orders > 0n && !growth.ended) {
-    push(growth, ordersOf(swapPath, leg, growth.last?.endIn ?? 0n, growth.last?.endOut ?? 0n))
+  append(table, rangeSegment(swapPath, table.sqrtPrice, range, table.last?.endIn ?? 0n, table.last?.endOut ?? 0n))
+  table.sqrtPrice = range.target
+  if (range.orders > 0n && !table.ended) {
+    append(table, ordersSegment(swapPath, range, table.last?.endIn ?? 0n, table.last?.endOut ?? 0n))
   }
 }
 
 const makeQuote = (swapPath: SwapPath): Quote => {
   const { sqrtPrice } = swapPath
-  const growth: Growth = { segments: [], legs: legsOf(swapPath), sqrtPrice, last: null, ended: false }
+  const table: TableState = { segments: [], ranges: liquidityRanges(swapPath), sqrtPrice, last: null, ended: false }
   return (amountIn) => {
-    while (!growth.ended && (growth.last === null || growth.last.until < amountIn)) {
-      grow(swapPath, growth)
+    while (!table.ended && (table.last === null || table.last.until < amountIn)) {
+      grow(swapPath, table)
     }
-    const { last, segments } = growth
+    const { last, segments } = table
     const segment = segments[find(segments, amountIn)]
     if (segment !== undefined) {
       return swapIn(segment, amountIn)
@@ -213,7 +223,7 @@ const makeQuote = (swapPath: SwapPath): Quote => {
   }
 }
 
-/** Prices the swapPath. The table remembers what it has summed up: keep it for as long as the pool stands still. */
+/** The price table of a swap path. It caches segments, so it is valid only while the pool is unchanged. */
 export const makePriceTable = (swapPath: SwapPath): PriceTable => {
   const quote = makeQuote(swapPath)
   let rate: Rate | undefined

@@ -1,13 +1,13 @@
-/** The way a price goes in one direction of a concentrated-liquidity pool: its ticks, its fee, and where it ends. */
-import type { StepRules } from "./concentrated.ts"
+/** One direction of a concentrated-liquidity pool as swaps run through it: its ticks, its fee and its last price. */
+import type { PriceGrid } from "./concentrated.ts"
 import type { Tick } from "./ticks.ts"
 
-/** A fee that may change as the price moves. It has a memory: one per walk. */
+/** A fee that may change as the price moves. It is stateful: one instance a swap. */
 export interface FeeSchedule {
   /** Rate in millionths from here on, and how far towards `target` it holds. */
-  readonly holds: (target: bigint, liquidity: bigint) => { readonly feeRate: bigint; readonly until: bigint }
-  /** Tells the fee that the price moved there; `tick` is the tick it was heading for, at `tickPrice`. */
-  readonly moved: (sqrtPrice: bigint, tick: number, tickPrice: bigint) => void
+  readonly rateToward: (target: bigint, liquidity: bigint) => { readonly feeRate: bigint; readonly until: bigint }
+  /** Records the price after a step; `tick` is the tick that the step aimed at, and `tickPrice` its price. */
+  readonly priceMoved: (sqrtPrice: bigint, tick: number, tickPrice: bigint) => void
 }
 
 /** A share of every fee that does not go to liquidity providers, rounded down per step. */
@@ -18,12 +18,12 @@ interface FeeCut {
 
 /** One direction of a pool at one moment. */
 export interface SwapPath {
-  readonly rules: StepRules
+  readonly grid: PriceGrid
   /** Down is A to B: the price falls. */
   readonly down: boolean
   readonly feeOnInput: boolean
   readonly sqrtPrice: bigint
-  /** The tick the pool says it is at; after a downward crossing it is one below its price. */
+  /** The tick that the pool account states; after a downward crossing it is one below its price. */
   readonly tick: number
   readonly liquidity: bigint
   /** Initialized ticks in the order the price meets them, as far as they are known. */
@@ -34,8 +34,8 @@ export interface SwapPath {
   readonly cuts: ReadonlyArray<FeeCut>
 }
 
-/** What a swap meets next once it has passed everything before: liquidity up to `target`, then orders resting there. */
-export interface Leg {
+/** Constant liquidity up to `target`, then the limit orders there. */
+export interface LiquidityRange {
   readonly target: bigint
   readonly liquidity: bigint
   /** Millionths. */
@@ -47,39 +47,39 @@ export interface Leg {
 /** A fee that never changes, in millionths. */
 export const staticFee =
   (feeRate: bigint): (() => FeeSchedule) =>
-  () => ({ holds: (target) => ({ feeRate, until: target }), moved: () => {} })
+  () => ({ rateToward: (target) => ({ feeRate, until: target }), priceMoved: () => {} })
 
 /** The ticks of a swap path, its edge last. */
-export const boundaries = (swapPath: SwapPath): ReadonlyArray<Tick> =>
+export const ticksWithEdge = (swapPath: SwapPath): ReadonlyArray<Tick> =>
   swapPath.edge === null ? swapPath.ticks : [...swapPath.ticks, { index: swapPath.edge, liquidityNet: 0n, orders: 0n }]
 
-/** Where the price may go on the way to a tick: the program's last price at most. */
-export const clampToLimit = ({ down, rules }: SwapPath, tickPrice: bigint): bigint => {
+/** The price of a tick, but at most the program's last price in this direction. */
+export const clampToLastPrice = ({ down, grid }: SwapPath, tickPrice: bigint): bigint => {
   if (down) {
-    return tickPrice < rules.lowestSqrtPrice ? rules.lowestSqrtPrice : tickPrice
+    return tickPrice < grid.lowestSqrtPrice ? grid.lowestSqrtPrice : tickPrice
   }
-  return tickPrice > rules.highestSqrtPrice ? rules.highestSqrtPrice : tickPrice
+  return tickPrice > grid.highestSqrtPrice ? grid.highestSqrtPrice : tickPrice
 }
 
-/** Active liquidity behind a tick. */
-export const across = ({ down }: SwapPath, liquidity: bigint, tick: Tick): bigint =>
+/** Active liquidity after a tick is crossed. */
+export const liquidityBeyond = ({ down }: SwapPath, liquidity: bigint, tick: Tick): bigint =>
   down ? liquidity - tick.liquidityNet : liquidity + tick.liquidityNet
 
-/** Every leg of the swap path in order, worked out as it is asked for. Ends where the ticks do, or the program's prices. */
-export function* legsOf(swapPath: SwapPath): Generator<Leg, void> {
+/** The ranges of a swap path in order, computed on demand. They end with its ticks, or at the program's last price. */
+export function* liquidityRanges(swapPath: SwapPath): Generator<LiquidityRange, void> {
   const fee = swapPath.fee()
   let { liquidity, sqrtPrice } = swapPath
-  for (const tick of boundaries(swapPath)) {
-    const tickPrice = swapPath.rules.sqrtPriceAt(tick.index)
-    const target = clampToLimit(swapPath, tickPrice)
+  for (const tick of ticksWithEdge(swapPath)) {
+    const tickPrice = swapPath.grid.sqrtPriceAt(tick.index)
+    const target = clampToLastPrice(swapPath, tickPrice)
     do {
-      const { feeRate, until } = fee.holds(target, liquidity)
+      const { feeRate, until } = fee.rateToward(target, liquidity)
       sqrtPrice = until
       yield { target: until, liquidity, feeRate, orders: until === tickPrice ? tick.orders : 0n }
-      fee.moved(until, tick.index, tickPrice)
+      fee.priceMoved(until, tick.index, tickPrice)
     } while (sqrtPrice !== target)
-    liquidity = across(swapPath, liquidity, tick)
-    // A tick past the last price, or a tick that takes away more than there is, ends the way.
+    liquidity = liquidityBeyond(swapPath, liquidity, tick)
+    // A tick past the last price, or one that removes more liquidity than there is, ends the path.
     if (target !== tickPrice || liquidity < 0n) {
       return
     }

@@ -1,4 +1,4 @@
-/** What both tick grids share. */
+/** Ticks and tick ladders, as Raydium CLMM and Orca Whirlpool share them. */
 
 /** The highest tick of both programs: a price of about 2^64. */
 export const MAX_TICK = 443_636
@@ -44,9 +44,9 @@ export const tickBelow = (sqrtPriceAt: (tick: number) => bigint, sqrtPrice: bigi
   return low
 }
 
-/** Whether the price lies in the tick, its upper end included: a downward crossing leaves it there. */
+/** True when the price lies in the tick, its upper end included: a downward crossing leaves it there. */
 export const isInTick = (sqrtPriceAt: (tick: number) => bigint, tick: number, sqrtPrice: bigint): boolean =>
   tick >= MIN_TICK - 1 && tick <= MAX_TICK && sqrtPriceAt(tick) <= sqrtPrice && sqrtPrice <= sqrtPriceAt(tick + 1)
 
-/** Whether initialized ticks may lie there. */
+/** True when an initialized tick may lie there. */
 export const isOnGrid = (tick: number): boolean => tick >= MIN_TICK && tick <= MAX_TICK

@@ -1,4 +1,4 @@
-/** What pricing reads of token accounts and mints, of the Token program and of Token-2022 with its extensions. */
+/** Token accounts and mints of the Token program and of Token-2022, with the extensions that prices depend on. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64 } from "./bytes.ts"
@@ -18,7 +18,7 @@ export interface Vault {
   readonly slot: number
 }
 
-/** A mint as far as swaps care. */
+/** Fields of a mint that swaps depend on. */
 export interface TokenMint {
   readonly supply: bigint
   readonly decimals: number
@@ -28,7 +28,7 @@ export interface TokenMint {
 
 const ACCOUNT_LENGTH = 165
 const MINT_LENGTH = 82
-// Extensions of a mint begin where those of a token account do, after one byte that says which of the two it is.
+// Extensions of a mint begin where those of a token account do, after one byte that separates the two.
 const EXTENSIONS_AT = ACCOUNT_LENGTH + 1
 const FROZEN = 2
 
@@ -95,4 +95,21 @@ export const readMint = (accounts: Accounts, address: Mint): TokenMint | Unprice
   }
   const read = account.owner === TOKEN_2022_PROGRAM ? readTransferFees(account) : { fees: null }
   return isFailure(read) ? read : { supply: readU64(data, 36), decimals: data[44] ?? 0, transferFees: read.fees, slot }
+}
+
+/** A mint's transfer fees and the slot they were read at; no fees and slot 0 where the mint cannot have any. */
+export interface MintFees {
+  readonly fees: TransferFees | null
+  readonly slot: number
+}
+
+const WITHOUT_FEES: MintFees = { fees: null, slot: 0 }
+
+/** Transfer fees of a mint. A mint of the classic Token program charges none, so it need not have been read. */
+export const readMintFees = (accounts: Accounts, mint: Mint, isToken2022 = true): MintFees | Unpriceable => {
+  if (!isToken2022) {
+    return WITHOUT_FEES
+  }
+  const read = readMint(accounts, mint)
+  return isFailure(read) ? read : { fees: read.transferFees, slot: read.slot }
 }

@@ -15,7 +15,7 @@ export const incomplete = (detail: string): Unpriceable => ({ reason: "incomplet
 /** The bytes are not what the program writes. */
 export const malformed = (detail: string): Unpriceable => ({ reason: "malformed", detail })
 
-/** Whether a reading gave a reason instead of its value. */
+/** True when a reading gave a reason instead of its value. */
 export const isFailure = <A extends object>(read: A | Unpriceable): read is Unpriceable => "reason" in read
 
 /** The account, or why it cannot be used: not read yet, or read and not there. */

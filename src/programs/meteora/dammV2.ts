@@ -1,29 +1,27 @@
 /** Meteora DAMM v2: MeteoraAg/damm-v2, programs/cp-amm/src at a3d3827. */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { ANCHOR_POOL } from "../anchor.ts"
 import { hasDiscriminator, readAddress } from "../math/bytes.ts"
-import { dammV2At, readDammV2, type DammV2State } from "./dammV2State.ts"
+import { DAMM_V2_POOL_LENGTH, DAMM_V2_PROGRAM, dammV2At, readDammV2, type DammV2State } from "./dammV2State.ts"
 import { dammV2AtPoint, dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
-import { readMintFees, transfersOf, WHOLE } from "./transfer.ts"
+import { readMintFees } from "../math/tokenAccount.ts"
+import { transfersOf, WHOLE } from "../math/transferFee.ts"
 import { isUnreferenced } from "./volatility.ts"
 import type { Accounts, Pool, Program, Swap, Unpriceable } from "../Program.ts"
 import { closed, isFailure, malformed } from "../math/unpriceable.ts"
 
-const programId = Address.make("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
+const programId = DAMM_V2_PROGRAM
 const dex = "meteora-damm-v2"
-
-// PumpSwap calls its pools the same, so the discriminator alone does not tell; the owner does.
-const DISCRIMINATOR = "f19a6d0411b16dbc"
-const LENGTH = 1112
 
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
 const isDammV2Pool = ({ data, owner }: OnChainAccount): boolean =>
-  owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
+  owner === programId && data.length >= DAMM_V2_POOL_LENGTH && hasDiscriminator(data, ANCHOR_POOL)
 
 const poolsOf = (mint: Mint) =>
   [dammV2At.mintA, dammV2At.mintB].map((offset) => ({
-    dataSize: LENGTH,
+    dataSize: DAMM_V2_POOL_LENGTH,
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 

@@ -1,29 +1,79 @@
-/** Meteora DAMM v2. Layout: damm-v2, programs/cp-amm/src/{instructions/swap,event}.rs. */
+/** Swaps of Meteora DAMM v2 as instructions and events. Layout: damm-v2, programs/cp-amm/src/{instructions/swap,event}.rs. */
+import { hopLayout } from "../accountOrder.ts"
+import { eventLayout, swapAmounts } from "../anchorEvents.ts"
 import { meteoraDammV2 } from "./dammV2.ts"
-import { readU64 } from "../math/bytes.ts"
-import { type SwapDecoder, type SwapReport, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { EVT_SWAP, EVT_SWAP_2, SWAP, SWAP_2 } from "./discriminators.ts"
+import { type SwapDecoder, taggedHops } from "../SwapDecoder.ts"
 
-const swap = [{ pool: 1, vaultA: 4, vaultB: 5 }]
-const EVT_SWAP = tagOf("1b3c15d58aaabb93")
-const EVT_SWAP_2 = tagOf("bd4233a826507599")
+/** Accounts of `swap` and `swap2`. A referral account that is left out is the program itself. */
+export const dammV2SwapAccounts = [
+  "poolAuthority",
+  "pool",
+  "inputTokenAccount",
+  "outputTokenAccount",
+  "tokenAVault",
+  "tokenBVault",
+  "tokenAMint",
+  "tokenBMint",
+  "payer",
+  "tokenAProgram",
+  "tokenBProgram",
+  "referralTokenAccount",
+  "eventAuthority",
+  "program"
+] as const
 
-const report = (amountIn: bigint, amountOut: bigint): SwapReport => ({ amountIn, amountOut, traderLamports: null })
+const hops = [hopLayout(dammV2SwapAccounts, "pool", "tokenAVault", "tokenBVault")]
+
+const evtSwap = eventLayout(EVT_SWAP, [
+  ["pool", "address"],
+  ["tradeDirection", "u8"],
+  ["hasReferral", "bool"],
+  ["amountIn", "u64"],
+  ["minimumAmountOut", "u64"],
+  ["outputAmount", "u64"],
+  ["nextSqrtPrice", "u128"],
+  ["lpFee", "u64"],
+  ["protocolFee", "u64"],
+  ["partnerFee", "u64"],
+  ["referralFee", "u64"],
+  ["actualAmountIn", "u64"]
+])
+
+/** Event `EvtSwap2`. Direction 0 sells token A. */
+export const dammV2SwapEvent = eventLayout(EVT_SWAP_2, [
+  ["pool", "address"],
+  ["tradeDirection", "u8"],
+  ["collectFeeMode", "u8"],
+  ["hasReferral", "bool"],
+  ["amount0", "u64"],
+  ["amount1", "u64"],
+  ["swapMode", "u8"],
+  ["includedFeeInputAmount", "u64"],
+  ["excludedFeeInputAmount", "u64"],
+  ["amountLeft", "u64"],
+  ["outputAmount", "u64"],
+  ["nextSqrtPrice", "u128"],
+  ["claimingFee", "u64"],
+  ["protocolFee", "u64"],
+  ["compoundingFee", "u64"],
+  ["referralFee", "u64"],
+  ["includedTransferFeeAmountIn", "u64"],
+  ["includedTransferFeeAmountOut", "u64"],
+  ["excludedTransferFeeAmountOut", "u64"],
+  ["currentTimestamp", "u64"],
+  ["reserveAAmount", "u64"],
+  ["reserveBAmount", "u64"]
+])
+
+const readEvtSwap = swapAmounts(evtSwap, "actualAmountIn", "outputAmount")
+// The input is what the trader sent, the output what the pool sent: both before the transfer fee.
+const readEvtSwap2 = swapAmounts(dammV2SwapEvent, "includedTransferFeeAmountIn", "outputAmount")
 
 /** Swaps of Meteora's DAMM v2. */
 export const meteoraDammV2Swaps: SwapDecoder = {
   dex: meteoraDammV2.dex,
   programId: meteoraDammV2.programId,
-  hops: taggedHops(
-    new Map([
-      [tagOf("f8c69e91e17587c8"), swap],
-      [tagOf("414b3f4ceb5b5b88"), swap]
-    ])
-  ),
-  selfCall: (event, body) => {
-    if (event === EVT_SWAP && body.length >= 114) {
-      return report(readU64(body, 106), readU64(body, 50))
-    }
-    // What the trader sent, transfer fee included, stands behind the result; what the pool sent, inside of it.
-    return event === EVT_SWAP_2 && body.length >= 140 ? report(readU64(body, 132), readU64(body, 76)) : null
-  }
+  hops: taggedHops(new Map([SWAP, SWAP_2].map((tag) => [tag, hops]))),
+  selfCall: (event, body) => readEvtSwap(event, body) ?? readEvtSwap2(event, body)
 }

@@ -1,10 +1,21 @@
-/** What a DAMM v2 pool account says: MeteoraAg/damm-v2, programs/cp-amm/src/state/{pool,fee}.rs at a3d3827. */
+/** State of a DAMM v2 pool account: MeteoraAg/damm-v2, programs/cp-amm/src/state/{pool,fee}.rs at a3d3827. */
+import { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
-import type { Volatility, VolatilityRules } from "./volatility.ts"
-import type { Unpriceable } from "../Program.ts"
+import { readVolatility, readVolatilityRules, type Volatility, type VolatilityRules } from "./volatility.ts"
+import { utf8 } from "../math/pack.ts"
+import type { DeriveAddress, Unpriceable } from "../Program.ts"
 import { malformed, unsupported } from "../math/unpriceable.ts"
+
+/** The DAMM v2 program. */
+export const DAMM_V2_PROGRAM = Address.make("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
+
+/** Length of a pool account, which begins with the discriminator `ANCHOR_POOL`. */
+export const DAMM_V2_POOL_LENGTH = 1112
+
+/** The address that owns every pool's vaults. */
+export const dammV2PoolAuthority = (derive: DeriveAddress): Address => derive(DAMM_V2_PROGRAM, [utf8("pool_authority")])
 
 /** Offsets in the pool account. */
 export const dammV2At = {
@@ -51,7 +62,7 @@ export const dammV2At = {
   layoutVersion: 696
 } as const
 
-/** How the base rate comes about. A point is a slot or a second, as the pool's activation type says. */
+/** Parameters of the base rate. A point is a slot or a second, by the pool's activation type. */
 export type DammV2BaseFee =
   | { readonly kind: "time"; readonly schedule: Schedule; readonly pointsPerPeriod: bigint }
   | {
@@ -84,7 +95,7 @@ export interface DammV2State {
   readonly collectFeeMode: number
   readonly amountA: bigint
   readonly amountB: bigint
-  /** Whether the program keeps count of `amountA` and `amountB`: older pools do not until their next swap. */
+  /** True when the program counts `amountA` and `amountB`: older pools do not until their next swap. */
   readonly countsAmounts: boolean
   readonly protocolFeeA: bigint
   readonly protocolFeeB: bigint
@@ -142,27 +153,7 @@ const baseFeeOf = (data: Uint8Array): DammV2BaseFee | Unpriceable => {
   }
 }
 
-const rulesOf = (data: Uint8Array): VolatilityRules | null =>
-  data[dammV2At.volatilityOn] === 0
-    ? null
-    : {
-        maximum: BigInt(readU32(data, dammV2At.volatilityMaximum)),
-        control: BigInt(readU32(data, dammV2At.volatilityControl)),
-        binStep: BigInt(readU16(data, dammV2At.binStep)),
-        binStepQ64: readU128(data, dammV2At.binStepQ64),
-        filterPeriod: BigInt(readU16(data, dammV2At.filterPeriod)),
-        decayPeriod: BigInt(readU16(data, dammV2At.decayPeriod)),
-        reduction: BigInt(readU16(data, dammV2At.volatilityReduction))
-      }
-
-const volatilityOf = (data: Uint8Array): Volatility => ({
-  updatedAt: readU64(data, dammV2At.volatilityUpdatedAt),
-  sqrtPriceReference: readU128(data, dammV2At.sqrtPriceReference),
-  accumulator: readU128(data, dammV2At.volatilityAccumulator),
-  reference: readU128(data, dammV2At.volatilityReference)
-})
-
-/** Whether what prices divide by is there: the program lets none of it become zero. */
+/** True when no divisor of the price is zero, which the program never lets happen. */
 const isPriceable = (data: Uint8Array, collectFeeMode: number): boolean =>
   collectFeeMode === COMPOUNDING
     ? readU64(data, dammV2At.amountA) > 0n && readU64(data, dammV2At.amountB) > 0n
@@ -201,8 +192,8 @@ export const readDammV2 = (data: Uint8Array): DammV2State | Unpriceable => {
   }
   return {
     baseFee,
-    rules: rulesOf(data),
-    volatility: volatilityOf(data),
+    rules: readVolatilityRules(data, dammV2At),
+    volatility: readVolatility(data, dammV2At),
     rateCap,
     protocolFeePercent: BigInt(data[dammV2At.protocolFeePercent] ?? 0),
     compoundingBps: BigInt(readU16(data, dammV2At.compoundingBps)),

@@ -17,9 +17,9 @@ interface Charged {
 export interface DammV2Fill {
   /** Taken from the trader, fee included. */
   readonly amountIn: bigint
-  /** What of it moves the price. */
+  /** The part of the input that moves the price. */
   readonly netIn: bigint
-  /** What the liquidity gives, before a fee on the output. */
+  /** Output of the liquidity before a fee on the output. */
   readonly grossOut: bigint
   readonly amountOut: bigint
   /** In token B, except where an output of token A is charged. */
@@ -27,7 +27,7 @@ export interface DammV2Fill {
   readonly sqrtPrice: bigint
 }
 
-/** Whether a swap pays its fee from what comes in. */
+/** True when the fee is taken from the input. */
 const feeOnInput = (state: DammV2State, aToB: boolean): boolean => state.collectFeeMode > 0 && !aToB
 
 const periodsByPrice = (fee: DammV2BaseFee & { kind: "marketCap" }, sqrtPrice: bigint): bigint | null => {
@@ -123,7 +123,7 @@ const fillOf = (
   return { ...taken, grossOut, amountOut, fee: onInput ? taken.amountIn - taken.netIn : grossOut - amountOut }
 }
 
-/** How far the program lets a price go. */
+/** The price limits of the program. */
 type Reached = { readonly sqrtPrice: bigint } | "outOfRange" | "overflow"
 
 const reach = (state: DammV2State, aToB: boolean, net: bigint): Reached => {
@@ -152,7 +152,7 @@ const fillToLimit = (state: DammV2State, aToB: boolean, point: bigint, rate: big
     : fillOf(state, aToB, netRate, { amountIn: withFee(netIn, netRate), netIn, sqrtPrice: limit })
 }
 
-/** What the pool does with an input of `amountIn` at a point: all of it, part of it, or nothing (null). */
+/** Swap of an input of `amountIn` at a point: all of it, part of it, or null when the program refuses it. */
 export const fillDammV2 = (
   state: DammV2State,
   aToB: boolean,

@@ -1,34 +1,39 @@
 /** Meteora's dynamic bonding curve: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src at b4f9547. */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readU16 } from "../math/bytes.ts"
-import { dbcConfigAt, dbcPoolAt, readDbc, type DbcState } from "./dbcState.ts"
+import {
+  DBC_CONFIG_DISCRIMINATOR,
+  DBC_CONFIG_LENGTH,
+  DBC_HOOKED_POOL_DISCRIMINATOR,
+  DBC_POOL_DISCRIMINATOR,
+  DBC_POOL_LENGTH,
+  DBC_PROGRAM,
+  dbcConfigAt,
+  dbcPoolAt,
+  readDbc,
+  type DbcState
+} from "./dbcState.ts"
 import { dbcSlope, fillDbc, isDbcComplete } from "./dbcSwap.ts"
-import { readMintFees, transfersOf, WHOLE } from "./transfer.ts"
+import { readMintFees } from "../math/tokenAccount.ts"
+import { transfersOf, WHOLE } from "../math/transferFee.ts"
 import { isUnreferenced } from "./volatility.ts"
 import type { Accounts, Pool, Program, Swap, Unpriceable } from "../Program.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
 
-const programId = Address.make("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
+const programId = DBC_PROGRAM
 const dex = "meteora-dbc"
-
-const DISCRIMINATOR = "d5e005d16245775c"
-/** A pool whose base mint calls a program of the launcher's choice on every transfer. */
-const HOOKED_DISCRIMINATOR = "eddbb8172abda923"
-const LENGTH = 424
-const CONFIG_DISCRIMINATOR = "1a6c0e7b74e6812b"
-const CONFIG_LENGTH = 1048
 
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
 
 const isDbcPool = ({ data, owner }: OnChainAccount): boolean =>
   owner === programId &&
-  data.length >= LENGTH &&
-  (hasDiscriminator(data, DISCRIMINATOR) || hasDiscriminator(data, HOOKED_DISCRIMINATOR))
+  data.length >= DBC_POOL_LENGTH &&
+  (hasDiscriminator(data, DBC_POOL_DISCRIMINATOR) || hasDiscriminator(data, DBC_HOOKED_POOL_DISCRIMINATOR))
 
 // The quote mint stands in the config, so pools can be found by their base mint alone.
 const poolsOf = (mint: Mint) => [
-  { dataSize: LENGTH, matches: [{ offset: dbcPoolAt.baseMint, bytes: addressToBytes(mint) }] }
+  { dataSize: DBC_POOL_LENGTH, matches: [{ offset: dbcPoolAt.baseMint, bytes: addressToBytes(mint) }] }
 ]
 
 const needs = (pool: OnChainAccount, accounts: Accounts): ReadonlyArray<Address> => {
@@ -37,7 +42,8 @@ const needs = (pool: OnChainAccount, accounts: Accounts): ReadonlyArray<Address>
   }
   const config = readAddress(pool.data, dbcPoolAt.config)
   const found = accounts(config)
-  const quoteMint = found && found.data.length >= CONFIG_LENGTH ? [readAddress(found.data, dbcConfigAt.quoteMint)] : []
+  const quoteMint =
+    found && found.data.length >= DBC_CONFIG_LENGTH ? [readAddress(found.data, dbcConfigAt.quoteMint)] : []
   return [config, readAddress(pool.data, dbcPoolAt.baseMint), ...quoteMint]
 }
 
@@ -47,7 +53,7 @@ const readConfig = (accounts: Accounts, pool: Uint8Array): OnChainAccount | Unpr
     return config
   }
   const { address, data, owner } = config
-  return owner === programId && data.length >= CONFIG_LENGTH && hasDiscriminator(data, CONFIG_DISCRIMINATOR)
+  return owner === programId && data.length >= DBC_CONFIG_LENGTH && hasDiscriminator(data, DBC_CONFIG_DISCRIMINATOR)
     ? config
     : malformed(`${address} is not a PoolConfig`)
 }
@@ -60,7 +66,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   if (!isDbcPool(pool)) {
     return malformed(`${address} is not a VirtualPool`)
   }
-  if (hasDiscriminator(data, HOOKED_DISCRIMINATOR)) {
+  if (hasDiscriminator(data, DBC_HOOKED_POOL_DISCRIMINATOR)) {
     return unsupported("the base mint has a transfer hook")
   }
   if (data[dbcPoolAt.isMigrated] !== 0) {

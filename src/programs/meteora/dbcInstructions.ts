@@ -1,31 +1,85 @@
-/** Meteora DBC. Layout: dynamic-bonding-curve, programs/dynamic-bonding-curve/src/{instructions/swap,event}.rs. */
+/** Swaps of Meteora's bonding curve as instructions and events. Layout: dynamic-bonding-curve, src/{instructions/swap,event}.rs. */
+import { hopLayout } from "../accountOrder.ts"
+import { eventLayout, swapAmounts } from "../anchorEvents.ts"
 import { meteoraDbc } from "./dbc.ts"
-import { readU64 } from "../math/bytes.ts"
-import { type SwapDecoder, type SwapReport, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { EVT_SWAP, EVT_SWAP_2, SWAP, SWAP_2 } from "./discriminators.ts"
+import { type SwapDecoder, taggedHops, tagOf } from "../SwapDecoder.ts"
 
-const swap = [{ pool: 2, vaultA: 5, vaultB: 6 }]
-const EVT_SWAP = tagOf("1b3c15d58aaabb93")
-/** The same layout under two names: of curves without and with a transfer hook. */
-const evtSwap2: ReadonlySet<bigint> = new Set([tagOf("bd4233a826507599"), tagOf("863ba8785e3372e7")])
+const SWAP_2_WITH_TRANSFER_HOOK = tagOf("b75d992818e6c297")
+const EVT_SWAP_2_WITH_TRANSFER_HOOK = tagOf("863ba8785e3372e7")
 
-const report = (amountIn: bigint, amountOut: bigint): SwapReport => ({ amountIn, amountOut, traderLamports: null })
+/** Accounts of `swap` and `swap2`. A referral account that is left out is the program itself. */
+export const dbcSwapAccounts = [
+  "poolAuthority",
+  "config",
+  "pool",
+  "inputTokenAccount",
+  "outputTokenAccount",
+  "baseVault",
+  "quoteVault",
+  "baseMint",
+  "quoteMint",
+  "payer",
+  "tokenBaseProgram",
+  "tokenQuoteProgram",
+  "referralTokenAccount",
+  "eventAuthority",
+  "program"
+] as const
 
-/** Swaps of Meteora's bonding curves. */
+const hops = [hopLayout(dbcSwapAccounts, "pool", "baseVault", "quoteVault")]
+
+const evtSwap = eventLayout(EVT_SWAP, [
+  ["pool", "address"],
+  ["config", "address"],
+  ["tradeDirection", "u8"],
+  ["hasReferral", "bool"],
+  ["amountIn", "u64"],
+  ["minimumAmountOut", "u64"],
+  ["actualInputAmount", "u64"],
+  ["outputAmount", "u64"],
+  ["nextSqrtPrice", "u128"],
+  ["tradingFee", "u64"],
+  ["protocolFee", "u64"],
+  ["referralFee", "u64"],
+  ["actualAmountIn", "u64"]
+])
+
+/** Event `EvtSwap2`. Direction 0 sells the base token. */
+export const dbcSwapEvent = eventLayout(EVT_SWAP_2, [
+  ["pool", "address"],
+  ["config", "address"],
+  ["tradeDirection", "u8"],
+  ["hasReferral", "bool"],
+  ["amount0", "u64"],
+  ["amount1", "u64"],
+  ["swapMode", "u8"],
+  ["includedFeeInputAmount", "u64"],
+  ["excludedFeeInputAmount", "u64"],
+  ["amountLeft", "u64"],
+  ["outputAmount", "u64"],
+  ["nextSqrtPrice", "u128"],
+  ["tradingFee", "u64"],
+  ["protocolFee", "u64"],
+  ["referralFee", "u64"],
+  ["quoteReserveAmount", "u64"],
+  ["migrationThreshold", "u64"],
+  ["currentTimestamp", "u64"]
+])
+
+const readEvtSwap = swapAmounts(evtSwap, "actualAmountIn", "outputAmount")
+const readEvtSwap2 = swapAmounts(dbcSwapEvent, "includedFeeInputAmount", "outputAmount")
+const readHookedSwap = swapAmounts(
+  dbcSwapEvent,
+  "includedFeeInputAmount",
+  "outputAmount",
+  EVT_SWAP_2_WITH_TRANSFER_HOOK
+)
+
+/** Swaps of Meteora's bonding curves. One swap sends both events, the older one first. */
 export const meteoraDbcSwaps: SwapDecoder = {
   dex: meteoraDbc.dex,
   programId: meteoraDbc.programId,
-  hops: taggedHops(
-    new Map([
-      [tagOf("f8c69e91e17587c8"), swap],
-      [tagOf("414b3f4ceb5b5b88"), swap],
-      [tagOf("b75d992818e6c297"), swap]
-    ])
-  ),
-  // One swap sends both events, the older one first.
-  selfCall: (event, body) => {
-    if (event === EVT_SWAP && body.length >= 146) {
-      return report(readU64(body, 138), readU64(body, 90))
-    }
-    return evtSwap2.has(event) && body.length >= 115 ? report(readU64(body, 83), readU64(body, 107)) : null
-  }
+  hops: taggedHops(new Map([SWAP, SWAP_2, SWAP_2_WITH_TRANSFER_HOOK].map((tag) => [tag, hops]))),
+  selfCall: (event, body) => readEvtSwap(event, body) ?? readEvtSwap2(event, body) ?? readHookedSwap(event, body)
 }

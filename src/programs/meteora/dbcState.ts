@@ -1,10 +1,28 @@
-/** What a bonding-curve pool and its config say: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state. */
+/** State of a bonding-curve pool and its config: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src/state. */
+import { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
-import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
+import { readU16, readU64, readU128 } from "../math/bytes.ts"
 import { FEE_DENOMINATOR, type RateLimiter, type Schedule } from "./fees.ts"
-import type { Volatility, VolatilityRules } from "./volatility.ts"
-import type { Unpriceable } from "../Program.ts"
+import { readVolatility, readVolatilityRules, type Volatility, type VolatilityRules } from "./volatility.ts"
+import { utf8 } from "../math/pack.ts"
+import type { DeriveAddress, Unpriceable } from "../Program.ts"
 import { malformed, unsupported } from "../math/unpriceable.ts"
+
+/** The dynamic bonding curve program. */
+export const DBC_PROGRAM = Address.make("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
+
+/** Length and discriminator of a pool account. */
+export const DBC_POOL_LENGTH = 424
+export const DBC_POOL_DISCRIMINATOR = "d5e005d16245775c"
+/** Discriminator of a pool whose base mint calls a program of the launcher's choice on every transfer. */
+export const DBC_HOOKED_POOL_DISCRIMINATOR = "eddbb8172abda923"
+
+/** Length and discriminator of a config account. */
+export const DBC_CONFIG_LENGTH = 1048
+export const DBC_CONFIG_DISCRIMINATOR = "1a6c0e7b74e6812b"
+
+/** The address that owns every pool's vaults and mints. */
+export const dbcPoolAuthority = (derive: DeriveAddress): Address => derive(DBC_PROGRAM, [utf8("pool_authority")])
 
 /** Offsets in the pool account. */
 export const dbcPoolAt = {
@@ -74,7 +92,7 @@ export interface CurvePoint {
   readonly liquidity: bigint
 }
 
-/** How the base rate comes about. A point is a slot or a second, as the config's activation type says. */
+/** Parameters of the base rate. A point is a slot or a second, by the config's activation type. */
 type DbcBaseFee =
   | { readonly kind: "time"; readonly schedule: Schedule; readonly pointsPerPeriod: bigint }
   | { readonly kind: "limiter"; readonly limiter: RateLimiter; readonly duration: bigint }
@@ -84,7 +102,7 @@ export interface DbcState {
   readonly baseFee: DbcBaseFee
   readonly rules: VolatilityRules | null
   readonly volatility: Volatility
-  /** Whether fees are taken in quote only, else from whatever comes out. */
+  /** True when fees are taken in quote only, else from the output. */
   readonly feesInQuote: boolean
   readonly curve: ReadonlyArray<CurvePoint>
   readonly sqrtPrice: bigint
@@ -129,19 +147,6 @@ const baseFeeOf = (config: Uint8Array): DbcBaseFee | Unpriceable => {
   }
 }
 
-const rulesOf = (config: Uint8Array): VolatilityRules | null =>
-  config[dbcConfigAt.volatilityOn] === 0
-    ? null
-    : {
-        maximum: BigInt(readU32(config, dbcConfigAt.volatilityMaximum)),
-        control: BigInt(readU32(config, dbcConfigAt.volatilityControl)),
-        binStep: BigInt(readU16(config, dbcConfigAt.binStep)),
-        binStepQ64: readU128(config, dbcConfigAt.binStepQ64),
-        filterPeriod: BigInt(readU16(config, dbcConfigAt.filterPeriod)),
-        decayPeriod: BigInt(readU16(config, dbcConfigAt.decayPeriod)),
-        reduction: BigInt(readU16(config, dbcConfigAt.volatilityReduction))
-      }
-
 const curveOf = (config: Uint8Array): ReadonlyArray<CurvePoint> => {
   const points: Array<CurvePoint> = []
   for (let i = 0; i < CURVE_POINTS; i++) {
@@ -175,13 +180,8 @@ export const readDbc = (pool: Uint8Array, config: Uint8Array): DbcState | Unpric
   }
   return {
     baseFee,
-    rules: rulesOf(config),
-    volatility: {
-      updatedAt: readU64(pool, dbcPoolAt.volatilityUpdatedAt),
-      sqrtPriceReference: readU128(pool, dbcPoolAt.sqrtPriceReference),
-      accumulator: readU128(pool, dbcPoolAt.volatilityAccumulator),
-      reference: readU128(pool, dbcPoolAt.volatilityReference)
-    },
+    rules: readVolatilityRules(config, dbcConfigAt),
+    volatility: readVolatility(pool, dbcPoolAt),
     feesInQuote: collectFeeMode === 0,
     curve: curveOf(config),
     sqrtPrice: readU128(pool, dbcPoolAt.sqrtPrice),

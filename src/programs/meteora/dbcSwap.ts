@@ -20,9 +20,9 @@ interface Walk {
 export interface DbcFill {
   /** Taken from the trader, fee included. */
   readonly amountIn: bigint
-  /** What of it moves the price. */
+  /** The part of the input that moves the price. */
   readonly netIn: bigint
-  /** What the curve gives, before a fee on the output. */
+  /** Output of the curve before a fee on the output. */
   readonly grossOut: bigint
   readonly amountOut: bigint
   /** In quote, except where an output of base is charged. */
@@ -101,7 +101,7 @@ const rateOf = (state: DbcState, sells: boolean, point: bigint, amount: bigint, 
   return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), DBC_RATE_CAP)
 }
 
-/** Whether the curve has collected what ends it. */
+/** True when the quote reserve has reached the migration threshold. */
 export const isDbcComplete = ({ migrationQuoteThreshold, quoteReserve }: DbcState): boolean =>
   quoteReserve >= migrationQuoteThreshold
 
@@ -122,7 +122,7 @@ const fillOf = (state: DbcState, sells: boolean, rate: bigint, amountIn: bigint,
   }
 }
 
-/** What the curve does with an input of `amountIn` at a point: all of it, what it takes to end the curve, or nothing. */
+/** Swap of an input of `amountIn` at a point: all of it, as much as completes the curve, or null when the program refuses it. */
 export const fillDbc = (
   state: DbcState,
   sells: boolean,
@@ -147,7 +147,7 @@ export const fillDbc = (
   return fill === null ? null : { ...fill, complete: false }
 }
 
-/** How a fee is shared out, without a referrer. */
+/** The shares of a fee without a referrer. */
 export const splitDbcFee = (state: DbcState, fee: bigint) => {
   const protocol = fee / 5n
   const creator = ((fee - protocol) * state.creatorFeePercent) / 100n

@@ -1,39 +1,53 @@
 /** Meteora DLMM: MeteoraAg/dlmm-sdk, commons/src at fb02e51. Token A is X, token B is Y. */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readI32 } from "../math/bytes.ts"
-import { type Bin, binArrayFault, binArrayIndexOf, type BinSide, BINS_PER_ARRAY, readBin } from "./dlmmBins.ts"
+import {
+  type Bin,
+  binArrayAddress,
+  binArrayFault,
+  binArrayIndexOf,
+  type BinSide,
+  BINS_PER_ARRAY,
+  readBin
+} from "./dlmmBins.ts"
 import { type BinArraysAhead, binArraysAhead, isBitmapExtension } from "./dlmmBitmap.ts"
 import { dlmmRate, type DlmmReference, dlmmReference } from "./dlmmFees.ts"
-import { dlmmPairAt, type DlmmPair, readDlmmPair } from "./dlmmPair.ts"
+import {
+  DLMM_PAIR_DISCRIMINATOR,
+  DLMM_PAIR_LENGTH,
+  DLMM_PROGRAM,
+  dlmmPairAt,
+  type DlmmPair,
+  readDlmmPair
+} from "./dlmmPair.ts"
+import { utf8 } from "../math/pack.ts"
 import { type DlmmTotals, type Ladder, makeLadder, makeTable } from "./dlmmTable.ts"
 import { FEE_DENOMINATOR } from "./fees.ts"
-import { readMintFees, transfersOf, WHOLE } from "./transfer.ts"
+import { readMintFees } from "../math/tokenAccount.ts"
+import { transfersOf, WHOLE } from "../math/transferFee.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
 import { incomplete, isFailure, malformed } from "../math/unpriceable.ts"
 
-const programId = Address.make("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo")
+const programId = DLMM_PROGRAM
 const dex = "meteora-dlmm"
 
-const DISCRIMINATOR = "210b3162b565b10d"
-const LENGTH = 904
 /** Arrays with liquidity in one direction, the active one included: more than a transaction can cross. */
 const REACH = 4
 
 const REFUSED: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
-const BIN_ARRAY_SEED = new TextEncoder().encode("bin_array")
-const BITMAP_SEED = new TextEncoder().encode("bitmap")
+const BITMAP_SEED = utf8("bitmap")
 
 const isDlmmPair = ({ data, owner }: OnChainAccount): boolean =>
-  owner === programId && data.length >= LENGTH && hasDiscriminator(data, DISCRIMINATOR)
+  owner === programId && data.length >= DLMM_PAIR_LENGTH && hasDiscriminator(data, DLMM_PAIR_DISCRIMINATOR)
 
 const poolsOf = (mint: Mint) =>
   [dlmmPairAt.mintX, dlmmPairAt.mintY].map((offset) => ({
-    dataSize: LENGTH,
+    dataSize: DLMM_PAIR_LENGTH,
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 
-/** Where the arrays of a pair are looked up. */
+/** The sources from which the arrays of a pair are read. */
 interface Site {
   readonly pool: OnChainAccount
   /** The pair's address. */
@@ -48,12 +62,6 @@ const siteOf = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
   accounts,
   derive
 })
-
-const binArrayAddress = ({ bytes, derive }: Site, index: number): Address => {
-  const seed = new Uint8Array(8)
-  new DataView(seed.buffer).setBigInt64(0, BigInt(index), true)
-  return derive(programId, [BIN_ARRAY_SEED, bytes, seed])
-}
 
 const extensionAddress = ({ bytes, derive }: Site): Address => derive(programId, [BITMAP_SEED, bytes])
 
@@ -82,7 +90,7 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
     readAddress(pool.data, dlmmPairAt.mintX),
     readAddress(pool.data, dlmmPairAt.mintY),
     ...(below.needsExtension || above.needsExtension ? [extensionAddress(site)] : []),
-    ...Array.from(indexes, (index) => binArrayAddress(site, index))
+    ...Array.from(indexes, (index) => binArrayAddress(site.derive, site.bytes, index))
   ]
 }
 
@@ -92,7 +100,7 @@ interface BinArray {
   readonly slot: number
 }
 
-/** The arrays of one direction up to the first that is said to exist and does not: what lies behind it is not known. */
+/** The arrays of one direction up to the first that the bitmap names and that does not exist: bins behind it are unknown. */
 const readArrays = (site: Site, down: boolean): ReadonlyArray<BinArray> | Unpriceable => {
   const { accounts, bytes, pool } = site
   const { indexes, needsExtension } = arraysAhead(site, down)
@@ -101,7 +109,7 @@ const readArrays = (site: Site, down: boolean): ReadonlyArray<BinArray> | Unpric
   }
   const arrays: Array<BinArray> = []
   for (const index of indexes) {
-    const address = binArrayAddress(site, index)
+    const address = binArrayAddress(site.derive, site.bytes, index)
     const account = accounts(address)
     if (account === undefined) {
       return incomplete(`bin array ${address} has not been read`)
@@ -109,7 +117,7 @@ const readArrays = (site: Site, down: boolean): ReadonlyArray<BinArray> | Unpric
     if (account === null) {
       break
     }
-    const fault = binArrayFault(account, programId, bytes, index)
+    const fault = binArrayFault(account, bytes, index)
     if (fault !== null) {
       return fault
     }
@@ -133,7 +141,7 @@ function* binsOf(pair: DlmmPair, arrays: ReadonlyArray<BinArray>, side: BinSide)
   }
 }
 
-/** The bins of one direction in the order a swap comes to them, up to the end of what is known. */
+/** The bins of one direction in the order a swap comes to them, up to the last known array. */
 export const dlmmBins = (
   pool: OnChainAccount,
   accounts: Accounts,

@@ -3,15 +3,17 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readI64, readU64, readU128 } from "../math/bytes.ts"
+import { i64, utf8 } from "../math/pack.ts"
 import { powerQ64 } from "../math/powerQ64.ts"
-import type { Unpriceable } from "../Program.ts"
+import { DLMM_PROGRAM } from "./dlmmPair.ts"
+import type { DeriveAddress, Unpriceable } from "../Program.ts"
 import { malformed } from "../math/unpriceable.ts"
 
 /** Bins in one array account. */
 export const BINS_PER_ARRAY = 70
 
 /** Offsets in a bin array account, and of the fields of one bin from where it begins. */
-export const dlmmBinArrayAt = { index: 8, pair: 24, bins: 56, binSize: 144 } as const
+export const dlmmBinArrayAt = { index: 8, version: 16, pair: 24, bins: 56, binSize: 144 } as const
 export const dlmmBinAt = {
   amountX: 0,
   amountY: 8,
@@ -24,25 +26,35 @@ export const dlmmBinAt = {
 
 /** Length and discriminator of a bin array account. */
 export const BIN_ARRAY_LENGTH = 10_136
-const DISCRIMINATOR = "5c8e5cdc059446b5"
+export const BIN_ARRAY_DISCRIMINATOR = "5c8e5cdc059446b5"
 
 const ONE = 1n << 64n
 
 /** The array that a bin is in. */
 export const binArrayIndexOf = (binId: number): number => Math.floor(binId / BINS_PER_ARRAY)
 
+/** Offset of a bin in the account of its array. */
+export const dlmmBinOffset = (binId: number): number =>
+  dlmmBinArrayAt.bins + (binId - binArrayIndexOf(binId) * BINS_PER_ARRAY) * dlmmBinArrayAt.binSize
+
+const BIN_ARRAY_SEED = utf8("bin_array")
+
+/** The address of an array of a pair, whose address comes as bytes. */
+export const binArrayAddress = (derive: DeriveAddress, pair: Uint8Array, index: number): Address =>
+  derive(DLMM_PROGRAM, [BIN_ARRAY_SEED, pair, i64(index)])
+
 /** Units of Y per unit of X in a bin, Q64.64: (1 + binStep/10000)^id. Null past what the program can express. */
 export const binPrice = (binId: number, binStep: number): bigint | null =>
   powerQ64(ONE + (BigInt(binStep) << 64n) / BPS, binId)
 
-/** What a swap finds in one bin, in the token it buys: provided liquidity, then orders partly filled, then fresh orders. */
+/** The amounts of one bin in the token that the swap buys: provided liquidity, then orders partly filled, then fresh orders. */
 export interface Bin {
   readonly id: number
   readonly price: bigint
   readonly layers: ReadonlyArray<bigint>
 }
 
-/** What decides which amounts of a bin a swap may take. */
+/** Direction and rules that decide which amounts of a bin a swap may take. */
 export interface BinSide {
   readonly binStep: number
   readonly sellsX: boolean
@@ -58,7 +70,7 @@ const ordersAt = (data: Uint8Array, at: number, side: BinSide): ReadonlyArray<bi
 
 /** The bin of an array account, or null where there is nothing to buy. */
 export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | null => {
-  const at = dlmmBinArrayAt.bins + (binId - binArrayIndexOf(binId) * BINS_PER_ARRAY) * dlmmBinArrayAt.binSize
+  const at = dlmmBinOffset(binId)
   const provided = readU64(data, at + (side.sellsX ? dlmmBinAt.amountY : dlmmBinAt.amountX))
   const layers = [provided, ...ordersAt(data, at, side)].filter((amount) => amount > 0n)
   if (layers.length === 0) {
@@ -69,15 +81,13 @@ export const readBin = (data: Uint8Array, binId: number, side: BinSide): Bin | n
   return price === null ? null : { id: binId, price, layers }
 }
 
-/** Why the account is not this array of the pair, whose address comes as bytes. */
+/** The reason why the account is not this array of the pair, whose address comes as bytes; null when it is. */
 export const binArrayFault = (
-  account: OnChainAccount,
-  owner: Address,
+  { address, data, owner }: OnChainAccount,
   pair: Uint8Array,
   index: number
 ): Unpriceable | null => {
-  const { address, data } = account
-  if (account.owner !== owner || data.length < BIN_ARRAY_LENGTH || !hasDiscriminator(data, DISCRIMINATOR)) {
+  if (owner !== DLMM_PROGRAM || data.length < BIN_ARRAY_LENGTH || !hasDiscriminator(data, BIN_ARRAY_DISCRIMINATOR)) {
     return malformed(`${address} is not a BinArray`)
   }
   return readI64(data, dlmmBinArrayAt.index) === BigInt(index) &&

@@ -1,5 +1,5 @@
 /**
- * Which bin arrays of a DLMM pair hold liquidity: one bit each, of arrays -512 to 511 in the pair, of those further out in
+ * Bitmap of the bin arrays of a DLMM pair that hold liquidity: one bit each, of arrays -512 to 511 in the pair, of those further out in
  * an extension account. MeteoraAg/dlmm-sdk, commons/src/extensions/bin_array_bitmap.rs at fb02e51.
  */
 import { hasDiscriminator } from "../math/bytes.ts"
@@ -14,7 +14,7 @@ const DISCRIMINATOR = "506f7c7137ed1205"
 const POSITIVE_AT = 40
 const NEGATIVE_AT = POSITIVE_AT + PAGES * PAGE_BYTES
 
-/** Whether the account is a bitmap extension. */
+/** True for the data of a bitmap extension. */
 export const isBitmapExtension = (data: Uint8Array): boolean =>
   data.length >= EXTENSION_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
 

@@ -9,7 +9,7 @@ import { variableRate } from "./fees.ts"
 const BPS = 10_000
 const RATE_CAP = 100_000_000n
 
-/** What the fee of every bin is measured from during one swap: the bin it began in and the movement remembered. */
+/** Reference of every bin's fee during one swap: the bin it began in and the volatility carried over. */
 export interface DlmmReference {
   readonly index: number
   readonly volatility: number

@@ -1,28 +1,68 @@
-/** Meteora DLMM. Layout: dlmm-sdk, idls/dlmm.json. */
+/** Swaps of Meteora DLMM as instructions and events. Layout: dlmm-sdk, idls/dlmm.json. */
+import { hopLayout } from "../accountOrder.ts"
+import { eventLayout, swapAmounts } from "../anchorEvents.ts"
+import { pack, u32, u64 } from "../math/pack.ts"
+import { encodeSwap, SWAP, SWAP_2 } from "./discriminators.ts"
 import { meteoraDlmm } from "./dlmm.ts"
-import { readU64 } from "../math/bytes.ts"
 import { type SwapDecoder, taggedHops, tagOf } from "../SwapDecoder.ts"
 
-const swap = [{ pool: 0, vaultA: 2, vaultB: 3 }]
-const SWAP_EVENT = tagOf("516ce3becdd00ac4")
-const EVENT_LENGTH = 88
+const SWAP_EXACT_OUT = tagOf("fa49652126cf4bb8")
+const SWAP_EXACT_OUT_2 = tagOf("2bd7f784893cf351")
+const SWAP_WITH_PRICE_IMPACT = tagOf("38ade6d0ade49ccd")
+const SWAP_WITH_PRICE_IMPACT_2 = tagOf("4a62c0d6b1334b33")
+
+const beforeMemo = [
+  "lbPair",
+  "binArrayBitmapExtension",
+  "reserveX",
+  "reserveY",
+  "userTokenIn",
+  "userTokenOut",
+  "tokenXMint",
+  "tokenYMint",
+  "oracle",
+  "hostFeeIn",
+  "user",
+  "tokenXProgram",
+  "tokenYProgram"
+] as const
+
+/** Accounts of `swap` and of `swap2`; the bin arrays follow. An optional account that is left out is the program itself. */
+export const dlmmSwapAccounts = [...beforeMemo, "eventAuthority", "program"] as const
+export const dlmmSwap2Accounts = [...beforeMemo, "memoProgram", "eventAuthority", "program"] as const
+
+const hops = [hopLayout(dlmmSwapAccounts, "lbPair", "reserveX", "reserveY")]
+
+/** The data of `swap`, or of `swap2` without accounts of transfer hooks. */
+export const encodeDlmmSwap = (second: boolean, amountIn: bigint, minimumOut: bigint): Uint8Array =>
+  second ? pack(u64(SWAP_2), u64(amountIn), u64(minimumOut), u32(0)) : encodeSwap(amountIn, minimumOut)
+
+/** Event `Swap`. Amounts are what the pair received and paid. */
+export const dlmmSwapEvent = eventLayout("516ce3becdd00ac4", [
+  ["lbPair", "address"],
+  ["from", "address"],
+  ["startBinId", "i32"],
+  ["endBinId", "i32"],
+  ["amountIn", "u64"],
+  ["amountOut", "u64"],
+  ["swapForY", "bool"],
+  ["fee", "u64"],
+  ["protocolFee", "u64"],
+  ["feeRate", "u128"],
+  ["hostFee", "u64"]
+])
 
 /** Swaps of Meteora's bins: by exact input, by exact output and within a price impact. */
 export const meteoraDlmmSwaps: SwapDecoder = {
   dex: meteoraDlmm.dex,
   programId: meteoraDlmm.programId,
   hops: taggedHops(
-    new Map([
-      [tagOf("f8c69e91e17587c8"), swap],
-      [tagOf("414b3f4ceb5b5b88"), swap],
-      [tagOf("fa49652126cf4bb8"), swap],
-      [tagOf("2bd7f784893cf351"), swap],
-      [tagOf("38ade6d0ade49ccd"), swap],
-      [tagOf("4a62c0d6b1334b33"), swap]
-    ])
+    new Map(
+      [SWAP, SWAP_2, SWAP_EXACT_OUT, SWAP_EXACT_OUT_2, SWAP_WITH_PRICE_IMPACT, SWAP_WITH_PRICE_IMPACT_2].map((tag) => [
+        tag,
+        hops
+      ])
+    )
   ),
-  selfCall: (event, body) =>
-    event === SWAP_EVENT && body.length >= EVENT_LENGTH
-      ? { amountIn: readU64(body, 72), amountOut: readU64(body, 80), traderLamports: null }
-      : null
+  selfCall: swapAmounts(dlmmSwapEvent, "amountIn", "amountOut")
 }

@@ -1,7 +1,15 @@
-/** What a DLMM pair account says: MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51 and the program's IDL. */
+/** State of a DLMM pair account: MeteoraAg/dlmm-sdk, commons/src/extensions/lb_pair.rs at fb02e51 and the program's IDL. */
+import { Address } from "../../domain/Address.ts"
 import { readI32, readI64, readU16, readU32, readU64 } from "../math/bytes.ts"
 import type { Unpriceable } from "../Program.ts"
 import { closed, malformed, unsupported } from "../math/unpriceable.ts"
+
+/** The DLMM program. */
+export const DLMM_PROGRAM = Address.make("LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo")
+
+/** Discriminator and length of a pair account. */
+export const DLMM_PAIR_DISCRIMINATOR = "210b3162b565b10d"
+export const DLMM_PAIR_LENGTH = 904
 
 /** Offsets in the pair account. */
 export const dlmmPairAt = {
@@ -11,6 +19,8 @@ export const dlmmPairAt = {
   reduction: 14,
   variableFeeControl: 16,
   volatilityMaximum: 20,
+  minBinId: 24,
+  maxBinId: 28,
   protocolShare: 32,
   baseFeePower: 34,
   functionType: 35,
@@ -60,7 +70,7 @@ export interface DlmmPair {
   readonly volatilityUpdatedAt: number
   /** Basis points of fees. */
   readonly protocolShare: bigint
-  /** Whether fees are taken in Y whichever way the swap goes, else from the input. */
+  /** True when fees are taken in Y in both directions, else from the input. */
   readonly feesInY: boolean
   readonly takesLimitOrders: boolean
   /** Slot or second of the first swap; null where the program does not ask. */
@@ -76,7 +86,7 @@ const hasReward = (data: Uint8Array, index: number): boolean => {
   return data.subarray(at, at + 32).some((byte) => byte !== 0)
 }
 
-// A pair whose kind is open takes orders for as long as nobody has set up rewards on it.
+// A pair of undetermined type takes orders until rewards are set up on it.
 const takesLimitOrders = (data: Uint8Array): boolean =>
   data[dlmmPairAt.functionType] === functionType.limitOrder ||
   (data[dlmmPairAt.functionType] === functionType.undetermined && !hasReward(data, 0) && !hasReward(data, 1))

@@ -35,13 +35,13 @@ const takeFromBin = (bin: Bin, sellsX: boolean, amountIn: bigint) => {
   return { left, out }
 }
 
-/** What one bin did for a swap. */
+/** A swap's exchange with one bin. */
 export interface BinFill {
   readonly bin: Bin
   /** Taken from the trader and paid to the trader, fee included and taken off. */
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** What enters and leaves the bin. */
+  /** Amounts that enter and leave the bin. */
   readonly netIn: bigint
   readonly grossOut: bigint
   /** In the input, or in Y where the pair takes its fees there. */
@@ -65,14 +65,14 @@ export interface DlmmFill {
   readonly fills: ReadonlyArray<BinFill>
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** Whether the whole input was taken. */
+  /** True when the whole input was taken. */
   readonly complete: boolean
 }
 
-/** Whether a swap pays its fee from what comes in. */
+/** True when the fee is taken from the input. */
 export const dlmmFeeOnInput = (pair: DlmmPair, sellsX: boolean): boolean => !pair.feesInY || !sellsX
 
-/** Spends `amountIn` on the bins in their order. A bin that is emptied hands what is left to the next one. */
+/** Spends `amountIn` on the bins in their order. The rest of the input goes on to the next bin when one is emptied. */
 export const fillDlmm = (
   pair: DlmmPair,
   reference: DlmmReference,

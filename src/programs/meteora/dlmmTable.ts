@@ -19,7 +19,7 @@ interface Rung {
   readonly wholeOut: bigint
 }
 
-/** The bins of one direction, read as far as somebody has asked. */
+/** The bins of one direction, read as far as amounts have needed. */
 export interface Ladder {
   readonly sellsX: boolean
   readonly rungAt: (position: number) => Rung | undefined

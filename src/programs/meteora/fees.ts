@@ -8,14 +8,14 @@ import { BPS } from "../../domain/units.ts"
 import { ceilDiv, minBigInt, squareRoot } from "../math/integers.ts"
 import { powerQ64 } from "../math/powerQ64.ts"
 
-/** What fee rates are numerators of. */
+/** Denominator of fee rates. */
 export const FEE_DENOMINATOR = 1_000_000_000n
 
 const ONE_Q64 = 1n << 64n
 // Accumulator and bin step are basis points, so a squared product needs 1e20 taken out to become 1e-9.
 const VARIABLE_FEE_SCALE = 100_000_000_000n
 
-/** What is left of an amount after its fee, which is rounded up. */
+/** The amount less its fee, which is rounded up. */
 export const withoutFee = (amount: bigint, rate: bigint): bigint => amount - ceilDiv(amount * rate, FEE_DENOMINATOR)
 
 /** The amount, rounded up, that leaves at least `amount` after its fee. */

@@ -3,12 +3,13 @@
  * `DynamicFeeStruct` of MeteoraAg/damm-v2 at a3d3827, `VolatilityTracker` of MeteoraAg/dynamic-bonding-curve at b4f9547.
  */
 import { BPS } from "../../domain/units.ts"
+import { readU16, readU32, readU64, readU128 } from "../math/bytes.ts"
 import { minBigInt } from "../math/integers.ts"
 import { variableRate } from "./fees.ts"
 
 const ONE_Q64 = 1n << 64n
 
-/** How a pool turns price movement into a fee. */
+/** Parameters of the fee on price movement. */
 export interface VolatilityRules {
   readonly maximum: bigint
   readonly control: bigint
@@ -23,7 +24,7 @@ export interface VolatilityRules {
   readonly reduction: bigint
 }
 
-/** What swaps leave behind. */
+/** State that swaps write. */
 export interface Volatility {
   /** Seconds since the Unix epoch. */
   readonly updatedAt: bigint
@@ -31,6 +32,51 @@ export interface Volatility {
   readonly accumulator: bigint
   readonly reference: bigint
 }
+
+/** The rules at these offsets of a pool or config; null where the fee is switched off. */
+export const readVolatilityRules = (
+  data: Uint8Array,
+  at: Readonly<
+    Record<
+      | "volatilityOn"
+      | "volatilityMaximum"
+      | "volatilityControl"
+      | "binStep"
+      | "binStepQ64"
+      | "filterPeriod"
+      | "decayPeriod"
+      | "volatilityReduction",
+      number
+    >
+  >
+): VolatilityRules | null =>
+  data[at.volatilityOn] === 0
+    ? null
+    : {
+        maximum: BigInt(readU32(data, at.volatilityMaximum)),
+        control: BigInt(readU32(data, at.volatilityControl)),
+        binStep: BigInt(readU16(data, at.binStep)),
+        binStepQ64: readU128(data, at.binStepQ64),
+        filterPeriod: BigInt(readU16(data, at.filterPeriod)),
+        decayPeriod: BigInt(readU16(data, at.decayPeriod)),
+        reduction: BigInt(readU16(data, at.volatilityReduction))
+      }
+
+/** Offsets of the volatility in a pool account. */
+export interface VolatilityOffsets {
+  readonly volatilityUpdatedAt: number
+  readonly sqrtPriceReference: number
+  readonly volatilityAccumulator: number
+  readonly volatilityReference: number
+}
+
+/** The volatility at these offsets of a pool. */
+export const readVolatility = (data: Uint8Array, at: VolatilityOffsets): Volatility => ({
+  updatedAt: readU64(data, at.volatilityUpdatedAt),
+  sqrtPriceReference: readU128(data, at.sqrtPriceReference),
+  accumulator: readU128(data, at.volatilityAccumulator),
+  reference: readU128(data, at.volatilityReference)
+})
 
 /** The fee rate that the stored volatility adds; a swap does not pay for the movement it causes itself. */
 export const volatilityRate = (rules: VolatilityRules | null, { accumulator }: Volatility): bigint =>
@@ -48,7 +94,7 @@ const stepsBetween = (a: bigint, b: bigint, binStepQ64: bigint): bigint => {
 }
 
 /**
- * Whether a swap at `now` would be compared with a price of zero, at which the program fails. No swap leaves such an account,
+ * True when a swap at `now` would be compared with a price of zero, at which the program fails. No swap leaves such an account,
  * and the filter period heals it.
  */
 export const isUnreferenced = (rules: VolatilityRules | null, volatility: Volatility, now: bigint): boolean =>

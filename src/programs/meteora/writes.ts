@@ -6,23 +6,14 @@ import { BPS } from "../../domain/units.ts"
 import { dammV2At, type DammV2State } from "./dammV2State.ts"
 import { dbcPoolAt, type DbcState } from "./dbcState.ts"
 import { type DbcFill, splitDbcFee } from "./dbcSwap.ts"
-import { BINS_PER_ARRAY, binArrayIndexOf, dlmmBinArrayAt, dlmmBinAt } from "./dlmmBins.ts"
+import { binArrayIndexOf, dlmmBinAt, dlmmBinOffset } from "./dlmmBins.ts"
 import { dlmmPairAt, type DlmmPair } from "./dlmmPair.ts"
 import type { BinFill } from "./dlmmSwap.ts"
 import { readU64 } from "../math/bytes.ts"
-import type { Volatility } from "./volatility.ts"
-import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../math/writes.ts"
+import type { Volatility, VolatilityOffsets } from "./volatility.ts"
+import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../math/writeBytes.ts"
 
-const writeVolatility = (
-  data: Uint8Array,
-  at: {
-    readonly volatilityUpdatedAt: number
-    readonly sqrtPriceReference: number
-    readonly volatilityAccumulator: number
-    readonly volatilityReference: number
-  },
-  volatility: Volatility
-): void => {
+const writeVolatility = (data: Uint8Array, at: VolatilityOffsets, volatility: Volatility): void => {
   writeU64(data, at.volatilityUpdatedAt, volatility.updatedAt)
   writeU128(data, at.sqrtPriceReference, volatility.sqrtPriceReference)
   writeU128(data, at.volatilityAccumulator, volatility.accumulator)
@@ -92,7 +83,7 @@ export const writeBinArray = (
   const [inAt, outAt] = sellsX ? [dlmmBinAt.amountX, dlmmBinAt.amountY] : [dlmmBinAt.amountY, dlmmBinAt.amountX]
   for (const { bin, grossOut, netIn } of fills) {
     if (binArrayIndexOf(bin.id) === index) {
-      const at = dlmmBinArrayAt.bins + (bin.id - index * BINS_PER_ARRAY) * dlmmBinArrayAt.binSize
+      const at = dlmmBinOffset(bin.id)
       add(data, at + inAt, netIn)
       add(data, at + outAt, -grossOut)
     }

@@ -1,17 +1,17 @@
 /**
  * Orca Whirlpool. Static fees over fixed tick arrays follow orca-so/whirlpools at a3b7887, the last Apache-2.0 state, and
  * were checked against the deployed program; adaptive fees and dynamic tick arrays follow what the later program
- * documents of itself and were not run against it.
+ * documents and were not run against it.
  *
  * A swap is given the three tick arrays that its direction needs, so a quote reaches to the end of the third. An array
- * that nobody has created (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
- * other. An array that has not been read yet ends what is known: a swap that would go there is exhausted.
+ * that does not exist (`null`) is passed to the program as it is and holds no liquidity; it bounds the swap like any
+ * other. An array that has not been read yet ends the known ticks: a swap that would go there is exhausted.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
-import { perRegime, referenceIn } from "./whirlpoolAdaptiveFee.ts"
+import { perRegime, referenceIn } from "../math/adaptiveFee.ts"
 import { addressToBytes, type Address, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
-import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
+import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
@@ -31,8 +31,8 @@ import {
   whirlpoolOffsets,
   type WhirlpoolState
 } from "./whirlpoolLayout.ts"
-import { whirlpoolFee, whirlpoolRegime } from "./whirlpoolFee.ts"
-import { whirlpoolRules } from "./whirlpoolTicks.ts"
+import { whirlpoolAdaptiveFee, whirlpoolRegime } from "./whirlpoolAdaptiveFee.ts"
+import { whirlpoolGrid } from "./whirlpoolTicks.ts"
 
 const dex = "orca-whirlpool"
 
@@ -102,7 +102,7 @@ const swapPathOf = (
   { edge, ticks }: Reach,
   fee: () => FeeSchedule
 ): SwapPath => ({
-  rules: whirlpoolRules,
+  grid: whirlpoolGrid,
   down,
   feeOnInput: true,
   sqrtPrice: state.sqrtPrice,
@@ -123,7 +123,7 @@ const readOracle = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddr
   return oracle === null || oracle.groupSize === 0 ? malformed(`${account.address} is not an oracle`) : oracle
 }
 
-/** SwapPaths whose fee depends on the time since the last swap; one set for each thing that time can do. */
+/** Swap paths whose fee depends on the time since the last swap: one pair a regime. */
 const adaptiveSwapPaths = (
   { feeRate, tick }: WhirlpoolState,
   oracle: OracleState,
@@ -131,20 +131,20 @@ const adaptiveSwapPaths = (
 ): WhirlpoolSwapPaths["at"] => {
   const inRegime = perRegime((regime) => {
     const reference = referenceIn(regime, oracle, floorDiv(tick, oracle.groupSize))
-    return swapPaths((goesDown) => whirlpoolFee(feeRate, oracle, reference, tick, goesDown))
+    return swapPaths((goesDown) => whirlpoolAdaptiveFee(feeRate, oracle, reference, tick, goesDown))
   })
   return ({ unixTimestamp }) =>
     unixTimestamp < oracle.tradeEnableAt ? null : inRegime(whirlpoolRegime(oracle, unixTimestamp))
 }
 
-/** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
+/** A decoded pool before it is priced: its swap paths in both directions. */
 export interface WhirlpoolSwapPaths {
   readonly state: WhirlpoolState
-  /** Null at a clock at which the program lets nobody trade. */
+  /** Null at a clock at which the program rejects every swap. */
   readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** The swapPaths that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
+/** Swap paths of the pool; `swapSteps` runs a swap through one and gives the state after it. */
 export const whirlpoolSwapPaths = (
   pool: OnChainAccount,
   accounts: Accounts,
@@ -154,7 +154,7 @@ export const whirlpoolSwapPaths = (
   if (state === null || state.tickSpacing === 0) {
     return malformed("not a Whirlpool account")
   }
-  if (!isInTick(whirlpoolRules.sqrtPriceAt, state.tick, state.sqrtPrice)) {
+  if (!isInTick(whirlpoolGrid.sqrtPriceAt, state.tick, state.sqrtPrice)) {
     return malformed(`price ${state.sqrtPrice} is not in tick ${state.tick}`)
   }
   const read = readArrayOf(pool, state.tickSpacing, accounts, derive)
@@ -184,27 +184,16 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, state } = swapPaths
-  const feesA = readFees(accounts, state.mintA)
-  if (isFailure(feesA)) {
-    return feesA
-  }
-  const feesB = readFees(accounts, state.mintB)
-  if (isFailure(feesB)) {
-    return feesB
-  }
-  return makeConcentratedPool({
+  // The program accepts a swap whose output is zero.
+  const fields = {
     address: pool.address,
     dex,
     mintA: state.mintA,
     mintB: state.mintB,
     slot: pool.slot,
-    feesA,
-    feesB,
-    tables: rememberTables(at),
-    // The program pays out nothing without complaint.
-    refusesNothing: false,
-    exactOut: at
-  })
+    refusesZeroOutput: false
+  }
+  return decodeConcentratedPool(accounts, fields, at)
 }
 
 /** Orca's concentrated-liquidity pools. */

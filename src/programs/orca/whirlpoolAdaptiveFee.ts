@@ -1,84 +1,93 @@
+/** Schedule of the adaptive fee of an Orca Whirlpool during a swap. */
+import {
+  accumulatorAt,
+  adaptiveRate,
+  coreRadius,
+  type Reference,
+  type Regime,
+  regimeAfter,
+  type Volatility
+} from "../math/adaptiveFee.ts"
+import type { FeeSchedule } from "../math/swapPath.ts"
+import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
+import type { OracleState } from "./whirlpoolLayout.ts"
+import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "./whirlpoolTicks.ts"
+
+/** Seconds after which a reference is reset even when swaps were frequent. */
+const MAX_REFERENCE_AGE = 3600
+
 /**
- * The part of the fee that follows volatility, as Orca Whirlpool (2025) and Raydium CLMM (2026) both compute it: ticks lie
- * in groups, and the fee grows with the square of the groups between the price and a reference that swaps leave behind.
+ * The regime of a swap at this second. A clock that trails the oracle's own last write counts as that write: the program
+ * never sees an earlier one.
  */
-import { ceilDiv, minBigInt } from "../math/integers.ts"
-
-const SCALE = 10_000n
-const REDUCTION_SCALE = 10_000n
-// Control factors are in 1e-5, and the accumulator that is squared in 1e-4.
-const RATE_SCALE = 100_000n * SCALE * SCALE
-
-/** Millionths: no fee goes beyond ten percent. */
-const MAX_ADAPTIVE_RATE = 100_000n
-
-/** What a pool's creator chose, and what swaps left behind. Periods are in seconds. */
-export interface Volatility {
-  readonly filterPeriod: number
-  readonly decayPeriod: number
-  /** Ten-thousandths of the accumulator that a decay keeps. */
-  readonly reductionFactor: bigint
-  readonly control: bigint
-  readonly maxAccumulator: bigint
-  /** Ticks in a group. */
-  readonly groupSize: number
-  readonly groupReference: number
-  /** Ten-thousandths of a group, like the accumulator. */
-  readonly volatilityReference: bigint
-  readonly accumulator: bigint
+export const whirlpoolRegime = (oracle: OracleState, now: number): Regime => {
+  const last = Math.max(oracle.referenceUpdatedAt, oracle.majorSwapAt)
+  const at = Math.max(now, last)
+  return at - oracle.referenceUpdatedAt > MAX_REFERENCE_AGE ? "reset" : regimeAfter(oracle, at - last)
 }
 
-/** What the time since the last swap does to the reference: nothing, decay it, or forget it. */
-export type Regime = "kept" | "decayed" | "reset"
-
-/** The regime after so many seconds. */
-export const regimeAfter = ({ decayPeriod, filterPeriod }: Volatility, elapsed: number): Regime => {
-  if (elapsed < filterPeriod) {
-    return "kept"
-  }
-  return elapsed < decayPeriod ? "decayed" : "reset"
-}
-
-/** Where volatility is measured from during one swap. */
-export interface Reference {
+interface Bound {
   readonly group: number
-  readonly volatility: bigint
+  readonly sqrtPrice: bigint
 }
 
-/** The reference of a swap that begins in `group`. */
-export const referenceIn = (regime: Regime, volatility: Volatility, group: number): Reference => {
-  if (regime === "kept") {
-    return { group: volatility.groupReference, volatility: volatility.volatilityReference }
-  }
-  const kept = (volatility.accumulator * volatility.reductionFactor) / REDUCTION_SCALE
-  return { group, volatility: regime === "decayed" ? kept : 0n }
+const boundOf = (group: number, tick: number): Bound | null =>
+  tick > MIN_TICK && tick < MAX_TICK ? { group, sqrtPrice: whirlpoolSqrtPriceAt(tick) } : null
+
+/** Outermost groups in which the accumulator still changes, and the prices at their far ends; null past the last ticks. */
+const coreOf = (volatility: Volatility, reference: Reference) => {
+  const radius = coreRadius(volatility, reference)
+  const { groupSize } = volatility
+  const [low, high] = [reference.group - radius, reference.group + radius]
+  return { lower: boundOf(low, low * groupSize), upper: boundOf(high, (high + 1) * groupSize) }
 }
 
-/** The accumulator while the price is in `group`. */
-export const accumulatorAt = ({ maxAccumulator }: Volatility, reference: Reference, group: number): bigint =>
-  minBigInt(reference.volatility + BigInt(Math.abs(reference.group - group)) * SCALE, maxAccumulator)
+/** The first of two prices in the direction of the swap. */
+const nearer = (down: boolean, a: bigint, b: bigint): bigint => (a > b === down ? a : b)
 
-/** Groups on either side of the reference beyond which the accumulator no longer changes. */
-export const coreRadius = ({ maxAccumulator }: Volatility, reference: Reference): number =>
-  maxAccumulator > reference.volatility ? Number(ceilDiv(maxAccumulator - reference.volatility, SCALE)) : 0
+const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, tick))
 
-/** The whole rate in millionths: base plus ceil(control·(accumulator·size)² / 10^13), each capped. */
-export const adaptiveRate = (base: bigint, { control, groupSize }: Volatility, accumulator: bigint): bigint => {
-  const crossed = accumulator * BigInt(groupSize)
-  const adaptive = minBigInt(ceilDiv(control * crossed * crossed, RATE_SCALE), MAX_ADAPTIVE_RATE)
-  return minBigInt(base + adaptive, MAX_ADAPTIVE_RATE)
-}
+/**
+ * The fee of a swap that begins at `tick`. A step ends where the group does, except where that would change nothing:
+ * without liquidity, and outside the groups in which the accumulator changes.
+ */
+export const whirlpoolAdaptiveFee =
+  (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
+  () => {
+    const { control, groupSize } = volatility
+    const { lower, upper } = coreOf(volatility, reference)
+    let group = floorDiv(tick, groupSize)
+    let skips = false
 
-/** Makes each regime's value once. */
-export const perRegime = <A>(make: (regime: Regime) => A): ((regime: Regime) => A) => {
-  const known = new Map<Regime, A>()
-  return (regime) => {
-    const found = known.get(regime)
-    if (found !== undefined) {
-      return found
+    /** Price up to which groups need not be counted; null when they must be. */
+    const skipTo = (target: bigint, liquidity: bigint): bigint | null => {
+      if (control === 0n || liquidity === 0n) {
+        return target
+      }
+      if (lower !== null && group < lower.group) {
+        return down ? target : nearer(down, target, lower.sqrtPrice)
+      }
+      if (upper !== null && group > upper.group) {
+        return down ? nearer(down, target, upper.sqrtPrice) : target
+      }
+      return null
     }
-    const made = make(regime)
-    known.set(regime, made)
-    return made
+
+    return {
+      rateToward: (target, liquidity) => {
+        const feeRate = adaptiveRate(base, volatility, accumulatorAt(volatility, reference, group))
+        const skip = skipTo(target, liquidity)
+        skips = skip !== null
+        const end = whirlpoolSqrtPriceAt(clamp((down ? group : group + 1) * groupSize))
+        return { feeRate, until: skip ?? nearer(down, target, end) }
+      },
+      priceMoved: (sqrtPrice, next, nextPrice) => {
+        if (skips) {
+          group = floorDiv(sqrtPrice === nextPrice ? next : whirlpoolTickAt(sqrtPrice), groupSize)
+          group -= down ? 1 : 0
+        } else {
+          group += down ? -1 : 1
+        }
+      }
+    }
   }
-}

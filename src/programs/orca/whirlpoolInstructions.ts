@@ -1,38 +1,151 @@
-/** Orca Whirlpool, two-hop swaps included. Layout: whirlpools, instructions/{swap,two_hop_swap}.rs and their v2 (Apache state). */
-import { whirlpool } from "./whirlpool.ts"
+/** Instructions and event of Orca Whirlpool: whirlpools, instructions/{swap,two_hop_swap}.rs, their v2, and the `Traded` event. */
+import { hopLayout } from "../accountOrder.ts"
+import { ANCHOR_SWAP, ANCHOR_SWAP_V2 } from "../anchor.ts"
 import { readU64 } from "../math/bytes.ts"
-import { type HopLayout, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { bool, hex, key, pack, recordEncoder, u128, u64, u8 } from "../math/pack.ts"
+import { type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
+import { whirlpool } from "./whirlpool.ts"
+import { whirlpoolGrid } from "./whirlpoolTicks.ts"
 
-const swap: ReadonlyArray<HopLayout> = [{ pool: 2, vaultA: 4, vaultB: 6 }]
-const swapV2: ReadonlyArray<HopLayout> = [{ pool: 4, vaultA: 8, vaultB: 10 }]
-const twoHopSwap: ReadonlyArray<HopLayout> = [
-  { pool: 2, vaultA: 5, vaultB: 7 },
-  { pool: 3, vaultA: 9, vaultB: 11 }
-]
-/** The tokens in between go from vault to vault. */
-const twoHopSwapV2: ReadonlyArray<HopLayout> = [
-  { pool: 0, vaultA: 9, vaultB: 10 },
-  { pool: 1, vaultA: 11, vaultB: 12 }
-]
+const TWO_HOP_SWAP = "c360ed6c44a2dbe6"
+const TWO_HOP_SWAP_V2 = "ba8fd11dfe02c275"
+const TRADED = "e1ca49af932ba096"
 
-const TRADED = tagOf("e1ca49af932ba096")
-/** Up to the output amount. */
-const EVENT_LENGTH = 8 + 81
+/** Accounts of `swap`. */
+export const whirlpoolSwapAccounts = [
+  "tokenProgram",
+  "tokenAuthority",
+  "whirlpool",
+  "tokenOwnerAccountA",
+  "tokenVaultA",
+  "tokenOwnerAccountB",
+  "tokenVaultB",
+  "tickArray0",
+  "tickArray1",
+  "tickArray2",
+  "oracle"
+] as const
 
-/** Swaps of Orca's concentrated pools. */
+/** Accounts of `swap_v2`. */
+export const whirlpoolSwapV2Accounts = [
+  "tokenProgramA",
+  "tokenProgramB",
+  "memoProgram",
+  "tokenAuthority",
+  "whirlpool",
+  "tokenMintA",
+  "tokenMintB",
+  "tokenOwnerAccountA",
+  "tokenVaultA",
+  "tokenOwnerAccountB",
+  "tokenVaultB",
+  "tickArray0",
+  "tickArray1",
+  "tickArray2",
+  "oracle"
+] as const
+
+/** Accounts of `two_hop_swap` up to the last vault. */
+const twoHopSwapAccounts = [
+  "tokenProgram",
+  "tokenAuthority",
+  "whirlpoolOne",
+  "whirlpoolTwo",
+  "tokenOwnerAccountOneA",
+  "tokenVaultOneA",
+  "tokenOwnerAccountOneB",
+  "tokenVaultOneB",
+  "tokenOwnerAccountTwoA",
+  "tokenVaultTwoA",
+  "tokenOwnerAccountTwoB",
+  "tokenVaultTwoB"
+] as const
+
+/** Accounts of `two_hop_swap_v2` up to the last vault. The token in between goes from vault to vault. */
+const twoHopSwapV2Accounts = [
+  "whirlpoolOne",
+  "whirlpoolTwo",
+  "tokenMintInput",
+  "tokenMintIntermediate",
+  "tokenMintOutput",
+  "tokenProgramInput",
+  "tokenProgramIntermediate",
+  "tokenProgramOutput",
+  "tokenOwnerAccountInput",
+  "tokenVaultOneInput",
+  "tokenVaultOneIntermediate",
+  "tokenVaultTwoIntermediate",
+  "tokenVaultTwoOutput",
+  "tokenOwnerAccountOutput"
+] as const
+
+/** Data of an exact-input `swap` or `swap_v2` whose price limit is the program's last price. */
+export const encodeWhirlpoolSwap = (swap: {
+  readonly second: boolean
+  readonly amountIn: bigint
+  readonly minimumOut: bigint
+  readonly aToB: boolean
+}): Uint8Array =>
+  pack(
+    hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP),
+    u64(swap.amountIn),
+    u64(swap.minimumOut),
+    u128(swap.aToB ? whirlpoolGrid.lowestSqrtPrice : whirlpoolGrid.highestSqrtPrice),
+    bool(true),
+    bool(swap.aToB),
+    ...(swap.second ? [u8(0)] : [])
+  )
+
+/** Amounts of the event, and the bytes up to the last of them. */
+const eventOffsets = { inputAmount: 73, outputAmount: 81 } as const
+const EVENT_SIZE = 89
+
+/** Event of a swap. Both amounts include their transfer fees. */
+export const encodeWhirlpoolTraded = recordEncoder(TRADED, {
+  pool: key,
+  aToB: bool,
+  sqrtPriceBefore: u128,
+  sqrtPriceAfter: u128,
+  inputAmount: u64,
+  outputAmount: u64,
+  inputTransferFee: u64,
+  outputTransferFee: u64,
+  lpFee: u64,
+  protocolFee: u64
+})
+
+const traded = tagOf(TRADED)
+
+/** Swaps of Orca's concentrated pools, two-hop swaps included. */
 export const whirlpoolSwaps: SwapDecoder = {
   dex: whirlpool.dex,
   programId: whirlpool.programId,
   hops: taggedHops(
     new Map([
-      [tagOf("f8c69e91e17587c8"), swap],
-      [tagOf("2b04ed0b1ac91e62"), swapV2],
-      [tagOf("c360ed6c44a2dbe6"), twoHopSwap],
-      [tagOf("ba8fd11dfe02c275"), twoHopSwapV2]
+      [tagOf(ANCHOR_SWAP), [hopLayout(whirlpoolSwapAccounts, "whirlpool", "tokenVaultA", "tokenVaultB")]],
+      [tagOf(ANCHOR_SWAP_V2), [hopLayout(whirlpoolSwapV2Accounts, "whirlpool", "tokenVaultA", "tokenVaultB")]],
+      [
+        tagOf(TWO_HOP_SWAP),
+        [
+          hopLayout(twoHopSwapAccounts, "whirlpoolOne", "tokenVaultOneA", "tokenVaultOneB"),
+          hopLayout(twoHopSwapAccounts, "whirlpoolTwo", "tokenVaultTwoA", "tokenVaultTwoB")
+        ]
+      ],
+      [
+        tagOf(TWO_HOP_SWAP_V2),
+        [
+          hopLayout(twoHopSwapV2Accounts, "whirlpoolOne", "tokenVaultOneInput", "tokenVaultOneIntermediate"),
+          hopLayout(twoHopSwapV2Accounts, "whirlpoolTwo", "tokenVaultTwoIntermediate", "tokenVaultTwoOutput")
+        ]
+      ]
     ])
   ),
   logged: (payload) =>
-    tagAt(payload, 0) === TRADED && payload.length >= EVENT_LENGTH
-      ? { amountIn: readU64(payload, 73), amountOut: readU64(payload, 81), traderLamports: null }
+    tagAt(payload, 0) === traded && payload.length >= EVENT_SIZE
+      ? {
+          amountIn: readU64(payload, eventOffsets.inputAmount),
+          amountOut: readU64(payload, eventOffsets.outputAmount),
+          traderLamports: null
+        }
       : null
 }

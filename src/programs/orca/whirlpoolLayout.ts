@@ -2,9 +2,9 @@
  * Accounts of Orca Whirlpool: offsets, discriminators, addresses and decoders.
  * Offsets count from the start of the account, the 8-byte discriminator included.
  */
-import type { Volatility } from "./whirlpoolAdaptiveFee.ts"
+import { readVolatility, type Volatility } from "../math/adaptiveFee.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readI128, readI32, readU128, readU16, readU64 } from "../math/bytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { DeriveAddress } from "../Program.ts"
 import { isOnGrid, MAX_TICK, MIN_TICK, type Tick } from "../math/ticks.ts"
@@ -18,6 +18,8 @@ export const WHIRLPOOL_SIZE = 653
 export const WHIRLPOOL_DISCRIMINATOR = "3f95d10ce1806309"
 /** Fields of the pool account. */
 export const whirlpoolOffsets = {
+  config: 8,
+  bump: 40,
   tickSpacing: 41,
   feeTierIndex: 43,
   feeRate: 45,
@@ -29,6 +31,11 @@ export const whirlpoolOffsets = {
   vaultA: 133,
   mintB: 181,
   vaultB: 213
+} as const
+/** Counters that swaps feed, by the token that comes in: fees owed to the protocol, and fees per unit of liquidity. */
+export const whirlpoolSwapCounters = {
+  a: { protocolFee: 85, feeGrowth: 165 },
+  b: { protocolFee: 93, feeGrowth: 245 }
 } as const
 
 /** Ticks of one array, a tick spacing apart. */
@@ -42,7 +49,7 @@ export const fixedArrayOffsets = { start: 8, ticks: 12, tickSize: 113, tickNet: 
 
 /** First eight bytes of a tick array that grows with its use. */
 export const DYNAMIC_ARRAY_DISCRIMINATOR = "11d8f68ee1c7da38"
-/** A tick array that stores one byte for a tick nobody uses, and that byte plus the tick for one somebody does. */
+/** A tick array that stores one byte for an unused tick, and that byte plus the tick for a used one. */
 export const dynamicArrayOffsets = {
   start: 8,
   pool: 12,
@@ -197,11 +204,11 @@ export const arraySequence = (tick: number, spacing: number, down: boolean): Rea
     .filter((start) => start + size > MIN_TICK && start < MAX_TICK)
 }
 
-/** The tick at which the last array of a sequence ends a step even when nobody uses it. */
+/** The tick at which the last array of a sequence ends a step even when it is uninitialized. */
 export const sequenceEdge = (last: number, spacing: number, down: boolean): number =>
   down ? Math.max(last, MIN_TICK) : Math.min(last + TICKS_IN_ARRAY * spacing - 1, MAX_TICK)
 
-/** The adaptive fee of a pool, and when it was last touched. Times are in seconds since the Unix epoch. */
+/** The adaptive fee of a pool, and the times of its last changes in seconds since the Unix epoch. */
 export interface OracleState extends Volatility {
   readonly tradeEnableAt: number
   /** Ticks that the price must move in one swap for it to count as a major one. */
@@ -222,18 +229,10 @@ export const decodeOracle = (account: OnChainAccount): OracleState | null => {
   }
   const at = oracleOffsets
   return {
+    ...readVolatility(data, at, readU16(data, at.groupSize)),
     tradeEnableAt: Number(readU64(data, at.tradeEnable)),
-    filterPeriod: readU16(data, at.filterPeriod),
-    decayPeriod: readU16(data, at.decayPeriod),
-    reductionFactor: BigInt(readU16(data, at.reductionFactor)),
-    control: BigInt(readU32(data, at.control)),
-    maxAccumulator: BigInt(readU32(data, at.maxAccumulator)),
-    groupSize: readU16(data, at.groupSize),
     majorSwapTicks: readU16(data, at.majorSwapTicks),
     referenceUpdatedAt: Number(readU64(data, at.referenceUpdatedAt)),
-    majorSwapAt: Number(readU64(data, at.majorSwapAt)),
-    volatilityReference: BigInt(readU32(data, at.volatilityReference)),
-    groupReference: readI32(data, at.groupReference),
-    accumulator: BigInt(readU32(data, at.accumulator))
+    majorSwapAt: Number(readU64(data, at.majorSwapAt))
   }
 }

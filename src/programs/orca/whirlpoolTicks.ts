@@ -1,5 +1,5 @@
 /** Orca Whirlpool's tick grid: one ladder of Q96 factors for prices from one up, one of Q64 factors for those below. */
-import type { StepRules } from "../math/concentrated.ts"
+import type { PriceGrid } from "../math/concentrated.ts"
 import { climb, tickBelow } from "../math/ticks.ts"
 
 const ABOVE_ONE = [
@@ -54,7 +54,7 @@ export const whirlpoolSqrtPriceAt = (tick: number): bigint =>
 export const whirlpoolTickAt = (sqrtPrice: bigint): number => tickBelow(whirlpoolSqrtPriceAt, sqrtPrice)
 
 /** Without a price limit the program runs to the last prices and takes what it could until there. */
-export const whirlpoolRules: StepRules = {
+export const whirlpoolGrid: PriceGrid = {
   sqrtPriceAt: whirlpoolSqrtPriceAt,
   lowestSqrtPrice: 4295048016n,
   highestSqrtPrice: 79226673515401279992447579055n,

@@ -3,6 +3,7 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
+import { utf8 } from "../math/pack.ts"
 import { outputFor, refused } from "../math/constantProduct.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
 import { type CurveFees, curveFeeAccounts, readCurveFees } from "./curveFees.ts"
@@ -13,42 +14,45 @@ import { closed, incomplete, isFailure, malformed, unsupported } from "../math/u
 
 const dex = "pump-fun-curve"
 
-const DISCRIMINATOR = "17b7f83760d8ac60"
+/** Discriminator of a curve account. */
+export const CURVE_DISCRIMINATOR = "17b7f83760d8ac60"
 /** The first layout. Every field after it was appended later and reads as zero where the account ends before. */
 const FIRST_LENGTH = 49
 /** The supply curves are ranked by, except mayhem ones, which mint more. */
 const COMMON_SUPPLY = 1_000_000_000_000_000n
 
-const at = {
+/** Offsets in a curve account. */
+export const curveAt = {
   virtualTokens: 8,
   virtualQuote: 16,
   realTokens: 24,
   realQuote: 32,
+  supply: 40,
   complete: 48,
   creator: 49,
   mayhem: 81,
   quoteMint: 83,
   creatorFeeBps: 115
-}
+} as const
 
 interface Curve {
   readonly virtualTokens: bigint
   readonly virtualQuote: bigint
-  /** What is left to buy, and what was paid in so far. */
+  /** Tokens that can still be bought, and quote paid in so far. */
   readonly realTokens: bigint
   readonly realQuote: bigint
   readonly fees: CurveFees
 }
 
 const isCurve = ({ data, owner }: OnChainAccount): boolean =>
-  owner === PUMP_PROGRAM && data.length >= FIRST_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
+  owner === PUMP_PROGRAM && data.length >= FIRST_LENGTH && hasDiscriminator(data, CURVE_DISCRIMINATOR)
 
-/** A curve names its quote and not its coin, so it is found by address. */
-const curveOf = (mint: Mint, derive: DeriveAddress): Address =>
-  derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
+/** The curve of a coin. A curve account names its quote and not its coin, so it is found by address. */
+export const curveOf = (mint: Mint, derive: DeriveAddress): Address =>
+  derive(PUMP_PROGRAM, [utf8("bonding-curve"), addressToBytes(mint)])
 
 const quoteMintOf = (data: Uint8Array): Mint => {
-  const stored = data.length >= at.creatorFeeBps ? readAddress(data, at.quoteMint) : NO_ADDRESS
+  const stored = data.length >= curveAt.creatorFeeBps ? readAddress(data, curveAt.quoteMint) : NO_ADDRESS
   return stored === NO_ADDRESS ? SOL : stored
 }
 
@@ -116,9 +120,9 @@ const decode = (
   if (curveOf(foundBy, derive) !== address) {
     return malformed(`${address} is not the curve of ${foundBy}`)
   }
-  const virtualTokens = readU64(data, at.virtualTokens)
-  const virtualQuote = readU64(data, at.virtualQuote)
-  if (data[at.complete] !== 0 || virtualTokens === 0n || virtualQuote === 0n) {
+  const virtualTokens = readU64(data, curveAt.virtualTokens)
+  const virtualQuote = readU64(data, curveAt.virtualQuote)
+  if (data[curveAt.complete] !== 0 || virtualTokens === 0n || virtualQuote === 0n) {
     return closed("the curve is complete")
   }
   const quoteMint = quoteMintOf(data)
@@ -130,12 +134,12 @@ const decode = (
   if (isFailure(quote)) {
     return quote
   }
-  const supply = data[at.mayhem] === 1 ? coin.supply : COMMON_SUPPLY
+  const supply = data[curveAt.mayhem] === 1 ? coin.supply : COMMON_SUPPLY
   const fees = readCurveFees(accounts, derive, {
     quoteMint,
     marketCap: (virtualQuote * supply) / virtualTokens,
-    hasCreator: data.length >= at.mayhem && readAddress(data, at.creator) !== NO_ADDRESS,
-    creatorFeeBps: data.length >= at.creatorFeeBps + 8 ? readU64(data, at.creatorFeeBps) : 0n
+    hasCreator: data.length >= curveAt.mayhem && readAddress(data, curveAt.creator) !== NO_ADDRESS,
+    creatorFeeBps: data.length >= curveAt.creatorFeeBps + 8 ? readU64(data, curveAt.creatorFeeBps) : 0n
   })
   if (isFailure(fees)) {
     return fees
@@ -143,8 +147,8 @@ const decode = (
   const curve = {
     virtualTokens,
     virtualQuote,
-    realTokens: readU64(data, at.realTokens),
-    realQuote: readU64(data, at.realQuote),
+    realTokens: readU64(data, curveAt.realTokens),
+    realQuote: readU64(data, curveAt.realQuote),
     fees
   }
   if (curve.realTokens >= virtualTokens) {

@@ -1,13 +1,15 @@
-/** What a bonding curve charges, by the program version that the accounts belong to. */
+/** Fees of a bonding curve, by the program version that the accounts belong to. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readU64 } from "../math/bytes.ts"
+import { utf8 } from "../math/pack.ts"
 import type { Accounts, DeriveAddress, Unpriceable } from "../Program.ts"
 import { feeConfigOf, type FeeRates, feesOn, netOf, PUMP_PROGRAM, readFeeRates, totalBps } from "./fees.ts"
 import { accountAt, isFailure, malformed } from "../math/unpriceable.ts"
 
-const GLOBAL_DISCRIMINATOR = "a7e8e8b1c86c727f"
-const at = { feeBps: 105, creatorFeeBps: 154, creatorFeeConfigurable: 1045 }
+/** Discriminator of the Global account, and its offsets. */
+export const GLOBAL_DISCRIMINATOR = "a7e8e8b1c86c727f"
+export const globalAt = { initialized: 8, feeBps: 105, creatorFeeBps: 154, creatorFeeConfigurable: 1045 } as const
 /** Without a creator fee: the program of January 2025, which rounds its one fee down. */
 const FIRST_LENGTH = 113
 
@@ -16,12 +18,12 @@ export interface CurveFees {
   readonly rates: FeeRates
   /** All fees on an amount of quote. */
   readonly on: (amount: bigint) => bigint
-  /** What of an exact input reaches the curve; not positive when nothing does. */
+  /** The part of an exact input that reaches the curve; zero or negative when nothing does. */
   readonly netOf: (spend: bigint) => bigint
   readonly slot: number
 }
 
-/** What decides the fees of one curve. */
+/** Properties of a curve that its fees depend on. */
 export interface CurveListing {
   readonly quoteMint: Mint
   readonly marketCap: bigint
@@ -30,7 +32,8 @@ export interface CurveListing {
   readonly creatorFeeBps: bigint
 }
 
-const globalOf = (derive: DeriveAddress): Address => derive(PUMP_PROGRAM, [new TextEncoder().encode("global")])
+/** The account of the curve program's settings. */
+export const globalOf = (derive: DeriveAddress): Address => derive(PUMP_PROGRAM, [utf8("global")])
 
 /** The accounts that hold the fees of every curve. */
 export const curveFeeAccounts = (derive: DeriveAddress): ReadonlyArray<Address> => [
@@ -47,9 +50,9 @@ const rising = (rates: FeeRates, slot: number): CurveFees => ({
 
 /** The fee program did not exist yet: Global holds flat rates. */
 const flatFees = ({ data, slot }: OnChainAccount, { hasCreator }: CurveListing): CurveFees => {
-  const protocol = readU64(data, at.feeBps)
-  if (data.length >= at.creatorFeeBps + 8) {
-    return rising({ lp: 0n, protocol, creator: hasCreator ? readU64(data, at.creatorFeeBps) : 0n }, slot)
+  const protocol = readU64(data, globalAt.feeBps)
+  if (data.length >= globalAt.creatorFeeBps + 8) {
+    return rising({ lp: 0n, protocol, creator: hasCreator ? readU64(data, globalAt.creatorFeeBps) : 0n }, slot)
   }
   return {
     rates: { lp: 0n, protocol, creator: 0n },
@@ -69,7 +72,7 @@ const tieredFees = (
   if (isFailure(schedule)) {
     return schedule
   }
-  const ownRate = global.data[at.creatorFeeConfigurable] === 1 && listing.creatorFeeBps > 0n
+  const ownRate = global.data[globalAt.creatorFeeConfigurable] === 1 && listing.creatorFeeBps > 0n
   const creatorRate = ownRate ? listing.creatorFeeBps : schedule.creator
   const rates = { lp: 0n, protocol: schedule.protocol, creator: listing.hasCreator ? creatorRate : 0n }
   return totalBps(rates) < 10_000n

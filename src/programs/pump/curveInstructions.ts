@@ -1,10 +1,54 @@
-/** Pump.fun's bonding curve, which trades in lamports or in a quote token. Layout: pump-public-docs, idl/pump.json and docs/instructions. */
+/** Trades on Pump.fun's bonding curve as instructions and events. Layout: pump-public-docs, idl/pump.json and docs/instructions. */
+import { eventLayout } from "../anchorEvents.ts"
 import { pumpCurve } from "./curve.ts"
+import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
 import { readU32, readU64 } from "../math/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { type Hop, type SwapDecoder, type SwapReport, tagAt, tagOf } from "../SwapDecoder.ts"
 
-/** Where the accounts of an instruction are. */
+const BUY_EXACT_SOL_IN = tagOf("38fc74089edfcd5f")
+const BUY_V3 = tagOf("07051dc4f5176550")
+const SELL_V3 = tagOf("1c92de7726c469d5")
+const BUY_EXACT_QUOTE_IN_V3 = tagOf("e1f7501ed5b38488")
+
+const first = [
+  "global",
+  "feeRecipient",
+  "mint",
+  "bondingCurve",
+  "associatedBondingCurve",
+  "associatedUser",
+  "user",
+  "systemProgram"
+] as const
+
+/** Accounts of `buy` and `buy_exact_sol_in`, and of `sell`. */
+export const curveBuyAccounts = [
+  ...first,
+  "tokenProgram",
+  "creatorVault",
+  "eventAuthority",
+  "program",
+  "globalVolumeAccumulator",
+  "userVolumeAccumulator",
+  "feeConfig",
+  "feeProgram"
+] as const
+export const curveSellAccounts = [
+  ...first,
+  "creatorVault",
+  "tokenProgram",
+  "eventAuthority",
+  "program",
+  "feeConfig",
+  "feeProgram"
+] as const
+
+/** The data of `buy_exact_sol_in`. */
+export const encodeCurveBuy = (lamports: bigint, minimumTokens: bigint): Uint8Array =>
+  encodeBuyExactIn(BUY_EXACT_SOL_IN, lamports, minimumTokens)
+
+/** Indexes among the accounts of an instruction. */
 interface CurveLayout {
   readonly curve: number
   readonly baseVault: number
@@ -14,20 +58,26 @@ interface CurveLayout {
   readonly quote: { readonly mint: number; readonly vault: number } | null
 }
 
-const lamportsOnly: CurveLayout = { curve: 3, baseVault: 4, user: 6, feeRecipient: 1, quote: null }
+const lamportsOnly: CurveLayout = {
+  curve: first.indexOf("bondingCurve"),
+  baseVault: first.indexOf("associatedBondingCurve"),
+  user: first.indexOf("user"),
+  feeRecipient: first.indexOf("feeRecipient"),
+  quote: null
+}
 const second: CurveLayout = { curve: 10, baseVault: 11, user: 13, feeRecipient: 6, quote: { mint: 2, vault: 12 } }
 const third: CurveLayout = { curve: 5, baseVault: 6, user: 8, feeRecipient: null, quote: { mint: 2, vault: 7 } }
 
 const layouts: ReadonlyMap<bigint, CurveLayout> = new Map([
-  [tagOf("66063d1201daebea"), lamportsOnly],
-  [tagOf("33e685a4017f83ad"), lamportsOnly],
-  [tagOf("38fc74089edfcd5f"), lamportsOnly],
-  [tagOf("b817ee6167c5d33d"), second],
-  [tagOf("5df6823ce7e940b2"), second],
-  [tagOf("c2ab1c46684d5b2f"), second],
-  [tagOf("07051dc4f5176550"), third],
-  [tagOf("1c92de7726c469d5"), third],
-  [tagOf("e1f7501ed5b38488"), third]
+  [BUY, lamportsOnly],
+  [SELL, lamportsOnly],
+  [BUY_EXACT_SOL_IN, lamportsOnly],
+  [BUY_V2, second],
+  [SELL_V2, second],
+  [BUY_EXACT_QUOTE_IN_V2, second],
+  [BUY_V3, third],
+  [SELL_V3, third],
+  [BUY_EXACT_QUOTE_IN_V3, third]
 ])
 
 const hopOf = (layout: CurveLayout, accounts: ReadonlyArray<Address>): Hop | null => {
@@ -45,15 +95,45 @@ const hopOf = (layout: CurveLayout, accounts: ReadonlyArray<Address>): Hop | nul
   return quoteVault === undefined ? null : { pool, vaults: [baseVault, quoteVault] }
 }
 
-const TRADE_EVENT = tagOf("bddb7fd34ee661ee")
-/** Before fees were told. */
-const SHORTEST_EVENT = 97
-/** Up to the creator fee. */
-const WITH_FEES = 217
-const INSTRUCTION_NAME_AT = 250
+/** Event `TradeEvent` up to the name of the instruction, a text. Lamports are before fees. */
+export const curveTradeEvent = eventLayout("bddb7fd34ee661ee", [
+  ["mint", "address"],
+  ["solAmount", "u64"],
+  ["tokenAmount", "u64"],
+  ["isBuy", "bool"],
+  ["user", "address"],
+  ["timestamp", "i64"],
+  ["virtualSolReserves", "u64"],
+  ["virtualTokenReserves", "u64"],
+  ["realSolReserves", "u64"],
+  ["realTokenReserves", "u64"],
+  ["feeRecipient", "address"],
+  ["feeBasisPoints", "u64"],
+  ["fee", "u64"],
+  ["creator", "address"],
+  ["creatorFeeBasisPoints", "u64"],
+  ["creatorFee", "u64"],
+  ["trackVolume", "bool"],
+  ["totalUnclaimedTokens", "u64"],
+  ["totalClaimedTokens", "u64"],
+  ["currentSolVolume", "u64"],
+  ["lastUpdateTimestamp", "i64"]
+])
+
+const at = {
+  lamports: curveTradeEvent.offsetOf("solAmount"),
+  tokens: curveTradeEvent.offsetOf("tokenAmount"),
+  isBuy: curveTradeEvent.offsetOf("isBuy"),
+  fee: curveTradeEvent.offsetOf("fee"),
+  creatorFee: curveTradeEvent.offsetOf("creatorFee")
+}
+/** The event of early 2024, without fees. */
+const SHORTEST_EVENT = curveTradeEvent.endOf("virtualSolReserves")
+const WITH_FEES = curveTradeEvent.endOf("creatorFee")
+const INSTRUCTION_NAME_AT = curveTradeEvent.endOf("lastUpdateTimestamp")
 const SHAREHOLDER_LENGTH = 34
 
-/** The cashback and the quote amount, behind a name and a list of any length; null in events from before they were told. */
+/** The cashback and the quote amount, behind a name and a list of any length; null in events of older layouts. */
 const tailOf = (body: Uint8Array): { readonly cashback: bigint; readonly quoteAmount: bigint } | null => {
   if (body.length < INSTRUCTION_NAME_AT + 4) {
     return null
@@ -73,20 +153,20 @@ const reportOf = (body: Uint8Array): SwapReport | null => {
   if (body.length < SHORTEST_EVENT) {
     return null
   }
-  const lamports = readU64(body, 32)
-  const tokens = readU64(body, 40)
-  const isBuy = body[48] === 1
+  const lamports = readU64(body, at.lamports)
+  const tokens = readU64(body, at.tokens)
+  const isBuy = body[at.isBuy] === 1
   const tail = tailOf(body)
   const quote = lamports === 0n && tail !== null ? tail.quoteAmount : lamports
   const fees =
-    body.length < WITH_FEES ? null : readU64(body, 161) + readU64(body, 209) + (tail === null ? 0n : tail.cashback)
+    body.length < WITH_FEES ? null : readU64(body, at.fee) + readU64(body, at.creatorFee) + (tail?.cashback ?? 0n)
   const traderLamports = fees === null ? null : isBuy ? lamports + fees : lamports - fees
   return isBuy
     ? { amountIn: quote, amountOut: tokens, traderLamports }
     : { amountIn: tokens, amountOut: quote, traderLamports }
 }
 
-/** Trades on Pump.fun's curves. Lamports move without an instruction, so that the event is the only one to tell. */
+/** Trades on Pump.fun's curves. Lamports move without an instruction, so that only the event states their amount. */
 export const pumpCurveSwaps: SwapDecoder = {
   dex: pumpCurve.dex,
   programId: pumpCurve.programId,
@@ -95,7 +175,7 @@ export const pumpCurveSwaps: SwapDecoder = {
     const hop = layout === undefined ? null : hopOf(layout, accounts)
     return hop === null ? [] : [hop]
   },
-  selfCall: (event, body) => (event === TRADE_EVENT ? reportOf(body) : null),
-  logged: (payload) => (tagAt(payload, 0) === TRADE_EVENT ? reportOf(payload.subarray(8)) : null),
+  selfCall: (event, body) => (event === curveTradeEvent.tag ? reportOf(body) : null),
+  logged: (payload) => (tagAt(payload, 0) === curveTradeEvent.tag ? reportOf(payload.subarray(8)) : null),
   reportDecides: true
 }

@@ -2,7 +2,9 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { BPS } from "../../domain/units.ts"
+import { ANCHOR_POOL } from "../anchor.ts"
 import { hasDiscriminator, readAddress, readI128, readU64 } from "../math/bytes.ts"
+import { u16, utf8 } from "../math/pack.ts"
 import { outputFor, refused } from "../math/constantProduct.ts"
 import { ceilDiv } from "../math/integers.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
@@ -24,34 +26,37 @@ import { accountAt, closed, isFailure, malformed, unsupported } from "../math/un
 const programId = Address.make("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
 const dex = "pumpswap"
 
-// Meteora DAMM v2 calls its pools the same; the owner tells them apart.
-const DISCRIMINATOR = "f19a6d0411b16dbc"
-const CONFIG_DISCRIMINATOR = "95089ccaa0fcb0d9"
+/** Discriminator of the GlobalConfig account. A pool account begins with `ANCHOR_POOL`. */
+export const PUMP_SWAP_CONFIG_DISCRIMINATOR = "95089ccaa0fcb0d9"
 /** The first layout. Every field after it was appended later and reads as zero where the account ends before. */
 const FIRST_LENGTH = 211
 /** Mayhem pools are ranked by this supply, whatever has been minted or burnt. */
 const MAYHEM_SUPPLY = 1_000_000_000_000_000n
 
-const at = {
+/** Offsets in a pool account. */
+export const pumpSwapPoolAt = {
+  bump: 8,
   creator: 11,
   baseMint: 43,
   quoteMint: 75,
+  lpMint: 107,
   baseVault: 139,
   quoteVault: 171,
+  lpSupply: 203,
   coinCreator: 211,
   mayhem: 243,
   virtualQuote: 245,
   creatorFeeBps: 261
-}
+} as const
 const configAt = { disableFlags: 56, creatorFeeConfigurable: 940 }
 const disabled = { buy: 0b1000, sell: 0b10000 }
 
 /** A pool as its formulas see it. */
 interface State {
   readonly base: bigint
-  /** What prices are made of: the vault's balance and the signed virtual reserves. */
+  /** Reserve that prices are computed from: the vault's balance plus the signed virtual reserves. */
   readonly quote: bigint
-  /** What can be paid out. */
+  /** The vault's balance, the most that can be paid out. */
   readonly quoteVault: bigint
   readonly rates: FeeRates
   readonly mayBuy: boolean
@@ -59,47 +64,63 @@ interface State {
 }
 
 const isPumpSwapPool = ({ data, owner }: OnChainAccount): boolean =>
-  owner === programId && data.length >= FIRST_LENGTH && hasDiscriminator(data, DISCRIMINATOR)
+  owner === programId && data.length >= FIRST_LENGTH && hasDiscriminator(data, ANCHOR_POOL)
 
 const poolsOf = (mint: Mint) =>
-  [at.baseMint, at.quoteMint].map((offset) => ({ matches: [{ offset, bytes: addressToBytes(mint) }] }))
+  [pumpSwapPoolAt.baseMint, pumpSwapPoolAt.quoteMint].map((offset) => ({
+    matches: [{ offset, bytes: addressToBytes(mint) }]
+  }))
 
-const globalConfigOf = (derive: DeriveAddress): Address =>
-  derive(programId, [new TextEncoder().encode("global_config")])
+/** The account of the program's settings. */
+export const globalConfigOf = (derive: DeriveAddress): Address => derive(programId, [utf8("global_config")])
 
 /** The address that creates a coin's one pool when its curve completes. */
-const poolAuthorityOf = (baseMint: Mint, derive: DeriveAddress): Address =>
-  derive(PUMP_PROGRAM, [new TextEncoder().encode("pool-authority"), addressToBytes(baseMint)])
+export const poolAuthorityOf = (baseMint: Mint, derive: DeriveAddress): Address =>
+  derive(PUMP_PROGRAM, [utf8("pool-authority"), addressToBytes(baseMint)])
+
+/** The first pool that this address creates for a pair. */
+export const pumpSwapPoolOf = (creator: Address, base: Mint, quote: Mint, derive: DeriveAddress): Address =>
+  derive(programId, [utf8("pool"), u16(0), ...[creator, base, quote].map(addressToBytes)])
 
 const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> =>
   isPumpSwapPool(pool)
     ? [
-        ...[at.baseVault, at.quoteVault, at.baseMint, at.quoteMint].map((offset) => readAddress(pool.data, offset)),
+        ...[pumpSwapPoolAt.baseVault, pumpSwapPoolAt.quoteVault, pumpSwapPoolAt.baseMint, pumpSwapPoolAt.quoteMint].map(
+          (offset) => readAddress(pool.data, offset)
+        ),
         feeConfigOf(programId, derive),
         globalConfigOf(derive)
       ]
     : []
 
 const fieldsOf = (data: Uint8Array) => ({
-  creator: readAddress(data, at.creator),
-  baseMint: readAddress(data, at.baseMint),
-  quoteMint: readAddress(data, at.quoteMint),
-  baseVault: readAddress(data, at.baseVault),
-  quoteVault: readAddress(data, at.quoteVault),
-  hasCreator: data.length >= at.mayhem && readAddress(data, at.coinCreator) !== NO_ADDRESS,
-  mayhem: data.length > at.mayhem && data[at.mayhem] === 1,
-  virtualQuote: data.length >= at.creatorFeeBps ? readI128(data, at.virtualQuote) : 0n,
-  creatorFeeBps: data.length >= at.creatorFeeBps + 8 ? readU64(data, at.creatorFeeBps) : 0n
+  creator: readAddress(data, pumpSwapPoolAt.creator),
+  baseMint: readAddress(data, pumpSwapPoolAt.baseMint),
+  quoteMint: readAddress(data, pumpSwapPoolAt.quoteMint),
+  baseVault: readAddress(data, pumpSwapPoolAt.baseVault),
+  quoteVault: readAddress(data, pumpSwapPoolAt.quoteVault),
+  hasCreator: data.length >= pumpSwapPoolAt.mayhem && readAddress(data, pumpSwapPoolAt.coinCreator) !== NO_ADDRESS,
+  mayhem: data.length > pumpSwapPoolAt.mayhem && data[pumpSwapPoolAt.mayhem] === 1,
+  virtualQuote: data.length >= pumpSwapPoolAt.creatorFeeBps ? readI128(data, pumpSwapPoolAt.virtualQuote) : 0n,
+  creatorFeeBps: data.length >= pumpSwapPoolAt.creatorFeeBps + 8 ? readU64(data, pumpSwapPoolAt.creatorFeeBps) : 0n
 })
 
-/** What the whole program is set to: switches, and whether a pool's own creator rate counts. */
+/** The address that owns a creator's share of the fees. */
+export const creatorVaultAuthorityOf = (creator: Address, derive: DeriveAddress): Address =>
+  derive(programId, [utf8("creator_vault"), addressToBytes(creator)])
+
+/** Settings of the whole program: switches, and whether a pool's own creator rate applies. */
 const readConfig = (accounts: Accounts, derive: DeriveAddress) => {
   const config = accountAt(accounts, globalConfigOf(derive), "GlobalConfig")
   if (isFailure(config)) {
     return config
   }
   const { address, data, owner, slot } = config
-  if (owner !== programId || data.length <= configAt.disableFlags || !hasDiscriminator(data, CONFIG_DISCRIMINATOR)) {
+  if (
+    owner !== programId ||
+    data.length <= configAt.disableFlags ||
+    !hasDiscriminator(data, PUMP_SWAP_CONFIG_DISCRIMINATOR)
+  ) {
     return malformed(`${address} is not a GlobalConfig`)
   }
   const flags = data[configAt.disableFlags] ?? 0

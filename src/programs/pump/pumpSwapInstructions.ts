@@ -1,19 +1,53 @@
-/** PumpSwap. Layout: pump-public-docs, idl/pump_amm.json and docs/instructions/{PUMP_SWAP_TRADE_V2,MULTI_HOP_SWAP}.md. */
+/** Swaps of PumpSwap as instructions and events. Layout: pump-public-docs, idl/pump_amm.json and docs/instructions/{PUMP_SWAP_TRADE_V2,MULTI_HOP_SWAP}.md. */
+import { hopLayout } from "../accountOrder.ts"
+import { eventLayout } from "../anchorEvents.ts"
+import { BUY, BUY_EXACT_QUOTE_IN_V2, BUY_V2, encodeBuyExactIn, SELL, SELL_V2 } from "./discriminators.ts"
 import { pumpSwap } from "./pumpSwap.ts"
 import { readU64 } from "../math/bytes.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { type Hop, hopsAt, type SwapDecoder, tagAt, taggedHops, tagOf } from "../SwapDecoder.ts"
 
-const swap = [{ pool: 0, vaultA: 7, vaultB: 8 }]
+const BUY_EXACT_QUOTE_IN = tagOf("c62e1552b4d9e870")
+
+const untilCreator = [
+  "pool",
+  "user",
+  "globalConfig",
+  "baseMint",
+  "quoteMint",
+  "userBaseTokenAccount",
+  "userQuoteTokenAccount",
+  "poolBaseTokenAccount",
+  "poolQuoteTokenAccount",
+  "protocolFeeRecipient",
+  "protocolFeeRecipientTokenAccount",
+  "baseTokenProgram",
+  "quoteTokenProgram",
+  "systemProgram",
+  "associatedTokenProgram",
+  "eventAuthority",
+  "program",
+  "coinCreatorVaultAta",
+  "coinCreatorVaultAuthority"
+] as const
+
+/** Accounts of `buy` and `buy_exact_quote_in`, and of `sell`. */
+export const pumpSwapBuyAccounts = [
+  ...untilCreator,
+  "globalVolumeAccumulator",
+  "userVolumeAccumulator",
+  "feeConfig",
+  "feeProgram"
+] as const
+export const pumpSwapSellAccounts = [...untilCreator, "feeConfig", "feeProgram"] as const
+
+/** The data of `buy_exact_quote_in`. */
+export const encodePumpSwapBuy = (quote: bigint, minimumBase: bigint): Uint8Array =>
+  encodeBuyExactIn(BUY_EXACT_QUOTE_IN, quote, minimumBase)
+
+const hops = [hopLayout(untilCreator, "pool", "poolBaseTokenAccount", "poolQuoteTokenAccount")]
 const single = taggedHops(
-  new Map([
-    [tagOf("66063d1201daebea"), swap],
-    [tagOf("33e685a4017f83ad"), swap],
-    [tagOf("c62e1552b4d9e870"), swap],
-    [tagOf("b817ee6167c5d33d"), swap],
-    [tagOf("5df6823ce7e940b2"), swap],
-    [tagOf("c2ab1c46684d5b2f"), swap]
-  ])
+  new Map([BUY, SELL, BUY_EXACT_QUOTE_IN, BUY_V2, SELL_V2, BUY_EXACT_QUOTE_IN_V2].map((tag) => [tag, hops]))
 )
 
 const MULTI_HOP_SWAP = tagOf("2b644913e9f66f94")
@@ -37,12 +71,56 @@ const multiHops = (accounts: ReadonlyArray<Address>): ReadonlyArray<Hop> => {
   )
 }
 
-const BUY_EVENT = tagOf("67f4521f2cf57777")
-const SELL_EVENT = tagOf("3e2f370aa503dc2a")
-/** Up to what the trader paid or received. */
-const EVENT_LENGTH = 112
+const fields = [
+  ["timestamp", "i64"],
+  ["baseAmount", "u64"],
+  ["limit", "u64"],
+  ["userBaseReserves", "u64"],
+  ["userQuoteReserves", "u64"],
+  ["poolBaseReserves", "u64"],
+  ["poolQuoteReserves", "u64"],
+  ["poolQuoteAmount", "u64"],
+  ["lpFeeBasisPoints", "u64"],
+  ["lpFee", "u64"],
+  ["protocolFeeBasisPoints", "u64"],
+  ["protocolFee", "u64"],
+  ["quoteWithoutOtherFees", "u64"],
+  ["userQuoteAmount", "u64"],
+  ["pool", "address"],
+  ["user", "address"],
+  ["userBaseTokenAccount", "address"],
+  ["userQuoteTokenAccount", "address"],
+  ["protocolFeeRecipient", "address"],
+  ["protocolFeeRecipientTokenAccount", "address"],
+  ["coinCreator", "address"],
+  ["coinCreatorFeeBasisPoints", "u64"],
+  ["coinCreatorFee", "u64"]
+] as const
 
-/** Swaps of PumpSwap. Its protocol and creator fees go beside the pool or wait inside it, by instruction, so that only the event tells the price. */
+/** Event `SellEvent`. `quoteWithoutOtherFees` has neither the protocol's nor the creator's fee taken off. */
+export const pumpSwapSellEvent = eventLayout("3e2f370aa503dc2a", fields)
+
+/** Event `BuyEvent` up to the name of the instruction, a text. `quoteWithoutOtherFees` has only the liquidity providers' fee on it. */
+export const pumpSwapBuyEvent = eventLayout("67f4521f2cf57777", [
+  ...fields,
+  ["trackVolume", "bool"],
+  ["totalUnclaimedTokens", "u64"],
+  ["totalClaimedTokens", "u64"],
+  ["currentSolVolume", "u64"],
+  ["lastUpdateTimestamp", "i64"],
+  ["minBaseAmountOut", "u64"]
+])
+
+const at = {
+  base: pumpSwapSellEvent.offsetOf("baseAmount"),
+  quote: pumpSwapSellEvent.offsetOf("quoteWithoutOtherFees")
+}
+const EVENT_LENGTH = pumpSwapSellEvent.endOf("userQuoteAmount")
+
+/**
+ * Swaps of PumpSwap. Its protocol and creator fees go beside the pool or wait inside it, by instruction, so that only the event
+ * states the price.
+ */
 export const pumpSwapSwaps: SwapDecoder = {
   dex: pumpSwap.dex,
   programId: pumpSwap.programId,
@@ -51,12 +129,12 @@ export const pumpSwapSwaps: SwapDecoder = {
     if (body.length < EVENT_LENGTH) {
       return null
     }
-    const base = readU64(body, 8)
-    const quoteWithoutOtherFees = readU64(body, 96)
-    if (event === BUY_EVENT) {
-      return { amountIn: quoteWithoutOtherFees, amountOut: base, traderLamports: null }
+    const base = readU64(body, at.base)
+    const quote = readU64(body, at.quote)
+    if (event === pumpSwapBuyEvent.tag) {
+      return { amountIn: quote, amountOut: base, traderLamports: null }
     }
-    return event === SELL_EVENT ? { amountIn: base, amountOut: quoteWithoutOtherFees, traderLamports: null } : null
+    return event === pumpSwapSellEvent.tag ? { amountIn: base, amountOut: quote, traderLamports: null } : null
   },
   reportDecides: true
 }

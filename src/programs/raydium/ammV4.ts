@@ -1,37 +1,26 @@
-/** Raydium AMM v4: raydium-io/raydium-amm, program/src/{processor,math,state}.rs at 27f461d. */
+/** Raydium AMM v4: raydium-io/raydium-amm, program/src/{processor,math}.rs at 27f461d. */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU64 } from "../math/bytes.ts"
 import { marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../Program.ts"
+import { AMM_V4_PROGRAM, AMM_V4_SIZE, ammV4Offsets, ammV4Status } from "./ammV4Layout.ts"
 import { readVault } from "../math/tokenAccount.ts"
 import { closed, isFailure, malformed } from "../math/unpriceable.ts"
 
-const programId = Address.make("675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8")
 const dex = "raydium-amm-v4"
 
-const LENGTH = 752
-const at = {
-  status: 0,
-  swapFeeNumerator: 176,
-  swapFeeDenominator: 184,
-  coinPnl: 192,
-  pcPnl: 200,
-  poolOpenTime: 224,
-  coinVault: 336,
-  pcVault: 368,
-  coinMint: 400,
-  pcMint: 432
-}
-
-const status = { initialized: 1n, withoutSwaps: [2n, 3n, 4n, 5n], swapOnly: 6n, waitingTrade: 7n }
-
+const at = ammV4Offsets
+const status = ammV4Status
 const poolsOf = (mint: Mint) =>
-  [at.coinMint, at.pcMint].map((offset) => ({ dataSize: LENGTH, matches: [{ offset, bytes: addressToBytes(mint) }] }))
+  [at.coinMint, at.pcMint].map((offset) => ({
+    dataSize: AMM_V4_SIZE,
+    matches: [{ offset, bytes: addressToBytes(mint) }]
+  }))
 
 /** Classic mints only, so there are no transfer fees to read. */
 const needs = ({ data }: OnChainAccount): ReadonlyArray<Address> =>
-  data.length < LENGTH ? [] : [readAddress(data, at.coinVault), readAddress(data, at.pcVault)]
+  data.length < AMM_V4_SIZE ? [] : [readAddress(data, at.coinVault), readAddress(data, at.pcVault)]
 
 const readSides = (
   data: Uint8Array,
@@ -52,11 +41,11 @@ const readSides = (
 }
 
 const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Pool | Unpriceable => {
-  if (data.length !== LENGTH) {
+  if (data.length !== AMM_V4_SIZE) {
     return malformed(`AmmInfo of ${data.length} bytes`)
   }
   const state = readU64(data, at.status)
-  if (status.withoutSwaps.includes(state)) {
+  if (status.withoutSwaps.some((closedState) => closedState === state)) {
     return closed(`status ${state}`)
   }
   if (state !== status.initialized && state !== status.swapOnly && state !== status.waitingTrade) {
@@ -72,7 +61,7 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
   if (isFailure(pcVault)) {
     return pcVault
   }
-  // Profit set aside for the protocol lies in the vaults without being liquidity.
+  // The vaults include profit set aside for the protocol, which is not liquidity.
   const coin = coinVault.amount - readU64(data, at.coinPnl)
   const pc = pcVault.amount - readU64(data, at.pcPnl)
   if (coin <= 0n || pc <= 0n) {
@@ -99,9 +88,9 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
 /** Raydium AMM v4 pools, with or without a market: since 2025-09 the program prices from its vaults alone. */
 export const raydiumAmmV4: Program = {
   dex,
-  programId,
+  programId: AMM_V4_PROGRAM,
   poolsOf,
-  isPool: ({ data, owner }) => owner === programId && data.length === LENGTH,
+  isPool: ({ data, owner }) => owner === AMM_V4_PROGRAM && data.length === AMM_V4_SIZE,
   needs,
   decode
 }

@@ -1,24 +1,61 @@
-/** Raydium AMM v4: instructions by one byte; a log line of base64 for every swap. Layout: raydium-amm, program/src/{instruction,log}.rs. */
-import { raydiumAmmV4 } from "./ammV4.ts"
+/** Instructions and swap log of Raydium AMM v4: raydium-amm, program/src/{instruction,log}.rs. An instruction is one byte. */
+import { hopLayout } from "../accountOrder.ts"
 import { readU64 } from "../math/bytes.ts"
+import { pack, recordEncoder, u64, u8 } from "../math/pack.ts"
 import { type HopLayout, hopsAt, type SwapDecoder } from "../SwapDecoder.ts"
+import { raydiumAmmV4 } from "./ammV4.ts"
 
 const SWAP_BASE_IN = 9
 const SWAP_BASE_OUT = 11
 const SWAP_BASE_IN_V2 = 16
 const SWAP_BASE_OUT_V2 = 17
 
-/** The account of target orders may be left out of the first two instructions, which moves the vaults up by one. */
-const withTargetOrders: HopLayout = { pool: 1, vaultA: 5, vaultB: 6 }
-const withoutTargetOrders: HopLayout = { pool: 1, vaultA: 4, vaultB: 5 }
-const withoutMarket: HopLayout = { pool: 1, vaultA: 3, vaultB: 4 }
-const ACCOUNTS_WITHOUT_TARGET_ORDERS = 17
+/** Accounts of `swap_base_in` and `swap_base_out`, which name an order book. */
+export const ammV4SwapAccounts = [
+  "tokenProgram",
+  "amm",
+  "authority",
+  "openOrders",
+  "targetOrders",
+  "coinVault",
+  "pcVault",
+  "marketProgram",
+  "market",
+  "bids",
+  "asks",
+  "eventQueue",
+  "marketCoinVault",
+  "marketPcVault",
+  "marketVaultSigner",
+  "userSource",
+  "userDestination",
+  "userOwner"
+] as const
+
+/** The same with the account of target orders left out, as the program allows. */
+const accountsWithoutTargetOrders = ammV4SwapAccounts.filter((name) => name !== "targetOrders")
+
+/** Accounts of `swap_base_in_v2` and `swap_base_out_v2`. */
+export const ammV4SwapV2Accounts = [
+  "tokenProgram",
+  "amm",
+  "authority",
+  "coinVault",
+  "pcVault",
+  "userSource",
+  "userDestination",
+  "userOwner"
+] as const
+
+const withTargetOrders = hopLayout(ammV4SwapAccounts, "amm", "coinVault", "pcVault")
+const withoutTargetOrders = hopLayout(accountsWithoutTargetOrders, "amm", "coinVault", "pcVault")
+const withoutMarket = hopLayout(ammV4SwapV2Accounts, "amm", "coinVault", "pcVault")
 
 const layoutOf = (tag: number | undefined, accounts: number): HopLayout | null => {
   switch (tag) {
     case SWAP_BASE_IN:
     case SWAP_BASE_OUT:
-      return accounts === ACCOUNTS_WITHOUT_TARGET_ORDERS ? withoutTargetOrders : withTargetOrders
+      return accounts === accountsWithoutTargetOrders.length ? withoutTargetOrders : withTargetOrders
     case SWAP_BASE_IN_V2:
     case SWAP_BASE_OUT_V2:
       return withoutMarket
@@ -27,9 +64,40 @@ const layoutOf = (tag: number | undefined, accounts: number): HopLayout | null =
   }
 }
 
+/** Data of an exact-input swap. */
+export const encodeAmmV4Swap = (swap: {
+  readonly withMarket: boolean
+  readonly amountIn: bigint
+  readonly minimumOut: bigint
+}): Uint8Array => pack(u8(swap.withMarket ? SWAP_BASE_IN : SWAP_BASE_IN_V2), u64(swap.amountIn), u64(swap.minimumOut))
+
 const LOG_SWAP_BASE_IN = 3
 const LOG_SWAP_BASE_OUT = 4
-const LOG_LENGTH = 57
+const LOG_SIZE = 57
+/** Amounts in the log. An exact-input swap logs input, minimum, output; an exact-output swap maximum, output, input. */
+const logOffsets = { first: 1, second: 9, last: 49 } as const
+const PC_TO_COIN = 1n
+const COIN_TO_PC = 2n
+
+const encodeLog = recordEncoder("", {
+  kind: u8,
+  amountIn: u64,
+  minimumOut: u64,
+  direction: u64,
+  userSource: u64,
+  poolCoin: u64,
+  poolPc: u64,
+  amountOut: u64
+})
+
+/** The log line `ray_log` of an exact-input swap. Balances are those before it. */
+export const encodeAmmV4SwapLog = (
+  coinToPc: boolean,
+  log: Omit<Parameters<typeof encodeLog>[0], "kind" | "direction">
+): string => {
+  const bytes = encodeLog({ ...log, kind: LOG_SWAP_BASE_IN, direction: coinToPc ? COIN_TO_PC : PC_TO_COIN })
+  return `ray_log: ${Buffer.from(bytes).toString("base64")}`
+}
 
 /** Swaps of Raydium's AMM v4. */
 export const raydiumAmmV4Swaps: SwapDecoder = {
@@ -40,14 +108,15 @@ export const raydiumAmmV4Swaps: SwapDecoder = {
     return layout === null ? [] : hopsAt(accounts, [layout])
   },
   logged: (payload) => {
-    if (payload.length !== LOG_LENGTH) {
+    if (payload.length !== LOG_SIZE) {
       return null
     }
+    const { first, last, second } = logOffsets
     switch (payload[0]) {
       case LOG_SWAP_BASE_IN:
-        return { amountIn: readU64(payload, 1), amountOut: readU64(payload, 49), traderLamports: null }
+        return { amountIn: readU64(payload, first), amountOut: readU64(payload, last), traderLamports: null }
       case LOG_SWAP_BASE_OUT:
-        return { amountIn: readU64(payload, 49), amountOut: readU64(payload, 9), traderLamports: null }
+        return { amountIn: readU64(payload, last), amountOut: readU64(payload, second), traderLamports: null }
       default:
         return null
     }

@@ -3,15 +3,15 @@
  * checked against the deployed program of April 2026; fees on the output, dynamic fees and limit orders follow the source.
  *
  * The bitmap says which tick arrays hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
- * to the first of them that is not there: an array that the bitmap names and nobody answers for ends what is known, so a
+ * to the first of them that is not there: an array that the bitmap names and no account exists for ends the known ticks, so a
  * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
  */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { perRegime, referenceIn, regimeAfter } from "../orca/whirlpoolAdaptiveFee.ts"
+import { perRegime, referenceIn, regimeAfter } from "../math/adaptiveFee.ts"
 import { hasDiscriminator } from "../math/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
-import { type Directions, makeConcentratedPool, readFees, rememberTables } from "../math/concentratedPool.ts"
+import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { asBitmapExtension, bitmapOverflows, initializedArrays } from "./clmmBitmap.ts"
@@ -28,8 +28,8 @@ import {
   decodeClmmConfig,
   decodeClmmPool
 } from "./clmmLayout.ts"
-import { raydiumFee } from "./fee.ts"
-import { raydiumRules } from "./clmmTicks.ts"
+import { clmmDynamicFee } from "./clmmDynamicFee.ts"
+import { raydiumGrid } from "./clmmTicks.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
 import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
 
@@ -71,7 +71,7 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
   return [state.config, state.mint0, state.mint1, ...extension, ...arrays]
 }
 
-/** Initialized ticks ahead of the price, up to the first array that nobody answers for. */
+/** Initialized ticks ahead of the price, up to the first array that is missing. */
 const ticksAhead = (
   starts: ReadonlyArray<number>,
   { tick, tickSpacing }: ClmmState,
@@ -104,7 +104,7 @@ const swapPathOf = (
   ticks: ReadonlyArray<Tick>,
   fee: () => FeeSchedule
 ): SwapPath => ({
-  rules: raydiumRules,
+  grid: raydiumGrid,
   down,
   feeOnInput: state.feeOn === "input" || (state.feeOn === "token0") === down,
   sqrtPrice: state.sqrtPrice,
@@ -119,7 +119,7 @@ const swapPathOf = (
   ]
 })
 
-/** Why no swap of the pool can be priced, whatever its ticks are. */
+/** The reason why no swap of the pool can be priced, whatever its ticks are; null when there is none. */
 const refusalOf = (state: ClmmState): Unpriceable | null => {
   if (state.swapDisabled) {
     return closed("swaps are disabled")
@@ -127,7 +127,7 @@ const refusalOf = (state: ClmmState): Unpriceable | null => {
   return state.feeOn === null ? unsupported("unknown fee mode") : null
 }
 
-/** The swapPaths at a clock: always the same under a constant fee, else one set for each thing that time does to the fee. */
+/** Swap paths by clock: always the same under a constant fee, else one pair a regime of the dynamic fee. */
 const swapPathsOver = (
   { dynamicFee, tick }: ClmmState,
   { tradeFeeRate }: ClmmConfig,
@@ -139,22 +139,22 @@ const swapPathsOver = (
   }
   const inRegime = perRegime((regime) => {
     const reference = referenceIn(regime, dynamicFee, floorDiv(tick, dynamicFee.groupSize))
-    return swapPaths((goesDown) => raydiumFee(tradeFeeRate, dynamicFee, reference, tick, goesDown))
+    return swapPaths((goesDown) => clmmDynamicFee(tradeFeeRate, dynamicFee, reference, tick, goesDown))
   })
   return ({ unixTimestamp }) => inRegime(regimeAfter(dynamicFee, unixTimestamp - dynamicFee.updatedAt))
 }
 
-/** A decoded pool before it is priced: what the program starts a swap from, in both directions. */
+/** A decoded pool before it is priced: its swap paths in both directions. */
 export interface ClmmSwapPaths {
   readonly state: ClmmState
   readonly config: ClmmConfig
   /** Newest slot among pool and configuration. */
   readonly slot: number
-  /** Null at a clock at which the program lets nobody trade. */
+  /** Null at a clock at which the program rejects every swap. */
   readonly at: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
-/** The swapPaths that swaps of this pool take; walk one with `traverse` to see where a swap leaves the pool. */
+/** Swap paths of the pool; `swapSteps` runs a swap through one and gives the state after it. */
 export const clmmSwapPaths = (
   pool: OnChainAccount,
   accounts: Accounts,
@@ -164,7 +164,7 @@ export const clmmSwapPaths = (
   if (state === null || state.tickSpacing === 0) {
     return malformed("not a CLMM pool account")
   }
-  if (!isInTick(raydiumRules.sqrtPriceAt, state.tick, state.sqrtPrice)) {
+  if (!isInTick(raydiumGrid.sqrtPriceAt, state.tick, state.sqrtPrice)) {
     return malformed(`price ${state.sqrtPrice} is not in tick ${state.tick}`)
   }
   const refusal = refusalOf(state)
@@ -209,26 +209,8 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, slot, state } = swapPaths
-  const feesA = readFees(accounts, state.mint0)
-  if (isFailure(feesA)) {
-    return feesA
-  }
-  const feesB = readFees(accounts, state.mint1)
-  if (isFailure(feesB)) {
-    return feesB
-  }
-  return makeConcentratedPool({
-    address: pool.address,
-    dex,
-    mintA: state.mint0,
-    mintB: state.mint1,
-    slot,
-    feesA,
-    feesB,
-    tables: rememberTables(at),
-    refusesNothing: true,
-    exactOut: at
-  })
+  const fields = { address: pool.address, dex, mintA: state.mint0, mintB: state.mint1, slot, refusesZeroOutput: true }
+  return decodeConcentratedPool(accounts, fields, at)
 }
 
 /** Raydium's concentrated-liquidity pools. */

@@ -1,36 +1,34 @@
-/** Raydium CLMM's record of which tick arrays hold initialized ticks: 1024 bits in the pool, the rest in an extension account. */
+/** Raydium CLMM's bitmap of tick arrays with initialized ticks: 1024 bits in the pool, the rest in an extension account. */
 import { hasDiscriminator } from "../math/bytes.ts"
 import {
   BITMAP_EXTENSION_DISCRIMINATOR,
   BITMAP_EXTENSION_SIZE,
   bitmapExtensionOffsets,
+  CLMM_ARRAYS_IN_POOL,
   clmmArraySpan,
   clmmArrayStart,
   clmmPoolOffsets
 } from "./clmmLayout.ts"
 import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
 
-/** Arrays on each side of tick zero that the pool account itself records. */
-const IN_POOL = 512
-
-/** Whether the pool's own bits leave out ticks at the far ends. */
-export const bitmapOverflows = (spacing: number): boolean => clmmArraySpan(spacing) * IN_POOL < MAX_TICK
+/** True when the pool account's bits do not cover every tick. */
+export const bitmapOverflows = (spacing: number): boolean => clmmArraySpan(spacing) * CLMM_ARRAYS_IN_POOL < MAX_TICK
 
 /** Byte of the bitmap that holds the bits of eight arrays, by the number of the first; zero where nothing is recorded. */
 const byteAt = (pool: Uint8Array, extension: Uint8Array | null, first: number): number => {
-  if (first >= -IN_POOL && first < IN_POOL) {
-    return pool[clmmPoolOffsets.arrayBitmap + (first + IN_POOL) / 8] ?? 0
+  if (first >= -CLMM_ARRAYS_IN_POOL && first < CLMM_ARRAYS_IN_POOL) {
+    return pool[clmmPoolOffsets.arrayBitmap + (first + CLMM_ARRAYS_IN_POOL) / 8] ?? 0
   }
   if (extension === null) {
     return 0
   }
   if (first > 0) {
-    return extension[bitmapExtensionOffsets.positive + (first - IN_POOL) / 8] ?? 0
+    return extension[bitmapExtensionOffsets.positive + (first - CLMM_ARRAYS_IN_POOL) / 8] ?? 0
   }
   // Each block of 512 counts upwards from its own lowest array, and the blocks follow one another downwards.
-  const block = floorDiv(-first - 1, IN_POOL) - 1
-  const bit = first + IN_POOL * (block + 2)
-  return extension[bitmapExtensionOffsets.negative + (block * IN_POOL + bit) / 8] ?? 0
+  const block = floorDiv(-first - 1, CLMM_ARRAYS_IN_POOL) - 1
+  const bit = first + CLMM_ARRAYS_IN_POOL * (block + 2)
+  return extension[bitmapExtensionOffsets.negative + (block * CLMM_ARRAYS_IN_POOL + bit) / 8] ?? 0
 }
 
 /** The bytes of an extension account, or null when they are not one. */
@@ -42,7 +40,9 @@ const recorded = (spacing: number, extended: boolean): readonly [number, number]
   const span = clmmArraySpan(spacing)
   const lowest = clmmArrayStart(MIN_TICK, spacing) / span
   const highest = clmmArrayStart(MAX_TICK, spacing) / span
-  return extended ? [lowest, highest] : [Math.max(lowest, -IN_POOL), Math.min(highest, IN_POOL - 1)]
+  return extended
+    ? [lowest, highest]
+    : [Math.max(lowest, -CLMM_ARRAYS_IN_POOL), Math.min(highest, CLMM_ARRAYS_IN_POOL - 1)]
 }
 
 /**

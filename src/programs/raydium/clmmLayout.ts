@@ -4,9 +4,11 @@
  */
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import type { Volatility } from "../orca/whirlpoolAdaptiveFee.ts"
+import { readVolatility, type Volatility } from "../math/adaptiveFee.ts"
 import { hasDiscriminator, readAddress, readI32, readU128, readU16, readU32, readU64 } from "../math/bytes.ts"
+import { ANCHOR_AMM_CONFIG, ANCHOR_POOL_STATE } from "../anchor.ts"
 import type { DeriveAddress } from "../Program.ts"
+import { configSeeds } from "./configSeeds.ts"
 import { floorDiv, isOnGrid, type Tick } from "../math/ticks.ts"
 
 /** Raydium's concentrated-liquidity program. */
@@ -14,11 +16,12 @@ export const CLMM_PROGRAM: Address = Address.make("CAMMCzo5YL8w4VFF8KVHrK22GGUsp
 
 /** Bytes of a pool account. */
 export const CLMM_POOL_SIZE = 1544
-/** Raydium's CPMM pools begin with the same eight bytes: the owner tells them apart. */
-export const CLMM_POOL_DISCRIMINATOR = "f7ede3f5d7c3de46"
+/** First eight bytes of a pool account, the same as in CPMM: the owner separates the two. */
+export const CLMM_POOL_DISCRIMINATOR = ANCHOR_POOL_STATE
 /** Fields of the pool account. */
 export const clmmPoolOffsets = {
   config: 9,
+  owner: 41,
   mint0: 73,
   mint1: 105,
   vault0: 137,
@@ -35,6 +38,11 @@ export const clmmPoolOffsets = {
   arrayBitmap: 904,
   openTime: 1080,
   dynamicFee: 1096
+} as const
+/** Counters that swaps feed, by the token that comes in. */
+export const clmmSwapCounters = {
+  token0: { feeGrowth: 277, protocolFee: 309, swapIn: 325, swapOut: 341, fundFee: 1064 },
+  token1: { feeGrowth: 293, protocolFee: 317, swapIn: 357, swapOut: 373, fundFee: 1072 }
 } as const
 /** Fields of the dynamic fee, from `clmmPoolOffsets.dynamicFee` on. All bytes zero: the pool has none. */
 export const dynamicFeeOffsets = {
@@ -53,9 +61,18 @@ const DYNAMIC_FEE_SIZE = 80
 /** Bytes of a fee tier's account. */
 export const CLMM_CONFIG_SIZE = 117
 /** First eight bytes of a fee tier's account. */
-export const CLMM_CONFIG_DISCRIMINATOR = "daf42168cbcb2b6f"
+export const CLMM_CONFIG_DISCRIMINATOR = ANCHOR_AMM_CONFIG
 /** Fields of a fee tier's account. */
-export const clmmConfigOffsets = { protocolFeeRate: 43, tradeFeeRate: 47, tickSpacing: 51, fundFeeRate: 53 } as const
+export const clmmConfigOffsets = {
+  index: 9,
+  protocolFeeRate: 43,
+  tradeFeeRate: 47,
+  tickSpacing: 51,
+  fundFeeRate: 53
+} as const
+
+/** Arrays on each side of tick zero that the pool account records itself, one bit each. */
+export const CLMM_ARRAYS_IN_POOL = 512
 
 const TICKS_IN_CLMM_ARRAY = 60
 
@@ -81,10 +98,10 @@ export const clmmArrayOffsets = {
 export const BITMAP_EXTENSION_SIZE = 1832
 /** First eight bytes of a bitmap extension. */
 export const BITMAP_EXTENSION_DISCRIMINATOR = "3c9624db61808b99"
-/** Where the bits for arrays above and below the pool account's own begin. */
+/** First bytes of the bits for arrays above and below those in the pool account. */
 export const bitmapExtensionOffsets = { pool: 8, positive: 40, negative: 936 } as const
 
-/** Which token pays the fee. */
+/** The token that pays the fee. */
 type FeeOn = "input" | "token0" | "token1"
 
 const FEE_ON: ReadonlyArray<FeeOn> = ["input", "token0", "token1"]
@@ -104,7 +121,7 @@ export interface ClmmState {
   readonly sqrtPrice: bigint
   readonly tick: number
   readonly swapDisabled: boolean
-  /** Null when the account names a mode this decoder does not know. */
+  /** Null when the account states an unknown mode. */
   readonly feeOn: FeeOn | null
   /** Swaps are refused up to and including this second. */
   readonly openTime: bigint
@@ -120,18 +137,7 @@ const decodeDynamicFee = (data: Uint8Array, groupSize: number): DynamicFee | nul
     return null
   }
   const at = dynamicFeeOffsets
-  return {
-    filterPeriod: readU16(fields, at.filterPeriod),
-    decayPeriod: readU16(fields, at.decayPeriod),
-    reductionFactor: BigInt(readU16(fields, at.reductionFactor)),
-    control: BigInt(readU32(fields, at.control)),
-    maxAccumulator: BigInt(readU32(fields, at.maxAccumulator)),
-    groupSize,
-    groupReference: readI32(fields, at.groupReference),
-    volatilityReference: BigInt(readU32(fields, at.volatilityReference)),
-    accumulator: BigInt(readU32(fields, at.accumulator)),
-    updatedAt: Number(readU64(fields, at.updatedAt))
-  }
+  return { ...readVolatility(fields, at, groupSize), updatedAt: Number(readU64(fields, at.updatedAt)) }
 }
 
 /** The pool account's fields; null when the bytes are not one. */
@@ -175,7 +181,7 @@ export const decodeClmmConfig = ({ data, owner }: OnChainAccount): ClmmConfig | 
   }
 }
 
-/** Whether any of these sixteen bytes is set: a u128 above zero, or one of two u64. */
+/** True when any of these sixteen bytes is set: a u128 above zero, or one of two u64. */
 const isUsed = (view: DataView, offset: number): boolean =>
   (view.getUint32(offset) | view.getUint32(offset + 4) | view.getUint32(offset + 8) | view.getUint32(offset + 12)) !== 0
 
@@ -235,7 +241,11 @@ export const clmmArrayAddresses = (derive: DeriveAddress, pool: Address): ((star
 export const clmmArrayAddress = (derive: DeriveAddress, pool: Address, start: number): Address =>
   clmmArrayAddresses(derive, pool)(start)
 
-/** Where the bitmap of tick arrays goes on when they lie farther out than the pool account records. */
+/** Account of the fee tier with this index. */
+export const clmmConfigAddress = (derive: DeriveAddress, index: number): Address =>
+  derive(CLMM_PROGRAM, configSeeds(index))
+
+/** Account that continues the bitmap of tick arrays beyond those that the pool account records. */
 export const bitmapExtensionAddress = (derive: DeriveAddress, pool: Address): Address =>
   derive(CLMM_PROGRAM, [EXTENSION_SEED, addressToBytes(pool)])
 

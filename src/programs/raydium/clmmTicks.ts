@@ -1,8 +1,8 @@
 /** Raydium CLMM's tick grid. Its ladder is one of Q64 factors; prices above one are the inverse of those below. */
-import type { StepRules } from "../math/concentrated.ts"
+import type { PriceGrid } from "../math/concentrated.ts"
 import { climb, tickBelow } from "../math/ticks.ts"
 
-// 2^64 / 1.0001^(2^(i-1)) as the program has them, cut to fewer bits than Orca's.
+// 2^64 / 1.0001^(2^(i-1)) as in the program, truncated to fewer bits than Orca's.
 const FACTORS = [
   0xfffcb933bd6fb800n,
   0xfff97272373d4000n,
@@ -37,7 +37,7 @@ export const raydiumSqrtPriceAt = (tick: number): bigint => {
 export const raydiumTickAt = (sqrtPrice: bigint): number => tickBelow(raydiumSqrtPriceAt, sqrtPrice)
 
 /** Without a price limit the program stops one unit short of the last prices, and then refuses a partial fill. */
-export const raydiumRules: StepRules = {
+export const raydiumGrid: PriceGrid = {
   sqrtPriceAt: raydiumSqrtPriceAt,
   lowestSqrtPrice: 4295048016n + 1n,
   highestSqrtPrice: 79226673521066979257578248091n - 1n,

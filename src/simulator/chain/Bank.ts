@@ -1,8 +1,8 @@
-import bs58 from "bs58"
 import { createHash } from "node:crypto"
-import { writeI64, writeU64 } from "../../programs/math/writes.ts"
+import { writeI64, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
+import { toBase58 } from "../../domain/base58.ts"
 import { CLOCK_SYSVAR, inventBytes, SYSVAR_OWNER } from "./addresses.ts"
 import { type Deed, type Ledger, makeLedger, type Transaction } from "./Ledger.ts"
 import { type NewAccount, rentExempt } from "./tokens.ts"
@@ -110,7 +110,7 @@ export const makeBank = (options: {
   const timeOf = (at: number): number => Math.floor(unixMsOf(at) / 1000)
   const clock = (): ChainClock => ({ slot, epoch: Math.floor(slot / SLOTS_PER_EPOCH), unixTimestamp: timeOf(slot) })
 
-  const blockhashOf = (at: number): string => bs58.encode(inventBytes(seed, `block ${at}`))
+  const blockhashOf = (at: number): string => toBase58(inventBytes(seed, `block ${at}`))
 
   const put = (account: NewAccount): void => {
     const stamped: OnChainAccount = { ...account, slot }
@@ -196,7 +196,7 @@ export const makeBank = (options: {
     clock,
     unixMsOf,
     ledger,
-    genesisHash: bs58.encode(inventBytes(seed, `genesis ${startUnixMs}`))
+    genesisHash: toBase58(inventBytes(seed, `genesis ${startUnixMs}`))
   }
 }
 

@@ -7,7 +7,7 @@ export interface AccountRef {
   readonly signer: boolean
 }
 
-/** An instruction that ran, with everything that happened while it did. */
+/** An executed instruction with its log lines and inner calls. */
 export interface Call {
   readonly program: Address
   readonly accounts: ReadonlyArray<AccountRef>

@@ -5,7 +5,7 @@ import type { SimPool } from "./SimPool.ts"
 export interface LaunchCurve extends SimPool {
   /** True once everything for sale is sold. */
   readonly complete: () => boolean
-  /** What is left for the coin's first pool, and where it is. */
+  /** Tokens and lamports for the coin's first pool, with the accounts that hold them. */
   readonly remains: () => {
     readonly tokens: { readonly from: Address; readonly amount: bigint }
     readonly lamports: { readonly from: Address; readonly amount: bigint }

@@ -1,6 +1,6 @@
-import bs58 from "bs58"
 import { createHash } from "node:crypto"
 import type { Address, Mint } from "../../domain/Address.ts"
+import { toBase58 } from "../../domain/base58.ts"
 import type { Receipt } from "./Receipt.ts"
 
 /** One swap of a transaction, in units that left and reached the trader's accounts. */
@@ -54,7 +54,7 @@ export const makeLedger = (seed: string): Ledger => {
   const record = (slot: number, blockTime: number, deeds: ReadonlyArray<Deed>): ReadonlyArray<Transaction> => {
     const transactions = deeds.map((deed, index) => {
       const signatures = Array.from({ length: deed.receipt.message.signers }, (_, signer) =>
-        bs58.encode(createHash("sha512").update(`${seed}:${slot}:${index}:${signer}`).digest())
+        toBase58(createHash("sha512").update(`${seed}:${slot}:${index}:${signer}`).digest())
       )
       return { ...deed, signature: signatures[0] ?? "", signatures, slot, index, blockTime }
     })

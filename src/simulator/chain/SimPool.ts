@@ -1,31 +1,11 @@
-/** A pool of the simulated market: the same seven things for every program. */
+/** A pool of the simulated market, the same interface for every program. */
 import { isUnpriceable, type Pool, type Program } from "../../programs/Program.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import type { Payment, Settlement } from "./Settlement.ts"
 import type { SwapCall, Swapping } from "./SwapCall.ts"
 import { balanceOf, transferFeeOf, withheldOf } from "./tokens.ts"
 import type { World } from "./World.ts"
-
-/** Money that a swap moves. `trader` stands for the wallet's own account of the mint. */
-export interface Payment {
-  readonly from: Address | "trader"
-  readonly to: Address | "trader"
-  readonly mint: Mint
-  readonly amount: bigint
-}
-
-/** Everything that a swap changes. */
-export interface Settlement {
-  /** What leaves the trader. */
-  readonly amountIn: bigint
-  /** What reaches the trader. */
-  readonly amountOut: bigint
-  /** What the pool charged, in the token that its program charges; what goes beside the pool is among the payments. */
-  readonly fee: bigint
-  readonly payments: ReadonlyArray<Payment>
-  /** New data of the program's own accounts. */
-  readonly writes: ReadonlyArray<{ readonly address: Address; readonly data: Uint8Array }>
-}
 
 /** One pool, as traders see it. */
 export interface SimPool {
@@ -34,19 +14,19 @@ export interface SimPool {
   readonly programId: Address
   readonly mintA: Mint
   readonly mintB: Mint
-  /** False while the engine must refuse the pool; nobody trades there. */
+  /** False while the engine must refuse the pool. Wallets do not trade there. */
   readonly open: () => boolean
-  /** What a swap would change now; null when the program would refuse it or cannot take all of the input. */
+  /** Changes of a swap at the current state; null when the program would refuse it or cannot take all of the input. */
   readonly plan: (aToB: boolean, amountIn: bigint, clock: ChainClock) => Settlement | null
-  /** How the program is called for a swap that is about to be carried out, and what it says of it. */
+  /** Instruction and events of a planned swap. */
   readonly call: (swap: Swapping) => SwapCall
-  /** Atomic units of B for one of A, before fees. Only traders' wishes depend on it. */
+  /** Atomic units of B for one of A, before fees. A double: only the plans of traders depend on it. */
   readonly price: () => number
-  /** Units of A and of B that a trader should think of as the pool's size. */
+  /** Units of A and of B that traders take as the pool's size. */
   readonly depth: () => { readonly a: number; readonly b: number }
 }
 
-/** A mint of the market, for whoever wants to name it. */
+/** A mint of the market with its display names. */
 export interface SimMint {
   readonly symbol: string
   readonly name: string
@@ -54,9 +34,9 @@ export interface SimMint {
   readonly decimals: number
 }
 
-/** What a pool begins with. `base` is the token, `quote` what it is priced in. */
+/** Initial reserves of a pool. `base` is the token, `quote` the mint it is priced in. */
 export interface PoolSpec {
-  /** Tells pools of one program and one pair apart. */
+  /** Distinguishes pools of one program and one pair. */
   readonly label: string
   readonly base: Mint
   readonly quote: Mint
@@ -64,11 +44,11 @@ export interface PoolSpec {
   readonly quoteAmount: bigint
 }
 
-/** What a pool receives of an amount sent to it, and what a trader receives of one that it pays. */
+/** The amount that arrives of a transfer, either way between trader and pool. */
 export const afterTransferFee = (world: World, mint: Mint, amount: bigint): bigint =>
   amount - withheldOf(transferFeeOf(world.bank.must(mint)), amount)
 
-/** A mint and how much of it. */
+/** A mint and an amount of it. */
 export type Side = readonly [Mint, bigint]
 
 /** The two sides in the order of their mints' bytes, which most programs demand. */
@@ -136,7 +116,7 @@ export const vaultDepth = (world: World, vaults: Pair) => () => ({
   b: Number(balanceOf(world.bank.must(vaults.b)))
 })
 
-/** What the engine's own reading of the pool is now, remembered until one of the pool's accounts changes. */
+/** The pool as the engine decodes it, cached until one of its accounts changes. */
 export const priced = (world: World, program: Program, watched: ReadonlyArray<Address>): (() => Pool | null) => {
   let seen: ReadonlyArray<OnChainAccount> = []
   let pool: Pool | null = null

@@ -1,11 +1,11 @@
-/** What a swap program is told, and what it says of itself: the part of a transaction that depends on the program. */
+/** Instruction and events of a swap: the part of a transaction that depends on the program. */
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { type AccountRef, type Call, reads, says, tells } from "./Call.ts"
-import { hex, pack } from "./pack.ts"
-import type { Settlement } from "./SimPool.ts"
+import { encodeEventCall } from "../../programs/anchorEvents.ts"
+import type { Settlement } from "./Settlement.ts"
 
-/** A swap that is about to be carried out. */
+/** A planned swap. */
 export interface Swapping {
   readonly trader: Address
   readonly aToB: boolean
@@ -18,13 +18,13 @@ export interface Swapping {
   readonly clock: ChainClock
 }
 
-/** How one program is called for a swap. */
+/** Call of one program for a swap. */
 export interface SwapCall {
   /** The instruction's name in the log; null for a program that does not log it. */
   readonly name: string | null
   readonly accounts: ReadonlyArray<AccountRef>
   readonly data: Uint8Array
-  /** Whether tokens move by transfers that name their mint. */
+  /** True when tokens move by transfers that name their mint. */
   readonly checked: boolean
   /** A line that the program writes before anything moves. */
   readonly before?: string
@@ -35,13 +35,11 @@ export interface SwapCall {
   readonly units: number
 }
 
-const SELF_CALL = hex("e445a52e51cb9a1d")
-
 /** The program's call to itself that carries an event. */
 export const selfCall = (program: Address, authority: Address, event: Uint8Array): Call => ({
   program,
   accounts: [reads(authority)],
-  data: pack(SELF_CALL, event),
+  data: encodeEventCall(event),
   steps: [],
   units: 2_030
 })
@@ -64,7 +62,7 @@ export const swapCall = (program: Address, call: SwapCall, transfers: ReadonlyAr
   }
 }
 
-/** What leaves the pool for the trader, transfer fees not yet taken off. */
+/** The amount that the pool pays to the trader, before transfer fees. */
 export const paidOut = ({ settlement: { payments, amountOut } }: Swapping): bigint =>
   payments.find(({ to }) => to === "trader")?.amount ?? amountOut
 
@@ -72,7 +70,7 @@ export const paidOut = ({ settlement: { payments, amountOut } }: Swapping): bigi
 export const dataAfter = ({ settlement }: Swapping, address: Address, before: Uint8Array): Uint8Array =>
   settlement.writes.find((write) => write.address === address)?.data ?? before
 
-/** What a payment to this account is; zero when there is none. */
+/** Sum of the payments to this account. */
 export const paidTo = ({ settlement }: Swapping, account: Address): bigint =>
   settlement.payments.reduce((sum, { to, amount }) => (to === account ? sum + amount : sum), 0n)
 

@@ -1,5 +1,5 @@
 /** Accounts as JSON text in a validator's encodings. */
-import bs58 from "bs58"
+import { toBase58 } from "../../domain/base58.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { UPGRADEABLE_LOADER } from "./addresses.ts"
 import type { RpcFailure } from "../node/jsonRpc.ts"
@@ -35,9 +35,9 @@ const base64 = (data: Uint8Array): string =>
 const dataText = (data: Uint8Array, encoding: Encoding): string => {
   switch (encoding) {
     case "binary":
-      return `"${bs58.encode(data)}"`
+      return `"${toBase58(data)}"`
     case "base58":
-      return `["${bs58.encode(data)}","base58"]`
+      return `["${toBase58(data)}","base58"]`
     case "base64":
       return `["${base64(data)}","base64"]`
   }

@@ -1,23 +1,53 @@
-/** What the pools of Raydium CLMM and Orca Whirlpool have in common: a swap walks a swap path and leaves the pool where it ends. */
+/** Simulated pools of Raydium CLMM and Orca Whirlpool: a swap runs through a swap path and the pool takes the state at its end. */
 import type { Directions } from "../../programs/math/concentratedPool.ts"
 import type { SwapPath } from "../../programs/math/swapPath.ts"
-import { type Traversal, swapSteps } from "../../programs/math/swapSteps.ts"
+import { type SwapResult, swapSteps } from "../../programs/math/swapSteps.ts"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
-import { depthAt, priceAt } from "./liquidity.ts"
-import { afterTransferFee, exchange, type SimPool, type Pair, vaultDepth } from "./SimPool.ts"
+import { depthAt, type Liquidity, priceAt, provide, type Spread, type TickGrid } from "./liquidity.ts"
+import type { Accounts, DeriveAddress, Unpriceable } from "../../programs/Program.ts"
+import { isFailure } from "../../programs/math/unpriceable.ts"
+import {
+  afterTransferFee,
+  exchange,
+  inOrder,
+  newVaults,
+  type Pair,
+  type PoolSpec,
+  type SimPool,
+  vaultDepth
+} from "./SimPool.ts"
 import type { World } from "./World.ts"
 
-/** What a program adds to the common part. */
+/** The parts that differ by program. */
 export interface ConcentratedProgram {
   readonly dex: string
   readonly programId: Address
-  /** The swapPaths of the pool as it stands; null when the engine refuses it. */
-  readonly swapPaths: (pool: OnChainAccount) => ((clock: ChainClock) => Directions<SwapPath> | null) | null
+  /** Swap paths of the pool in its current state. */
+  readonly swapPaths: (
+    pool: OnChainAccount,
+    accounts: Accounts,
+    derive: DeriveAddress
+  ) => { readonly at: (clock: ChainClock) => Directions<SwapPath> | null } | Unpriceable
   /** The pool's data after a swap. */
-  readonly moved: (data: Uint8Array, aToB: boolean, traversal: Traversal) => Uint8Array
+  readonly moved: (data: Uint8Array, aToB: boolean, result: SwapResult) => Uint8Array
   readonly call: SimPool["call"]
   readonly stateOf: (data: Uint8Array) => { readonly sqrtPrice: bigint; readonly liquidity: bigint } | null
+}
+
+/** Liquidity and filled vaults of a new pool. The mints stand in the order of their addresses, as the programs demand. */
+export const newReserves = (
+  world: World,
+  spec: PoolSpec & { readonly spreads: ReadonlyArray<Spread> },
+  grid: TickGrid,
+  owner: Address,
+  name: (part: string) => Address
+): { readonly liquidity: Liquidity; readonly mints: Pair; readonly vaults: Pair } => {
+  const [[mintA, wantedA], [mintB, wantedB]] = inOrder(spec)
+  const liquidity = provide(grid, { a: wantedA, b: wantedB }, spec.spreads)
+  const sides = { a: [mintA, liquidity.amountA], b: [mintB, liquidity.amountB] } as const
+  const vaults = newVaults(world, owner, sides, (side) => name(`vault ${side}`))
+  return { liquidity, mints: { a: mintA, b: mintB }, vaults }
 }
 
 /** A pool whose accounts exist already. */
@@ -28,34 +58,35 @@ export const concentratedPool = (
 ): SimPool => {
   const { bank } = world
   const { address, mints, vaults, open } = pool
+  const accounts = (wanted: Address) => bank.get(wanted) ?? null
   let seen: OnChainAccount | undefined
-  let at: ReturnType<ConcentratedProgram["swapPaths"]> = null
-  const current = () => {
+  let swapPaths: ReturnType<ConcentratedProgram["swapPaths"]> | undefined
+  const swapPathsAt = (clock: ChainClock): Directions<SwapPath> | null => {
     const account = bank.must(address)
-    if (account !== seen) {
+    if (account !== seen || swapPaths === undefined) {
       seen = account
-      at = program.swapPaths(account)
+      swapPaths = program.swapPaths(account, accounts, world.derive)
     }
-    return at
+    return isFailure(swapPaths) ? null : swapPaths.at(clock)
   }
 
   const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
-    const directions = current()?.(clock) ?? null
+    const directions = swapPathsAt(clock)
     if (directions === null) {
       return null
     }
     const received = afterTransferFee(world, aToB ? mints.a : mints.b, amountIn)
-    const traversal = received > 0n ? swapSteps(aToB ? directions.down : directions.up, received) : null
-    if (traversal?.ending !== "filled" || traversal.amountOut === 0n) {
+    const result = received > 0n ? swapSteps(aToB ? directions.down : directions.up, received) : null
+    if (result?.ending !== "filled" || result.amountOut === 0n) {
       return null
     }
-    const paid = traversal.amountOut
+    const paid = result.amountOut
     return {
       amountIn,
       amountOut: afterTransferFee(world, aToB ? mints.b : mints.a, paid),
-      fee: traversal.lpFee + traversal.cuts.reduce((sum, cut) => sum + cut, 0n),
+      fee: result.lpFee + result.cuts.reduce((sum, cut) => sum + cut, 0n),
       payments: exchange(aToB, mints, vaults, { in: amountIn, out: paid }),
-      writes: [{ address, data: program.moved(bank.must(address).data, aToB, traversal) }]
+      writes: [{ address, data: program.moved(bank.must(address).data, aToB, result) }]
     }
   }
 

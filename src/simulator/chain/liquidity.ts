@@ -1,15 +1,15 @@
-/** Where the liquidity of a new concentrated pool lies, and what it holds. */
+/** Positions and reserves of a new concentrated pool. */
 import { amountOfA, amountOfB } from "../../programs/math/concentrated.ts"
 import { squareRoot } from "../../programs/math/integers.ts"
 import { floorDiv } from "../../programs/math/ticks.ts"
 
-/** One position around the first price: this share of the money, this many ticks to either side. */
+/** One position around the first price: its share of the reserves, and its ticks to either side. */
 export interface Spread {
   readonly share: number
   readonly halfWidth: number
 }
 
-/** What is recorded at a tick. */
+/** Liquidity of an initialized tick. */
 export interface TickLiquidity {
   readonly net: bigint
   readonly gross: bigint
@@ -22,7 +22,7 @@ export interface Liquidity {
   /** Active at the first price. */
   readonly active: bigint
   readonly ticks: ReadonlyMap<number, TickLiquidity>
-  /** What providers have paid in, rounded up position by position. */
+  /** Deposits of the providers, rounded up position by position. */
   readonly amountA: bigint
   readonly amountB: bigint
 }
@@ -71,7 +71,7 @@ export const byArray = (
 /** B for one A at a square root in Q64.64, as a double. */
 export const priceAt = (sqrtPrice: bigint): number => (Number(sqrtPrice) / 2 ** 64) ** 2
 
-/** How large the pool looks at its price: its virtual reserves, but not many times what it really holds. */
+/** Virtual reserves at the price, at most eight times the real ones. */
 export const depthAt = (
   sqrtPrice: bigint,
   liquidity: bigint,

@@ -115,7 +115,7 @@ export const compileMessage = (
   }
 }
 
-/** Whether the transaction may write to the account at this place among the keys. */
+/** True when the transaction may write to the account at this index of the keys. */
 export const isWritable = (message: Message, index: number): boolean => {
   const { keys, signers, readonlySigners, readonlyOthers, loadedWritable, loadedReadonly } = message
   const loadedAt = keys.length - loadedWritable - loadedReadonly

@@ -1,15 +1,22 @@
-/** Swaps through an aggregator: jup-ag's program by its public IDL, with one inner call for each leg. */
-import { Address, type Mint } from "../../domain/Address.ts"
+/** Calls of Jupiter's aggregator, with one inner call for each leg. */
+import { inAccountOrder } from "../../programs/accountOrder.ts"
+import { ANCHOR_SWAP_V2 } from "../../programs/anchor.ts"
+import {
+  encodeRoute,
+  encodeRouteSwapEvent,
+  JUPITER_PROGRAM as JUPITER,
+  routeAccounts
+} from "../../programs/jupiter/route.ts"
+import { tagAt, tagOf } from "../../programs/SwapDecoder.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Call, reads, says, signs, writes } from "./Call.ts"
-import { eventAuthority } from "../pools/meteoraCalls.ts"
-import { hex, key, pack, u16, u32, u64, u8 } from "./pack.ts"
+import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { selfCall } from "./SwapCall.ts"
 import type { World } from "./World.ts"
 
-const JUPITER = Address.make("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4")
 const SLIPPAGE_BPS = 50
-const SWAP_V2 = "2b04ed0b1ac91e62"
+const SWAP_V2 = tagOf(ANCHOR_SWAP_V2)
 
 /** One executed leg of a route. */
 export interface Leg {
@@ -23,31 +30,7 @@ export interface Leg {
   readonly amountOut: bigint
 }
 
-/** Encoding of a venue in the route's plan; null for venues that the aggregator does not use. */
-const venueOf = ({ dex, aToB, call }: Pick<Leg, "dex" | "aToB" | "call">): Uint8Array | null => {
-  const direction = u8(aToB ? 1 : 0)
-  const second = Buffer.from(call.data.subarray(0, 8)).toString("hex") === SWAP_V2
-  switch (dex) {
-    case "raydium-amm-v4":
-      return u8(7)
-    case "orca-whirlpool":
-      return second ? pack(u8(47), direction, u8(0)) : pack(u8(17), direction)
-    case "raydium-clmm":
-      return u8(second ? 40 : 26)
-    case "meteora-dlmm":
-      return u8(38)
-    case "raydium-cpmm":
-      return u8(46)
-    default:
-      return null
-  }
-}
-
-/** True when the aggregator uses pools of this venue. */
-export const isRouted = (dex: string): boolean =>
-  ["raydium-amm-v4", "orca-whirlpool", "raydium-clmm", "meteora-dlmm", "raydium-cpmm"].includes(dex)
-
-/** The instruction of a whole route. */
+/** The one instruction that a route is. */
 export const routeCall = (
   world: World,
   wallet: Address,
@@ -56,34 +39,30 @@ export const routeCall = (
 ): Call => {
   const [first] = legs
   const last = legs.at(-1) ?? first
-  const authority = eventAuthority(world, JUPITER)
-  const plan = legs.flatMap((leg, index) => [venueOf(leg) ?? u8(7), u8(100), u8(index), u8(index + 1)])
-  const event = ({ call, inputMint, amountIn, outputMint, amountOut }: Leg) =>
-    pack(hex("40c6cde8260871e2"), key(call.program), key(inputMint), u64(amountIn), key(outputMint), u64(amountOut))
+  const authority = eventAuthority(world.derive, JUPITER)
+  const plan = legs.map(({ dex, aToB, call }) => ({ dex, aToB, second: tagAt(call.data, 0) === SWAP_V2 }))
+  const eventOf = ({ call, ...leg }: Leg) => encodeRouteSwapEvent({ program: call.program, ...leg })
   return {
     program: JUPITER,
     accounts: [
-      reads(TOKEN_PROGRAM),
-      signs(wallet),
-      writes(accounts.source),
-      writes(accounts.destination),
-      reads(JUPITER),
-      reads(last.outputMint),
-      reads(JUPITER),
-      reads(authority),
-      reads(JUPITER),
+      ...inAccountOrder(routeAccounts, {
+        tokenProgram: reads(TOKEN_PROGRAM),
+        userTransferAuthority: signs(wallet),
+        userSourceTokenAccount: writes(accounts.source),
+        userDestinationTokenAccount: writes(accounts.destination),
+        destinationTokenAccount: reads(JUPITER),
+        destinationMint: reads(last.outputMint),
+        platformFeeAccount: reads(JUPITER),
+        eventAuthority: reads(authority),
+        program: reads(JUPITER)
+      }),
       ...legs.flatMap(({ call }) => [reads(call.program), ...call.accounts])
     ],
-    data: pack(
-      hex("e517cb977ae3ad2a"),
-      u32(legs.length),
-      ...plan,
-      u64(first.amountIn),
-      u64(last.amountOut),
-      u16(SLIPPAGE_BPS),
-      u8(0)
-    ),
-    steps: [says("Instruction: Route"), ...legs.flatMap((leg) => [leg.call, selfCall(JUPITER, authority, event(leg))])],
+    data: encodeRoute(plan, first.amountIn, last.amountOut, SLIPPAGE_BPS),
+    steps: [
+      says("Instruction: Route"),
+      ...legs.flatMap((leg) => [leg.call, selfCall(JUPITER, authority, eventOf(leg))])
+    ],
     units: 20_000
   }
 }

@@ -3,7 +3,7 @@ import { Address, type Mint, SOL } from "../../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./addresses.ts"
 import { type AccountRef, type Call, pays, reads, says, signs, writes } from "./Call.ts"
-import { key, pack, u32, u64, u8 } from "./pack.ts"
+import { key, pack, u32, u64, u8 } from "../../programs/math/pack.ts"
 import { rentExempt } from "./tokens.ts"
 
 const COMPUTE_BUDGET = Address.make("ComputeBudget111111111111111111111111111111")
@@ -73,7 +73,7 @@ export const transferChecked = ({ program, from, to, mint, authority, amount, de
 export const transferUnchecked = ({ program, from, to, authority, amount }: TokenTransfer): Call =>
   token(program, "Transfer", [writes(from), writes(to), signs(authority)], pack(u8(3), u64(amount)))
 
-/** A transfer that also says which fee it expects. */
+/** A transfer with the fee that it expects. */
 export const transferWithFee = (transfer: TokenTransfer, fee: bigint): Call =>
   token(
     transfer.program,
@@ -152,5 +152,5 @@ export const wrapSeeded = (wallet: Address, account: Address, seed: string, amou
   after: [closeAccount(account, wallet)]
 })
 
-/** Whether the program keeps tokens. */
+/** True for the two token programs. */
 export const isTokenProgram = (program: Address): boolean => program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM

@@ -1,5 +1,5 @@
-/** Transactions in a validator's JSON. Text, because JavaScript numbers cannot hold every balance. */
-import { toBase58 } from "./base58.ts"
+/** Transactions as a validator spells them in JSON. Text, because JavaScript numbers cannot hold every balance. */
+import { toBase58 } from "../../domain/base58.ts"
 import type { Address } from "../../domain/Address.ts"
 import { type Call, unitsOf } from "./Call.ts"
 import type { Transaction } from "./Ledger.ts"

@@ -6,7 +6,8 @@ import { type Call, unitsOf } from "./Call.ts"
 import type { Deed, RecordedSwap } from "./Ledger.ts"
 import { compileMessage, isWritable, type LookupTables } from "./message.ts"
 import type { Receipt, TokenBalance, TransactionError } from "./Receipt.ts"
-import { isRouted, routeCall } from "./route.ts"
+import { isRouted } from "../../programs/jupiter/route.ts"
+import { routeCall } from "./route.ts"
 import {
   computeBudget,
   openAssociated,

@@ -1,11 +1,13 @@
 /** Transactions as bytes on the wire, for clients that ask for them encoded. */
-import bs58 from "bs58"
 import { addressToBytes } from "../../domain/Address.ts"
+import { fromBase58 } from "../../domain/base58.ts"
 import type { Call } from "./Call.ts"
 import type { Receipt } from "./Receipt.ts"
-import { pack, u8 } from "./pack.ts"
+import { pack, u8 } from "../../programs/math/pack.ts"
 
 const VERSION_0 = 0x80
+
+const bytesOf = (text: string): Uint8Array => fromBase58(text) ?? new Uint8Array(0)
 
 /** A count of one to three bytes, seven bits each. */
 const compact = (value: number): Uint8Array => {
@@ -33,12 +35,12 @@ export const wireOf = ({ message, calls, blockhash }: Receipt, signatures: Reado
   )
   return pack(
     compact(signatures.length),
-    ...signatures.map((signature) => bs58.decode(signature)),
+    ...signatures.map(bytesOf),
     ...(version === 0 ? [u8(VERSION_0)] : []),
     Uint8Array.of(signers, readonlySigners, readonlyOthers),
     compact(named.length),
     ...named.map(addressToBytes),
-    bs58.decode(blockhash),
+    bytesOf(blockhash),
     compact(calls.length),
     ...calls.map(instruction),
     ...(version === 0 ? [compact(tables.length), ...tables] : [])

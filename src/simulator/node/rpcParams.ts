@@ -1,7 +1,7 @@
 /** The parameters of the validator's methods, decoded as strictly as a validator does. */
-import bs58 from "bs58"
 import { Result, Schema } from "effect"
 import { Address, isAddress } from "../../domain/Address.ts"
+import { fromBase58 } from "../../domain/base58.ts"
 import type { DataSlice, Encoding } from "../chain/accountJson.ts"
 import { invalidParams, minContextSlotNotReached, type RpcFailure } from "./jsonRpc.ts"
 
@@ -52,7 +52,7 @@ const bytesOf = ({ bytes, encoding }: typeof Memcmp.Type): Uint8Array | null => 
   if (encoding === "base64") {
     return Buffer.from(bytes, "base64")
   }
-  return bs58.decodeUnsafe(bytes) ?? null
+  return fromBase58(bytes)
 }
 
 const readFilter = (filters: ReadonlyArray<typeof Filter.Type>): Result.Result<AccountFilter, RpcFailure> => {
@@ -100,9 +100,7 @@ export const readAddress = (value: unknown): Result.Result<Address, RpcFailure> 
   }
   return isAddress(value)
     ? Result.succeed(Address.make(value))
-    : Result.fail(
-        invalidParams(bs58.decodeUnsafe(value) === undefined ? "Invalid param: Invalid" : "Invalid param: WrongSize")
-      )
+    : Result.fail(invalidParams(fromBase58(value) === null ? "Invalid param: Invalid" : "Invalid param: WrongSize"))
 }
 
 /** A list of texts, of at most `limit`. */

@@ -1,15 +1,34 @@
-/** Launches and graduations as the programs are called for them: pump-public-docs, idl/pump.json; dynamic-bonding-curve, IDL. */
-import { meteoraDbc } from "../../programs/meteora/dbc.ts"
+/** Calls of the launchpads for launches and graduations, with the events that they send. */
+import { inAccountOrder } from "../../programs/accountOrder.ts"
+import { readAddress, readU64 } from "../../programs/math/bytes.ts"
 import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
+import { dammV2PoolAuthority } from "../../programs/meteora/dammV2State.ts"
+import { meteoraDbc } from "../../programs/meteora/dbc.ts"
+import {
+  dbcInitializeEvent,
+  dbcMigrationAccounts,
+  encodeDbcInitialize,
+  encodeDbcMigration
+} from "../../programs/meteora/dbcLaunches.ts"
+import { dbcPoolAt, dbcPoolAuthority } from "../../programs/meteora/dbcState.ts"
+import { curveAt } from "../../programs/pump/curve.ts"
+import {
+  type CoinTexts,
+  encodePumpCreate,
+  encodePumpCreateEvent,
+  encodePumpMigrate,
+  mintAuthorityOf,
+  pumpMigrationEvent
+} from "../../programs/pump/curveLaunches.ts"
 import { PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { type Address, addressFromBytes, SOL } from "../../domain/Address.ts"
+import { type Address, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { type AccountRef, type Call, pays, reads, says, tells, writes } from "../chain/Call.ts"
-import { eventAuthority } from "./meteoraCalls.ts"
+import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
-import { hex, i64, key, pack, text, u64, u8 } from "../chain/pack.ts"
+import { utf8 } from "../../programs/math/pack.ts"
 import type { SimMint } from "../chain/SimPool.ts"
 import {
   createAccount,
@@ -24,15 +43,15 @@ import { selfCall } from "../chain/SwapCall.ts"
 import { paymentCall } from "../traders/trade.ts"
 import { type Happening, isTokenAccount, type World } from "../chain/World.ts"
 
-/** What has to be known of a coin. */
-export interface Birth {
+/** A coin on its curve. */
+export interface Launch {
   readonly mint: SimMint
   readonly kind: "pump-fun" | "meteora"
   readonly creator: Address
   readonly curve: Address
 }
 
-/** The calls inside that make what the trace says was made. Programs sign for accounts of their own. */
+/** The inner calls behind the trace: creations, transfers, new units. Programs sign for their own accounts. */
 const innerCalls = (world: World, payer: Address, authority: Address, trace: ReadonlyArray<Happening>) =>
   trace.flatMap((happening): ReadonlyArray<Call> => {
     switch (happening.kind) {
@@ -81,30 +100,41 @@ const others = (inner: ReadonlyArray<Call>, named: ReadonlyArray<AccountRef>): R
   return Array.from(found.values())
 }
 
-const utf8 = new TextEncoder()
+const textsOf = ({ name, symbol, address }: SimMint): CoinTexts => [name, symbol, uriOf(address)]
 
-const createEvent = (world: World, { mint, creator, curve }: Birth): Uint8Array => {
+const launchEvent = (world: World, { kind, mint, creator, curve }: Launch): Uint8Array => {
   const { data } = world.bank.must(curve)
-  return pack(
-    hex("1b72a94ddeeb6376"),
-    text(mint.name),
-    text(mint.symbol),
-    text(uriOf(mint.address)),
-    ...[mint.address, curve, creator, creator].map(key),
-    i64(world.bank.clock().unixTimestamp),
-    data.slice(8, 32),
-    data.slice(40, 48)
-  )
+  const { unixTimestamp: timestamp } = world.bank.clock()
+  return kind === "pump-fun"
+    ? encodePumpCreateEvent({
+        texts: textsOf(mint),
+        mint: mint.address,
+        curve,
+        creator,
+        timestamp,
+        virtualTokens: readU64(data, curveAt.virtualTokens),
+        virtualQuote: readU64(data, curveAt.virtualQuote),
+        realTokens: readU64(data, curveAt.realTokens),
+        supply: readU64(data, curveAt.supply)
+      })
+    : dbcInitializeEvent.encode({
+        pool: curve,
+        config: readAddress(data, dbcPoolAt.config),
+        creator,
+        baseMint: mint.address,
+        poolType: 0,
+        activationPoint: timestamp
+      })
 }
 
-/** The instruction that put a coin on its curve, from what happened meanwhile. */
-export const launchCall = (world: World, birth: Birth, trace: ReadonlyArray<Happening>): Call => {
-  const { mint, kind, creator, curve } = birth
+/** The instruction that put a coin on its curve. The trace is the world's changes meanwhile. */
+export const launchCall = (world: World, launch: Launch, trace: ReadonlyArray<Happening>): Call => {
+  const { mint, kind, creator, curve } = launch
   const isPump = kind === "pump-fun"
   const program = isPump ? PUMP_PROGRAM : meteoraDbc.programId
-  const authority = world.derive(program, [utf8.encode(isPump ? "mint-authority" : "pool_authority")])
+  const authority = (isPump ? mintAuthorityOf : dbcPoolAuthority)(world.derive)
   const inner = innerCalls(world, creator, authority, trace)
-  const events = eventAuthority(world, program)
+  const events = eventAuthority(world.derive, program)
   const metadata = world.derive(METAPLEX_PROGRAM, metaplexSeeds(mint.address))
   const own: ReadonlyArray<AccountRef> = isPump
     ? [
@@ -118,73 +148,61 @@ export const launchCall = (world: World, birth: Birth, trace: ReadonlyArray<Happ
     : [reads(authority), reads(creator), pays(mint.address), writes(curve), writes(metadata), pays(creator)]
   const named = [...own, reads(SYSTEM_PROGRAM), reads(TOKEN_PROGRAM), reads(ASSOCIATED_TOKEN_PROGRAM)]
   const tail = [reads(events), reads(program)]
-  const names = [text(mint.name), text(mint.symbol), text(uriOf(mint.address))]
-  const event = createEvent(world, birth)
-  const pool = pack(
-    hex("e432f655cb428625"),
-    key(curve),
-    // The config, where the state of the curve has it.
-    world.bank.must(curve).data.slice(72, 104),
-    key(creator),
-    key(mint.address),
-    u8(0),
-    u64(BigInt(world.bank.clock().unixTimestamp))
-  )
+  const texts = textsOf(mint)
+  const event = launchEvent(world, launch)
   return {
     program,
     accounts: [...named, ...others(inner, [...named, ...tail]), ...tail],
-    data: isPump ? pack(hex("181ec828051c0777"), ...names, key(creator)) : pack(hex("8c55d7b06636684f"), ...names),
+    data: isPump ? encodePumpCreate(texts, creator) : encodeDbcInitialize(texts),
     steps: [
       says(`Instruction: ${isPump ? "Create" : "InitializeVirtualPoolWithSplToken"}`),
       ...inner,
       ...(isPump ? [tells(event)] : []),
-      selfCall(program, events, isPump ? event : pool)
+      selfCall(program, events, event)
     ],
     units: 90_000
   }
 }
 
-/** The accounts that a migration to DAMM v2 begins with, up to its two mints; an optional one left out is the program itself. */
+/** The accounts that a migration to DAMM v2 begins with, without a second position. */
 const dammAccounts = (world: World, curve: Address, mint: SimMint, pool: Address): ReadonlyArray<AccountRef> => {
   const invented = (what: string) => inventAddress(world.seed, `${what} ${mint.address}`)
   const absent = reads(meteoraDbc.programId)
-  return [
-    writes(curve),
-    reads(invented("migration metadata")),
-    reads(addressFromBytes(world.bank.must(curve).data.slice(72, 104))),
-    writes(world.derive(meteoraDbc.programId, [utf8.encode("pool_authority")])),
-    writes(pool),
-    writes(invented("position mint")),
-    writes(invented("position account")),
-    writes(invented("position")),
-    absent,
-    absent,
-    absent,
-    reads(world.derive(meteoraDammV2.programId, [utf8.encode("pool_authority")])),
-    reads(meteoraDammV2.programId),
-    writes(mint.address),
-    writes(SOL)
-  ]
+  return inAccountOrder(dbcMigrationAccounts, {
+    virtualPool: writes(curve),
+    migrationMetadata: reads(invented("migration metadata")),
+    config: reads(readAddress(world.bank.must(curve).data, dbcPoolAt.config)),
+    poolAuthority: writes(dbcPoolAuthority(world.derive)),
+    pool: writes(pool),
+    firstPositionNftMint: writes(invented("position mint")),
+    firstPositionNftAccount: writes(invented("position account")),
+    firstPosition: writes(invented("position")),
+    secondPositionNftMint: absent,
+    secondPositionNftAccount: absent,
+    secondPosition: absent,
+    dammPoolAuthority: reads(dammV2PoolAuthority(world.derive)),
+    ammProgram: reads(meteoraDammV2.programId),
+    baseMint: writes(mint.address),
+    quoteMint: writes(SOL)
+  })
 }
 
-/** The instruction that gave a coin its pool, from what happened meanwhile. */
+/** The instruction that moved a coin from its curve to a pool. The trace is the world's changes meanwhile. */
 export const graduationCall = (
   world: World,
   payer: Address,
-  { mint, kind, curve }: Birth,
+  { mint, kind, curve }: Launch,
   pool: Address,
   trace: ReadonlyArray<Happening>
 ): Call => {
   const isPump = kind === "pump-fun"
   const program = isPump ? PUMP_PROGRAM : meteoraDbc.programId
-  const events = eventAuthority(world, program)
-  const inner = innerCalls(world, payer, world.derive(program, [utf8.encode("pool_authority")]), trace)
-  const received = (ours: boolean) =>
-    u64(
-      trace.reduce(
-        (sum, one) => (one.kind === "paid" && (one.mint === mint.address) === ours ? sum + one.amount : sum),
-        0n
-      )
+  const events = eventAuthority(world.derive, program)
+  const inner = innerCalls(world, payer, world.derive(program, [utf8("pool_authority")]), trace)
+  const received = (isCoin: boolean) =>
+    trace.reduce(
+      (sum, one) => (one.kind === "paid" && (one.mint === mint.address) === isCoin ? sum + one.amount : sum),
+      0n
     )
   const named = [
     ...(isPump
@@ -195,21 +213,20 @@ export const graduationCall = (
     ...(isPump ? [reads(pumpSwap.programId)] : [])
   ]
   const tail = [reads(events), reads(program)]
-  const event = pack(
-    hex("bde95db95c94ea94"),
-    key(payer),
-    key(mint.address),
-    received(true),
-    received(false),
-    u64(0n),
-    key(curve),
-    i64(world.bank.clock().unixTimestamp),
-    key(pool)
-  )
+  const event = pumpMigrationEvent.encode({
+    user: payer,
+    mint: mint.address,
+    mintAmount: received(true),
+    solAmount: received(false),
+    poolMigrationFee: 0n,
+    bondingCurve: curve,
+    timestamp: world.bank.clock().unixTimestamp,
+    pool
+  })
   return {
     program,
     accounts: [...named, ...others(inner, [...named, ...tail]), ...tail],
-    data: hex(isPump ? "9beae792ec9ea21e" : "9ca9e66735e45040"),
+    data: isPump ? encodePumpMigrate() : encodeDbcMigration(),
     steps: [
       says(`Instruction: ${isPump ? "Migrate" : "MigrationDammV2"}`),
       ...inner,

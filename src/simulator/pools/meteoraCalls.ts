@@ -1,34 +1,33 @@
-/**
- * Swaps as Meteora's programs are called and as they tell of them: dlmm-sdk, idls/dlmm.json; damm-v2,
- * programs/cp-amm/src/{instructions/swap,event}.rs; dynamic-bonding-curve, src/{instructions/swap,event}.rs.
- */
+/** Calls of Meteora's programs for swaps, with the events that they send. */
+import { inAccountOrder } from "../../programs/accountOrder.ts"
+import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { readI32, readU128, readU64 } from "../../programs/math/bytes.ts"
 import { dammV2At } from "../../programs/meteora/dammV2State.ts"
 import { dbcPoolAt } from "../../programs/meteora/dbcState.ts"
+import { FEE_DENOMINATOR } from "../../programs/meteora/fees.ts"
 import { dlmmPairAt } from "../../programs/meteora/dlmmPair.ts"
 import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
+import { dammV2SwapAccounts, dammV2SwapEvent } from "../../programs/meteora/dammV2Instructions.ts"
 import { meteoraDbc } from "../../programs/meteora/dbc.ts"
+import { dbcSwapAccounts, dbcSwapEvent } from "../../programs/meteora/dbcInstructions.ts"
+import { encodeSwap } from "../../programs/meteora/discriminators.ts"
 import { meteoraDlmm } from "../../programs/meteora/dlmm.ts"
-import type { Address } from "../../domain/Address.ts"
-import { reads, signs, writes } from "../chain/Call.ts"
-import { bool, hex, i32, key, pack, u128, u32, u64, u8 } from "../chain/pack.ts"
+import {
+  dlmmSwap2Accounts,
+  dlmmSwapAccounts,
+  dlmmSwapEvent,
+  encodeDlmmSwap
+} from "../../programs/meteora/dlmmInstructions.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import { type AccountRef, reads, signs, writes } from "../chain/Call.ts"
 import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
 import { memoProgram } from "../chain/standardCalls.ts"
 import { dataAfter, directed, paidOut, paidTo, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
 import type { World } from "../chain/World.ts"
 
-const SWAP = hex("f8c69e91e17587c8")
-const SWAP_2 = hex("414b3f4ceb5b5b88")
-const utf8 = new TextEncoder()
+const tokenProgramOf = (world: World, mint: Mint): AccountRef => reads(world.bank.must(mint).owner)
 
-/** The address with which an Anchor program signs the events it sends to itself. */
-export const eventAuthority = (world: World, program: Address): Address =>
-  world.derive(program, [utf8.encode("__event_authority")])
-
-const tokenPrograms = (world: World, { mints }: CalledPool): ReadonlyArray<Address> =>
-  [mints.a, mints.b].map((mint) => world.bank.must(mint).owner)
-
-/** Every third swap takes the second form of the instruction. `arrays` are those that it goes through. */
+/** Every third swap is a `swap2`. `arrays` are the bin arrays that it goes through. */
 export const dlmmCall =
   (world: World, pool: CalledPool, arrays: (swap: Swapping) => ReadonlyArray<Address>) =>
   (swap: Swapping): SwapCall => {
@@ -37,7 +36,7 @@ export const dlmmCall =
     const { amountIn } = settlement
     const { programId } = meteoraDlmm
     const second = amountIn % 3n === 0n
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const before = world.bank.must(address).data
     const after = dataAfter(swap, address, before)
     const received = afterTransferFee(world, directed(aToB, mints.a, mints.b).input, amountIn)
@@ -45,47 +44,49 @@ export const dlmmCall =
     return {
       name: second ? "Swap2" : "Swap",
       accounts: [
-        writes(address),
-        reads(programId),
-        writes(vaults.a),
-        writes(vaults.b),
-        writes(from),
-        writes(to),
-        reads(mints.a),
-        reads(mints.b),
-        writes(part("oracle")),
-        reads(programId),
-        signs(trader),
-        ...tokenPrograms(world, pool).map(reads),
-        ...(second ? [memoProgram] : []),
-        reads(authority),
-        reads(programId),
+        ...inAccountOrder(second ? dlmmSwap2Accounts : dlmmSwapAccounts, {
+          lbPair: writes(address),
+          binArrayBitmapExtension: reads(programId),
+          reserveX: writes(vaults.a),
+          reserveY: writes(vaults.b),
+          userTokenIn: writes(from),
+          userTokenOut: writes(to),
+          tokenXMint: reads(mints.a),
+          tokenYMint: reads(mints.b),
+          oracle: writes(part("oracle")),
+          hostFeeIn: reads(programId),
+          user: signs(trader),
+          tokenXProgram: tokenProgramOf(world, mints.a),
+          tokenYProgram: tokenProgramOf(world, mints.b),
+          memoProgram,
+          eventAuthority: reads(authority),
+          program: reads(programId)
+        }),
         ...arrays(swap).map(writes)
       ],
-      data: pack(second ? SWAP_2 : SWAP, u64(amountIn), u64(minimum), ...(second ? [u32(0)] : [])),
+      data: encodeDlmmSwap(second, amountIn, minimum),
       checked: true,
       sent: {
         authority,
-        event: pack(
-          hex("516ce3becdd00ac4"),
-          key(address),
-          key(trader),
-          i32(readI32(before, dlmmPairAt.activeId)),
-          i32(readI32(after, dlmmPairAt.activeId)),
-          u64(received),
-          u64(paidOut(swap)),
-          bool(aToB),
-          u64(settlement.fee),
-          u64(readU64(after, counter) - readU64(before, counter)),
-          u128((settlement.fee * 1_000_000_000n) / (received === 0n ? 1n : received)),
-          u64(0n)
-        )
+        event: dlmmSwapEvent.encode({
+          lbPair: address,
+          from: trader,
+          startBinId: readI32(before, dlmmPairAt.activeId),
+          endBinId: readI32(after, dlmmPairAt.activeId),
+          amountIn: received,
+          amountOut: paidOut(swap),
+          swapForY: aToB,
+          fee: settlement.fee,
+          protocolFee: readU64(after, counter) - readU64(before, counter),
+          feeRate: (settlement.fee * FEE_DENOMINATOR) / (received === 0n ? 1n : received),
+          hostFee: 0n
+        })
       },
       units: 45_000
     }
   }
 
-/** A referral is never named: its place holds the program itself. */
+/** Swaps of a DAMM v2 pool, without referrals. */
 export const dammV2Call =
   (world: World, pool: CalledPool, poolAuthority: Address, collectFeeMode: number) =>
   (swap: Swapping): SwapCall => {
@@ -93,7 +94,7 @@ export const dammV2Call =
     const { trader, aToB, from, to, minimum, settlement, clock } = swap
     const { amountIn, amountOut, fee } = settlement
     const { programId } = meteoraDammV2
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const before = world.bank.must(address).data
     const after = dataAfter(swap, address, before)
     const received = afterTransferFee(world, directed(aToB, mints.a, mints.b).input, amountIn)
@@ -105,50 +106,50 @@ export const dammV2Call =
     const chargedOnInput = collectFeeMode === 1 && !aToB
     return {
       name: "Swap",
-      accounts: [
-        reads(poolAuthority),
-        writes(address),
-        writes(from),
-        writes(to),
-        writes(vaults.a),
-        writes(vaults.b),
-        reads(mints.a),
-        reads(mints.b),
-        signs(trader),
-        ...tokenPrograms(world, pool).map(reads),
-        reads(programId),
-        reads(authority),
-        reads(programId)
-      ],
-      data: pack(SWAP, u64(amountIn), u64(minimum)),
+      accounts: inAccountOrder(dammV2SwapAccounts, {
+        poolAuthority: reads(poolAuthority),
+        pool: writes(address),
+        inputTokenAccount: writes(from),
+        outputTokenAccount: writes(to),
+        tokenAVault: writes(vaults.a),
+        tokenBVault: writes(vaults.b),
+        tokenAMint: reads(mints.a),
+        tokenBMint: reads(mints.b),
+        payer: signs(trader),
+        tokenAProgram: tokenProgramOf(world, mints.a),
+        tokenBProgram: tokenProgramOf(world, mints.b),
+        referralTokenAccount: reads(programId),
+        eventAuthority: reads(authority),
+        program: reads(programId)
+      }),
+      data: encodeSwap(amountIn, minimum),
       checked: true,
       sent: {
         authority,
-        event: pack(
-          hex("bd4233a826507599"),
-          key(address),
-          u8(aToB ? 0 : 1),
-          u8(collectFeeMode),
-          bool(false),
-          u64(amountIn),
-          u64(minimum),
-          u8(0),
-          u64(received),
-          u64(chargedOnInput ? received - fee : received),
-          u64(0n),
-          u64(paid),
-          u128(readU128(after, dammV2At.sqrtPrice)),
-          u64(fee - protocolFee),
-          u64(protocolFee),
-          u64(0n),
-          u64(0n),
-          u64(amountIn),
-          u64(paid),
-          u64(amountOut),
-          u64(BigInt(clock.unixTimestamp)),
-          u64(readU64(after, dammV2At.amountA)),
-          u64(readU64(after, dammV2At.amountB))
-        )
+        event: dammV2SwapEvent.encode({
+          pool: address,
+          tradeDirection: aToB ? 0 : 1,
+          collectFeeMode,
+          hasReferral: false,
+          amount0: amountIn,
+          amount1: minimum,
+          swapMode: 0,
+          includedFeeInputAmount: received,
+          excludedFeeInputAmount: chargedOnInput ? received - fee : received,
+          amountLeft: 0n,
+          outputAmount: paid,
+          nextSqrtPrice: readU128(after, dammV2At.sqrtPrice),
+          claimingFee: fee - protocolFee,
+          protocolFee,
+          compoundingFee: 0n,
+          referralFee: 0n,
+          includedTransferFeeAmountIn: amountIn,
+          includedTransferFeeAmountOut: paid,
+          excludedTransferFeeAmountOut: amountOut,
+          currentTimestamp: clock.unixTimestamp,
+          reserveAAmount: readU64(after, dammV2At.amountA),
+          reserveBAmount: readU64(after, dammV2At.amountB)
+        })
       },
       units: 40_000
     }
@@ -161,7 +162,7 @@ export interface DbcPlaces {
   readonly threshold: bigint
 }
 
-/** The program sends an older and a newer event for every swap. */
+/** Swaps of a bonding curve. Of the two events that the program sends, the newer. */
 export const dbcCall =
   (world: World, pool: CalledPool, { authority: poolAuthority, config, threshold }: DbcPlaces) =>
   (swap: Swapping): SwapCall => {
@@ -169,54 +170,54 @@ export const dbcCall =
     const { trader, aToB, from, to, minimum, settlement, clock } = swap
     const { amountIn, fee } = settlement
     const { programId } = meteoraDbc
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const before = world.bank.must(address).data
     const after = dataAfter(swap, address, before)
     const counters = [dbcPoolAt.protocolBaseFee, dbcPoolAt.protocolQuoteFee]
     const protocolFee = counters.reduce((sum, offset) => sum + readU64(after, offset) - readU64(before, offset), 0n)
     return {
       name: "Swap",
-      accounts: [
-        reads(poolAuthority),
-        reads(config),
-        writes(address),
-        writes(from),
-        writes(to),
-        writes(vaults.a),
-        writes(vaults.b),
-        reads(mints.a),
-        reads(mints.b),
-        signs(trader),
-        ...tokenPrograms(world, pool).map(reads),
-        reads(programId),
-        reads(authority),
-        reads(programId)
-      ],
-      data: pack(SWAP, u64(amountIn), u64(minimum)),
+      accounts: inAccountOrder(dbcSwapAccounts, {
+        poolAuthority: reads(poolAuthority),
+        config: reads(config),
+        pool: writes(address),
+        inputTokenAccount: writes(from),
+        outputTokenAccount: writes(to),
+        baseVault: writes(vaults.a),
+        quoteVault: writes(vaults.b),
+        baseMint: reads(mints.a),
+        quoteMint: reads(mints.b),
+        payer: signs(trader),
+        tokenBaseProgram: tokenProgramOf(world, mints.a),
+        tokenQuoteProgram: tokenProgramOf(world, mints.b),
+        referralTokenAccount: reads(programId),
+        eventAuthority: reads(authority),
+        program: reads(programId)
+      }),
+      data: encodeSwap(amountIn, minimum),
       checked: true,
       sent: {
         authority,
-        event: pack(
-          hex("bd4233a826507599"),
-          key(address),
-          key(config),
-          u8(aToB ? 0 : 1),
-          bool(false),
-          u64(amountIn),
-          u64(minimum),
-          u8(0),
-          u64(paidTo(swap, aToB ? vaults.a : vaults.b)),
-          u64(aToB ? amountIn : amountIn - fee),
-          u64(0n),
-          u64(paidOut(swap)),
-          u128(readU128(after, dbcPoolAt.sqrtPrice)),
-          u64(fee - protocolFee),
-          u64(protocolFee),
-          u64(0n),
-          u64(readU64(after, dbcPoolAt.quoteReserve)),
-          u64(threshold),
-          u64(BigInt(clock.unixTimestamp))
-        )
+        event: dbcSwapEvent.encode({
+          pool: address,
+          config,
+          tradeDirection: aToB ? 0 : 1,
+          hasReferral: false,
+          amount0: amountIn,
+          amount1: minimum,
+          swapMode: 0,
+          includedFeeInputAmount: paidTo(swap, aToB ? vaults.a : vaults.b),
+          excludedFeeInputAmount: aToB ? amountIn : amountIn - fee,
+          amountLeft: 0n,
+          outputAmount: paidOut(swap),
+          nextSqrtPrice: readU128(after, dbcPoolAt.sqrtPrice),
+          tradingFee: fee - protocolFee,
+          protocolFee,
+          referralFee: 0n,
+          quoteReserveAmount: readU64(after, dbcPoolAt.quoteReserve),
+          migrationThreshold: threshold,
+          currentTimestamp: clock.unixTimestamp
+        })
       },
       units: 45_000
     }

@@ -1,13 +1,27 @@
 /** Meteora DAMM v2 pools as the program writes them: MeteoraAg/damm-v2, programs/cp-amm/src/state at a3d3827. */
+import { ANCHOR_POOL } from "../../programs/anchor.ts"
 import { dammV2After, fillDammV2 } from "../../programs/meteora/dammV2Swap.ts"
-import { dammV2At, type DammV2State, readDammV2 } from "../../programs/meteora/dammV2State.ts"
+import {
+  DAMM_V2_POOL_LENGTH,
+  dammV2At,
+  dammV2PoolAuthority,
+  type DammV2State,
+  readDammV2
+} from "../../programs/meteora/dammV2State.ts"
 import { squareRoot } from "../../programs/math/integers.ts"
 import { amountA } from "../../programs/meteora/curve.ts"
 import { meteoraDammV2 } from "../../programs/meteora/dammV2.ts"
 import { writeDammV2 } from "../../programs/meteora/writes.ts"
 import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeU128,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { priceAt } from "../chain/liquidity.ts"
@@ -22,15 +36,14 @@ import {
   vaultDepth
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeU16 } from "../chain/writeBytes.ts"
 
-/** What sets one pool apart from the next. */
+/** Parameters of one pool. */
 export interface DammV2Spec extends PoolSpec {
   /** The base fee, in billionths. */
   readonly rate: bigint
   /** 0 charges what comes out, 1 the quote whichever way a swap goes. */
   readonly collectFeeMode: 0 | 1
-  /** Whether volatility adds to the fee. */
+  /** True when volatility adds to the fee. */
   readonly dynamicFee: boolean
   /** The accounts that pay the first deposit; null for new money. */
   readonly depositors: Pair | null
@@ -62,7 +75,7 @@ const writeVolatility = (data: Uint8Array, sqrtPrice: bigint): void => {
 
 const newState = (world: World, spec: DammV2Spec, vaults: Pair, made: ReturnType<typeof newLiquidity>): Uint8Array => {
   const at = dammV2At
-  const data = newAccountData(1_112, "f19a6d0411b16dbc")
+  const data = newAccountData(DAMM_V2_POOL_LENGTH, ANCHOR_POOL)
   const tokenFlag = (mint: Mint) => (world.bank.must(mint).owner === TOKEN_2022_PROGRAM ? 1 : 0)
   writeU64(data, at.cliffRate, spec.rate)
   data[at.protocolFeePercent] = 20
@@ -96,7 +109,7 @@ export const newMeteoraDammV2Pool = (world: World, spec: DammV2Spec): SimPool =>
   const address = name("pool")
   const mints = { a: spec.base, b: spec.quote }
   const made = newLiquidity(spec)
-  const authority = world.derive(meteoraDammV2.programId, [new TextEncoder().encode("pool_authority")])
+  const authority = dammV2PoolAuthority(world.derive)
   const sides = { a: [spec.base, made.base], b: [spec.quote, made.quote] } as const
   const vaults = newVaults(world, authority, sides, (side) => name(`vault ${side}`), spec.depositors)
   world.newAccount(address, meteoraDammV2.programId, newState(world, spec, vaults, made))

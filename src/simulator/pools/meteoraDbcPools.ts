@@ -1,8 +1,13 @@
 /** Meteora bonding curves as the program writes them: MeteoraAg/dynamic-bonding-curve, src/state at b4f9547. */
 import {
   type CurvePoint,
+  DBC_CONFIG_DISCRIMINATOR,
+  DBC_CONFIG_LENGTH,
+  DBC_POOL_DISCRIMINATOR,
+  DBC_POOL_LENGTH,
   dbcConfigAt,
   dbcPoolAt,
+  dbcPoolAuthority,
   DBC_CURVE_POINT_SIZE,
   type DbcState,
   readDbc
@@ -13,7 +18,7 @@ import { amountB } from "../../programs/meteora/curve.ts"
 import { meteoraDbc } from "../../programs/meteora/dbc.ts"
 import { writeDbc } from "../../programs/meteora/writes.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeU128, writeU64 } from "../../programs/math/writes.ts"
+import { newAccountData, writeAddress, writeU128, writeU64 } from "../../programs/math/writeBytes.ts"
 import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
@@ -21,15 +26,12 @@ import { priceAt } from "../chain/liquidity.ts"
 import { dbcCall } from "./meteoraCalls.ts"
 import { exchange, newVaults, type Pair, type SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
-
-const utf8 = new TextEncoder()
 
 /** The square-root price at which so many coins cost so many lamports, Q64.64. */
 const sqrtPriceOf = (lamports: bigint, tokens: bigint): bigint => squareRoot((lamports << 128n) / tokens)
 
-// The curve of every launch: from 28 SOL a billion coins, in two stretches, to almost sixteen times that. It sells three
-// quarters of the coins, and leaves enough for a pool at the last price.
+// The curve of every launch: from 28 SOL a billion coins, in two segments, to almost sixteen times that. It sells three
+// quarters of the coins; the rest suffices for a pool at the last price.
 const SUPPLY = 1_000_000_000_000_000n
 const START = sqrtPriceOf(28_000_000_000n, SUPPLY)
 const MIDDLE = sqrtPriceOf(112_000_000_000n, SUPPLY)
@@ -43,7 +45,7 @@ const curve: ReadonlyArray<CurvePoint> = [
   { sqrtPrice: END, liquidity: liquidityFor(55_000_000_000n, MIDDLE, END) }
 ]
 
-/** What the whole curve takes, each stretch rounded up as the program rounds it. */
+/** Lamports that the whole curve takes, each segment rounded up as in the program. */
 const THRESHOLD = curve.reduce(
   ({ from, sum }, { sqrtPrice, liquidity }) => ({
     from: sqrtPrice,
@@ -58,7 +60,7 @@ const configOf = (world: World): Address => {
     return address
   }
   const at = dbcConfigAt
-  const data = newAccountData(1_048, "1a6c0e7b74e6812b")
+  const data = newAccountData(DBC_CONFIG_LENGTH, DBC_CONFIG_DISCRIMINATOR)
   writeAddress(data, at.quoteMint, SOL)
   writeU64(data, at.cliffRate, 10_000_000n)
   data[at.activationType] = 1
@@ -77,7 +79,7 @@ const configOf = (world: World): Address => {
 
 const newState = (config: Address, mint: Mint, creator: Address, vaults: Pair, since: number): Uint8Array => {
   const at = dbcPoolAt
-  const data = newAccountData(424, "d5e005d16245775c")
+  const data = newAccountData(DBC_POOL_LENGTH, DBC_POOL_DISCRIMINATOR)
   writeAddress(data, at.config, config)
   writeAddress(data, at.creator, creator)
   writeAddress(data, at.baseMint, mint)
@@ -102,7 +104,7 @@ export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): Launc
   const name = (part: string) => inventAddress(world.seed, `meteora-dbc ${mint} ${part}`)
   const address = name("pool")
   const config = configOf(world)
-  const authority = world.derive(meteoraDbc.programId, [utf8.encode("pool_authority")])
+  const authority = dbcPoolAuthority(world.derive)
   const sides = { a: [mint, SUPPLY], b: [SOL, 0n] } as const
   const vaults = newVaults(world, authority, sides, (side) => name(`vault ${side}`))
   const mints = { a: mint, b: SOL }
@@ -116,7 +118,7 @@ export const newMeteoraDbc = (world: World, mint: Mint, creator: Address): Launc
   const plan: SimPool["plan"] = (aToB, wanted, { unixTimestamp }) => {
     const state = stateNow()
     const fill = state === null ? null : fillDbc(state, aToB, wanted, BigInt(unixTimestamp))
-    // The last buyer gets what is left, for less than was offered; nobody sells past the start.
+    // The last purchase takes the rest of the coins for less than was offered. No sale goes below the start.
     if (state === null || fill === null || fill.amountOut === 0n || (aToB && !fill.complete)) {
       return null
     }

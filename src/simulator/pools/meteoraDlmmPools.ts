@@ -1,23 +1,40 @@
 /** Meteora DLMM pairs as the program writes them: the program's IDL and MeteoraAg/dlmm-sdk, commons/src at fb02e51. */
 import {
+  BIN_ARRAY_DISCRIMINATOR,
   BIN_ARRAY_LENGTH,
+  binArrayAddress,
   binArrayIndexOf,
   binPrice,
-  BINS_PER_ARRAY,
   type Bin,
   dlmmBinArrayAt,
   dlmmBinAt,
+  dlmmBinOffset,
   readBin
 } from "../../programs/meteora/dlmmBins.ts"
 import { INTERNAL_ARRAYS } from "../../programs/meteora/dlmmBitmap.ts"
 import { dlmmReference } from "../../programs/meteora/dlmmFees.ts"
-import { type DlmmPair, dlmmPairAt, readDlmmPair } from "../../programs/meteora/dlmmPair.ts"
+import {
+  DLMM_PAIR_DISCRIMINATOR,
+  DLMM_PAIR_LENGTH,
+  type DlmmPair,
+  dlmmPairAt,
+  readDlmmPair
+} from "../../programs/meteora/dlmmPair.ts"
 import { type BinFill, dlmmAfter, fillDlmm } from "../../programs/meteora/dlmmSwap.ts"
 import { meteoraDlmm } from "../../programs/meteora/dlmm.ts"
 import { writeBinArray, writeDlmmPair } from "../../programs/meteora/writes.ts"
 import { TOKEN_2022_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeI32, writeI64, writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeI32,
+  writeI64,
+  writeU128,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { dlmmCall } from "./meteoraCalls.ts"
@@ -31,9 +48,8 @@ import {
   vaultDepth
 } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeU16 } from "../chain/writeBytes.ts"
 
-/** What sets one pair apart from the next. */
+/** Parameters of one pair. */
 export interface DlmmSpec extends PoolSpec {
   /** Basis points between the prices of neighbouring bins. */
   readonly binStep: number
@@ -45,19 +61,15 @@ export interface DlmmSpec extends PoolSpec {
 /** The rules of every pair here: one of the program's common presets. */
 const rules = { filter: 30, decay: 600, reduction: 5_000, control: 40_000, maximum: 350_000, protocolShare: 1_000 }
 
-const arrayAddress = (world: World, pair: Address, index: number): Address => {
-  const seed = new Uint8Array(8)
-  new DataView(seed.buffer).setBigInt64(0, BigInt(index), true)
-  return world.derive(meteoraDlmm.programId, [new TextEncoder().encode("bin_array"), addressToBytes(pair), seed])
-}
+const arrayAddress = (world: World, pair: Address, index: number): Address =>
+  binArrayAddress(world.derive, addressToBytes(pair), index)
 
-const offsetOf = (binId: number): number =>
-  dlmmBinArrayAt.bins + (binId - binArrayIndexOf(binId) * BINS_PER_ARRAY) * dlmmBinArrayAt.binSize
+const MAX_BIN = 30_000
 
 /** The bin whose price is the nearest at or below the price of the two amounts. */
 const binOf = ({ baseAmount, quoteAmount, binStep }: DlmmSpec): number => {
   const wanted = (quoteAmount << 64n) / baseAmount
-  let [low, high] = [-30_000, 30_000]
+  let [low, high] = [-MAX_BIN, MAX_BIN]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     const price = binPrice(middle, binStep)
@@ -77,7 +89,7 @@ const setBit = (data: Uint8Array, at: number, bit: number): void => {
 
 const newPair = (world: World, spec: DlmmSpec, vaults: Pair, active: number): Uint8Array => {
   const at = dlmmPairAt
-  const data = newAccountData(904, "210b3162b565b10d")
+  const data = newAccountData(DLMM_PAIR_LENGTH, DLMM_PAIR_DISCRIMINATOR)
   const tokenFlag = (mint: Mint) => (world.bank.must(mint).owner === TOKEN_2022_PROGRAM ? 1 : 0)
   writeU16(data, at.baseFactor, spec.baseFactor)
   writeU16(data, at.filterPeriod, rules.filter)
@@ -85,8 +97,8 @@ const newPair = (world: World, spec: DlmmSpec, vaults: Pair, active: number): Ui
   writeU16(data, at.reduction, rules.reduction)
   writeU32(data, at.variableFeeControl, rules.control)
   writeU32(data, at.volatilityMaximum, rules.maximum)
-  writeI32(data, 24, -30_000)
-  writeI32(data, 28, 30_000)
+  writeI32(data, at.minBinId, -MAX_BIN)
+  writeI32(data, at.maxBinId, MAX_BIN)
   writeU16(data, at.protocolShare, rules.protocolShare)
   data[at.functionType] = 1
   writeI32(data, at.indexReference, active)
@@ -112,12 +124,12 @@ const newBins = (spec: DlmmSpec, active: number) => {
 }
 
 const newArray = (pair: Address, index: number, bins: ReturnType<typeof newBins>): Uint8Array => {
-  const data = newAccountData(BIN_ARRAY_LENGTH, "5c8e5cdc059446b5")
+  const data = newAccountData(BIN_ARRAY_LENGTH, BIN_ARRAY_DISCRIMINATOR)
   writeI64(data, dlmmBinArrayAt.index, BigInt(index))
-  data[16] = 1
+  data[dlmmBinArrayAt.version] = 1
   writeAddress(data, dlmmBinArrayAt.pair, pair)
   for (const { id, price, x, y } of bins) {
-    const at = offsetOf(id)
+    const at = dlmmBinOffset(id)
     writeU64(data, at + dlmmBinAt.amountX, x)
     writeU64(data, at + dlmmBinAt.amountY, y)
     writeU128(data, at + dlmmBinAt.price, price)

@@ -1,23 +1,36 @@
-/** Swaps as Pump's programs are called and as they tell of them: pump-public-docs, idl/pump.json and idl/pump_amm.json. */
+/** Calls of Pump's programs for swaps, with the events that they send. */
+import { inAccountOrder } from "../../programs/accountOrder.ts"
 import { readU64 } from "../../programs/math/bytes.ts"
-import { feeConfigOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
-import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
+import { curveAt } from "../../programs/pump/curve.ts"
+import { globalOf } from "../../programs/pump/curveFees.ts"
+import {
+  curveBuyAccounts,
+  curveSellAccounts,
+  curveTradeEvent,
+  encodeCurveBuy
+} from "../../programs/pump/curveInstructions.ts"
+import { encodeSell, globalVolumeOf } from "../../programs/pump/discriminators.ts"
+import { FEE_PROGRAM, feeConfigOf, NO_ADDRESS, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
+import { creatorVaultAuthorityOf, globalConfigOf, pumpSwap } from "../../programs/pump/pumpSwap.ts"
+import {
+  encodePumpSwapBuy,
+  pumpSwapBuyAccounts,
+  pumpSwapBuyEvent,
+  pumpSwapSellAccounts,
+  pumpSwapSellEvent
+} from "../../programs/pump/pumpSwapInstructions.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { pays, reads, writes } from "../chain/Call.ts"
-import { eventAuthority } from "./meteoraCalls.ts"
-import { bool, hex, i64, key, pack, text, u64, u8 } from "../chain/pack.ts"
-import { FEE_PROGRAM } from "./pumpFeeAccounts.ts"
+import { eventAuthority } from "../../programs/anchorEvents.ts"
+import { pack, text } from "../../programs/math/pack.ts"
 import type { CalledPool } from "../chain/SimPool.ts"
 import { dataAfter, paidTo, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
 
-const utf8 = new TextEncoder()
-const NOBODY = SYSTEM_PROGRAM
-
-/** Where one curve's money is and goes. */
+/** The accounts of one curve and of its fees. */
 export interface CurvePlaces {
   readonly curve: Address
   readonly vault: Address
@@ -27,22 +40,19 @@ export interface CurvePlaces {
   readonly creatorTill: Address
 }
 
-/** Offsets in a curve's account. */
-export const curveAt = {
-  virtualTokens: 8,
-  virtualQuote: 16,
-  realTokens: 24,
-  realQuote: 32,
-  supply: 40,
-  complete: 48,
-  creator: 49
-} as const
+/** The volume accounts of the program and of one trader. No volume is counted. */
+const volumes = (world: World, program: Address, trader: Address) => ({
+  globalVolumeAccumulator: reads(globalVolumeOf(program, world.derive)),
+  userVolumeAccumulator: writes(inventAddress(world.seed, `volume of ${trader} in ${program}`))
+})
 
-/** The volume accounts of the program and of one trader. Nobody's volume is tracked here. */
-const volumes = (world: World, program: Address, trader: Address) => [
-  reads(world.derive(program, [utf8.encode("global_volume_accumulator")])),
-  writes(inventAddress(world.seed, `volume of ${trader} in ${program}`))
-]
+const NO_VOLUME = {
+  trackVolume: false,
+  totalUnclaimedTokens: 0n,
+  totalClaimedTokens: 0n,
+  currentSolVolume: 0n,
+  lastUpdateTimestamp: 0
+}
 
 const tradeEvent = (world: World, places: CurvePlaces, swap: Swapping): Uint8Array => {
   const { curve, mint, creator, protocolTill, creatorTill } = places
@@ -50,71 +60,58 @@ const tradeEvent = (world: World, places: CurvePlaces, swap: Swapping): Uint8Arr
   const before = world.bank.must(curve).data
   const after = dataAfter(swap, curve, before)
   const moved = readU64(after, curveAt.realQuote) - readU64(before, curveAt.realQuote)
-  const field = (offset: number) => u64(readU64(after, offset))
   return pack(
-    hex("bddb7fd34ee661ee"),
-    key(mint),
-    u64(swap.aToB ? -moved : moved),
-    u64(swap.aToB ? amountIn : amountOut),
-    bool(!swap.aToB),
-    key(swap.trader),
-    i64(swap.clock.unixTimestamp),
-    field(curveAt.virtualQuote),
-    field(curveAt.virtualTokens),
-    field(curveAt.realQuote),
-    field(curveAt.realTokens),
-    key(protocolTill),
-    u64(95n),
-    u64(paidTo(swap, protocolTill)),
-    key(creator),
-    u64(30n),
-    u64(paidTo(swap, creatorTill)),
-    bool(false),
-    u64(0n),
-    u64(0n),
-    u64(0n),
-    i64(0),
+    curveTradeEvent.encode({
+      mint,
+      solAmount: swap.aToB ? -moved : moved,
+      tokenAmount: swap.aToB ? amountIn : amountOut,
+      isBuy: !swap.aToB,
+      user: swap.trader,
+      timestamp: swap.clock.unixTimestamp,
+      virtualSolReserves: readU64(after, curveAt.virtualQuote),
+      virtualTokenReserves: readU64(after, curveAt.virtualTokens),
+      realSolReserves: readU64(after, curveAt.realQuote),
+      realTokenReserves: readU64(after, curveAt.realTokens),
+      feeRecipient: protocolTill,
+      feeBasisPoints: 95n,
+      fee: paidTo(swap, protocolTill),
+      creator,
+      creatorFeeBasisPoints: 30n,
+      creatorFee: paidTo(swap, creatorTill),
+      ...NO_VOLUME
+    }),
     text(swap.aToB ? "sell" : "buy_exact_sol_in")
   )
 }
 
-/** Lamports move without an instruction when the curve pays, so that the event is the only one to tell. */
+/** Trades on a curve. Lamports move without an instruction when the curve pays, so that only the event states their amount. */
 export const pumpCurveCall =
   (world: World, places: CurvePlaces) =>
   (swap: Swapping): SwapCall => {
     const { curve, vault, mint, protocolTill, creatorTill } = places
     const { trader, aToB, from, to, minimum, settlement } = swap
-    const authority = eventAuthority(world, PUMP_PROGRAM)
-    const global = world.derive(PUMP_PROGRAM, [utf8.encode("global")])
+    const authority = eventAuthority(world.derive, PUMP_PROGRAM)
     const event = tradeEvent(world, places, swap)
-    const shared = [
-      reads(global),
-      writes(protocolTill),
-      reads(mint),
-      writes(curve),
-      writes(vault),
-      writes(aToB ? from : to),
-      pays(trader),
-      reads(SYSTEM_PROGRAM)
-    ]
-    const own = aToB ? [writes(creatorTill), reads(TOKEN_PROGRAM)] : [reads(TOKEN_PROGRAM), writes(creatorTill)]
     return {
       name: aToB ? "Sell" : "BuyExactSolIn",
-      accounts: [
-        ...shared,
-        ...own,
-        reads(authority),
-        reads(PUMP_PROGRAM),
-        ...(aToB ? [] : volumes(world, PUMP_PROGRAM, trader)),
-        reads(feeConfigOf(PUMP_PROGRAM, world.derive)),
-        reads(FEE_PROGRAM)
-      ],
-      data: pack(
-        hex(aToB ? "33e685a4017f83ad" : "38fc74089edfcd5f"),
-        u64(settlement.amountIn),
-        u64(minimum),
-        ...(aToB ? [] : [u8(0)])
-      ),
+      accounts: inAccountOrder(aToB ? curveSellAccounts : curveBuyAccounts, {
+        global: reads(globalOf(world.derive)),
+        feeRecipient: writes(protocolTill),
+        mint: reads(mint),
+        bondingCurve: writes(curve),
+        associatedBondingCurve: writes(vault),
+        associatedUser: writes(aToB ? from : to),
+        user: pays(trader),
+        systemProgram: reads(SYSTEM_PROGRAM),
+        tokenProgram: reads(TOKEN_PROGRAM),
+        creatorVault: writes(creatorTill),
+        eventAuthority: reads(authority),
+        program: reads(PUMP_PROGRAM),
+        ...volumes(world, PUMP_PROGRAM, trader),
+        feeConfig: reads(feeConfigOf(PUMP_PROGRAM, world.derive)),
+        feeProgram: reads(FEE_PROGRAM)
+      }),
+      data: (aToB ? encodeSell : encodeCurveBuy)(settlement.amountIn, minimum),
       checked: false,
       logged: event,
       sent: { authority, event },
@@ -122,11 +119,11 @@ export const pumpCurveCall =
     }
   }
 
-/** Where the fees of one PumpSwap pool go, and what they are. */
+/** The accounts of one PumpSwap pool's fees, and the rates. */
 export interface PumpSwapPlaces {
   readonly protocolOwner: Address
   readonly protocol: Address
-  /** Null where nobody earns the creator's fee. */
+  /** Null where the coin has no creator's fee. */
   readonly creator: { readonly owner: Address; readonly account: Address } | null
   readonly rates: () => { readonly lp: bigint; readonly protocol: bigint; readonly creator: bigint } | null
 }
@@ -148,76 +145,77 @@ const pumpSwapEvent = (world: World, pool: CalledPool, places: PumpSwapPlaces, s
   const [userBase, userQuote] = aToB ? [from, to] : [to, from]
   const held = (account: Address) => {
     const found = world.bank.get(account)
-    return u64(found === undefined ? (account === userQuote && !aToB ? settlement.amountIn : 0n) : balanceOf(found))
+    return found === undefined ? (account === userQuote && !aToB ? settlement.amountIn : 0n) : balanceOf(found)
   }
   const rates = places.rates() ?? { lp: 0n, protocol: 0n, creator: 0n }
   const quotes = quoteAmounts(swap, places)
-  return pack(
-    hex(aToB ? "3e2f370aa503dc2a" : "67f4521f2cf57777"),
-    i64(clock.unixTimestamp),
-    u64(aToB ? settlement.amountIn : settlement.amountOut),
-    u64(aToB ? minimum : settlement.amountIn),
-    held(userBase),
-    held(userQuote),
-    held(vaults.a),
-    held(vaults.b),
-    u64(quotes.pool),
-    u64(rates.lp),
-    u64(settlement.fee),
-    u64(rates.protocol),
-    u64(quotes.protocolFee),
-    u64(quotes.withoutOthers),
-    u64(quotes.user),
-    ...[address, trader, userBase, userQuote, places.protocolOwner, places.protocol].map(key),
-    key(places.creator?.owner ?? NOBODY),
-    u64(places.creator === null ? 0n : rates.creator),
-    u64(quotes.creatorFee),
-    ...(aToB ? [] : [bool(false), u64(0n), u64(0n), u64(0n), i64(0), u64(minimum), text("buy_exact_quote_in")])
-  )
+  const fields = {
+    timestamp: clock.unixTimestamp,
+    baseAmount: aToB ? settlement.amountIn : settlement.amountOut,
+    limit: aToB ? minimum : settlement.amountIn,
+    userBaseReserves: held(userBase),
+    userQuoteReserves: held(userQuote),
+    poolBaseReserves: held(vaults.a),
+    poolQuoteReserves: held(vaults.b),
+    poolQuoteAmount: quotes.pool,
+    lpFeeBasisPoints: rates.lp,
+    lpFee: settlement.fee,
+    protocolFeeBasisPoints: rates.protocol,
+    protocolFee: quotes.protocolFee,
+    quoteWithoutOtherFees: quotes.withoutOthers,
+    userQuoteAmount: quotes.user,
+    pool: address,
+    user: trader,
+    userBaseTokenAccount: userBase,
+    userQuoteTokenAccount: userQuote,
+    protocolFeeRecipient: places.protocolOwner,
+    protocolFeeRecipientTokenAccount: places.protocol,
+    coinCreator: places.creator?.owner ?? NO_ADDRESS,
+    coinCreatorFeeBasisPoints: places.creator === null ? 0n : rates.creator,
+    coinCreatorFee: quotes.creatorFee
+  }
+  return aToB
+    ? pumpSwapSellEvent.encode(fields)
+    : pack(pumpSwapBuyEvent.encode({ ...fields, ...NO_VOLUME, minBaseAmountOut: minimum }), text("buy_exact_quote_in"))
 }
 
-/** A coin without a creator still names a vault, of the system program's address. */
+/** Swaps of a PumpSwap pool. A coin without a creator names the vault of the system program's address. */
 export const pumpSwapCall =
   (world: World, pool: CalledPool, places: PumpSwapPlaces) =>
   (swap: Swapping): SwapCall => {
     const { address, mints, vaults, part } = pool
     const { trader, aToB, from, to, minimum, settlement } = swap
     const { programId } = pumpSwap
-    const authority = eventAuthority(world, programId)
+    const authority = eventAuthority(world.derive, programId)
     const event = pumpSwapEvent(world, pool, places, swap)
-    const creatorOwner = places.creator?.owner ?? NOBODY
+    const creatorOwner = places.creator?.owner ?? NO_ADDRESS
     return {
       name: aToB ? "Sell" : "BuyExactQuoteIn",
-      accounts: [
-        writes(address),
-        pays(trader),
-        reads(world.derive(programId, [utf8.encode("global_config")])),
-        reads(mints.a),
-        reads(mints.b),
-        writes(aToB ? from : to),
-        writes(aToB ? to : from),
-        writes(vaults.a),
-        writes(vaults.b),
-        reads(places.protocolOwner),
-        writes(places.protocol),
-        reads(world.bank.must(mints.a).owner),
-        reads(world.bank.must(mints.b).owner),
-        reads(SYSTEM_PROGRAM),
-        reads(ASSOCIATED_TOKEN_PROGRAM),
-        reads(authority),
-        reads(programId),
-        writes(places.creator?.account ?? part("creator vault")),
-        reads(world.derive(programId, [utf8.encode("creator_vault"), addressToBytes(creatorOwner)])),
-        ...(aToB ? [] : volumes(world, programId, trader)),
-        reads(feeConfigOf(programId, world.derive)),
-        reads(FEE_PROGRAM)
-      ],
-      data: pack(
-        hex(aToB ? "33e685a4017f83ad" : "c62e1552b4d9e870"),
-        u64(settlement.amountIn),
-        u64(minimum),
-        ...(aToB ? [] : [u8(0)])
-      ),
+      accounts: inAccountOrder(aToB ? pumpSwapSellAccounts : pumpSwapBuyAccounts, {
+        pool: writes(address),
+        user: pays(trader),
+        globalConfig: reads(globalConfigOf(world.derive)),
+        baseMint: reads(mints.a),
+        quoteMint: reads(mints.b),
+        userBaseTokenAccount: writes(aToB ? from : to),
+        userQuoteTokenAccount: writes(aToB ? to : from),
+        poolBaseTokenAccount: writes(vaults.a),
+        poolQuoteTokenAccount: writes(vaults.b),
+        protocolFeeRecipient: reads(places.protocolOwner),
+        protocolFeeRecipientTokenAccount: writes(places.protocol),
+        baseTokenProgram: reads(world.bank.must(mints.a).owner),
+        quoteTokenProgram: reads(world.bank.must(mints.b).owner),
+        systemProgram: reads(SYSTEM_PROGRAM),
+        associatedTokenProgram: reads(ASSOCIATED_TOKEN_PROGRAM),
+        eventAuthority: reads(authority),
+        program: reads(programId),
+        coinCreatorVaultAta: writes(places.creator?.account ?? part("creator vault")),
+        coinCreatorVaultAuthority: reads(creatorVaultAuthorityOf(creatorOwner, world.derive)),
+        ...volumes(world, programId, trader),
+        feeConfig: reads(feeConfigOf(programId, world.derive)),
+        feeProgram: reads(FEE_PROGRAM)
+      }),
+      data: (aToB ? encodeSell : encodePumpSwapBuy)(settlement.amountIn, minimum),
       checked: true,
       logged: event,
       sent: { authority, event },

@@ -2,23 +2,23 @@
 import { readU64 } from "../../programs/math/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
-import { pumpCurve } from "../../programs/pump/curve.ts"
+import { CURVE_DISCRIMINATOR, curveAt as at, curveOf, pumpCurve } from "../../programs/pump/curve.ts"
 import { netOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
 import { isUnpriceable, type Pool, type Swap } from "../../programs/Program.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { writeU64 } from "../../programs/math/writes.ts"
+import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
-import { type Address, addressToBytes, type Mint, SOL } from "../../domain/Address.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
 import type { LaunchCurve } from "../chain/LaunchCurve.ts"
-import { curveAt, type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
-import type { Payment, SimPool } from "../chain/SimPool.ts"
+import { type CurvePlaces, pumpCurveCall } from "./pumpCalls.ts"
+import type { Payment } from "../chain/Settlement.ts"
+import type { SimPool } from "../chain/SimPool.ts"
 import { balanceOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
 
-/** How every curve begins: a billion coins of six decimals, of which 793.1 million are for sale. */
+/** The first state of every curve: a billion coins of six decimals, of which 793.1 million are for sale. */
 const curveStart = {
   supply: 1_000_000_000_000_000n,
   virtualTokens: 1_073_000_000_000_000n,
@@ -26,12 +26,11 @@ const curveStart = {
   realTokens: 793_100_000_000_000n
 }
 
-const at = curveAt
 /** The rates of the curve's fee schedule, which has one tier. */
 const rates = { lp: 0n, protocol: 95n, creator: 30n }
 
 const newState = (creator: Address): Uint8Array => {
-  const data = newAccountData(150, "17b7f83760d8ac60")
+  const data = newAccountData(150, CURVE_DISCRIMINATOR)
   writeU64(data, at.virtualTokens, curveStart.virtualTokens)
   writeU64(data, at.virtualQuote, curveStart.virtualQuote)
   writeU64(data, at.realTokens, curveStart.realTokens)
@@ -63,7 +62,7 @@ const till = (world: World, label: string): Address => {
   return address
 }
 
-/** What a swap does to a curve, and what it costs: in tokens bought and quote paid in, both negative for a sale. */
+/** A trade on a curve in tokens bought and quote paid in, both negative for a sale. */
 interface Trade {
   readonly tokens: bigint
   readonly quote: bigint
@@ -108,7 +107,7 @@ const paymentsOf = (
 /** Creates the accounts of a new coin's curve, with the whole supply of the coin. */
 const createCurve = (world: World, mint: Mint, creator: Address): CurvePlaces => {
   ensurePumpFees(world)
-  const curve = world.derive(PUMP_PROGRAM, [new TextEncoder().encode("bonding-curve"), addressToBytes(mint)])
+  const curve = curveOf(mint, world.derive)
   const vault = associatedAddress(world.derive, curve, mint, TOKEN_PROGRAM)
   world.newAccount(curve, PUMP_PROGRAM, newState(creator))
   world.newTokenAccount(vault, mint, curve)
@@ -143,7 +142,7 @@ export const newPumpCurve = (world: World, mint: Mint, creator: Address): Launch
 
   const plan: SimPool["plan"] = (aToB, wanted, clock) => {
     const swap = current()?.swap(aToB, wanted, clock)
-    // The last buyer gets what is left, for less than was offered.
+    // The last purchase takes the rest of the tokens for less than was offered.
     if (swap === undefined || swap.ending === "refused" || swap.amountOut === 0n) {
       return null
     }

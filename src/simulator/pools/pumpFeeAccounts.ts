@@ -1,13 +1,17 @@
-/** The accounts that tell the pump programs what to charge: one fee schedule for each, and each one's own settings. */
-import { feeConfigOf, PUMP_PROGRAM } from "../../programs/pump/fees.ts"
-import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
-import { writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
-import { Address } from "../../domain/Address.ts"
+/** The accounts with the fees of the pump programs: a schedule for each, and the settings of each. */
+import { GLOBAL_DISCRIMINATOR, globalAt, globalOf } from "../../programs/pump/curveFees.ts"
+import {
+  FEE_CONFIG_DISCRIMINATOR,
+  FEE_PROGRAM,
+  feeConfigAt as at,
+  feeConfigOf,
+  FEES_LENGTH,
+  PUMP_PROGRAM,
+  TIER_LENGTH
+} from "../../programs/pump/fees.ts"
+import { globalConfigOf, PUMP_SWAP_CONFIG_DISCRIMINATOR, pumpSwap } from "../../programs/pump/pumpSwap.ts"
+import { newAccountData, writeU128, writeU32, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData } from "../chain/writeBytes.ts"
-
-export const FEE_PROGRAM = Address.make("pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ")
-const utf8 = new TextEncoder()
 
 /** Basis points: liquidity providers, protocol, creator. */
 type Rates = readonly [number, number, number]
@@ -39,19 +43,19 @@ const writeRates = (data: Uint8Array, offset: number, rates: Rates): void =>
   rates.forEach((bps, index) => writeU64(data, offset + 8 * index, BigInt(bps)))
 
 const feeConfigData = ({ flat, tiers }: Schedule): Uint8Array => {
-  const data = newAccountData(69 + tiers.length * 40 + 4 + 24, "8f3492bbdb7b4c9b")
-  data[8] = 255
-  writeRates(data, 41, flat)
-  writeU32(data, 65, tiers.length)
+  const data = newAccountData(at.tiers + tiers.length * TIER_LENGTH + 4 + FEES_LENGTH, FEE_CONFIG_DISCRIMINATOR)
+  data[at.bump] = 255
+  writeRates(data, at.flat, flat)
+  writeU32(data, at.tierCount, tiers.length)
   tiers.forEach(([sol, rates], index) => {
-    const offset = 69 + index * 40
+    const offset = at.tiers + index * TIER_LENGTH
     writeU128(data, offset, BigInt(sol) * 1_000_000_000n)
     writeRates(data, offset + 16, rates)
   })
   return data
 }
 
-/** Creates them once; pools of either program need them. */
+/** Creates the accounts unless they exist. Pools of either program need them. */
 export const ensurePumpFees = (world: World): void => {
   const swapFees = feeConfigOf(pumpSwap.programId, world.derive)
   if (world.bank.get(swapFees) !== undefined) {
@@ -59,11 +63,11 @@ export const ensurePumpFees = (world: World): void => {
   }
   world.newAccount(swapFees, FEE_PROGRAM, feeConfigData(swapSchedule))
   world.newAccount(feeConfigOf(PUMP_PROGRAM, world.derive), FEE_PROGRAM, feeConfigData(curveSchedule))
-  const globalConfig = world.derive(pumpSwap.programId, [utf8.encode("global_config")])
-  world.newAccount(globalConfig, pumpSwap.programId, newAccountData(1_024, "95089ccaa0fcb0d9"))
-  const global = newAccountData(1_100, "a7e8e8b1c86c727f")
-  global[8] = 1
-  writeU64(global, 105, 95n)
-  writeU64(global, 154, 30n)
-  world.newAccount(world.derive(PUMP_PROGRAM, [utf8.encode("global")]), PUMP_PROGRAM, global)
+  const config = newAccountData(1_024, PUMP_SWAP_CONFIG_DISCRIMINATOR)
+  world.newAccount(globalConfigOf(world.derive), pumpSwap.programId, config)
+  const global = newAccountData(1_100, GLOBAL_DISCRIMINATOR)
+  global[globalAt.initialized] = 1
+  writeU64(global, globalAt.feeBps, 95n)
+  writeU64(global, globalAt.creatorFeeBps, 30n)
+  world.newAccount(globalOf(world.derive), PUMP_PROGRAM, global)
 }

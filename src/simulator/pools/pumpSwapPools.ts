@@ -1,34 +1,25 @@
 /** PumpSwap pools as the program writes them: pump-fun/pump-public-docs for the layout of accounts. */
 import { ceilDiv } from "../../programs/math/integers.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
-import { type FeeRates, feeConfigOf, netOf, PUMP_PROGRAM, readFeeRates } from "../../programs/pump/fees.ts"
-import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
+import { type FeeRates, feeConfigOf, netOf, readFeeRates } from "../../programs/pump/fees.ts"
+import { poolAuthorityOf, pumpSwap, pumpSwapPoolAt as at, pumpSwapPoolOf } from "../../programs/pump/pumpSwap.ts"
+import { ANCHOR_POOL } from "../../programs/anchor.ts"
 import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeU64 } from "../../programs/math/writes.ts"
-import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
+import { newAccountData, writeAddress, writeU64 } from "../../programs/math/writeBytes.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import { associatedAddress, inventAddress } from "../chain/addresses.ts"
 import { ensurePumpFees } from "./pumpFeeAccounts.ts"
 import { pumpSwapCall } from "./pumpCalls.ts"
-import {
-  newVaults,
-  type PoolSpec,
-  priced,
-  type Settlement,
-  type SimPool,
-  type Pair,
-  vaultDepth
-} from "../chain/SimPool.ts"
+import { newVaults, type PoolSpec, priced, type SimPool, type Pair, vaultDepth } from "../chain/SimPool.ts"
+import type { Settlement } from "../chain/Settlement.ts"
 import { balanceOf, supplyOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress } from "../chain/writeBytes.ts"
 
-const utf8 = new TextEncoder()
-
-/** What sets one pool apart from the next. */
+/** Parameters of one pool. */
 export interface PumpSwapSpec extends PoolSpec {
-  /** Whether the coin's own curve made the pool; then its fees depend on the coin's size. */
+  /** True when the coin's own curve made the pool; then its fees depend on the market cap. */
   readonly canonical: boolean
-  /** Who earns the creator's fee; null for nobody. */
+  /** Owner of the creator's fee; null for a coin without one. */
   readonly creator: Address | null
   /** The accounts that pay the first deposit; null for new money. */
   readonly depositors: Pair | null
@@ -37,24 +28,23 @@ export interface PumpSwapSpec extends PoolSpec {
 /** The addresses that follow from a pool's coin. */
 const addressesOf = (world: World, { base, quote, canonical, label }: PumpSwapSpec) => {
   const creator = canonical
-    ? world.derive(PUMP_PROGRAM, [utf8.encode("pool-authority"), addressToBytes(base)])
+    ? poolAuthorityOf(base, world.derive)
     : inventAddress(world.seed, `pumpswap ${label} pool creator`)
-  const seeds = [utf8.encode("pool"), new Uint8Array(2), ...[creator, base, quote].map(addressToBytes)]
-  return { creator, pool: world.derive(pumpSwap.programId, seeds) }
+  return { creator, pool: pumpSwapPoolOf(creator, base, quote, world.derive) }
 }
 
 const newState = (world: World, spec: PumpSwapSpec, vaults: Pair, poolCreator: Address): Uint8Array => {
-  const data = newAccountData(300, "f19a6d0411b16dbc")
-  data[8] = 255
-  writeAddress(data, 11, poolCreator)
-  writeAddress(data, 43, spec.base)
-  writeAddress(data, 75, spec.quote)
-  writeAddress(data, 107, inventAddress(world.seed, `pumpswap ${spec.label} lp mint`))
-  writeAddress(data, 139, vaults.a)
-  writeAddress(data, 171, vaults.b)
-  writeU64(data, 203, 4_193_388_362_450n)
+  const data = newAccountData(300, ANCHOR_POOL)
+  data[at.bump] = 255
+  writeAddress(data, at.creator, poolCreator)
+  writeAddress(data, at.baseMint, spec.base)
+  writeAddress(data, at.quoteMint, spec.quote)
+  writeAddress(data, at.lpMint, inventAddress(world.seed, `pumpswap ${spec.label} lp mint`))
+  writeAddress(data, at.baseVault, vaults.a)
+  writeAddress(data, at.quoteVault, vaults.b)
+  writeU64(data, at.lpSupply, 4_193_388_362_450n)
   if (spec.creator !== null) {
-    writeAddress(data, 211, spec.creator)
+    writeAddress(data, at.coinCreator, spec.creator)
   }
   return data
 }
@@ -92,7 +82,7 @@ export const newPumpSwapPool = (world: World, spec: PumpSwapSpec): SimPool => {
     return isFailure(rates) ? null : { ...rates, creator: creator === null ? 0n : rates.creator }
   }
 
-  /** What protocol and creator get of a quote amount, from whoever pays the fees. */
+  /** The fees of protocol and creator on a quote amount, paid from this account. */
   const dues = (from: Address | "trader", amount: bigint, rates: FeeRates): Settlement["payments"] => [
     { from, to: protocol, mint: quote, amount: share(amount, rates.protocol) },
     ...(creator === null ? [] : [{ from, to: creator, mint: quote, amount: share(amount, rates.creator) }])

@@ -1,14 +1,25 @@
-/**
- * Swaps as Raydium's programs are called and as they tell of them: raydium-amm, program/src/{instruction,log}.rs;
- * raydium-cp-swap, programs/cp-swap/src/{instructions/swap_base_input,states/events}.rs; raydium-clmm,
- * programs/amm/src/{instructions/swap,instructions/swap_v2,states/pool}.rs.
- */
+/** Instructions, log lines and events of swaps on Raydium's programs. */
+import { inAccountOrder } from "../../programs/accountOrder.ts"
 import { readI32, readU128 } from "../../programs/math/bytes.ts"
-import { clmmArrayAddress, clmmArraySpan, clmmArrayStart, clmmPoolOffsets } from "../../programs/raydium/clmmLayout.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
+import {
+  ammV4SwapAccounts,
+  ammV4SwapV2Accounts,
+  encodeAmmV4Swap,
+  encodeAmmV4SwapLog
+} from "../../programs/raydium/ammV4Instructions.ts"
+import { AMM_V4_AUTHORITY } from "../../programs/raydium/ammV4Layout.ts"
+import {
+  clmmSwapAccounts,
+  clmmSwapV2Accounts,
+  encodeClmmSwap,
+  encodeClmmSwapEvent
+} from "../../programs/raydium/clmmInstructions.ts"
+import { clmmArrayAddress, clmmArraySpan, clmmArrayStart, clmmPoolOffsets } from "../../programs/raydium/clmmLayout.ts"
+import { cpmmSwapAccounts, encodeCpmmSwap, encodeCpmmSwapEvent } from "../../programs/raydium/cpmmInstructions.ts"
+import { cpmmAuthority, cpmmUncollectedFees } from "../../programs/raydium/cpmmLayout.ts"
 import type { Address } from "../../domain/Address.ts"
-import { type AccountRef, reads, signs, writes } from "../chain/Call.ts"
-import { bool, hex, i32, key, pack, u128, u64, u8 } from "../chain/pack.ts"
+import { reads, signs, writes } from "../chain/Call.ts"
 import { afterTransferFee, type CalledPool } from "../chain/SimPool.ts"
 import { memoProgram } from "../chain/standardCalls.ts"
 import { dataAfter, directed, paidOut, type SwapCall, type Swapping } from "../chain/SwapCall.ts"
@@ -17,109 +28,102 @@ import type { World } from "../chain/World.ts"
 
 const balance = (world: World, vault: Address): bigint => balanceOf(world.bank.must(vault))
 
-/** What an account holds before the swap: one that wraps SOL does not exist outside of the transaction, and holds the input. */
+/** The balance of an account before the swap. One that wraps SOL exists only inside the transaction, and holds the input. */
 const heldIn = (world: World, account: Address, amountIn: bigint): bigint => {
   const found = world.bank.get(account)
   return found === undefined ? amountIn : balanceOf(found)
 }
 
-const RAY_LOG_SWAP_IN = 3
-const MARKET_PARTS = ["bids", "asks", "event queue", "market coin vault", "market pc vault"]
-
-/** The first form of the instruction names an order book; the second one does without. */
+/** A swap through AMM v4. Even amounts use the first form of the instruction, which names an order book of `marketProgram`. */
 export const ammV4Call =
-  (world: World, { address, vaults, part }: CalledPool, authority: Address, openBook: Address) =>
+  (world: World, { address, vaults, part }: CalledPool, marketProgram: Address) =>
   (swap: Swapping): SwapCall => {
     const { trader, aToB, from, to, minimum } = swap
     const { amountIn } = swap.settlement
     const withMarket = amountIn % 2n === 0n
-    const log = pack(
-      u8(RAY_LOG_SWAP_IN),
-      u64(amountIn),
-      u64(minimum),
-      u64(aToB ? 2n : 1n),
-      u64(heldIn(world, from, amountIn)),
-      u64(balance(world, vaults.a)),
-      u64(balance(world, vaults.b)),
-      u64(paidOut(swap))
-    )
-    const market = [
-      reads(openBook),
-      writes(part("market")),
-      ...MARKET_PARTS.map((name) => writes(part(name))),
-      reads(part("market vault signer"))
-    ]
+    const accounts = {
+      tokenProgram: reads(TOKEN_PROGRAM),
+      amm: writes(address),
+      authority: reads(AMM_V4_AUTHORITY),
+      openOrders: writes(part("open orders")),
+      targetOrders: writes(part("target orders")),
+      coinVault: writes(vaults.a),
+      pcVault: writes(vaults.b),
+      marketProgram: reads(marketProgram),
+      market: writes(part("market")),
+      bids: writes(part("bids")),
+      asks: writes(part("asks")),
+      eventQueue: writes(part("event queue")),
+      marketCoinVault: writes(part("market coin vault")),
+      marketPcVault: writes(part("market pc vault")),
+      marketVaultSigner: reads(part("market vault signer")),
+      userSource: writes(from),
+      userDestination: writes(to),
+      userOwner: signs(trader)
+    }
     return {
       name: null,
-      accounts: [
-        reads(TOKEN_PROGRAM),
-        writes(address),
-        reads(authority),
-        ...(withMarket ? [writes(part("open orders")), writes(part("target orders"))] : []),
-        writes(vaults.a),
-        writes(vaults.b),
-        ...(withMarket ? market : []),
-        writes(from),
-        writes(to),
-        signs(trader)
-      ],
-      data: pack(u8(withMarket ? 9 : 16), u64(amountIn), u64(minimum)),
+      accounts: inAccountOrder(withMarket ? ammV4SwapAccounts : ammV4SwapV2Accounts, accounts),
+      data: encodeAmmV4Swap({ withMarket, amountIn, minimumOut: minimum }),
       checked: false,
-      before: `ray_log: ${Buffer.from(log).toString("base64")}`,
+      before: encodeAmmV4SwapLog(aToB, {
+        amountIn,
+        minimumOut: minimum,
+        userSource: heldIn(world, from, amountIn),
+        poolCoin: balance(world, vaults.a),
+        poolPc: balance(world, vaults.b),
+        amountOut: paidOut(swap)
+      }),
       units: 24_000
     }
   }
 
-/** `owed` is what lies in a vault without being liquidity: the event does not count it. */
+/** A swap through CPMM. Its event counts vaults without uncollected fees. */
 export const cpmmCall =
-  (
-    world: World,
-    { address, mints, vaults, part }: CalledPool,
-    places: { readonly authority: Address; readonly config: Address; readonly owed: (token: 0 | 1) => bigint }
-  ) =>
+  (world: World, { address, mints, vaults, part }: CalledPool, config: Address) =>
   (swap: Swapping): SwapCall => {
     const { trader, aToB, from, to, minimum } = swap
     const { amountIn, amountOut } = swap.settlement
     const mint = directed(aToB, mints.a, mints.b)
     const vault = directed(aToB, vaults.a, vaults.b)
     const token = directed<0 | 1>(aToB, 0, 1)
+    const { data } = world.bank.must(address)
     const received = afterTransferFee(world, mint.input, amountIn)
     const paid = paidOut(swap)
     return {
       name: "SwapBaseInput",
-      accounts: [
-        signs(trader),
-        reads(places.authority),
-        reads(places.config),
-        writes(address),
-        writes(from),
-        writes(to),
-        writes(vault.input),
-        writes(vault.output),
-        reads(world.bank.must(mint.input).owner),
-        reads(world.bank.must(mint.output).owner),
-        reads(mint.input),
-        reads(mint.output),
-        writes(part("observation"))
-      ],
-      data: pack(hex("8fbe5adac41e33de"), u64(amountIn), u64(minimum)),
+      accounts: inAccountOrder(cpmmSwapAccounts, {
+        payer: signs(trader),
+        authority: reads(cpmmAuthority(world.derive)),
+        ammConfig: reads(config),
+        poolState: writes(address),
+        inputTokenAccount: writes(from),
+        outputTokenAccount: writes(to),
+        inputVault: writes(vault.input),
+        outputVault: writes(vault.output),
+        inputTokenProgram: reads(world.bank.must(mint.input).owner),
+        outputTokenProgram: reads(world.bank.must(mint.output).owner),
+        inputTokenMint: reads(mint.input),
+        outputTokenMint: reads(mint.output),
+        observationState: writes(part("observation"))
+      }),
+      data: encodeCpmmSwap(amountIn, minimum),
       checked: true,
-      logged: pack(
-        hex("40c6cde8260871e2"),
-        key(address),
-        u64(balance(world, vault.input) - places.owed(token.input)),
-        u64(balance(world, vault.output) - places.owed(token.output)),
-        u64(received),
-        u64(paid),
-        u64(amountIn - received),
-        u64(paid - amountOut),
-        bool(true)
-      ),
+      logged: encodeCpmmSwapEvent({
+        pool: address,
+        inputVaultBefore: balance(world, vault.input) - cpmmUncollectedFees(data, token.input),
+        outputVaultBefore: balance(world, vault.output) - cpmmUncollectedFees(data, token.output),
+        inputAmount: received,
+        outputAmount: paid,
+        inputTransferFee: amountIn - received,
+        outputTransferFee: paid - amountOut,
+        baseInput: true
+      }),
       units: 28_000
     }
   }
 
-/** The arrays that the price passes on its way, in its order. */
+/** The existing arrays between two ticks, in the order that the price meets them. */
 const arraysBetween = (world: World, pool: Address, spacing: number, from: number, to: number) => {
   const span = clmmArraySpan(spacing)
   const [first, last] = [clmmArrayStart(from, spacing), clmmArrayStart(to, spacing)]
@@ -130,7 +134,7 @@ const arraysBetween = (world: World, pool: Address, spacing: number, from: numbe
     .filter((address) => world.bank.get(address) !== undefined)
 }
 
-/** Tokens of the second token program need the second form of the instruction; every third of the others takes it too. */
+/** A swap through CLMM. Tokens of Token-2022 need `swap_v2`; every third of the other swaps uses it too. */
 export const clmmCall =
   (world: World, { address, mints, vaults, part }: CalledPool, config: Address, spacing: number) =>
   (swap: Swapping): SwapCall => {
@@ -145,47 +149,43 @@ export const clmmCall =
     const second =
       amountIn % 3n === 0n || [mints.a, mints.b].some((one) => world.bank.must(one).owner === TOKEN_2022_PROGRAM)
     const received = afterTransferFee(world, mint.input, amountIn)
-    const amounts = directed(
-      aToB,
-      { net: received, fee: amountIn - received },
-      { net: amountOut, fee: paidOut(swap) - amountOut }
-    )
-    const accounts: ReadonlyArray<AccountRef> = [
-      signs(trader),
-      reads(config),
-      writes(address),
-      writes(from),
-      writes(to),
-      writes(vault.input),
-      writes(vault.output),
-      writes(part("observation")),
-      reads(TOKEN_PROGRAM),
-      ...(second ? [reads(TOKEN_2022_PROGRAM), memoProgram, reads(mint.input), reads(mint.output)] : []),
-      ...arrays.map(writes)
-    ]
+    const [amount0, transferFee0, amount1, transferFee1] = aToB
+      ? [received, amountIn - received, amountOut, paidOut(swap) - amountOut]
+      : [amountOut, paidOut(swap) - amountOut, received, amountIn - received]
+    const accounts = {
+      payer: signs(trader),
+      ammConfig: reads(config),
+      poolState: writes(address),
+      inputTokenAccount: writes(from),
+      outputTokenAccount: writes(to),
+      inputVault: writes(vault.input),
+      outputVault: writes(vault.output),
+      observationState: writes(part("observation")),
+      tokenProgram: reads(TOKEN_PROGRAM),
+      tokenProgram2022: reads(TOKEN_2022_PROGRAM),
+      memoProgram,
+      inputVaultMint: reads(mint.input),
+      outputVaultMint: reads(mint.output)
+    }
     return {
       name: second ? "SwapV2" : "Swap",
-      accounts,
-      data: pack(
-        hex(second ? "2b04ed0b1ac91e62" : "f8c69e91e17587c8"),
-        u64(amountIn),
-        u64(minimum),
-        u128(0n),
-        bool(true)
-      ),
+      accounts: [...inAccountOrder(second ? clmmSwapV2Accounts : clmmSwapAccounts, accounts), ...arrays.map(writes)],
+      data: encodeClmmSwap({ second, amountIn, minimumOut: minimum }),
       checked: second,
-      logged: pack(
-        hex("40c6cde8260871e2"),
-        ...[address, trader, aToB ? from : to, aToB ? to : from].map(key),
-        u64(amounts.input.net),
-        u64(amounts.input.fee),
-        u64(amounts.output.net),
-        u64(amounts.output.fee),
-        bool(aToB),
-        u128(readU128(after, clmmPoolOffsets.sqrtPrice)),
-        u128(readU128(after, clmmPoolOffsets.liquidity)),
-        i32(tick)
-      ),
+      logged: encodeClmmSwapEvent({
+        pool: address,
+        sender: trader,
+        tokenAccount0: aToB ? from : to,
+        tokenAccount1: aToB ? to : from,
+        amount0,
+        transferFee0,
+        amount1,
+        transferFee1,
+        zeroForOne: aToB,
+        sqrtPrice: readU128(after, clmmPoolOffsets.sqrtPrice),
+        liquidity: readU128(after, clmmPoolOffsets.liquidity),
+        tick
+      }),
       units: 60_000
     }
   }

@@ -1,9 +1,10 @@
-/** Raydium CLMM pools as the program writes them: raydium-io/raydium-clmm, programs/amm/src/states at 03b44b7. */
+/** Raydium CLMM pools of the simulated market. */
 import { readU128, readU64 } from "../../programs/math/bytes.ts"
 import { clmmSwapPaths, raydiumClmm } from "../../programs/raydium/clmm.ts"
 import {
   CLMM_ARRAY_DISCRIMINATOR,
   CLMM_ARRAY_SIZE,
+  CLMM_ARRAYS_IN_POOL,
   CLMM_CONFIG_DISCRIMINATOR,
   CLMM_CONFIG_SIZE,
   CLMM_POOL_DISCRIMINATOR,
@@ -13,22 +14,31 @@ import {
   clmmArrayOffsets,
   clmmArraySpan,
   clmmArrayStart,
+  clmmConfigAddress,
   clmmConfigOffsets,
   clmmPoolOffsets,
+  clmmSwapCounters,
   decodeClmmPool
 } from "../../programs/raydium/clmmLayout.ts"
 import { raydiumSqrtPriceAt, raydiumTickAt } from "../../programs/raydium/clmmTicks.ts"
-import type { Traversal } from "../../programs/math/swapSteps.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
-import { writeI32, writeU128, writeU32, writeU64 } from "../../programs/math/writes.ts"
+import type { SwapResult } from "../../programs/math/swapSteps.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeI128,
+  writeI32,
+  writeU128,
+  writeU16,
+  writeU32,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
 import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
-import { concentratedPool } from "../chain/concentratedPools.ts"
+import { concentratedPool, newReserves } from "../chain/concentratedPools.ts"
 import { clmmCall } from "./raydiumCalls.ts"
-import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
-import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
+import { byArray, type Liquidity, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
+import type { Pair, PoolSpec, SimPool } from "../chain/SimPool.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeI128, writeU16 } from "../chain/writeBytes.ts"
 
 /** A fee tier; rates in millionths, those of protocol and fund of the fee. */
 export interface ClmmTier {
@@ -39,28 +49,18 @@ export interface ClmmTier {
   readonly fund: number
 }
 
-/** What sets one pool apart from the next. */
+/** A pool, its fee tier and its positions. */
 export interface ClmmSpec extends PoolSpec {
   readonly tier: ClmmTier
   readonly spreads: ReadonlyArray<Spread>
 }
 
-/** Counters that swaps feed, by the token that comes in. */
-const counters = {
-  token0: { feeGrowth: 277, protocolFee: 309, swapIn: 325, swapOut: 341, fundFee: 1064 },
-  token1: { feeGrowth: 293, protocolFee: 317, swapIn: 357, swapOut: 373, fundFee: 1072 }
-} as const
-
-const utf8 = new TextEncoder()
-
 const ensureConfig = (world: World, tier: ClmmTier): Address => {
-  const seed = new Uint8Array(2)
-  new DataView(seed.buffer).setUint16(0, tier.index, false)
-  const address = world.derive(CLMM_PROGRAM, [utf8.encode("amm_config"), seed])
+  const address = clmmConfigAddress(world.derive, tier.index)
   if (world.bank.get(address) === undefined) {
     const at = clmmConfigOffsets
     const data = newAccountData(CLMM_CONFIG_SIZE, CLMM_CONFIG_DISCRIMINATOR)
-    writeU16(data, 9, tier.index)
+    writeU16(data, at.index, tier.index)
     writeU32(data, at.protocolFeeRate, tier.protocol)
     writeU32(data, at.tradeFeeRate, tier.trade)
     writeU16(data, at.tickSpacing, tier.tickSpacing)
@@ -70,9 +70,9 @@ const ensureConfig = (world: World, tier: ClmmTier): Address => {
   return address
 }
 
-/** The record of which arrays hold ticks: 1024 bits, array zero in the middle. */
+/** Sets the bit of an array in the pool account's bitmap, whose middle is array zero. */
 const markArray = (data: Uint8Array, start: number, spacing: number): void => {
-  const bit = start / clmmArraySpan(spacing) + 512
+  const bit = start / clmmArraySpan(spacing) + CLMM_ARRAYS_IN_POOL
   const byte = clmmPoolOffsets.arrayBitmap + (bit >> 3)
   data[byte] = (data[byte] ?? 0) | (1 << (bit & 7))
 }
@@ -89,7 +89,7 @@ const newState = (
   const data = newAccountData(CLMM_POOL_SIZE, CLMM_POOL_DISCRIMINATOR)
   const decimals = (mint: Address) => world.bank.must(mint).data[44] ?? 0
   writeAddress(data, at.config, ensureConfig(world, spec.tier))
-  writeAddress(data, 41, name("owner"))
+  writeAddress(data, at.owner, name("owner"))
   writeAddress(data, at.mint0, mints.a)
   writeAddress(data, at.mint1, mints.b)
   writeAddress(data, at.vault0, vaults.a)
@@ -124,9 +124,9 @@ const newArray = (
   return data
 }
 
-const moved = (before: Uint8Array, aToB: boolean, traversal: Traversal): Uint8Array => {
-  const { sqrtPrice, tick, liquidity, cuts, feeGrowth, amountIn, amountOut } = traversal
-  const at = aToB ? counters.token0 : counters.token1
+const moved = (before: Uint8Array, aToB: boolean, result: SwapResult): Uint8Array => {
+  const { sqrtPrice, tick, liquidity, cuts, feeGrowth, amountIn, amountOut } = result
+  const at = aToB ? clmmSwapCounters.token0 : clmmSwapCounters.token1
   const data = before.slice()
   const add = (offset: number, amount: bigint) => writeU64(data, offset, readU64(data, offset) + amount)
   const addWide = (offset: number, amount: bigint) =>
@@ -148,12 +148,7 @@ export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
   const address = name("pool")
   const { tickSpacing } = spec.tier
   const grid = { spacing: tickSpacing, sqrtPriceAt: raydiumSqrtPriceAt, tickAt: raydiumTickAt }
-  const [wantedA, wantedB] = inOrder(spec)
-  const liquidity = provide(grid, { a: wantedA[1], b: wantedB[1] }, spec.spreads)
-  const a = [wantedA[0], liquidity.amountA] as const
-  const b = [wantedB[0], liquidity.amountB] as const
-  const mints = { a: a[0], b: b[0] }
-  const vaults = newVaults(world, address, { a, b }, (side) => name(`vault ${side}`))
+  const { liquidity, mints, vaults } = newReserves(world, spec, grid, address, name)
   const data = newState(world, spec, liquidity, mints, vaults, name)
   for (const [start, ticks] of byArray(liquidity.ticks, (tick) => clmmArrayStart(tick, tickSpacing))) {
     markArray(data, start, tickSpacing)
@@ -166,10 +161,7 @@ export const newRaydiumClmmPool = (world: World, spec: ClmmSpec): SimPool => {
     {
       dex: raydiumClmm.dex,
       programId: CLMM_PROGRAM,
-      swapPaths: (pool) => {
-        const swapPaths = clmmSwapPaths(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
-        return isFailure(swapPaths) ? null : swapPaths.at
-      },
+      swapPaths: clmmSwapPaths,
       moved,
       call: clmmCall(world, { address, mints, vaults, part: name }, ensureConfig(world, spec.tier), tickSpacing),
       stateOf: decodeClmmPool

@@ -1,10 +1,23 @@
-/** Raydium CPMM pools as the program writes them: raydium-io/raydium-cp-swap, programs/cp-swap/src at 609780f. */
+/** Raydium CPMM pools of the simulated market. */
 import { readU64 } from "../../programs/math/bytes.ts"
 import { outputFor } from "../../programs/math/constantProduct.ts"
 import { ceilDiv } from "../../programs/math/integers.ts"
 import { raydiumCpmm } from "../../programs/raydium/cpmm.ts"
-import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { writeU64 } from "../../programs/math/writes.ts"
+import {
+  CPMM_CONFIG_DISCRIMINATOR,
+  CPMM_CONFIG_SIZE,
+  CPMM_DISCRIMINATOR,
+  CPMM_FEE_SCALE,
+  CPMM_PROGRAM,
+  CPMM_SIZE,
+  cpmmAuthority,
+  cpmmConfigAddress,
+  cpmmConfigOffsets,
+  cpmmOffsets,
+  cpmmStatusBits,
+  cpmmUncollectedFees
+} from "../../programs/raydium/cpmmLayout.ts"
+import { newAccountData, writeAddress, writeU16, writeU64 } from "../../programs/math/writeBytes.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
 import { cpmmCall } from "./raydiumCalls.ts"
@@ -21,10 +34,8 @@ import {
 } from "../chain/SimPool.ts"
 import { balanceOf, supplyOf } from "../chain/tokens.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeU16 } from "../chain/writeBytes.ts"
 
-const SCALE = 1_000_000n
-const utf8 = new TextEncoder()
+const at = cpmmOffsets
 
 /** Fee rates in millionths: of the input, and of the trade fee for protocol and fund. */
 export interface CpmmConfig {
@@ -35,36 +46,29 @@ export interface CpmmConfig {
   readonly creator: bigint
 }
 
-/** What sets one pool apart from the next. */
+/** A pool and its fees. */
 export interface CpmmSpec extends PoolSpec {
   readonly config: CpmmConfig
-  /** Whether the creator's fee is charged, and on what: 0 the input, 1 token 0, 2 token 1. */
+  /** Side that pays the creator's fee: 0 the input, 1 token 0, 2 token 1; null without such a fee. */
   readonly creatorFeeOn: 0 | 1 | 2 | null
-  /** `closed` pools let nobody swap; `newer` ones carry fields of a program version that nobody has described. */
+  /** A `closed` pool rejects swaps; a `newer` one sets fields of a program version that the engine does not price. */
   readonly state: "open" | "closed" | "newer"
 }
 
-const at = { protocolFees: [341, 349], fundFees: [357, 365], creatorFees: [397, 405] } as const
-
-const configAddress = (world: World, { index }: CpmmConfig): Address => {
-  const seed = new Uint8Array(2)
-  new DataView(seed.buffer).setUint16(0, index, false)
-  return world.derive(raydiumCpmm.programId, [utf8.encode("amm_config"), seed])
-}
-
 const ensureConfig = (world: World, config: CpmmConfig): Address => {
-  const address = configAddress(world, config)
+  const address = cpmmConfigAddress(world.derive, config.index)
   if (world.bank.get(address) !== undefined) {
     return address
   }
-  const data = newAccountData(236, "daf42168cbcb2b6f")
-  writeU16(data, 10, config.index)
-  writeU64(data, 12, config.trade)
-  writeU64(data, 20, config.protocol)
-  writeU64(data, 28, config.fund)
-  writeU64(data, 36, 150_000_000n)
-  writeU64(data, 108, config.creator)
-  world.newAccount(address, raydiumCpmm.programId, data)
+  const configAt = cpmmConfigOffsets
+  const data = newAccountData(CPMM_CONFIG_SIZE, CPMM_CONFIG_DISCRIMINATOR)
+  writeU16(data, configAt.index, config.index)
+  writeU64(data, configAt.tradeFeeRate, config.trade)
+  writeU64(data, configAt.protocolFeeRate, config.protocol)
+  writeU64(data, configAt.fundFeeRate, config.fund)
+  writeU64(data, configAt.createPoolFee, 150_000_000n)
+  writeU64(data, configAt.creatorFeeRate, config.creator)
+  world.newAccount(address, CPMM_PROGRAM, data)
   return address
 }
 
@@ -75,40 +79,29 @@ const newState = (
   vaults: Pair,
   name: (part: string) => Address
 ): Uint8Array => {
-  const data = newAccountData(637, "f7ede3f5d7c3de46")
-  const owners = mints.map((mint) => world.bank.must(mint).owner)
-  const addresses: ReadonlyArray<readonly [number, Address | undefined]> = [
-    [8, ensureConfig(world, spec.config)],
-    [40, name("creator")],
-    [72, vaults.a],
-    [104, vaults.b],
-    [136, name("lp mint")],
-    [168, mints[0]],
-    [200, mints[1]],
-    [232, owners[0]],
-    [264, owners[1]],
-    [296, name("observation")]
-  ]
-  for (const [offset, address] of addresses) {
-    writeAddress(data, offset, address ?? TOKEN_PROGRAM)
+  const data = newAccountData(CPMM_SIZE, CPMM_DISCRIMINATOR)
+  writeAddress(data, at.config, cpmmConfigAddress(world.derive, spec.config.index))
+  writeAddress(data, at.creator, name("creator"))
+  writeAddress(data, at.vaults[0], vaults.a)
+  writeAddress(data, at.vaults[1], vaults.b)
+  writeAddress(data, at.lpMint, name("lp mint"))
+  for (const token of [0, 1] as const) {
+    const mint = world.bank.must(mints[token])
+    writeAddress(data, at.mints[token], mint.address)
+    writeAddress(data, at.tokenPrograms[token], mint.owner)
+    data[at.decimals[token]] = mint.data[44] ?? 0
   }
-  data[329] = spec.state === "closed" ? 0b100 : 0
-  data[330] = 9
-  mints.forEach((mint, index) => {
-    data[331 + index] = world.bank.must(mint).data[44] ?? 0
-  })
-  writeU64(data, 333, supplyOf(world.bank.must(name("lp mint"))))
-  data[413] = spec.state === "newer" ? 1 : 0
-  data[389] = spec.creatorFeeOn ?? 0
-  data[390] = spec.creatorFeeOn === null ? 0 : 1
+  writeAddress(data, at.observation, name("observation"))
+  data[at.status] = spec.state === "closed" ? cpmmStatusBits.swapOff : 0
+  data[at.lpDecimals] = 9
+  writeU64(data, at.lpSupply, supplyOf(world.bank.must(name("lp mint"))))
+  data[at.reserved] = spec.state === "newer" ? 1 : 0
+  data[at.creatorFeeOn] = spec.creatorFeeOn ?? 0
+  data[at.creatorFeeEnabled] = spec.creatorFeeOn === null ? 0 : 1
   return data
 }
 
-/** What the counters of a token hold: it lies in the vault without being liquidity. */
-const owed = (data: Uint8Array, token: 0 | 1): bigint =>
-  readU64(data, at.protocolFees[token]) + readU64(data, at.fundFees[token]) + readU64(data, at.creatorFees[token])
-
-/** What a swap moves inside the pool: the payout of its vault, and what each fee counter gains. */
+/** The payout of the vault, and the gain of each fee counter. */
 const swapOf = (
   { config, creatorFeeOn }: CpmmSpec,
   tokenIn: 0 | 1,
@@ -117,16 +110,16 @@ const swapOf = (
 ) => {
   const rate = creatorFeeOn === null ? 0n : config.creator
   const onInput = creatorFeeOn === 0 || creatorFeeOn === tokenIn + 1
-  const total = ceilDiv(received * (onInput ? config.trade + rate : config.trade), SCALE)
+  const total = ceilDiv(received * (onInput ? config.trade + rate : config.trade), CPMM_FEE_SCALE)
   const creatorIn = onInput && rate > 0n ? (total * rate) / (config.trade + rate) : 0n
   const gross = outputFor(received - total, reserves.in, reserves.out)
-  const creatorOut = onInput ? 0n : ceilDiv(gross * rate, SCALE)
+  const creatorOut = onInput ? 0n : ceilDiv(gross * rate, CPMM_FEE_SCALE)
   const tradeFee = total - creatorIn
   return {
     payout: gross - creatorOut,
     tradeFee,
-    protocol: (tradeFee * config.protocol) / SCALE,
-    fund: (tradeFee * config.fund) / SCALE,
+    protocol: (tradeFee * config.protocol) / CPMM_FEE_SCALE,
+    fund: (tradeFee * config.fund) / CPMM_FEE_SCALE,
     creatorIn,
     creatorOut
   }
@@ -142,11 +135,12 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
   const address = name("pool")
   const [a, b] = inOrder(spec)
   const mints = { a: a[0], b: b[0] }
-  const authority = world.derive(raydiumCpmm.programId, [utf8.encode("vault_and_lp_mint_auth_seed")])
+  const authority = cpmmAuthority(world.derive)
   const vaults = newVaults(world, authority, { a, b }, (side) => name(`vault ${side}`))
   world.newMint({ address: name("lp mint"), decimals: 9, authority, freezeAuthority: null, transferFee: null })
-  world.newAccount(address, raydiumCpmm.programId, newState(world, spec, [a[0], b[0]], vaults, name))
-  const config = configAddress(world, spec.config)
+  const config = ensureConfig(world, spec.config)
+  world.newAccount(address, CPMM_PROGRAM, newState(world, spec, [a[0], b[0]], vaults, name))
+
   const current = priced(world, raydiumCpmm, [address, vaults.a, vaults.b, a[0], b[0], config])
 
   const plan: SimPool["plan"] = (aToB, amountIn, clock) => {
@@ -158,8 +152,8 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
     const [into, from] = aToB ? [vaults.a, vaults.b] : [vaults.b, vaults.a]
     const data = bank.must(address).data.slice()
     const moved = swapOf(spec, tokenIn, afterTransferFee(world, aToB ? mints.a : mints.b, amountIn), {
-      in: balanceOf(bank.must(into)) - owed(data, tokenIn),
-      out: balanceOf(bank.must(from)) - owed(data, tokenOut)
+      in: balanceOf(bank.must(into)) - cpmmUncollectedFees(data, tokenIn),
+      out: balanceOf(bank.must(from)) - cpmmUncollectedFees(data, tokenOut)
     })
     add(data, at.protocolFees[tokenIn], moved.protocol)
     add(data, at.fundFees[tokenIn], moved.fund)
@@ -178,16 +172,12 @@ export const newRaydiumCpmmPool = (world: World, spec: CpmmSpec): SimPool => {
   return {
     address,
     dex: raydiumCpmm.dex,
-    programId: raydiumCpmm.programId,
+    programId: CPMM_PROGRAM,
     mintA: a[0],
     mintB: b[0],
     open: () => spec.state === "open",
     plan,
-    call: cpmmCall(
-      world,
-      { address, mints, vaults, part: name },
-      { authority, config, owed: (token) => owed(bank.must(address).data, token) }
-    ),
+    call: cpmmCall(world, { address, mints, vaults, part: name }, config),
     price: () => depth().b / depth().a,
     depth
   }

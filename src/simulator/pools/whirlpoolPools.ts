@@ -1,6 +1,5 @@
-/** Orca Whirlpools as the program writes them: orca-so/whirlpools at a3b7887 for the layout of accounts. */
+/** Orca Whirlpools of the simulated market. */
 import { readU128, readU64 } from "../../programs/math/bytes.ts"
-import { isFailure } from "../../programs/math/unpriceable.ts"
 import { whirlpool, whirlpoolSwapPaths } from "../../programs/orca/whirlpool.ts"
 import {
   arrayStart,
@@ -15,40 +14,42 @@ import {
   WHIRLPOOL_PROGRAM,
   WHIRLPOOL_SIZE,
   whirlpoolArrayAddress,
-  whirlpoolOffsets
+  whirlpoolOffsets,
+  whirlpoolSwapCounters
 } from "../../programs/orca/whirlpoolLayout.ts"
 import { whirlpoolSqrtPriceAt, whirlpoolTickAt } from "../../programs/orca/whirlpoolTicks.ts"
-import { writeI32, writeU128, writeU64 } from "../../programs/math/writes.ts"
-import { type Address, addressToBytes } from "../../domain/Address.ts"
+import {
+  newAccountData,
+  writeAddress,
+  writeI128,
+  writeI32,
+  writeU128,
+  writeU16,
+  writeU64
+} from "../../programs/math/writeBytes.ts"
+import type { Address } from "../../domain/Address.ts"
 import { inventAddress } from "../chain/addresses.ts"
-import { concentratedPool } from "../chain/concentratedPools.ts"
-import { byArray, type Liquidity, provide, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
-import { inOrder, newVaults, type PoolSpec, type SimPool, type Pair } from "../chain/SimPool.ts"
+import { concentratedPool, newReserves } from "../chain/concentratedPools.ts"
+import { byArray, type Liquidity, type Spread, type TickLiquidity } from "../chain/liquidity.ts"
+import type { Pair, PoolSpec, SimPool } from "../chain/SimPool.ts"
 import { whirlpoolCall } from "./whirlpoolCalls.ts"
 import type { World } from "../chain/World.ts"
-import { newAccountData, writeAddress, writeI128, writeU16 } from "../chain/writeBytes.ts"
 
-/** What sets one pool apart from the next. Fee rates are in millionths, the protocol's in ten-thousandths of the fee. */
+/** A pool, its fees and its positions. Fee rates are in millionths, the protocol's in ten-thousandths of the fee. */
 export interface WhirlpoolSpec extends PoolSpec {
   readonly tickSpacing: number
   readonly feeRate: number
   readonly protocolFeeRate: number
   readonly spreads: ReadonlyArray<Spread>
-  /** `dynamic` arrays give room only to ticks in use. */
+  /** A `dynamic` array stores only the ticks in use. */
   readonly arrays: "fixed" | "dynamic"
 }
-
-/** Counters that swaps feed: fees owed to the protocol, and fees per unit of liquidity. */
-const counters = {
-  a: { protocolFee: 85, feeGrowth: 165 },
-  b: { protocolFee: 93, feeGrowth: 245 }
-} as const
 
 const newState = (spec: WhirlpoolSpec, liquidity: Liquidity, mints: Pair, vaults: Pair, config: Address) => {
   const at = whirlpoolOffsets
   const data = newAccountData(WHIRLPOOL_SIZE, WHIRLPOOL_DISCRIMINATOR)
-  writeAddress(data, 8, config)
-  data[40] = 255
+  writeAddress(data, at.config, config)
+  data[at.bump] = 255
   writeU16(data, at.tickSpacing, spec.tickSpacing)
   writeU16(data, at.feeTierIndex, spec.tickSpacing)
   writeU16(data, at.feeRate, spec.feeRate)
@@ -85,7 +86,7 @@ const dynamicArray = (pool: Address, start: number, spacing: number, ticks: Tick
   const size = at.ticks + TICKS_IN_ARRAY * at.unusedSize + used.size * (at.usedSize - at.unusedSize)
   const data = newAccountData(size, DYNAMIC_ARRAY_DISCRIMINATOR)
   writeI32(data, at.start, start)
-  data.set(addressToBytes(pool), at.pool)
+  writeAddress(data, at.pool, pool)
   let bitmap = 0n
   for (let i = 0, offset: number = at.ticks; i < TICKS_IN_ARRAY; i++) {
     const tick = used.get(start + i * spacing)
@@ -106,12 +107,7 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
   const name = (part: string) => inventAddress(world.seed, `orca-whirlpool ${spec.label} ${part}`)
   const address = name("pool")
   const grid = { spacing: spec.tickSpacing, sqrtPriceAt: whirlpoolSqrtPriceAt, tickAt: whirlpoolTickAt }
-  const [wantedA, wantedB] = inOrder(spec)
-  const liquidity = provide(grid, { a: wantedA[1], b: wantedB[1] }, spec.spreads)
-  const a = [wantedA[0], liquidity.amountA] as const
-  const b = [wantedB[0], liquidity.amountB] as const
-  const mints = { a: a[0], b: b[0] }
-  const vaults = newVaults(world, address, { a, b }, (side) => name(`vault ${side}`))
+  const { liquidity, mints, vaults } = newReserves(world, spec, grid, address, name)
   const config = inventAddress(world.seed, "orca-whirlpool config")
   world.newAccount(address, WHIRLPOOL_PROGRAM, newState(spec, liquidity, mints, vaults, config))
   const writeArray = spec.arrays === "fixed" ? fixedArray : dynamicArray
@@ -124,12 +120,9 @@ export const newWhirlpool = (world: World, spec: WhirlpoolSpec): SimPool => {
     {
       dex: whirlpool.dex,
       programId: WHIRLPOOL_PROGRAM,
-      swapPaths: (pool) => {
-        const swapPaths = whirlpoolSwapPaths(pool, (wanted) => world.bank.get(wanted) ?? null, world.derive)
-        return isFailure(swapPaths) ? null : swapPaths.at
-      },
+      swapPaths: whirlpoolSwapPaths,
       moved: (before, aToB, { sqrtPrice, tick, liquidity: active, cuts, feeGrowth }) => {
-        const at = aToB ? counters.a : counters.b
+        const at = aToB ? whirlpoolSwapCounters.a : whirlpoolSwapCounters.b
         const data = before.slice()
         writeU128(data, whirlpoolOffsets.sqrtPrice, sqrtPrice)
         writeI32(data, whirlpoolOffsets.tick, tick)

@@ -8,7 +8,7 @@ import { raydiumClmm } from "../../../src/programs/raydium/clmm.ts"
 import { raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
 import type { TransferFees } from "../../../src/programs/math/transferFee.ts"
 import { whirlpool } from "../../../src/programs/orca/whirlpool.ts"
-import { whirlpoolRules, whirlpoolSqrtPriceAt } from "../../../src/programs/orca/whirlpoolTicks.ts"
+import { whirlpoolGrid, whirlpoolSqrtPriceAt } from "../../../src/programs/orca/whirlpoolTicks.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import {
@@ -22,7 +22,7 @@ import {
 } from "../syntheticPools.ts"
 
 const swapPath = (down: boolean): SwapPath => ({
-  rules: whirlpoolRules,
+  grid: whirlpoolGrid,
   down,
   feeOnInput: true,
   sqrtPrice: whirlpoolSqrtPriceAt(0),
@@ -51,7 +51,7 @@ const pool = makeConcentratedPool({
   feesA: { fees: onePercent, slot: 9 },
   feesB: { fees: null, slot: 2 },
   tables: () => plain,
-  refusesNothing: true,
+  refusesZeroOutput: true,
   exactOut: () => ({ down: swapPath(true), up: swapPath(false) })
 })
 
@@ -72,7 +72,7 @@ describe("a pool of a mint with transfer fees", () => {
     assert.deepStrictEqual(pool.swap(true, 100_000n, later).amountOut, plain.down.quote(98_000n).amountOut)
   })
 
-  it("says what must be sent when liquidity runs out", () => {
+  it("states the input before the transfer fee when liquidity runs out", () => {
     const inner = plain.down.quote(MAX_U64)
     assert.strictEqual(inner.ending, "exhausted")
     // The fee is at its maximum of 5000 units.

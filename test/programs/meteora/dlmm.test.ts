@@ -129,7 +129,7 @@ describe("meteoraDlmm", () => {
     // A pair for liquidity mining takes none, nor does an undetermined one with a reward set up.
     assert.strictEqual(whole([[dlmmPairAt.functionType, 1n, 1]]), 100n)
     assert.strictEqual(whole([[dlmmPairAt.rewards + 144, 1n]]), 100n)
-    // Orders that sell X are of no use to somebody who sells X.
+    // Orders that sell X do not fill a sale of X.
     assert.strictEqual(whole([], [{ ...bin, ordersSellX: true }]), 100n)
     const buying = priced(decode(dlmmWith([{ id: 0, x: 100n, processed: 50n, ordersSellX: true }], [rateOf(0n)])))
     assert.strictEqual(buying.swap(false, 150n, clock).amountOut, 150n)
@@ -145,7 +145,7 @@ describe("meteoraDlmm", () => {
     assert.deepStrictEqual(pool.swap(true, 9000n, clock), { ending: "exhausted", amountIn: 2223n, amountOut: 2000n })
   })
 
-  it("says what a vanishingly small swap pays", () => {
+  it("has the marginal rate of a vanishingly small swap", () => {
     const pool = priced(
       decode(
         dlmmWith([
@@ -226,7 +226,7 @@ describe.skipIf(!hasRecordings)("recorded DLMM swaps", () => {
   })
 
   // The recorder passed the arrays of two pairs in ascending order only, so swaps that cross downwards found none behind the
-  // first: the transaction lacked accounts, which says nothing about the pool.
+  // first: the transaction lacked accounts, which is no property of the pool.
   it.each(sets)("of $name are not filled where the program refused", ({ fixture }) => {
     const errors = fixture.errors.filter((entry) => textOf(entry, "programError") !== "AccountNotEnoughKeys")
     const notes: Array<string> = []

@@ -60,7 +60,7 @@ describe("the bin arrays of a DLMM pair", () => {
     assert.strictEqual(priced(meteoraDlmm.decode(pool, without(SOL, undefined), derive)).mintA, SOL)
   })
 
-  it("end what is known when one of them does not exist", () => {
+  it("end the known bins when one of them does not exist", () => {
     const whole = priced(meteoraDlmm.decode(pool, without(binArrayAt(-1), null), derive)).swap(true, 100_000n, clock)
     assert.deepStrictEqual(whole, { ending: "exhausted", amountIn: 1011n, amountOut: 1000n })
   })

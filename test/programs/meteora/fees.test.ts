@@ -10,7 +10,7 @@ import {
   withFee,
   withoutFee
 } from "../../../src/programs/meteora/fees.ts"
-import { beforeTransfer } from "../../../src/programs/meteora/transfer.ts"
+import { beforeTransfer } from "../../../src/programs/math/transferFee.ts"
 import { volatilityAfter, type VolatilityRules } from "../../../src/programs/meteora/volatility.ts"
 import { powerQ64 } from "../../../src/programs/math/powerQ64.ts"
 import { afterTransfer, type TransferFees } from "../../../src/programs/math/transferFee.ts"
@@ -109,7 +109,7 @@ describe("the rate limiter", () => {
     assert.strictEqual(limitedRate(limiter, 10_000n), 40_000_000n)
   })
 
-  it("finds the rate again from what is left", () => {
+  it("finds the rate again from the remainder", () => {
     assert.strictEqual(limitedRateOfNet(limiter, 990n), 10_000_000n)
     assert.strictEqual(limitedRateOfNet(limiter, 1970n), 15_000_000n)
     assert.strictEqual(limitedRateOfNet(limiter, 9600n), 40_000_000n)

@@ -22,7 +22,7 @@ import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, SOL, USDC } from "../../../src/domain/Address.ts"
 import { derive } from "../stateAccounts.ts"
 
-/** A pool and everything it is priced from. What is not there does not exist. */
+/** A pool and everything it is priced from. Every other account does not exist. */
 export interface SyntheticPool {
   readonly pool: OnChainAccount
   readonly accounts: Accounts
@@ -109,7 +109,7 @@ export interface PlannedBin {
   readonly processed?: bigint
   readonly open?: bigint
   readonly ordersSellX?: boolean
-  /** Left for the decoder to compute when absent, as in a bin that nobody has used. */
+  /** Left for the decoder to compute when absent, as in an unused bin. */
   readonly price?: bigint
 }
 

@@ -83,7 +83,7 @@ describe.skipIf(!hasRecordings)("recorded Whirlpool swaps", () => {
   })
 })
 
-/** The pool of a vector: three tick arrays that nobody created, in either direction. */
+/** The pool of a vector: three tick arrays that do not exist, in either direction. */
 const courseOfVector = (entry: Entry) => {
   const tick = Number(textOf(entry, "currTickIndex"))
   const tickSpacing = Number(textOf(entry, "tickSpacing"))
@@ -116,17 +116,17 @@ describe.skipIf(!hasRecordings)("the Whirlpool program's own vectors", () => {
       const expectation = entry["expectation"] as Entry
       const exactIn = entry["amountIsInput"] === true
       const end = swapPath === undefined ? null : swapSteps(swapPath, bigintOf(entry, "tradeAmount") ?? 0n, exactIn)
-      const told = `vector ${textOf(entry, "testId")}`
+      const label = `vector ${textOf(entry, "testId")}`
       if (textOf(expectation, "exception") !== "") {
-        assert.strictEqual(end?.ending, "refused", told)
+        assert.strictEqual(end?.ending, "refused", label)
         continue
       }
-      assert.notStrictEqual(end?.ending, "refused", told)
+      assert.notStrictEqual(end?.ending, "refused", label)
       const [a, b] = swapPath?.down === true ? [end?.amountIn, end?.amountOut] : [end?.amountOut, end?.amountIn]
       const got = [a, b, end?.liquidity, end?.sqrtPrice, end?.feeGrowth, end?.cuts[0], BigInt(end?.tick ?? 0)]
       const fields = ["amountA", "amountB", "nextLiquidity", "nextSqrtPrice", "nextFeeGrowthGlobal", "nextProtocolFee"]
       const wanted = [...fields, "nextTickIndex"].map((field) => bigintOf(expectation, field))
-      assert.deepStrictEqual(got, wanted, told)
+      assert.deepStrictEqual(got, wanted, label)
     }
   })
 })
@@ -139,7 +139,7 @@ describe("a Whirlpool pool", () => {
     )
   })
 
-  it("is told from other accounts by owner, length and discriminator", () => {
+  it("is distinguished from other accounts by owner, length and discriminator", () => {
     const { pool } = whirlpoolFrom(plan)
     assert.isTrue(whirlpool.isPool(pool))
     assert.isFalse(whirlpool.isPool({ ...pool, owner: SOL }))

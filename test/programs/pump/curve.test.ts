@@ -91,7 +91,7 @@ const curveAfter = (sold: bigint): Change => {
 describe("pumpCurve", () => {
   it("pays what the program paid for an exact input", () => {
     // TradeEvent "buy_exact_sol_in" of 2026-04-09: 16849381 to the curve, fees 160070 + 50549, so 0.01706 SOL in all.
-    // pump-sdk 2.0.0 says 512513675632 here: it does not take the overshoot of the rounded-up fees off.
+    // pump-sdk 2.0.0 computes 512513675632 here: it does not take the overshoot of the rounded-up fees off.
     const pool = priced(
       decode({ virtualTokens: 947_533_854_142_210n, virtualQuote: 31_134_239_220n, realTokens: 667_633_854_142_210n })
     )
@@ -153,7 +153,7 @@ describe("pumpCurve", () => {
     assert.strictEqual(bpsOf({ creatorFeeBps: 200n }, today(global(1087, 1n))), 295n)
   })
 
-  it("sells no more than is left, and says what that costs", () => {
+  it("sells no more than is left, at the cost of that", () => {
     const nearlyDone = { realTokens: 1_000_000n }
     const pool = priced(decode(nearlyDone))
     assert.deepStrictEqual(pool.swap(false, 1_000_000_000n, clock), {

@@ -82,7 +82,7 @@ const decode = (change: Change, { base, quote, supply }: Reserves, config = glob
 /** Near the first tier's end: a market cap of 824.9 SOL at the full supply. */
 const reserves = { base: 147_932_989_042_582n, quote: 122_031_730_722n }
 
-/** What the pool keeps of a purchase: 10000/(10000 + bps). */
+/** The share of a purchase that the pool keeps: 10000/(10000 + bps). */
 const bpsOf = (change: Change, at = reserves, config = globalConfig(), fees = schedule): bigint => {
   const pool = priced(decode(change, at, config, fees))
   const { denominator } = pool.marginalRate(false, clock)
@@ -90,7 +90,7 @@ const bpsOf = (change: Change, at = reserves, config = globalConfig(), fees = sc
 }
 
 describe("pumpSwap", () => {
-  it("pays what the SDK says the program pays", () => {
+  it("pays as the SDK computes it", () => {
     // @pump-fun/pump-swap-sdk 1.20.0 on these reserves with the mainnet schedule.
     const created = priced(decode({ creator: true }, reserves))
     assert.deepStrictEqual(created.swap(false, 1_000_003n, clock), filled(1_000_003n, 1_197_865_629n))

@@ -85,7 +85,7 @@ describe.skipIf(!hasRecordings)("recorded Raydium CLMM swaps", () => {
 })
 
 describe("a Raydium CLMM pool", () => {
-  it("is told from a CPMM pool, which begins with the same bytes, by its owner", () => {
+  it("is distinguished from a CPMM pool, which begins with the same bytes, by its owner", () => {
     const { pool } = clmmFrom(plan)
     assert.isTrue(raydiumClmm.isPool(pool))
     assert.isFalse(raydiumClmm.isPool({ ...pool, owner: SOL }))
@@ -105,7 +105,7 @@ describe("a Raydium CLMM pool", () => {
     assert.strictEqual(reasonOf(decode(clmmFrom(plan, (pool) => pool.setUint8(clmmPoolOffsets.status, 15)))), "priced")
   })
 
-  it("is refused by name when it collects fees in a way nobody has described", () => {
+  it("is refused by name when its fee mode is unknown", () => {
     assert.strictEqual(
       reasonOf(decode(clmmFrom(plan, (pool) => pool.setUint8(clmmPoolOffsets.feeOn, 3)))),
       "unsupported"

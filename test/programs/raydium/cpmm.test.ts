@@ -86,7 +86,7 @@ describe("raydiumCpmm", () => {
     assert.strictEqual(onToken1.swap(false, 1000n, clock).amountOut, 493n)
   })
 
-  it("charges no creator fee where the pool has none, whatever the config says", () => {
+  it("charges no creator fee where the pool has none, whatever the rate of the config", () => {
     // ceil(2.5) = 3, floor(2e6·997/1000997).
     assert.strictEqual(priced(decode()).swap(true, 1000n, clock).amountOut, 1992n)
   })

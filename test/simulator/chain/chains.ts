@@ -50,7 +50,7 @@ const programOf = (dex: string): Program => {
   return program
 }
 
-/** The pool as the engine decodes it, given only the accounts that it requests. */
+/** The pool as the engine decodes it, given only the accounts that it needs. */
 export const decode = (bank: Bank, { address, dex, mintA }: SimPool): Pool | Unpriceable => {
   const program = programOf(dex)
   const pool = bank.must(address)
@@ -74,7 +74,7 @@ export const decoded = (bank: Bank, pool: SimPool): Pool => {
 const isTokenAccount = ({ owner, data }: OnChainAccount): boolean =>
   (owner === TOKEN_PROGRAM && data.length === 165) || (owner === TOKEN_2022_PROGRAM && data[165] === 2)
 
-/** Difference between all balances and the supply of every mint; zero when money is conserved. */
+/** Balances of every mint in excess of its supply; all zero when money is conserved. */
 export const discrepancies = (bank: Bank): ReadonlyMap<Address, bigint> => {
   const sums = new Map<Address, bigint>()
   for (const account of bank.accounts()) {

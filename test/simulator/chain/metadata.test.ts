@@ -20,9 +20,9 @@ describe("the names of simulated mints", () => {
       assert.strictEqual(read.decimals, decimals)
       const account = bank.get(metaplexAddress(address, derive))
       assert.strictEqual(account === undefined, read.tokenProgram === "token-2022", symbol)
-      const found = account === undefined ? read.metadata : readMetaplex(account, address)
+      const decoded = account === undefined ? read.metadata : readMetaplex(account, address)
       homes[account === undefined ? "mint" : "metaplex"] += 1
-      assert.deepStrictEqual(found, { name, symbol, uri: `https://metadata.invalid/${address}.json` })
+      assert.deepStrictEqual(decoded, { name, symbol, uri: `https://metadata.invalid/${address}.json` })
     }
     assert.isAbove(homes.mint, 1)
     assert.isAbove(homes.metaplex, 15)

@@ -12,7 +12,7 @@ import type { SimPool } from "../../../src/simulator/chain/SimPool.ts"
 import { balanceOf, rentExempt } from "../../../src/simulator/chain/tokens.ts"
 import { newMarket } from "./chains.ts"
 
-/** Units of each side that a pool owns beyond fees of protocol, fund and creator, and the least that it owes providers. */
+/** Reserves of a pool beyond the fees of protocol, fund and creator, and the least that it owes providers. */
 interface Sheet {
   readonly held: readonly [bigint, bigint]
   readonly owed: readonly [bigint, bigint]
@@ -127,7 +127,7 @@ const sheetOf = (bank: Bank, { address, dex }: SimPool): Sheet => {
   return read === undefined ? assert.fail(`no sheet for ${dex}`) : read(bank, bank.must(address))
 }
 
-/** The two reserves of a constant product. */
+/** Reserves that a constant product prices with. */
 const invariants: Readonly<Record<string, (bank: Bank, pool: SimPool) => bigint>> = {
   "raydium-amm-v4": (bank, pool) => sheetOf(bank, pool).held[0] * sheetOf(bank, pool).held[1],
   "raydium-cpmm": (bank, pool) => sheetOf(bank, pool).held[0] * sheetOf(bank, pool).held[1],
@@ -162,7 +162,7 @@ describe("pools after thousands of swaps", () => {
     assert.isAbove(least.size, 10)
   })
 
-  it("hold the balances that their state records", () => {
+  it("hold the reserves that their state accounts state", () => {
     for (const pool of market.pools().filter(({ open }) => open())) {
       const { held, owed } = sheetOf(bank, pool)
       assert.isTrue(held[0] >= owed[0] && held[1] >= owed[1], `${pool.dex} ${pool.address} ${held} owes ${owed}`)

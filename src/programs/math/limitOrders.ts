@@ -1,5 +1,5 @@
-/** Limit orders that rest at a tick and are matched at its price, as Raydium CLMM has them since 2026. */
-import { ceilDiv } from "../math/integers.ts"
+/** Limit orders that rest at a tick and are filled at its price, as in Raydium CLMM since 2026. */
+import { ceilDiv } from "./integers.ts"
 
 const ONE = 1n << 64n
 

@@ -1,5 +1,5 @@
-/** How the dynamic fee of a Raydium CLMM pool follows the price during a swap. Its groups are one tick spacing wide. */
-import { accumulatorAt, adaptiveRate, type Reference, type Volatility } from "../orca/whirlpoolAdaptiveFee.ts"
+/** Schedule of the dynamic fee of a Raydium CLMM pool during a swap. Its groups are one tick spacing wide. */
+import { accumulatorAt, adaptiveRate, type Reference, type Volatility } from "../math/adaptiveFee.ts"
 import type { FeeSchedule } from "../math/swapPath.ts"
 import { raydiumSqrtPriceAt } from "./clmmTicks.ts"
 import { floorDiv, MAX_TICK, MIN_TICK } from "../math/ticks.ts"
@@ -10,14 +10,14 @@ const clamp = (tick: number): number => Math.max(MIN_TICK, Math.min(MAX_TICK, ti
  * The fee of a swap that begins at `tick`. A step ends where the group does, except without liquidity and once the
  * accumulator is at its maximum; then the group is found again at the tick where such a step ends.
  */
-export const raydiumFee =
+export const clmmDynamicFee =
   (base: bigint, volatility: Volatility, reference: Reference, tick: number, down: boolean): (() => FeeSchedule) =>
   () => {
     const { groupSize, maxAccumulator } = volatility
     let group = floorDiv(tick, groupSize)
     let skips = false
     return {
-      holds: (target, liquidity) => {
+      rateToward: (target, liquidity) => {
         const accumulator = accumulatorAt(volatility, reference, group)
         const feeRate = adaptiveRate(base, volatility, accumulator)
         skips = liquidity === 0n || accumulator === maxAccumulator
@@ -27,7 +27,7 @@ export const raydiumFee =
         const end = raydiumSqrtPriceAt(clamp((down ? group : group + 1) * groupSize))
         return { feeRate, until: target > end === down ? target : end }
       },
-      moved: (sqrtPrice, next, nextPrice) => {
+      priceMoved: (sqrtPrice, next, nextPrice) => {
         // A step that skipped groups and did not reach its tick was the last.
         if (skips && sqrtPrice === nextPrice) {
           group = floorDiv(next, groupSize)

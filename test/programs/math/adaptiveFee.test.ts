@@ -8,15 +8,15 @@ import {
   referenceIn,
   regimeAfter,
   type Volatility
-} from "../../../src/programs/orca/whirlpoolAdaptiveFee.ts"
+} from "../../../src/programs/math/adaptiveFee.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../../../src/programs/math/swapPath.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
-import { raydiumFee } from "../../../src/programs/raydium/fee.ts"
-import { raydiumRules } from "../../../src/programs/raydium/clmmTicks.ts"
+import { clmmDynamicFee } from "../../../src/programs/raydium/clmmDynamicFee.ts"
+import { raydiumGrid } from "../../../src/programs/raydium/clmmTicks.ts"
 import { floorDiv } from "../../../src/programs/math/ticks.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
-import { whirlpoolFee, whirlpoolRegime } from "../../../src/programs/orca/whirlpoolFee.ts"
-import { whirlpoolRules } from "../../../src/programs/orca/whirlpoolTicks.ts"
+import { whirlpoolAdaptiveFee, whirlpoolRegime } from "../../../src/programs/orca/whirlpoolAdaptiveFee.ts"
+import { whirlpoolGrid } from "../../../src/programs/orca/whirlpoolTicks.ts"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import { randomBits, randomFrom } from "../syntheticPools.ts"
 
@@ -110,7 +110,7 @@ const settingOf = (seed: number, down: boolean, whirlpool: boolean): Setting => 
   const spacing = [1, 4, 64][Math.floor(random() * 3)] ?? 1
   const groupSize = whirlpool ? Math.max(1, Math.floor(spacing / 2 ** Math.floor(random() * 3))) : spacing
   const tick = Math.floor((random() - 0.5) * 40_000)
-  const rules = whirlpool ? whirlpoolRules : raydiumRules
+  const rules = whirlpool ? whirlpoolGrid : raydiumGrid
   const low = rules.sqrtPriceAt(tick)
   const sqrtPrice = random() < 0.3 ? low : low + (randomBits(random, 100) % (rules.sqrtPriceAt(tick + 1) - low))
   const first = floorDiv(tick, spacing)
@@ -136,16 +136,16 @@ const settingOf = (seed: number, down: boolean, whirlpool: boolean): Setting => 
     volatility: BigInt(Math.floor(random() * 50_000))
   }
   const base = BigInt(Math.floor(random() * 5000))
-  const fee = (whirlpool ? whirlpoolFee : raydiumFee)(base, settings, reference, tick, down)
+  const fee = (whirlpool ? whirlpoolAdaptiveFee : clmmDynamicFee)(base, settings, reference, tick, down)
   const feeOnInput = whirlpool || random() < 0.5
   const cuts = [{ rate: 1300n, scale: 10_000n }]
-  const swapPath = { rules, down, feeOnInput, sqrtPrice, tick, liquidity, ticks, edge: null, fee, cuts }
+  const swapPath = { grid: rules, down, feeOnInput, sqrtPrice, tick, liquidity, ticks, edge: null, fee, cuts }
   return { swapPath, volatility: settings, reference, base }
 }
 
 const families: ReadonlyArray<readonly [string, boolean, MakeFee]> = [
-  ["Whirlpool", true, whirlpoolFee],
-  ["Raydium CLMM", false, raydiumFee]
+  ["Whirlpool", true, whirlpoolAdaptiveFee],
+  ["Raydium CLMM", false, clmmDynamicFee]
 ]
 
 for (const [name, whirlpool, makeFee] of families) {
@@ -190,13 +190,13 @@ for (const [name, whirlpool, makeFee] of families) {
 
     it("finds its group again behind a stretch without liquidity", () => {
       const reference: Reference = { group: 0, volatility: 0n }
-      const { sqrtPriceAt } = whirlpool ? whirlpoolRules : raydiumRules
+      const { sqrtPriceAt } = whirlpool ? whirlpoolGrid : raydiumGrid
       const rateBehind = (from: number, to: number) => {
         const fee = makeFee(1000n, volatility, reference, from, to < from)()
         const target = sqrtPriceAt(to)
-        assert.strictEqual(fee.holds(target, 0n).until, target)
-        fee.moved(target, to, target)
-        return fee.holds(sqrtPriceAt(to < from ? -6400 : 6400), 1n).feeRate
+        assert.strictEqual(fee.rateToward(target, 0n).until, target)
+        fee.priceMoved(target, to, target)
+        return fee.rateToward(sqrtPriceAt(to < from ? -6400 : 6400), 1n).feeRate
       }
       // Upwards tick 640 opens group 10 of 64 ticks; downwards tick -640 closes group -10, and -11 follows.
       assert.strictEqual(rateBehind(5, 640), adaptiveRate(1000n, volatility, 100_000n))

@@ -1,11 +1,27 @@
-/** What making accounts takes besides the writes that swaps need. */
-import { writeU128 } from "../../programs/math/writes.ts"
+/** Fixed-offset little-endian writes of account data. */
 import { type Address, addressToBytes } from "../../domain/Address.ts"
 
 const view = (data: Uint8Array): DataView => new DataView(data.buffer, data.byteOffset, data.byteLength)
 
 export const writeU16 = (data: Uint8Array, offset: number, value: number): void =>
   view(data).setUint16(offset, value, true)
+
+export const writeI32 = (data: Uint8Array, offset: number, value: number): void =>
+  view(data).setInt32(offset, value, true)
+
+export const writeU32 = (data: Uint8Array, offset: number, value: number): void =>
+  view(data).setUint32(offset, value, true)
+
+export const writeU64 = (data: Uint8Array, offset: number, value: bigint): void =>
+  view(data).setBigUint64(offset, value, true)
+
+export const writeI64 = (data: Uint8Array, offset: number, value: bigint): void =>
+  view(data).setBigInt64(offset, value, true)
+
+export const writeU128 = (data: Uint8Array, offset: number, value: bigint): void => {
+  writeU64(data, offset, BigInt.asUintN(64, value))
+  writeU64(data, offset + 8, value >> 64n)
+}
 
 export const writeI128 = (data: Uint8Array, offset: number, value: bigint): void =>
   writeU128(data, offset, BigInt.asUintN(128, value))

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SwapPath } from "../../../src/programs/math/swapPath.ts"
 import { staticFee } from "../../../src/programs/math/swapPath.ts"
-import { ordersIn, ordersOut, ordersPrice } from "../../../src/programs/raydium/clmmLimitOrders.ts"
+import { ordersIn, ordersOut, ordersPrice } from "../../../src/programs/math/limitOrders.ts"
 import { makePriceTable } from "../../../src/programs/math/priceTable.ts"
-import { raydiumRules, raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
+import { raydiumGrid, raydiumSqrtPriceAt } from "../../../src/programs/raydium/clmmTicks.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
 
 /** A pool at a price of one with no liquidity below but orders of 1000 units at tick zero, and a little far down. */
 const swapPath = (change: Partial<SwapPath> = {}): SwapPath => ({
-  rules: raydiumRules,
+  grid: raydiumGrid,
   down: true,
   feeOnInput: true,
   sqrtPrice: raydiumSqrtPriceAt(0),

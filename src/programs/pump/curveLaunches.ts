@@ -1,0 +1,95 @@
+/** Launches on Pump.fun's curves, which the program states in events. Layout: pump-public-docs, idl/pump.json. */
+import type { Address, Mint } from "../../domain/Address.ts"
+import { eventLayout } from "../anchorEvents.ts"
+import { readAddress, readU32 } from "../math/bytes.ts"
+import { i64, key, pack, text, u64, utf8 } from "../math/pack.ts"
+import { pumpCurve } from "./curve.ts"
+import { PUMP_PROGRAM } from "./fees.ts"
+import type { Launchpad } from "../Launchpad.ts"
+import type { DeriveAddress } from "../Program.ts"
+import { tagOf } from "../SwapDecoder.ts"
+
+const launchpad = "pump-fun"
+
+const CREATE = tagOf("181ec828051c0777")
+const MIGRATE = tagOf("9beae792ec9ea21e")
+const CREATE_EVENT = tagOf("1b72a94ddeeb6376")
+
+/** Event `CompletePumpAmmMigrationEvent`. */
+export const pumpMigrationEvent = eventLayout("bde95db95c94ea94", [
+  ["user", "address"],
+  ["mint", "address"],
+  ["mintAmount", "u64"],
+  ["solAmount", "u64"],
+  ["poolMigrationFee", "u64"],
+  ["bondingCurve", "address"],
+  ["timestamp", "i64"],
+  ["pool", "address"]
+])
+const migrationAt = { mint: pumpMigrationEvent.offsetOf("mint"), pool: pumpMigrationEvent.offsetOf("pool") }
+
+/** Name, symbol and address of the metadata of a coin. */
+export type CoinTexts = readonly [name: string, symbol: string, uri: string]
+
+/** The address that signs for new mints. */
+export const mintAuthorityOf = (derive: DeriveAddress): Address => derive(PUMP_PROGRAM, [utf8("mint-authority")])
+
+/** The data of `create`. */
+export const encodePumpCreate = (texts: CoinTexts, creator: Address): Uint8Array =>
+  pack(u64(CREATE), ...texts.map(text), key(creator))
+
+/** The data of `migrate`. */
+export const encodePumpMigrate = (): Uint8Array => u64(MIGRATE)
+
+/** Event `CreateEvent` of a coin that its payer created. */
+export const encodePumpCreateEvent = (coin: {
+  readonly texts: CoinTexts
+  readonly mint: Mint
+  readonly curve: Address
+  readonly creator: Address
+  readonly timestamp: number
+  readonly virtualTokens: bigint
+  readonly virtualQuote: bigint
+  readonly realTokens: bigint
+  readonly supply: bigint
+}): Uint8Array =>
+  pack(
+    u64(CREATE_EVENT),
+    ...coin.texts.map(text),
+    ...[coin.mint, coin.curve, coin.creator, coin.creator].map(key),
+    i64(coin.timestamp),
+    ...[coin.virtualTokens, coin.virtualQuote, coin.realTokens, coin.supply].map(u64)
+  )
+
+/** Offset behind the three texts that `CreateEvent` begins with, each with its length before it; null when the body ends before. */
+const afterTexts = (body: Uint8Array): number | null => {
+  let offset = 0
+  for (let texts = 0; texts < 3; texts++) {
+    if (offset + 4 > body.length) {
+      return null
+    }
+    offset += 4 + readU32(body, offset)
+  }
+  return offset
+}
+
+const addressAt = (body: Uint8Array, offset: number): Address | null =>
+  body.length < offset + 32 ? null : readAddress(body, offset)
+
+/** Launches and migrations of Pump.fun. */
+export const pumpCurveLaunches: Launchpad = {
+  launchpad,
+  dex: pumpCurve.dex,
+  programId: PUMP_PROGRAM,
+  event: ({ tag, body }) => {
+    if (tag === pumpMigrationEvent.tag) {
+      const mint = addressAt(body, migrationAt.mint)
+      return mint === null ? null : { event: "migrated", launchpad, mint, pool: addressAt(body, migrationAt.pool) }
+    }
+    const mintAt = tag === CREATE_EVENT ? afterTexts(body) : null
+    const mint = mintAt === null ? null : addressAt(body, mintAt)
+    return mintAt === null || mint === null
+      ? null
+      : { event: "created", launchpad, mint, pool: addressAt(body, mintAt + 32) }
+  }
+}

@@ -1,0 +1,22 @@
+import type { Address, Mint } from "../../domain/Address.ts"
+
+/** Money that a swap moves. `trader` stands for the wallet's own account of the mint. */
+export interface Payment {
+  readonly from: Address | "trader"
+  readonly to: Address | "trader"
+  readonly mint: Mint
+  readonly amount: bigint
+}
+
+/** Everything that a swap changes. */
+export interface Settlement {
+  /** Amount that leaves the trader. */
+  readonly amountIn: bigint
+  /** Amount that reaches the trader. */
+  readonly amountOut: bigint
+  /** Fee of the pool, in the token that its program charges; a fee that goes beside the pool is among the payments. */
+  readonly fee: bigint
+  readonly payments: ReadonlyArray<Payment>
+  /** New data of the program's own accounts. */
+  readonly writes: ReadonlyArray<{ readonly address: Address; readonly data: Uint8Array }>
+}
