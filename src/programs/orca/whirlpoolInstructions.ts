@@ -11,11 +11,8 @@ const TWO_HOP_SWAP = "c360ed6c44a2dbe6"
 const TWO_HOP_SWAP_V2 = "ba8fd11dfe02c275"
 const TRADED = "e1ca49af932ba096"
 
-/** Accounts of `swap`. */
-export const whirlpoolSwapAccounts = [
-  "tokenProgram",
-  "tokenAuthority",
-  "whirlpool",
+/** Last accounts of `swap` and `swap_v2`. */
+const swapAccountsTail = [
   "tokenOwnerAccountA",
   "tokenVaultA",
   "tokenOwnerAccountB",
@@ -26,6 +23,9 @@ export const whirlpoolSwapAccounts = [
   "oracle"
 ] as const
 
+/** Accounts of `swap`. */
+export const whirlpoolSwapAccounts = ["tokenProgram", "tokenAuthority", "whirlpool", ...swapAccountsTail] as const
+
 /** Accounts of `swap_v2`. */
 export const whirlpoolSwapV2Accounts = [
   "tokenProgramA",
@@ -35,14 +35,7 @@ export const whirlpoolSwapV2Accounts = [
   "whirlpool",
   "tokenMintA",
   "tokenMintB",
-  "tokenOwnerAccountA",
-  "tokenVaultA",
-  "tokenOwnerAccountB",
-  "tokenVaultB",
-  "tickArray0",
-  "tickArray1",
-  "tickArray2",
-  "oracle"
+  ...swapAccountsTail
 ] as const
 
 /** Accounts of `two_hop_swap` up to the last vault. */
