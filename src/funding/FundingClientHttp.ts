@@ -1,6 +1,5 @@
 import { type Config, Effect, Layer, Result, Schema } from "effect"
 import type { HttpClient } from "effect/http"
-import { CircuitBreaker } from "effect/persistence"
 import type { AccountWallet, CatalogEntry } from "../domain/Funding.ts"
 import {
   type DepositTarget,
@@ -10,7 +9,7 @@ import {
   UnknownWallet,
   type WalletChoice
 } from "./FundingClient.ts"
-import { makeAsk, type Question } from "./fundingHttp.ts"
+import { type FundingRequest, makeFundingCall } from "./fundingHttp.ts"
 import { balancesFlaw, catalogFlaw, depositFlaw, type Flaw, walletsFlaw } from "./fundingRules.ts"
 import { type FundingOptions, fundingSettings } from "./fundingSettings.ts"
 import { BalancesAnswer, CatalogAnswer, DepositAnswer, Refusal, WalletsAnswer } from "./protocol.ts"
@@ -49,7 +48,7 @@ const targetOf = (networks: ReadonlyArray<CatalogEntry>, wallet: AccountWallet, 
   return Effect.succeed({ network: entry.network, asset })
 }
 
-const ownerPath = (owner: string, what: string): Question["path"] =>
+const ownerPath = (owner: string, what: string): FundingRequest["path"] =>
   `/v1/owners/${encodeURIComponent(owner.toWellFormed())}/${what}`
 
 // Lists of everything know nothing to refuse.
@@ -65,14 +64,14 @@ const refusalOf = (text: string): Unknown | FundingUnavailable => {
 }
 
 const make = Effect.fnUntraced(function* (options: FundingOptions) {
-  const ask = yield* makeAsk(yield* fundingSettings(options))
+  const call = yield* makeFundingCall(yield* fundingSettings(options))
 
   const answerTo = Effect.fnUntraced(function* <A, E>(
-    question: Question,
+    request: FundingRequest,
     decode: (text: string) => Result.Result<A, E>,
     flawOf: (answer: A) => Flaw | null
   ) {
-    const { status, text } = yield* ask(question)
+    const { status, text } = yield* call(request)
     if (status === 404) {
       return yield* Effect.fail(refusalOf(text))
     }
@@ -85,8 +84,8 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
   })
 
   const wallets = Effect.fn("FundingClient.wallets")(function* (owner: string) {
-    const question: Question = { path: ownerPath(owner, "wallets"), params: {}, maxBytes: LISTS }
-    const answer = yield* answerTo(question, decodeWallets, (answer) => walletsFlaw(owner, answer)).pipe(
+    const request: FundingRequest = { path: ownerPath(owner, "wallets"), params: {}, maxBytes: LISTS }
+    const answer = yield* answerTo(request, decodeWallets, (answer) => walletsFlaw(owner, answer)).pipe(
       Effect.catchTags({ UnknownWallet: never, UnknownFundingTarget: never })
     )
     return { wallets: answer.wallets, asOf: answer.asOf }
@@ -114,8 +113,12 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
   const balances = Effect.fn("FundingClient.balances")(function* ({ owner, walletId }: WalletChoice) {
     const registry = yield* wallets(owner)
     const chosen = walletId === undefined ? registry.wallets : [yield* walletOf(registry.wallets, walletId)]
-    const question: Question = { path: ownerPath(owner, "balances"), params: { wallet: walletId }, maxBytes: LISTS }
-    const answer = yield* answerTo(question, decodeBalances, (answer) =>
+    const request: FundingRequest = {
+      path: ownerPath(owner, "balances"),
+      params: { wallet: walletId },
+      maxBytes: LISTS
+    }
+    const answer = yield* answerTo(request, decodeBalances, (answer) =>
       balancesFlaw({ owner, wallets: chosen }, answer)
     ).pipe(Effect.catchTag("UnknownFundingTarget", never))
     return { balances: answer.balances, unread: answer.unread, asOf: answer.asOf }
@@ -125,12 +128,12 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
     const { assetId, networkId, owner, walletId } = target
     const wallet = yield* fundable(owner, walletId)
     const { asset, network } = yield* targetOf((yield* wholeCatalog).networks, wallet, target)
-    const question: Question = {
+    const request: FundingRequest = {
       path: ownerPath(owner, "deposit-address"),
       params: { wallet: walletId, network: networkId, asset: assetId },
       maxBytes: ONE
     }
-    const { deposit } = yield* answerTo(question, decodeDeposit, (answer) =>
+    const { deposit } = yield* answerTo(request, decodeDeposit, (answer) =>
       depositFlaw({ owner, wallet, network, asset }, answer.owner, answer.deposit)
     )
     return deposit
@@ -142,5 +145,4 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
 /** Asks the service at `FUNDING_URL`, or the one the options name; each question is answered within `FUNDING_TIMEOUT` (2 s). */
 export const layer = (
   options: FundingOptions = {}
-): Layer.Layer<FundingClient, Config.ConfigError, HttpClient.HttpClient> =>
-  Layer.effect(FundingClient, make(options)).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))
+): Layer.Layer<FundingClient, Config.ConfigError, HttpClient.HttpClient> => Layer.effect(FundingClient, make(options))

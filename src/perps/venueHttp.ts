@@ -1,7 +1,7 @@
 /** One request to a venue: bounded, decoded, and every way it can go wrong named. */
 import { ByteSize, Effect, Schema } from "effect"
-import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { boundedText } from "../domain/boundedText.ts"
+import type { HttpClient, HttpClientRequest } from "effect/http"
+import { makeExchange } from "../upstream/upstreamHttp.ts"
 import { NoMarket, VenueUnreadable } from "./Venue.ts"
 
 const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(4))
@@ -26,43 +26,29 @@ export type Ask = <A>(
   absence?: Absence
 ) => Effect.Effect<Heard<A>, VenueUnreadable | NoMarket>
 
-const unreadable = (why: VenueUnreadable["why"], detail: string) => new VenueUnreadable({ why, detail })
-
-const textOf = ({ stream }: HttpClientResponse.HttpClientResponse) =>
-  boundedText(stream, MAX_BODY).pipe(
-    Effect.catchTag("UnusableText", ({ detail }) => Effect.fail(unreadable("malformed", detail)))
-  )
-
-const refused = (status: number): VenueUnreadable => {
-  const why = status === 429 ? "limited" : status >= 500 || status === 408 ? "down" : "malformed"
-  return unreadable(why, `HTTP ${status}`)
-}
+const whyOf = { timeout: "late", unreachable: "down", rate_limited: "limited", malformed: "malformed" } as const
 
 const dateOf = (header: string | undefined): number | null => {
   const ms = Date.parse(header ?? "")
   return Number.isNaN(ms) ? null : ms
 }
 
-/** Asking over the client in context. */
-export const makeAsk: Effect.Effect<Ask, never, HttpClient.HttpClient> = Effect.map(HttpClient.HttpClient, (client) => {
-  const ask: Ask = Effect.fnUntraced(
-    function* (request, schema, absence) {
-      const response = yield* client.execute(request)
-      if (absence?.statuses.includes(response.status) === true) {
-        return yield* new NoMarket({ symbol: absence.symbol })
-      }
-      if (response.status !== 200) {
-        return yield* refused(response.status)
-      }
-      const text = yield* textOf(response)
-      const value = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text).pipe(
-        Effect.mapError(() => unreadable("malformed", `an unexpected answer of ${text.length} characters`))
+/** Requests over the client in context. */
+export const makeAsk: Effect.Effect<Ask, never, HttpClient.HttpClient> = Effect.map(makeExchange, (exchange) => {
+  const ask: Ask = Effect.fnUntraced(function* (request, schema, absence) {
+    const { headers, status, text } = yield* exchange(request, {
+      maxBytes: MAX_BODY,
+      statuses: [200, ...(absence?.statuses ?? [])]
+    }).pipe(Effect.mapError(({ detail, reason }) => new VenueUnreadable({ why: whyOf[reason], detail })))
+    if (absence !== undefined && status !== 200) {
+      return yield* new NoMarket({ symbol: absence.symbol })
+    }
+    const value = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text).pipe(
+      Effect.mapError(
+        () => new VenueUnreadable({ why: "malformed", detail: `an unexpected answer of ${text.length} characters` })
       )
-      return { value, sentAtMs: dateOf(response.headers["date"]) }
-    },
-    Effect.scoped,
-    Effect.catchTag("HttpClientError", ({ reason }) => Effect.fail(unreadable("down", reason._tag))),
-    Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
-  )
+    )
+    return { value, sentAtMs: dateOf(headers["date"]) }
+  })
   return ask
 })

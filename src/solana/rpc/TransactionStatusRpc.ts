@@ -1,8 +1,9 @@
-import { Cause, Clock, Config, Duration, Effect, Exit, Layer, Option, Schedule, Schema } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { CircuitBreaker } from "effect/persistence"
 import type { Signature } from "../../domain/Signature.ts"
 import type { TransactionReport } from "../../domain/TransactionReport.ts"
+import { counted, makeBreaker, retryOnce, usualBreaker, withDeadline } from "../../upstream/protection.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { rpcSettings } from "./rpcSettings.ts"
@@ -25,42 +26,24 @@ const NO_HISTORY = -32011
 /** Codes by which a node says that it cannot tell more: no history, a newer kind of transaction, no such method. */
 const CANNOT_TELL: ReadonlySet<number | undefined> = new Set([NO_HISTORY, -32015, -32601])
 
-/** Failures in a row after which the node is left alone, at first for a second and never for much longer than 30. */
-const FAILURES = 5
-const REST = Schedule.exponential("1 second").pipe(Schedule.upTo({ duration: "30 seconds" }))
-
 const invalid = (method: string) => () =>
   new ChainUnavailable({ reason: "invalid", detail: `${method}: an unexpected answer` })
-
-type Answer = Option.Option<TransactionReport>
-
-// One transaction that a node spells oddly says nothing about how the node fares.
-const outcomeOf = (exit: Exit.Exit<Answer, ChainUnavailable>): CircuitBreaker.Outcome => {
-  if (Exit.isSuccess(exit)) {
-    return CircuitBreaker.success
-  }
-  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-  return error?.reason === "invalid"
-    ? CircuitBreaker.ignored
-    : CircuitBreaker.failure({ retryAfter: error?.retryAfterMs })
-}
-
-const leftAlone = ({ reason }: CircuitBreaker.CircuitBreakerError): ChainUnavailable =>
-  new ChainUnavailable({
-    reason: "unreachable",
-    detail: "the node is left alone for a while",
-    retryAfterMs: reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : 1000
-  })
 
 const statusTimeout = Config.Duration("STATUS_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2)))
 
 const make = Effect.fnUntraced(function* (options: StatusOptions) {
   const timeout = options.timeout ?? (yield* statusTimeout)
-  // Callers poll, so the waiting is theirs. Only a node that could not be reached is worth a second try.
+  // Callers poll, so they do the waiting.
   const once = yield* makeRpcCall(yield* rpcSettings({ rpcUrl: options.rpcUrl, retries: 0 }))
-  const call = (method: string, params: ReadonlyArray<unknown>) =>
-    once(method, params).pipe(Effect.retry({ times: 1, while: ({ reason }) => reason === "unreachable" }))
-  const breaker = yield* CircuitBreaker.make({ tripPolicy: CircuitBreaker.consecutive(FAILURES), openDuration: REST })
+  const call = (method: string, params: ReadonlyArray<unknown>) => retryOnce(once(method, params))
+  const guarded = yield* makeBreaker<ChainUnavailable>({
+    ...usualBreaker,
+    name: "transaction status",
+    // One malformed answer says nothing about the health of the node.
+    outcomeOf: (error) => (error.reason === "invalid" ? CircuitBreaker.ignored : counted(error)),
+    rejection: (retryAfterMs) =>
+      new ChainUnavailable({ reason: "unreachable", detail: "the circuit of the node is open", retryAfterMs })
+  })
 
   const statuses = (signature: Signature, searchTransactionHistory: boolean) =>
     call("getSignatureStatuses", [[signature], { searchTransactionHistory }])
@@ -87,7 +70,9 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
       Effect.flatMap((result) => Effect.mapError(decodeFacts(result), invalid("getTransaction")))
     )
 
-  const ask = Effect.fnUntraced(function* (signature: Signature): Effect.fn.Return<Answer, ChainUnavailable> {
+  const ask = Effect.fnUntraced(function* (
+    signature: Signature
+  ): Effect.fn.Return<Option.Option<TransactionReport>, ChainUnavailable> {
     const status = yield* statusOf(signature)
     if (status === null) {
       return Option.none()
@@ -100,13 +85,11 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
 
   const find = Effect.fn("TransactionStatus.find")(function* (signature: Signature) {
     const answer = yield* ask(signature).pipe(
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () =>
-          Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no status in ${Duration.format(timeout)}` }))
-      }),
-      breaker.execute({ key: "solana", classify: outcomeOf }),
-      Effect.mapError((error) => (error._tag === "ChainUnavailable" ? error : leftAlone(error)))
+      withDeadline(timeout),
+      Effect.catchTag("UpstreamFailure", ({ detail }) =>
+        Effect.fail(new ChainUnavailable({ reason: "timeout", detail }))
+      ),
+      guarded
     )
     return yield* Option.match(answer, {
       onNone: () => Effect.fail(new UnknownTransaction({ signature })),
@@ -121,4 +104,4 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
 export const layer = (
   options: StatusOptions = {}
 ): Layer.Layer<TransactionStatus, Config.ConfigError, HttpClient.HttpClient> =>
-  Layer.effect(TransactionStatus, make(options)).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))
+  Layer.effect(TransactionStatus, make(options))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { boundedText } from "../../src/domain/boundedText.ts"
+import { boundedText } from "../../src/upstream/boundedText.ts"
 
 const bytes = (...texts: ReadonlyArray<string>) =>
   Stream.fromIterable(texts.map((text) => new TextEncoder().encode(text)))
