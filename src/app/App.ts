@@ -25,6 +25,7 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Server from "../http/Server.ts"
 import { Settings } from "../http/Settings.ts"
 import * as Welcome from "./Startup.ts"
+import { rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { AuditReader } from "../tokens/AuditReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { RiskReader } from "../tokens/RiskReader.ts"
@@ -69,7 +70,7 @@ const platform = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebS
 
 /** A market that is not real hands out keys that say so, unless somebody decided otherwise. */
 const keyEnvironment = Layer.unwrap(
-  Effect.map(Config.option(Config.String("SOLANA_RPC_URL")), (rpcUrl) =>
+  Effect.map(Config.option(rpcUrlSetting), (rpcUrl) =>
     Option.isSome(rpcUrl)
       ? Layer.empty
       : ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ KEY_ENVIRONMENT: "test" }))

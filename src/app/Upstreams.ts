@@ -27,14 +27,14 @@ import { calloutLinksOf } from "../simulator/seed/calloutLinks.ts"
 import { calloutsOf } from "../simulator/seed/callouts.ts"
 import { identitiesOf } from "../simulator/seed/identities.ts"
 import { trackedWalletsOf } from "../simulator/seed/trackedWallets.ts"
-import * as BlockFeedRpc from "../solana/blocks/BlockFeedRpc.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import { rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { OpeningWallets } from "../tracker/opening.ts"
-import { blockWorker } from "../trades/decodeBlock.ts"
+import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { InventedIdentities } from "../wallets/openingIdentities.ts"
 
 /** Mints to load at start: those that `PRELOAD_MINTS` names, else these. */
@@ -44,7 +44,7 @@ const preloaded = (mints: ReadonlyArray<Mint>) => Config.Array(Address, "PRELOAD
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
   TransactionStatusRpc.layer(),
-  TradeFeed.layer.pipe(Layer.provide(BlockFeedRpc.layer({ worker: blockWorker }))),
+  TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layerRpc())),
   Layer.effect(
     MarketSource,
     Effect.map(preloaded([USDC]), (mints) => MarketSource.of({ description: "a Solana node", sandbox: false, mints }))
@@ -74,8 +74,7 @@ const simulation = Layer.unwrap(
       TransactionStatusRpc.layer({ rpcUrl }),
       TradeFeed.layerSandbox.pipe(
         Layer.provide(
-          BlockFeedRpc.layer({
-            worker: blockWorker,
+          TradeBlocks.layerRpc({
             rpcUrl,
             ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } })
           })
@@ -114,7 +113,7 @@ const simulation = Layer.unwrap(
 /** Where somebody wants the market from; null leaves it to us. */
 const wanted = Effect.gen(function* () {
   const folder = yield* Config.option(Config.String("ACCOUNTS_DIR"))
-  const rpcUrl = yield* Config.option(Config.String("SOLANA_RPC_URL"))
+  const rpcUrl = yield* Config.option(rpcUrlSetting)
   return Option.isSome(folder) ? { folder: folder.value } : Option.isSome(rpcUrl) ? ("node" as const) : null
 })
 

@@ -1,4 +1,4 @@
-import { Config, Context, Duration, Effect, Layer } from "effect"
+import { type Config, Context, Duration, Effect, Layer } from "effect"
 import type { Pool } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
@@ -7,6 +7,7 @@ import type { Lifetime } from "../domain/Scalar.ts"
 import { silence, staleness } from "../pools/freshness.ts"
 import { type MintPools, PoolBook } from "../pools/PoolBook.ts"
 import { ChainFeed, type Freshness } from "../solana/accounts/ChainFeed.ts"
+import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { medianPrice, midRate, payable } from "./poolPrice.ts"
 
 /** What one smallest unit of a mint is worth, exactly. Null where no pool says. */
@@ -78,8 +79,6 @@ export class PriceBook extends Context.Service<
     })
   )
 }
-
-const staleAfter = Config.Duration("STALE_AFTER").pipe(Config.withDefault(Duration.seconds(10)))
 
 const lifetimeOf = ({ heardAtMs, state }: Freshness, staleAfterMs: number): Lifetime | null =>
   heardAtMs === null

@@ -5,6 +5,7 @@ import { Decimal } from "../../domain/Scalar.ts"
 import { withDeadline } from "../../upstream/protection.ts"
 import type { UpstreamFailure } from "../../upstream/UpstreamFailure.ts"
 import { type Exchange, makeExchange, type Reply } from "../../upstream/upstreamHttp.ts"
+import { webUrl } from "../../upstream/urlSettings.ts"
 import { type EvmCandle, EvmCandles, type EvmRequest, type EvmSeries } from "./EvmCandles.ts"
 import { floorTo, widthOf } from "./resolutions.ts"
 
@@ -119,15 +120,6 @@ const make = (exchange: Exchange, url: string, deadline: Duration.Duration) => {
 /** A source that asks for no delay at all is still not asked without pause. */
 const SHORTEST_MS = 100
 
-const WebUrl = Schema.URL.check(
-  Schema.makeFilter(({ protocol }) => protocol === "http:" || protocol === "https:" || "must start with http or https")
-)
-
-const address = Config.schema(WebUrl, "EVM_CANDLES_URL").pipe(
-  Config.map(({ href }) => href.replace(/\/+$/u, "")),
-  Config.option
-)
-
 /**
  * The source at `EVM_CANDLES_URL`, or at the given address; without either there is none, and charts of EVM chains are
  * unavailable. `EVM_CANDLES_DEADLINE` (8 s) is how long a chart may take, all waiting for a series to be built included.
@@ -136,7 +128,7 @@ export const layer = (url?: string): Layer.Layer<EvmCandles, Config.ConfigError,
   Layer.unwrap(
     Effect.gen(function* () {
       const exchange = yield* makeExchange
-      const chosen = Option.getOrUndefined(yield* address) ?? url
+      const chosen = Option.getOrUndefined(yield* Config.option(webUrl("EVM_CANDLES_URL"))) ?? url
       const deadline = yield* Config.Duration("EVM_CANDLES_DEADLINE").pipe(Config.withDefault(Duration.seconds(8)))
       return chosen === undefined
         ? EvmCandles.layerNone

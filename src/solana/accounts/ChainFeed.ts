@@ -1,7 +1,7 @@
 import { Context, type Effect, Schema, type Stream } from "effect"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
-import type { Commitment } from "../rpc/SolanaRpc.ts"
+import type { Commitment } from "../Commitment.ts"
 
 /** A `getProgramAccounts` query: accounts of a program that match every condition. */
 export interface ProgramQuery {

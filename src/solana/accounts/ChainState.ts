@@ -6,7 +6,7 @@ import type { Freshness } from "./ChainFeed.ts"
 import { CLOCK, readClock } from "../clockSysvar.ts"
 import type { Outbox } from "../blocks/outbox.ts"
 import type { SlotBuffer } from "./SlotBuffer.ts"
-import type { Commitment } from "../rpc/SolanaRpc.ts"
+import type { Commitment } from "../Commitment.ts"
 import type { Listener, SlotInfo } from "./subscriptions.ts"
 
 /** More writes than this do not wait for their slot to end. */

@@ -5,7 +5,7 @@ import type { Address } from "../../domain/Address.ts"
 import { accountFromJson, type AccountState, Slot } from "./accountJson.ts"
 import type { ChainUnavailable } from "./ChainFeed.ts"
 import { type Notification, openRpcSocket } from "../rpc/rpcSocket.ts"
-import type { Commitment } from "../rpc/SolanaRpc.ts"
+import type { Commitment } from "../Commitment.ts"
 
 /** A slot has begun on top of its parent; `root` and everything before it are final. */
 const SlotInfo = Schema.Struct({ slot: Slot, parent: Slot, root: Slot })

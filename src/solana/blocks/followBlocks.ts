@@ -1,6 +1,6 @@
 /** From slots to blocks in order: what to ask for, when to ask again, and what to say of slots that stay empty. */
 import { Clock, Duration, Effect, Stream } from "effect"
-import type { BlockEvent, BlockGap, DecodedBlock, SlotContent } from "./BlockFeed.ts"
+import type { BlockEvent, BlockGap, BlockHead, SlotContent } from "./BlockFeed.ts"
 import type { ChainUnavailable, Freshness } from "../accounts/ChainFeed.ts"
 import { gap, slotsAfter, type SlotSettings, type SlotSource } from "./slotsAfter.ts"
 
@@ -13,10 +13,10 @@ export interface BlockSettings extends SlotSettings {
 }
 
 /** What following needs of a node. */
-export interface BlockSource extends Omit<SlotSource, "newest"> {
+export interface BlockSource<Block extends BlockHead> extends Omit<SlotSource, "newest"> {
   /** The newest slot that may have a block. */
   readonly newest: Effect.Effect<number, ChainUnavailable>
-  readonly read: (slot: number) => Effect.Effect<DecodedBlock, ChainUnavailable>
+  readonly read: (slot: number) => Effect.Effect<Block, ChainUnavailable>
 }
 
 /** How well blocks are known, as far as following has come. */
@@ -64,9 +64,12 @@ const pauseMs = (failures: number, { retryAfterMs = 0 }: ChainUnavailable): numb
   Math.max(retryAfterMs, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10)))
 
 /** Asks for the newest slot until the node tells one. */
-const newestSlot = Effect.fnUntraced(function* (source: BlockSource, progress: BlockProgress) {
+const newestSlot = Effect.fnUntraced(function* (
+  { newest }: Pick<BlockSource<BlockHead>, "newest">,
+  progress: BlockProgress
+) {
   for (let failures = 0; ; failures++) {
-    const head = yield* Effect.result(source.newest)
+    const head = yield* Effect.result(newest)
     if (head._tag === "Success") {
       progress.reach(head.success)
       return head.success
@@ -77,12 +80,12 @@ const newestSlot = Effect.fnUntraced(function* (source: BlockSource, progress: B
 })
 
 /** What the slot holds. A node that is down is waited for; one that answers everything else is not. */
-const contentOf = Effect.fnUntraced(function* (
-  source: BlockSource,
+const contentOf = Effect.fnUntraced(function* <Block extends BlockHead>(
+  source: BlockSource<Block>,
   progress: BlockProgress,
   { tries }: BlockSettings,
   slot: number
-): Effect.fn.Return<SlotContent> {
+): Effect.fn.Return<SlotContent<Block>> {
   for (let failures = 0; ; failures++) {
     const read = yield* Effect.result(source.read(slot))
     if (read._tag === "Success") {
@@ -116,16 +119,19 @@ interface Told {
 const extend = (missing: BlockGap | null, found: BlockGap): BlockGap | null =>
   missing !== null && missing.reason === found.reason ? { ...missing, to: found.to } : null
 
-const gapEvent = (missing: BlockGap): BlockEvent => ({ _tag: "Gap", ...missing })
+const gapEvent = (missing: BlockGap): BlockEvent<never> => ({ _tag: "Gap", ...missing })
 
 /** Slots that the node called skipped although the block was built on one of them. */
-const disowned = ({ last, missing }: Told, { parentSlot }: DecodedBlock): BlockGap | null => {
+const disowned = ({ last, missing }: Told, { parentSlot }: BlockHead): BlockGap | null => {
   const known = Math.max(last ?? parentSlot, missing?.to ?? 0)
   return parentSlot > known ? { from: known + 1, to: parentSlot, reason: "missing" } : null
 }
 
 /** What a slot's content adds to what has been told. Gaps of one reason that follow each other become one. */
-export const tellContent = (told: Told, content: SlotContent): readonly [Told, ReadonlyArray<BlockEvent>] => {
+export const tellContent = <Block extends BlockHead>(
+  told: Told,
+  content: SlotContent<Block>
+): readonly [Told, ReadonlyArray<BlockEvent<Block>>] => {
   switch (content._tag) {
     case "Skipped":
       return [told, []]
@@ -148,20 +154,25 @@ export const tellContent = (told: Told, content: SlotContent): readonly [Told, R
 }
 
 /** Whether something was read before; who has read nothing yet has no gap either. */
-const fromFirstBlock = (hasBegun: boolean, event: BlockEvent): readonly [boolean, ReadonlyArray<BlockEvent>] =>
+const fromFirstBlock = <Block extends BlockHead>(
+  hasBegun: boolean,
+  event: BlockEvent<Block>
+): readonly [boolean, ReadonlyArray<BlockEvent<Block>>] =>
   hasBegun || event._tag === "Block" ? [true, [event]] : [false, []]
 
 /** Every block after the slot, and gaps; see `BlockFeed.follow`. */
-export const followBlocks = (
-  source: BlockSource,
+export const followBlocks = <Block extends BlockHead>(
+  source: BlockSource<Block>,
   progress: BlockProgress,
   settings: BlockSettings,
   after: number | null
-): Stream.Stream<BlockEvent> =>
+): Stream.Stream<BlockEvent<Block>> =>
   slotsAfter({ ...source, newest: newestSlot(source, progress) }, settings, after).pipe(
     Stream.mapEffect(
       (asked) =>
-        typeof asked === "number" ? contentOf(source, progress, settings, asked) : Effect.succeed<SlotContent>(asked),
+        typeof asked === "number"
+          ? contentOf(source, progress, settings, asked)
+          : Effect.succeed<SlotContent<Block>>(asked),
       { concurrency: settings.concurrency }
     ),
     Stream.mapAccum((): Told => ({ last: after === 0 ? null : after, missing: null }), tellContent),

@@ -1,15 +1,7 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "../accounts/accountJson.ts"
 import type { ChainUnavailable, ProgramQuery, Snapshot } from "../accounts/ChainFeed.ts"
-
-/** How sure a node must be of what it tells. `processed` may be rolled back. */
-export const Commitment = Schema.Literals(["processed", "confirmed", "finalized"])
-export type Commitment = typeof Commitment.Type
-
-/** The commitment at which blocks are asked for: nodes show them from `confirmed` on. */
-export const blockCommitment = (commitment: Commitment): Commitment =>
-  commitment === "finalized" ? "finalized" : "confirmed"
 
 /** Accounts as one or more answers told them, each with the slot of its own answer. */
 export interface AccountsRead {

@@ -6,7 +6,8 @@ import { accountFromJson, type AccountState, Slot } from "../accounts/accountJso
 import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { type RpcOptions, rpcSettings } from "./rpcSettings.ts"
-import { type AccountsRead, blockCommitment, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
+import { blockCommitment } from "../Commitment.ts"
+import { type AccountsRead, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
 
 /** The most a node takes in one request. */
 const CHUNK = 100

@@ -1,5 +1,5 @@
 /** JSON-RPC over HTTP: a call with its deadline and its retries. */
-import { ByteSize, Duration, Effect, Redacted, Result, Schema, Semaphore } from "effect"
+import { ByteSize, type Duration, Effect, Redacted, Result, Schema, Semaphore } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { retryTransient, withDeadline } from "../../upstream/protection.ts"
 import { makeExchange } from "../../upstream/upstreamHttp.ts"

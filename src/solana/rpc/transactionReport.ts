@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { Signature } from "../../domain/Signature.ts"
 import type { TransactionReport } from "../../domain/TransactionReport.ts"
 import { Slot } from "../accounts/accountJson.ts"
-import { Commitment } from "./SolanaRpc.ts"
+import { Commitment } from "../Commitment.ts"
 import { transactionFailure } from "./transactionFailure.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { BlockEvent, DecodedBlock } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { BlockEvent, BlockHead } from "../../../src/solana/blocks/BlockFeed.ts"
 import { ChainUnavailable } from "../../../src/solana/accounts/ChainFeed.ts"
 import {
   BlockProgress,
@@ -12,20 +12,17 @@ import {
 
 const settings: BlockSettings = { concurrency: 4, catchUp: 50, poll: Duration.millis(400), tries: 5 }
 
-const blockAt = (slot: number, parentSlot = slot - 1): DecodedBlock => ({
+const blockAt = (slot: number, parentSlot = slot - 1): BlockHead => ({
   slot,
   parentSlot,
-  blockTimeMs: slot * 400,
-  transactions: [],
-  launches: [],
-  malformed: 0
+  blockTimeMs: slot * 400
 })
 
 const down = (reason: ChainUnavailable["reason"] = "unreachable") =>
   new ChainUnavailable({ reason, detail: "scripted" })
 const coded = (rpcCode: number) => new ChainUnavailable({ reason: "invalid", detail: "scripted", rpcCode })
 
-type Answer = DecodedBlock | ChainUnavailable
+type Answer = BlockHead | ChainUnavailable
 
 /** A node whose head moves on with the clock, one slot in 400 ms, and which answers what the script says. */
 const scripted = (first: number, script: (slot: number, times: number) => Answer | null = () => null) => {
@@ -53,7 +50,7 @@ const scripted = (first: number, script: (slot: number, times: number) => Answer
   return { state, source }
 }
 
-const spelled = (event: BlockEvent): string =>
+const spelled = (event: BlockEvent<BlockHead>): string =>
   event._tag === "Block" ? String(event.block.slot) : `${event.from}-${event.to} ${event.reason}`
 
 /** The first events, with time passing as fast as it is waited for. */

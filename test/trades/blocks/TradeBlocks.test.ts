@@ -2,9 +2,11 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Stream } from "effect"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
-import { type BlockEvent, BlockFeed } from "../../../src/solana/blocks/BlockFeed.ts"
-import * as BlockFeedRpc from "../../../src/solana/blocks/BlockFeedRpc.ts"
-import { blockWorker, decodeBlock } from "../../../src/trades/decodeBlock.ts"
+import type { BlockEvent } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { BlockFeedOptions } from "../../../src/solana/blocks/BlockFeedRpc.ts"
+import { decodeBlock } from "../../../src/trades/decodeBlock.ts"
+import type { TradeBlock } from "../../../src/trades/blocks/TradeBlock.ts"
+import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
 import { plain } from "./plainTransactions.ts"
 import { at, call } from "../../simulator/node/client.ts"
 import { type Call, result, response, rpcError, scriptedNode } from "../../support/scriptedNode.ts"
@@ -12,9 +14,8 @@ import { type Call, result, response, rpcError, scriptedNode } from "../../suppo
 const full = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
 const blocks = { concurrency: 3, poll: Duration.millis(20), tries: 2 }
 
-const feedOf = (rpcUrl: string, options: Partial<BlockFeedRpc.BlockFeedOptions> = {}) =>
-  BlockFeedRpc.layer({
-    worker: blockWorker,
+const feedOf = (rpcUrl: string, options: Partial<BlockFeedOptions> = {}) =>
+  TradeBlocks.layerRpc({
     rpcUrl,
     retries: 1,
     scanTimeout: Duration.seconds(5),
@@ -23,14 +24,14 @@ const feedOf = (rpcUrl: string, options: Partial<BlockFeedRpc.BlockFeedOptions> 
   }).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
 /** The first events after a slot, over a real socket and from a real thread. */
-const first = (count: number, after: number | null, rpcUrl: string, options?: Partial<BlockFeedRpc.BlockFeedOptions>) =>
-  BlockFeed.use((feed) => feed.follow(after).pipe(Stream.take(count), Stream.runCollect)).pipe(
+const first = (count: number, after: number | null, rpcUrl: string, options?: Partial<BlockFeedOptions>) =>
+  TradeBlocks.use((feed) => feed.follow(after).pipe(Stream.take(count), Stream.runCollect)).pipe(
     Effect.map((events) => Array.from(events)),
     Effect.timeout("20 seconds"),
     Effect.provide(feedOf(rpcUrl, options))
   )
 
-const spelled = (event: BlockEvent): string =>
+const spelled = (event: BlockEvent<TradeBlock>): string =>
   event._tag === "Block" ? String(event.block.slot) : `${event.from}-${event.to} ${event.reason}`
 
 const newest = (url: string) => Effect.map(call(url, "getSlot"), (answer) => Number(at(answer, "result")))
@@ -57,7 +58,7 @@ const withNode = (script: (slot: number, times: number, silence: Effect.Effect<n
     return node
   })
 
-describe("BlockFeed.layerRpc", () => {
+describe("TradeBlocks.layerRpc", () => {
   it.live("tells every block of a node as a decoder on this thread has it, skipped slots left out", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance, faults } = yield* Simulator
@@ -129,7 +130,7 @@ describe("BlockFeed.layerRpc", () => {
   it.live("follows a chain that moves, live, and says so", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
-      yield* BlockFeed.use((feed) =>
+      yield* TradeBlocks.use((feed) =>
         Effect.gen(function* () {
           assert.strictEqual(feed.freshness().state, "down")
           yield* feed.follow(null).pipe(Stream.take(4), Stream.runDrain, Effect.timeout("20 seconds"))
@@ -188,7 +189,7 @@ describe("BlockFeed.layerRpc", () => {
   it.live("waits in silence for a node that cannot be reached", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
-      const outcome = yield* BlockFeed.use((feed) =>
+      const outcome = yield* TradeBlocks.use((feed) =>
         feed.follow(5).pipe(
           Stream.runForEach((event) => Effect.sync(() => told.push(spelled(event)))),
           Effect.timeoutOption("500 millis")
