@@ -37,7 +37,7 @@ const walletOf = (wallets: ReadonlyArray<AccountWallet>, id: string): Effect.Eff
   return wallet === undefined ? Effect.fail(new UnknownWallet()) : Effect.succeed(wallet)
 }
 
-/** The catalog's own words for what is to be deposited, if that can reach the wallet. */
+/** The catalog's network and asset of a deposit that can reach the wallet. */
 const targetOf = (networks: ReadonlyArray<CatalogEntry>, wallet: AccountWallet, target: DepositTarget) => {
   const entry = networks.find(({ network }) => network.id === target.networkId)
   const listed = entry?.assets.find(({ id }) => id === target.assetId)
@@ -51,10 +51,10 @@ const targetOf = (networks: ReadonlyArray<CatalogEntry>, wallet: AccountWallet, 
 const ownerPath = (owner: string, what: string): FundingRequest["path"] =>
   `/v1/owners/${encodeURIComponent(owner.toWellFormed())}/${what}`
 
-// Lists of everything know nothing to refuse.
-const never = () => malformed("a refusal of what cannot be refused")
+// Requests for whole lists have no target to refuse.
+const never = () => malformed("a refusal of a list")
 
-/** What a 404 means; one that is not of the protocol is no answer at all. */
+/** The error of a 404; a body outside the protocol is malformed. */
 const refusalOf = (text: string): Unknown | FundingUnavailable => {
   const refusal = decodeRefusal(text)
   if (Result.isFailure(refusal)) {
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
     Effect.catchTags({ UnknownWallet: never, UnknownFundingTarget: never })
   )
 
-  // Somebody else's wallet and none at all are told apart by nobody, because only the owner's own are ever asked for.
+  // Only the owner's wallets are requested, so another owner's wallet is as unknown as a missing one.
   const fundable = Effect.fnUntraced(function* (owner: string, walletId: string) {
     const wallet = yield* walletOf((yield* wallets(owner)).wallets, walletId)
     return yield* wallet.verified ? Effect.succeed(wallet) : new UnknownFundingTarget()
@@ -142,7 +142,7 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
   return FundingClient.of({ wallets, catalog, balances, depositAddress })
 })
 
-/** Asks the service at `FUNDING_URL`, or the one the options name; each question is answered within `FUNDING_TIMEOUT` (2 s). */
+/** Asks the service at `FUNDING_URL`, or the one the options name; each request is answered within `FUNDING_TIMEOUT` (2 s). */
 export const layer = (
   options: FundingOptions = {}
 ): Layer.Layer<FundingClient, Config.ConfigError, HttpClient.HttpClient> => Layer.effect(FundingClient, make(options))

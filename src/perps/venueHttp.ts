@@ -1,5 +1,5 @@
-/** One request to a venue: bounded, decoded, and every way it can go wrong named. */
-import { ByteSize, Effect, Schema } from "effect"
+/** One request to a venue, decoded, with its failures in the terms of venues. */
+import { ByteSize, type Duration, Effect, Exit, Schema } from "effect"
 import type { HttpClient, HttpClientRequest } from "effect/http"
 import { makeExchange } from "../upstream/upstreamHttp.ts"
 import { NoMarket, VenueUnreadable } from "./Venue.ts"
@@ -7,24 +7,24 @@ import { NoMarket, VenueUnreadable } from "./Venue.ts"
 const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(4))
 
 /** A decoded answer. */
-export interface Heard<A> {
+export interface VenueAnswer<A> {
   readonly value: A
-  /** When the answer was made, which a cache on the way leaves alone; null when it does not say. */
+  /** The `Date` header, which caches on the way keep; null without one. */
   readonly sentAtMs: number | null
 }
 
-/** The statuses by which a venue says that it has no market of this symbol. */
+/** The statuses of a venue that has no market of this symbol. */
 export interface Absence {
   readonly symbol: string
   readonly statuses: ReadonlyArray<number>
 }
 
-/** Asks and decodes. */
+/** Sends a request and decodes the answer. */
 export type Ask = <A>(
   request: HttpClientRequest.HttpClientRequest,
   schema: Schema.ConstraintCodec<A, unknown>,
   absence?: Absence
-) => Effect.Effect<Heard<A>, VenueUnreadable | NoMarket>
+) => Effect.Effect<VenueAnswer<A>, VenueUnreadable | NoMarket>
 
 const whyOf = { timeout: "late", unreachable: "down", rate_limited: "limited", malformed: "malformed" } as const
 
@@ -52,3 +52,13 @@ export const makeAsk: Effect.Effect<Ask, never, HttpClient.HttpClient> = Effect.
   })
   return ask
 })
+
+/** The time to live of successful answers; failures are not cached. */
+export const whileGood =
+  (duration: Duration.Input) =>
+  (exit: Exit.Exit<unknown, unknown>): Duration.Input =>
+    Exit.isSuccess(exit) ? duration : 0
+
+/** Caches the listing of a venue for 15 s. */
+export const cacheListing = <A, E, R>(listing: Effect.Effect<A, E, R>) =>
+  Effect.cachedWithTTL(listing, whileGood("15 seconds"))

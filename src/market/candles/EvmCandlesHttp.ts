@@ -14,7 +14,7 @@ const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(4))
 const price = Schema.Finite.check(Schema.isGreaterThan(0))
 const text = Schema.NullOr(Schema.String.check(Schema.isMaxLength(256)))
 
-/** What the source answers: candles as `[second, open, high, low, close, volume]`, oldest first. */
+/** The answer of the source: candles as `[second, open, high, low, close, volume]`, oldest first. */
 const Answer = Schema.Struct({
   token: Schema.Struct({
     symbol: text,
@@ -32,7 +32,7 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Answer))
 
 const unavailable = (detail: string) => new ChartUnavailable({ detail })
 
-/** Whether the candles are what was asked for: of this window and interval, in order, each a possible candle. */
+/** True when the candles are of the requested window and interval, in order, and each is possible. */
 const isSound = (candles: ReadonlyArray<EvmCandle>, { from, interval, limit, to }: EvmRequest): boolean =>
   candles.length <= limit &&
   candles.every(
@@ -50,11 +50,13 @@ const seriesOf = Effect.fnUntraced(function* (body: string, request: EvmRequest)
     asOfMs,
     candles: tuples,
     token
-  } = yield* Effect.mapError(decode(body), () => unavailable("The source of EVM candles sent something unusable."))
+  } = yield* Effect.mapError(decode(body), () =>
+    unavailable("The source of EVM candles sent an answer that cannot be decoded.")
+  )
   const candles = tuples.map(([second, open, high, low, close, volume]) => ({ second, open, high, low, close, volume }))
   return isSound(candles, request)
     ? { ...token, asOfMs, candles }
-    : yield* unavailable("The source of EVM candles sent candles that cannot be.")
+    : yield* unavailable("The source of EVM candles sent impossible candles.")
 })
 
 const ACCEPTED = 202
@@ -117,12 +119,12 @@ const make = (exchange: Exchange, url: string, deadline: Duration.Duration) => {
   })
 }
 
-/** A source that asks for no delay at all is still not asked without pause. */
+/** The least delay between requests, also where the source asks for none. */
 const SHORTEST_MS = 100
 
 /**
  * The source at `EVM_CANDLES_URL`, or at the given address; without either there is none, and charts of EVM chains are
- * unavailable. `EVM_CANDLES_DEADLINE` (8 s) is how long a chart may take, all waiting for a series to be built included.
+ * unavailable. `EVM_CANDLES_DEADLINE` (8 s) bounds a chart, including the wait for a series to be built.
  */
 export const layer = (url?: string): Layer.Layer<EvmCandles, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrap(

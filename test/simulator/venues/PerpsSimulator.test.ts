@@ -128,12 +128,12 @@ describe("the simulated venues, when they fail,", () => {
 
   plain.live("can be told to, and to recover", () =>
     Effect.gen(function* () {
-      const { asked, setHealth } = yield* PerpsSimulator
+      const { requests, setHealth } = yield* PerpsSimulator
       yield* setHealth({ dydx: "down" })
       assert.strictEqual((yield* outcomes("BTC"))["dydx"], "down")
       yield* setHealth({ dydx: "ok" })
       assert.strictEqual((yield* outcomes("ETH"))["dydx"], "fresh")
-      assert.isAbove(asked().dydx, 2)
+      assert.isAbove(requests().dydx, 2)
     }).pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer()))))
   )
 })
