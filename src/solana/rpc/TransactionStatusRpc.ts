@@ -10,10 +10,10 @@ import { rpcSettings } from "./rpcSettings.ts"
 import { TransactionStatus, UnknownTransaction } from "./TransactionStatus.ts"
 import { commitmentOf, SignatureStatus, TransactionFacts, transactionReport } from "./transactionReport.ts"
 
-/** How the status of transactions is asked for. What is given wins over the environment. */
+/** Options of the status reads. They win over the environment. */
 export interface StatusOptions {
   readonly rpcUrl?: string | undefined
-  /** How long a whole answer may take, however many requests it needs. */
+  /** The deadline of one status with all its requests. */
   readonly timeout?: Duration.Duration | undefined
 }
 
@@ -21,13 +21,13 @@ const Statuses = Schema.Struct({ value: Schema.Tuple([Schema.NullOr(SignatureSta
 const decodeStatuses = Schema.decodeUnknownEffect(Statuses)
 const decodeFacts = Schema.decodeUnknownEffect(Schema.NullOr(TransactionFacts))
 
-/** A node that keeps no history says so by this code. */
+/** The error code of a node without transaction history. */
 const NO_HISTORY = -32011
-/** Codes by which a node says that it cannot tell more: no history, a newer kind of transaction, no such method. */
-const CANNOT_TELL: ReadonlySet<number | undefined> = new Set([NO_HISTORY, -32015, -32601])
+/** Error codes of a node without the details: no history, a newer transaction version, no such method. */
+const NO_DETAILS: ReadonlySet<number | undefined> = new Set([NO_HISTORY, -32015, -32601])
 
 const invalid = (method: string) => () =>
-  new ChainUnavailable({ reason: "invalid", detail: `${method}: an unexpected answer` })
+  new ChainUnavailable({ reason: "invalid", detail: `${method}: an unexpected result` })
 
 const statusTimeout = Config.Duration("STATUS_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2)))
 
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
       { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 }
     ]).pipe(
       Effect.catchIf(
-        ({ rpcCode }) => CANNOT_TELL.has(rpcCode),
+        ({ rpcCode }) => NO_DETAILS.has(rpcCode),
         () => Effect.succeed(null)
       ),
       Effect.flatMap((result) => Effect.mapError(decodeFacts(result), invalid("getTransaction")))
@@ -100,7 +100,7 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
   return TransactionStatus.of({ find })
 })
 
-/** Asks the node at `SOLANA_RPC_URL`, or the one the options name, and answers within `STATUS_TIMEOUT` (2 s). */
+/** Reads from the node at `SOLANA_RPC_URL`, or the one the options name, each status within `STATUS_TIMEOUT` (2 s). */
 export const layer = (
   options: StatusOptions = {}
 ): Layer.Layer<TransactionStatus, Config.ConfigError, HttpClient.HttpClient> =>

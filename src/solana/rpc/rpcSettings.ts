@@ -8,7 +8,7 @@ export interface RpcSettings {
   readonly rpcUrl: Redacted.Redacted
   readonly wsUrl: Redacted.Redacted
   readonly commitment: Commitment
-  /** How long one request may take, and opening a connection; a call that is tried again has it each time. */
+  /** The deadline of one request, of each retry, and of opening a connection. */
   readonly timeout: Duration.Duration
   /** The same for a search among a program's accounts, which is slow on every node. */
   readonly scanTimeout: Duration.Duration
@@ -18,7 +18,7 @@ export interface RpcSettings {
   readonly concurrency: number
   /** Without a new slot for this long, the connection counts as dead. */
   readonly watchdog: Duration.Duration
-  /** Events a slow consumer may leave lying before they are replaced by one snapshot. */
+  /** Queued events of a slow consumer before they are replaced by one snapshot. */
   readonly backlog: number
 }
 
@@ -43,7 +43,7 @@ export const rpcUrlSetting: Config.Config<string> = url("SOLANA_RPC_URL", "http:
 export const wsUrlOf = (rpcUrl: string): string => rpcUrl.replace(/^http/u, "ws")
 
 /**
- * What is given, the rest from `SOLANA_RPC_URL`, `SOLANA_WS_URL` (the former with ws for http), `SOLANA_COMMITMENT`
+ * The given options, the rest from `SOLANA_RPC_URL`, `SOLANA_WS_URL` (the former with ws for http), `SOLANA_COMMITMENT`
  * (confirmed), `SOLANA_RPC_TIMEOUT` (5 s), `SOLANA_SCAN_TIMEOUT` (20 s), `SOLANA_RPC_RETRIES` (3),
  * `SOLANA_RPC_CONCURRENCY` (16), `SOLANA_WATCHDOG` (10 s) and `SOLANA_BACKLOG` (4096 events).
  */

@@ -3,12 +3,7 @@ import { Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { BlockEvent, BlockHead } from "../../../src/solana/blocks/BlockFeed.ts"
 import { ChainUnavailable } from "../../../src/solana/accounts/ChainFeed.ts"
-import {
-  BlockProgress,
-  type BlockSettings,
-  followBlocks,
-  tellContent
-} from "../../../src/solana/blocks/followBlocks.ts"
+import { BlockProgress, type BlockSettings, followBlocks, eventsOf } from "../../../src/solana/blocks/followBlocks.ts"
 
 const settings: BlockSettings = { concurrency: 4, catchUp: 50, poll: Duration.millis(400), tries: 5 }
 
@@ -305,16 +300,16 @@ const gap = (from: number, to: number, reason: "behind" | "cleaned_up") => ({
   reason
 })
 
-describe("tellContent", () => {
+describe("eventsOf", () => {
   it("tells no slot twice", () => {
     const told = { last: 10, missing: null }
-    assert.deepStrictEqual(tellContent(told, { _tag: "Block", block: blockAt(10) }), [told, []])
+    assert.deepStrictEqual(eventsOf(told, { _tag: "Block", block: blockAt(10) }), [told, []])
   })
 
   it("keeps gaps of different reasons apart", () => {
-    const [first] = tellContent({ last: null, missing: null }, gap(1, 5, "behind"))
-    const [second, told] = tellContent(first, gap(6, 6, "cleaned_up"))
-    const [, last] = tellContent(second, { _tag: "Block", block: blockAt(7) })
+    const [first] = eventsOf({ last: null, missing: null }, gap(1, 5, "behind"))
+    const [second, told] = eventsOf(first, gap(6, 6, "cleaned_up"))
+    const [, last] = eventsOf(second, { _tag: "Block", block: blockAt(7) })
     assert.deepStrictEqual([...told, ...last].map(spelled), ["1-5 behind", "6-6 cleaned_up", "7"])
   })
 })

@@ -22,7 +22,7 @@ const scene = Effect.gen(function* () {
   const outbox = yield* makeOutbox(3, everything)
   const tell = (slot: number) => {
     last = slot
-    return outbox.tell(write(slot))
+    return outbox.offer(write(slot))
   }
   const take = (count: number) =>
     Effect.gen(function* () {
@@ -69,7 +69,7 @@ describe("an outbox", () => {
     Effect.gen(function* () {
       const { outbox, take, tell } = yield* scene
       tell(1)
-      outbox.press()
+      outbox.markLagging()
       assert.isTrue(outbox.isLagging())
       yield* take(1)
       assert.isFalse(outbox.isLagging())
