@@ -30,7 +30,7 @@ export const makeFundingCall = Effect.fnUntraced(function* (settings: FundingSet
   const guarded = yield* makeBreaker<FundingUnavailable>({
     ...usualBreaker,
     name: "funding",
-    // One malformed answer says nothing about the health of the service.
+    // One malformed answer does not reflect the health of the service.
     outcomeOf: (error) => (error.reason === "malformed" ? CircuitBreaker.ignored : counted(error)),
     rejection: (retryAfterMs) =>
       new FundingUnavailable({ reason: "unreachable", detail: "the circuit of the service is open", retryAfterMs })

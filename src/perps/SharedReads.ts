@@ -10,11 +10,11 @@ export interface ReadRules {
   readonly deadline: Duration.Duration
   /** The longest read. It goes on after its caller has given up, so that its result is there for the next. */
   readonly patience: Duration.Duration
-  /** How long a result is shared with later callers. */
+  /** The lifetime of a result for later callers. */
   readonly keep: Duration.Duration
   /** Consecutive failures that open the circuit of a venue. */
   readonly failures: number
-  /** How long the circuit stays open. */
+  /** The time that the circuit stays open. */
   readonly rest: Duration.Duration
 }
 
@@ -75,7 +75,7 @@ export const makeSharedReads = Effect.fnUntraced(function* (
 
   const note = Effect.fnUntraced(function* (beganMs: number, exit: ReadExit) {
     const nowMs = yield* Clock.currentTimeMillis
-    // A market that the venue lacks says nothing of its books.
+    // A missing market does not reflect the reliability of the books.
     if (!isAbsent(exit)) {
       reliability.note(Exit.isSuccess(exit) && nowMs - beganMs <= deadlineMs, nowMs)
     }

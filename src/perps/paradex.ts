@@ -1,6 +1,6 @@
 /**
  * Paradex: `GET /markets`, `/markets/summary` and `/orderbook`. Funding accrues all the time; its rate is for the market's
- * own funding period, eight hours where nothing else is said, and longs pay while it is positive. Fees come with the
+ * own funding period, eight hours where it states none, and longs pay while it is positive. Fees come with the
  * market, as those of orders that are sent through the API.
  */
 import { Cache, Effect, Exit, Option, Schema } from "effect"

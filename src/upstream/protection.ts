@@ -35,7 +35,7 @@ const backOff = (times: number) =>
   )
 
 /**
- * Retries transient failures so many times. Unlike `HttpClient.retryTransient` it covers the body and what the body says,
+ * Retries transient failures so many times. Unlike `HttpClient.retryTransient` it covers the body and errors in it,
  * and it does not retry where `Retry-After` exceeds ten seconds.
  */
 export const retryTransient =

@@ -25,7 +25,7 @@ describe("boundedText", () => {
     })
   )
 
-  it.effect("refuses what is not UTF-8", () =>
+  it.effect("refuses other encodings than UTF-8", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(boundedText(Stream.make(Uint8Array.of(0xff, 0xfe)), 10))
       assert.strictEqual(error.detail, "an answer that is no text")

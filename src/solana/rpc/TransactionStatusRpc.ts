@@ -39,7 +39,7 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
   const guarded = yield* makeBreaker<ChainUnavailable>({
     ...usualBreaker,
     name: "transaction status",
-    // One malformed answer says nothing about the health of the node.
+    // One malformed answer does not reflect the health of the node.
     outcomeOf: (error) => (error.reason === "invalid" ? CircuitBreaker.ignored : counted(error)),
     rejection: (retryAfterMs) =>
       new ChainUnavailable({ reason: "unreachable", detail: "the circuit of the node is open", retryAfterMs })

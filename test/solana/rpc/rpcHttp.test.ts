@@ -53,7 +53,7 @@ describe("a call", () => {
     { what: "a lost connection", answer: () => "unreachable" as const },
     { what: "a node that is behind", answer: () => error(-32016, "Minimum context slot has not been reached") },
     { what: "a node that is unhealthy", answer: () => error(-32005, "Node is behind by 42 slots") },
-    { what: "a limit told in the body", answer: () => error(429, "Too many requests") }
+    { what: "a limit in the body", answer: () => error(429, "Too many requests") }
   ])("is tried again after $what", ({ answer }) =>
     Effect.gen(function* () {
       const node = new Node((_, times) => (times < 2 ? answer() : ok(12)))
@@ -117,7 +117,7 @@ describe("a call", () => {
     () => status(403),
     () => ok("x"),
     () => "never" as const
-  ])("never says where the node is when it fails", (answer) =>
+  ])("never exposes the address of the node when it fails", (answer) =>
     Effect.gen(function* () {
       const refused: ChainUnavailable = yield* failure(new Node(answer))
       assert.notInclude(JSON.stringify(refused) + String(refused) + refused.detail, SECRET)

@@ -32,7 +32,7 @@ it("gives back what was packed, every time it is read", () => {
   }
 })
 
-it.effect("lets others have their turn between the parts of a block, and not once it has ended", () =>
+it.effect("yields between the parts of a block, and not once it has ended", () =>
   Effect.gen(function* () {
     const order: Array<string> = []
     const visiting = yield* visitInParts(some(49), ({ index }) => {

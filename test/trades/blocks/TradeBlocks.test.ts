@@ -40,10 +40,10 @@ const simulated = Simulator.layer({ seed: "block feed", speed: 0, swapsPerSecond
 
 const empty = (slot: number) => result({ parentSlot: slot - 1, blockTime: slot, transactions: [] })
 
-type Said = ReturnType<typeof empty>
+type Scripted = ReturnType<typeof empty>
 
-/** A node whose newest slot is 110 and whose blocks are scripted; empty ones where the script says nothing. */
-const withNode = (script: (slot: number, times: number, silence: Effect.Effect<never>) => Said | null) =>
+/** A node whose newest slot is 110 and whose blocks are scripted; empty ones where the script has none. */
+const withNode = (script: (slot: number, times: number, silence: Effect.Effect<never>) => Scripted | null) =>
   Effect.gen(function* () {
     const node = yield* scriptedNode
     const times = new Map<number, number>()
@@ -59,7 +59,7 @@ const withNode = (script: (slot: number, times: number, silence: Effect.Effect<n
   })
 
 describe("TradeBlocks.layerRpc", () => {
-  it.live("tells every block of a node as a decoder on this thread has it, skipped slots left out", () =>
+  it.live("emits every block of a node as a decoder on this thread has it, skipped slots left out", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance, faults } = yield* Simulator
       const before = yield* newest(rpcUrl)
@@ -116,7 +116,7 @@ describe("TradeBlocks.layerRpc", () => {
     }).pipe(Effect.provide(simulated))
   )
 
-  it.live("says what a node that has cleaned up can no longer tell", () =>
+  it.live("emits a gap for the blocks that a node has cleaned up", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance } = yield* Simulator
       const start = yield* newest(rpcUrl)
@@ -127,7 +127,7 @@ describe("TradeBlocks.layerRpc", () => {
     }).pipe(Effect.provide(simulated))
   )
 
-  it.live("follows a chain that moves, live, and says so", () =>
+  it.live("follows a chain that moves, and is live", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       yield* TradeBlocks.use((feed) =>
@@ -154,7 +154,7 @@ describe("TradeBlocks.layerRpc", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives up what makes no sense and says which slots they are", () =>
+  it.live("gives up unreadable blocks and names their slots", () =>
     Effect.gen(function* () {
       const node = yield* withNode((slot) =>
         slot === 102
@@ -188,15 +188,15 @@ describe("TradeBlocks.layerRpc", () => {
 
   it.live("waits in silence for a node that cannot be reached", () =>
     Effect.gen(function* () {
-      const told: Array<string> = []
+      const emitted: Array<string> = []
       const outcome = yield* TradeBlocks.use((feed) =>
         feed.follow(5).pipe(
-          Stream.runForEach((event) => Effect.sync(() => told.push(spelled(event)))),
+          Stream.runForEach((event) => Effect.sync(() => emitted.push(spelled(event)))),
           Effect.timeoutOption("500 millis")
         )
       ).pipe(Effect.provide(feedOf("http://127.0.0.1:9")))
       assert.strictEqual(outcome._tag, "None")
-      assert.deepStrictEqual(told, [])
+      assert.deepStrictEqual(emitted, [])
     })
   )
 })
