@@ -2,17 +2,18 @@
  * Delay of the event loop while blocks are read: `node scripts/bench/blocks.ts [--json]`.
  *
  * A process of its own serves blocks of 5 MB, made by the simulator, as fast as they are asked for. This one follows them
- * through `BlockFeed` and watches its own event loop; then it reads some of the same blocks on its main thread, for
+ * through `TradeBlocks` and watches its own event loop; then it reads some of the same blocks on its main thread, for
  * comparison. `delay` is how late a timer of one millisecond fires, in milliseconds, and
  * `longestCollection` the longest pause of this process's garbage collector, which is part of it.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Duration, Effect, Layer, Stream } from "effect"
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
-import { type BlockEvent, BlockFeed } from "../../src/solana/blocks/BlockFeed.ts"
-import * as BlockFeedRpc from "../../src/solana/blocks/BlockFeedRpc.ts"
-import { visitInParts } from "../../src/solana/blocks/PackedTransactions.ts"
-import { blockWorker, decodeBlock } from "../../src/trades/decodeBlock.ts"
+import type { BlockEvent } from "../../src/solana/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../src/trades/blocks/TradeBlock.ts"
+import { TradeBlocks } from "../../src/trades/blocks/TradeBlocks.ts"
+import { visitInParts } from "../../src/trades/blocks/PackedTransactions.ts"
+import { decodeBlock } from "../../src/trades/decodeBlock.ts"
 import { startBlockServer } from "./blocks/startBlockServer.ts"
 import { report } from "./report.ts"
 
@@ -50,7 +51,7 @@ const watched = async (work: () => Promise<unknown>) => {
 /** Blocks delivered so far, by number: their content is dropped. */
 const told = { blocks: 0, transactions: 0, legs: 0 }
 
-const count = Effect.fnUntraced(function* (event: BlockEvent) {
+const count = Effect.fnUntraced(function* (event: BlockEvent<TradeBlock>) {
   if (event._tag === "Block") {
     told.blocks += 1
     yield* visitInParts(event.block.transactions, ({ legs }) => {
@@ -60,18 +61,18 @@ const count = Effect.fnUntraced(function* (event: BlockEvent) {
   }
 })
 
-const take = (feed: BlockFeed["Service"], after: number, blocks: number) =>
+const take = (feed: TradeBlocks["Service"], after: number, blocks: number) =>
   feed.follow(after).pipe(Stream.take(blocks), Stream.runForEach(count))
 
 /** Threads start, code warms up and the heap settles on other blocks than those that are measured. */
 const following = (rpcUrl: string) =>
-  BlockFeed.use((feed) =>
+  TradeBlocks.use((feed) =>
     take(feed, FIRST - WARM, WARM).pipe(
       Effect.andThen(Effect.promise(() => watched(() => Effect.runPromise(take(feed, FIRST, BLOCKS)))))
     )
   ).pipe(
     Effect.provide(
-      BlockFeedRpc.layer({ worker: blockWorker, rpcUrl, blocks: { poll: Duration.millis(50) } }).pipe(
+      TradeBlocks.layerRpc({ rpcUrl, blocks: { poll: Duration.millis(50) } }).pipe(
         Layer.provide(NodeHttpClient.layerUndici)
       )
     )

@@ -19,10 +19,9 @@ import { PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
-import * as BlockFeedRpc from "../solana/blocks/BlockFeedRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
-import { blockWorker } from "../trades/decodeBlock.ts"
+import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { chosenMarket, isSimulated } from "./marketSettings.ts"
 import { MarketSource } from "./MarketSource.ts"
 
@@ -39,7 +38,7 @@ const sourceOf = (source: Omit<MarketSource["Service"], "mints">, mints: Readonl
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
   TransactionStatusRpc.layer(),
-  TradeFeed.layer.pipe(Layer.provide(BlockFeedRpc.layer({ worker: blockWorker }))),
+  TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layerRpc())),
   sourceOf({ description: "a Solana node", sandbox: false }, [USDC])
 )
 
@@ -66,8 +65,7 @@ const simulation = Layer.unwrap(
       TransactionStatusRpc.layer({ rpcUrl }),
       TradeFeed.layerSandbox.pipe(
         Layer.provide(
-          BlockFeedRpc.layer({
-            worker: blockWorker,
+          TradeBlocks.layerRpc({
             rpcUrl,
             ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } })
           })

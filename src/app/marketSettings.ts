@@ -1,7 +1,8 @@
 import { Config, Effect, Option } from "effect"
+import { rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
 
 /** Endpoint of a Solana node: `SOLANA_RPC_URL`. */
-export const nodeUrl = Config.option(Config.String("SOLANA_RPC_URL"))
+export const nodeUrl = Config.option(rpcUrlSetting)
 
 /** The market that the settings choose: a recording in `ACCOUNTS_DIR`, else a node, else the simulator. */
 export const chosenMarket = Effect.gen(function* () {

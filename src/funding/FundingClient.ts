@@ -8,18 +8,18 @@ import type {
 } from "../domain/Funding.ts"
 
 /**
- * The funding service did not answer, or not with anything that may be passed on: `malformed` breaks the protocol,
- * `foreign` speaks of another owner, wallet, network or asset than it was asked about.
+ * The funding service gave no answer that may be passed on: a `malformed` one violates the protocol, a `foreign` one
+ * concerns another owner, wallet, network or asset than the request.
  */
 export class FundingUnavailable extends Schema.TaggedError<FundingUnavailable>()("FundingUnavailable", {
   reason: Schema.Literals(["unconfigured", "timeout", "unreachable", "rate_limited", "malformed", "foreign"]),
-  /** For the log: what is wrong, without a word of what the service said. */
+  /** The fault, for the log; carries nothing of the answer. */
   detail: Schema.String,
-  /** How long to leave the service alone, when that is known. */
+  /** The wait that the service asks for, in ms. */
   retryAfterMs: Schema.optionalKey(Schema.Finite)
 }) {}
 
-/** The owner has no such wallet. Whether somebody else has is not looked up. */
+/** The owner has no such wallet. Wallets of other owners are not looked up. */
 export class UnknownWallet extends Schema.TaggedError<UnknownWallet>()("UnknownWallet", {}) {}
 
 /** The wallet is not verified, or the catalog does not have this network and asset for it. */
@@ -31,36 +31,36 @@ export interface Wallets {
   readonly asOf: number
 }
 
-/** What can be deposited, at `asOf`. */
+/** Networks and assets for deposits, at `asOf`. */
 export interface Catalog {
   readonly networks: ReadonlyArray<CatalogEntry>
   readonly asOf: number
 }
 
-/** What an owner holds, at `asOf`; each row has a time of its own. `unread` names chains whose rows are missing. */
+/** Balances of an owner at `asOf`; each row has a time of its own. `unread` names chains whose rows are missing. */
 export interface Balances {
   readonly balances: ReadonlyArray<AccountBalance>
   readonly unread: ReadonlyArray<UnreadChain>
   readonly asOf: number
 }
 
-/** Whose, and which wallet of theirs; all of them, or none in particular, when it is undefined. */
+/** An owner and one of the owner's wallets; undefined selects all of them, or none in particular. */
 export interface WalletChoice {
-  /** The account of a verified key. Never anything that a caller says. */
+  /** The account of a verified key. Never taken from a request. */
   readonly owner: string
   readonly walletId?: string | undefined
 }
 
-/** Where one deposit is to arrive: exact ids, as registry and catalog spell them. */
+/** The target of a deposit: exact ids of the registry and the catalog. */
 export interface DepositTarget {
-  /** The account of a verified key. Never anything that a caller says. */
+  /** The account of a verified key. Never taken from a request. */
   readonly owner: string
   readonly walletId: string
   readonly networkId: string
   readonly assetId: string
 }
 
-/** The funding service, asked anew each time. Every answer has been checked; nothing is kept, inferred or made up. */
+/** Reads of the funding service, without a cache. Every answer is validated; nothing is inferred. */
 export class FundingClient extends Context.Service<
   FundingClient,
   {
@@ -73,10 +73,10 @@ export class FundingClient extends Context.Service<
     ): Effect.Effect<AccountDepositAddress, UnknownWallet | UnknownFundingTarget | FundingUnavailable>
   }
 >()("fathom/funding/FundingClient") {
-  /** For a deployment that has no funding service: every question says so. */
+  /** For a deployment without a funding service: every read fails as `unconfigured`. */
   static readonly layerUnconfigured: Layer.Layer<FundingClient> = Layer.sync(FundingClient, () => {
     const detail = "no funding service is configured"
-    const nobody = () => Effect.fail(new FundingUnavailable({ reason: "unconfigured", detail, retryAfterMs: 60_000 }))
-    return FundingClient.of({ wallets: nobody, catalog: nobody, balances: nobody, depositAddress: nobody })
+    const fail = () => Effect.fail(new FundingUnavailable({ reason: "unconfigured", detail, retryAfterMs: 60_000 }))
+    return FundingClient.of({ wallets: fail, catalog: fail, balances: fail, depositAddress: fail })
   })
 }

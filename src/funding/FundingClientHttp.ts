@@ -1,6 +1,5 @@
 import { type Config, Effect, Layer, Result, Schema } from "effect"
 import type { HttpClient } from "effect/http"
-import { CircuitBreaker } from "effect/persistence"
 import type { AccountWallet, CatalogEntry } from "../domain/Funding.ts"
 import {
   type DepositTarget,
@@ -10,7 +9,7 @@ import {
   UnknownWallet,
   type WalletChoice
 } from "./FundingClient.ts"
-import { makeAsk, type Question } from "./fundingHttp.ts"
+import { type FundingRequest, makeFundingCall } from "./fundingHttp.ts"
 import { balancesFlaw, catalogFlaw, depositFlaw, type Flaw, walletsFlaw } from "./fundingRules.ts"
 import { type FundingOptions, fundingSettings } from "./fundingSettings.ts"
 import { BalancesAnswer, CatalogAnswer, DepositAnswer, Refusal, WalletsAnswer } from "./protocol.ts"
@@ -38,7 +37,7 @@ const walletOf = (wallets: ReadonlyArray<AccountWallet>, id: string): Effect.Eff
   return wallet === undefined ? Effect.fail(new UnknownWallet()) : Effect.succeed(wallet)
 }
 
-/** The catalog's own words for what is to be deposited, if that can reach the wallet. */
+/** The catalog's network and asset of a deposit that can reach the wallet. */
 const targetOf = (networks: ReadonlyArray<CatalogEntry>, wallet: AccountWallet, target: DepositTarget) => {
   const entry = networks.find(({ network }) => network.id === target.networkId)
   const listed = entry?.assets.find(({ id }) => id === target.assetId)
@@ -49,13 +48,13 @@ const targetOf = (networks: ReadonlyArray<CatalogEntry>, wallet: AccountWallet, 
   return Effect.succeed({ network: entry.network, asset })
 }
 
-const ownerPath = (owner: string, what: string): Question["path"] =>
+const ownerPath = (owner: string, what: string): FundingRequest["path"] =>
   `/v1/owners/${encodeURIComponent(owner.toWellFormed())}/${what}`
 
-// Lists of everything know nothing to refuse.
-const never = () => malformed("a refusal of what cannot be refused")
+// Requests for whole lists have no target to refuse.
+const never = () => malformed("a refusal of a list")
 
-/** What a 404 means; one that is not of the protocol is no answer at all. */
+/** The error of a 404; a body outside the protocol is malformed. */
 const refusalOf = (text: string): Unknown | FundingUnavailable => {
   const refusal = decodeRefusal(text)
   if (Result.isFailure(refusal)) {
@@ -65,14 +64,14 @@ const refusalOf = (text: string): Unknown | FundingUnavailable => {
 }
 
 const make = Effect.fnUntraced(function* (options: FundingOptions) {
-  const ask = yield* makeAsk(yield* fundingSettings(options))
+  const call = yield* makeFundingCall(yield* fundingSettings(options))
 
   const answerTo = Effect.fnUntraced(function* <A, E>(
-    question: Question,
+    request: FundingRequest,
     decode: (text: string) => Result.Result<A, E>,
     flawOf: (answer: A) => Flaw | null
   ) {
-    const { status, text } = yield* ask(question)
+    const { status, text } = yield* call(request)
     if (status === 404) {
       return yield* Effect.fail(refusalOf(text))
     }
@@ -85,8 +84,8 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
   })
 
   const wallets = Effect.fn("FundingClient.wallets")(function* (owner: string) {
-    const question: Question = { path: ownerPath(owner, "wallets"), params: {}, maxBytes: LISTS }
-    const answer = yield* answerTo(question, decodeWallets, (answer) => walletsFlaw(owner, answer)).pipe(
+    const request: FundingRequest = { path: ownerPath(owner, "wallets"), params: {}, maxBytes: LISTS }
+    const answer = yield* answerTo(request, decodeWallets, (answer) => walletsFlaw(owner, answer)).pipe(
       Effect.catchTags({ UnknownWallet: never, UnknownFundingTarget: never })
     )
     return { wallets: answer.wallets, asOf: answer.asOf }
@@ -96,7 +95,7 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
     Effect.catchTags({ UnknownWallet: never, UnknownFundingTarget: never })
   )
 
-  // Somebody else's wallet and none at all are told apart by nobody, because only the owner's own are ever asked for.
+  // Only the owner's wallets are requested, so another owner's wallet is as unknown as a missing one.
   const fundable = Effect.fnUntraced(function* (owner: string, walletId: string) {
     const wallet = yield* walletOf((yield* wallets(owner)).wallets, walletId)
     return yield* wallet.verified ? Effect.succeed(wallet) : new UnknownFundingTarget()
@@ -114,8 +113,12 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
   const balances = Effect.fn("FundingClient.balances")(function* ({ owner, walletId }: WalletChoice) {
     const registry = yield* wallets(owner)
     const chosen = walletId === undefined ? registry.wallets : [yield* walletOf(registry.wallets, walletId)]
-    const question: Question = { path: ownerPath(owner, "balances"), params: { wallet: walletId }, maxBytes: LISTS }
-    const answer = yield* answerTo(question, decodeBalances, (answer) =>
+    const request: FundingRequest = {
+      path: ownerPath(owner, "balances"),
+      params: { wallet: walletId },
+      maxBytes: LISTS
+    }
+    const answer = yield* answerTo(request, decodeBalances, (answer) =>
       balancesFlaw({ owner, wallets: chosen }, answer)
     ).pipe(Effect.catchTag("UnknownFundingTarget", never))
     return { balances: answer.balances, unread: answer.unread, asOf: answer.asOf }
@@ -125,12 +128,12 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
     const { assetId, networkId, owner, walletId } = target
     const wallet = yield* fundable(owner, walletId)
     const { asset, network } = yield* targetOf((yield* wholeCatalog).networks, wallet, target)
-    const question: Question = {
+    const request: FundingRequest = {
       path: ownerPath(owner, "deposit-address"),
       params: { wallet: walletId, network: networkId, asset: assetId },
       maxBytes: ONE
     }
-    const { deposit } = yield* answerTo(question, decodeDeposit, (answer) =>
+    const { deposit } = yield* answerTo(request, decodeDeposit, (answer) =>
       depositFlaw({ owner, wallet, network, asset }, answer.owner, answer.deposit)
     )
     return deposit
@@ -139,8 +142,7 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
   return FundingClient.of({ wallets, catalog, balances, depositAddress })
 })
 
-/** Asks the service at `FUNDING_URL`, or the one the options name; each question is answered within `FUNDING_TIMEOUT` (2 s). */
+/** Asks the service at `FUNDING_URL`, or the one the options name; each request is answered within `FUNDING_TIMEOUT` (2 s). */
 export const layer = (
   options: FundingOptions = {}
-): Layer.Layer<FundingClient, Config.ConfigError, HttpClient.HttpClient> =>
-  Layer.effect(FundingClient, make(options)).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))
+): Layer.Layer<FundingClient, Config.ConfigError, HttpClient.HttpClient> => Layer.effect(FundingClient, make(options))

@@ -1,4 +1,4 @@
-/** What holds between the fields of an answer, and between an answer and its question. The first thing wrong is named. */
+/** Rules between the fields of an answer, and between an answer and its request. The first violation is reported. */
 import {
   type AccountBalance,
   type AccountDepositAddress,
@@ -12,7 +12,7 @@ import {
 } from "../domain/Funding.ts"
 import type { Balances } from "./FundingClient.ts"
 
-/** Why an answer is not passed on. */
+/** The reason for rejecting an answer. */
 export interface Flaw {
   readonly reason: "malformed" | "foreign"
   readonly detail: string
@@ -21,7 +21,7 @@ export interface Flaw {
 const malformed = (detail: string): Flaw => ({ reason: "malformed", detail })
 const foreign = (detail: string): Flaw => ({ reason: "foreign", detail })
 
-/** The first rule that is broken. A rule is what must hold, and what it means when it does not. */
+/** The first violated rule. A rule is a condition and the flaw of its violation. */
 const firstBroken = (rules: ReadonlyArray<readonly [boolean, Flaw]>): Flaw | null =>
   rules.find(([holds]) => !holds)?.[1] ?? null
 
@@ -67,7 +67,7 @@ export const catalogFlaw = ({ networks }: { readonly networks: ReadonlyArray<Cat
       )
     : malformed("a network id twice")
 
-/** What is known has a time, and what is not has a reason. A value needs both of its factors. */
+/** Known figures have a time, and unknown ones have a reason. A value needs both of its factors. */
 const knowledgeFlaw = ({ asOf, balance, priceAsOf, priceUsd, reason, valueUsd }: AccountBalance): Flaw | null =>
   firstBroken([
     [balance === null || asOf !== null, malformed("a balance without its time")],
@@ -106,7 +106,7 @@ export const balancesFlaw = (
   )
 }
 
-/** What a deposit address was asked for: a verified wallet, and network and asset as the catalog has them. */
+/** The request for a deposit address: a verified wallet, and network and asset of the catalog. */
 export interface Deposit {
   readonly owner: string
   readonly wallet: AccountWallet
@@ -141,8 +141,8 @@ const originFlaw = (asked: Deposit, owner: string, answer: AccountDepositAddress
 }
 
 /**
- * A deposit is for exactly what was asked, names an address that can hold it, is scanned as that address, and has a memo
- * when and only when its network needs one.
+ * A deposit matches its request, names an address that can hold it, has a QR payload with that address, and a memo if and
+ * only if its network requires one.
  */
 export const depositFlaw = (asked: Deposit, owner: string, answer: AccountDepositAddress): Flaw | null => {
   const { family, memoRequired } = asked.network

@@ -1,17 +1,17 @@
 /**
- * What we ask of a funding service: four questions over HTTP, answered in JSON.
+ * The protocol of a funding service: four requests over HTTP, answered in JSON.
  *
  *     GET /v1/catalog
  *     GET /v1/owners/{owner}/wallets
  *     GET /v1/owners/{owner}/balances?wallet=
  *     GET /v1/owners/{owner}/deposit-address?wallet=&network=&asset=
  *
- * - `{owner}` is the account of an API key that we have verified. `wallet` of balances may be left out: all wallets.
+ * - `{owner}` is the account of an API key that has been verified. `wallet` of balances may be left out: all wallets.
  * - Every request carries `Authorization: Bearer <credential>` when one is configured.
  * - 200 carries one of the answers below: every field, and no other. Amounts are digits, dollars exact decimals without
  *   trailing zeros, times milliseconds since the Unix epoch. Addresses are base58 of 32 bytes or 0x and 40 hex digits;
  *   a native asset has one as well, by which its network knows it.
- * - An owner that the service has never heard of has no wallets. 404 carries a refusal: the owner has no such wallet, or
+ * - An unknown owner has no wallets. 404 carries a refusal: the owner has no such wallet, or
  *   no deposit of this asset on this network reaches it. Any other status is a failure; `Retry-After` in seconds is kept.
  * - Redirects are not followed.
  */
@@ -32,7 +32,7 @@ export const CatalogAnswer = Schema.Struct({ networks: Schema.Array(CatalogEntry
 export const WalletsAnswer = Schema.Struct({ owner: Schema.String, wallets: Schema.Array(AccountWallet), asOf: AsOf })
 
 /**
- * What an owner holds: one row for each wallet, network and asset. A balance or a price that is not known is null, with
+ * Balances of an owner: one row for each wallet, network and asset. A balance or a price that is not known is null, with
  * the time at which it last was and a reason; a network that could not be read is named in `unread` and has no rows.
  */
 export const BalancesAnswer = Schema.Struct({
@@ -42,8 +42,8 @@ export const BalancesAnswer = Schema.Struct({
   asOf: AsOf
 })
 
-/** Where a deposit is to be sent. It repeats the owner, the wallet, and network and asset as the catalog has them. */
+/** The address of a deposit. It repeats the owner, the wallet, and network and asset of the catalog. */
 export const DepositAnswer = Schema.Struct({ owner: Schema.String, deposit: AccountDepositAddress })
 
-/** What a 404 says. */
+/** The body of a 404. */
 export const Refusal = Schema.Struct({ error: Schema.Literals(["unknown_wallet", "unknown_target"]) })

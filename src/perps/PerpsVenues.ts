@@ -3,17 +3,17 @@ import type { PerpsVenue } from "../domain/Perps.ts"
 import { defaultRules, makeSharedReads, type ReadRules, type SharedReads } from "./SharedReads.ts"
 import type { Fees, Venue, VenueFault, VenueMarket } from "./Venue.ts"
 
-/** What one venue says of a market. */
+/** The reading of a market at one venue. */
 export interface VenueReading {
   readonly venue: PerpsVenue
   readonly outcome: Result.Result<VenueMarket, VenueFault>
-  /** The venue's fees for all markets alike, where it has such. */
+  /** The venue's fees where they are the same for all markets. */
   readonly fees: Fees | null
   /** Share of fresh reads in the last hour, this one included; null before the first. */
   readonly reliability: number | null
 }
 
-/** How the venues are asked, and what this service adds to their fees. */
+/** Limits on reads of the venues, and the fee that this service adds. */
 export interface PerpsOptions extends ReadRules {
   /** In millionths of a basis point. */
   readonly ourBps: bigint
@@ -23,18 +23,18 @@ export interface PerpsOptions extends ReadRules {
 export class PerpsVenues extends Context.Service<
   PerpsVenues,
   {
-    /** The venues that can be asked. */
+    /** The configured venues. */
     readonly venues: ReadonlyArray<PerpsVenue>
-    /** What this service charges on the value of an order, in millionths of a basis point. */
+    /** The fee of this service on the value of an order, in millionths of a basis point. */
     readonly ourBps: bigint
     /**
-     * The market of a base symbol at each of these venues, at most a second old. All are asked at the same time and none
-     * is waited for longer than the deadline; a venue that fails is a reading like any other.
+     * The market of a base symbol at each of these venues, at most a second old. All are read concurrently, each until the
+     * deadline; a venue that fails is a reading like any other.
      */
     read(symbol: string, venues: ReadonlyArray<PerpsVenue>): Effect.Effect<ReadonlyArray<VenueReading>>
   }
 >()("fathom/perps/PerpsVenues") {
-  /** Asks these venues by these rules, and charges nothing unless told to. */
+  /** Reads these venues by these rules. The fee of this service is zero unless given. */
   static readonly layer = (
     venues: ReadonlyArray<Venue>,
     options: Partial<PerpsOptions> = {}

@@ -9,9 +9,10 @@ import { lighter } from "./lighter.ts"
 import { paradex } from "./paradex.ts"
 import { PerpsVenues } from "./PerpsVenues.ts"
 import { defaultRules } from "./SharedReads.ts"
+import { webUrl } from "../upstream/urlSettings.ts"
 import { DecimalText } from "./venueSchemas.ts"
 
-/** Where the venues are, each by the name of its setting; without slashes at the end. */
+/** Public addresses of the venues by the name of their setting; without slashes at the end. */
 export const publicUrls = {
   PERPS_HL_URL: "https://api.hyperliquid.xyz",
   PERPS_DRIFT_BOOK_URL: "https://dlob.drift.trade",
@@ -21,18 +22,10 @@ export const publicUrls = {
   PERPS_LIGHTER_URL: "https://mainnet.zklighter.elliot.ai"
 } as const
 
-/** Where each source is, without a trailing slash. */
+/** The address of each source, without a trailing slash. */
 export type VenueUrls = Readonly<Record<keyof typeof publicUrls, string>>
 
-const WebUrl = Schema.URL.check(
-  Schema.makeFilter(({ protocol }) => protocol === "http:" || protocol === "https:" || "must start with http or https")
-)
-
-const setting = (name: keyof VenueUrls) =>
-  Config.schema(WebUrl, name).pipe(
-    Config.map(({ href }) => href.replace(/\/+$/u, "")),
-    Config.option
-  )
+const setting = (name: keyof VenueUrls) => Config.option(webUrl(name))
 
 const configured = Config.all({
   PERPS_HL_URL: setting("PERPS_HL_URL"),
@@ -43,7 +36,7 @@ const configured = Config.all({
   PERPS_LIGHTER_URL: setting("PERPS_LIGHTER_URL")
 })
 
-/** Whether somebody has said where any of the venues is. */
+/** True where a setting gives the address of a venue. */
 export const isConfigured: Config.Config<boolean> = Config.map(configured, (urls) =>
   Object.values(urls).some(Option.isSome)
 )
@@ -72,13 +65,12 @@ const make = Effect.fnUntraced(function* (urls: VenueUrls) {
 
 /**
  * The five venues over HTTP, at their public addresses unless `PERPS_HL_URL`, `PERPS_DRIFT_BOOK_URL`,
- * `PERPS_DRIFT_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL` or `PERPS_LIGHTER_URL` say otherwise; at the given ones
- * when there are such. `PERPS_DEADLINE` (1.2 s) is what a venue has to answer, `PERPS_FEE_BPS` (0) what this service adds.
+ * `PERPS_DRIFT_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL` or `PERPS_LIGHTER_URL` override them; at the given
+ * addresses when there are any. `PERPS_DEADLINE` (1.2 s) is the longest wait for a venue, `PERPS_FEE_BPS` (0) the fee of this service.
  */
 export const layer = (given?: VenueUrls): Layer.Layer<PerpsVenues, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const said = Record.getSomes(yield* configured)
-      return yield* make(given ?? { ...publicUrls, ...said })
+      return yield* make(given ?? { ...publicUrls, ...Record.getSomes(yield* configured) })
     })
   )

@@ -7,7 +7,7 @@ interface Minute {
   all: number
 }
 
-/** What became of the reads of one venue in the last sixty minutes, counted by the minute. */
+/** Counts of the reads of one venue over sixty minutes, by the minute. */
 export class Reliability {
   readonly #minutes: ReadonlyArray<Minute> = Array.from({ length: MINUTES }, () => ({ minute: -1, fresh: 0, all: 0 }))
 

@@ -3,13 +3,13 @@ import type { PerpsVenue } from "../domain/Perps.ts"
 import type { Book } from "./bookWalk.ts"
 import type { Funding } from "./fundingRates.ts"
 
-/** What a venue charges on the value of a trade, in millionths of a basis point; negative is a rebate. */
+/** The fees of a venue on the value of a trade, in millionths of a basis point; negative is a rebate. */
 export interface Fees {
   readonly taker: bigint
   readonly maker: bigint
 }
 
-/** Which sizes a venue takes; null is no such rule. In units of 10^-30. */
+/** The order sizes that a venue accepts; null where it has no such rule. In units of 10^-30. */
 export interface Lots {
   /** Sizes are whole multiples of this many coins. */
   readonly step: bigint
@@ -21,7 +21,7 @@ export interface Lots {
 
 /** One market of one venue, at one moment. */
 export interface VenueMarket extends Book {
-  /** When the venue says that the book stood like this, in milliseconds since the Unix epoch. */
+  /** The time of the book at the venue, in milliseconds since the Unix epoch. */
   readonly asOfMs: number
   readonly lots: Lots
   readonly funding: Funding
@@ -35,23 +35,23 @@ export class NoMarket extends Schema.TaggedError<NoMarket>()("NoMarket", { symbo
 export class StaleBook extends Schema.TaggedError<StaleBook>()("StaleBook", { asOfMs: Schema.Int }) {}
 
 /**
- * The venue gave no usable answer. `late`: not in time. `down`: not at all, or an error of its own. `limited`: it wants to
- * be left alone. `malformed`: not what its documentation promises. `resting`: it was not asked, after failing repeatedly.
+ * The venue gave no usable answer. `late`: not in time. `down`: not at all, or an error of its own. `limited`: it
+ * rejects the request rate. `malformed`: not in its documented form. `resting`: its circuit is open after repeated failures.
  */
 export class VenueUnreadable extends Schema.TaggedError<VenueUnreadable>()("VenueUnreadable", {
   why: Schema.Literals(["late", "down", "limited", "malformed", "resting"]),
   detail: Schema.String
 }) {}
 
-/** Why a venue has no reading for now. */
+/** The reason for a missing reading. */
 export type VenueFault = NoMarket | StaleBook | VenueUnreadable
 
-/** One exchange as this service sees it. */
+/** One exchange. */
 export interface Venue {
   readonly key: PerpsVenue
   /** The fees of an account without volume, where the venue states them for all markets alike. */
   readonly fees: Fees | null
-  /** How old a book may be. */
+  /** The oldest usable book. */
   readonly maxAgeMs: number
   /** Reads the market of a base symbol. The answer may be of any age; the caller sets the deadline. */
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>

@@ -1,4 +1,4 @@
-/** What a hypothetical order would do to a book. */
+/** A hypothetical order against a book. */
 import type { Ratio } from "./exact.ts"
 
 /** Size at a price, both in units of 10^-30. */
@@ -13,10 +13,10 @@ export interface Book {
   readonly asks: ReadonlyArray<Level>
 }
 
-/** Which way an order goes. */
+/** The side of an order. */
 export type Side = "buy" | "sell"
 
-/** What an order took. */
+/** The part of an order that a book fills. */
 export interface Fill {
   /** At most the size asked for. */
   readonly filled: bigint
@@ -41,8 +41,8 @@ export const walk = (levels: ReadonlyArray<Level>, size: bigint): Fill => {
 }
 
 /**
- * How much worse than the middle of the best bid and ask the volume-weighted fill is, in basis points: positive is a cost
- * on either side. Half the spread is in it. Null while nothing is filled.
+ * The distance of the volume-weighted fill from the middle of the best bid and ask, in basis points: positive is a cost
+ * on either side. Includes half the spread. Null while nothing is filled.
  */
 export const impactBps = (side: Side, fill: Fill, bid: bigint, ask: bigint): Ratio | null => {
   const atMid = fill.filled * (bid + ask)
@@ -53,6 +53,6 @@ export const impactBps = (side: Side, fill: Fill, bid: bigint, ask: bigint): Rat
   return { numerator: worse * 10_000n, denominator: atMid }
 }
 
-/** Whether somebody bids more than somebody else asks, which no book at rest does. */
+/** True when the best bid is above the best ask, which no valid book has. */
 export const isCrossed = ({ asks: [ask], bids: [bid] }: Book): boolean =>
   bid !== undefined && ask !== undefined && bid.price > ask.price

@@ -28,7 +28,7 @@ const costOf = (picked: Scored["costs"], next: Scored | undefined, ourBps: bigin
         vsNextBps: next?.costs ? fixedNumber(next.costs.all - picked.all, BPS_DIGITS) : null
       }
 
-/** Whether any venue has answered, whatever it said. */
+/** True when any venue has answered, even without the market. */
 export const hasAnswer = (readings: ReadonlyArray<VenueReading>): boolean =>
   readings.some(({ outcome }) => Result.isSuccess(outcome) || outcome.failure._tag !== "VenueUnreadable")
 

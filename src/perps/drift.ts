@@ -3,12 +3,12 @@
  * (`GET /fundingRates`). A funding record is dollars for a coin and an hour in 10^-9; over the oracle's average price in
  * 10^-6 it is a rate. Longs pay while it is positive. Fees of the first tier: 0.035 % and a rebate of 0.0025 %.
  */
-import { Cache, Effect, Exit, Schema } from "effect"
+import { Cache, Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
 import { type Venue, VenueUnreadable } from "./Venue.ts"
-import { makeAsk } from "./venueHttp.ts"
+import { makeAsk, whileGood } from "./venueHttp.ts"
 import { bookOf, WholeText } from "./venueSchemas.ts"
 
 const PRICE_DIGITS = 6
@@ -71,21 +71,21 @@ export const drift = Effect.fnUntraced(function* (urls: { readonly book: string;
   // A month of records for a rate that changes once an hour.
   const rates = yield* Cache.makeWith(rateOf, {
     capacity: 256,
-    timeToLive: (exit) => (Exit.isSuccess(exit) ? "1 minute" : 0)
+    timeToLive: whileGood("1 minute")
   })
 
   const read = Effect.fnUntraced(function* (symbol: string) {
-    const { value: heard } = yield* bookOfSymbol(symbol)
+    const { value: book } = yield* bookOfSymbol(symbol)
     return {
-      ...(yield* Effect.fromResult(bookOf(heard.bids.map(levelOf), heard.asks.map(levelOf)))),
-      asOfMs: heard.ts,
+      ...(yield* bookOf(book.bids, book.asks, levelOf)),
+      asOfMs: book.ts,
       lots,
       funding: { rate: yield* Cache.get(rates, symbol), rateHours: 1, intervalHours: 1 },
       fees
     }
   })
 
-  // The server does not touch a book that has not changed.
+  // The server does not update the time of an unchanged book.
   const venue: Venue = { key: "drift", fees, maxAgeMs: 30_000, read }
   return venue
 })

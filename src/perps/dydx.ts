@@ -2,11 +2,11 @@
  * dYdX v4: the indexer. Funding is quoted for the hour and paid every hour; longs pay while it is positive. Fees of the
  * first tier: 5 and 1 basis points. Books carry no time, so they are as old as the newest block that the indexer knows.
  */
-import { Effect, Exit, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
-import { ONE } from "./exact.ts"
+import { fundingOf } from "./fundingRates.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
-import { makeAsk } from "./venueHttp.ts"
+import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, PositiveText } from "./venueSchemas.ts"
 
 const Markets = Schema.Struct({
@@ -30,7 +30,7 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
 
   const markets = yield* ask(HttpClientRequest.get(`${baseUrl}/v4/perpetualMarkets`), Markets).pipe(
     Effect.map(({ value }) => new Map(Object.entries(value.markets))),
-    Effect.cachedWithTTL((exit) => (Exit.isSuccess(exit) ? "15 seconds" : 0))
+    cacheListing
   )
 
   const bookAndBlock = (symbol: string, ticker: string) =>
@@ -51,12 +51,12 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     if (market === undefined || market.status !== "ACTIVE") {
       return yield* new NoMarket({ symbol })
     }
-    const [{ value: heard }, { value: block }] = yield* bookAndBlock(symbol, ticker)
+    const [{ value: book }, { value: block }] = yield* bookAndBlock(symbol, ticker)
     return {
-      ...(yield* Effect.fromResult(bookOf(heard.bids, heard.asks))),
+      ...(yield* bookOf(book.bids, book.asks, (level) => level)),
       asOfMs: Date.parse(block.time),
       lots: { step: market.stepSize, least: null, most: null, leastValue: null },
-      funding: { rate: { numerator: market.nextFundingRate, denominator: ONE }, rateHours: 1, intervalHours: 1 },
+      funding: fundingOf(market.nextFundingRate, 1),
       fees
     }
   })

@@ -13,10 +13,10 @@ export interface Ratio {
   readonly denominator: bigint
 }
 
-/** Decimal text without an exponent, short enough that nobody can make us compute with megabytes. */
+/** Decimal text without an exponent, of bounded length, so that arithmetic stays cheap. */
 export const DECIMAL = /^(-?)([0-9]{1,40})(?:\.([0-9]{1,30}))?$/u
 
-/** A decimal text in units of 10^-30; null when it is no decimal, or longer than any that is meant. */
+/** A decimal text in units of 10^-30; null when it is no decimal, or too long. */
 export const parseFixed = (text: string): bigint | null => {
   const parts = DECIMAL.exec(text)
   if (parts === null) {

@@ -1,18 +1,25 @@
-/** What holding a position costs. Every venue here charges longs, and pays shorts, while its rate is positive. */
+/** The cost of holding a position. Every venue here charges longs and pays shorts while its rate is positive. */
 import { ONE, type Ratio } from "./exact.ts"
 import type { Side } from "./bookWalk.ts"
 
-/** Hours of 365 days: what a yearly rate is spread over. */
+/** Hours of 365 days, the base of yearly rates. */
 export const HOURS_OF_YEAR = 8760n
 
 /** A venue's rate: the share of the position that longs pay shorts. */
 export interface Funding {
   readonly rate: Ratio
-  /** Hours that the rate is for, which need not be those between two payments. */
+  /** Hours that the rate covers; may differ from those between two payments. */
   readonly rateHours: number
-  /** Hours from payment to payment; for a venue that charges all the time, those of its rate. */
+  /** Hours from payment to payment; for continuous funding, those of its rate. */
   readonly intervalHours: number
 }
+
+/** Funding from a rate in units of 10^-30. Payments are as far apart as the hours of the rate unless given. */
+export const fundingOf = (rate: bigint, rateHours: number, intervalHours = rateHours): Funding => ({
+  rate: { numerator: rate, denominator: ONE },
+  rateHours,
+  intervalHours
+})
 
 /** The rate of a year in percent points, without compounding; positive when longs pay. */
 export const aprPct = ({ rate, rateHours }: Funding): Ratio => ({

@@ -2,12 +2,13 @@
  * Hyperliquid: `POST /info`. Funding is quoted for the hour and paid every hour; longs pay while it is positive. Fees of
  * the first tier: 0.045 % and 0.015 %. Orders below ten dollars are refused.
  */
-import { Effect, Exit, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { ONE, SCALE } from "./exact.ts"
+import { fundingOf } from "./fundingRates.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
-import { makeAsk } from "./venueHttp.ts"
+import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText } from "./venueSchemas.ts"
 
 const Contexts = Schema.Tuple([
@@ -46,7 +47,7 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
       })
     ),
     Effect.map((listed) => new Map(listed)),
-    Effect.cachedWithTTL((exit) => (Exit.isSuccess(exit) ? "15 seconds" : 0))
+    cacheListing
   )
 
   const read = Effect.fnUntraced(function* (symbol: string) {
@@ -54,16 +55,16 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
     if (listed === undefined) {
       return yield* new NoMarket({ symbol })
     }
-    const { value: heard } = yield* ask(info({ type: "l2Book", coin: symbol }), L2Book)
-    if (heard === null) {
+    const { value: book } = yield* ask(info({ type: "l2Book", coin: symbol }), L2Book)
+    if (book === null) {
       return yield* new NoMarket({ symbol })
     }
-    const [bids, asks] = heard.levels
+    const [bids, asks] = book.levels
     return {
-      ...(yield* Effect.fromResult(bookOf(bids.map(levelOf), asks.map(levelOf)))),
-      asOfMs: heard.time,
+      ...(yield* bookOf(bids, asks, levelOf)),
+      asOfMs: book.time,
       lots: { step: tenTo(SCALE - listed.szDecimals), least: null, most: null, leastValue: LEAST_VALUE },
-      funding: { rate: { numerator: listed.funding, denominator: ONE }, rateHours: 1, intervalHours: 1 },
+      funding: fundingOf(listed.funding, 1),
       fees
     }
   })

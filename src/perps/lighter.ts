@@ -3,12 +3,13 @@
  * the hour, an eighth each; longs pay while they are positive. A standard account pays no fees. Books carry no time, so
  * they are as old as the answer, by its `Date`.
  */
-import { Clock, Effect, Exit, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
-import { ONE, SCALE } from "./exact.ts"
+import { SCALE } from "./exact.ts"
+import { fundingOf } from "./fundingRates.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
-import { makeAsk } from "./venueHttp.ts"
+import { cacheListing, makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalNumber, DecimalText } from "./venueSchemas.ts"
 
 const Details = Schema.Struct({
@@ -54,7 +55,7 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
     concurrency: 2
   }).pipe(
     Effect.map(([details, rates]) => listingOf(details.value, rates.value)),
-    Effect.cachedWithTTL((exit) => (Exit.isSuccess(exit) ? "15 seconds" : 0))
+    cacheListing
   )
 
   const read = Effect.fnUntraced(function* (symbol: string) {
@@ -66,7 +67,7 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
     const { sentAtMs, value } = yield* ask(get(`orderBookOrders?market_id=${market.market_id}&limit=100`), OrderBook)
     const nowMs = yield* Clock.currentTimeMillis
     return {
-      ...(yield* Effect.fromResult(bookOf(value.bids.map(levelOf), value.asks.map(levelOf)))),
+      ...(yield* bookOf(value.bids, value.asks, levelOf)),
       asOfMs: Math.min(nowMs, sentAtMs ?? nowMs),
       lots: {
         step: tenTo(SCALE - market.supported_size_decimals),
@@ -74,7 +75,7 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
         most: null,
         leastValue: market.min_quote_amount
       },
-      funding: { rate: { numerator: rate, denominator: ONE }, rateHours: 8, intervalHours: 1 },
+      funding: fundingOf(rate, 8, 1),
       fees
     }
   })

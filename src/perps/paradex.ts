@@ -1,11 +1,12 @@
 /**
  * Paradex: `GET /markets`, `/markets/summary` and `/orderbook`. Funding accrues all the time; its rate is for the market's
- * own funding period, eight hours where nothing else is said, and longs pay while it is positive. Fees come with the
+ * own funding period, eight hours where it states none, and longs pay while it is positive. Fees come with the
  * market, as those of orders that are sent through the API.
  */
 import { Cache, Effect, Exit, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { ONE } from "./exact.ts"
+import { fundingOf } from "./fundingRates.ts"
 import { NoMarket, type Venue, type VenueUnreadable } from "./Venue.ts"
 import { makeAsk } from "./venueHttp.ts"
 import { bookOf, DecimalText, PositiveText } from "./venueSchemas.ts"
@@ -79,26 +80,22 @@ export const paradex = Effect.fnUntraced(function* (baseUrl: string) {
 
   const read = Effect.fnUntraced(function* (symbol: string) {
     const market = yield* Cache.get(terms, symbol)
-    const [{ value: heard }, { value: summaries }] = yield* bookAndRate(symbol)
+    const [{ value: book }, { value: summaries }] = yield* bookAndRate(symbol)
     const summary = summaries.results.find((one) => one.symbol === market.symbol)
     if (summary === undefined) {
       return yield* new NoMarket({ symbol })
     }
     const hours = market.funding_period_hours ?? USUAL_PERIOD_HOURS
     return {
-      ...(yield* Effect.fromResult(bookOf(heard.bids.map(levelOf), heard.asks.map(levelOf)))),
-      asOfMs: heard.last_updated_at,
+      ...(yield* bookOf(book.bids, book.asks, levelOf)),
+      asOfMs: book.last_updated_at,
       lots: {
         step: market.order_size_increment,
         least: null,
         most: market.max_order_size ?? null,
         leastValue: market.min_notional ?? null
       },
-      funding: {
-        rate: { numerator: summary.funding_rate, denominator: ONE },
-        rateHours: hours,
-        intervalHours: hours
-      },
+      funding: fundingOf(summary.funding_rate, hours),
       fees: { taker: feeOf(market.fee_config.api_fee.taker_fee), maker: feeOf(market.fee_config.api_fee.maker_fee) }
     }
   })

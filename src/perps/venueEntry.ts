@@ -1,4 +1,4 @@
-/** What one venue would charge for an order: pure arithmetic over what it said. */
+/** The cost of an order at one venue: pure arithmetic over a reading. */
 import { Result } from "effect"
 import { tenTo } from "../domain/decimal.ts"
 import { PerpsEntry, type PerpsReason } from "../domain/Perps.ts"
@@ -35,7 +35,7 @@ export interface Scored {
 
 const bps = (value: bigint | null): number | null => (value === null ? null : fixedNumber(value, BPS_DIGITS))
 
-/** Whether the venue would take an order of this size at about this price. */
+/** True when the venue accepts an order of this size at about this price. */
 export const isSupported = ({ least, leastValue, most, step }: Lots, size: bigint, price: bigint): boolean =>
   size % step === 0n &&
   (least === null || size >= least) &&
@@ -87,8 +87,8 @@ const failedEntry = (order: PerpsOrder, reading: VenueReading, fault: VenueFault
   })
 })
 
-/** What the book does with the order: how much of it is filled, at what impact, and what speaks against it. */
-const tried = (order: PerpsOrder, { asks, bids, lots }: VenueMarket) => {
+/** The fill of the order in the book, its impact, and the reason against it. */
+const tryOrder = (order: PerpsOrder, { asks, bids, lots }: VenueMarket) => {
   const bid = bids[0]?.price
   const ask = asks[0]?.price
   const touch = order.side === "buy" ? ask : bid
@@ -104,7 +104,7 @@ const tried = (order: PerpsOrder, { asks, bids, lots }: VenueMarket) => {
 const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket, ourBps: bigint): Scored => {
   const bid = market.bids[0]?.price
   const ask = market.asks[0]?.price
-  const { fill, impact, reason } = tried(order, market)
+  const { fill, impact, reason } = tryOrder(order, market)
   const apr = aprPct(market.funding)
   const funding = roundAt(holdBps(order.side, apr, order.holdHours), BPS_DIGITS)
   const { taker } = market.fees
@@ -134,7 +134,7 @@ const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket
   return { entry, costs }
 }
 
-/** The entry of a venue, whatever it said. `ourBps` is in millionths of a basis point. */
+/** The entry of a venue for any reading. `ourBps` is in millionths of a basis point. */
 export const score = (order: PerpsOrder, reading: VenueReading, ourBps: bigint): Scored =>
   Result.match(reading.outcome, {
     onSuccess: (market) => readEntry(order, reading, market, ourBps),

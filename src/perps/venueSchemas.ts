@@ -1,5 +1,5 @@
-/** Numbers and books as venues spell them, and as this service reads them. */
-import { Result, Schema, SchemaTransformation } from "effect"
+/** Decoders of the numbers and books of venues. */
+import { Effect, Schema, SchemaTransformation } from "effect"
 import type { Book, Level } from "./bookWalk.ts"
 import { isCrossed } from "./bookWalk.ts"
 import { DECIMAL, fixedOfNumber, fixedText, parseFixed } from "./exact.ts"
@@ -36,17 +36,20 @@ export const WholeText = Schema.String.check(Schema.isPattern(/^-?[0-9]{1,40}$/u
   Schema.decodeTo(Schema.BigInt, SchemaTransformation.bigintFromString)
 )
 
-const malformed = (detail: string) => Result.fail(new VenueUnreadable({ why: "malformed", detail }))
+const malformed = (detail: string) => Effect.fail(new VenueUnreadable({ why: "malformed", detail }))
 
 const descending = (a: Level, b: Level) => (a.price === b.price ? 0 : a.price > b.price ? -1 : 1)
 
 const isHeld = ({ size }: Level) => size > 0n
 
-/** A book from its levels in whatever order: empty ones are left out, and one that cannot exist is malformed. */
-export const bookOf = (
-  bids: ReadonlyArray<Level>,
-  asks: ReadonlyArray<Level>
-): Result.Result<Book, VenueUnreadable> => {
+/** A book from its levels in any order: empty ones are dropped, and a crossed or invalid book is malformed. */
+export const bookOf = <A>(
+  venueBids: ReadonlyArray<A>,
+  venueAsks: ReadonlyArray<A>,
+  levelOf: (level: A) => Level
+): Effect.Effect<Book, VenueUnreadable> => {
+  const bids = venueBids.map(levelOf)
+  const asks = venueAsks.map(levelOf)
   if ([...bids, ...asks].some(({ price, size }) => price <= 0n || size < 0n)) {
     return malformed("a level without a price, or of less than nothing")
   }
@@ -54,5 +57,5 @@ export const bookOf = (
     bids: bids.filter(isHeld).toSorted(descending),
     asks: asks.filter(isHeld).toSorted((a, b) => descending(b, a))
   }
-  return isCrossed(book) ? malformed("a crossed book") : Result.succeed(book)
+  return isCrossed(book) ? malformed("a crossed book") : Effect.succeed(book)
 }

@@ -3,6 +3,7 @@ import { Address, USDC } from "../domain/Address.ts"
 import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { uuidV4 } from "../domain/uuid.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
+import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
 import { staleness } from "../pools/freshness.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
@@ -41,8 +42,6 @@ export class QuoteEngine extends Context.Service<
 }
 
 const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
-
-const staleAfter = Config.Duration("STALE_AFTER").pipe(Config.withDefault(Duration.seconds(10)))
 
 /** An engine around one way to find routes. Settings are read once, while it is made. */
 const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {

@@ -1,7 +1,7 @@
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { Address } from "../domain/Address.ts"
 
-/** The account in which the chain keeps its own time. */
+/** The clock sysvar account. */
 export const CLOCK: Address = Address.make("SysvarC1ock11111111111111111111111111111111")
 
 /**

@@ -1,4 +1,4 @@
-/** Program-derived addresses: SHA-256 of seeds, bump, program and a marker, taken only when it is no curve point. */
+/** Program-derived addresses: SHA-256 of seeds, bump, program and a marker, valid only off the curve. */
 import { createHash } from "node:crypto"
 import { type Address, addressFromBytes, addressToBytes } from "../domain/Address.ts"
 
@@ -17,7 +17,7 @@ const power = (base: bigint, exponent: bigint): bigint => {
   return result
 }
 
-/** Whether 32 bytes decompress to a point of ed25519: x² = (y² - 1) / (d·y² + 1) has a root. */
+/** True when 32 bytes decompress to a point of ed25519: x² = (y² - 1) / (d·y² + 1) has a root. */
 export const isOnCurve = (bytes: Uint8Array): boolean => {
   let y = 0n
   for (let i = 31; i >= 0; i--) {

@@ -8,11 +8,10 @@ import { TradeTape } from "../market/tape/TradeTape.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
-import * as BlockFeedRpc from "../solana/blocks/BlockFeedRpc.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { blockWorker } from "../trades/decodeBlock.ts"
+import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 
 export { Simulator, type SimulatorOptions } from "../simulator/Simulator.ts"
 
@@ -35,9 +34,7 @@ export const layer = (options: Partial<SimulatorOptions> = {}) =>
 /** The tape of its blocks, which are decoded in a worker thread. Trades are kept in memory only. */
 const trades = TradeTape.layer.pipe(
   Layer.provide([TradeFeed.layerSandbox, TradeStore.layerMemory]),
-  Layer.provide(
-    Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => BlockFeedRpc.layer({ rpcUrl, worker: blockWorker })))
-  ),
+  Layer.provide(Layer.unwrap(Effect.map(Simulator, ({ rpcUrl }) => TradeBlocks.layerRpc({ rpcUrl })))),
   Layer.provide(client)
 )
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Address, type Mint } from "../domain/Address.ts"
-import type { Commitment } from "../solana/rpc/SolanaRpc.ts"
+import type { Commitment } from "../solana/Commitment.ts"
 import { TokenBook } from "./TokenBook.ts"
 
 /** What was read of a mint account, and everything a reader needs to decide whether to believe it. */

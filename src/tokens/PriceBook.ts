@@ -1,4 +1,4 @@
-import { Config, Context, Duration, Effect, Layer } from "effect"
+import { type Config, Context, Duration, Effect, Layer } from "effect"
 import type { Pool } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
@@ -8,6 +8,7 @@ import { silence, staleness } from "../pools/freshness.ts"
 import type { MintPools } from "../pools/MintPools.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ChainFeed, type Freshness } from "../solana/accounts/ChainFeed.ts"
+import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { medianPrice, midRate, payable } from "./poolPrice.ts"
 
 /** What one smallest unit of a mint is worth, exactly. Null where no pool says. */
@@ -79,8 +80,6 @@ export class PriceBook extends Context.Service<
     })
   )
 }
-
-const staleAfter = Config.Duration("STALE_AFTER").pipe(Config.withDefault(Duration.seconds(10)))
 
 const lifetimeOf = ({ heardAtMs, state }: Freshness, staleAfterMs: number): Lifetime | null =>
   heardAtMs === null

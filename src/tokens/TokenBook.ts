@@ -3,7 +3,7 @@ import type { Mint } from "../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
-import type { Commitment } from "../solana/rpc/SolanaRpc.ts"
+import type { Commitment } from "../solana/Commitment.ts"
 import { metaplexAddress } from "./metadata.ts"
 import { TokenCache, type TokenState } from "./TokenCache.ts"
 

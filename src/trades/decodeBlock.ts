@@ -1,18 +1,18 @@
-/** From what `getBlock` answers to what the books keep of it. Pure; it runs in the thread that reads blocks. */
+/** From the result of `getBlock` to a block of trades. Pure; it runs in the thread that reads blocks. */
 import { Result } from "effect"
 import type { Launch } from "../domain/market/Launch.ts"
-import type { BlockTransaction, DecodedBlock } from "../solana/blocks/BlockFeed.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decode.ts"
 import { launchesOf } from "./launches.ts"
 import { readBlock } from "./transaction.ts"
+import type { BlockTransaction, TradeBlock } from "./blocks/TradeBlock.ts"
 import { transfersOf } from "./transfers.ts"
 
 /** The module that the thread which reads blocks runs. */
 export const blockWorker: URL = new URL("./blockWorker.ts", import.meta.url)
 
-/** The block; null when the answer is none. Transactions that only paid their fee, as failed ones do, leave their balance change. */
-export const decodeBlock = (slot: number, answer: unknown): DecodedBlock | null => {
+/** The block; null when the result is not one. Transactions that only paid their fee, as failed ones do, keep their balance change. */
+export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null => {
   const read = readBlock(slot, answer)
   if (Result.isFailure(read)) {
     return null

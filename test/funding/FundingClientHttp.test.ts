@@ -177,7 +177,7 @@ describe("FundingClientHttp passes on", () => {
   )
 })
 
-const strangers: ReadonlyArray<readonly [string, Partial<typeof target>, string, number]> = [
+const unknownTargets: ReadonlyArray<readonly [string, Partial<typeof target>, string, number]> = [
   ["a wallet that the owner does not have", { walletId: "w_other" }, "UnknownWallet", 1],
   ["an address in place of a wallet id", { walletId: wallets.wallets[0]?.address ?? "" }, "UnknownWallet", 1],
   ["a wallet id in capitals", { walletId: "W_SOL" }, "UnknownWallet", 1],
@@ -195,7 +195,7 @@ const strangers: ReadonlyArray<readonly [string, Partial<typeof target>, string,
 ]
 
 describe("FundingClientHttp refuses", () => {
-  for (const [what, change, tag, questions] of strangers) {
+  for (const [what, change, tag, questions] of unknownTargets) {
     it.effect(`${what}, without asking for an address`, () =>
       asking((client, { asked }) =>
         Effect.gen(function* () {

@@ -38,7 +38,7 @@ const depositVariants: ReadonlyArray<Variant> = [
   ["an address of another family", "malformed", { address, qrPayload: address }],
   ["an address that is text", "malformed", { address: "deposit here", qrPayload: "deposit here" }],
   ["an empty address", "malformed", { address: "" }],
-  ["the address of nobody", "malformed", { address: "1".repeat(32), qrPayload: "1".repeat(32) }],
+  ["an address without an owner", "malformed", { address: "1".repeat(32), qrPayload: "1".repeat(32) }],
   ["the address of the asset itself", "malformed", { address: solUsdc.address }],
   ["an empty QR payload", "malformed", { qrPayload: "" }],
   ["a QR payload of another address", "malformed", { qrPayload: `solana:${solWallet.address}` }],
@@ -108,7 +108,7 @@ refuses(
     ["an address of 41 digits", "malformed", evm(`0x${"a".repeat(41)}`)],
     ["an address with a letter that is no digit", "malformed", evm(`0x${"g".repeat(40)}`)],
     ["an address with a capital X", "malformed", evm(`0X${"a".repeat(40)}`)],
-    ["the address of nobody", "malformed", evm(`0x${"0".repeat(40)}`)],
+    ["an address without an owner", "malformed", evm(`0x${"0".repeat(40)}`)],
     ["the address of the asset in other letters", "malformed", evm(baseUsdc.address.toLowerCase())],
     ["a Solana address", "malformed", evm(solDeposit.address)]
   ]

@@ -11,10 +11,10 @@ type Failing = readonly [string, ReturnType<typeof response>, string, number | u
 const failures: ReadonlyArray<Failing> = [
   ["fails", response(500, "secret"), "unreachable", undefined],
   ["asks for patience", response(503, "", { "retry-after": "7" }), "unreachable", 7000],
-  ["limits us", response(429, "", { "retry-after": "12" }), "rate_limited", 12_000],
-  ["asks for patience that nobody has", response(429, "", { "retry-after": "999999" }), "rate_limited", 300_000],
-  ["does not know us", response(401, "secret"), "malformed", undefined],
-  ["sends us elsewhere", response(302, "", { location: "http://127.0.0.1:1/" }), "malformed", undefined],
+  ["limits the rate", response(429, "", { "retry-after": "12" }), "rate_limited", 12_000],
+  ["asks for more patience than the limit", response(429, "", { "retry-after": "999999" }), "rate_limited", 300_000],
+  ["rejects the credential", response(401, "secret"), "malformed", undefined],
+  ["redirects", response(302, "", { location: "http://127.0.0.1:1/" }), "malformed", undefined],
   ["has nothing at this path", response(404, "secret"), "malformed", undefined],
   ["refuses a list", response(404, `{"error":"unknown_wallet"}`), "malformed", undefined],
   ["answers nothing", response(200, ""), "malformed", undefined],
@@ -26,11 +26,11 @@ const failures: ReadonlyArray<Failing> = [
 ]
 
 describe("FundingClientHttp, when the service", () => {
-  for (const [what, said, reason, retryAfterMs] of failures) {
+  for (const [what, scripted, reason, retryAfterMs] of failures) {
     it.effect(`${what}, finds it ${reason}`, () =>
       asking((client, { say }) =>
         Effect.gen(function* () {
-          say({ wallets: said })
+          say({ wallets: scripted })
           const error = yield* Effect.flip(client.wallets(OWNER))
           assert.strictEqual(error.reason, reason)
           assert.strictEqual(error.retryAfterMs, retryAfterMs)
@@ -79,7 +79,7 @@ describe("FundingClientHttp, when the service", () => {
     )
   )
 
-  it.effect("cannot be reached, says so", () =>
+  it.effect("cannot be reached, is unreachable", () =>
     FundingClient.use((client) =>
       Effect.gen(function* () {
         assert.strictEqual((yield* Effect.flip(client.wallets(OWNER))).reason, "unreachable")
@@ -87,7 +87,7 @@ describe("FundingClientHttp, when the service", () => {
     ).pipe(Effect.provide(portTo({ url: "http://127.0.0.1:1" })))
   )
 
-  it.effect("keeps failing, is left alone for a while", () =>
+  it.effect("keeps failing, is not called for a while", () =>
     asking((client, { asked, say }) =>
       Effect.gen(function* () {
         say({ wallets: response(500) })
@@ -115,7 +115,7 @@ describe("FundingClientHttp, when the service", () => {
 })
 
 describe("FundingClient.layerUnconfigured", () => {
-  it.effect("says of every question that there is nobody to ask", () =>
+  it.effect("fails every read as unconfigured", () =>
     Effect.gen(function* () {
       const client = yield* FundingClient
       const errors = [

@@ -47,7 +47,7 @@ refuses(
   (change) => ({ wallets: { ...wallets, ...change } }),
   [
     ["the registry of another owner", "foreign", { owner: "acct_2" }],
-    ["the registry of nobody", "malformed", { owner: undefined }],
+    ["a registry without an owner", "malformed", { owner: undefined }],
     ["wallets that are no list", "malformed", { wallets: {} }],
     ["wallets that are null", "malformed", { wallets: null }],
     ["a time beyond exact integers", "malformed", { asOf: Number.MAX_SAFE_INTEGER + 1 }],
@@ -109,7 +109,7 @@ const balanceVariants: ReadonlyArray<Variant> = [
   ["dollars with trailing zeros", "malformed", { priceUsd: "1.0" }],
   ["dollars with 31 digits after the point", "malformed", { priceUsd: `0.${"1".repeat(31)}` }],
   ["a value below zero", "malformed", { valueUsd: "-1" }],
-  ["a wallet of somebody else", "foreign", { walletId: "w_other" }],
+  ["a wallet of another owner", "foreign", { walletId: "w_other" }],
   ["a wallet that was not asked for", "foreign", { walletId: "w_evm", network: base, asset: baseListed }],
   ["a network of another family", "malformed", { network: base, asset: baseListed }],
   ["an asset of another network", "malformed", { asset: baseListed }],
@@ -144,7 +144,7 @@ refuses(
     ["those of another owner", "foreign", { owner: "acct_2" }],
     ["a balance twice", "malformed", { balances: [balance, balance] }],
     ["an unread chain without a reason", "malformed", { unread: [{ chain: "base-mainnet" }] }],
-    ["an unread chain with more to say", "malformed", { unread: [{ chain: "base-mainnet", reason: "x", url: "y" }] }],
+    ["an unread chain with more fields", "malformed", { unread: [{ chain: "base-mainnet", reason: "x", url: "y" }] }],
     [
       "an unread chain twice",
       "malformed",

@@ -1,4 +1,4 @@
-/** A funding service that says, over a real socket, exactly what a test tells it to. */
+/** A funding service that answers by a script over a real socket. */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { Deferred, Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -8,7 +8,7 @@ import { FundingClient } from "../../src/funding/FundingClient.ts"
 import * as FundingClientHttp from "../../src/funding/FundingClientHttp.ts"
 import type { FundingOptions } from "../../src/funding/fundingSettings.ts"
 
-/** What the service was asked: path and query as they were sent. */
+/** A request to the service: path and query as sent. */
 export interface Asked {
   readonly url: string
   readonly authorization: string | undefined
@@ -17,7 +17,7 @@ export interface Asked {
 /** A whole reply. */
 type Reply = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
-const isReply = (said: unknown): said is Reply => Effect.isEffect(said)
+const isReply = (scripted: unknown): scripted is Reply => Effect.isEffect(scripted)
 
 /** Answers to the four questions, each a JSON value or a whole reply. */
 export interface Script {
@@ -158,17 +158,17 @@ export const scriptedFunding = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       asked.push({ url, authorization: headers["authorization"] })
       const question = questionOf(new URL(url, "http://x").pathname)
-      const said = question === undefined ? response(418) : script[question]
-      return yield* isReply(said) ? said : Effect.succeed(HttpServerResponse.jsonUnsafe(said))
+      const scripted = question === undefined ? response(418) : script[question]
+      return yield* isReply(scripted) ? scripted : Effect.succeed(HttpServerResponse.jsonUnsafe(scripted))
     })
   )
   yield* Effect.addFinalizer(() => Deferred.interrupt(over))
   return {
     url: HttpServer.formatAddress(server.address),
     asked,
-    /** Says nothing, until the service ends. */
+    /** Never answers. */
     silence: Deferred.await(over),
-    /** Changes what is named; the rest is in good health. */
+    /** Changes the named answers; the others are valid. */
     say: (change: Partial<Script>) => {
       script = { ...healthy, ...change }
     }

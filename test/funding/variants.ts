@@ -10,7 +10,7 @@ import type {
 import { asking, type Script } from "./scriptedFunding.ts"
 
 type Reason = "malformed" | "foreign"
-/** What is wrong, what it is taken for, and the fields that make it so. */
+/** The fault, its reason, and the fields that cause it. */
 export type Variant = readonly [what: string, reason: Reason, change: object]
 /** A question. */
 export type Ask = (
@@ -34,7 +34,7 @@ export const refuses = (
   variants: ReadonlyArray<Variant>
 ) => {
   describe(`${question} passes on`, () => {
-    it.effect("what is as it should be", () =>
+    it.effect("a valid answer", () =>
       asking((client, { say }) =>
         Effect.gen(function* () {
           say(answer({}))

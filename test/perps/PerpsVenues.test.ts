@@ -26,7 +26,7 @@ const readings = (symbol = "BTC") =>
     )
   )
 
-/** Runs to the end however long that takes, and says how long it took. */
+/** Runs to the end, and returns the time that it took. */
 const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const startMs = yield* Clock.currentTimeMillis
   const fiber = yield* Effect.forkChild(effect)
@@ -44,9 +44,9 @@ describe("PerpsVenues", () => {
       [steady("hl", market()), steady("dydx", market())],
       Effect.gen(function* () {
         const { read } = yield* PerpsVenues
-        const said = yield* read("BTC", ["dydx", "drift"])
+        const reading = yield* read("BTC", ["dydx", "drift"])
         assert.deepStrictEqual(
-          said.map(({ venue }) => venue),
+          reading.map(({ venue }) => venue),
           ["dydx"]
         )
       })
@@ -57,8 +57,8 @@ describe("PerpsVenues", () => {
     using(
       [steady("hl", market()), venueOf("drift", () => Effect.never)],
       Effect.gen(function* () {
-        const [said, waitedMs] = yield* timed(readings())
-        assert.deepStrictEqual(said, [
+        const [reading, waitedMs] = yield* timed(readings())
+        assert.deepStrictEqual(reading, [
           ["hl", "fresh", 1],
           ["drift", "late", null]
         ])
@@ -75,8 +75,8 @@ describe("PerpsVenues", () => {
     return using(
       [slow.venue],
       Effect.gen(function* () {
-        const [said] = yield* timed(readings())
-        assert.strictEqual(said[0]?.[1], "late")
+        const [reading] = yield* timed(readings())
+        assert.strictEqual(reading[0]?.[1], "late")
         yield* TestClock.adjust("900 millis")
         assert.deepStrictEqual(yield* readings(), [["hl", "fresh", 0]])
         assert.strictEqual(slow.asked.length, 1)
@@ -84,7 +84,7 @@ describe("PerpsVenues", () => {
     )
   })
 
-  it.effect("asks once for everybody who asks the same within a second", () => {
+  it.effect("reads once for all callers of one symbol within a second", () => {
     const { asked, venue } = counted(steady("hl", market()))
     return using(
       [venue],
@@ -146,7 +146,7 @@ describe("PerpsVenues", () => {
     )
   )
 
-  it.effect("stops a read that nobody can use any more, and every read once it is closed", () => {
+  it.effect("stops a read past its patience, and every read once it is closed", () => {
     let running = 0
     const forever = Effect.callback<never>(() => {
       running++

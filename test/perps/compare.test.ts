@@ -18,16 +18,16 @@ const order = (change: Partial<PerpsOrder> = {}): PerpsOrder => ({
   ...change
 })
 
-const entryOf = (said: VenueMarket, change: Partial<PerpsOrder> = {}) =>
-  compare(order(change), [answers("hl", said)], OUR).perVenue[0] ?? assert.fail("no entry")
+const entryOf = (reading: VenueMarket, change: Partial<PerpsOrder> = {}) =>
+  compare(order(change), [answers("hl", reading)], OUR).perVenue[0] ?? assert.fail("no entry")
 
 const late = new VenueUnreadable({ why: "late", detail: "" })
 
 describe("one venue", () => {
   it("costs the sum of what it takes, what we take, the way through the book and the hold", () => {
     // The contract's example: 4.5 + 1.0 + 0.8 + 3.0, the impact being 5.2 dollars on 65,000.
-    const said = market({ bids: levels(["64994.8", "9"]), asks: levels(["65005.2", "9"]) })
-    const entry = entryOf(said)
+    const reading = market({ bids: levels(["64994.8", "9"]), asks: levels(["65005.2", "9"]) })
+    const entry = entryOf(reading)
     assert.deepInclude(entry, {
       venue: "hl",
       symbol: "BTC",
@@ -67,7 +67,7 @@ describe("one venue", () => {
     assert.strictEqual(entryOf(market({ asks })).filledPct, 99.999999)
   })
 
-  it("is thin on the side that nobody is on", () => {
+  it("is thin on an empty side", () => {
     const entry = entryOf(market({ asks: [] }))
     assert.deepInclude(entry, { reason: "thin_book", ask: null, mid: null, bid: 64_990, filledPct: 0 })
     const sold = entryOf(market({ asks: [] }), { side: "sell" })
@@ -85,7 +85,7 @@ describe("one venue", () => {
     })
   })
 
-  it("says why it is not healthy, with its fees and nothing invented", () => {
+  it("has the reason for being unhealthy, its fees, and no other figures", () => {
     const faults = [
       [new NoMarket({ symbol: "BTC" }), "no_market", null],
       [new StaleBook({ asOfMs: 77 }), "stale_book", 77],
@@ -176,7 +176,7 @@ describe("the comparison", () => {
     assert.strictEqual(perVenue[1]?.reason, "thin_book")
   })
 
-  it("picks nobody when nobody is healthy", () => {
+  it("picks no venue when none is healthy", () => {
     const { asOfMs, bestPick, perVenue, reasonBps } = compare(
       order(),
       [fails("paradex", late), fails("drift", new NoMarket({ symbol: "BTC" }))],
@@ -201,7 +201,7 @@ describe("the comparison", () => {
     assert.strictEqual(asOfMs, 9)
   })
 
-  it("knows whether anybody answered at all", () => {
+  it("knows whether any venue answered", () => {
     assert.isFalse(hasAnswer([]))
     assert.isFalse(hasAnswer([fails("hl", late), fails("dydx", new VenueUnreadable({ why: "malformed", detail: "" }))]))
     assert.isTrue(hasAnswer([fails("hl", late), fails("dydx", new NoMarket({ symbol: "BTC" }))]))
@@ -213,39 +213,43 @@ describe("the comparison", () => {
 const Fee = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: -5_000_000n, maximum: 10_000_000n }))
 const Size = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 20n * ONE }))
 const Rate = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: -(10n ** 26n), maximum: 10n ** 26n }))
-const Said = Schema.Array(Schema.Struct({ taker: Fee, depth: Size, rate: Rate })).check(Schema.isMaxLength(5))
+const Scripted = Schema.Array(Schema.Struct({ taker: Fee, depth: Size, rate: Rate })).check(Schema.isMaxLength(5))
 
 describe("any comparison", () => {
-  it.prop("adds up as it is shown, in order, and picks the cheapest that fills", [Said, Size], ([said, size]) => {
-    const readings = said.map(({ depth, rate, taker }, i) => {
-      const venue: PerpsVenue = PerpsVenues.literals[i] ?? "hl"
-      const funding = { rate: { numerator: rate, denominator: ONE }, rateHours: 1, intervalHours: 1 }
-      return answers(
-        venue,
-        market({ asks: [{ price: fixed("65010"), size: depth }], fees: { taker, maker: 0n }, funding })
+  it.prop(
+    "adds up as it is shown, in order, and picks the cheapest that fills",
+    [Scripted, Size],
+    ([reading, size]) => {
+      const readings = reading.map(({ depth, rate, taker }, i) => {
+        const venue: PerpsVenue = PerpsVenues.literals[i] ?? "hl"
+        const funding = { rate: { numerator: rate, denominator: ONE }, rateHours: 1, intervalHours: 1 }
+        return answers(
+          venue,
+          market({ asks: [{ price: fixed("65010"), size: depth }], fees: { taker, maker: 0n }, funding })
+        )
+      })
+      const { bestPick, perVenue, reasonBps } = compare(order({ size }), readings, OUR)
+      const healthy = perVenue.filter((entry) => entry.healthy)
+      assert.strictEqual(perVenue.length, reading.length)
+      assert.deepStrictEqual(perVenue.slice(0, healthy.length), healthy)
+      const costs = healthy.map(({ allInBps }) => allInBps ?? assert.fail("a healthy venue has a cost"))
+      assert.deepStrictEqual(
+        costs,
+        costs.toSorted((a, b) => a - b)
       )
-    })
-    const { bestPick, perVenue, reasonBps } = compare(order({ size }), readings, OUR)
-    const healthy = perVenue.filter((entry) => entry.healthy)
-    assert.strictEqual(perVenue.length, said.length)
-    assert.deepStrictEqual(perVenue.slice(0, healthy.length), healthy)
-    const costs = healthy.map(({ allInBps }) => allInBps ?? assert.fail("a healthy venue has a cost"))
-    assert.deepStrictEqual(
-      costs,
-      costs.toSorted((a, b) => a - b)
-    )
-    for (const { allInBps, filledPct, fundingBps, impactBps, ourBps, takerBps } of healthy) {
-      const sum = (takerBps ?? 0) + ourBps + (impactBps ?? 0) + (fundingBps ?? 0)
-      assert.closeTo(allInBps ?? 0, sum, 1e-9)
-      assert.strictEqual(filledPct, 100)
+      for (const { allInBps, filledPct, fundingBps, impactBps, ourBps, takerBps } of healthy) {
+        const sum = (takerBps ?? 0) + ourBps + (impactBps ?? 0) + (fundingBps ?? 0)
+        assert.closeTo(allInBps ?? 0, sum, 1e-9)
+        assert.strictEqual(filledPct, 100)
+      }
+      assert.strictEqual(bestPick?.allInBps, costs[0])
+      assert.strictEqual(reasonBps === null, healthy.length === 0)
+      const next = costs[1]
+      if (next === undefined) {
+        assert.isNotOk(reasonBps?.vsNextBps)
+      } else {
+        assert.closeTo(reasonBps?.vsNextBps ?? -1, next - (costs[0] ?? 0), 1e-9)
+      }
     }
-    assert.strictEqual(bestPick?.allInBps, costs[0])
-    assert.strictEqual(reasonBps === null, healthy.length === 0)
-    const next = costs[1]
-    if (next === undefined) {
-      assert.isNotOk(reasonBps?.vsNextBps)
-    } else {
-      assert.closeTo(reasonBps?.vsNextBps ?? -1, next - (costs[0] ?? 0), 1e-9)
-    }
-  })
+  )
 })

@@ -20,7 +20,7 @@ describe("exact decimals", () => {
     }
   )
 
-  it("know what is no decimal", () => {
+  it("reject text that is no decimal", () => {
     for (const text of ["", ".", "1.", ".5", "+1", "1e5", "NaN", "0x1", " 1", "1 ", "1,0", `0.${"1".repeat(31)}`]) {
       assert.isNull(parseFixed(text), text)
     }

@@ -27,7 +27,7 @@ describe("the rate of a year", () => {
 })
 
 describe("the cost over a hold", () => {
-  it("is what the contract's example says", () => {
+  it("matches the contract's example", () => {
     assert.strictEqual(held("buy", "10.95", "24"), 3)
     assert.strictEqual(held("buy", "21.9", "24"), 6)
   })

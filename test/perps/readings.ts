@@ -1,4 +1,4 @@
-/** Venues that say what a test wants them to say. */
+/** Venues with scripted readings. */
 import { Effect, Result } from "effect"
 import type { PerpsVenue } from "../../src/domain/Perps.ts"
 import { type Level } from "../../src/perps/bookWalk.ts"
@@ -15,7 +15,7 @@ export const levels = (...side: ReadonlyArray<readonly [price: string, size: str
 
 const anySize: Lots = { step: 1n, least: null, most: null, leastValue: null }
 
-/** A market with the book 64,990 / 65,010, a rate of 10.95 % a year and Hyperliquid's fees, unless told otherwise. */
+/** A market with the book 64,990 / 65,010, a rate of 10.95 % a year and Hyperliquid's fees, unless changed. */
 export const market = (
   change: Partial<Omit<VenueMarket, "lots">> & { readonly lots?: Partial<Lots> } = {}
 ): VenueMarket => ({
@@ -29,9 +29,9 @@ export const market = (
 })
 
 /** A reading of a venue that answers. */
-export const answers = (venue: PerpsVenue, said: VenueMarket): VenueReading => ({
+export const answers = (venue: PerpsVenue, reading: VenueMarket): VenueReading => ({
   venue,
-  outcome: Result.succeed(said),
+  outcome: Result.succeed(reading),
   fees: null,
   reliability: 1
 })
@@ -53,5 +53,7 @@ export const venueOf = (key: PerpsVenue, read: Venue["read"], maxAgeMs = 10_000)
 })
 
 /** A venue that always has this market, as of now. */
-export const steady = (key: PerpsVenue, said: VenueMarket): Venue =>
-  venueOf(key, () => Effect.clockWith((clock) => Effect.succeed({ ...said, asOfMs: clock.currentTimeMillisUnsafe() })))
+export const steady = (key: PerpsVenue, reading: VenueMarket): Venue =>
+  venueOf(key, () =>
+    Effect.clockWith((clock) => Effect.succeed({ ...reading, asOfMs: clock.currentTimeMillisUnsafe() }))
+  )

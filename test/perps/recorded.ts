@@ -16,7 +16,7 @@ export const recordings: ReadonlyArray<Recording> = [
   recordedLighter
 ]
 
-/** What is answered in place of a recording; undefined leaves it. */
+/** The answer in place of a recording; undefined keeps it. */
 export type Override = (asked: string, times: number) => Response | "never" | "unreachable" | undefined
 
 const typeOf = ({ body }: HttpClientRequest.HttpClientRequest): string => {

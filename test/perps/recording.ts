@@ -1,4 +1,4 @@
-/** What a recorded venue is: answers in the shape its documentation shows, shortened to one market, and what they mean. */
+/** A recorded venue: answers in the shape its documentation shows, shortened to one market, and what they mean. */
 import type { Effect } from "effect"
 import type { HttpClient } from "effect/http"
 import type { PerpsVenue } from "../../src/domain/Perps.ts"
@@ -7,7 +7,7 @@ import type { Venue } from "../../src/perps/Venue.ts"
 /** When every recorded book stood as it is. */
 export const RECORDED_MS = Date.UTC(2026, 5, 1, 12)
 
-/** What the answers of one venue mean. */
+/** The meaning of the answers of one venue. */
 export interface Meaning {
   readonly bids: ReadonlyArray<readonly [price: string, size: string]>
   readonly asks: ReadonlyArray<readonly [price: string, size: string]>
@@ -29,10 +29,10 @@ export interface Recording {
   /** Which of them carries the book, and the same book with a bid above its asks. */
   readonly book: string
   readonly crossed: unknown
-  /** How the venue says that it has no such market, where it is asked by symbol. */
+  /** The statuses of a missing market, where the venue is read by symbol. */
   readonly absent: Readonly<Record<string, number>>
   readonly meaning: Meaning
 }
 
-/** Where every recorded venue is. */
+/** The address of every recorded venue. */
 export const BASE = "http://venue.test"

@@ -63,7 +63,7 @@ describe.each(recordings)("the adapter of $key", (recording) => {
   )
 
   for (const path of Object.keys(answers)) {
-    it.effect(`tells apart the ways in which ${path} fails`, () =>
+    it.effect(`distinguishes the failures of ${path}`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* failing(path, () => new Response("", { status: 503 })), "down")
         assert.strictEqual(yield* failing(path, () => new Response("", { status: 429 })), "limited")
@@ -91,7 +91,7 @@ describe.each(recordings)("the adapter of $key", (recording) => {
     })
   )
 
-  it.effect("refuses numbers that are no numbers, and prices of nothing", () =>
+  it.effect("refuses invalid numbers, and prices of zero", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(answers[book])
       const price = /"(?:px|price)":"([0-9.]+)"|\["([0-9.]+)"/u.exec(text)
@@ -141,7 +141,7 @@ describe("a step of nothing", () => {
   )
 })
 
-describe("what is asked", () => {
+describe("requests", () => {
   it.effect.each(recordings)(
     "$key lists its markets once for many reads, within seconds",
     ({ answers, book, key, make }) =>

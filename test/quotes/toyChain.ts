@@ -5,7 +5,7 @@ import { readAddress, readU64 } from "../../src/programs/math/bytes.ts"
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/accounts/ChainFeed.ts"
-import type { Commitment } from "../../src/solana/rpc/SolanaRpc.ts"
+import type { Commitment } from "../../src/solana/Commitment.ts"
 
 /** The address whose bytes are all `n`. */
 export const at = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n))

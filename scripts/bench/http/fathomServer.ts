@@ -24,7 +24,6 @@ import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/http/NodeServer.ts"
 import * as Server from "../../../src/http/Server.ts"
 import { Settings } from "../../../src/http/Settings.ts"
-import * as BlockFeedRpc from "../../../src/solana/blocks/BlockFeedRpc.ts"
 import { TransactionStatus } from "../../../src/solana/rpc/TransactionStatus.ts"
 import { ActivityReader } from "../../../src/tokens/ActivityReader.ts"
 import { AuditReader } from "../../../src/tokens/AuditReader.ts"
@@ -36,7 +35,7 @@ import { Tickets } from "../../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
-import { blockWorker } from "../../../src/trades/decodeBlock.ts"
+import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
 import { LedgerReader } from "../../../src/wallets/LedgerReader.ts"
 import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
@@ -51,7 +50,7 @@ const tape =
     ? TradeTape.layerManual()
     : TradeTape.layer.pipe(
         Layer.provide([TradeFeed.layerSandbox, TradeStore.layerMemory, PriceBook.layer]),
-        Layer.provide(BlockFeedRpc.layer({ worker: blockWorker, rpcUrl })),
+        Layer.provide(TradeBlocks.layerRpc({ rpcUrl })),
         Layer.provide([warmMarket, NodeHttpClient.layerUndici])
       )
 

@@ -1,7 +1,11 @@
-import { ByteSize, Clock, Config, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
-import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { ByteSize, Clock, Config, Duration, Effect, Layer, Option, Schema } from "effect"
+import { type HttpClient, HttpClientRequest } from "effect/http"
 import { type ChartRefusal, ChartNotReady, ChartUnavailable, ChartUnknown } from "../../domain/market/Chart.ts"
 import { Decimal } from "../../domain/Scalar.ts"
+import { withDeadline } from "../../upstream/protection.ts"
+import type { UpstreamFailure } from "../../upstream/UpstreamFailure.ts"
+import { type Exchange, makeExchange, type Reply } from "../../upstream/upstreamHttp.ts"
+import { webUrl } from "../../upstream/urlSettings.ts"
 import { type EvmCandle, EvmCandles, type EvmRequest, type EvmSeries } from "./EvmCandles.ts"
 import { floorTo, widthOf } from "./resolutions.ts"
 
@@ -10,7 +14,7 @@ const MAX_BODY = ByteSize.toNumberUnsafe(ByteSize.mebibytes(4))
 const price = Schema.Finite.check(Schema.isGreaterThan(0))
 const text = Schema.NullOr(Schema.String.check(Schema.isMaxLength(256)))
 
-/** What the source answers: candles as `[second, open, high, low, close, volume]`, oldest first. */
+/** The answer of the source: candles as `[second, open, high, low, close, volume]`, oldest first. */
 const Answer = Schema.Struct({
   token: Schema.Struct({
     symbol: text,
@@ -28,22 +32,7 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Answer))
 
 const unavailable = (detail: string) => new ChartUnavailable({ detail })
 
-const boundedText = (response: HttpClientResponse.HttpClientResponse) =>
-  response.stream.pipe(
-    Stream.runFoldEffect(
-      () => ({ bytes: 0, parts: new Array<Uint8Array>() }),
-      (heard, part) => {
-        heard.bytes += part.length
-        heard.parts.push(part)
-        return heard.bytes > MAX_BODY
-          ? Effect.fail(unavailable(`The source sent more than ${MAX_BODY} bytes.`))
-          : Effect.succeed(heard)
-      }
-    ),
-    Effect.map(({ parts }) => Buffer.concat(parts).toString("utf8"))
-  )
-
-/** Whether the candles are what was asked for: of this window and interval, in order, each a possible candle. */
+/** True when the candles are of the requested window and interval, in order, and each is possible. */
 const isSound = (candles: ReadonlyArray<EvmCandle>, { from, interval, limit, to }: EvmRequest): boolean =>
   candles.length <= limit &&
   candles.every(
@@ -61,60 +50,51 @@ const seriesOf = Effect.fnUntraced(function* (body: string, request: EvmRequest)
     asOfMs,
     candles: tuples,
     token
-  } = yield* Effect.mapError(decode(body), () => unavailable("The source of EVM candles sent something unusable."))
+  } = yield* Effect.mapError(decode(body), () =>
+    unavailable("The source of EVM candles sent an answer that cannot be decoded.")
+  )
   const candles = tuples.map(([second, open, high, low, close, volume]) => ({ second, open, high, low, close, volume }))
   return isSound(candles, request)
     ? { ...token, asOfMs, candles }
-    : yield* unavailable("The source of EVM candles sent candles that cannot be.")
+    : yield* unavailable("The source of EVM candles sent impossible candles.")
 })
 
 const ACCEPTED = 202
 const NOT_FOUND = 404
-const DELAY_SECONDS = /^(?:0|[1-9][0-9]{0,5})$/u
+const rules = { maxBytes: MAX_BODY, statuses: [200, ACCEPTED, NOT_FOUND] }
 
-/** A delay in seconds, which is what we follow; a date is not. */
-const delayOf = (header: string | undefined): number | null =>
-  header !== undefined && DELAY_SECONDS.test(header) ? Number(header) * 1000 : null
+// A date is not followed: the clock of the source may differ.
+const delayOf = ({ headers, retryAfterMs }: Reply): number | null =>
+  /^\d+$/u.test(headers["retry-after"] ?? "") ? retryAfterMs : null
 
-const makeAsk = (client: HttpClient.HttpClient, url: string) =>
-  Effect.fnUntraced(
-    function* (request: EvmRequest): Effect.fn.Return<EvmSeries, ChartRefusal, never> {
-      const { address, chain, ...rest } = request
-      const response = yield* client
-        .execute(
-          HttpClientRequest.get(`${url}/v1/candles/${chain}/${address}`, {
-            urlParams: rest
-          })
-        )
-        .pipe(Effect.mapError(() => unavailable("The source of EVM candles cannot be reached.")))
-      switch (response.status) {
-        case 200: {
-          const body = yield* boundedText(response).pipe(
-            Effect.catchTag("HttpClientError", () =>
-              Effect.fail(unavailable("The source of EVM candles broke off its answer."))
-            )
-          )
-          return yield* seriesOf(body, request)
-        }
-        case ACCEPTED:
-          return yield* new ChartNotReady({ retryAfterMs: delayOf(response.headers["retry-after"]) })
-        case NOT_FOUND:
-          return yield* new ChartUnknown({ address })
-        default:
-          return yield* unavailable(`The source of EVM candles answered HTTP ${response.status}.`)
-      }
-    },
-    Effect.scoped,
-    Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+const failed = ({ detail, reason }: UpstreamFailure) =>
+  unavailable(
+    reason === "timeout"
+      ? "The source of EVM candles did not answer in time."
+      : `The source of EVM candles failed: ${detail}.`
   )
 
-const make = (client: HttpClient.HttpClient, url: string, deadline: Duration.Duration) => {
-  const ask = makeAsk(client, url)
+const makeRequest = (exchange: Exchange, url: string) =>
+  Effect.fnUntraced(function* ({ address, chain, ...rest }: EvmRequest) {
+    const request = HttpClientRequest.get(`${url}/v1/candles/${chain}/${address}`, { urlParams: rest })
+    const reply = yield* Effect.mapError(exchange(request, rules), failed)
+    switch (reply.status) {
+      case ACCEPTED:
+        return yield* new ChartNotReady({ retryAfterMs: delayOf(reply) })
+      case NOT_FOUND:
+        return yield* new ChartUnknown({ address })
+      default:
+        return yield* seriesOf(reply.text, { address, chain, ...rest })
+    }
+  })
+
+const make = (exchange: Exchange, url: string, deadline: Duration.Duration) => {
+  const request = makeRequest(exchange, url)
   const deadlineMs = Duration.toMillis(deadline)
 
-  /** Asks again as often as the source says when; a delay past the deadline is for the caller to wait. */
-  const askUntil = (request: EvmRequest, endMs: number): Effect.Effect<EvmSeries, ChartRefusal> =>
-    ask(request).pipe(
+  /** Repeats the request after each delay that the source asks for; a delay past the deadline is left to the caller. */
+  const requestUntil = (wanted: EvmRequest, endMs: number): Effect.Effect<EvmSeries, ChartRefusal> =>
+    request(wanted).pipe(
       Effect.catchTag("ChartNotReady", (warming) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
           const { retryAfterMs } = warming
@@ -122,7 +102,7 @@ const make = (client: HttpClient.HttpClient, url: string, deadline: Duration.Dur
             ? Effect.fail(warming)
             : Effect.andThen(
                 Effect.sleep(Math.max(retryAfterMs, SHORTEST_MS)),
-                Effect.suspend(() => askUntil(request, endMs))
+                Effect.suspend(() => requestUntil(wanted, endMs))
               )
         })
       )
@@ -131,38 +111,29 @@ const make = (client: HttpClient.HttpClient, url: string, deadline: Duration.Dur
   return EvmCandles.of({
     candles: Effect.fn("EvmCandles.candles")(function* (request) {
       const nowMs = yield* Clock.currentTimeMillis
-      return yield* askUntil(request, nowMs + deadlineMs).pipe(
-        Effect.timeoutOrElse({
-          duration: deadline,
-          orElse: () => Effect.fail(unavailable("The source of EVM candles did not answer in time."))
-        })
+      return yield* requestUntil(request, nowMs + deadlineMs).pipe(
+        withDeadline(deadline),
+        Effect.catchTag("UpstreamFailure", (failure) => Effect.fail(failed(failure)))
       )
     })
   })
 }
 
-/** A source that asks for no delay at all is still not asked without pause. */
+/** The least delay between requests, also where the source asks for none. */
 const SHORTEST_MS = 100
-
-const WebUrl = Schema.URL.check(
-  Schema.makeFilter(({ protocol }) => protocol === "http:" || protocol === "https:" || "must start with http or https")
-)
-
-const address = Config.schema(WebUrl, "EVM_CANDLES_URL").pipe(
-  Config.map(({ href }) => href.replace(/\/+$/u, "")),
-  Config.option
-)
 
 /**
  * The source at `EVM_CANDLES_URL`, or at the given address; without either there is none, and charts of EVM chains are
- * unavailable. `EVM_CANDLES_DEADLINE` (8 s) is how long a chart may take, all waiting for a series to be built included.
+ * unavailable. `EVM_CANDLES_DEADLINE` (8 s) bounds a chart, including the wait for a series to be built.
  */
 export const layer = (url?: string): Layer.Layer<EvmCandles, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const client = yield* HttpClient.HttpClient
-      const chosen = Option.getOrUndefined(yield* address) ?? url
+      const exchange = yield* makeExchange
+      const chosen = Option.getOrUndefined(yield* Config.option(webUrl("EVM_CANDLES_URL"))) ?? url
       const deadline = yield* Config.Duration("EVM_CANDLES_DEADLINE").pipe(Config.withDefault(Duration.seconds(8)))
-      return chosen === undefined ? EvmCandles.layerNone : Layer.sync(EvmCandles, () => make(client, chosen, deadline))
+      return chosen === undefined
+        ? EvmCandles.layerNone
+        : Layer.sync(EvmCandles, () => make(exchange, chosen, deadline))
     })
   )

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schedule, Stream } from "effect"
 import type { Launch } from "../../domain/market/Launch.ts"
-import { BlockFeed, type BlockTransaction } from "../../solana/blocks/BlockFeed.ts"
+import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
+import { TradeBlocks } from "../../trades/blocks/TradeBlocks.ts"
 import { makeBatches } from "./blockBatches.ts"
 import type { ChainIdentity } from "../store/TradeStore.ts"
 
@@ -21,7 +22,7 @@ export interface TradeBatch {
 const NO_METHOD = -32601
 
 /** Asks until the node answers. One that cannot tell its chain leaves it unknown. */
-const chainOf = ({ genesis }: BlockFeed["Service"], isSandbox: boolean): Effect.Effect<ChainIdentity | null> =>
+const chainOf = ({ genesis }: TradeBlocks["Service"], isSandbox: boolean): Effect.Effect<ChainIdentity | null> =>
   genesis.pipe(
     Effect.map((hash) => ({ genesis: hash, isSandbox })),
     Effect.retry({ while: ({ rpcCode }) => rpcCode !== NO_METHOD, schedule: Schedule.spaced("1 second") }),
@@ -29,7 +30,7 @@ const chainOf = ({ genesis }: BlockFeed["Service"], isSandbox: boolean): Effect.
   )
 
 const make = (isSandbox: boolean) =>
-  Effect.map(BlockFeed, (feed) =>
+  Effect.map(TradeBlocks, (feed) =>
     TradeFeed.of({
       chain: chainOf(feed, isSandbox),
       batches: (after) => Stream.suspend(() => feed.follow(after).pipe(Stream.flatMap(makeBatches())))
@@ -47,13 +48,13 @@ export class TradeFeed extends Context.Service<
   }
 >()("fathom/market/tape/TradeFeed") {
   /** The blocks of a chain that is here to stay. */
-  static readonly layer: Layer.Layer<TradeFeed, never, BlockFeed> = Layer.effect(
+  static readonly layer: Layer.Layer<TradeFeed, never, TradeBlocks> = Layer.effect(
     TradeFeed,
     Effect.suspend(() => make(false))
   )
 
   /** The blocks of a chain that was invented, and whose trades are worth nothing once it has ended. */
-  static readonly layerSandbox: Layer.Layer<TradeFeed, never, BlockFeed> = Layer.effect(
+  static readonly layerSandbox: Layer.Layer<TradeFeed, never, TradeBlocks> = Layer.effect(
     TradeFeed,
     Effect.suspend(() => make(true))
   )

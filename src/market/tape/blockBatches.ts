@@ -1,12 +1,13 @@
 import { Stream } from "effect"
 import type { BlockEvent } from "../../solana/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../trades/blocks/TradeBlock.ts"
 import type { TradeBatch } from "./TradeFeed.ts"
 
 /**
  * Batches from what a block feed tells, one event after the other. A block without a time counts as of the one before it;
  * before there is any, and where there is a gap, the next batch says that something is missing.
  */
-export const makeBatches = (): ((event: BlockEvent) => Stream.Stream<TradeBatch>) => {
+export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream<TradeBatch>) => {
   const state: { lastMs: number | null; missing: boolean } = { lastMs: null, missing: false }
   return (event) => {
     if (event._tag === "Gap") {

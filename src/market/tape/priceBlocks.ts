@@ -1,7 +1,7 @@
 /** Prices the trades of blocks, one block after the other. */
 import { Clock, Effect } from "effect"
 import { SOL } from "../../domain/Address.ts"
-import { visitInParts } from "../../solana/blocks/PackedTransactions.ts"
+import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { SolPrice } from "./SolPrice.ts"

@@ -7,7 +7,7 @@ import { failure, invalidRequest, parseError, readCall, readJson, success } from
 import type { NodeState } from "./rpcMethods.ts"
 import { makeSubscriptions, type Subscriptions } from "./subscriptions.ts"
 
-/** One WebSocket client, as the node sees it. */
+/** The node's end of one WebSocket. */
 export interface Connection {
   readonly publish: (block: Block) => void
   /** Ends the connection without a closing handshake. */
@@ -37,7 +37,7 @@ const answerFrame = (subscriptions: Subscriptions, text: string): string => {
   })
 }
 
-/** The order in which an ailing node sends: every other slot waits for the one after it, and all may come twice. */
+/** Reorders and duplicates frames as the faults require: every other slot follows the next one, and frames repeat. */
 const makeDisorder = (faults: Faults) => {
   let held: ReadonlyArray<string> = []
   return (frames: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -109,7 +109,7 @@ export const runConnection = Effect.fnUntraced(function* (options: {
       }
     })
   )
-  // However the client went away, there is nobody left to tell.
+  // The client is gone, so the failure has no recipient.
   yield* Effect.ignore(Effect.raceFirst(read, write))
   return HttpServerResponse.empty()
 }, Effect.scoped)

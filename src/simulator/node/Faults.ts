@@ -1,8 +1,9 @@
 import { Config, Duration, Effect } from "effect"
+import { type Ailing, makeAiling } from "./ailing.ts"
 
-/** What is wrong with the node right now. */
+/** The faults of the node. */
 export interface Ailment {
-  /** How HTTP requests and handshakes end. `frozen` accepts them, never answers, and goes silent on open sockets. */
+  /** The outcome of HTTP requests and handshakes. `frozen` accepts them, never answers, and goes silent on open sockets. */
   readonly http: "ok" | "503" | "429" | "frozen"
   /** Every answer and every notification comes this much later. */
   readonly lag: Duration.Duration
@@ -18,7 +19,7 @@ export interface Ailment {
   readonly skipEverySlots: number
 }
 
-/** A node in good health. */
+/** A node without faults. */
 export const healthy: Ailment = {
   http: "ok",
   lag: Duration.zero,
@@ -29,7 +30,7 @@ export const healthy: Ailment = {
   skipEverySlots: 0
 }
 
-/** What ails the node from the start: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
+/** The initial faults: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
 export const ailmentConfig: Config.Config<Ailment> = Config.all({
   http: Config.Literals(["ok", "503", "429", "frozen"], "HTTP").pipe(Config.withDefault(healthy.http)),
   lag: Config.Duration("LAG").pipe(Config.withDefault(healthy.lag)),
@@ -40,41 +41,30 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   skipEverySlots: Config.Int("SKIP_EVERY_SLOTS").pipe(Config.withDefault(healthy.skipEverySlots))
 }).pipe(Config.nested("SIMULATOR_FAULTS"))
 
-/** Makes the simulated node fail, on demand. */
-export interface Faults {
-  /** What is wrong now. */
-  readonly current: () => Ailment
-  /** Changes what is named and leaves the rest. */
-  readonly set: (change: Partial<Ailment>) => Effect.Effect<void>
-  /** Puts everything right. */
-  readonly clear: Effect.Effect<void>
+/** The faults of a running node. */
+export interface Faults extends Ailing<Ailment> {
   /** Cuts every open WebSocket connection without a closing handshake. Clients may connect again at once. */
   readonly dropSockets: Effect.Effect<void>
   /** Leaves out this many slots after the one that is already begun. */
   readonly skipSlots: (slots: number) => Effect.Effect<void>
-  /** Lets the recurring faults of a finished slot happen. */
+  /** Applies the recurring faults of a finished slot. */
   readonly strike: (slot: number) => void
 }
 
 const isDue = (slot: number, every: number): boolean => every > 0 && slot % every === 0
 
-/** The control of one node's faults, given what only that node can do. */
+/** The faults of one node, given the actions that only it can take. */
 export const makeFaults = (
   initial: Ailment,
   node: { readonly dropSockets: () => void; readonly skipSlots: (slots: number) => void }
 ): Faults => {
-  let current = initial
-  const set = (change: Partial<Ailment>) =>
-    Effect.sync(() => {
-      current = { ...current, ...change }
-    })
+  const ailing = makeAiling(initial, healthy)
   return {
-    current: () => current,
-    set,
-    clear: set(healthy),
+    ...ailing,
     dropSockets: Effect.sync(node.dropSockets),
     skipSlots: (slots) => Effect.sync(() => node.skipSlots(slots)),
     strike: (slot) => {
+      const current = ailing.current()
       if (isDue(slot, current.dropEverySlots)) {
         node.dropSockets()
       }

@@ -14,14 +14,14 @@ export interface SolanaNode {
   readonly rpcUrl: string
   readonly wsUrl: string
   readonly faults: Faults
-  /** Tells every subscriber of the finished slot. */
+  /** Sends the finished slot to every subscriber. */
   readonly publish: (block: Block) => void
 }
 
 const json = (text: string, status = 200): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(text, { status, contentType: "application/json" })
 
-/** The answer to one element of a request body; null when it wants none. */
+/** The answer to one element of a request body; null for a notification. */
 const answerOne = (state: NodeState, value: unknown): string | null => {
   const call = readCall(value)
   if (call === null) {
@@ -34,7 +34,7 @@ const answerOne = (state: NodeState, value: unknown): string | null => {
   return call.id === undefined ? null : result
 }
 
-/** The answer to a whole request body, single or batch; empty when nothing in it wants one. */
+/** The answer to a whole request body, single or batch; empty when it holds only notifications. */
 const answerBody = (state: NodeState, body: string): string => {
   const parsed = readJson(body)
   if (parsed === undefined) {
@@ -50,7 +50,7 @@ const answerBody = (state: NodeState, body: string): string => {
   return answers.length === 0 ? "" : `[${answers.join(",")}]`
 }
 
-/** What an ailing node says instead of an answer; null when it is well enough to answer. */
+/** The error response of an ailing node; null when it answers. */
 const refusal = ({ http }: Ailment): HttpServerResponse.HttpServerResponse | null => {
   switch (http) {
     case "503":
@@ -83,9 +83,9 @@ const post = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerR
   return json(answerBody(state, yield* request.text))
 })
 
-/** Spells accounts as well as the node's health allows. */
-const spellOf =
-  (faults: Faults): NodeState["spell"] =>
+/** Encodes accounts, with the faults of the node. */
+const encodeOf =
+  (faults: Faults): NodeState["encode"] =>
   (account, encoding, slice) => {
     const { accounts } = faults.current()
     if (accounts === "garbled") {
@@ -95,7 +95,7 @@ const spellOf =
     return accountText(account, encoding, accounts === "truncated" ? half : slice)
   }
 
-/** One request or handshake, answered as well as the node's health allows. */
+/** The response to one request or handshake, with the faults of the node. */
 const answerRequest = Effect.fnUntraced(function* (
   faults: Faults,
   state: NodeState,
@@ -130,7 +130,7 @@ export const makeSolanaNode = Effect.fnUntraced(function* ({
   const connections = new Set<Connection>()
   const cut = () => connections.forEach((connection) => connection.cut())
   const faults = makeFaults(ailment, { dropSockets: cut, skipSlots: bank.skip })
-  const state: NodeState = { seed, bank, spell: spellOf(faults) }
+  const state: NodeState = { seed, bank, encode: encodeOf(faults) }
   let subscriptions = 0
   const nextId = () => subscriptions++
   const connect = (request: HttpServerRequest.HttpServerRequest) => {

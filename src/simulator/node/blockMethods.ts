@@ -1,4 +1,4 @@
-/** The methods of a validator's HTTP interface that tell of blocks and transactions. Every answer is JSON text. */
+/** The methods of a validator's HTTP interface about blocks and transactions. Every result is JSON text. */
 import { Result, Schema } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { Bank, KeptBlock } from "../chain/Bank.ts"
@@ -9,17 +9,17 @@ import { errorText, type TransactionEncoding, transactionMembers } from "../chai
 
 type Answer = Result.Result<string, RpcFailure>
 
-/** Where a block's finality is not yet reached, nodes refuse to show it. */
+/** Commitment levels of blocks; nodes refuse `processed`. */
 const Confirmed = Schema.Literals(["confirmed", "finalized"])
 
-const Wanted = Schema.Struct({
+const BlockOptions = Schema.Struct({
   commitment: Schema.optionalKey(Schema.NullishOr(Confirmed)),
   encoding: Schema.optionalKey(Schema.NullishOr(Schema.Literals(["json", "base64", "base58", "binary"]))),
   transactionDetails: Schema.optionalKey(Schema.NullishOr(Schema.Literals(["full", "signatures", "none"]))),
   rewards: Schema.optionalKey(Schema.NullishOr(Schema.Boolean)),
   maxSupportedTransactionVersion: Schema.optionalKey(Schema.NullishOr(Unsigned))
 })
-const decodeWanted = Schema.decodeUnknownResult(Wanted)
+const decodeOptions = Schema.decodeUnknownResult(BlockOptions)
 const decodeSlot = Schema.decodeUnknownResult(Unsigned)
 
 const Search = Schema.Struct({
@@ -33,8 +33,8 @@ const decodeSearch = Schema.decodeUnknownResult(Search)
 
 const notUnderstood = (error: { readonly message: string }) => invalidParams(`Invalid params: ${error.message}.`)
 
-const readWanted = (value: unknown): Result.Result<typeof Wanted.Type, RpcFailure> =>
-  Result.mapError(decodeWanted(typeof value === "string" ? { encoding: value } : (value ?? {})), notUnderstood)
+const readOptions = (value: unknown): Result.Result<typeof BlockOptions.Type, RpcFailure> =>
+  Result.mapError(decodeOptions(typeof value === "string" ? { encoding: value } : (value ?? {})), notUnderstood)
 
 const readSlot = (value: unknown): Result.Result<number, RpcFailure> =>
   Result.mapError(decodeSlot(value), notUnderstood)
@@ -53,7 +53,7 @@ const firstKept = (bank: Bank): number => {
   return bank.newest().slot
 }
 
-/** The block of a slot, or why there is none. */
+/** The block of a slot, or the error of a node without it. */
 const findBlock = (bank: Bank, slot: number): Result.Result<KeptBlock, RpcFailure> => {
   const block = bank.block(slot)
   if (block !== undefined) {
@@ -71,10 +71,12 @@ const findBlock = (bank: Bank, slot: number): Result.Result<KeptBlock, RpcFailur
   return Result.fail({ code: -32007, message })
 }
 
-const isUnsupported = ({ receipt }: Transaction, { maxSupportedTransactionVersion }: typeof Wanted.Type): boolean =>
-  receipt.message.version === 0 && typeof maxSupportedTransactionVersion !== "number"
+const isUnsupported = (
+  { receipt }: Transaction,
+  { maxSupportedTransactionVersion }: typeof BlockOptions.Type
+): boolean => receipt.message.version === 0 && typeof maxSupportedTransactionVersion !== "number"
 
-const detailsText = (block: KeptBlock, wanted: typeof Wanted.Type): Result.Result<string, RpcFailure> => {
+const detailsText = (block: KeptBlock, wanted: typeof BlockOptions.Type): Result.Result<string, RpcFailure> => {
   const { transactionDetails, maxSupportedTransactionVersion } = wanted
   if (transactionDetails === "none") {
     return Result.succeed("")
@@ -91,11 +93,11 @@ const detailsText = (block: KeptBlock, wanted: typeof Wanted.Type): Result.Resul
   return Result.succeed(`,"transactions":[${all.join(",")}]`)
 }
 
-/** A block with as much of its transactions as is asked for. */
+/** A block with the requested details of its transactions. */
 export const getBlock = (bank: Bank, [slotParam, config]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     const slot = yield* readSlot(slotParam)
-    const wanted = yield* readWanted(config)
+    const wanted = yield* readOptions(config)
     const block = yield* findBlock(bank, slot)
     const details = yield* detailsText(block, wanted)
     const rewards = wanted.rewards === false ? "" : ',"rewards":[]'
@@ -141,13 +143,13 @@ export const getBlockTime = (bank: Bank, [slotParam]: ReadonlyArray<unknown>): A
     Result.map(findBlock(bank, slot), ({ unixTimestamp }) => String(unixTimestamp))
   )
 
-/** A transaction by its signature; null when nobody knows it. */
+/** A transaction by its signature; null when unknown. */
 export const getTransaction = (bank: Bank, [signature, config]: ReadonlyArray<unknown>): Answer =>
   Result.gen(function* () {
     if (typeof signature !== "string") {
       return yield* Result.fail(invalidParams("`params` should have at least 1 argument(s)"))
     }
-    const wanted = yield* readWanted(config)
+    const wanted = yield* readOptions(config)
     const found = bank.ledger.find(signature)
     if (found === undefined) {
       return "null"
@@ -166,7 +168,7 @@ const statusText = ({ slot, receipt }: Transaction): string => {
   return `{"confirmationStatus":"finalized","confirmations":null,"err":${error},"slot":${slot},"status":${status}}`
 }
 
-/** How far the cluster is with each of these signatures; the caller wraps the list. */
+/** The status of each of these signatures; the caller wraps the list. */
 export const signatureStatuses = (bank: Bank, signatures: unknown): Answer =>
   Result.map(readTexts(signatures, 256), (list) => {
     const values = list.map((signature) => {

@@ -1,6 +1,6 @@
-/** JSON-RPC 2.0 as a Solana validator speaks it. Results are JSON text, because JavaScript numbers cannot hold a u64. */
+/** JSON-RPC 2.0 in the form of a Solana validator. Results are JSON text, because JavaScript numbers cannot hold a u64. */
 
-/** A refusal, with the codes a validator uses. `data` is JSON text. */
+/** An error with a validator's code. `data` is JSON text. */
 export interface RpcFailure {
   readonly code: number
   readonly message: string
@@ -12,7 +12,7 @@ export const invalidRequest: RpcFailure = { code: -32600, message: "Invalid requ
 export const methodNotFound: RpcFailure = { code: -32601, message: "Method not found" }
 export const invalidParams = (detail: string): RpcFailure => ({ code: -32602, message: detail })
 
-/** The node has not reached the slot the caller insists on. */
+/** The node has not reached `minContextSlot`. */
 export const minContextSlotNotReached = (slot: number): RpcFailure => ({
   code: -32016,
   message: "Minimum context slot has not been reached",
@@ -41,7 +41,7 @@ export const readCall = (value: unknown): RpcCall | null => {
   return Array.isArray(params) ? { id: value.id, method: value.method, params } : null
 }
 
-/** The value that the text spells, or `undefined` when it is not JSON. */
+/** The value of the text, or `undefined` when it is not JSON. */
 export const readJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -58,6 +58,6 @@ export const failure = (id: RpcCall["id"], { code, message, data }: RpcFailure):
   return `{"jsonrpc":"2.0","error":{"code":${code},"message":${JSON.stringify(message)}${detail}},"id":${JSON.stringify(id ?? null)}}`
 }
 
-/** What a subscription sends. */
+/** A message of a subscription. */
 export const notification = (method: string, subscription: number, result: string): string =>
   `{"jsonrpc":"2.0","method":"${method}","params":{"result":${result},"subscription":${subscription}}}`

@@ -4,14 +4,14 @@ import { HttpServer, type HttpServerRequest, type HttpServerResponse } from "eff
 import { createServer } from "node:http"
 
 /**
- * Listens on a free port of the loopback interface and returns its URL. Clients that wait are cut off when the scope closes;
- * `cut` ends what they keep open besides.
+ * Listens on a free port of the loopback interface and returns its URL. Connections are closed with the scope;
+ * `cut` ends upgraded ones.
  */
 export const listen = Effect.fnUntraced(function* (
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>,
   cut: () => void = () => undefined
 ) {
-  // The server waits for its clients when it closes, so they have to be gone before.
+  // The server waits for its clients when it closes, so their connections are closed first.
   const serving = yield* Scope.make()
   const http = createServer()
   yield* Effect.addFinalizer((exit) =>

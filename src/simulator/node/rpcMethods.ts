@@ -1,4 +1,4 @@
-/** The reads of a validator's HTTP interface. Every answer is JSON text, read from the newest finished slot. */
+/** The reads of a validator's HTTP interface. Every result is JSON text, read from the newest finished slot. */
 import { Result } from "effect"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
@@ -19,14 +19,14 @@ import { invalidParams, methodNotFound, type RpcFailure } from "./jsonRpc.ts"
 import { matchesFilter, readAddress, readOptions, readTexts, type RpcOptions } from "./rpcParams.ts"
 import { balanceOf, mintOf, uiAmountText } from "../chain/tokens.ts"
 
-/** What the node states as the version of its software. */
+/** The reported version of the node's software. */
 const API_VERSION = "3.1.0"
 
-/** A bank and the way its accounts are spelled, which a fault may spoil. */
+/** A bank and the encoder of its accounts, which faults may corrupt. */
 export interface NodeState {
   readonly seed: string
   readonly bank: Bank
-  readonly spell: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
+  readonly encode: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
 }
 
 type Answer = Result.Result<string, RpcFailure>
@@ -38,12 +38,12 @@ const withContext = ({ bank }: NodeState, value: string): string =>
 
 const options = ({ bank }: NodeState, value: unknown) => readOptions(value, bank.newest().slot)
 
-const spelled = (state: NodeState, account: OnChainAccount | undefined, wanted: RpcOptions): Answer => {
+const encoded = (state: NodeState, account: OnChainAccount | undefined, wanted: RpcOptions): Answer => {
   if (account === undefined) {
     return Result.succeed("null")
   }
   return fits(sliceOf(account.data, wanted.slice), wanted.encoding)
-    ? Result.succeed(state.spell(account, wanted.encoding, wanted.slice))
+    ? Result.succeed(state.encode(account, wanted.encoding, wanted.slice))
     : Result.fail(tooLongForBase58)
 }
 
@@ -51,7 +51,7 @@ const getAccountInfo: Method = (state, [address, config]) =>
   Result.gen(function* () {
     const wanted = yield* options(state, config)
     const account = state.bank.get(yield* readAddress(address))
-    return withContext(state, yield* spelled(state, account, wanted))
+    return withContext(state, yield* encoded(state, account, wanted))
   })
 
 const getMultipleAccounts: Method = (state, [addresses, config]) =>
@@ -59,7 +59,7 @@ const getMultipleAccounts: Method = (state, [addresses, config]) =>
     const wanted = yield* options(state, config)
     const values: Array<string> = []
     for (const text of yield* readTexts(addresses, 100)) {
-      values.push(yield* spelled(state, state.bank.get(yield* readAddress(text)), wanted))
+      values.push(yield* encoded(state, state.bank.get(yield* readAddress(text)), wanted))
     }
     return withContext(state, `[${values.join(",")}]`)
   })
@@ -70,7 +70,7 @@ const getProgramAccounts: Method = (state, [program, config]) =>
     const values: Array<string> = []
     for (const account of state.bank.ownedBy(yield* readAddress(program))) {
       if (matchesFilter(account.data, wanted.filter)) {
-        values.push(`{"account":${yield* spelled(state, account, wanted)},"pubkey":"${account.address}"}`)
+        values.push(`{"account":${yield* encoded(state, account, wanted)},"pubkey":"${account.address}"}`)
       }
     }
     const list = `[${values.join(",")}]`
@@ -152,6 +152,6 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getSignaturesForAddress", ({ bank }, params) => getSignaturesForAddress(bank, params)]
 ])
 
-/** The answer of one method. Methods this node does not have fail as they do on a validator. */
+/** The result of one method. Unsupported methods fail as on a validator. */
 export const answer = (state: NodeState, method: string, params: ReadonlyArray<unknown>): Answer =>
   methods.get(method)?.(state, params) ?? Result.fail(methodNotFound)

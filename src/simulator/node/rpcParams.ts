@@ -28,7 +28,7 @@ const Options = Schema.Struct({
   searchTransactionHistory: Schema.optionalKey(Schema.NullishOr(Schema.Boolean))
 })
 
-/** The conditions an account must meet to be among a program's answers. */
+/** The filters of `getProgramAccounts`. */
 export interface AccountFilter {
   readonly dataSize: number | undefined
   readonly matches: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>
@@ -111,7 +111,7 @@ export const readTexts = (value: unknown, limit: number): Result.Result<Readonly
   )
 }
 
-/** Whether the account's data meets every condition. */
+/** True when the account data matches every filter. */
 export const matchesFilter = (data: Uint8Array, { dataSize, matches }: AccountFilter): boolean => {
   if (dataSize !== undefined && data.length !== dataSize) {
     return false

@@ -1,4 +1,4 @@
-/** What one WebSocket connection has subscribed to, and what a finished slot says to it. */
+/** The subscriptions of one WebSocket connection, and its frames for a finished slot. */
 import { Result, Schema } from "effect"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
@@ -18,7 +18,7 @@ type Subscription =
 
 /** One connection's subscriptions. */
 export interface Subscriptions {
-  /** Carries out a subscribe or unsubscribe call. The result is JSON text. */
+  /** Executes a subscribe or unsubscribe call. The result is JSON text. */
   readonly call: (method: string, params: ReadonlyArray<unknown>) => Result.Result<string, RpcFailure>
   /** Every frame that the block causes: account writes and logs first, then the slot that has begun. */
   readonly framesOf: (block: Block) => ReadonlyArray<string>
@@ -64,8 +64,8 @@ const unsubscribes: ReadonlySet<string> = new Set([
   "programUnsubscribe"
 ])
 
-const spelled = (state: NodeState, account: OnChainAccount, { encoding, slice }: RpcOptions): string =>
-  fits(account.data, encoding) ? state.spell(account, encoding, slice) : JSON.stringify(tooLongForBase58.message)
+const encoded = (state: NodeState, account: OnChainAccount, { encoding, slice }: RpcOptions): string =>
+  fits(account.data, encoding) ? state.encode(account, encoding, slice) : JSON.stringify(tooLongForBase58.message)
 
 const atSlot = (slot: number, value: string): string => `{"context":{"slot":${slot}},"value":${value}}`
 
@@ -115,7 +115,7 @@ export const makeSubscriptions = (state: NodeState, nextId: () => number): Subsc
     block.accounts
       .filter((account) => account.owner === program && matchesFilter(account.data, options.filter))
       .map((account) => {
-        const value = `{"pubkey":"${account.address}","account":${spelled(state, account, options)}}`
+        const value = `{"pubkey":"${account.address}","account":${encoded(state, account, options)}}`
         return notification("programNotification", id, atSlot(block.slot, value))
       })
 
@@ -124,7 +124,7 @@ export const makeSubscriptions = (state: NodeState, nextId: () => number): Subsc
     const slots: Array<string> = []
     for (const account of block.accounts) {
       for (const [id, options] of byAddress.get(account.address) ?? []) {
-        const value = atSlot(block.slot, spelled(state, account, options))
+        const value = atSlot(block.slot, encoded(state, account, options))
         writes.push(notification("accountNotification", id, value))
       }
     }

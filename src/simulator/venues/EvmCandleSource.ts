@@ -1,29 +1,30 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { makeAiling } from "../node/ailing.ts"
 import { evmCandles, evmTokens, evmWidths, type SimEvmToken } from "./evmCandles.ts"
 import { listen } from "../node/loopback.ts"
 
 const answers = ["ok", "500", "malformed", "frozen", "dated"] as const
 
-/** What is wrong with the source right now. `dated` says when a series is ready as a date, which nobody can count down. */
+/** The faults of the source. `dated` gives the time at which a series is ready as a date instead of a delay. */
 export interface EvmAilment {
   readonly answers: (typeof answers)[number]
-  /** How long a series is being built after it was first asked for; null for ever. */
+  /** The time that a series takes to build after its first request, in ms; null for ever. */
   readonly warmingMs: number | null
 }
 
 const healthy: EvmAilment = { answers: "ok", warmingMs: 1000 }
 
-/** A source of EVM candles on the loopback interface. A series is built when somebody first asks for it. */
+/** A source of EVM candles on the loopback interface. A series is built on its first request. */
 export class EvmCandleSource extends Context.Service<
   EvmCandleSource,
   {
     readonly url: string
     readonly tokens: ReadonlyArray<SimEvmToken>
-    /** Changes what is named and leaves the rest. */
+    /** Changes the named faults and keeps the others. */
     setAilment(change: Partial<EvmAilment>): Effect.Effect<void>
     /** Requests so far. */
-    readonly asked: () => number
+    readonly requests: () => number
   }
 >()("fathom/simulator/venues/EvmCandleSource") {
   /** A source that lives as long as the layer's scope. Same seed, same tokens and candles. */
@@ -76,7 +77,7 @@ const warming = (waitMs: number, isDated: boolean, nowMs: number) =>
     }
   )
 
-/** Longer than anybody waits. */
+/** Longer than any deadline. */
 const NEVER_MS = 3_600_000
 
 const make = Effect.fnUntraced(function* (
@@ -84,17 +85,18 @@ const make = Effect.fnUntraced(function* (
   initial: EvmAilment
 ): Effect.fn.Return<EvmCandleSource["Service"], HttpServerError.ServeError, Scope.Scope> {
   const tokens = evmTokens(seed)
-  const state = { ailment: initial, asked: 0 }
+  const faults = makeAiling(initial, healthy)
+  let requests = 0
   const begun = new Map<string, number>()
 
-  const answer = (asked: string, nowMs: number) => {
-    const { pathname, searchParams } = new URL(asked, "http://source")
+  const respond = (url: string, nowMs: number) => {
+    const { pathname, searchParams } = new URL(url, "http://source")
     const { chain, address } = PATH.exec(pathname)?.groups ?? {}
     const token = tokens.find((one) => one.chain === chain && one.address === address)
     if (token === undefined) {
       return json({ error: "unknown_token" }, 404)
     }
-    const { ailment } = state
+    const ailment = faults.current()
     const since = begun.get(pathname) ?? nowMs
     begun.set(pathname, since)
     const waitMs = ailment.warmingMs === null ? NEVER_MS : since + ailment.warmingMs - nowMs
@@ -103,8 +105,8 @@ const make = Effect.fnUntraced(function* (
 
   const app = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    state.asked++
-    switch (state.ailment.answers) {
+    requests++
+    switch (faults.current().answers) {
       case "frozen":
         return yield* Effect.never
       case "500":
@@ -112,7 +114,7 @@ const make = Effect.fnUntraced(function* (
       case "malformed":
         return HttpServerResponse.text('{"token":{"symbol":', { contentType: "application/json" })
       default:
-        return answer(request.url, yield* Clock.currentTimeMillis)
+        return respond(request.url, yield* Clock.currentTimeMillis)
     }
   })
 
@@ -120,10 +122,7 @@ const make = Effect.fnUntraced(function* (
   return EvmCandleSource.of({
     url,
     tokens,
-    setAilment: (change) =>
-      Effect.sync(() => {
-        state.ailment = { ...state.ailment, ...change }
-      }),
-    asked: () => state.asked
+    setAilment: faults.set,
+    requests: () => requests
   })
 })

@@ -1,43 +1,38 @@
 import { Clock, Config, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { inventBytes } from "../chain/addresses.ts"
-import {
-  type FundingAilment,
-  fundingAilmentConfig,
-  type FundingFaults,
-  makeFundingFaults,
-  sound
-} from "./fundingFaults.ts"
+import { makeAiling } from "../node/ailing.ts"
+import { type FundingAilment, fundingAilmentConfig, type FundingFaults, sound } from "./fundingFaults.ts"
 import { balanceOf, catalog, depositOf, NEIGHBOUR, registries, type SimOwned, WELCOME } from "./fundingWorld.ts"
 import { listen } from "../node/loopback.ts"
 
-/** What a simulated funding service is made of. */
-export interface FundingDeskOptions {
+/** Options of the simulated funding service. */
+export interface FundingServiceOptions {
   /** Same seed, same wallets, addresses and holdings. */
   readonly seed: string
-  /** What ails it from the start. */
+  /** The initial faults. */
   readonly ailment: FundingAilment
 }
 
-/** A funding service of its own on the loopback interface: two families, five networks, two owners. */
+/** A simulated funding service on the loopback interface: two families, five networks, two owners. */
 export class FundingService extends Context.Service<
   FundingService,
   {
     readonly url: string
-    /** What it wants to see as a bearer token. */
+    /** The bearer token that requests must carry. */
     readonly token: Redacted.Redacted
     readonly faults: FundingFaults
-    /** The registry of an owner; empty for one it has never heard of. */
+    /** The registry of an owner; empty for an unknown one. */
     readonly walletsOf: (owner: string) => ReadonlyArray<SimOwned>
   }
 >()("fathom/simulator/venues/FundingService") {
   /** A service that lives as long as the layer's scope. */
   static readonly layer = (
-    options: Partial<FundingDeskOptions> = {}
+    options: Partial<FundingServiceOptions> = {}
   ): Layer.Layer<FundingService, HttpServerError.ServeError> =>
     Layer.effect(
       FundingService,
-      Effect.suspend(() => makeDesk({ seed: "fathom", ailment: sound, ...options }))
+      Effect.suspend(() => makeService({ seed: "fathom", ailment: sound, ...options }))
     )
 
   /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FUNDING_...`. */
@@ -46,7 +41,7 @@ export class FundingService extends Context.Service<
       FundingService,
       Effect.gen(function* () {
         const seed = yield* Config.String("SIMULATOR_SEED").pipe(Config.withDefault("fathom"))
-        return yield* makeDesk({ seed, ailment: yield* fundingAilmentConfig })
+        return yield* makeService({ seed, ailment: yield* fundingAilmentConfig })
       })
     )
 }
@@ -56,7 +51,7 @@ const json = (body: unknown, status = 200): HttpServerResponse.HttpServerRespons
 
 const unknown = (what: "wallet" | "target") => json({ error: `unknown_${what}` }, 404)
 
-/** What one question is answered from. */
+/** The state that a request is answered from. */
 interface Books {
   readonly seed: string
   readonly registry: ReadonlyMap<string, ReadonlyArray<SimOwned>>
@@ -98,7 +93,7 @@ const answer = (books: Books, { pathname, searchParams }: URL): HttpServerRespon
     return HttpServerResponse.text("Not Found\n", { status: 404 })
   }
   const named = decodeURIComponent(asked["owner"] ?? "")
-  // A service that has taken one customer for the other, and does not know it.
+  // A service that confuses its two customers.
   const isConfused = books.ailment.answers === "foreign"
   const owner = isConfused ? (named === NEIGHBOUR ? WELCOME : NEIGHBOUR) : named
   const wallets = books.registry.get(owner) ?? []
@@ -122,12 +117,12 @@ const torn = ({ body, status }: HttpServerResponse.HttpServerResponse): HttpServ
   return HttpServerResponse.text(text.slice(0, text.length >> 1), { status, contentType: "application/json" })
 }
 
-const makeDesk = Effect.fnUntraced(function* ({
+const makeService = Effect.fnUntraced(function* ({
   ailment,
   seed
-}: FundingDeskOptions): Effect.fn.Return<FundingService["Service"], HttpServerError.ServeError, Scope.Scope> {
+}: FundingServiceOptions): Effect.fn.Return<FundingService["Service"], HttpServerError.ServeError, Scope.Scope> {
   const registry = registries(seed)
-  const faults = makeFundingFaults(ailment)
+  const faults = makeAiling(ailment, sound)
   const token = Buffer.from(inventBytes(seed, "funding credential")).toString("base64url")
 
   const app = Effect.gen(function* () {
@@ -146,7 +141,7 @@ const makeDesk = Effect.fnUntraced(function* ({
       return HttpServerResponse.text("Unauthorized\n", { status: 401 })
     }
     const nowMs = yield* Clock.currentTimeMillis
-    const answered = answer({ seed, registry, ailment, nowMs }, new URL(request.url, "http://desk"))
+    const answered = answer({ seed, registry, ailment, nowMs }, new URL(request.url, "http://funding"))
     return ailment.answers === "malformed" ? torn(answered) : answered
   })
 

@@ -2,19 +2,20 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readJson } from "../node/jsonRpc.ts"
-import { perpsAnswers } from "./perpsAnswers.ts"
+import { makeAiling } from "../node/ailing.ts"
+import { perpsResponses } from "./perpsResponses.ts"
 import { makePerpsWorld, type PerpsWorld, perpsVenues, type SimVenue } from "./perpsMarkets.ts"
 import { listen } from "../node/loopback.ts"
 
 const conditions = ["ok", "down", "dead", "silent", "slow", "malformed", "thin", "stale"] as const
 
 /**
- * How a venue is. `down` answers 503, `dead` cuts connections, `silent` never answers, `slow` takes three seconds,
+ * The condition of a venue. `down` answers 503, `dead` cuts connections, `silent` never answers, `slow` takes three seconds,
  * `malformed` stops in the middle of its answers, `thin` has three levels of almost nothing, `stale` is a minute behind.
  */
 export type Condition = (typeof conditions)[number]
 
-/** How every venue is. */
+/** The condition of every venue. */
 export type Health = Readonly<Record<SimVenue, Condition>>
 
 const SLOW = "3 seconds"
@@ -34,11 +35,11 @@ const healthConfig: Config.Config<Health> = Config.all({
   lighter: condition("LIGHTER")
 }).pipe(Config.nested("SIMULATOR_FAULTS_PERPS"))
 
-/** Perpetual futures venues on the loopback interface, in the shapes of five real ones, all invented from one seed. */
+/** Perpetual futures venues on the loopback interface, in the shapes of five real ones, generated from one seed. */
 export class PerpsSimulator extends Context.Service<
   PerpsSimulator,
   {
-    /** Where each venue is, by the name of the setting that would say so. */
+    /** The address of each venue by the name of its setting. */
     readonly urls: {
       readonly PERPS_HL_URL: string
       readonly PERPS_DRIFT_BOOK_URL: string
@@ -47,10 +48,10 @@ export class PerpsSimulator extends Context.Service<
       readonly PERPS_PARADEX_URL: string
       readonly PERPS_LIGHTER_URL: string
     }
-    /** Changes how the named venues are and leaves the rest. */
+    /** Changes the condition of the named venues. */
     setHealth(change: Partial<Health>): Effect.Effect<void>
-    /** How many requests each venue has had. */
-    readonly asked: () => Readonly<Record<SimVenue, number>>
+    /** Requests so far, by venue. */
+    readonly requests: () => Readonly<Record<SimVenue, number>>
   }
 >()("fathom/simulator/venues/PerpsSimulator") {
   /** Venues that live as long as the layer's scope. Same seed and time, same books. */
@@ -73,7 +74,7 @@ export class PerpsSimulator extends Context.Service<
     )
 }
 
-/** A book as a venue in this condition has it. */
+/** A book of a venue in this condition. */
 const bookIn = (world: PerpsWorld, venue: SimVenue, state: Condition, nowMs: number): PerpsBook => {
   const atMs = state === "stale" ? nowMs - STALE_MS : nowMs
   return (perp) => {
@@ -86,7 +87,7 @@ const bookIn = (world: PerpsWorld, venue: SimVenue, state: Condition, nowMs: num
   }
 }
 
-type PerpsBook = Parameters<(typeof perpsAnswers)["hl"]>[0]["book"]
+type PerpsBook = Parameters<(typeof perpsResponses)["hl"]>[0]["book"]
 
 const json = (text: string, status: number, sentAtMs: number) =>
   HttpServerResponse.text(text, {
@@ -106,10 +107,10 @@ const make = Effect.fnUntraced(function* (
   initial: Health
 ): Effect.fn.Return<PerpsSimulator["Service"], HttpServerError.ServeError, Scope.Scope> {
   const world = makePerpsWorld(seed)
-  const asked: Record<SimVenue, number> = { hl: 0, drift: 0, dydx: 0, paradex: 0, lighter: 0 }
-  let health = initial
+  const requests: Record<SimVenue, number> = { hl: 0, drift: 0, dydx: 0, paradex: 0, lighter: 0 }
+  const health = makeAiling(initial, healthy)
 
-  const answer = Effect.gen(function* () {
+  const respond = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const url = new URL(request.url, "http://127.0.0.1")
     const at = parted(url.pathname)
@@ -117,8 +118,8 @@ const make = Effect.fnUntraced(function* (
       return HttpServerResponse.empty({ status: 404 })
     }
     const [venue, path] = at
-    asked[venue]++
-    const state = health[venue]
+    requests[venue]++
+    const state = health.current()[venue]
     if (state === "silent") {
       return yield* Effect.never
     }
@@ -135,13 +136,13 @@ const make = Effect.fnUntraced(function* (
     const body = request.method === "POST" ? readJson(yield* request.text) : undefined
     const nowMs = yield* Clock.currentTimeMillis
     const book = bookIn(world, venue, state, nowMs)
-    const said = perpsAnswers[venue]({ path, query: url.searchParams, body, nowMs, book, rate8h: world.rate8h })
-    const text = JSON.stringify(said.json)
+    const response = perpsResponses[venue]({ path, query: url.searchParams, body, nowMs, book, rate8h: world.rate8h })
+    const text = JSON.stringify(response.json)
     const sentAtMs = state === "stale" ? nowMs - STALE_MS : nowMs
-    return json(state === "malformed" ? text.slice(0, text.length >> 1) : text, said.status, sentAtMs)
+    return json(state === "malformed" ? text.slice(0, text.length >> 1) : text, response.status, sentAtMs)
   })
 
-  const base = yield* listen(answer)
+  const base = yield* listen(respond)
   return PerpsSimulator.of({
     urls: {
       PERPS_HL_URL: `${base}/hl`,
@@ -151,10 +152,7 @@ const make = Effect.fnUntraced(function* (
       PERPS_PARADEX_URL: `${base}/paradex`,
       PERPS_LIGHTER_URL: `${base}/lighter`
     },
-    setHealth: (change) =>
-      Effect.sync(() => {
-        health = { ...health, ...change }
-      }),
-    asked: () => ({ ...asked })
+    setHealth: health.set,
+    requests: () => ({ ...requests })
   })
 })

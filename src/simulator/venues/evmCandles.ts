@@ -1,4 +1,4 @@
-/** Invented candles of EVM tokens: minutes that a seed decides, and every wider candle made of them. */
+/** Simulated candles of EVM tokens: minutes derived from a seed, and wider candles aggregated from them. */
 import { inventBytes } from "../chain/addresses.ts"
 
 /** A token of an EVM chain. */
@@ -9,7 +9,7 @@ export interface SimEvmToken {
   readonly symbol: string
   readonly name: string
   readonly decimals: number
-  /** Whole tokens as decimal text; null for one that does not tell. */
+  /** Whole tokens as decimal text; null when unknown. */
   readonly totalSupply: string | null
   /** The second of its first trade. */
   readonly bornAt: number
@@ -68,7 +68,7 @@ const priceAt = (salt: number, minute: number): number => {
   return Number((base * Math.exp(waves)).toPrecision(6))
 }
 
-/** Nobody trades in one minute of eight, nor from three to five in the morning. */
+/** True for one minute of eight, and from two to four in the morning UTC. */
 const isQuiet = (salt: number, minute: number): boolean =>
   mix(salt + 1, minute) < 1 / 8 || Math.floor((minute % 1440) / 120) === 1
 
@@ -89,7 +89,7 @@ const join = (start: number, a: SimCandle, b: SimCandle): SimCandle => [
   a[5] + b[5]
 ]
 
-/** Which candles are wanted: the newest `limit` that begin in `[from, to)` and are not of the future. */
+/** A selection of candles: the newest `limit` that begin in `[from, to)` and are not of the future. */
 export interface SimCandleQuery {
   readonly width: number
   readonly from: number

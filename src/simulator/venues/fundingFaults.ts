@@ -1,19 +1,20 @@
-import { Config, Effect } from "effect"
+import { Config } from "effect"
+import type { Ailing } from "../node/ailing.ts"
 
-/** What is wrong with the funding service right now. */
+/** The faults of the funding service. */
 export interface FundingAilment {
-  /** How requests end. `frozen` accepts them and never answers. */
+  /** The outcome of requests. `frozen` accepts them and never answers. */
   readonly http: "ok" | "500" | "429" | "frozen"
-  /** `malformed`: half of the JSON. `foreign`: what somebody else would be told. */
+  /** `malformed`: half of the JSON. `foreign`: the answer for another owner. */
   readonly answers: "ok" | "malformed" | "foreign"
   /** Ids of networks whose balances cannot be read. */
   readonly unread: ReadonlyArray<string>
 }
 
-/** A service in good health. */
+/** A service without faults. */
 export const sound: FundingAilment = { http: "ok", answers: "ok", unread: [] }
 
-/** What ails it from the start: `SIMULATOR_FUNDING_HTTP=500`, `SIMULATOR_FUNDING_UNREAD=base-mainnet` and so on. */
+/** The initial faults: `SIMULATOR_FUNDING_HTTP=500`, `SIMULATOR_FUNDING_UNREAD=base-mainnet` and so on. */
 export const fundingAilmentConfig: Config.Config<FundingAilment> = Config.all({
   http: Config.Literals(["ok", "500", "429", "frozen"], "HTTP").pipe(Config.withDefault(sound.http)),
   answers: Config.Literals(["ok", "malformed", "foreign"], "ANSWERS").pipe(Config.withDefault(sound.answers)),
@@ -23,22 +24,5 @@ export const fundingAilmentConfig: Config.Config<FundingAilment> = Config.all({
   )
 }).pipe(Config.nested("SIMULATOR_FUNDING"))
 
-/** Makes the simulated service fail, on demand. */
-export interface FundingFaults {
-  /** What is wrong now. */
-  readonly current: () => FundingAilment
-  /** Changes what is named and leaves the rest. */
-  readonly set: (change: Partial<FundingAilment>) => Effect.Effect<void>
-  /** Puts everything right. */
-  readonly clear: Effect.Effect<void>
-}
-
-/** The control of one service's faults. */
-export const makeFundingFaults = (initial: FundingAilment): FundingFaults => {
-  let current = initial
-  const set = (change: Partial<FundingAilment>) =>
-    Effect.sync(() => {
-      current = { ...current, ...change }
-    })
-  return { current: () => current, set, clear: set(sound) }
-}
+/** The faults of a running service. */
+export type FundingFaults = Ailing<FundingAilment>

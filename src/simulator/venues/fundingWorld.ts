@@ -1,11 +1,11 @@
-/** What the simulated funding service knows: networks, assets, wallets and holdings, as JSON that never changes. */
+/** Networks, assets, wallets and holdings of the simulated funding service: constant JSON. */
 import { SOL, USDC } from "../../domain/Address.ts"
 import { fromAtomic, tenTo } from "../../domain/decimal.ts"
 import { inventBytes, inventWallet } from "../chain/addresses.ts"
 
-/** The account that the sandbox gives its first keys to. */
+/** The account of the sandbox's first keys. */
 export const WELCOME = "welcome"
-/** Somebody else, whose wallets must never be seen by the first. */
+/** Another account, whose wallets must never be visible to the first. */
 export const NEIGHBOUR = "neighbour"
 
 /** A network of the catalog. */
@@ -16,7 +16,7 @@ export interface SimNetwork {
   readonly memoRequired: boolean
 }
 
-/** An asset of the catalog, and what one whole unit of it costs; null when nobody says. */
+/** An asset of the catalog, with the smallest deposit in atomic units; null when there is no minimum. */
 export interface SimAsset {
   readonly id: string
   readonly network: string
@@ -27,7 +27,7 @@ export interface SimAsset {
   readonly minimumAtomic: string | null
 }
 
-/** A wallet of somebody's registry. */
+/** A wallet of an owner's registry. */
 export interface SimOwned {
   readonly walletId: string
   readonly family: "solana" | "evm"
@@ -60,7 +60,7 @@ const entry = (network: SimNetwork, ...coins: ReadonlyArray<Coin>): SimEntry => 
 const solana = { family: "solana" as const, memoRequired: false }
 const evm = { family: "evm" as const, memoRequired: false }
 
-/** What can be deposited. `solana-custody` is one address for everybody, who are told apart by their memos. */
+/** Networks and assets for deposits. `solana-custody` has one address for all owners, distinguished by memo. */
 export const catalog: ReadonlyArray<SimEntry> = [
   entry({ id: "solana-mainnet", name: "Solana", ...solana }, ["SOL", SOL, 9, "1000000"], ["USDC", USDC, 6, null]),
   entry(
@@ -147,7 +147,7 @@ const holdingOf = (seed: string, label: string, decimals: number): bigint => {
   return drawn % 4n === 0n ? 0n : drawn % tenTo(decimals + 2)
 }
 
-/** What a wallet holds of one asset, read at one moment. A coin that nobody prices has no value, and says so. */
+/** A wallet's balance of one asset at one time. An asset without a price has no value and a reason. */
 export const balanceOf = (seed: string, wallet: SimOwned, network: SimNetwork, asset: SimAsset, nowMs: number) => {
   const balance = holdingOf(seed, `${wallet.walletId} ${asset.id}`, asset.decimals)
   const price = PRICES[asset.symbol]
@@ -177,7 +177,7 @@ const qrPayload = (network: SimNetwork, asset: SimAsset, address: string, memo: 
     : `ethereum:${asset.address}@${chain}/transfer?address=${address}`
 }
 
-/** Where deposits to a wallet are to be sent. Where a memo is needed the address is everybody's. */
+/** The deposit address of a wallet. Networks with memos share one address among all owners. */
 export const depositOf = (seed: string, wallet: SimOwned, network: SimNetwork, listed: SimAsset, nowMs: number) => {
   const { minimumAtomic, ...asset } = listed
   const label = network.memoRequired ? `custody on ${network.id}` : `deposit ${wallet.walletId} ${network.id}`

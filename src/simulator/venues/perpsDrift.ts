@@ -1,11 +1,11 @@
 import type { SimLevel } from "./perpsMarkets.ts"
-import { type Asked, ok, refused, find, type Said } from "./perpsShapes.ts"
+import { type VenueRequest, ok, refused, find, type VenueResponse } from "./perpsShapes.ts"
 
 const HOURS_OF_MONTH = 720
 const HOUR_MS = 3_600_000
 
 /** Drift: its order book server and its data service at one address. */
-export const simDrift = ({ book, nowMs, path, query, rate8h }: Asked): Said => {
+export const simDrift = ({ book, nowMs, path, query, rate8h }: VenueRequest): VenueResponse => {
   const perp = find("drift", query.get("marketName"), "-PERP")
   if (perp === undefined) {
     return refused(400, { error: "Bad Request: unknown market" })

@@ -1,9 +1,19 @@
 import { fromAtomic } from "../../domain/decimal.ts"
 import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
-import { type Asked, ok, refused, signed, priceOf, sizeOf, listedOn, find, type Said } from "./perpsShapes.ts"
+import {
+  type VenueRequest,
+  ok,
+  refused,
+  signed,
+  priceOf,
+  sizeOf,
+  listedOn,
+  find,
+  type VenueResponse
+} from "./perpsShapes.ts"
 
 /** dYdX v4: the indexer. */
-export const simDydx = ({ book, nowMs, path, rate8h }: Asked): Said => {
+export const simDydx = ({ book, nowMs, path, rate8h }: VenueRequest): VenueResponse => {
   const listed = listedOn("dydx")
   if (path === "/v4/height") {
     const [first] = listed

@@ -1,11 +1,11 @@
 import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
-import { type Asked, ok, refused, signed, priceOf, sizeOf, listedOn, type Said } from "./perpsShapes.ts"
+import { type VenueRequest, ok, refused, signed, priceOf, sizeOf, listedOn, type VenueResponse } from "./perpsShapes.ts"
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
 /** Hyperliquid: `POST /info`. */
-export const simHyperliquid = ({ body, book, nowMs, path, rate8h }: Asked): Said => {
+export const simHyperliquid = ({ body, book, nowMs, path, rate8h }: VenueRequest): VenueResponse => {
   const listed = listedOn("hl")
   const type = fieldOf(body, "type")
   if (path !== "/info" || (type !== "metaAndAssetCtxs" && type !== "l2Book")) {

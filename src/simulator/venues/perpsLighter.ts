@@ -1,6 +1,6 @@
 import { fromAtomic } from "../../domain/decimal.ts"
 import type { SimLevel, SimPerp } from "./perpsMarkets.ts"
-import { type Asked, ok, refused, signed, priceOf, sizeOf, listedOn, type Said } from "./perpsShapes.ts"
+import { type VenueRequest, ok, refused, signed, priceOf, sizeOf, listedOn, type VenueResponse } from "./perpsShapes.ts"
 
 const detail = ({ id, priceDigits, sizeDigits, symbol }: SimPerp) => ({
   symbol,
@@ -16,7 +16,7 @@ const detail = ({ id, priceDigits, sizeDigits, symbol }: SimPerp) => ({
 })
 
 /** Lighter: its order book and funding endpoints. */
-export const simLighter = ({ book, nowMs, path, query, rate8h }: Asked): Said => {
+export const simLighter = ({ book, nowMs, path, query, rate8h }: VenueRequest): VenueResponse => {
   const listed = listedOn("lighter")
   if (path === "/api/v1/orderBookDetails") {
     return ok({ code: 200, order_book_details: listed.map(detail) })

@@ -1,4 +1,4 @@
-/** Invented perpetual futures: prices that drift, books around them and funding, all a function of seed and time. */
+/** Simulated perpetual futures: prices that drift, books around them and funding, all a function of seed and time. */
 import { makeRandom } from "../traders/Random.ts"
 
 /** Venues of the simulation by their keys. */
@@ -43,7 +43,7 @@ export const perps: ReadonlyArray<SimPerp> = [
   { symbol: "JTO", id: 5, dollars: 2.4, priceDigits: 5, sizeDigits: 1, typicalSize: 900, venues: notOnLighter }
 ]
 
-/** How deep and how tight a venue is: half the spread and the distance of levels in basis points, and a factor on sizes. */
+/** Depth and spread of each venue: half the spread and the distance of levels in basis points, and a factor on sizes. */
 const characters: Readonly<Record<SimVenue, { readonly half: number; readonly step: number; readonly depth: number }>> =
   {
     hl: { half: 0.4, step: 0.6, depth: 3 },
@@ -56,14 +56,14 @@ const characters: Readonly<Record<SimVenue, { readonly half: number; readonly st
 const LEVELS = 60
 const MINUTE_MS = 60_000
 
-/** A number between -1 and 1 that wanders slowly, the same for the same seed and time. */
+/** A number between -1 and 1 that changes slowly, the same for the same seed and time. */
 const wave = (seed: string, nowMs: number, periodMs: number): number => {
   const random = makeRandom(seed)
   const swing = (period: number) => Math.sin((2 * Math.PI * nowMs) / period + random.between(0, 2 * Math.PI))
   return (swing(periodMs) * 3 + swing(periodMs / 7.3) * 2 + swing(periodMs / 31)) / 6
 }
 
-/** What the venues of one seed say at a time. */
+/** Books and funding rates of one seed. */
 export interface PerpsWorld {
   readonly book: (venue: SimVenue, perp: SimPerp, nowMs: number, levels?: number) => SimBook
   /** The share that longs pay shorts in eight hours, in units of 10^-12. */

@@ -1,11 +1,11 @@
 import { fromAtomic } from "../../domain/decimal.ts"
 import type { SimLevel } from "./perpsMarkets.ts"
-import { type Asked, ok, refused, signed, priceOf, sizeOf, find, type Said } from "./perpsShapes.ts"
+import { type VenueRequest, ok, refused, signed, priceOf, sizeOf, find, type VenueResponse } from "./perpsShapes.ts"
 
 const fee = (value: string) => ({ fee: value, fee_cap: "0.5", fee_floor: "-0.5" })
 
 /** Paradex: markets, their summaries and their books. */
-export const simParadex = ({ book, nowMs, path, query, rate8h }: Asked): Said => {
+export const simParadex = ({ book, nowMs, path, query, rate8h }: VenueRequest): VenueResponse => {
   const bookOf = /^\/orderbook\/(.+)$/u.exec(path)?.[1] ?? null
   const perp = find("paradex", bookOf ?? query.get("market"), "-USD-PERP")
   if (perp === undefined) {

@@ -1,29 +1,29 @@
-/** What simulated venues are asked and say, and how they spell numbers. */
+/** Requests and responses of simulated venues, and their number formats. */
 import { fromAtomic } from "../../domain/decimal.ts"
 import { type PerpsWorld, perps, type SimBook, type SimLevel, type SimPerp, type SimVenue } from "./perpsMarkets.ts"
 
-/** What a venue is asked: the path below its address, the parameters, and the body of a POST. */
-export interface Asked {
+/** A request to a venue: the path below its address, the parameters, and the body of a POST. */
+export interface VenueRequest {
   readonly path: string
   readonly query: URLSearchParams
   readonly body: unknown
   readonly nowMs: number
-  /** The book of a market, as the venue's health lets it be seen. */
+  /** The book of a market in the condition of the venue. */
   readonly book: (perp: SimPerp) => SimBook
   /** The share that longs pay shorts in eight hours, in units of 10^-12. */
   readonly rate8h: PerpsWorld["rate8h"]
 }
 
 /** A status and a body. */
-export interface Said {
+export interface VenueResponse {
   readonly status: number
   readonly json: unknown
 }
 
-/** An answer. */
-export const ok = (json: unknown): Said => ({ status: 200, json })
-/** A refusal. */
-export const refused = (status: number, json: unknown): Said => ({ status, json })
+/** A response with status 200. */
+export const ok = (json: unknown): VenueResponse => ({ status: 200, json })
+/** An error response. */
+export const refused = (status: number, json: unknown): VenueResponse => ({ status, json })
 
 /** Decimal text of a whole number of 10^-digits. */
 export const signed = (value: bigint, digits: number): string =>
@@ -37,6 +37,6 @@ export const sizeOf = ({ sizeDigits }: SimPerp, { lots }: SimLevel): string => f
 /** The markets of a venue. */
 export const listedOn = (venue: SimVenue): ReadonlyArray<SimPerp> =>
   perps.filter(({ venues }) => venues.includes(venue))
-/** The market that a venue calls by its symbol and this ending. */
+/** The market whose name at the venue is its symbol with this suffix. */
 export const find = (venue: SimVenue, name: string | null, suffix: string): SimPerp | undefined =>
   listedOn(venue).find(({ symbol }) => `${symbol}${suffix}` === name)

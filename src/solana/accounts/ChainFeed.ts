@@ -1,7 +1,7 @@
 import { Context, type Effect, Schema, type Stream } from "effect"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
-import type { Commitment } from "../rpc/SolanaRpc.ts"
+import type { Commitment } from "../Commitment.ts"
 
 /** A `getProgramAccounts` query: accounts of a program that match every condition. */
 export interface ProgramQuery {
@@ -10,43 +10,43 @@ export interface ProgramQuery {
   readonly matches: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>
 }
 
-/** Accounts as they stood at one slot. `null` means that the chain says there is no such account. */
+/** Accounts at one slot. `null` is an account that does not exist on the chain. */
 export interface Snapshot {
   readonly slot: number
   readonly accounts: ReadonlyMap<Address, OnChainAccount | null>
 }
 
-/** One thing the chain told us. Writes of one slot arrive together, so that a reader never sees half a swap. */
+/** An event of the chain. Writes of one slot arrive together, so that a reader never sees half a swap. */
 export type ChainEvent =
   /** State of watched accounts at one slot: after `watch`, and after every gap. Older writes are already dropped. */
   | { readonly _tag: "Snapshot"; readonly snapshot: Snapshot }
   /**
    * Accounts written in `slot`, whole; `null` for those that ceased to exist. In order of slot, and for one account
-   * always: a write that the node told too late for its slot follows by itself, unless a newer one is already known.
+   * always: a write that arrives too late for its slot follows on its own, unless a newer one is already known.
    */
   | { readonly _tag: "Writes"; readonly slot: number; readonly accounts: ReadonlyMap<Address, OnChainAccount | null> }
 
-/** How well the chain is known right now. */
+/** The state of the connection to the chain. */
 export interface Freshness {
-  /** Newest slot heard of; 0 before the first. */
+  /** The newest slot received; 0 before the first. */
   readonly slot: number
-  /** When it was heard, by our clock in milliseconds since the Unix epoch; null before the first. */
+  /** The time of its receipt by the local clock, in milliseconds since the Unix epoch; null before the first. */
   readonly heardAtMs: number | null
   /** `live`: following. `loading`: connected, reloading what a gap missed. `down`: not connected. `recorded`: a fixed dump, never stale. */
   readonly state: "live" | "loading" | "down" | "recorded"
 }
 
-/** The upstream did not answer, or not with what the protocol says. */
+/** The node gave no answer, or none in the form of the protocol. */
 export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
   reason: Schema.Literals(["timeout", "unreachable", "rate_limited", "invalid"]),
   detail: Schema.String,
   /** The code of a JSON-RPC error. */
   rpcCode: Schema.optionalKey(Schema.Finite),
-  /** How long the upstream wants to be left alone. */
+  /** `Retry-After` of the node, in ms. */
   retryAfterMs: Schema.optionalKey(Schema.Finite)
 }) {}
 
-/** The chain as a source of account state. Generic: it knows nothing of pools. */
+/** The chain as a source of account state. Generic: independent of programs. */
 export class ChainFeed extends Context.Service<
   ChainFeed,
   {
@@ -65,7 +65,7 @@ export class ChainFeed extends Context.Service<
     readonly freshness: () => Freshness
     /** The chain's own clock, from the clock sysvar. Read synchronously on every quote. */
     readonly clock: () => ChainClock
-    /** How sure the chain is of everything told here. */
+    /** The commitment of all events. */
     readonly commitment: Commitment
   }
 >()("fathom/solana/accounts/ChainFeed") {}

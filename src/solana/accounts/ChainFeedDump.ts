@@ -74,7 +74,7 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
         const added = Array.from(new Set(addresses)).filter((address) => !watched.has(address))
         if (added.length > 0) {
           added.forEach((address) => watched.add(address))
-          outbox.tell({ _tag: "Snapshot", snapshot: snapshotOf(added) })
+          outbox.offer({ _tag: "Snapshot", snapshot: snapshotOf(added) })
         }
       }),
     unwatch: (addresses) =>
@@ -86,14 +86,14 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
     events: outbox.events,
     freshness: () => freshness,
     clock: () => clock,
-    // What was written down cannot be rolled back.
+    // A recording cannot be rolled back.
     commitment: "finalized"
   })
 })
 
 /**
- * A folder of account dumps as a market that never changes. What the dumps lack does not exist, but for what `complete`
- * adds to them, which is logged.
+ * A folder of account dumps as a market that never changes. Accounts that the dumps lack do not exist, except those that
+ * `complete` adds, which are logged.
  */
 export const layer = (
   folder: string,

@@ -4,8 +4,8 @@ import type { Address } from "../../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "./ChainFeed.ts"
 
 /**
- * What a book does with an event that was heard at `heardAtMs`, by our clock in milliseconds since the Unix epoch. Events
- * hold accounts of other books too, which it leaves alone. It must not wait for anything.
+ * Applies an event to a book. `heardAtMs` is the time of its receipt by the local clock, in milliseconds since the Unix
+ * epoch. Events hold accounts of other books too, which it ignores. It must not wait.
  */
 export type Apply = (event: ChainEvent, heardAtMs: number) => Effect.Effect<void>
 
@@ -13,24 +13,24 @@ export type Apply = (event: ChainEvent, heardAtMs: number) => Effect.Effect<void
 export interface Follower {
   /**
    * Follow these accounts for this book. Their state arrives as a `Snapshot`: at once where another book follows them and
-   * they have been told, with the time at which they were.
+   * they have arrived, with the time of their arrival.
    */
   watch(addresses: Iterable<Address>): Effect.Effect<void>
   /** Stop following these accounts for this book. */
   unwatch(addresses: Iterable<Address>): Effect.Effect<void>
-  /** Have the chain tell these accounts again, changed or not. Those that this book does not follow are left alone. */
+  /** Reads these accounts again and emits them, changed or not. Those that this book does not follow are ignored. */
   refresh(addresses: Iterable<Address>): Effect.Effect<void>
 }
 
-/** An account as it was last told. */
-interface Told {
+/** The last received state of an account. */
+interface ReceivedState {
   readonly slot: number
   readonly account: OnChainAccount | null
   readonly heardAtMs: number
 }
 
 interface Followed {
-  told: Told | undefined
+  received: ReceivedState | undefined
   readonly followers: Set<Follower>
 }
 
@@ -57,14 +57,14 @@ export class ChainHub extends Context.Service<
         for (const [address, account] of accounts) {
           const known = followed.get(address)
           if (known !== undefined) {
-            known.told = { slot, account, heardAtMs }
+            known.received = { slot, account, heardAtMs }
           }
         }
       }
 
-      const forgetAll = () => followed.forEach((known) => (known.told = undefined))
+      const forgetAll = () => followed.forEach((known) => (known.received = undefined))
 
-      const tell = (apply: Apply, event: ChainEvent, heardAtMs: number) =>
+      const applyTo = (apply: Apply, event: ChainEvent, heardAtMs: number) =>
         Effect.catchDefect(apply(event, heardAtMs), (defect) =>
           Effect.logError("A book could not apply an event", defect)
         )
@@ -73,33 +73,33 @@ export class ChainHub extends Context.Service<
         const heardAtMs = yield* Clock.currentTimeMillis
         yield* Effect.sync(() => remember(event, heardAtMs)).pipe(
           Effect.catchDefect((defect) =>
-            Effect.andThen(Effect.sync(forgetAll), Effect.logError("An event made no sense", defect))
+            Effect.andThen(Effect.sync(forgetAll), Effect.logError("An event could not be recorded", defect))
           )
         )
         for (const apply of books.values()) {
-          yield* tell(apply, event, heardAtMs)
+          yield* applyTo(apply, event, heardAtMs)
         }
       })
       yield* feed.events.pipe(Stream.runForEach(take), Effect.forkScoped({ startImmediately: true }))
 
       const watch = Effect.fnUntraced(function* (follower: Follower, apply: Apply, addresses: Iterable<Address>) {
         const added: Array<Address> = []
-        const known: Array<readonly [Address, Told]> = []
+        const known: Array<readonly [Address, ReceivedState]> = []
         for (const address of addresses) {
-          const entry: Followed = followed.get(address) ?? { told: undefined, followers: new Set() }
+          const entry: Followed = followed.get(address) ?? { received: undefined, followers: new Set() }
           if (entry.followers.has(follower)) {
             continue
           }
           if (entry.followers.size === 0) {
             followed.set(address, entry)
             added.push(address)
-          } else if (entry.told !== undefined) {
-            known.push([address, entry.told])
+          } else if (entry.received !== undefined) {
+            known.push([address, entry.received])
           }
           entry.followers.add(follower)
         }
         for (const [address, { account, heardAtMs, slot }] of known) {
-          yield* tell(
+          yield* applyTo(
             apply,
             { _tag: "Snapshot", snapshot: { slot, accounts: new Map([[address, account]]) } },
             heardAtMs
@@ -120,7 +120,7 @@ export class ChainHub extends Context.Service<
         yield* left.length === 0 ? Effect.void : feed.unwatch(left)
       })
 
-      // A feed tells what it begins to follow, so letting go and following again has it told anew.
+      // A feed emits the state of newly watched accounts, so unwatching and watching again emits it anew.
       const refresh = Effect.fnUntraced(function* (follower: Follower, addresses: Iterable<Address>) {
         const own = Array.from(addresses).filter((address) => followed.get(address)?.followers.has(follower) === true)
         yield* feed.unwatch(own)

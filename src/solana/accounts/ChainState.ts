@@ -6,27 +6,27 @@ import type { Freshness } from "./ChainFeed.ts"
 import { CLOCK, readClock } from "../clockSysvar.ts"
 import type { Outbox } from "../blocks/outbox.ts"
 import type { SlotBuffer } from "./SlotBuffer.ts"
-import type { Commitment } from "../rpc/SolanaRpc.ts"
+import type { Commitment } from "../Commitment.ts"
 import type { Listener, SlotInfo } from "./subscriptions.ts"
 
-/** More writes than this do not wait for their slot to end. */
+/** Beyond this many waiting writes, all slots count as ended. */
 const MOST_WAITING = 16_384
-/** A clock that has not been heard for this long is read: not every node tells of its sysvars. */
+/** The clock is read after this long without a write: not every node notifies of sysvars. */
 const CLOCK_PATIENCE_MS = 2000
 
-/** What went wrong without ending anything, since it was last taken. */
-export interface Troubles {
+/** Faults that did not end the connection, since they were last taken. */
+export interface FaultCounts {
   readonly malformed: number
   readonly overflows: number
 }
 
-/** What a feed knows. Written by the fibers that serve the connection, read synchronously by everyone. */
+/** The state of a feed. Written by the fibers of the connection, read synchronously by its consumers. */
 export class ChainState implements Listener {
-  /** Opened when there is something to follow, let go or read. */
+  /** Opened when there are accounts to follow, unfollow or read. */
   readonly changed: Latch.Latch = Latch.makeUnsafe(true)
-  /** Opened when something waits for its slot to end. */
+  /** Opened when a write waits for the end of its slot. */
   readonly arrived: Latch.Latch = Latch.makeUnsafe(false)
-  /** Opened when the chain's clock was heard on this connection. */
+  /** Opened when the chain's clock has arrived on this connection. */
   readonly clockHeard: Latch.Latch = Latch.makeUnsafe(false)
   readonly #buffer: SlotBuffer
   readonly #outbox: Outbox
@@ -76,24 +76,24 @@ export class ChainState implements Listener {
     return this.#clock
   }
 
-  /** Whether a connection has brought the feed to life since this was last asked. */
+  /** True when the feed has been live since the last call. */
   takeWorked(): boolean {
     const worked = this.#hasWorked
     this.#hasWorked = false
     return worked
   }
 
-  /** Milliseconds since a new slot was heard, or since `sinceMs` if that is later. */
+  /** Milliseconds since a new slot arrived, or since `sinceMs` if that is later. */
   silentMs(sinceMs: number): number {
     return this.#time.currentTimeMillisUnsafe() - Math.max(sinceMs, this.#heardAtMs ?? 0)
   }
 
-  /** How often something has arrived that waits for its slot to end. */
+  /** The count of writes and responses that have waited for the end of a slot. */
   get arrivals(): number {
     return this.#arrivals
   }
 
-  /** The newest slot heard at the feed's own commitment: reads must not be older. */
+  /** The newest slot received at the commitment of the feed: reads must not be older. */
   get committedSlot(): number {
     return this.#committedSlot
   }
@@ -113,7 +113,7 @@ export class ChainState implements Listener {
         this.#wanted.add(address)
         this.#buffer.follow(address)
         if (address === CLOCK) {
-          // It is known already, but this reader has not been told.
+          // It is known already, but was never emitted.
           this.#buffer.doubt(address, { missed: false })
         }
       }
@@ -130,7 +130,7 @@ export class ChainState implements Listener {
     this.changed.openUnsafe()
   }
 
-  /** A new connection: what the old one did not say has to be read. */
+  /** A new connection: every account is read again. */
   connect(): void {
     this.#connected = true
     this.#buffer.doubtAll()
@@ -147,9 +147,9 @@ export class ChainState implements Listener {
     return this.#buffer.unread()
   }
 
-  answer(asked: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>, malformed: number): void {
+  answer(requested: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>, malformed: number): void {
     this.#malformed += malformed
-    this.#buffer.answer(asked, states)
+    this.#buffer.answer(requested, states)
     this.#hasArrived()
   }
 
@@ -169,12 +169,12 @@ export class ChainState implements Listener {
     if (address === CLOCK) {
       this.clockHeard.openUnsafe()
     }
-    const fate = this.#buffer.write(address, state)
-    if (fate === "kept") {
+    const outcome = this.#buffer.write(address, state)
+    if (outcome === "kept") {
       this.#hasArrived()
       this.settle(this.#buffer.size > MOST_WAITING ? Infinity : state.slot - 1)
-    } else if (fate === "older") {
-      // Not believed, but a reason to ask: a node may have told the slot wrong.
+    } else if (outcome === "older") {
+      // Dropped, but a reason to read: the node may have reported a wrong slot.
       this.#doubt(address, false)
     }
   }
@@ -187,15 +187,15 @@ export class ChainState implements Listener {
     this.changed.openUnsafe()
   }
 
-  /** Every slot up to and including this one has ended: tells what was written in it. */
+  /** Every slot up to and including this one has ended: emits its writes. */
   settle(slot: number): void {
     const wasBehind = this.#buffer.isBehind
     for (const event of this.#buffer.end(slot)) {
-      this.#overflows += this.#outbox.tell(event) ? 1 : 0
+      this.#overflows += this.#outbox.offer(event) ? 1 : 0
     }
     if (wasBehind && !this.#buffer.isBehind) {
-      // The gap is closed when the reader knows what it missed, not when we do.
-      this.#outbox.press()
+      // The gap is closed when the reader has received what it missed.
+      this.#outbox.markLagging()
     }
     const state = this.#buffer.state(CLOCK)
     if (state !== undefined && state !== this.#clockState) {
@@ -207,11 +207,11 @@ export class ChainState implements Listener {
     this.#hasWorked = this.#hasWorked || this.freshness().state === "live"
   }
 
-  takeTroubles(): Troubles {
-    const troubles = { malformed: this.#malformed, overflows: this.#overflows }
+  takeFaults(): FaultCounts {
+    const counts = { malformed: this.#malformed, overflows: this.#overflows }
     this.#malformed = 0
     this.#overflows = 0
-    return troubles
+    return counts
   }
 
   #hear(slot: number): void {

@@ -3,24 +3,24 @@ import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "./accountJson.ts"
 import type { ChainEvent, Snapshot } from "./ChainFeed.ts"
 
-/** A followed account whose state has to be read before its writes can be told. */
+/** A followed account whose state has to be read before its writes are emitted. */
 interface Unread {
-  /** The newest write that has been heard meanwhile. */
+  /** The newest write received meanwhile. */
   early: AccountState | undefined
-  /** Whether an answer has come that waits for its slot to end. */
+  /** True when a response waits for the end of its slot. */
   answered: boolean
 }
 
-/** What became of a write: kept, or dropped as a repetition, as older than what is known, or as nobody's. */
-export type Fate = "kept" | "repeated" | "older" | "unknown"
+/** The outcome of a write: kept, or dropped as a repetition, as older than the known state, or as of an unknown account. */
+export type WriteOutcome = "kept" | "repeated" | "older" | "unknown"
 
 const sameAccount = (a: OnChainAccount | null, b: OnChainAccount | null): boolean =>
   a === null || b === null
     ? a === b
     : a.lamports === b.lamports && a.owner === b.owner && Buffer.compare(a.data, b.data) === 0
 
-/** Whether `next` says more than `known`. Of two states of one slot the one heard later counts. */
-const isNews = (known: AccountState | undefined, next: AccountState): boolean =>
+/** True when `next` supersedes `known`. Of two states of one slot the later one received counts. */
+const supersedes = (known: AccountState | undefined, next: AccountState): boolean =>
   known === undefined ||
   next.slot > known.slot ||
   (next.slot === known.slot && !sameAccount(known.account, next.account))
@@ -30,21 +30,21 @@ const newest = (...states: ReadonlyArray<AccountState | undefined>): AccountStat
   states.reduce((best, state) => (state !== undefined && state.slot >= (best?.slot ?? 0) ? state : best), undefined)
 
 /**
- * Holds what a node says of followed accounts until the slot it says it of has ended, so that writes of one slot leave
- * together, and a snapshot leaves with every write of its slot in it. No account ever goes back in time.
+ * Holds the states of followed accounts until their slot has ended, so that writes of one slot are emitted together, and a
+ * snapshot includes every write of its slot. The slot of an account never decreases.
  */
 export class SlotBuffer {
-  /** The newest state of each account that has been told; what a gap left behind stays as a floor. */
-  readonly #told = new Map<Address, AccountState>()
+  /** The newest emitted state of each account; states from before a gap stay as a floor. */
+  readonly #emitted = new Map<Address, AccountState>()
   readonly #unread = new Map<Address, Unread>()
-  /** Accounts whose reader may know less than the chain has said. */
+  /** Accounts of which a reader may have missed a write. */
   readonly #behind = new Set<Address>()
   readonly #open = new Map<number, Map<Address, AccountState>>()
   #answers: Array<{ readonly slot: number; readonly states: ReadonlyMap<Address, AccountState> }> = []
   #size = 0
   readonly #isPrivate: (address: Address) => boolean
 
-  /** Accounts that are private are kept and never told. */
+  /** Private accounts are kept and never emitted. */
   constructor(isPrivate: (address: Address) => boolean) {
     this.#isPrivate = isPrivate
   }
@@ -54,67 +54,67 @@ export class SlotBuffer {
     return this.#size
   }
 
-  /** Whether a reader may hold a state that the chain has left behind. */
+  /** True while a reader may hold an outdated state. */
   get isBehind(): boolean {
     return this.#behind.size > 0
   }
 
-  /** The newest state that has been told, or would have been. */
+  /** The newest emitted state; of a private account the newest that would have been. */
   state(address: Address): AccountState | undefined {
-    return this.#told.get(address)
+    return this.#emitted.get(address)
   }
 
-  /** Expects the account's state: once from an answer, from then on from writes. */
+  /** Expects the state of the account: first from a response, then from writes. */
   follow(address: Address): void {
-    if (!this.#unread.has(address) && !this.#told.has(address)) {
+    if (!this.#unread.has(address) && !this.#emitted.has(address)) {
       this.#unread.set(address, { early: undefined, answered: false })
     }
   }
 
   forget(address: Address): void {
-    this.#told.delete(address)
+    this.#emitted.delete(address)
     this.#unread.delete(address)
     this.#behind.delete(address)
   }
 
-  /** The account has to be read again. `missed` says that the chain has told more than the reader knows. */
+  /** The account has to be read again. `missed`: the reader lacks a write. */
   doubt(address: Address, { missed }: { readonly missed: boolean }): void {
     const unread = this.#unread.get(address)
-    if (unread === undefined && !this.#told.has(address)) {
+    if (unread === undefined && !this.#emitted.has(address)) {
       return
     }
     this.#unread.set(address, { early: unread?.early, answered: false })
-    if (missed && this.#told.has(address)) {
+    if (missed && this.#emitted.has(address)) {
       this.#behind.add(address)
     }
   }
 
-  /** The connection was lost: whatever waits may be half of a slot, and every account has to be read again. */
+  /** The connection was lost: waiting writes may be half of a slot, and every account has to be read again. */
   doubtAll(): void {
     this.#open.clear()
     this.#answers = []
     this.#size = 0
-    for (const address of this.#told.keys()) {
+    for (const address of this.#emitted.keys()) {
       this.#behind.add(address)
     }
-    for (const address of new Set([...this.#told.keys(), ...this.#unread.keys()])) {
+    for (const address of new Set([...this.#emitted.keys(), ...this.#unread.keys()])) {
       this.#unread.set(address, { early: undefined, answered: false })
     }
   }
 
-  /** Accounts that have to be read. The value goes back into `answer`. */
+  /** Accounts that have to be read. The value is passed back to `answer`. */
   unread(): ReadonlyMap<Address, object> {
     return new Map(Array.from(this.#unread).filter(([, { answered }]) => !answered))
   }
 
   /** Takes a write. */
-  write(address: Address, state: AccountState): Fate {
-    const told = this.#told.get(address)
-    if (told === undefined && !this.#unread.has(address)) {
+  write(address: Address, state: AccountState): WriteOutcome {
+    const emitted = this.#emitted.get(address)
+    if (emitted === undefined && !this.#unread.has(address)) {
       return "unknown"
     }
-    if (!isNews(told, state)) {
-      return told !== undefined && sameAccount(told.account, state.account) ? "repeated" : "older"
+    if (!supersedes(emitted, state)) {
+      return emitted !== undefined && sameAccount(emitted.account, state.account) ? "repeated" : "older"
     }
     const writes = this.#open.get(state.slot) ?? new Map<Address, AccountState>()
     this.#open.set(state.slot, writes)
@@ -123,12 +123,12 @@ export class SlotBuffer {
     return "kept"
   }
 
-  /** Takes what was read for accounts that `asked` named. One doubted meanwhile stays unread. */
-  answer(asked: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>): void {
+  /** Takes the states read for the accounts of `requested`. One doubted meanwhile stays unread. */
+  answer(requested: ReadonlyMap<Address, object>, states: ReadonlyMap<Address, AccountState>): void {
     let slot = 0
     for (const [address, state] of states) {
       const unread = this.#unread.get(address)
-      if (unread !== undefined && unread === asked.get(address)) {
+      if (unread !== undefined && unread === requested.get(address)) {
         unread.answered = true
       }
       slot = Math.max(slot, state.slot)
@@ -136,7 +136,7 @@ export class SlotBuffer {
     this.#answers.push({ slot, states })
   }
 
-  /** What may be told once every slot up to and including this one has ended. */
+  /** The events to emit once every slot up to and including this one has ended. */
   end(slot: number): ReadonlyArray<ChainEvent> {
     const ended = Array.from(this.#open.keys()).filter((open) => open <= slot)
     const writes = ended.toSorted((a, b) => a - b).flatMap((open) => this.#settle(open))
@@ -145,9 +145,9 @@ export class SlotBuffer {
     return [...writes, ...answers.flatMap(({ states }) => this.#conclude(states))]
   }
 
-  /** The newest told state of every account. */
+  /** The newest emitted state of every account. */
   everything(): Snapshot {
-    return this.#snapshot(this.#told)
+    return this.#snapshot(this.#emitted)
   }
 
   #settle(slot: number): ReadonlyArray<ChainEvent> {
@@ -157,11 +157,11 @@ export class SlotBuffer {
     const accounts = new Map<Address, OnChainAccount | null>()
     for (const [address, state] of writes) {
       const unread = this.#unread.get(address)
-      const told = this.#told.get(address)
+      const emitted = this.#emitted.get(address)
       if (unread !== undefined) {
         unread.early = newest(unread.early, state)
-      } else if (told !== undefined && isNews(told, state)) {
-        this.#told.set(address, state)
+      } else if (emitted !== undefined && supersedes(emitted, state)) {
+        this.#emitted.set(address, state)
         if (!this.#isPrivate(address)) {
           accounts.set(address, state.account)
         }
@@ -174,11 +174,11 @@ export class SlotBuffer {
     const concluded = new Map<Address, AccountState>()
     for (const [address, read] of states) {
       const unread = this.#unread.get(address)
-      const state = newest(this.#told.get(address), read, unread?.early)
+      const state = newest(this.#emitted.get(address), read, unread?.early)
       if (unread?.answered === true && state !== undefined) {
         this.#unread.delete(address)
         this.#behind.delete(address)
-        this.#told.set(address, state)
+        this.#emitted.set(address, state)
         concluded.set(address, state)
       }
     }

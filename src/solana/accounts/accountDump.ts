@@ -1,4 +1,4 @@
-/** OnChainAccount dumps: what is in one file, and one market out of several. */
+/** Account dumps: the content of one file, and one market from several. */
 import { Result, Schema } from "effect"
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { Address } from "../../domain/Address.ts"
@@ -18,7 +18,7 @@ const DumpJson = Schema.Struct({
 })
 const decodeDump = Schema.decodeUnknownResult(DumpJson)
 
-/** One file's accounts, and as much as it says of when they were read. */
+/** One file's accounts, and the time of their reading where it is stated. */
 export interface AccountDump {
   readonly accounts: ReadonlyArray<OnChainAccount>
   readonly slot: number
@@ -32,7 +32,7 @@ export interface Recording {
   readonly clock: ChainClock
 }
 
-/** The dump in a file's text, or what is wrong with it. Without a slot it counts as of slot 0. */
+/** The dump in the text of a file, or its fault. Without a slot it counts as of slot 0. */
 export const readDump = (text: string): Result.Result<AccountDump, string> => {
   const json = parseJson(text)
   if (json === undefined) {
@@ -54,7 +54,7 @@ export const readDump = (text: string): Result.Result<AccountDump, string> => {
   return Result.succeed({ accounts, slot, epoch, unixTimestamp })
 }
 
-/** When a slot was, going by the newest dump that says both: slots are aimed at 0.4 seconds. Zero when none does. */
+/** The time of a slot, extrapolated at 0.4 s a slot from the newest dump that states slot and time. Zero when none does. */
 const timeAt = (slot: number, dumps: ReadonlyArray<AccountDump>): number => {
   const dated = dumps.filter((dump) => dump.slot > 0 && dump.unixTimestamp !== null)
   const anchor = dated.toSorted((a, b) => b.slot - a.slot)[0]
@@ -66,7 +66,7 @@ const timeAt = (slot: number, dumps: ReadonlyArray<AccountDump>): number => {
 
 /**
  * One market out of many dumps. Of an account's states the one of the highest slot counts, of equals the first. The time is
- * that of the newest dump; where it does not say, the epoch follows from the slot, and so does the time.
+ * that of the newest dump; where it is not stated, the epoch and the time follow from the slot.
  */
 export const mergeDumps = (dumps: ReadonlyArray<AccountDump>): Recording => {
   const accounts = new Map<Address, OnChainAccount>()

@@ -1,4 +1,4 @@
-/** Accounts as nodes and dumps spell them in JSON. What is not an account is null or a failure, never a guess. */
+/** Accounts in the JSON of nodes and dumps. Anything else is null or a failure, never a guess. */
 import { Result, Schema } from "effect"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address } from "../../domain/Address.ts"
@@ -17,7 +17,7 @@ export const Lamports = Schema.Union([Slot, Schema.String.check(Schema.isPattern
 
 const LARGE_LAMPORTS = /"lamports":\s?\d{16}/u
 
-/** The value, with lamports beyond 2^53 kept as digits; undefined for what is not JSON. */
+/** The value, with lamports beyond 2^53 kept as digits; undefined when the text is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     const exact = LARGE_LAMPORTS.test(text) ? text.replaceAll(/"lamports":\s?(\d{16,})/gu, '"lamports":"$1"') : text
@@ -31,7 +31,7 @@ export const parseJson = (text: string): unknown => {
 export const bytesFromBase64 = (text: string): Uint8Array | null => {
   const bytes = Buffer.from(text, "base64")
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
-  // The decoder skips what it does not know, so that only the length tells.
+  // The decoder skips invalid characters, so only the length reveals them.
   return text.length % 4 === 0 && bytes.length === (text.length / 4) * 3 - padding ? new Uint8Array(bytes) : null
 }
 
@@ -43,7 +43,7 @@ const AccountJson = Schema.Struct({
 })
 const decodeAccount = Schema.decodeUnknownResult(AccountJson)
 
-/** The account in a node's base64 JSON. Null and an account without lamports are none; what is malformed fails. */
+/** The account in a node's base64 JSON. Null and an account without lamports are no account; malformed data fails. */
 export const accountFromJson = (
   address: Address,
   slot: number,
@@ -60,7 +60,7 @@ export const accountFromJson = (
   const lamports = BigInt(decoded.success.lamports)
   const bytes = bytesFromBase64(data[0])
   if (bytes === null || (space !== undefined && space !== bytes.length)) {
-    return Result.fail("account data that is not what it claims to be")
+    return Result.fail("account data in another encoding or of another size than stated")
   }
   return Result.succeed({ slot, account: lamports === 0n ? null : { address, owner, lamports, data: bytes, slot } })
 }

@@ -1,4 +1,4 @@
-/** One connection's life: follow what is wanted, read it, and give up when the node falls silent. */
+/** One connection: accounts are followed and read, and it ends when the node falls silent. */
 import { Clock, Duration, Effect, Metric, Random, type Scope } from "effect"
 import type { Socket } from "effect/socket"
 import { ChainUnavailable } from "./ChainFeed.ts"
@@ -7,46 +7,46 @@ import type { RpcSettings } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import { openSubscriptions, type Subscriptions } from "./subscriptions.ts"
 
-/** How long nothing may arrive before what has arrived counts as all of its slot. */
+/** After this long without a message, all that has arrived counts as the whole slot. */
 const QUIET = Duration.millis(20)
-/** How long the first read of a connection waits to hear which slot its writes begin at. */
+/** The longest wait of the first read for the slot at which the writes of the connection begin. */
 const FIRST_WRITE = Duration.seconds(1)
-/** Before what failed is tried again on the same connection. */
+/** The pause before a retry on the same connection. */
 const PAUSE_MS = 1000
 
 const malformedCount = Metric.counter("chain_malformed", {
-  description: "Accounts and notifications that made no sense.",
+  description: "Accounts and notifications that could not be decoded.",
   incremental: true
 })
 const overflowCount = Metric.counter("chain_overflows", {
-  description: "How often the reader of the chain was too slow and was told everything anew.",
+  description: "Full queues of chain events that were replaced by a snapshot.",
   incremental: true
 })
 
 const report = Effect.fnUntraced(function* (state: ChainState) {
-  const { malformed, overflows } = state.takeTroubles()
+  const { malformed, overflows } = state.takeFaults()
   if (malformed > 0) {
     yield* Metric.update(malformedCount, malformed)
-    yield* Effect.logWarning("The node sent what makes no sense", { count: malformed })
+    yield* Effect.logWarning("The node sent malformed accounts or notifications", { count: malformed })
   }
   if (overflows > 0) {
     yield* Metric.update(overflowCount, overflows)
-    yield* Effect.logWarning("The reader of the chain is too slow and was told everything anew")
+    yield* Effect.logWarning("The reader of the chain is too slow; a snapshot replaced its events")
   }
 })
 
-/** Reads what has to be read and is followed; false when something could not be. */
+/** Reads the followed accounts that have to be read; false when one could not be. */
 const readUnread = Effect.fnUntraced(
   function* (state: ChainState, rpc: SolanaRpc["Service"], node: Subscriptions) {
     const unread = Array.from(state.unread()).filter(([address]) => node.isFollowed(address))
     if (unread.length === 0) {
       return true
     }
-    const asked = new Map(unread)
-    const { states, malformed } = yield* rpc.getMultipleAccounts(Array.from(asked.keys()), {
+    const requested = new Map(unread)
+    const { states, malformed } = yield* rpc.getMultipleAccounts(Array.from(requested.keys()), {
       minContextSlot: state.committedSlot === 0 ? undefined : state.committedSlot
     })
-    state.answer(asked, states, malformed.length)
+    state.answer(requested, states, malformed.length)
     return malformed.length === 0
   },
   Effect.catchTag("ChainUnavailable", ({ reason, detail }) =>
@@ -54,7 +54,7 @@ const readUnread = Effect.fnUntraced(
   )
 )
 
-/** Does what is wanted, whenever it changes. Accounts are followed before they are read, so that no write is missed. */
+/** Follows, unfollows and reads whenever the wanted accounts change. Accounts are followed before they are read, so that no write is missed. */
 const tend = Effect.fnUntraced(function* (state: ChainState, rpc: SolanaRpc["Service"], node: Subscriptions) {
   let first = true
   while (true) {
@@ -78,17 +78,17 @@ const tend = Effect.fnUntraced(function* (state: ChainState, rpc: SolanaRpc["Ser
   }
 })
 
-/** Fails when no new slot has been heard for too long. */
+/** Fails when no new slot has arrived for too long. */
 const watch = Effect.fnUntraced(function* (state: ChainState, watchdog: Duration.Duration) {
   const sinceMs = yield* Clock.currentTimeMillis
   const limitMs = Duration.toMillis(watchdog)
-  while (true) {
+  const check = Effect.suspend(() => {
     const silentMs = state.silentMs(sinceMs)
-    if (silentMs >= limitMs) {
-      return yield* new ChainUnavailable({ reason: "timeout", detail: `no slot in ${Duration.format(watchdog)}` })
-    }
-    yield* Effect.sleep(Duration.millis(limitMs - silentMs))
-  }
+    return silentMs >= limitMs
+      ? Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no slot in ${Duration.format(watchdog)}` }))
+      : Effect.sleep(Duration.millis(limitMs - silentMs))
+  })
+  return yield* Effect.forever(check)
 })
 
 /** Follows the chain until the connection is lost, which is its only end. */
@@ -109,16 +109,17 @@ export const followChain = Effect.fnUntraced(
     )
 )
 
-/** Tells what has arrived once nothing more does, for nodes that do not say when a slot has ended. */
-export const settleWhenQuiet = Effect.fnUntraced(function* (state: ChainState) {
-  while (true) {
-    yield* state.arrived.await
-    state.arrived.closeUnsafe()
-    let heard = -1
-    while (heard !== state.arrivals) {
-      heard = state.arrivals
-      yield* Effect.sleep(QUIET)
-    }
-    state.settle(Infinity)
-  }
-})
+/** Emits the arrived writes once no more arrive, for nodes that do not report the end of a slot. */
+export const settleWhenQuiet = (state: ChainState): Effect.Effect<never> =>
+  Effect.forever(
+    Effect.gen(function* () {
+      yield* state.arrived.await
+      state.arrived.closeUnsafe()
+      let seen = -1
+      while (seen !== state.arrivals) {
+        seen = state.arrivals
+        yield* Effect.sleep(QUIET)
+      }
+      state.settle(Infinity)
+    })
+  )

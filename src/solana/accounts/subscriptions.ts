@@ -5,17 +5,17 @@ import type { Address } from "../../domain/Address.ts"
 import { accountFromJson, type AccountState, Slot } from "./accountJson.ts"
 import type { ChainUnavailable } from "./ChainFeed.ts"
 import { type Notification, openRpcSocket } from "../rpc/rpcSocket.ts"
-import type { Commitment } from "../rpc/SolanaRpc.ts"
+import type { Commitment } from "../Commitment.ts"
 
 /** A slot has begun on top of its parent; `root` and everything before it are final. */
 const SlotInfo = Schema.Struct({ slot: Slot, parent: Slot, root: Slot })
 export type SlotInfo = typeof SlotInfo.Type
 
-/** Who is told, synchronously and in the order of arrival. */
+/** Callbacks, run synchronously in the order of arrival. */
 export interface Listener {
   readonly onSlot: (info: SlotInfo) => void
   readonly onWrite: (address: Address, state: AccountState) => void
-  /** Something that is not what it should be; of an account's write at least the account is known. */
+  /** A malformed message; with the address where it is the write of a known account. */
   readonly onMalformed: (address: Address | null) => void
 }
 
@@ -23,7 +23,7 @@ export interface Listener {
 export interface Subscriptions {
   readonly isFollowed: (address: Address) => boolean
   readonly followed: () => Iterable<Address>
-  /** Follows accounts that are not followed yet and gives those that the node refused. */
+  /** Follows accounts that are not followed yet and returns those that the node refused. */
   readonly follow: (addresses: ReadonlyArray<Address>) => Effect.Effect<ReadonlyArray<Address>, ChainUnavailable>
   readonly unfollow: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, ChainUnavailable>
   /** Fails when the connection ends. */
@@ -67,7 +67,7 @@ export const openSubscriptions = Effect.fnUntraced(function* (
       return Result.isSuccess(info) ? listener.onSlot(info.success) : listener.onMalformed(null)
     }
     const address = addressOf.get(subscription)
-    // What arrives after its subscription was given up is nobody's.
+    // Messages after the end of their subscription are dropped.
     return address === undefined ? undefined : onAccount(address, result)
   }
 

@@ -1,76 +1,50 @@
-import { Context, type Effect, Schema, type Stream } from "effect"
-import type { Launch } from "../../domain/market/Launch.ts"
-import type { Signature } from "../../domain/Signature.ts"
-import type { BalanceChange, Leg, NetTrade, Transfer } from "../../domain/market/Trade.ts"
+import { type Effect, Schema, type Stream } from "effect"
 import type { ChainUnavailable, Freshness } from "../accounts/ChainFeed.ts"
 
-/** What a decoder keeps of one transaction that took effect and did something worth telling. */
-export interface BlockTransaction {
-  readonly signature: Signature
-  /** Position in the block, from 0. */
-  readonly index: number
-  readonly legs: ReadonlyArray<Leg>
-  readonly nets: ReadonlyArray<NetTrade>
-  readonly transfers: ReadonlyArray<Transfer>
-  readonly changes: ReadonlyArray<BalanceChange>
-  /** Swap instructions of which not both sides could be told. */
-  readonly unresolved: number
-}
-
-/** A block and what became of it. */
-export interface DecodedBlock {
+/** The position of a block in the chain. Decoders add what they read from it. */
+export interface BlockHead {
   readonly slot: number
   /** The slot of the block before it; further back than one where slots were skipped. */
   readonly parentSlot: number
-  /** When the cluster agreed on it, in milliseconds since the Unix epoch; null when the node does not say. */
+  /** Block time in milliseconds since the Unix epoch; null when the node does not report it. */
   readonly blockTimeMs: number | null
-  /** In the order of the block. They may be packed: reading them costs, so do it once and with `visitInParts`. */
-  readonly transactions: Iterable<BlockTransaction>
-  readonly launches: ReadonlyArray<Launch>
-  /** Transactions that made no sense. */
-  readonly malformed: number
 }
 
 /**
- * Why blocks are missing. `behind`: more slots than may be caught up with. `cleaned_up`: the node no longer has them.
- * `missing`: the node said that the slot was skipped, but a later block was built on it. `unreadable`: what the node sent
- * makes no sense. `unavailable`: the node answers, but not with this block.
+ * The reason for missing blocks. `behind`: more slots than may be caught up with. `cleaned_up`: the node no longer has them.
+ * `missing`: the node reported the slot as skipped, but a later block was built on it. `unreadable`: the node's answer cannot
+ * be decoded. `unavailable`: the node answers, but not with this block.
  */
 export const GapReason = Schema.Literals(["behind", "cleaned_up", "missing", "unreadable", "unavailable"])
 export type GapReason = typeof GapReason.Type
 
-/** Slots of which nothing will be told, both ends included. */
+/** Slots without a block event, both ends included. */
 export interface BlockGap {
   readonly from: number
   readonly to: number
   readonly reason: GapReason
 }
 
-/** The next thing that the chain's history says. */
-export type BlockEvent =
-  | { readonly _tag: "Block"; readonly block: DecodedBlock }
+/** The next block, or a gap in its place. */
+export type BlockEvent<Block extends BlockHead> =
+  | { readonly _tag: "Block"; readonly block: Block }
   | ({ readonly _tag: "Gap" } & BlockGap)
 
-/** What a slot is found to hold. `skipped` is the node's word, which the next block may prove wrong. */
-export type SlotContent =
-  | { readonly _tag: "Block"; readonly block: DecodedBlock }
+/** The content of a slot. `Skipped` is reported by the node, and the next block may prove it wrong. */
+export type SlotContent<Block extends BlockHead> =
+  | BlockEvent<Block>
   | { readonly _tag: "Skipped"; readonly slot: number }
-  | ({ readonly _tag: "Gap" } & BlockGap)
 
-/** The chain as a sequence of blocks, decoded away from the main thread. */
-export class BlockFeed extends Context.Service<
-  BlockFeed,
-  {
-    /**
-     * Every block after this slot, or from the newest one on when it is null: in order of slot, each once, with a `Gap`
-     * in place of what cannot be had. After slot 0 nothing was read yet: it begins as far back as is caught up with, and
-     * what lies before is no gap. For one consumer, whose pace it keeps. Never fails: while the node cannot be reached
-     * it waits.
-     */
-    follow(after: number | null): Stream.Stream<BlockEvent>
-    /** The hash of the chain's first block, which tells it from every other chain. */
-    readonly genesis: Effect.Effect<string, ChainUnavailable>
-    /** How well the newest blocks are known; apart from the freshness of accounts. The slot is that of the newest block told. */
-    readonly freshness: () => Freshness
-  }
->()("fathom/solana/blocks/BlockFeed") {}
+/** The chain as a sequence of blocks in the form that a decoder gives them, off the main thread. */
+export interface BlockFeed<Block extends BlockHead> {
+  /**
+   * Every block after this slot, or from the newest one on when it is null: in order of slot, each once, with a `Gap`
+   * in place of missing blocks. After slot 0 it begins as far back as is caught up with, and the slots before are no gap.
+   * For one consumer, at its pace. Never fails: it waits while the node cannot be reached.
+   */
+  follow(after: number | null): Stream.Stream<BlockEvent<Block>>
+  /** The hash of the chain's first block, which identifies the chain. */
+  readonly genesis: Effect.Effect<string, ChainUnavailable>
+  /** The state of the newest blocks, apart from the freshness of accounts. The slot is that of the newest block emitted. */
+  readonly freshness: () => Freshness
+}

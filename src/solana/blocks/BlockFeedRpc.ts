@@ -1,15 +1,14 @@
-import { Config, Duration, Effect, Layer, Redacted } from "effect"
-import type { HttpClient } from "effect/http"
-import { BlockFeed } from "./BlockFeed.ts"
+import { Config, Duration, Effect, Redacted } from "effect"
+import type { BlockFeed, BlockHead } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
 import { BlockProgress, type BlockSettings, type BlockSource, followBlocks } from "./followBlocks.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import * as SolanaRpcHttp from "../rpc/SolanaRpcHttp.ts"
 
-/** How blocks are read and followed. What is given wins over the environment. */
+/** Settings of a block feed; they win over the environment. */
 export interface BlockFeedOptions extends RpcOptions {
-  /** The module that a thread of its own runs: it calls `serveBlocks` with a decoder. */
+  /** The module that the block thread runs: it calls `serveBlocks` with a decoder. */
   readonly worker: URL
   readonly blocks?: Partial<BlockSettings> | undefined
 }
@@ -25,31 +24,38 @@ const blockSettings: Config.Config<BlockSettings> = Config.all({
   tries: Config.Int("SOLANA_BLOCK_TRIES").pipe(Config.withDefault(10))
 })
 
-const make = Effect.fnUntraced(function* ({ worker, blocks, ...options }: BlockFeedOptions) {
-  const rpc = yield* SolanaRpc
-  const { commitment, retries, rpcUrl, scanTimeout } = yield* rpcSettings(options)
-  const settings = { ...(yield* blockSettings), ...blocks }
-  const read = yield* makeBlockReader(worker, {
-    rpcUrl: Redacted.value(rpcUrl),
-    commitment,
-    timeoutMs: Duration.toMillis(scanTimeout),
-    retries,
-    concurrency: settings.concurrency
-  })
-  const progress = new BlockProgress()
-  const source: BlockSource = {
-    newest: rpc.getSlot(),
-    list: rpc.getBlocksWithLimit,
-    firstAvailable: rpc.getFirstAvailableBlock(),
-    read
-  }
-  return BlockFeed.of({
-    follow: (after) => followBlocks(source, progress, settings, after),
-    genesis: rpc.getGenesisHash(),
-    freshness: () => progress.freshness()
-  })
-})
-
-/** The blocks of the node at `SOLANA_RPC_URL`, or the one the options name. Nothing is asked before somebody follows. */
-export const layer = (options: BlockFeedOptions): Layer.Layer<BlockFeed, Config.ConfigError, HttpClient.HttpClient> =>
-  Layer.effect(BlockFeed, make(options)).pipe(Layer.provide(SolanaRpcHttp.layer(options)))
+/**
+ * The blocks of the node at `SOLANA_RPC_URL`, or the one the options name, in the form that `unpack` makes of the messages
+ * of the decoder in the worker module. Sends nothing before `follow` runs.
+ */
+export const makeBlockFeed = Effect.fnUntraced(
+  function* <Message, Block extends BlockHead>(
+    { worker, blocks, ...options }: BlockFeedOptions,
+    unpack: (message: Message) => Block
+  ) {
+    const rpc = yield* SolanaRpc
+    const { commitment, retries, rpcUrl, scanTimeout } = yield* rpcSettings(options)
+    const settings = { ...(yield* blockSettings), ...blocks }
+    const readPacked = yield* makeBlockReader<Message>(worker, {
+      rpcUrl: Redacted.value(rpcUrl),
+      commitment,
+      timeoutMs: Duration.toMillis(scanTimeout),
+      retries,
+      concurrency: settings.concurrency
+    })
+    const progress = new BlockProgress()
+    const source: BlockSource<Block> = {
+      newest: rpc.getSlot(),
+      list: rpc.getBlocksWithLimit,
+      firstAvailable: rpc.getFirstAvailableBlock(),
+      read: (slot) => Effect.map(readPacked(slot), unpack)
+    }
+    const feed: BlockFeed<Block> = {
+      follow: (after) => followBlocks(source, progress, settings, after),
+      genesis: rpc.getGenesisHash(),
+      freshness: () => progress.freshness()
+    }
+    return feed
+  },
+  (effect, options) => Effect.provide(effect, SolanaRpcHttp.layer(options))
+)

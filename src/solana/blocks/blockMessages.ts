@@ -1,10 +1,8 @@
-/** What the main thread and the thread that reads blocks say to each other. Plain data: it is copied between them. */
-import type { DecodedBlock } from "./BlockFeed.ts"
+/** Messages between the main thread and the thread that reads blocks. Plain data: they are copied. */
 import type { ChainUnavailable } from "../accounts/ChainFeed.ts"
-import type { PackedPart } from "./PackedTransactions.ts"
-import type { Commitment } from "../rpc/SolanaRpc.ts"
+import type { Commitment } from "../Commitment.ts"
 
-/** How the node is asked, as plain data. */
+/** Settings of the RPC calls, as plain data. */
 export interface BlockWorkerSettings {
   readonly rpcUrl: string
   readonly commitment: Commitment
@@ -13,24 +11,22 @@ export interface BlockWorkerSettings {
   readonly concurrency: number
 }
 
-/** `read` asks for a block; `drop` says that nobody wants it any more. */
+/** `read` requests a block; `drop` cancels the request. */
 export interface BlockRequest {
   readonly _tag: "read" | "drop"
   readonly id: number
   readonly slot: number
 }
 
-/** Everything of a block but its transactions. */
-export type BlockHead = Omit<DecodedBlock, "transactions">
+/** A decoded block as the decoder packs it, with the memory that is transferred rather than copied. */
+export interface PackedReply<Message> {
+  readonly message: Message
+  readonly transfer: Array<ArrayBuffer>
+}
 
-/** A block, its transactions packed, or why there is none. */
-export type BlockReply =
-  | {
-      readonly _tag: "block"
-      readonly id: number
-      readonly head: BlockHead
-      readonly parts: ReadonlyArray<PackedPart>
-    }
+/** A packed block, or the reason for its absence. */
+export type BlockReply<Message> =
+  | { readonly _tag: "block"; readonly id: number; readonly message: Message }
   | {
       readonly _tag: "failure"
       readonly id: number

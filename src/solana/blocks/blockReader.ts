@@ -1,17 +1,20 @@
-/** Reads blocks in a thread of their own, so that megabytes of JSON delay nobody. */
+/** Reads blocks in a thread of their own, so that megabytes of JSON do not block the event loop. */
 import { Effect, type Scope } from "effect"
 import { Worker } from "node:worker_threads"
-import type { DecodedBlock } from "./BlockFeed.ts"
 import type { BlockReply, BlockRequest, BlockWorkerSettings } from "./blockMessages.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
-import { PackedTransactions } from "./PackedTransactions.ts"
 
-/** Tells whoever waits for a block. */
-type Resume = (outcome: Effect.Effect<DecodedBlock, ChainUnavailable>) => void
+/** Resumes the fiber that waits for a block. */
+type Resume<Message> = (outcome: Effect.Effect<Message, ChainUnavailable>) => void
 
-const stopped = () => new ChainUnavailable({ reason: "unreachable", detail: "the thread that reads blocks has ended" })
+const stopped = () => new ChainUnavailable({ reason: "unreachable", detail: "the block thread has ended" })
 
-const failureOf = ({ reason, detail, rpcCode, retryAfterMs }: Extract<BlockReply, { readonly _tag: "failure" }>) =>
+const failureOf = ({
+  reason,
+  detail,
+  rpcCode,
+  retryAfterMs
+}: Extract<BlockReply<unknown>, { readonly _tag: "failure" }>) =>
   new ChainUnavailable({
     reason,
     detail,
@@ -19,22 +22,22 @@ const failureOf = ({ reason, detail, rpcCode, retryAfterMs }: Extract<BlockReply
     ...(retryAfterMs !== undefined && { retryAfterMs })
   })
 
-/** A thread with those who wait for it. */
-class BlockThread {
+/** A thread with the fibers that wait for its replies. */
+class BlockThread<Message> {
   readonly #worker: Worker
-  readonly #waiting = new Map<number, Resume>()
+  readonly #waiting = new Map<number, Resume<Message>>()
   #lastId = 0
   ended = false
 
   constructor(entry: URL, settings: BlockWorkerSettings) {
     this.#worker = new Worker(entry, { workerData: settings, name: "blocks" })
-    this.#worker.on("message", (reply: BlockReply) => this.#take(reply))
+    this.#worker.on("message", (reply: BlockReply<Message>) => this.#take(reply))
     this.#worker.on("error", () => this.#end())
     this.#worker.on("exit", () => this.#end())
   }
 
-  read(slot: number): Effect.Effect<DecodedBlock, ChainUnavailable> {
-    return Effect.callback<DecodedBlock, ChainUnavailable>((resume) => {
+  read(slot: number): Effect.Effect<Message, ChainUnavailable> {
+    return Effect.callback<Message, ChainUnavailable>((resume) => {
       const id = ++this.#lastId
       this.#waiting.set(id, resume)
       this.#post({ _tag: "read", id, slot })
@@ -54,14 +57,10 @@ class BlockThread {
     this.#worker.postMessage(request, [])
   }
 
-  #take(reply: BlockReply): void {
+  #take(reply: BlockReply<Message>): void {
     const resume = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
-    resume?.(
-      reply._tag === "failure"
-        ? Effect.fail(failureOf(reply))
-        : Effect.succeed({ ...reply.head, transactions: new PackedTransactions(reply.parts) })
-    )
+    resume?.(reply._tag === "failure" ? Effect.fail(failureOf(reply)) : Effect.succeed(reply.message))
   }
 
   #end(): void {
@@ -73,17 +72,17 @@ class BlockThread {
   }
 }
 
-/** Reads blocks in a thread that runs this entry; a thread that has ended is replaced by the next read. */
-export const makeBlockReader = Effect.fnUntraced(function* (
+/** Reads packed blocks in a thread that runs this module; a thread that has ended is replaced by the next read. */
+export const makeBlockReader = Effect.fnUntraced(function* <Message>(
   entry: URL,
   settings: BlockWorkerSettings
-): Effect.fn.Return<(slot: number) => Effect.Effect<DecodedBlock, ChainUnavailable>, never, Scope.Scope> {
-  let thread = new BlockThread(entry, settings)
+): Effect.fn.Return<(slot: number) => Effect.Effect<Message, ChainUnavailable>, never, Scope.Scope> {
+  let thread = new BlockThread<Message>(entry, settings)
   yield* Effect.addFinalizer(() => Effect.promise(() => thread.stop()))
   return (slot) =>
     Effect.suspend(() => {
       if (thread.ended) {
-        thread = new BlockThread(entry, settings)
+        thread = new BlockThread<Message>(entry, settings)
       }
       return thread.read(slot)
     })

@@ -1,25 +1,25 @@
-/** From slots to blocks in order: what to ask for, when to ask again, and what to say of slots that stay empty. */
-import { Clock, Duration, Effect, Stream } from "effect"
-import type { BlockEvent, BlockGap, DecodedBlock, SlotContent } from "./BlockFeed.ts"
+/** From slots to blocks in order: reads, retries, and gaps for slots that stay empty. */
+import { Clock, Duration, Effect, Schedule, Stream } from "effect"
+import type { BlockEvent, BlockGap, BlockHead, SlotContent } from "./BlockFeed.ts"
 import type { ChainUnavailable, Freshness } from "../accounts/ChainFeed.ts"
 import { gap, slotsAfter, type SlotSettings, type SlotSource } from "./slotsAfter.ts"
 
-/** How blocks are followed. */
+/** Settings of following blocks. */
 export interface BlockSettings extends SlotSettings {
-  /** Blocks asked for at a time. */
+  /** Concurrent block reads. */
   readonly concurrency: number
-  /** How often a block is asked for in vain, while the node answers other questions, before it is given up. */
+  /** Attempts to read a block, while the node answers other calls, before it becomes a gap. */
   readonly tries: number
 }
 
-/** What following needs of a node. */
-export interface BlockSource extends Omit<SlotSource, "newest"> {
+/** The reads of a node that following needs. */
+export interface BlockSource<Block extends BlockHead> extends Omit<SlotSource, "newest"> {
   /** The newest slot that may have a block. */
   readonly newest: Effect.Effect<number, ChainUnavailable>
-  readonly read: (slot: number) => Effect.Effect<DecodedBlock, ChainUnavailable>
+  readonly read: (slot: number) => Effect.Effect<Block, ChainUnavailable>
 }
 
-/** How well blocks are known, as far as following has come. */
+/** The progress of following, from which freshness derives. */
 export class BlockProgress {
   #slot = 0
   #head = 0
@@ -31,7 +31,7 @@ export class BlockProgress {
     return { slot: this.#slot, heardAtMs: this.#heardAtMs, state }
   }
 
-  /** The node said which slot is the newest. */
+  /** The node reported its newest slot. */
   reach(head: number): void {
     this.#head = Math.max(this.#head, head)
     this.#down = false
@@ -42,8 +42,8 @@ export class BlockProgress {
     this.#down = true
   }
 
-  /** A block is told. */
-  tell(slot: number, nowMs: number): void {
+  /** A block was emitted. */
+  emit(slot: number, nowMs: number): void {
     this.#slot = Math.max(this.#slot, slot)
     this.#heardAtMs = nowMs
   }
@@ -52,7 +52,7 @@ export class BlockProgress {
 // Blocks of the newest slots are still on their way.
 const LIVE_SLOTS = 8
 
-/** The codes by which a node says that a slot has no block. */
+/** Error codes of slots without a block. */
 const SKIPPED: ReadonlySet<number> = new Set([-32007, -32009])
 const CLEANED_UP = -32001
 const UNREADABLE_TRIES = 3
@@ -63,26 +63,31 @@ const LONGEST_PAUSE_MS = 5_000
 const pauseMs = (failures: number, { retryAfterMs = 0 }: ChainUnavailable): number =>
   Math.max(retryAfterMs, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10)))
 
-/** Asks for the newest slot until the node tells one. */
-const newestSlot = Effect.fnUntraced(function* (source: BlockSource, progress: BlockProgress) {
-  for (let failures = 0; ; failures++) {
-    const head = yield* Effect.result(source.newest)
-    if (head._tag === "Success") {
-      progress.reach(head.success)
-      return head.success
-    }
-    progress.lose()
-    yield* Effect.sleep(Duration.millis(pauseMs(failures, head.failure)))
-  }
-})
+const pauses = Schedule.forever.pipe(
+  Schedule.setInputType<ChainUnavailable>(),
+  Schedule.modifyDelay(({ attempt, input }) => Effect.succeed(Duration.millis(pauseMs(attempt - 1, input))))
+)
 
-/** What the slot holds. A node that is down is waited for; one that answers everything else is not. */
-const contentOf = Effect.fnUntraced(function* (
-  source: BlockSource,
+/** The newest slot, as soon as the node reports one. */
+const newestSlot = (
+  { newest }: Pick<BlockSource<BlockHead>, "newest">,
+  progress: BlockProgress
+): Effect.Effect<number> =>
+  newest.pipe(
+    Effect.tapError(() => Effect.sync(() => progress.lose())),
+    Effect.retry(pauses),
+    // The schedule has no end.
+    Effect.orDie,
+    Effect.tap((head) => Effect.sync(() => progress.reach(head)))
+  )
+
+/** The content of a slot. Waits for a node that is down, not for one that answers every other call. */
+const contentOf = Effect.fnUntraced(function* <Block extends BlockHead>(
+  source: BlockSource<Block>,
   progress: BlockProgress,
   { tries }: BlockSettings,
   slot: number
-): Effect.fn.Return<SlotContent> {
+): Effect.fn.Return<SlotContent<Block>> {
   for (let failures = 0; ; failures++) {
     const read = yield* Effect.result(source.read(slot))
     if (read._tag === "Success") {
@@ -102,13 +107,13 @@ const contentOf = Effect.fnUntraced(function* (
       return gap(slot, slot, "unavailable")
     }
     yield* Effect.sleep(Duration.millis(pauseMs(failures, read.failure)))
-    // A node that cannot be reached loses no block: the count goes on when it is back.
+    // Attempts are not counted while the node is unreachable.
     yield* newestSlot(source, progress)
   }
 })
 
-/** Where the telling has come to: the newest block, and slots that are missing since. */
-interface Told {
+/** The newest emitted block, and the slots missing since. */
+interface EmittedState {
   readonly last: number | null
   readonly missing: BlockGap | null
 }
@@ -116,59 +121,67 @@ interface Told {
 const extend = (missing: BlockGap | null, found: BlockGap): BlockGap | null =>
   missing !== null && missing.reason === found.reason ? { ...missing, to: found.to } : null
 
-const gapEvent = (missing: BlockGap): BlockEvent => ({ _tag: "Gap", ...missing })
+const gapEvent = (missing: BlockGap): BlockEvent<never> => ({ _tag: "Gap", ...missing })
 
-/** Slots that the node called skipped although the block was built on one of them. */
-const disowned = ({ last, missing }: Told, { parentSlot }: DecodedBlock): BlockGap | null => {
+/** Slots that the node reported as skipped although the block was built on one of them. */
+const disowned = ({ last, missing }: EmittedState, { parentSlot }: BlockHead): BlockGap | null => {
   const known = Math.max(last ?? parentSlot, missing?.to ?? 0)
   return parentSlot > known ? { from: known + 1, to: parentSlot, reason: "missing" } : null
 }
 
-/** What a slot's content adds to what has been told. Gaps of one reason that follow each other become one. */
-export const tellContent = (told: Told, content: SlotContent): readonly [Told, ReadonlyArray<BlockEvent>] => {
+/** The events for the content of a slot. Adjacent gaps of one reason become one. */
+export const eventsOf = <Block extends BlockHead>(
+  state: EmittedState,
+  content: SlotContent<Block>
+): readonly [EmittedState, ReadonlyArray<BlockEvent<Block>>] => {
   switch (content._tag) {
     case "Skipped":
-      return [told, []]
+      return [state, []]
     case "Gap": {
       const { from, to, reason } = content
-      const extended = extend(told.missing, { from, to, reason })
+      const extended = extend(state.missing, { from, to, reason })
       return extended === null
-        ? [{ ...told, missing: { from, to, reason } }, told.missing === null ? [] : [gapEvent(told.missing)]]
-        : [{ ...told, missing: extended }, []]
+        ? [{ ...state, missing: { from, to, reason } }, state.missing === null ? [] : [gapEvent(state.missing)]]
+        : [{ ...state, missing: extended }, []]
     }
     case "Block": {
       const { block } = content
-      if (told.last !== null && block.slot <= told.last) {
-        return [told, []]
+      if (state.last !== null && block.slot <= state.last) {
+        return [state, []]
       }
-      const gaps = [told.missing, disowned(told, block)].filter((missing) => missing !== null)
+      const gaps = [state.missing, disowned(state, block)].filter((missing) => missing !== null)
       return [{ last: block.slot, missing: null }, [...gaps.map(gapEvent), { _tag: "Block", block }]]
     }
   }
 }
 
-/** Whether something was read before; who has read nothing yet has no gap either. */
-const fromFirstBlock = (hasBegun: boolean, event: BlockEvent): readonly [boolean, ReadonlyArray<BlockEvent>] =>
+/** Drops gaps before the first block of a feed that begins anew. */
+const fromFirstBlock = <Block extends BlockHead>(
+  hasBegun: boolean,
+  event: BlockEvent<Block>
+): readonly [boolean, ReadonlyArray<BlockEvent<Block>>] =>
   hasBegun || event._tag === "Block" ? [true, [event]] : [false, []]
 
 /** Every block after the slot, and gaps; see `BlockFeed.follow`. */
-export const followBlocks = (
-  source: BlockSource,
+export const followBlocks = <Block extends BlockHead>(
+  source: BlockSource<Block>,
   progress: BlockProgress,
   settings: BlockSettings,
   after: number | null
-): Stream.Stream<BlockEvent> =>
+): Stream.Stream<BlockEvent<Block>> =>
   slotsAfter({ ...source, newest: newestSlot(source, progress) }, settings, after).pipe(
     Stream.mapEffect(
       (asked) =>
-        typeof asked === "number" ? contentOf(source, progress, settings, asked) : Effect.succeed<SlotContent>(asked),
+        typeof asked === "number"
+          ? contentOf(source, progress, settings, asked)
+          : Effect.succeed<SlotContent<Block>>(asked),
       { concurrency: settings.concurrency }
     ),
-    Stream.mapAccum((): Told => ({ last: after === 0 ? null : after, missing: null }), tellContent),
+    Stream.mapAccum((): EmittedState => ({ last: after === 0 ? null : after, missing: null }), eventsOf),
     Stream.mapAccum(() => after !== 0, fromFirstBlock),
     Stream.tap((event) =>
       event._tag === "Block"
-        ? Effect.map(Clock.currentTimeMillis, (nowMs) => progress.tell(event.block.slot, nowMs))
+        ? Effect.map(Clock.currentTimeMillis, (nowMs) => progress.emit(event.block.slot, nowMs))
         : Effect.logWarning("Blocks are missing", { from: event.from, to: event.to, reason: event.reason })
     )
   )

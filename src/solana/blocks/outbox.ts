@@ -1,19 +1,19 @@
-/** Events on their way to the one consumer. A slow consumer loses no state: what it left lying becomes one snapshot. */
+/** The queue of events for one consumer. A slow consumer loses no state: one snapshot replaces a full queue. */
 import { Effect, Queue, Stream } from "effect"
 import type { ChainEvent, Snapshot } from "../accounts/ChainFeed.ts"
 
-/** The consumer's end, and ours. */
+/** Both ends of the queue. */
 export interface Outbox {
   readonly events: Stream.Stream<ChainEvent>
-  /** Tells the consumer; true when it had fallen so far behind that it is told everything anew. */
-  readonly tell: (event: ChainEvent) => boolean
-  /** What lies there matters: the consumer counts as behind until it has taken it. */
-  readonly press: () => void
-  /** Whether the consumer has yet to take what matters, or what replaced the events it was too slow for. */
+  /** Queues an event; true when the queue was full and a snapshot of everything replaced it. */
+  readonly offer: (event: ChainEvent) => boolean
+  /** The consumer counts as lagging until it has taken the queued events. */
+  readonly markLagging: () => void
+  /** True until the consumer has taken the marked events or the replacing snapshot. */
   readonly isLagging: () => boolean
 }
 
-/** `everything` gives the newest state of every account that has been told, which says all that the events said. */
+/** `everything` returns the newest state of every emitted account, which subsumes all events. */
 export const makeOutbox = Effect.fnUntraced(function* (
   backlog: number,
   everything: () => Snapshot
@@ -22,18 +22,18 @@ export const makeOutbox = Effect.fnUntraced(function* (
   let lagging = false
   return {
     events: Stream.fromQueue(queue),
-    tell: (event) => {
+    offer: (event) => {
       if (Queue.offerUnsafe(queue, event)) {
         return false
       }
       while (Queue.takeUnsafe(queue) !== undefined) {
-        // Only to empty it.
+        // Empties the queue.
       }
       Queue.offerUnsafe(queue, { _tag: "Snapshot", snapshot: everything() })
       lagging = true
       return true
     },
-    press: () => {
+    markLagging: () => {
       lagging = true
     },
     isLagging: () => {

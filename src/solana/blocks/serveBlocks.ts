@@ -1,18 +1,16 @@
-/** The other side of `blockReader.ts`: a thread that asks for blocks, parses and decodes them. */
+/** The other side of `blockReader.ts`: a thread that requests, parses and decodes blocks. */
 import { Duration, Effect, Fiber, ManagedRuntime, Redacted, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { parentPort, workerData } from "node:worker_threads"
-import type { DecodedBlock } from "./BlockFeed.ts"
-import type { BlockReply, BlockRequest, BlockWorkerSettings } from "./blockMessages.ts"
+import type { BlockReply, BlockRequest, BlockWorkerSettings, PackedReply } from "./blockMessages.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
-import { buffersOf, packTransactions } from "./PackedTransactions.ts"
 import { makeRpcCall } from "../rpc/rpcHttp.ts"
-import { blockCommitment } from "../rpc/SolanaRpc.ts"
+import { blockCommitment } from "../Commitment.ts"
 
-/** Makes a block of what `getBlock` answers; null when it is none. Pure. */
-export type DecodeBlock = (slot: number, answer: unknown) => DecodedBlock | null
+/** Decodes and packs the result of `getBlock`; null when it is not a block. Pure. */
+export type DecodeBlock<Message> = (slot: number, result: unknown) => PackedReply<Message> | null
 
-const failure = (id: number, { reason, detail, rpcCode, retryAfterMs }: ChainUnavailable): BlockReply => ({
+const failure = (id: number, { reason, detail, rpcCode, retryAfterMs }: ChainUnavailable): BlockReply<never> => ({
   _tag: "failure",
   id,
   reason,
@@ -21,18 +19,22 @@ const failure = (id: number, { reason, detail, rpcCode, retryAfterMs }: ChainUna
   retryAfterMs
 })
 
-const decoded = (decode: DecodeBlock, slot: number, answer: unknown): Result.Result<DecodedBlock, ChainUnavailable> => {
+const decoded = <Message>(
+  decode: DecodeBlock<Message>,
+  slot: number,
+  answer: unknown
+): Result.Result<PackedReply<Message>, ChainUnavailable> => {
   const detail = "getBlock: an unexpected answer"
   try {
     const block = decode(slot, answer)
     return block === null ? Result.fail(new ChainUnavailable({ reason: "invalid", detail })) : Result.succeed(block)
   } catch {
-    // A decoder that stumbles costs one block, not all of them.
+    // A decoder that throws costs one block, not all of them.
     return Result.fail(new ChainUnavailable({ reason: "invalid", detail: "getBlock: the decoder failed" }))
   }
 }
 
-const readerOf = (settings: BlockWorkerSettings, decode: DecodeBlock) =>
+const readerOf = <Message>(settings: BlockWorkerSettings, decode: DecodeBlock<Message>) =>
   Effect.gen(function* () {
     const timeout = Duration.millis(settings.timeoutMs)
     const url = Redacted.make(settings.rpcUrl)
@@ -60,8 +62,8 @@ const readerOf = (settings: BlockWorkerSettings, decode: DecodeBlock) =>
       )
   })
 
-/** Reads blocks for the thread that started this one, until it is ended. Only a worker's entry calls it. */
-export const serveBlocks = (decode: DecodeBlock): void => {
+/** Reads blocks for the thread that started this one, until it is terminated. Called by the entry of a worker only. */
+export const serveBlocks = <Message>(decode: DecodeBlock<Message>): void => {
   const port = parentPort
   if (port === null) {
     return
@@ -71,16 +73,15 @@ export const serveBlocks = (decode: DecodeBlock): void => {
   const reader = runtime.runPromise(readerOf(settings, decode))
   const running = new Map<number, Fiber.Fiber<void>>()
 
-  const send = (id: number, { transactions, ...head }: DecodedBlock): void => {
-    const parts = packTransactions(Array.from(transactions))
-    const reply: BlockReply = { _tag: "block", id, head, parts }
-    port.postMessage(reply, buffersOf(parts))
+  const send = (id: number, { message, transfer }: PackedReply<Message>): void => {
+    const reply: BlockReply<Message> = { _tag: "block", id, message }
+    port.postMessage(reply, transfer)
   }
 
   const read = (id: number, slot: number): void => {
     const work = Effect.promise(() => reader).pipe(
       Effect.flatMap((readBlock) => readBlock(slot)),
-      // Whoever waits has to hear of it, whatever went wrong.
+      // Every request gets a reply.
       Effect.catchDefect(() => Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "getBlock: a defect" }))),
       Effect.match({
         onFailure: (error) => port.postMessage(failure(id, error)),

@@ -1,42 +1,34 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Effect } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "../accounts/accountJson.ts"
 import type { ChainUnavailable, ProgramQuery, Snapshot } from "../accounts/ChainFeed.ts"
 
-/** How sure a node must be of what it tells. `processed` may be rolled back. */
-export const Commitment = Schema.Literals(["processed", "confirmed", "finalized"])
-export type Commitment = typeof Commitment.Type
-
-/** The commitment at which blocks are asked for: nodes show them from `confirmed` on. */
-export const blockCommitment = (commitment: Commitment): Commitment =>
-  commitment === "finalized" ? "finalized" : "confirmed"
-
-/** Accounts as one or more answers told them, each with the slot of its own answer. */
+/** Accounts of one or more responses, each with the slot of its response. */
 export interface AccountsRead {
   readonly states: ReadonlyMap<Address, AccountState>
-  /** Accounts the node answered with something that is no account. */
+  /** Accounts that the node returned in no valid form. */
   readonly malformed: ReadonlyArray<Address>
 }
 
 /** A condition on a read. */
 export interface ReadOptions {
-  /** The answer is of this slot or a later one; a node that is not there yet counts as unreachable. */
+  /** The least slot of the response; a node that has not reached it counts as unreachable. */
   readonly minContextSlot?: number | undefined
 }
 
-/** The reads of a Solana node, at one commitment. Each has a deadline and tries again a bounded number of times. */
+/** The reads of a Solana node, at one commitment. Each has a deadline and a bounded number of retries. */
 export class SolanaRpc extends Context.Service<
   SolanaRpc,
   {
     /** The newest slot at the commitment. */
     getSlot(): Effect.Effect<number, ChainUnavailable>
-    /** The first slots from this one on that have a confirmed block, lowest first, at most so many. */
+    /** The first slots from this one on that have a confirmed block, lowest first, at most `limit`. */
     getBlocksWithLimit(from: number, limit: number): Effect.Effect<ReadonlyArray<number>, ChainUnavailable>
     /** The oldest slot whose block the node still has. */
     getFirstAvailableBlock(): Effect.Effect<number, ChainUnavailable>
     /** The hash of the first block of the node's chain. */
     getGenesisHash(): Effect.Effect<string, ChainUnavailable>
-    /** Succeeds while the node says that it keeps up with the cluster. */
+    /** Succeeds while the node reports that it keeps up with the cluster. */
     getHealth(): Effect.Effect<void, ChainUnavailable>
     /** One account. Malformed data fails as `invalid`. */
     getAccountInfo(address: Address, options?: ReadOptions): Effect.Effect<AccountState, ChainUnavailable>

@@ -6,11 +6,12 @@ import { accountFromJson, type AccountState, Slot } from "../accounts/accountJso
 import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { type RpcOptions, rpcSettings } from "./rpcSettings.ts"
-import { type AccountsRead, blockCommitment, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
+import { blockCommitment } from "../Commitment.ts"
+import { type AccountsRead, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
 
-/** The most a node takes in one request. */
+/** The most accounts of one request. */
 const CHUNK = 100
-/** Requests of one read in flight at a time, so that a long list leaves room for others. */
+/** Concurrent requests of one read, so that a long list leaves room for others. */
 const CHUNKS_AT_A_TIME = 4
 
 const withContext = <S extends Schema.Constraint>(value: S) =>
@@ -26,7 +27,7 @@ const invalid = (method: string, detail: string) =>
 const readAnswer =
   <A>(method: string, schema: Schema.ConstraintCodec<A, unknown>) =>
   (result: unknown) =>
-    Schema.decodeUnknownEffect(schema)(result).pipe(Effect.mapError(() => invalid(method, "an unexpected answer")))
+    Schema.decodeUnknownEffect(schema)(result).pipe(Effect.mapError(() => invalid(method, "an unexpected result")))
 
 const filtersOf = ({ dataSize, matches }: ProgramQuery): ReadonlyArray<unknown> => [
   ...(dataSize === undefined ? [] : [{ dataSize }]),

@@ -1,18 +1,19 @@
-import { Cause, Clock, Config, Duration, Effect, Exit, Layer, Option, Schedule, Schema } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { CircuitBreaker } from "effect/persistence"
 import type { Signature } from "../../domain/Signature.ts"
 import type { TransactionReport } from "../../domain/TransactionReport.ts"
+import { counted, makeBreaker, retryOnce, usualBreaker, withDeadline } from "../../upstream/protection.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { rpcSettings } from "./rpcSettings.ts"
 import { TransactionStatus, UnknownTransaction } from "./TransactionStatus.ts"
 import { commitmentOf, SignatureStatus, TransactionFacts, transactionReport } from "./transactionReport.ts"
 
-/** How the status of transactions is asked for. What is given wins over the environment. */
+/** Options of the status reads. They win over the environment. */
 export interface StatusOptions {
   readonly rpcUrl?: string | undefined
-  /** How long a whole answer may take, however many requests it needs. */
+  /** The deadline of one status with all its requests. */
   readonly timeout?: Duration.Duration | undefined
 }
 
@@ -20,47 +21,29 @@ const Statuses = Schema.Struct({ value: Schema.Tuple([Schema.NullOr(SignatureSta
 const decodeStatuses = Schema.decodeUnknownEffect(Statuses)
 const decodeFacts = Schema.decodeUnknownEffect(Schema.NullOr(TransactionFacts))
 
-/** A node that keeps no history says so by this code. */
+/** The error code of a node without transaction history. */
 const NO_HISTORY = -32011
-/** Codes by which a node says that it cannot tell more: no history, a newer kind of transaction, no such method. */
-const CANNOT_TELL: ReadonlySet<number | undefined> = new Set([NO_HISTORY, -32015, -32601])
-
-/** Failures in a row after which the node is left alone, at first for a second and never for much longer than 30. */
-const FAILURES = 5
-const REST = Schedule.exponential("1 second").pipe(Schedule.upTo({ duration: "30 seconds" }))
+/** Error codes of a node without the details: no history, a newer transaction version, no such method. */
+const NO_DETAILS: ReadonlySet<number | undefined> = new Set([NO_HISTORY, -32015, -32601])
 
 const invalid = (method: string) => () =>
-  new ChainUnavailable({ reason: "invalid", detail: `${method}: an unexpected answer` })
-
-type Answer = Option.Option<TransactionReport>
-
-// One transaction that a node spells oddly says nothing about how the node fares.
-const outcomeOf = (exit: Exit.Exit<Answer, ChainUnavailable>): CircuitBreaker.Outcome => {
-  if (Exit.isSuccess(exit)) {
-    return CircuitBreaker.success
-  }
-  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-  return error?.reason === "invalid"
-    ? CircuitBreaker.ignored
-    : CircuitBreaker.failure({ retryAfter: error?.retryAfterMs })
-}
-
-const leftAlone = ({ reason }: CircuitBreaker.CircuitBreakerError): ChainUnavailable =>
-  new ChainUnavailable({
-    reason: "unreachable",
-    detail: "the node is left alone for a while",
-    retryAfterMs: reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : 1000
-  })
+  new ChainUnavailable({ reason: "invalid", detail: `${method}: an unexpected result` })
 
 const statusTimeout = Config.Duration("STATUS_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2)))
 
 const make = Effect.fnUntraced(function* (options: StatusOptions) {
   const timeout = options.timeout ?? (yield* statusTimeout)
-  // Callers poll, so the waiting is theirs. Only a node that could not be reached is worth a second try.
+  // Callers poll, so they do the waiting.
   const once = yield* makeRpcCall(yield* rpcSettings({ rpcUrl: options.rpcUrl, retries: 0 }))
-  const call = (method: string, params: ReadonlyArray<unknown>) =>
-    once(method, params).pipe(Effect.retry({ times: 1, while: ({ reason }) => reason === "unreachable" }))
-  const breaker = yield* CircuitBreaker.make({ tripPolicy: CircuitBreaker.consecutive(FAILURES), openDuration: REST })
+  const call = (method: string, params: ReadonlyArray<unknown>) => retryOnce(once(method, params))
+  const guarded = yield* makeBreaker<ChainUnavailable>({
+    ...usualBreaker,
+    name: "transaction status",
+    // One malformed answer does not reflect the health of the node.
+    outcomeOf: (error) => (error.reason === "invalid" ? CircuitBreaker.ignored : counted(error)),
+    rejection: (retryAfterMs) =>
+      new ChainUnavailable({ reason: "unreachable", detail: "the circuit of the node is open", retryAfterMs })
+  })
 
   const statuses = (signature: Signature, searchTransactionHistory: boolean) =>
     call("getSignatureStatuses", [[signature], { searchTransactionHistory }])
@@ -81,13 +64,15 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
       { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 }
     ]).pipe(
       Effect.catchIf(
-        ({ rpcCode }) => CANNOT_TELL.has(rpcCode),
+        ({ rpcCode }) => NO_DETAILS.has(rpcCode),
         () => Effect.succeed(null)
       ),
       Effect.flatMap((result) => Effect.mapError(decodeFacts(result), invalid("getTransaction")))
     )
 
-  const ask = Effect.fnUntraced(function* (signature: Signature): Effect.fn.Return<Answer, ChainUnavailable> {
+  const ask = Effect.fnUntraced(function* (
+    signature: Signature
+  ): Effect.fn.Return<Option.Option<TransactionReport>, ChainUnavailable> {
     const status = yield* statusOf(signature)
     if (status === null) {
       return Option.none()
@@ -100,13 +85,11 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
 
   const find = Effect.fn("TransactionStatus.find")(function* (signature: Signature) {
     const answer = yield* ask(signature).pipe(
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () =>
-          Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no status in ${Duration.format(timeout)}` }))
-      }),
-      breaker.execute({ key: "solana", classify: outcomeOf }),
-      Effect.mapError((error) => (error._tag === "ChainUnavailable" ? error : leftAlone(error)))
+      withDeadline(timeout),
+      Effect.catchTag("UpstreamFailure", ({ detail }) =>
+        Effect.fail(new ChainUnavailable({ reason: "timeout", detail }))
+      ),
+      guarded
     )
     return yield* Option.match(answer, {
       onNone: () => Effect.fail(new UnknownTransaction({ signature })),
@@ -117,8 +100,8 @@ const make = Effect.fnUntraced(function* (options: StatusOptions) {
   return TransactionStatus.of({ find })
 })
 
-/** Asks the node at `SOLANA_RPC_URL`, or the one the options name, and answers within `STATUS_TIMEOUT` (2 s). */
+/** Reads from the node at `SOLANA_RPC_URL`, or the one the options name, each status within `STATUS_TIMEOUT` (2 s). */
 export const layer = (
   options: StatusOptions = {}
 ): Layer.Layer<TransactionStatus, Config.ConfigError, HttpClient.HttpClient> =>
-  Layer.effect(TransactionStatus, make(options)).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))
+  Layer.effect(TransactionStatus, make(options))

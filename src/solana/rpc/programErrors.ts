@@ -1,25 +1,25 @@
-/** Error numbers of programs that have a meaning to a trader. Only what the programs' own sources state, and never changed, is listed. */
+/** Error numbers of programs with a meaning to a trader: only those that the programs' sources state and that never changed. */
 
-/** What an error of a program means to whoever signed the transaction. */
+/** The meaning of a program error for the signer of the transaction. */
 export type Meaning = "slippage_exceeded" | "insufficient_funds"
 
-/** How a program spells one meaning. */
-interface Spelling {
+/** The error codes and names of one meaning. */
+interface ErrorCodes {
   readonly means: Meaning
   readonly codes: ReadonlyArray<number>
-  /** As Anchor logs them. They outlive renumbering. */
+  /** As Anchor logs them. They survive renumbering. */
   readonly names: ReadonlyArray<string>
 }
 
-const slippage = (codes: ReadonlyArray<number>, names: ReadonlyArray<string> = []): Spelling => ({
+const slippage = (codes: ReadonlyArray<number>, names: ReadonlyArray<string> = []): ErrorCodes => ({
   means: "slippage_exceeded",
   codes,
   names
 })
 
-const funds = (...codes: ReadonlyArray<number>): Spelling => ({ means: "insufficient_funds", codes, names: [] })
+const funds = (...codes: ReadonlyArray<number>): ErrorCodes => ({ means: "insufficient_funds", codes, names: [] })
 
-const spellings: Readonly<Record<string, ReadonlyArray<Spelling>>> = {
+const errorsOf: Readonly<Record<string, ReadonlyArray<ErrorCodes>>> = {
   // System program: ResultWithNegativeLamports.
   "11111111111111111111111111111111": [funds(1)],
   // SPL Token and Token-2022: InsufficientFunds.
@@ -48,7 +48,7 @@ const spellings: Readonly<Record<string, ReadonlyArray<Spelling>>> = {
   JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4: [slippage([6001])]
 }
 
-/** What a program's error number, or the name it was logged under, means; undefined when that is not certain. */
+/** The meaning of a program's error number, or of its logged name; undefined when it is not certain. */
 export const meaningOf = (program: string, code: number, name: string | undefined): Meaning | undefined =>
-  spellings[program]?.find(({ codes, names }) => codes.includes(code) || (name !== undefined && names.includes(name)))
+  errorsOf[program]?.find(({ codes, names }) => codes.includes(code) || (name !== undefined && names.includes(name)))
     ?.means

@@ -1,10 +1,10 @@
-/** JSON-RPC over one WebSocket: calls and their answers, and what the node says by itself. */
+/** JSON-RPC over one WebSocket: calls, their responses, and notifications. */
 import { Deferred, Duration, Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { Socket } from "effect/socket"
 import { parseJson } from "../accounts/accountJson.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 
-/** Something the node says because it was asked to once. */
+/** A message of a subscription. */
 export interface Notification {
   readonly method: string
   readonly subscription: number
@@ -13,39 +13,39 @@ export interface Notification {
 
 /** An open connection. */
 export interface RpcSocket {
-  /** Asks, and waits for the answer. `onResult` runs before anything that the node says after it is looked at. */
+  /** Calls and waits for the response. `onResult` runs before any later message is processed. */
   readonly call: (
     method: string,
     params: ReadonlyArray<unknown>,
     onResult: (result: unknown) => void
   ) => Effect.Effect<void, ChainUnavailable>
-  /** Asks, and does not care for the answer. */
+  /** Calls without waiting for the response. */
   readonly send: (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, ChainUnavailable>
   /** Fails when the connection ends. */
   readonly closed: Effect.Effect<never, ChainUnavailable>
 }
 
-interface Waiting {
+interface PendingCall {
   readonly method: string
   readonly onResult: (result: unknown) => void
   readonly done: Deferred.Deferred<void, ChainUnavailable>
 }
 
-// Numbers of subscriptions may be larger than is exact; they are only compared, and all alike.
-const Said = Schema.Struct({
+// Subscription ids may exceed 2^53; they are only compared with each other.
+const NotificationFrame = Schema.Struct({
   method: Schema.String,
   params: Schema.Struct({ subscription: Schema.Finite, result: Schema.Unknown })
 })
-const Answered = Schema.Struct({
+const ResponseFrame = Schema.Struct({
   id: Schema.Int,
   result: Schema.optionalKey(Schema.Unknown),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.Finite, message: Schema.String }))
 })
-const decodeFrame = Schema.decodeUnknownResult(Schema.Union([Said, Answered]))
+const decodeFrame = Schema.decodeUnknownResult(Schema.Union([NotificationFrame, ResponseFrame]))
 
-/** An account of the largest size the chain allows, in base64, and the words around it. */
+/** An account of the largest size the chain allows, in base64, and the JSON around it. */
 const MAX_FRAME = 16 * 1024 * 1024
-/** What may lie unread, where the implementation can tell. */
+/** The most unread bytes, where the implementation can count them. */
 const MAX_UNREAD = 4 * MAX_FRAME
 
 const lost = (error: Socket.SocketError): ChainUnavailable =>
@@ -54,7 +54,7 @@ const lost = (error: Socket.SocketError): ChainUnavailable =>
     detail: `the socket ended: ${error.reason._tag}`
   })
 
-/** Connects. Notifications are handed over in the order of their arrival; `onGarbage` hears of frames that make no sense. */
+/** Connects. Notifications are passed on in the order of arrival; `onGarbage` runs for frames that cannot be decoded. */
 export const openRpcSocket = Effect.fnUntraced(function* (options: {
   readonly url: Redacted.Redacted
   readonly timeout: Duration.Duration
@@ -62,7 +62,7 @@ export const openRpcSocket = Effect.fnUntraced(function* (options: {
   readonly onGarbage: () => void
 }): Effect.fn.Return<RpcSocket, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
   const { timeout, onGarbage, onNotification } = options
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingCall>()
   const ended = yield* Deferred.make<never, ChainUnavailable>()
   let lastId = 0
 
@@ -73,19 +73,19 @@ export const openRpcSocket = Effect.fnUntraced(function* (options: {
   const { pull } = yield* Effect.mapError(socket.reader, lost)
   const writer = yield* socket.writer
 
-  const answered = ({ id, result, error }: typeof Answered.Type) => {
-    const asked = waiting.get(id)
-    if (asked === undefined) {
+  const respond = ({ id, result, error }: typeof ResponseFrame.Type) => {
+    const pending = waiting.get(id)
+    if (pending === undefined) {
       return
     }
     waiting.delete(id)
     if (error === undefined && result !== undefined) {
-      asked.onResult(result)
-      Deferred.doneUnsafe(asked.done, Effect.void)
+      pending.onResult(result)
+      Deferred.doneUnsafe(pending.done, Effect.void)
       return
     }
-    const detail = `${asked.method}: ${error?.code ?? "no result"} ${error?.message.slice(0, 200) ?? ""}`
-    Deferred.doneUnsafe(asked.done, Effect.fail(new ChainUnavailable({ reason: "invalid", detail })))
+    const detail = `${pending.method}: ${error?.code ?? "no result"} ${error?.message.slice(0, 200) ?? ""}`
+    Deferred.doneUnsafe(pending.done, Effect.fail(new ChainUnavailable({ reason: "invalid", detail })))
   }
 
   const take = (frame: string) => {
@@ -95,7 +95,7 @@ export const openRpcSocket = Effect.fnUntraced(function* (options: {
     } else if ("params" in decoded.success) {
       onNotification({ method: decoded.success.method, ...decoded.success.params })
     } else {
-      answered(decoded.success)
+      respond(decoded.success)
     }
   }
 

@@ -1,4 +1,4 @@
-/** A transaction's error as a node spells it, in the words of the contract. */
+/** A transaction error of a node in the terms of the contract. */
 import { Result, Schema } from "effect"
 import type { TransactionFailure } from "../../domain/TransactionReport.ts"
 import { type Meaning, meaningOf } from "./programErrors.ts"
@@ -13,7 +13,7 @@ const InstructionError = Schema.Struct({
 })
 const decodeInstructionError = Schema.decodeUnknownResult(InstructionError)
 
-/** Errors of the transaction as a whole, by the name the cluster gives them. What is not listed is `other`. */
+/** Errors of the transaction as a whole, by the name the cluster gives them. Others are `other`. */
 const wholeCodes: Readonly<Record<string, Code>> = {
   BlockhashNotFound: "blockhash_expired",
   InsufficientFundsForFee: "insufficient_funds",
@@ -78,8 +78,8 @@ const customFailure = (
 }
 
 /**
- * Why the transaction failed. `logs` are those of the transaction, empty when unknown: without them it is not known which
- * program an error number belongs to, and no number is interpreted.
+ * The failure of the transaction. `logs` are those of the transaction, empty when unknown: without them the
+ * program of an error number is unknown, and no number is interpreted.
  */
 export const transactionFailure = (error: unknown, logs: ReadonlyArray<string>): TransactionFailure => {
   const decoded = decodeInstructionError(error)

@@ -1,15 +1,15 @@
-/** What a node tells of one transaction, in two answers, as one report. */
+/** One report of a transaction from two responses of a node. */
 import { Schema } from "effect"
 import type { Signature } from "../../domain/Signature.ts"
 import type { TransactionReport } from "../../domain/TransactionReport.ts"
 import { Slot } from "../accounts/accountJson.ts"
-import { Commitment } from "./SolanaRpc.ts"
+import { Commitment } from "../Commitment.ts"
 import { transactionFailure } from "./transactionFailure.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const perhaps = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** How far the cluster is with a transaction: an element of `getSignatureStatuses`. */
+/** The progress of a transaction in the cluster: an element of `getSignatureStatuses`. */
 export const SignatureStatus = Schema.Struct({
   slot: Slot,
   confirmations: Schema.NullOr(Count),
@@ -18,7 +18,7 @@ export const SignatureStatus = Schema.Struct({
 })
 export type SignatureStatus = typeof SignatureStatus.Type
 
-/** What is needed of `getTransaction`. */
+/** The used fields of `getTransaction`. */
 export const TransactionFacts = Schema.Struct({
   slot: Slot,
   blockTime: perhaps(Schema.Int),
@@ -32,11 +32,11 @@ export const TransactionFacts = Schema.Struct({
 })
 export type TransactionFacts = typeof TransactionFacts.Type
 
-/** How sure the cluster is. Nodes that do not say it outright tell it by the count of confirmations. */
+/** The commitment of a transaction; from the count of confirmations where the node omits it. */
 export const commitmentOf = ({ confirmationStatus, confirmations }: SignatureStatus): Commitment =>
   confirmationStatus ?? (confirmations === null ? "finalized" : confirmations > 0 ? "confirmed" : "processed")
 
-/** The report. Facts that are not there are null, and so are those of another slot, which belong to another fork. */
+/** The report. Missing facts are null, and so are those of another slot, which belong to another fork. */
 export const transactionReport = (
   id: Signature,
   status: SignatureStatus,

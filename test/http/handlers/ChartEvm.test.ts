@@ -107,10 +107,10 @@ layer(service)("charts of EVM tokens", (it) => {
 
   it.effect("wait for a series that is being built as long as the source asks", () =>
     Effect.gen(function* () {
-      const { asked, setAilment } = yield* EvmCandleSource
+      const { requests, setAilment } = yield* EvmCandleSource
       yield* setAilment({ warmingMs: 3_000_000 })
       yield* TestClock.setTime((MONDAY + 40_000) * 1000)
-      const before = asked()
+      const before = requests()
       yield* setAilment({ warmingMs: 3000 })
       yield* TestClock.setTime((MONDAY + 100_000) * 1000)
       // Another chain: its series has not been asked for yet.
@@ -120,7 +120,7 @@ layer(service)("charts of EVM tokens", (it) => {
       const { answer, seconds } = yield* inTime(call(path, { key: "b" }))
       assert.strictEqual(answer.status, 200, answer.text)
       assert.isAtLeast(seconds, 3)
-      assert.strictEqual(asked() - before, 2)
+      assert.strictEqual(requests() - before, 2)
     })
   )
 

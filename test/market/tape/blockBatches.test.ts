@@ -2,15 +2,16 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { makeBatches } from "../../../src/market/tape/blockBatches.ts"
 import type { BlockEvent } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../../src/trades/blocks/TradeBlock.ts"
 
-const block = (slot: number, blockTimeMs: number | null): BlockEvent => ({
+const block = (slot: number, blockTimeMs: number | null): BlockEvent<TradeBlock> => ({
   _tag: "Block",
   block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], launches: [], malformed: 0 }
 })
 
 it.effect("a block without a time is of the time before it, and what is missing is said of the next one", () =>
   Effect.gen(function* () {
-    const events: ReadonlyArray<BlockEvent> = [
+    const events: ReadonlyArray<BlockEvent<TradeBlock>> = [
       block(1, null),
       block(2, 1000),
       block(3, null),

@@ -2,7 +2,7 @@
 import { type Address, SOL } from "../../../src/domain/Address.ts"
 import { Signature } from "../../../src/domain/Signature.ts"
 import type { Leg, NetTrade } from "../../../src/domain/market/Trade.ts"
-import type { BlockTransaction } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { BlockTransaction } from "../../../src/trades/blocks/TradeBlock.ts"
 import bs58 from "bs58"
 import { address, mintOf, walletOf } from "./tape.ts"
 

@@ -133,7 +133,7 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     }).pipe(Effect.ensuring(cured))
   )
 
-  it.effect("recur on their own when told how often", () =>
+  it.effect("recur at the configured interval", () =>
     Effect.gen(function* () {
       const { faults, advance, closed } = yield* following
       yield* faults.set({ dropEverySlots: 1 })

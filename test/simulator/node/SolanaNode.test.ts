@@ -38,7 +38,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("says null for an account that does not exist, in its place among others", () =>
+  it.effect("returns null for an account that does not exist, in its place among others", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       const missing = "Vote111111111111111111111111111111111111111"
@@ -69,7 +69,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("says which slot it has when the caller insists on a later one", () =>
+  it.effect("reports its slot when the caller requires a later one", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       const slot = at(yield* call(rpcUrl, "getSlot"), "result")
@@ -93,7 +93,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
   it.effect("finds a program's accounts by size and by bytes, whole or in part", () =>
     Effect.gen(function* () {
       const { rpcUrl, pools } = yield* Simulator
-      const ours = pools().filter(({ dex, mintB }) => dex === "raydium-amm-v4" && mintB === USDC)
+      const expected = pools().filter(({ dex, mintB }) => dex === "raydium-amm-v4" && mintB === USDC)
       const filters = [{ dataSize: 752 }, { memcmp: { offset: 432, bytes: USDC } }]
       const dataSlice = { offset: 432, length: 32 }
       const answer = yield* call(rpcUrl, "getProgramAccounts", AMM_V4, {
@@ -105,7 +105,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
       const found = listOf(at(answer, "result", "value"))
       assert.sameMembers(
         found.map((entry) => String(at(entry, "pubkey"))),
-        ours.map(({ address }) => String(address))
+        expected.map(({ address }) => String(address))
       )
       assert.isAbove(found.length, 0)
       for (const entry of found) {
@@ -164,7 +164,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("turns away what is no JSON, no batch and no JSON content type", () =>
+  it.effect("rejects bodies that are no JSON or an empty batch, and other content types", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       assert.strictEqual(at((yield* postText(rpcUrl, "{")).json, "error", "code"), -32700)
@@ -173,7 +173,7 @@ layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("Solan
     })
   )
 
-  it.effect("knows its own transactions and nobody else's", () =>
+  it.effect("knows its own transactions and no others", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
       const answer = yield* call(rpcUrl, "getSignatureStatuses", ["1".repeat(64)])

@@ -13,7 +13,7 @@ const newest = (url: string) => Effect.map(call(url, "getSlot"), (answer) => Num
 layer(Simulator.layer({ seed: "block methods", speed: 0, swapsPerSecond: 60, startUnixMs: 1_790_000_000_000 }))(
   "the node's blocks",
   (it) => {
-    it.effect("are told whole, with their place in the chain", () =>
+    it.effect("are returned whole, with their place in the chain", () =>
       Effect.gen(function* () {
         const { rpcUrl, advance } = yield* Simulator
         yield* advance(2)
@@ -41,7 +41,7 @@ layer(Simulator.layer({ seed: "block methods", speed: 0, swapsPerSecond: 60, sta
       })
     )
 
-    it.effect("are refused to clients that do not say which versions they know", () =>
+    it.effect("are refused to clients that do not state their versions", () =>
       Effect.gen(function* () {
         const { rpcUrl } = yield* Simulator
         const slot = yield* newest(rpcUrl)
@@ -131,7 +131,7 @@ layer(Simulator.layer({ seed: "block methods", speed: 0, swapsPerSecond: 60, sta
       })
     )
 
-    it.effect("tell the logs of their transactions to whoever follows them", () =>
+    it.effect("send the logs of their transactions to subscribers", () =>
       Effect.gen(function* () {
         const { rpcUrl, wsUrl, advance } = yield* Simulator
         const { ask, next } = yield* connect(wsUrl)

@@ -1,4 +1,4 @@
-/** A JSON-RPC client of nothing but the platform: what the node says is judged by someone who is not us. */
+/** A JSON-RPC client on the platform alone: an independent judge of the node. */
 import { Effect, Queue } from "effect"
 
 export interface Answer {

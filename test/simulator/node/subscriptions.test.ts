@@ -28,7 +28,7 @@ layer(Simulator.layer({ seed: "sockets", speed: 0, startUnixMs: 1_790_000_000_00
       const { wsUrl, rpcUrl, advance } = yield* Simulator
       const { ask, next } = yield* connect(wsUrl)
       const subscribed = yield* ask("accountSubscribe", CLOCK, { encoding: "base64" })
-      // Nothing ever writes this mint again, so nothing is said of it.
+      // Nothing ever writes this mint again, so it causes no frame.
       yield* ask("accountSubscribe", SOL, { encoding: "base64" })
       yield* ask("slotSubscribe")
       yield* advance(2)

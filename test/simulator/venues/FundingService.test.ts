@@ -77,7 +77,7 @@ describe("the simulated funding service", () => {
     }).pipe(Effect.provide(seeded("fathom")))
   )
 
-  it.effect("answers nobody without its credential, and nothing off its paths", () =>
+  it.effect("answers no request without its credential, and nothing off its paths", () =>
     Effect.gen(function* () {
       const { token, url } = yield* FundingService
       assert.strictEqual((yield* get(`${url}/v1/catalog`)).status, 401)
@@ -87,7 +87,7 @@ describe("the simulated funding service", () => {
     }).pipe(Effect.provide(Layer.orDie(FundingService.layer())))
   )
 
-  it.effect("ails from the start when it is told to, until it is put right", () =>
+  it.effect("has its configured faults from the start, until they are cleared", () =>
     Effect.gen(function* () {
       const { faults } = yield* FundingService
       const client = yield* FundingClient

@@ -21,7 +21,7 @@ const venuesOf = <E>(simulator: Layer.Layer<PerpsSimulator, E>) =>
 
 const read = (symbol: string) => PerpsVenues.use((port) => port.read(symbol, venues))
 
-/** What became of the read of each venue. */
+/** The outcome of the read of each venue. */
 const outcomes = (symbol: string) =>
   Effect.map(read(symbol), (readings) =>
     Object.fromEntries(
@@ -62,9 +62,9 @@ layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })), { excludeTestServices:
         const nowMs = yield* Clock.currentTimeMillis
         for (const { outcome, venue } of readings) {
           const market = Result.isSuccess(outcome) ? outcome.success : assert.fail(venue)
-          // Drift says what was settled last, at the full hour.
+          // Drift reports the rate settled last, at the full hour.
           const atMs = venue === "drift" ? Math.floor(nowMs / 3_600_000) * 3_600_000 : nowMs
-          // The rate moves while the venue is asked and answers: any moment of the last half minute may be what it told.
+          // The rate moves while the venue is asked and answers: any moment of the last half minute may be the one it sent.
           const told = Array.from({ length: 120 }, (_, i) => atMs - (venue === "drift" ? 0 : i * 250)).map((ms) =>
             btc === undefined ? 0 : (Number(world.rate8h(venue, btc, ms)) / 1e12) * 3 * 365 * 100
           )
@@ -88,7 +88,7 @@ layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })), { excludeTestServices:
   }
 )
 
-/** What a client of these venues that has never asked before hears of them. */
+/** The readings of a new client of these venues. */
 const firstHeard = <A, E>(health: Partial<Health>, program: Effect.Effect<A, E, PerpsVenues>) =>
   program.pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer({ health })))))
 
@@ -126,14 +126,14 @@ describe("the simulated venues, when they fail,", () => {
     })
   )
 
-  plain.live("can be told to, and to recover", () =>
+  plain.live("fail and recover on demand", () =>
     Effect.gen(function* () {
-      const { asked, setHealth } = yield* PerpsSimulator
+      const { requests, setHealth } = yield* PerpsSimulator
       yield* setHealth({ dydx: "down" })
       assert.strictEqual((yield* outcomes("BTC"))["dydx"], "down")
       yield* setHealth({ dydx: "ok" })
       assert.strictEqual((yield* outcomes("ETH"))["dydx"], "fresh")
-      assert.isAbove(asked().dydx, 2)
+      assert.isAbove(requests().dydx, 2)
     }).pipe(Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layer()))))
   )
 })
@@ -168,18 +168,18 @@ const settings = (env: Record<string, string>) => ConfigProvider.layer(ConfigPro
 describe("settings", () => {
   plain.live("make a venue fail from the start", () =>
     Effect.gen(function* () {
-      const said = yield* outcomes("BTC").pipe(
+      const reading = yield* outcomes("BTC").pipe(
         Effect.provide(Layer.fresh(venuesOf(PerpsSimulator.layerConfig))),
         Effect.provide(settings({ SIMULATOR_FAULTS_PERPS_DRIFT: "down" }))
       )
-      assert.deepStrictEqual(said, { hl: "fresh", drift: "down", dydx: "fresh", paradex: "fresh", lighter: "fresh" })
+      assert.deepStrictEqual(reading, { hl: "fresh", drift: "down", dydx: "fresh", paradex: "fresh", lighter: "fresh" })
     })
   )
 
-  plain.live("say where a venue is, and the others stay where they are", () =>
+  plain.live("move one venue, and the others stay", () =>
     Effect.gen(function* () {
       const { urls } = yield* PerpsSimulator
-      const said = yield* PerpsVenues.use(({ ourBps, read }) =>
+      const reading = yield* PerpsVenues.use(({ ourBps, read }) =>
         Effect.map(
           read("BTC", ["dydx"]),
           ([reading]) => [ourBps, reading && Result.isSuccess(reading.outcome)] as const
@@ -188,7 +188,7 @@ describe("settings", () => {
         Effect.provide(PerpsVenuesHttp.layer().pipe(Layer.provide(NodeHttpClient.layerUndici))),
         Effect.provide(settings({ PERPS_DYDX_URL: `${urls.PERPS_DYDX_URL}/`, PERPS_FEE_BPS: "1.5" }))
       )
-      assert.deepStrictEqual(said, [1_500_000n, true])
+      assert.deepStrictEqual(reading, [1_500_000n, true])
     }).pipe(Effect.provide(PerpsSimulator.layer()))
   )
 

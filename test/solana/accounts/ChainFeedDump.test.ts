@@ -69,7 +69,7 @@ describe("a recorded market", () => {
       Effect.fnUntraced(function* (feed) {
         const reader = yield* readFeed(feed)
         yield* feed.watch([at(1), at(2), at(3)])
-        yield* until("all are told", () => reader.known.size === 3)
+        yield* until("all are emitted", () => reader.known.size === 3)
 
         assert.deepStrictEqual(
           [at(1), at(2), at(3)].map((address) => reader.bytes(address)),

@@ -35,7 +35,7 @@ describe("writes from a node", () => {
         node.write(101, holding(A, [1]), holding(B, [1]))
         node.write(102, holding(A, [2]), holding(B, [2]))
         node.write(103, holding(A, [3]))
-        yield* until("all is told", () => reader.bytes(A)?.[0] === 3)
+        yield* until("all is emitted", () => reader.bytes(A)?.[0] === 3)
 
         assert.deepStrictEqual(
           reader.writes.map(({ slot, accounts }) => [slot, accounts.size]),
@@ -49,7 +49,7 @@ describe("writes from a node", () => {
     )
   )
 
-  it.live("do not wait for quiet once the node says that their slot is final", () =>
+  it.live("do not wait for quiet once the node reports that their slot is final", () =>
     scene(
       Effect.fnUntraced(function* ({ node, reader }) {
         // Within one turn: quiet cannot have been noticed yet when the next write arrives.
@@ -69,7 +69,7 @@ describe("writes from a node", () => {
     )
   )
 
-  it.live("are told at once when the feed does not ask for more than processed, and the next slot begins", () =>
+  it.live("are emitted at once when the feed does not ask for more than processed, and the next slot begins", () =>
     scene(
       Effect.fnUntraced(function* ({ node, reader }) {
         node.write(101, holding(A, [1]))
@@ -94,14 +94,14 @@ describe("writes from a node", () => {
         const reads = node.callsOf("getMultipleAccounts").length
         node.tell(103, A, json(holding(A, [3])))
         yield* until("A is read again", () => node.callsOf("getMultipleAccounts").length > reads)
-        yield* until("A is told again", () => reader.snapshots.length === 2)
+        yield* until("A is emitted again", () => reader.snapshots.length === 2)
 
         assert.deepStrictEqual(reader.bytes(A), [5])
       })
     )
   )
 
-  it.live("that come twice are told once", () =>
+  it.live("that come twice are emitted once", () =>
     scene(
       Effect.fnUntraced(function* ({ node, reader }) {
         node.write(101, holding(A, [1]))
@@ -118,7 +118,7 @@ describe("writes from a node", () => {
     )
   )
 
-  it.live("tell that an account ceased to exist, and that it exists again", () =>
+  it.live("report that an account ceased to exist, and that it exists again", () =>
     scene(
       Effect.fnUntraced(function* ({ node, reader }) {
         node.close(101, A)
@@ -129,7 +129,7 @@ describe("writes from a node", () => {
     )
   )
 
-  it.live("tell of an account that did not exist when it was watched", () =>
+  it.live("report an account that did not exist when it was watched", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node, reader }) {
         yield* feed.watch([C])
@@ -140,11 +140,11 @@ describe("writes from a node", () => {
     )
   )
 
-  it.live("are not followed any longer once the account is let go", () =>
+  it.live("are not followed any longer once the account is unwatched", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node, reader }) {
         yield* feed.unwatch([A])
-        yield* until("the node is told", () => !node.followed().has(A))
+        yield* until("the node is notified", () => !node.followed().has(A))
         node.write(101, holding(A, [1]), holding(B, [1]))
         yield* until("B is written", () => reader.bytes(B)?.[0] === 1)
 
@@ -176,7 +176,7 @@ describe("a snapshot from a node", () => {
         const feed = yield* ChainFeed
         const reader = yield* readFeed(feed)
         yield* feed.watch(many)
-        yield* until("all are told", () => reader.known.size === many.length)
+        yield* until("all are emitted", () => reader.known.size === many.length)
 
         assert.strictEqual(answers, 1)
         assert.strictEqual(reader.snapshots.length, 1)
@@ -210,7 +210,7 @@ describe("a snapshot from a node", () => {
         yield* until("A is asked for", () => node.callsOf("getMultipleAccounts").length > 0)
         assert.isFalse(reader.known.has(A))
         node.slot = 140
-        yield* until("A is told", () => reader.known.get(A)?.slot === 140)
+        yield* until("A is emitted", () => reader.known.get(A)?.slot === 140)
       }).pipe(Effect.provide(feedOf(node)))
     })
   )
@@ -227,7 +227,7 @@ describe("a snapshot from a node", () => {
         yield* until("a read was refused", () => node.callsOf("getMultipleAccounts").length >= 2)
         assert.isFalse(reader.known.has(C))
         node.slot = 141
-        yield* until("C is told", () => reader.known.has(C))
+        yield* until("C is emitted", () => reader.known.has(C))
 
         const order = node.calls.filter(({ params }) => JSON.stringify(params).includes(C)).map(({ method }) => method)
         assert.strictEqual(order[0], "accountSubscribe")
@@ -238,7 +238,7 @@ describe("a snapshot from a node", () => {
 })
 
 describe("a reader that is too slow", () => {
-  it.live("misses no state: what it left lying is told anew in one snapshot", () =>
+  it.live("misses no state: one snapshot replaces its queued events", () =>
     Effect.gen(function* () {
       const node = yield* nodeWith([holding(A, [0]), holding(B, [0])])
       yield* Effect.gen(function* () {
@@ -264,7 +264,7 @@ describe("a reader that is too slow", () => {
 })
 
 describe("thousands of accounts", () => {
-  it.live("are followed and told in one snapshot", () =>
+  it.live("are followed and emitted in one snapshot", () =>
     Effect.gen(function* () {
       const many = manyAddresses(3000)
       const node = yield* nodeWith(many.map((address, i) => holding(address, [i & 255])))
@@ -272,7 +272,7 @@ describe("thousands of accounts", () => {
         const feed = yield* ChainFeed
         const reader = yield* readFeed(feed)
         yield* feed.watch(many)
-        yield* until("all are told", () => reader.known.size === many.length)
+        yield* until("all are emitted", () => reader.known.size === many.length)
         assert.strictEqual(reader.snapshots.length, 1)
         assert.strictEqual(node.followed().size, many.length + 1)
         assert.isAtMost(node.callsOf("getMultipleAccounts").length, 32)
@@ -281,7 +281,7 @@ describe("thousands of accounts", () => {
   )
 })
 
-it.live("a feed that is closed lets go of its node", () =>
+it.live("a feed that is closed disconnects from its node", () =>
   Effect.gen(function* () {
     const node = yield* nodeWith([holding(A, [0])])
     yield* Effect.gen(function* () {
@@ -289,7 +289,7 @@ it.live("a feed that is closed lets go of its node", () =>
       yield* feed.watch([A])
       yield* feed.events.pipe(Stream.take(1), Stream.runDrain)
     }).pipe(Effect.provide(feedOf(node)))
-    yield* until("nobody is connected", () => node.followed().size === 0)
+    yield* until("no client is connected", () => node.followed().size === 0)
     assert.strictEqual(node.connections, 1)
   })
 )

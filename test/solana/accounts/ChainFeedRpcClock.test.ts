@@ -10,15 +10,15 @@ describe("the chain's time", () => {
       Effect.fnUntraced(function* ({ feed, node, reader }) {
         node.write(101, clockOf(8, 1_700_000_400, 101))
         node.begin(103)
-        yield* until("the clock is told", () => feed.clock().epoch === 8)
+        yield* until("the clock is emitted", () => feed.clock().epoch === 8)
         assert.deepStrictEqual(feed.clock(), { slot: 103, epoch: 8, unixTimestamp: 1_700_000_400 })
-        // Nobody watches the sysvar itself.
+        // No reader watches the sysvar itself.
         assert.isFalse(reader.known.has(CLOCK))
       })
     )
   )
 
-  it.live("is read when the node does not tell of it", () =>
+  it.live("is read when the node does not notify of it", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node }) {
         node.put(clockOf(9, 1_700_000_800, 101))
@@ -33,13 +33,13 @@ describe("the chain's time", () => {
     )
   )
 
-  it.live("is told to a reader that watches the sysvar", () =>
+  it.live("is emitted to a reader that watches the sysvar", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node, reader }) {
         yield* feed.watch([CLOCK])
-        yield* until("the sysvar is told", () => reader.known.has(CLOCK))
+        yield* until("the sysvar is emitted", () => reader.known.has(CLOCK))
         node.write(101, clockOf(8, 1, 101))
-        yield* until("its write is told", () => reader.known.get(CLOCK)?.slot === 101)
+        yield* until("its write is emitted", () => reader.known.get(CLOCK)?.slot === 101)
         yield* feed.unwatch([CLOCK])
         node.write(102, clockOf(9, 1, 102))
         yield* until("the time goes on", () => feed.clock().epoch === 9)

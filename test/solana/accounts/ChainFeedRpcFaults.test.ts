@@ -5,7 +5,7 @@ import { at, holding, readFeed, until } from "./accounts.ts"
 import { A, B, C, feedOf, json, nodeWith, scene } from "./feedScene.ts"
 
 describe("a connection that is lost", () => {
-  it.live("is made anew: everything is followed and read again, and told in one snapshot", () =>
+  it.live("is made anew: everything is followed and read again, and emitted in one snapshot", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node, reader }) {
         const states: Array<string> = []
@@ -17,8 +17,8 @@ describe("a connection that is lost", () => {
         }).pipe(Effect.andThen(Effect.sleep("1 millis")), Effect.forever, Effect.forkScoped)
         node.beforeAnswer = () => Effect.sleep("50 millis")
         node.drop()
-        // Missed: nobody is connected.
-        yield* until("the node has nobody", () => node.followed().size === 0)
+        // Missed: no client is connected.
+        yield* until("the node has no client", () => node.followed().size === 0)
         node.write(110, holding(A, [1]), holding(B, [1]))
         yield* until("the feed is live again", () => reader.snapshots.length === 2 && states.at(-1) === "live")
 
@@ -78,7 +78,7 @@ describe("a connection that is lost", () => {
     )
   )
 
-  it.live("says since when it has been silent", () =>
+  it.live("reports the time of its silence", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node }) {
         node.begin(150)
@@ -105,7 +105,7 @@ describe("a connection that is lost", () => {
         yield* until("a second attempt is made", () => node.connections >= 2)
         assert.strictEqual(feed.freshness().state, "down")
         node.mute = false
-        yield* until("A is told", () => reader.known.has(A))
+        yield* until("A is emitted", () => reader.known.has(A))
         assert.strictEqual(feed.freshness().state, "live")
       }).pipe(Effect.provide(feedOf(node, { timeout: Duration.millis(100) })))
     })
@@ -179,29 +179,29 @@ describe("what makes no sense", () => {
         const feed = yield* ChainFeed
         const reader = yield* readFeed(feed)
         yield* feed.watch([A, B])
-        yield* until("B is told", () => reader.known.has(B))
+        yield* until("B is emitted", () => reader.known.has(B))
         assert.isFalse(reader.known.has(A))
         assert.strictEqual(feed.freshness().state, "live")
 
         node.garbled.clear()
-        yield* until("A is told", () => reader.known.has(A))
+        yield* until("A is emitted", () => reader.known.has(A))
       }).pipe(Effect.provide(feedOf(node)))
     })
   )
 })
 
 describe("a node that refuses", () => {
-  it.live("to follow an account is asked again, and other accounts are told meanwhile", () =>
+  it.live("to follow an account is asked again, and other accounts are emitted meanwhile", () =>
     scene(
       Effect.fnUntraced(function* ({ feed, node, reader }) {
         node.put(holding(C, [0]), holding(at(4), [0]))
         node.barred.add(C)
         yield* feed.watch([C, at(4)])
-        yield* until("the other is told", () => reader.known.has(at(4)))
+        yield* until("the other is emitted", () => reader.known.has(at(4)))
         assert.isFalse(reader.known.has(C))
 
         node.barred.clear()
-        yield* until("C is told", () => reader.known.has(C))
+        yield* until("C is emitted", () => reader.known.has(C))
       })
     )
   )
@@ -212,7 +212,7 @@ describe("a node that refuses", () => {
         node.put(holding(C, [0]))
         node.refusals.push({ status: 503 }, { status: 429 }, { status: 500 }, { status: 502 }, { status: 400 })
         yield* feed.watch([C])
-        yield* until("C is told", () => reader.known.has(C))
+        yield* until("C is emitted", () => reader.known.has(C))
         assert.strictEqual(node.connections, 1)
       })
     )

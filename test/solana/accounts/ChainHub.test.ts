@@ -12,7 +12,7 @@ import { classicMint } from "../../tokens/mints.ts"
 
 const [FIRST, SECOND] = [at(1), at(2)]
 
-/** A book that writes down what it is told, and when that was heard. */
+/** A book that records its events and the times of their receipt. */
 class Ledger {
   readonly heard: Array<readonly [Address, OnChainAccount | null, number]> = []
 
@@ -24,7 +24,7 @@ class Ledger {
     })
 
   amounts(address: Address): ReadonlyArray<number | null | undefined> {
-    return this.heard.filter(([told]) => told === address).map(([, account]) => account && account.data[0])
+    return this.heard.filter(([emitted]) => emitted === address).map(([, account]) => account && account.data[0])
   }
 }
 
@@ -41,7 +41,7 @@ const withHub = <A, E>(
 const chainOfTwo = () => new ToyChain().put(vault(FIRST, 10n), vault(SECOND, 20n))
 
 describe("ChainHub", () => {
-  it.effect("tells a second book what the first already follows, with the time at which the chain told it", () => {
+  it.effect("gives a second book the states that the first already follows, with the time of their receipt", () => {
     const chain = chainOfTwo()
     const [early, late] = [new Ledger(), new Ledger()]
     return withHub(chain, (join) =>
@@ -59,7 +59,7 @@ describe("ChainHub", () => {
     )
   })
 
-  it.effect("follows an account until the last book has let go of it", () => {
+  it.effect("follows an account until the last book has unwatched it", () => {
     const chain = chainOfTwo()
     return withHub(chain, (join) =>
       Effect.gen(function* () {
@@ -75,7 +75,7 @@ describe("ChainHub", () => {
     )
   })
 
-  it.effect("lets go of a book's accounts when its scope ends", () => {
+  it.effect("unwatches a book's accounts when its scope ends", () => {
     const chain = chainOfTwo()
     return withHub(chain, (join) =>
       Effect.gen(function* () {
@@ -110,7 +110,7 @@ describe("ChainHub", () => {
     ).pipe(Effect.scoped, Effect.provide(ChainHub.layer.pipe(Layer.provide(chain.layer))))
   })
 
-  it.effect("has the chain tell an unchanged account again, for the books that follow it", () => {
+  it.effect("has an unchanged account emitted again, for the books that follow it", () => {
     const chain = chainOfTwo()
     const ledger = new Ledger()
     return withHub(chain, (join) =>

@@ -17,7 +17,7 @@ const state = (address: Address, slot: number, bytes: ReadonlyArray<number>): Ac
 
 const none = (slot: number): AccountState => ({ slot, account: null })
 
-/** A buffer whose reader has been told the state of these accounts at slot 10. */
+/** A buffer whose reader has received the state of these accounts at slot 10. */
 const following = (...addresses: ReadonlyArray<Address>) => {
   const buffer = new SlotBuffer(() => false)
   addresses.forEach((address) => buffer.follow(address))
@@ -26,31 +26,31 @@ const following = (...addresses: ReadonlyArray<Address>) => {
   return buffer
 }
 
-/** Events as text: the kind, the slot, and what is said of each account. */
-const told = (events: ReadonlyArray<ChainEvent>) =>
+/** Events as text: the kind, the slot, and the state of each account. */
+const emitted = (events: ReadonlyArray<ChainEvent>) =>
   events.map((event) => {
     const { accounts, slot } = event._tag === "Writes" ? event : event.snapshot
-    const said = Array.from(accounts, ([address, account]) => [address, account === null ? null : account.data[0]])
-    return [event._tag, slot, Object.fromEntries(said)]
+    const scripted = Array.from(accounts, ([address, account]) => [address, account === null ? null : account.data[0]])
+    return [event._tag, slot, Object.fromEntries(scripted)]
   })
 
 describe("writes", () => {
-  it("of one slot are told together, once the slot has ended", () => {
+  it("of one slot are emitted together, once the slot has ended", () => {
     const buffer = following(A, B)
     buffer.write(A, state(A, 11, [1]))
     buffer.write(B, state(B, 11, [2]))
 
-    assert.deepStrictEqual(told(buffer.end(10)), [])
-    assert.deepStrictEqual(told(buffer.end(11)), [["Writes", 11, { [A]: 1, [B]: 2 }]])
-    assert.deepStrictEqual(told(buffer.end(11)), [])
+    assert.deepStrictEqual(emitted(buffer.end(10)), [])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [A]: 1, [B]: 2 }]])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [])
   })
 
-  it("are told in order of slot however they arrived", () => {
+  it("are emitted in order of slot however they arrived", () => {
     const buffer = following(A, B)
     buffer.write(B, state(B, 12, [2]))
     buffer.write(A, state(A, 11, [1]))
 
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [
       ["Writes", 11, { [A]: 1 }],
       ["Writes", 12, { [B]: 2 }]
     ])
@@ -60,63 +60,63 @@ describe("writes", () => {
     const buffer = following(A)
     buffer.write(A, none(11))
 
-    assert.deepStrictEqual(told(buffer.end(11)), [["Writes", 11, { [A]: null }]])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [A]: null }]])
   })
 
-  it("are dropped when they are older than what was told, and leave the account as it is", () => {
+  it("are dropped when they are older than what was emitted, and leave the account as it is", () => {
     const buffer = following(A)
     buffer.write(A, state(A, 12, [2]))
     buffer.end(12)
 
     assert.strictEqual(buffer.write(A, state(A, 11, [1])), "older")
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [])
   })
 
-  it("are dropped when they repeat what was told", () => {
+  it("are dropped when they repeat what was emitted", () => {
     const buffer = following(A)
     buffer.write(A, state(A, 11, [1]))
     buffer.end(11)
 
     assert.strictEqual(buffer.write(A, state(A, 11, [1])), "repeated")
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [])
   })
 
   it("of one slot that differ count in the order they were heard", () => {
     const buffer = following(A)
     buffer.write(A, state(A, 11, [1]))
     buffer.write(A, state(A, 11, [2]))
-    assert.deepStrictEqual(told(buffer.end(11)), [["Writes", 11, { [A]: 2 }]])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [A]: 2 }]])
 
     buffer.write(A, state(A, 11, [3]))
-    assert.deepStrictEqual(told(buffer.end(11)), [["Writes", 11, { [A]: 3 }]])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [A]: 3 }]])
   })
 
-  it("of accounts that nobody follows are dropped", () => {
+  it("of accounts that are not followed are dropped", () => {
     const buffer = following(A)
     buffer.forget(A)
 
     assert.strictEqual(buffer.write(A, state(A, 11, [1])), "unknown")
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [])
     assert.strictEqual(buffer.size, 0)
   })
 
-  it("of accounts let go while they wait are not told", () => {
+  it("of accounts unwatched while they wait are not emitted", () => {
     const buffer = following(A, B)
     buffer.write(A, state(A, 11, [1]))
     buffer.write(B, state(B, 11, [1]))
     buffer.forget(A)
 
-    assert.deepStrictEqual(told(buffer.end(11)), [["Writes", 11, { [B]: 1 }]])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [["Writes", 11, { [B]: 1 }]])
   })
 
-  it("of private accounts are kept and not told", () => {
+  it("of private accounts are kept and not emitted", () => {
     const buffer = new SlotBuffer((address) => address === A)
     buffer.follow(A)
     buffer.answer(buffer.unread(), new Map([[A, state(A, 10, [0])]]))
-    assert.deepStrictEqual(told(buffer.end(10)), [])
+    assert.deepStrictEqual(emitted(buffer.end(10)), [])
 
     buffer.write(A, state(A, 11, [1]))
-    assert.deepStrictEqual(told(buffer.end(11)), [])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [])
     assert.deepStrictEqual(buffer.state(A), state(A, 11, [1]))
   })
 })
@@ -134,22 +134,22 @@ describe("a snapshot", () => {
       ])
     )
     buffer.write(A, state(A, 11, [1]))
-    assert.deepStrictEqual(told(buffer.end(11)), [])
+    assert.deepStrictEqual(emitted(buffer.end(11)), [])
 
     buffer.write(A, state(A, 12, [2]))
     buffer.write(A, state(A, 13, [3]))
-    assert.deepStrictEqual(told(buffer.end(12)), [["Snapshot", 12, { [A]: 2, [B]: 0 }]])
-    assert.deepStrictEqual(told(buffer.end(13)), [["Writes", 13, { [A]: 3 }]])
+    assert.deepStrictEqual(emitted(buffer.end(12)), [["Snapshot", 12, { [A]: 2, [B]: 0 }]])
+    assert.deepStrictEqual(emitted(buffer.end(13)), [["Writes", 13, { [A]: 3 }]])
   })
 
   it("takes the place of writes that were heard before it", () => {
     const buffer = new SlotBuffer(() => false)
     buffer.follow(A)
     buffer.write(A, state(A, 9, [9]))
-    assert.deepStrictEqual(told(buffer.end(9)), [])
+    assert.deepStrictEqual(emitted(buffer.end(9)), [])
 
     buffer.answer(buffer.unread(), new Map([[A, state(A, 10, [0])]]))
-    assert.deepStrictEqual(told(buffer.end(10)), [["Snapshot", 10, { [A]: 0 }]])
+    assert.deepStrictEqual(emitted(buffer.end(10)), [["Snapshot", 10, { [A]: 0 }]])
   })
 
   it("is not older than a write that was heard before its answer", () => {
@@ -159,10 +159,10 @@ describe("a snapshot", () => {
     buffer.end(12)
 
     buffer.answer(buffer.unread(), new Map([[A, state(A, 10, [0])]]))
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [["Snapshot", 12, { [A]: 2 }]])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [["Snapshot", 12, { [A]: 2 }]])
   })
 
-  it("leaves out accounts that were let go meanwhile", () => {
+  it("leaves out accounts that were unwatched meanwhile", () => {
     const buffer = new SlotBuffer(() => false)
     buffer.follow(A)
     buffer.follow(B)
@@ -170,7 +170,7 @@ describe("a snapshot", () => {
     buffer.forget(A)
     buffer.answer(asked, new Map([A, B].map((address) => [address, state(address, 10, [0])])))
 
-    assert.deepStrictEqual(told(buffer.end(10)), [["Snapshot", 10, { [B]: 0 }]])
+    assert.deepStrictEqual(emitted(buffer.end(10)), [["Snapshot", 10, { [B]: 0 }]])
   })
 
   it("leaves accounts unread that the answer lacks", () => {
@@ -179,33 +179,33 @@ describe("a snapshot", () => {
     buffer.follow(B)
     buffer.answer(buffer.unread(), new Map([[A, none(10)]]))
 
-    assert.deepStrictEqual(told(buffer.end(10)), [["Snapshot", 10, { [A]: null }]])
+    assert.deepStrictEqual(emitted(buffer.end(10)), [["Snapshot", 10, { [A]: null }]])
     assert.deepStrictEqual(Array.from(buffer.unread().keys()), [B])
   })
 
-  it("of everything has the newest told state of every account", () => {
+  it("of everything has the newest emitted state of every account", () => {
     const buffer = following(A, B)
     buffer.write(A, state(A, 11, [1]))
     buffer.end(11)
     buffer.write(A, state(A, 12, [2]))
 
-    assert.deepStrictEqual(told([{ _tag: "Snapshot", snapshot: buffer.everything() }]), [
+    assert.deepStrictEqual(emitted([{ _tag: "Snapshot", snapshot: buffer.everything() }]), [
       ["Snapshot", 11, { [A]: 1, [B]: 0 }]
     ])
   })
 })
 
 describe("after a gap", () => {
-  it("nothing is told until it has been read again, and then all of it at once", () => {
+  it("nothing is emitted until it has been read again, and then all of it at once", () => {
     const buffer = following(A, B)
     buffer.doubtAll()
     assert.isTrue(buffer.isBehind)
     buffer.write(A, state(A, 20, [2]))
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [])
 
     buffer.answer(buffer.unread(), new Map([A, B].map((address) => [address, state(address, 19, [1])])))
     assert.isTrue(buffer.isBehind)
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [["Snapshot", 20, { [A]: 2, [B]: 1 }]])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [["Snapshot", 20, { [A]: 2, [B]: 1 }]])
     assert.isFalse(buffer.isBehind)
   })
 
@@ -216,23 +216,23 @@ describe("after a gap", () => {
     buffer.answer(asked, new Map([[A, state(A, 11, [1])]]))
     buffer.doubtAll()
 
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [])
     buffer.answer(asked, new Map([[A, state(A, 11, [1])]]))
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [])
     assert.deepStrictEqual(Array.from(buffer.unread().keys()), [A])
   })
 
-  it("a state older than the one told is not believed", () => {
+  it("a state older than the one emitted is dropped", () => {
     const buffer = following(A)
     buffer.write(A, state(A, 15, [5]))
     buffer.end(15)
     buffer.doubtAll()
     buffer.answer(buffer.unread(), new Map([[A, state(A, 12, [2])]]))
 
-    assert.deepStrictEqual(told(buffer.end(Infinity)), [["Snapshot", 15, { [A]: 5 }]])
+    assert.deepStrictEqual(emitted(buffer.end(Infinity)), [["Snapshot", 15, { [A]: 5 }]])
   })
 
-  it("an account that was never told keeps nobody behind", () => {
+  it("an account that was never emitted keeps no reader behind", () => {
     const buffer = new SlotBuffer(() => false)
     buffer.follow(C)
     buffer.doubt(C, { missed: true })

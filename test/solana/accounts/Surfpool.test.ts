@@ -6,7 +6,7 @@ import * as ChainFeedRpc from "../../../src/solana/accounts/ChainFeedRpc.ts"
 import { hasSurfnet, newAddress, surfnet } from "../../support/surfnet.ts"
 import { OWNER, readFeed, until } from "./accounts.ts"
 
-describe.skipIf(!hasSurfnet)("a Solana runtime that is not ours (needs the optional package surfpool)", () => {
+describe.skipIf(!hasSurfnet)("an independent Solana runtime (needs the optional package surfpool)", () => {
   it.live("is searched, watched and followed", () =>
     Effect.gen(function* () {
       const node = yield* surfnet
@@ -26,7 +26,7 @@ describe.skipIf(!hasSurfnet)("a Solana runtime that is not ours (needs the optio
         assert.deepStrictEqual(Array.from(found.accounts.keys()), [here])
 
         yield* feed.watch([here, absent])
-        yield* until("both are told", () => reader.known.size === 2)
+        yield* until("both are emitted", () => reader.known.size === 2)
         assert.deepStrictEqual(reader.bytes(here), [1, 2, 3, 4])
         assert.strictEqual(reader.known.get(here)?.lamports, 1_000_000n)
         assert.strictEqual(reader.known.get(here)?.owner, OWNER)
@@ -34,12 +34,12 @@ describe.skipIf(!hasSurfnet)("a Solana runtime that is not ours (needs the optio
 
         for (const byte of [7, 8, 9]) {
           node.setAccount(here, 2_000_000, [byte, 0, 0], OWNER)
-          yield* until("the change is told", () => reader.bytes(here)?.[0] === byte)
+          yield* until("the change is emitted", () => reader.bytes(here)?.[0] === byte)
         }
         assert.strictEqual(reader.known.get(here)?.lamports, 2_000_000n)
 
         node.setAccount(absent, 5, [5], OWNER)
-        yield* until("the new account is told", () => reader.bytes(absent)?.[0] === 5)
+        yield* until("the new account is emitted", () => reader.bytes(absent)?.[0] === 5)
 
         yield* until("the feed is live", () => feed.freshness().state === "live")
         const { slot } = feed.freshness()

@@ -43,7 +43,7 @@ export const clockOf = (epoch: number, unixTimestamp: number, slot = 100): OnCha
   }
 }
 
-/** Everything a feed has told, and what a reader that believes all of it knows. */
+/** All events of a feed, and the state of a reader that applies them. */
 export class Reader {
   readonly events: Array<ChainEvent> = []
   readonly known = new Map<Address, OnChainAccount | null>()
@@ -56,7 +56,7 @@ export class Reader {
     }
   }
 
-  /** The bytes last heard of an account; null when there is none, undefined when it was never told. */
+  /** The last bytes of an account; null when there is none, undefined when it was never emitted. */
   bytes(address: Address): ReadonlyArray<number> | null | undefined {
     const account = this.known.get(address)
     return account === undefined || account === null ? account : Array.from(account.data)

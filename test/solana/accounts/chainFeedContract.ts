@@ -4,7 +4,7 @@ import type { OnChainAccount } from "../../../src/domain/OnChainAccount.ts"
 import { ChainFeed } from "../../../src/solana/accounts/ChainFeed.ts"
 import { at, clockOf, holding, OWNER, readFeed, until } from "./accounts.ts"
 
-/** What every feed is shown: a chain of these accounts at slot 100. */
+/** The scene of every feed: a chain of these accounts at slot 100. */
 export const contractAccounts: ReadonlyArray<OnChainAccount> = [
   holding(at(1), [1, 2, 3, 4]),
   holding(at(2), [1, 9, 3, 4]),
@@ -13,7 +13,7 @@ export const contractAccounts: ReadonlyArray<OnChainAccount> = [
   clockOf(7, 1_700_000_000)
 ]
 
-/** What holds of every feed, whatever it is fed by. */
+/** Behaviour of every feed, whatever its source. */
 export const chainFeedContract = <E>(
   name: string,
   feedOf: (accounts: ReadonlyArray<OnChainAccount>) => Effect.Effect<Layer.Layer<ChainFeed, E>, never, Scope.Scope>
@@ -25,12 +25,12 @@ export const chainFeedContract = <E>(
     })
 
   describe(`a feed as the port promises it: ${name}`, () => {
-    it.live("tells the state of accounts that are watched, and that others do not exist", () =>
+    it.live("emits the state of accounts that are watched, and that others do not exist", () =>
       withFeed(
         Effect.fnUntraced(function* (feed) {
           const reader = yield* readFeed(feed)
           yield* feed.watch([at(1), at(99)])
-          yield* until("both are told", () => reader.known.size === 2)
+          yield* until("both are emitted", () => reader.known.size === 2)
 
           assert.strictEqual(reader.snapshots.length, 1)
           assert.deepStrictEqual(reader.known.get(at(1)), holding(at(1), [1, 2, 3, 4]))
@@ -40,14 +40,14 @@ export const chainFeedContract = <E>(
       )
     )
 
-    it.live("tells nothing again when an account is watched twice", () =>
+    it.live("emits nothing again when an account is watched twice", () =>
       withFeed(
         Effect.fnUntraced(function* (feed) {
           const reader = yield* readFeed(feed)
           yield* feed.watch([at(1)])
-          yield* until("the first is told", () => reader.known.has(at(1)))
+          yield* until("the first is emitted", () => reader.known.has(at(1)))
           yield* feed.watch([at(1), at(2)])
-          yield* until("the second is told", () => reader.known.has(at(2)))
+          yield* until("the second is emitted", () => reader.known.has(at(2)))
 
           assert.deepStrictEqual(
             reader.snapshots.map(({ snapshot }) => Array.from(snapshot.accounts.keys())),
@@ -57,15 +57,15 @@ export const chainFeedContract = <E>(
       )
     )
 
-    it.live("tells the state anew when an account is watched after it was let go", () =>
+    it.live("emits the state anew when an account is watched after it was unwatched", () =>
       withFeed(
         Effect.fnUntraced(function* (feed) {
           const reader = yield* readFeed(feed)
           yield* feed.watch([at(1)])
-          yield* until("it is told", () => reader.snapshots.length === 1)
+          yield* until("it is emitted", () => reader.snapshots.length === 1)
           yield* feed.unwatch([at(1)])
           yield* feed.watch([at(1)])
-          yield* until("it is told again", () => reader.snapshots.length === 2)
+          yield* until("it is emitted again", () => reader.snapshots.length === 2)
 
           assert.deepStrictEqual(reader.bytes(at(1)), [1, 2, 3, 4])
         })
@@ -109,12 +109,12 @@ export const chainFeedContract = <E>(
       )
     )
 
-    it.live("is live or a recording once everything is told", () =>
+    it.live("is live or a recording once everything is emitted", () =>
       withFeed(
         Effect.fnUntraced(function* (feed) {
           const reader = yield* readFeed(feed)
           yield* feed.watch([at(1)])
-          yield* until("it is told", () => reader.known.has(at(1)))
+          yield* until("it is emitted", () => reader.known.has(at(1)))
 
           assert.include(["live", "recorded"], feed.freshness().state)
           assert.strictEqual(feed.freshness().slot, 100)

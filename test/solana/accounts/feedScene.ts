@@ -35,7 +35,7 @@ export interface Scene {
   readonly reader: Reader
 }
 
-/** A feed that watches A and B and has told their first state. */
+/** A feed that watches A and B and has emitted their first state. */
 export const scene = <A1, E, R>(
   body: (scene: Scene) => Effect.Effect<A1, E, R>,
   options: RpcOptions = {},
@@ -48,7 +48,7 @@ export const scene = <A1, E, R>(
       const feed = yield* ChainFeed
       const reader = yield* readFeed(feed)
       yield* feed.watch([A, B])
-      yield* until("A and B are told", () => reader.known.size === 2)
+      yield* until("A and B are emitted", () => reader.known.size === 2)
       return yield* body({ node, feed, reader })
     }).pipe(Effect.provide(feedOf(node, options)))
   })

@@ -1,33 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { BlockEvent, DecodedBlock } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { BlockEvent, BlockHead } from "../../../src/solana/blocks/BlockFeed.ts"
 import { ChainUnavailable } from "../../../src/solana/accounts/ChainFeed.ts"
-import {
-  BlockProgress,
-  type BlockSettings,
-  followBlocks,
-  tellContent
-} from "../../../src/solana/blocks/followBlocks.ts"
+import { BlockProgress, type BlockSettings, followBlocks, eventsOf } from "../../../src/solana/blocks/followBlocks.ts"
 
 const settings: BlockSettings = { concurrency: 4, catchUp: 50, poll: Duration.millis(400), tries: 5 }
 
-const blockAt = (slot: number, parentSlot = slot - 1): DecodedBlock => ({
+const blockAt = (slot: number, parentSlot = slot - 1): BlockHead => ({
   slot,
   parentSlot,
-  blockTimeMs: slot * 400,
-  transactions: [],
-  launches: [],
-  malformed: 0
+  blockTimeMs: slot * 400
 })
 
 const down = (reason: ChainUnavailable["reason"] = "unreachable") =>
   new ChainUnavailable({ reason, detail: "scripted" })
 const coded = (rpcCode: number) => new ChainUnavailable({ reason: "invalid", detail: "scripted", rpcCode })
 
-type Answer = DecodedBlock | ChainUnavailable
+type Answer = BlockHead | ChainUnavailable
 
-/** A node whose head moves on with the clock, one slot in 400 ms, and which answers what the script says. */
+/** A node whose head moves on with the clock, one slot in 400 ms, and which answers by the script. */
 const scripted = (first: number, script: (slot: number, times: number) => Answer | null = () => null) => {
   const asked: Array<number> = []
   let [inFlight, mostInFlight] = [0, 0]
@@ -43,7 +35,7 @@ const scripted = (first: number, script: (slot: number, times: number) => Answer
         asked.push(slot)
         inFlight += 1
         mostInFlight = Math.max(mostInFlight, inFlight)
-        // Later slots answer sooner, so that order is nobody's luck.
+        // Later slots answer sooner, so that order is no coincidence.
         yield* Effect.sleep(Duration.millis(100 - (slot % 10) * 10))
         inFlight -= 1
         const answer = state.alive ? (script(slot, times) ?? blockAt(slot)) : down()
@@ -53,7 +45,7 @@ const scripted = (first: number, script: (slot: number, times: number) => Answer
   return { state, source }
 }
 
-const spelled = (event: BlockEvent): string =>
+const spelled = (event: BlockEvent<BlockHead>): string =>
   event._tag === "Block" ? String(event.block.slot) : `${event.from}-${event.to} ${event.reason}`
 
 /** The first events, with time passing as fast as it is waited for. */
@@ -69,7 +61,7 @@ const firstEvents = (source: ReturnType<typeof scripted>["source"], after: numbe
   })
 
 describe("followBlocks", () => {
-  it.effect("tells blocks in order whichever arrives first, so many at a time, each asked for once", () =>
+  it.effect("emits blocks in order whichever arrives first, so many at a time, each asked for once", () =>
     Effect.gen(function* () {
       const { source, state } = scripted(120)
       assert.deepStrictEqual(
@@ -84,18 +76,18 @@ describe("followBlocks", () => {
   it.effect("begins at the newest slot when nothing is known, and waits for the next ones", () =>
     Effect.gen(function* () {
       const { source, state } = scripted(500)
-      const told: Array<string> = []
+      const emitted: Array<string> = []
       yield* followBlocks(source, new BlockProgress(), settings, null).pipe(
-        Stream.runForEach((event) => Effect.sync(() => told.push(spelled(event)))),
+        Stream.runForEach((event) => Effect.sync(() => emitted.push(spelled(event)))),
         Effect.forkChild
       )
       yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual(told, ["500"])
+      assert.deepStrictEqual(emitted, ["500"])
       state.head = 502
       yield* TestClock.adjust("2 seconds")
       state.head = 499
       yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual(told, ["500", "501", "502"])
+      assert.deepStrictEqual(emitted, ["500", "501", "502"])
     })
   )
 
@@ -117,14 +109,14 @@ describe("followBlocks", () => {
     })
   )
 
-  it.effect("tells one gap of what the node has cleaned up, then goes on", () =>
+  it.effect("emits one gap for the slots that the node has cleaned up, then goes on", () =>
     Effect.gen(function* () {
       const { source } = scripted(120, (slot) => (slot < 110 ? coded(-32001) : null))
       assert.deepStrictEqual(yield* firstEvents(source, 100, 2), ["101-109 cleaned_up", "110"])
     })
   )
 
-  it.effect("catches up with so many slots and tells the rest as a gap", () =>
+  it.effect("catches up with so many slots and emits the rest as a gap", () =>
     Effect.gen(function* () {
       const { source } = scripted(1_000)
       const events = yield* firstEvents(source, 100, 3)
@@ -169,7 +161,7 @@ describe("followBlocks", () => {
     })
   )
 
-  it.effect("gives one block up while the others come, and says why", () =>
+  it.effect("gives one block up while the others come, with the reason", () =>
     Effect.gen(function* () {
       const { source } = scripted(110, (slot) => (slot === 103 ? down("timeout") : slot === 105 ? coded(-32602) : null))
       assert.deepStrictEqual(yield* firstEvents(source, 101, 5), [
@@ -186,14 +178,14 @@ describe("followBlocks", () => {
     Effect.gen(function* () {
       const { source, state } = scripted(105)
       const progress = new BlockProgress()
-      const told: Array<string> = []
+      const emitted: Array<string> = []
       yield* followBlocks(source, progress, settings, 101).pipe(
-        Stream.runForEach((event) => Effect.sync(() => told.push(spelled(event)))),
+        Stream.runForEach((event) => Effect.sync(() => emitted.push(spelled(event)))),
         Effect.forkChild
       )
       assert.strictEqual(progress.freshness().state, "down")
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(told, ["102", "103", "104", "105"])
+      assert.deepStrictEqual(emitted, ["102", "103", "104", "105"])
       assert.deepInclude(progress.freshness(), { state: "live", slot: 105 })
       state.alive = false
       yield* TestClock.adjust("10 minutes")
@@ -201,7 +193,7 @@ describe("followBlocks", () => {
       state.alive = true
       state.head = 108
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(told.slice(4), ["106", "107", "108"])
+      assert.deepStrictEqual(emitted.slice(4), ["106", "107", "108"])
       assert.strictEqual(progress.freshness().state, "live")
     })
   )
@@ -250,9 +242,9 @@ describe("followBlocks far behind", () => {
   it.effect("asks slot by slot again once it is near the head", () =>
     Effect.gen(function* () {
       const { lists, source, state } = sparse(1_000)
-      const told: Array<string> = []
+      const emitted: Array<string> = []
       yield* followBlocks(source, new BlockProgress(), settings, 955).pipe(
-        Stream.runForEach((event) => Effect.sync(() => told.push(spelled(event)))),
+        Stream.runForEach((event) => Effect.sync(() => emitted.push(spelled(event)))),
         Effect.forkChild
       )
       yield* TestClock.adjust("10 seconds")
@@ -260,7 +252,7 @@ describe("followBlocks far behind", () => {
       yield* TestClock.adjust("10 seconds")
       state.head = 1_010
       yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(told, tens(960, 6))
+      assert.deepStrictEqual(emitted, tens(960, 6))
       assert.deepStrictEqual(lists, [956])
       assert.deepStrictEqual(
         state.asked.slice(5),
@@ -269,7 +261,7 @@ describe("followBlocks far behind", () => {
     })
   )
 
-  it.effect("tells apart what was skipped and what the node has cleaned up", () =>
+  it.effect("distinguishes skipped slots from cleaned up ones", () =>
     Effect.gen(function* () {
       const { source } = sparse(1_000, 975)
       assert.deepStrictEqual(yield* firstEvents(source, 955, 3), ["956-974 cleaned_up", "980", "990"])
@@ -308,16 +300,16 @@ const gap = (from: number, to: number, reason: "behind" | "cleaned_up") => ({
   reason
 })
 
-describe("tellContent", () => {
-  it("tells no slot twice", () => {
-    const told = { last: 10, missing: null }
-    assert.deepStrictEqual(tellContent(told, { _tag: "Block", block: blockAt(10) }), [told, []])
+describe("eventsOf", () => {
+  it("emits no slot twice", () => {
+    const emitted = { last: 10, missing: null }
+    assert.deepStrictEqual(eventsOf(emitted, { _tag: "Block", block: blockAt(10) }), [emitted, []])
   })
 
   it("keeps gaps of different reasons apart", () => {
-    const [first] = tellContent({ last: null, missing: null }, gap(1, 5, "behind"))
-    const [second, told] = tellContent(first, gap(6, 6, "cleaned_up"))
-    const [, last] = tellContent(second, { _tag: "Block", block: blockAt(7) })
-    assert.deepStrictEqual([...told, ...last].map(spelled), ["1-5 behind", "6-6 cleaned_up", "7"])
+    const [first] = eventsOf({ last: null, missing: null }, gap(1, 5, "behind"))
+    const [second, emitted] = eventsOf(first, gap(6, 6, "cleaned_up"))
+    const [, last] = eventsOf(second, { _tag: "Block", block: blockAt(7) })
+    assert.deepStrictEqual([...emitted, ...last].map(spelled), ["1-5 behind", "6-6 cleaned_up", "7"])
   })
 })

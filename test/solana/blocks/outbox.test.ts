@@ -12,7 +12,7 @@ const write = (slot: number): ChainEvent => ({
   accounts: new Map([[at(1), holding(at(1), [slot], slot)]])
 })
 
-/** An outbox of three events whose everything is one account as it was last told. */
+/** An outbox of three events whose everything is one account as last emitted. */
 const scene = Effect.gen(function* () {
   let last = 0
   const everything = (): Snapshot => ({
@@ -20,9 +20,9 @@ const scene = Effect.gen(function* () {
     accounts: new Map<Address, OnChainAccount | null>([[at(1), holding(at(1), [last], last)]])
   })
   const outbox = yield* makeOutbox(3, everything)
-  const tell = (slot: number) => {
+  const offer = (slot: number) => {
     last = slot
-    return outbox.tell(write(slot))
+    return outbox.offer(write(slot))
   }
   const take = (count: number) =>
     Effect.gen(function* () {
@@ -33,14 +33,14 @@ const scene = Effect.gen(function* () {
       )
       return reader
     })
-  return { outbox, tell, take }
+  return { outbox, offer, take }
 })
 
 describe("an outbox", () => {
   it.effect("hands over events in order", () =>
     Effect.gen(function* () {
-      const { outbox, take, tell } = yield* scene
-      assert.deepStrictEqual([1, 2, 3].map(tell), [false, false, false])
+      const { outbox, take, offer } = yield* scene
+      assert.deepStrictEqual([1, 2, 3].map(offer), [false, false, false])
       assert.isFalse(outbox.isLagging())
       assert.deepStrictEqual(
         (yield* take(3)).writes.map(({ slot }) => slot),
@@ -51,8 +51,8 @@ describe("an outbox", () => {
 
   it.effect("replaces what was left lying by one snapshot, and goes on from there", () =>
     Effect.gen(function* () {
-      const { outbox, take, tell } = yield* scene
-      assert.deepStrictEqual([1, 2, 3, 4, 5].map(tell), [false, false, false, true, false])
+      const { outbox, take, offer } = yield* scene
+      assert.deepStrictEqual([1, 2, 3, 4, 5].map(offer), [false, false, false, true, false])
       assert.isTrue(outbox.isLagging())
 
       const reader = yield* take(2)
@@ -67,13 +67,13 @@ describe("an outbox", () => {
 
   it.effect("counts its reader as behind until what matters is taken", () =>
     Effect.gen(function* () {
-      const { outbox, take, tell } = yield* scene
-      tell(1)
-      outbox.press()
+      const { outbox, take, offer } = yield* scene
+      offer(1)
+      outbox.markLagging()
       assert.isTrue(outbox.isLagging())
       yield* take(1)
       assert.isFalse(outbox.isLagging())
-      tell(2)
+      offer(2)
       assert.isFalse(outbox.isLagging())
     })
   )

@@ -57,7 +57,7 @@ describe("many accounts", () => {
     })
   )
 
-  it.effect("are told apart: there, not there, and malformed", () =>
+  it.effect("are distinguished: present, absent, and malformed", () =>
     Effect.gen(function* () {
       const node = new Node(() => inContext(60, [account, null, { ...account, data: ["*", "base64"] }]))
       const { states, malformed } = yield* use(node, (rpc) => rpc.getMultipleAccounts([at(1), at(2), at(3)]))
@@ -145,7 +145,7 @@ describe("a program's accounts", () => {
 })
 
 describe("the health of a node", () => {
-  it.effect("is good when it says so, and bad when it says anything else", () =>
+  it.effect("is good when reported as ok, and bad otherwise", () =>
     Effect.gen(function* () {
       yield* use(new Node(() => ok("ok")), (rpc) => rpc.getHealth())
       const bad = yield* inNoTime(Effect.flip(use(new Node(() => error(-32005, "behind")), (rpc) => rpc.getHealth())))
@@ -157,7 +157,7 @@ describe("the health of a node", () => {
 const listed = (slots: ReadonlyArray<unknown>) => use(new Node(() => ok(slots)), (rpc) => rpc.getBlocksWithLimit(50, 4))
 
 describe("the slots that have a block", () => {
-  it.effect("are listed in order, and the oldest is told", () =>
+  it.effect("are listed in order, and the oldest is reported", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* listed([50, 52, 57]), [50, 52, 57])
       assert.deepStrictEqual(yield* listed([]), [])

@@ -11,7 +11,7 @@ import { asking, facts, knowing, portTo, signature, status, statuses } from "./s
 const raised = (code: number) => ({ InstructionError: [2, { Custom: code }] })
 
 describe("TransactionStatusRpc", () => {
-  it.effect("reports what a node tells in two answers", () =>
+  it.effect("combines two answers of a node", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         node.say(knowing(status))
@@ -87,7 +87,7 @@ describe("TransactionStatusRpc", () => {
     )
   )
 
-  it.effect("tells why a transaction failed, and that it may still change until finalized", () =>
+  it.effect("reports why a transaction failed, and that it may still change until finalized", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         const program = "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4"
@@ -106,7 +106,7 @@ describe("TransactionStatusRpc", () => {
     )
   )
 
-  it.effect("leaves null whatever the node does not tell", () =>
+  it.effect("leaves null the facts that the node omits", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         const unknown = { blockTimeMs: null, feeLamports: null, computeUnits: null }
@@ -146,7 +146,7 @@ describe("TransactionStatusRpc", () => {
     )
   )
 
-  it.effect("says of a transaction nobody has seen that it is unknown", () =>
+  it.effect("fails as unknown for a transaction that the node has not seen", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         node.say(knowing(null))
@@ -180,7 +180,7 @@ describe("TransactionStatusRpc", () => {
 })
 
 describe("TransactionStatus.layerUnreachable", () => {
-  it.effect("has nobody to ask", () =>
+  it.effect("is unreachable without a node", () =>
     Effect.gen(function* () {
       const { find } = yield* TransactionStatus
       assert.deepInclude(yield* Effect.flip(find(signature)), { _tag: "ChainUnavailable", reason: "unreachable" })

@@ -80,7 +80,7 @@ const payments = Effect.fnUntraced(function* (rpcUrl: string) {
 })
 
 describe.skipIf(!hasSurfnet)("TransactionStatusRpc (needs the optional package surfpool)", () => {
-  it.live("reads success and failure from a Solana runtime that is not ours", () =>
+  it.live("reads success and failure from an independent Solana runtime", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* surfnet
       yield* payments(rpcUrl).pipe(Effect.provide(portTo({ rpcUrl, timeout: Duration.seconds(10) })))

@@ -6,10 +6,10 @@ import type { RpcOptions } from "../../../src/solana/rpc/rpcSettings.ts"
 import { SolanaRpc } from "../../../src/solana/rpc/SolanaRpc.ts"
 import * as SolanaRpcHttp from "../../../src/solana/rpc/SolanaRpcHttp.ts"
 
-/** What nobody may see. */
+/** A secret that must not leak. */
 export const SECRET = "5ecret"
 
-/** One exchange: what the node is asked, and what it says. */
+/** One call of the node. */
 export interface Asked {
   readonly method: string
   readonly params: ReadonlyArray<unknown>

@@ -27,10 +27,10 @@ export const asking = <A, E, R>(body: (node: Node, find: Find) => Effect.Effect<
     })
   )
 
-/** What `getSignatureStatuses` says of it. */
+/** The entry of `getSignatureStatuses`. */
 export const status = { slot: 500, confirmations: 12, err: null, confirmationStatus: "confirmed" }
 
-/** What `getTransaction` says of it. */
+/** The result of `getTransaction`. */
 export const facts = {
   slot: 500,
   blockTime: 1_791_633_602,
@@ -43,6 +43,6 @@ export const statuses = (value: unknown) => result({ context: { slot: 512, apiVe
 
 /** A node that knows the transaction this well. */
 export const knowing =
-  (found: unknown, told: unknown = facts) =>
+  (found: unknown, details: unknown = facts) =>
   ({ method }: Call) =>
-    method === "getSignatureStatuses" ? statuses(found) : result(told)
+    method === "getSignatureStatuses" ? statuses(found) : result(details)

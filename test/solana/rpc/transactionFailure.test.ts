@@ -6,7 +6,7 @@ const CLMM = "CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK"
 const AMM_V4 = "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8"
 const WHIRLPOOL = "whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc"
 const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
-const STRANGER = "Vote111111111111111111111111111111111111111"
+const OTHER_PROGRAM = "Vote111111111111111111111111111111111111111"
 
 const custom = (code: number, index = 3) => ({ InstructionError: [index, { Custom: code }] })
 
@@ -46,7 +46,10 @@ describe("transactionFailure", () => {
 
   it("blames the innermost program, whichever called it", () => {
     assert.strictEqual(transactionFailure(custom(30), failing(30, JUPITER, AMM_V4)).code, "slippage_exceeded")
-    assert.strictEqual(transactionFailure(custom(6001), failing(6001, JUPITER, STRANGER)).code, "instruction_error")
+    assert.strictEqual(
+      transactionFailure(custom(6001), failing(6001, JUPITER, OTHER_PROGRAM)).code,
+      "instruction_error"
+    )
     assert.strictEqual(transactionFailure(custom(1), failing(1, JUPITER, TOKEN)).code, "insufficient_funds")
     assert.strictEqual(transactionFailure(custom(1), failing(1, TOKEN, JUPITER)).code, "instruction_error")
   })
@@ -69,7 +72,10 @@ describe("transactionFailure", () => {
       customCode: 6001,
       message: "Instruction 3 failed with error 6001."
     })
-    const claimed = [`Program log: Program ${JUPITER} failed: custom program error: 0x1771`, ...failing(6001, STRANGER)]
+    const claimed = [
+      `Program log: Program ${JUPITER} failed: custom program error: 0x1771`,
+      ...failing(6001, OTHER_PROGRAM)
+    ]
     assert.strictEqual(transactionFailure(custom(6001), claimed).code, "instruction_error")
   })
 
@@ -77,7 +83,7 @@ describe("transactionFailure", () => {
     assert.strictEqual(transactionFailure(custom(4_294_967_295), []).customCode, 4_294_967_295)
   })
 
-  it("tells errors of an instruction by their name", () => {
+  it("names errors of an instruction", () => {
     assert.deepStrictEqual(transactionFailure({ InstructionError: [0, "InvalidAccountData"] }, []), {
       code: "instruction_error",
       instructionIndex: 0,

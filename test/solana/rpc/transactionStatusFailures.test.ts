@@ -6,11 +6,11 @@ import { TransactionStatus } from "../../../src/solana/rpc/TransactionStatus.ts"
 import { response, result, rpcError } from "../../support/scriptedNode.ts"
 import { asking, facts, knowing, portTo, signature, status, statuses } from "./statusNode.ts"
 
-type Said = ReturnType<typeof rpcError>
+type Scripted = ReturnType<typeof rpcError>
 type Reason = ChainUnavailable["reason"]
 
 describe("TransactionStatusRpc, when the node fails,", () => {
-  const failures: ReadonlyArray<readonly [string, Said, Reason]> = [
+  const failures: ReadonlyArray<readonly [string, Scripted, Reason]> = [
     ["a failing server", response(503), "unreachable"],
     ["a node that is behind", rpcError(-32_005, "Node is behind by 42 slots"), "unreachable"],
     ["too many requests", response(429, "", { "retry-after": "7" }), "rate_limited"],
@@ -28,35 +28,35 @@ describe("TransactionStatusRpc, when the node fails,", () => {
     ["a commitment that does not exist", statuses({ ...status, confirmationStatus: "rooted" }), "invalid"]
   ]
 
-  for (const [what, said, reason] of failures) {
+  for (const [what, scripted, reason] of failures) {
     it.effect(`fails on ${what} as ${reason}`, () =>
       asking((node, find) =>
         Effect.gen(function* () {
-          node.say(() => said)
+          node.say(() => scripted)
           assert.deepInclude(yield* Effect.flip(find(signature)), { _tag: "ChainUnavailable", reason })
         })
       )
     )
   }
 
-  it.effect("fails rather than leave out what the node should have told", () =>
+  it.effect("fails rather than omit a fact that the node should have", () =>
     asking((node, find) =>
       Effect.gen(function* () {
-        const secondly: ReadonlyArray<readonly [Said, Reason]> = [
+        const secondly: ReadonlyArray<readonly [Scripted, Reason]> = [
           [response(503), "unreachable"],
           [response(429), "rate_limited"],
           [result({ ...facts, meta: { fee: -1 } }), "invalid"],
           [rpcError(-32_602, "Invalid params"), "invalid"]
         ]
-        for (const [said, reason] of secondly) {
-          node.say(({ method }) => (method === "getTransaction" ? said : statuses(status)))
+        for (const [scripted, reason] of secondly) {
+          node.say(({ method }) => (method === "getTransaction" ? scripted : statuses(status)))
           assert.deepInclude(yield* Effect.flip(find(signature)), { _tag: "ChainUnavailable", reason })
         }
       })
     )
   )
 
-  it.effect("asks once more when the node could not be reached, and never when it was rude", () =>
+  it.effect("asks once more when the node could not be reached, and never when it was rate limited", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         let failing = 1
@@ -87,7 +87,7 @@ describe("TransactionStatusRpc, when the node fails,", () => {
     )
   )
 
-  it.effect("leaves a node alone after five failures in a row, and tries it again with one question", () =>
+  it.effect("opens its circuit after five failures in a row, and probes the node with one call", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         node.say(() => response(503))
@@ -105,7 +105,7 @@ describe("TransactionStatusRpc, when the node fails,", () => {
     )
   )
 
-  it.effect("lets nobody else through while it tries the node again", () =>
+  it.effect("admits one call while it probes the node again", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         node.say(() => response(503))
@@ -126,7 +126,7 @@ describe("TransactionStatusRpc, when the node fails,", () => {
     )
   )
 
-  it.effect("rests as long as the node asked for when it limits us", () =>
+  it.effect("keeps its circuit open for the Retry-After of the node", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         node.say(() => response(429, "", { "retry-after": "60" }))
@@ -137,7 +137,7 @@ describe("TransactionStatusRpc, when the node fails,", () => {
     )
   )
 
-  it.effect("is not put off by one transaction that the node spells oddly", () =>
+  it.effect("keeps its circuit closed for one malformed transaction", () =>
     asking((node, find) =>
       Effect.gen(function* () {
         node.say(() => statuses({ slot: "odd" }))

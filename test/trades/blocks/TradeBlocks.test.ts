@@ -2,9 +2,11 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Stream } from "effect"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
-import { type BlockEvent, BlockFeed } from "../../../src/solana/blocks/BlockFeed.ts"
-import * as BlockFeedRpc from "../../../src/solana/blocks/BlockFeedRpc.ts"
-import { blockWorker, decodeBlock } from "../../../src/trades/decodeBlock.ts"
+import type { BlockEvent } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { BlockFeedOptions } from "../../../src/solana/blocks/BlockFeedRpc.ts"
+import { decodeBlock } from "../../../src/trades/decodeBlock.ts"
+import type { TradeBlock } from "../../../src/trades/blocks/TradeBlock.ts"
+import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
 import { plain } from "./plainTransactions.ts"
 import { at, call } from "../../simulator/node/client.ts"
 import { type Call, result, response, rpcError, scriptedNode } from "../../support/scriptedNode.ts"
@@ -12,9 +14,8 @@ import { type Call, result, response, rpcError, scriptedNode } from "../../suppo
 const full = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
 const blocks = { concurrency: 3, poll: Duration.millis(20), tries: 2 }
 
-const feedOf = (rpcUrl: string, options: Partial<BlockFeedRpc.BlockFeedOptions> = {}) =>
-  BlockFeedRpc.layer({
-    worker: blockWorker,
+const feedOf = (rpcUrl: string, options: Partial<BlockFeedOptions> = {}) =>
+  TradeBlocks.layerRpc({
     rpcUrl,
     retries: 1,
     scanTimeout: Duration.seconds(5),
@@ -23,14 +24,14 @@ const feedOf = (rpcUrl: string, options: Partial<BlockFeedRpc.BlockFeedOptions> 
   }).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
 /** The first events after a slot, over a real socket and from a real thread. */
-const first = (count: number, after: number | null, rpcUrl: string, options?: Partial<BlockFeedRpc.BlockFeedOptions>) =>
-  BlockFeed.use((feed) => feed.follow(after).pipe(Stream.take(count), Stream.runCollect)).pipe(
+const first = (count: number, after: number | null, rpcUrl: string, options?: Partial<BlockFeedOptions>) =>
+  TradeBlocks.use((feed) => feed.follow(after).pipe(Stream.take(count), Stream.runCollect)).pipe(
     Effect.map((events) => Array.from(events)),
     Effect.timeout("20 seconds"),
     Effect.provide(feedOf(rpcUrl, options))
   )
 
-const spelled = (event: BlockEvent): string =>
+const spelled = (event: BlockEvent<TradeBlock>): string =>
   event._tag === "Block" ? String(event.block.slot) : `${event.from}-${event.to} ${event.reason}`
 
 const newest = (url: string) => Effect.map(call(url, "getSlot"), (answer) => Number(at(answer, "result")))
@@ -39,10 +40,10 @@ const simulated = Simulator.layer({ seed: "block feed", speed: 0, swapsPerSecond
 
 const empty = (slot: number) => result({ parentSlot: slot - 1, blockTime: slot, transactions: [] })
 
-type Said = ReturnType<typeof empty>
+type Scripted = ReturnType<typeof empty>
 
-/** A node whose newest slot is 110 and whose blocks are scripted; empty ones where the script says nothing. */
-const withNode = (script: (slot: number, times: number, silence: Effect.Effect<never>) => Said | null) =>
+/** A node whose newest slot is 110 and whose blocks are scripted; empty ones where the script has none. */
+const withNode = (script: (slot: number, times: number, silence: Effect.Effect<never>) => Scripted | null) =>
   Effect.gen(function* () {
     const node = yield* scriptedNode
     const times = new Map<number, number>()
@@ -57,8 +58,8 @@ const withNode = (script: (slot: number, times: number, silence: Effect.Effect<n
     return node
   })
 
-describe("BlockFeed.layerRpc", () => {
-  it.live("tells every block of a node as a decoder on this thread has it, skipped slots left out", () =>
+describe("TradeBlocks.layerRpc", () => {
+  it.live("emits every block of a node as a decoder on this thread has it, skipped slots left out", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance, faults } = yield* Simulator
       const before = yield* newest(rpcUrl)
@@ -115,7 +116,7 @@ describe("BlockFeed.layerRpc", () => {
     }).pipe(Effect.provide(simulated))
   )
 
-  it.live("says what a node that has cleaned up can no longer tell", () =>
+  it.live("emits a gap for the blocks that a node has cleaned up", () =>
     Effect.gen(function* () {
       const { rpcUrl, advance } = yield* Simulator
       const start = yield* newest(rpcUrl)
@@ -126,10 +127,10 @@ describe("BlockFeed.layerRpc", () => {
     }).pipe(Effect.provide(simulated))
   )
 
-  it.live("follows a chain that moves, live, and says so", () =>
+  it.live("follows a chain that moves, and is live", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator
-      yield* BlockFeed.use((feed) =>
+      yield* TradeBlocks.use((feed) =>
         Effect.gen(function* () {
           assert.strictEqual(feed.freshness().state, "down")
           yield* feed.follow(null).pipe(Stream.take(4), Stream.runDrain, Effect.timeout("20 seconds"))
@@ -153,7 +154,7 @@ describe("BlockFeed.layerRpc", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives up what makes no sense and says which slots they are", () =>
+  it.live("gives up unreadable blocks and names their slots", () =>
     Effect.gen(function* () {
       const node = yield* withNode((slot) =>
         slot === 102
@@ -187,15 +188,15 @@ describe("BlockFeed.layerRpc", () => {
 
   it.live("waits in silence for a node that cannot be reached", () =>
     Effect.gen(function* () {
-      const told: Array<string> = []
-      const outcome = yield* BlockFeed.use((feed) =>
+      const emitted: Array<string> = []
+      const outcome = yield* TradeBlocks.use((feed) =>
         feed.follow(5).pipe(
-          Stream.runForEach((event) => Effect.sync(() => told.push(spelled(event)))),
+          Stream.runForEach((event) => Effect.sync(() => emitted.push(spelled(event)))),
           Effect.timeoutOption("500 millis")
         )
       ).pipe(Effect.provide(feedOf("http://127.0.0.1:9")))
       assert.strictEqual(outcome._tag, "None")
-      assert.deepStrictEqual(told, [])
+      assert.deepStrictEqual(emitted, [])
     })
   )
 })

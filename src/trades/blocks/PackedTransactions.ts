@@ -1,11 +1,12 @@
 /**
- * How the transactions of a block come from the thread that read them: as bytes. Objects are made a part at a time, when
- * somebody reads them, and nothing keeps them, so that a block of many megabytes is never on the heap as a whole. What
- * moved beside trades is most of it and seldom asked for: its objects are made only then.
+ * The form in which the transactions of a block leave the thread that read them: bytes. Objects are made one part at a
+ * time during iteration and are not kept, so that a block of many megabytes is never on the heap as a whole. Transfers
+ * and balance changes are most of it and seldom read: their objects are made on first access.
  */
 import { Effect } from "effect"
 import { deserialize, serialize } from "node:v8"
-import type { BlockTransaction } from "./BlockFeed.ts"
+import type { PackedReply } from "../../solana/blocks/blockMessages.ts"
+import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 
 /** Transactions of one part: making their objects takes less than a millisecond. */
 const PART = 24
@@ -19,7 +20,7 @@ export interface PackedPart {
   readonly movements: Uint8Array<ArrayBuffer>
 }
 
-// Copied: what the serializer gives lies in a larger buffer, which cannot be handed to another thread.
+// Copied: the serializer returns a view of a larger buffer, which cannot be transferred.
 const pack = (value: unknown): Uint8Array<ArrayBuffer> => Uint8Array.from(serialize(value))
 
 const packPart = (transactions: ReadonlyArray<BlockTransaction>): PackedPart => ({
@@ -41,11 +42,7 @@ export const packTransactions = (transactions: ReadonlyArray<BlockTransaction>):
     packPart(transactions.slice(part * PART, (part + 1) * PART))
   )
 
-/** The memory of the parts, to be handed over with them. */
-export const buffersOf = (parts: ReadonlyArray<PackedPart>): Array<ArrayBuffer> =>
-  parts.flatMap(({ movements, trading }) => [trading.buffer, movements.buffer])
-
-/** What moved in each transaction of a part. */
+/** Transfers and balance changes of the transactions of a part. */
 class PartMovements {
   readonly #packed: Uint8Array
   #made: ReadonlyArray<Movements> | null = null
@@ -94,7 +91,7 @@ const unpack = ({ movements, trading }: PackedPart): ReadonlyArray<BlockTransact
   return made.map((transaction, place) => new PackedTransaction(transaction, moved, place))
 }
 
-/** What was packed. Each reading makes the objects anew. */
+/** The packed transactions. Each iteration makes the objects anew. */
 export class PackedTransactions implements Iterable<BlockTransaction> {
   readonly #parts: ReadonlyArray<PackedPart>
 
@@ -109,7 +106,28 @@ export class PackedTransactions implements Iterable<BlockTransaction> {
   }
 }
 
-/** Visits what there is in order and, part by part, lets others have their turn. */
+/** A block with its transactions packed. */
+export interface PackedBlock {
+  readonly head: Omit<TradeBlock, "transactions">
+  readonly parts: ReadonlyArray<PackedPart>
+}
+
+/** The block as a message between threads, which transfers the memory of its parts. */
+export const packBlock = ({ transactions, ...head }: TradeBlock): PackedReply<PackedBlock> => {
+  const parts = packTransactions(Array.from(transactions))
+  return {
+    message: { head, parts },
+    transfer: parts.flatMap(({ movements, trading }) => [trading.buffer, movements.buffer])
+  }
+}
+
+/** The block of a message. */
+export const unpackBlock = ({ head, parts }: PackedBlock): TradeBlock => ({
+  ...head,
+  transactions: new PackedTransactions(parts)
+})
+
+/** Visits the items in order and yields to other fibers after each part. */
 export const visitInParts = Effect.fnUntraced(function* <A>(items: Iterable<A>, visit: (item: A) => void) {
   let visited = 0
   for (const item of items) {

@@ -4,10 +4,10 @@ import { simHyperliquid } from "./perpsHyperliquid.ts"
 import { simLighter } from "./perpsLighter.ts"
 import { simParadex } from "./perpsParadex.ts"
 import type { SimVenue } from "./perpsMarkets.ts"
-import type { Asked, Said } from "./perpsShapes.ts"
+import type { VenueRequest, VenueResponse } from "./perpsShapes.ts"
 
-/** What each venue says to what it is asked. */
-export const perpsAnswers: Readonly<Record<SimVenue, (asked: Asked) => Said>> = {
+/** The response of each venue to a request. */
+export const perpsResponses: Readonly<Record<SimVenue, (request: VenueRequest) => VenueResponse>> = {
   hl: simHyperliquid,
   drift: simDrift,
   dydx: simDydx,

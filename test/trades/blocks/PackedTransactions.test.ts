@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import type { BlockTransaction } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { BlockTransaction } from "../../../src/trades/blocks/TradeBlock.ts"
 import type { BalanceChange } from "../../../src/domain/market/Trade.ts"
 import { SOL } from "../../../src/domain/Address.ts"
-import { PackedTransactions, packTransactions, visitInParts } from "../../../src/solana/blocks/PackedTransactions.ts"
+import { PackedTransactions, packTransactions, visitInParts } from "../../../src/trades/blocks/PackedTransactions.ts"
 import { leg, transactionOf } from "../../market/tape/decoded.ts"
 import { walletOf } from "../../market/tape/tape.ts"
 import { plain } from "./plainTransactions.ts"
@@ -32,7 +32,7 @@ it("gives back what was packed, every time it is read", () => {
   }
 })
 
-it.effect("lets others have their turn between the parts of a block, and not once it has ended", () =>
+it.effect("yields between the parts of a block, and not once it has ended", () =>
   Effect.gen(function* () {
     const order: Array<string> = []
     const visiting = yield* visitInParts(some(49), ({ index }) => {

@@ -1,4 +1,4 @@
-import type { BlockTransaction } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { BlockTransaction } from "../../../src/trades/blocks/TradeBlock.ts"
 
 /** Transactions as plain objects, to be compared. */
 export const plain = (transactions: Iterable<BlockTransaction>): ReadonlyArray<BlockTransaction> =>

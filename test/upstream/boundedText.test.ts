@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { boundedText } from "../../src/domain/boundedText.ts"
+import { boundedText } from "../../src/upstream/boundedText.ts"
 
 const bytes = (...texts: ReadonlyArray<string>) =>
   Stream.fromIterable(texts.map((text) => new TextEncoder().encode(text)))
@@ -25,7 +25,7 @@ describe("boundedText", () => {
     })
   )
 
-  it.effect("refuses what is not UTF-8", () =>
+  it.effect("refuses other encodings than UTF-8", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(boundedText(Stream.make(Uint8Array.of(0xff, 0xfe)), 10))
       assert.strictEqual(error.detail, "an answer that is no text")

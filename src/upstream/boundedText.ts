@@ -19,8 +19,7 @@ const joined = (chunks: ReadonlyArray<Uint8Array>, size: number): Result.Result<
 }
 
 /**
- * The bytes as UTF-8 text, read no further than `maxBytes`: the HTTP client itself takes whatever an upstream sends, for
- * as long as it sends.
+ * The bytes as UTF-8 text, read no further than `maxBytes`: the HTTP client itself has no limit.
  */
 export const boundedText = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>,

@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+
+/** Faults of a simulated service, which tests and settings switch on and off. */
+export interface Ailing<Ailment> {
+  readonly current: () => Ailment
+  /** Changes the named faults and keeps the others. */
+  readonly set: (change: Partial<Ailment>) => Effect.Effect<void>
+  /** Removes all faults. */
+  readonly clear: Effect.Effect<void>
+}
+
+/** Faults that begin as `initial`. */
+export const makeAiling = <Ailment extends object>(initial: Ailment, healthy: Ailment): Ailing<Ailment> => {
+  let current = initial
+  const set = (change: Partial<Ailment>) =>
+    Effect.sync(() => {
+      current = { ...current, ...change }
+    })
+  return { current: () => current, set, clear: set(healthy) }
+}

@@ -1,0 +1,13 @@
+import { Duration, Result } from "effect"
+import { Headers } from "effect/http"
+
+/** The longest `Retry-After` that is reported; a longer one counts as this long. */
+const LONGEST_MS = 300_000
+
+/** The delay that `Retry-After` asks for, in ms: seconds or an HTTP date, at most five minutes; null without a valid one. */
+export const retryAfterMs = (header: string | undefined, nowMs: number): number | null => {
+  const parsed = Headers.parseRetryAfter(header ?? "")
+  return Result.isSuccess(parsed)
+    ? Math.min(LONGEST_MS, Duration.toMillis(Headers.retryAfterDelay(parsed.success, nowMs)))
+    : null
+}

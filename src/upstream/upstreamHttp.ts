@@ -1,0 +1,65 @@
+/**
+ * One request to an upstream over HTTP. Redirects are not followed, bodies are read to a limit, requests are not traced,
+ * and failures name neither the address nor the headers of a request, which may hold credentials.
+ */
+import { Clock, Effect } from "effect"
+import { FetchHttpClient, type Headers, HttpClient, type HttpClientRequest } from "effect/http"
+import { boundedText } from "./boundedText.ts"
+import { retryAfterMs } from "./retryAfter.ts"
+import { UpstreamFailure } from "./UpstreamFailure.ts"
+
+/** A reply with one of the expected statuses. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers.Headers
+  readonly text: string
+  /** `Retry-After`, bounded; null without one. */
+  readonly retryAfterMs: number | null
+}
+
+/** The replies that a request accepts. */
+export interface ReplyRules {
+  /** Bytes of the longest body. */
+  readonly maxBytes: number
+  /** 200 alone when left out. */
+  readonly statuses?: ReadonlyArray<number>
+}
+
+/** Sends one request, once. */
+export type Exchange = (
+  request: HttpClientRequest.HttpClientRequest,
+  rules: ReplyRules
+) => Effect.Effect<Reply, UpstreamFailure>
+
+const ONLY_OK: ReadonlyArray<number> = [200]
+
+const reasonOf = (status: number): UpstreamFailure["reason"] =>
+  status === 429 ? "rate_limited" : status >= 500 || status === 408 ? "unreachable" : "malformed"
+
+/** The exchange over the HTTP client in context. */
+export const makeExchange: Effect.Effect<Exchange, never, HttpClient.HttpClient> = Effect.map(
+  HttpClient.HttpClient,
+  (client): Exchange =>
+    Effect.fnUntraced(
+      function* (request, { maxBytes, statuses = ONLY_OK }) {
+        const { headers, status, stream } = yield* client.execute(request)
+        const body = boundedText(stream, maxBytes)
+        const waitMs = retryAfterMs(headers["retry-after"], yield* Clock.currentTimeMillis)
+        if (!statuses.includes(status)) {
+          // An unread body would keep its connection.
+          yield* Effect.ignore(body)
+          const retryAfter = waitMs === null || waitMs === 0 ? {} : { retryAfterMs: waitMs }
+          return yield* new UpstreamFailure({ reason: reasonOf(status), detail: `HTTP ${status}`, ...retryAfter })
+        }
+        return { status, headers, text: yield* body, retryAfterMs: waitMs }
+      },
+      Effect.scoped,
+      Effect.catchTags({
+        HttpClientError: ({ reason }) =>
+          Effect.fail(new UpstreamFailure({ reason: "unreachable", detail: reason._tag })),
+        UnusableText: ({ detail }) => Effect.fail(new UpstreamFailure({ reason: "malformed", detail }))
+      }),
+      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+      Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+    )
+)
