@@ -1,11 +1,10 @@
 import { addToBar, BAR, beginBar, COUNT, START } from "./bar.ts"
-import { BarLog, SERIES, type Visit } from "../columnar/BarLog.ts"
-import { type BarPage, type BarWindow, foldBars } from "./foldBars.ts"
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import { BarLog, SERIES, type Visit } from "./BarLog.ts"
+import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
-import { walkStored } from "./storedBars.ts"
-import type { StoredBars } from "../store/TradeStore.ts"
+import type { StoredBars } from "../store/StoredBars.ts"
 
 /** Bars below a minute are kept this long, in seconds: seven days. */
 const FINE_RETENTION = 7 * 86_400

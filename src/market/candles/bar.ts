@@ -1,5 +1,5 @@
 /** How one candle lies in ten cells, and what a trade or another candle adds to it. */
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide } from "../columnar/wide.ts"
 
 /** Cells of one bar. */

@@ -1,9 +1,10 @@
 /** Folds stored bars into the bars of a resolution. Nothing is filled in: a bucket without a trade has no bar. */
 import { quotient } from "../../domain/decimal.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
-import { CLOSE, COUNT, HIGH, LOW, OPEN, START, VOLUME } from "./bar.ts"
-import type { Visit } from "../columnar/BarLog.ts"
+import { BAR, CLOSE, COUNT, HIGH, LOW, OPEN, START, VOLUME } from "./bar.ts"
+import type { Visit } from "./BarLog.ts"
 import { bucketStart, type Resolution } from "./resolutions.ts"
+import type { StoredBars } from "../store/StoredBars.ts"
 import { addWide, readWide, wideNumber } from "../columnar/wide.ts"
 
 /** One candle in USD. Prices are per whole token. */
@@ -137,3 +138,14 @@ export const foldBars = (
   finish()
   return { bars: bars.toReversed(), unpriced: state.unpriced, truncated: state.truncated || isCut, trimmed }
 }
+
+/** Visits stored buckets from the newest to the oldest, as the candles in memory are visited. */
+export const walkStored =
+  ({ cells }: StoredBars) =>
+  (visit: Visit): void => {
+    for (let at = 0; at < cells.length; at += BAR) {
+      if (!visit(cells, at)) {
+        return
+      }
+    }
+  }

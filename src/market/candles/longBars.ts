@@ -5,7 +5,7 @@ import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { type ChartWindow, nextBucket } from "./chartWindow.ts"
 import type { BarPage, BarWindow } from "./foldBars.ts"
 import { solWindow } from "./solBars.ts"
-import type { StoredBars } from "../store/TradeStore.ts"
+import type { StoredBars } from "../store/StoredBars.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
 /** What the store adds to a chart. */

@@ -9,14 +9,11 @@ import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
-import { joinProgress } from "../tape/tradeProgress.ts"
-import {
-  type ChainIdentity,
-  type Restoring,
-  type StoredBarsRequest,
-  type StoredBatch,
-  TradeStore
-} from "./TradeStore.ts"
+import { joinProgress } from "./TradeProgress.ts"
+import { TradeStore } from "./TradeStore.ts"
+import type { ChainIdentity } from "./ChainIdentity.ts"
+import type { StoredBarsRequest } from "./StoredBars.ts"
+import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 
@@ -151,7 +148,7 @@ const make = Effect.gen(function* () {
       return found?.stored?.progress ?? null
     }),
     append,
-    since: (restoring: Restoring) =>
+    since: (restoring: RestoreRequest) =>
       Stream.unwrap(
         Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, restoring, write))
       ),

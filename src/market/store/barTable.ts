@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { BAR, beginBar, CLOSE, COUNT, HIGH, LOW, OPEN, VOLUME } from "../candles/bar.ts"
 import { floorTo, levelOf, levels, type Resolution, widthOf } from "../candles/resolutions.ts"
-import type { StoredBars, StoredBarsRequest } from "./TradeStore.ts"
+import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 import { writeWide } from "../columnar/wide.ts"
 
 /** Up to which second the candles of a minute, an hour and a day are closed. */

@@ -3,7 +3,8 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ClosedTo } from "./barTable.ts"
-import type { ChainIdentity, TradeProgress } from "./TradeStore.ts"
+import type { ChainIdentity } from "./ChainIdentity.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 
 const time = Schema.NullOr(Schema.Date)
 const Row = Schema.Struct({

@@ -1,11 +1,14 @@
 /** A trade store in memory. */
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
-import { orderKey } from "../columnar/TradeRecord.ts"
-import { barsOfTrades } from "../candles/storedBars.ts"
+import { orderKey } from "../tape/TradeRecord.ts"
+import { barsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { joinProgress } from "../tape/tradeProgress.ts"
-import type { ChainIdentity, Restoring, StoredBatch, TradeProgress, TradeStore } from "./TradeStore.ts"
+import { joinProgress } from "./TradeProgress.ts"
+import type { TradeStore } from "./TradeStore.ts"
+import type { ChainIdentity } from "./ChainIdentity.ts"
+import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 
 /** One chain. */
 interface Shelf {
@@ -27,7 +30,7 @@ const joined = (known: StoredBatch | undefined, batch: StoredBatch): StoredBatch
   }
 }
 
-const blocksSince = ({ blocks }: Shelf, { after, most, second }: Restoring): ReadonlyArray<StoredBatch> => {
+const blocksSince = ({ blocks }: Shelf, { after, most, second }: RestoreRequest): ReadonlyArray<StoredBatch> => {
   const sorted = Array.from(blocks.values())
     .filter((batch) => batch.slot > after && Math.floor(batch.timeMs / 1000) >= second)
     .filter(({ launches, trades }) => trades.length + (launches?.length ?? 0) > 0)

@@ -1,6 +1,7 @@
 /** Brings what the tape takes into the store, without ever holding the tape up for long. */
 import { Config, Duration, Effect, Latch, Stream } from "effect"
-import type { StoredBatch, TradeStore } from "./TradeStore.ts"
+import type { TradeStore } from "./TradeStore.ts"
+import type { StoredBatch } from "./StoredBatch.ts"
 
 /** How trades are gathered and how many may wait. */
 export interface RecordSettings {

@@ -3,7 +3,8 @@ import { Effect, Option, Stream } from "effect"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import type { Broken } from "../../storage/deadline.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import type { Restoring, StoredBatch, StoredLaunch, TradeProgress } from "./TradeStore.ts"
+import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 import type { makeTradeTable } from "./tradeTable.ts"
 
 const MINUTE_MS = 60_000
@@ -62,7 +63,7 @@ export const restoreBlocks = (
   table: ReturnType<typeof makeTradeTable>,
   chain: number,
   progress: TradeProgress | null,
-  { after, most, second }: Restoring,
+  { after, most, second }: RestoreRequest,
   ask: Ask
 ): Stream.Stream<StoredBatch, TradeStoreUnavailable> => {
   if (progress === null) {

@@ -1,7 +1,9 @@
 /** Brings back what the tape held before the process ended, from the store. */
 import { Effect, Schedule, Stream } from "effect"
 import { floorTo } from "../candles/resolutions.ts"
-import type { StoredBatch, TradeProgress, TradeStore } from "./TradeStore.ts"
+import type { TradeStore } from "./TradeStore.ts"
+import type { StoredBatch } from "./StoredBatch.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 import { LATE_SECONDS, windowSeconds } from "../windows/windows.ts"
 
 const HOUR = 3600

@@ -4,7 +4,7 @@ import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import type { StoredBatch, StoredLaunch } from "./TradeStore.ts"
+import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 
 // Named here as they are read: to rename the columns of ten thousand rows takes longer than to find them.
 const COLUMNS = `

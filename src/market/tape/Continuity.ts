@@ -1,4 +1,4 @@
-import type { TradeProgress } from "../store/TradeStore.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
 import { type Coverage, COMPLETE, incomplete } from "../../domain/Scalar.ts"
 
 /** From when on everything was seen. Seconds since the Unix epoch. */

@@ -1,21 +1,8 @@
 import { Context, Effect, Layer, Schedule, Stream } from "effect"
-import type { Launch } from "../../domain/market/Launch.ts"
-import { BlockFeed, type BlockTransaction } from "../../solana/blocks/BlockFeed.ts"
+import { BlockFeed } from "../../solana/blocks/BlockFeed.ts"
 import { makeBatches } from "./blockBatches.ts"
-import type { ChainIdentity } from "../store/TradeStore.ts"
-
-/** What one block did to the market. */
-export interface TradeBatch {
-  readonly slot: number
-  /** Block time, in milliseconds since the Unix epoch. */
-  readonly timeMs: number
-  /** In the order of the chain. They may be packed: read them with `visitInParts`. */
-  readonly transactions: Iterable<BlockTransaction>
-  /** Null where the feed does not tell of launches. */
-  readonly launches: ReadonlyArray<Launch> | null
-  /** Whether blocks between this one and the one before were not read. */
-  readonly afterGap: boolean
-}
+import type { ChainIdentity } from "../store/ChainIdentity.ts"
+import type { TradeBatch } from "./TradeBatch.ts"
 
 /** The code by which a node says that it does not know a method. */
 const NO_METHOD = -32601

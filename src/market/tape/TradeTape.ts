@@ -9,8 +9,10 @@ import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import { type Applied, MarketState, type MarketLimits } from "./MarketState.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
-import { type StoredBatch, TradeStore } from "../store/TradeStore.ts"
+import { TradeFeed } from "./TradeFeed.ts"
+import type { PricedBatch } from "./TradeBatch.ts"
+import { TradeStore } from "../store/TradeStore.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
 
 /** The tape is out of date once no block has been heard of for this long, in milliseconds, or once blocks are that old. */
 export const STALE_AFTER_MS = 30_000
@@ -25,12 +27,6 @@ export const lackingNow = (
     return atMs === null ? "not_captured" : "source_stale"
   }
   return nowMs - tape.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
-}
-
-/** What one block did, with its trades priced. */
-export interface PricedBatch extends TradeBatch {
-  /** In the order of the chain: by slot, then by index. */
-  readonly trades: ReadonlyArray<TapeTrade>
 }
 
 /** What may be asked of the tape. Everything is read synchronously, and nothing is written meanwhile. */

@@ -1,6 +1,6 @@
 import { Stream } from "effect"
 import type { BlockEvent } from "../../solana/blocks/BlockFeed.ts"
-import type { TradeBatch } from "./TradeFeed.ts"
+import type { TradeBatch } from "./TradeBatch.ts"
 
 /**
  * Batches from what a block feed tells, one event after the other. A block without a time counts as of the one before it;

@@ -1,14 +1,16 @@
 /** The life of a tape: what was stored comes back, then the feed goes on where it ended, and what comes is stored. */
 import { Clock, Duration, Effect, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
-import { isAcceptable } from "../views/isAcceptable.ts"
+import { isAcceptable } from "./isAcceptable.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { restoreTape } from "../store/restoreTape.ts"
 import type { MarketLimits } from "./MarketState.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
-import type { StoredBatch, TradeProgress, TradeStore } from "../store/TradeStore.ts"
-import type { PricedBatch } from "./TradeTape.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
+import type { PricedBatch } from "./TradeBatch.ts"
 
 /** What is done to a tape. */
 export interface TapeControls {

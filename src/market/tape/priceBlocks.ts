@@ -7,8 +7,8 @@ import type { DecodedTrades } from "../../trades/decode.ts"
 import { SolPrice } from "./SolPrice.ts"
 import { tapeTradesOf } from "./tapeTrades.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import type { TradeBatch } from "./TradeFeed.ts"
-import type { PricedBatch } from "./TradeTape.ts"
+import type { TradeBatch } from "./TradeBatch.ts"
+import type { PricedBatch } from "./TradeBatch.ts"
 
 /** What prices blocks. It remembers what SOL traded for, so blocks come in the order of the chain. */
 export interface BlockPricing {

@@ -7,7 +7,7 @@ import { type Coverage, incomplete, known, type Scalar, unavailable } from "../.
 import { isMoney } from "../../trades/sides.ts"
 import type { LaunchRecord } from "../tape/Launches.ts"
 import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
-import { isAtLeast, type MeasureSources, measureToken, type Moment, windowStart } from "../windows/tokenMeasures.ts"
+import { isAtLeast, type MeasureSources, measureToken, type Moment, windowStart } from "./tokenMeasures.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"

@@ -3,7 +3,7 @@ import type { Lighthouse, MarketRow, MarketStats, WindowCoverage } from "../../d
 import { type Coverage, incomplete } from "../../domain/Scalar.ts"
 import { quotient } from "../../domain/decimal.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
-import type { ActivitySums, ActivityWindow } from "../tape/MarketActivity.ts"
+import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Market, MarketKey } from "../windows/Markets.ts"
 import { type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 

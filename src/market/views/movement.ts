@@ -12,7 +12,7 @@ import {
   type Moment,
   numberOf,
   type TokenMeasures
-} from "../windows/tokenMeasures.ts"
+} from "./tokenMeasures.ts"
 import type { TokenRanking } from "../windows/TokenRanking.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { WindowName } from "../windows/windows.ts"

@@ -12,8 +12,8 @@ import {
   volumeChange,
   volumeScalar,
   type VolumeSum
-} from "../windows/measures.ts"
-import type { ActivitySums, ActivityWindow } from "../tape/MarketActivity.ts"
+} from "./measures.ts"
+import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Breadth } from "../windows/TokenRanking.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { WindowName } from "../windows/windows.ts"

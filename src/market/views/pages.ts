@@ -1,7 +1,7 @@
 /** Pages of a pinned view, as they may be told now: what has expired is told without its value. */
 import type { DiscoveryRow, MovementRow } from "../../domain/market/MarketViews.ts"
 import { asOf, type Coverage, incomplete, type Status } from "../../domain/Scalar.ts"
-import { MEASURE_MS } from "../windows/measures.ts"
+import { MEASURE_MS } from "./measures.ts"
 import type { RankedView } from "./movement.ts"
 import type { Pin } from "./PinnedViews.ts"
 

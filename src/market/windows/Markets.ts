@@ -1,6 +1,6 @@
 import { hashAddress } from "./DistinctTraders.ts"
-import { type LaunchEvent, MarketActivity } from "../tape/MarketActivity.ts"
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import { type LaunchEvent, MarketActivity } from "./MarketActivity.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 
 /** Rows of the lighthouse, the aggregate included. */

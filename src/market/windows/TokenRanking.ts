@@ -1,10 +1,17 @@
 import type { Mint } from "../../domain/Address.ts"
 import { Ranking } from "../columnar/Ranking.ts"
-import type { MarketState } from "../tape/MarketState.ts"
+import type { TokenGlance } from "./TokenWindows.ts"
 import type { WindowName } from "./windows.ts"
 
 /** What tokens are ranked by. */
 export type RankName = "gainers" | "losers" | "volume" | "trades" | "traders"
+
+/** The tokens that a ranking is taken from. */
+export interface TokenScan {
+  readonly tokens: number
+  scan(window: WindowName, visit: (token: number, glance: TokenGlance) => void): void
+  mintOfToken(token: number): Mint
+}
 
 /** One token as it stood when the ranking was taken. */
 export interface RankedToken {
@@ -69,14 +76,14 @@ export class TokenRanking {
   private readonly cells: Float64Array
   private readonly rankings = new Map<RankName, Ranking>()
 
-  constructor(tape: Pick<MarketState, "mintOfToken" | "scan" | "tokens">, window: WindowName) {
+  constructor(state: TokenScan, window: WindowName) {
     const { mints } = this
-    const cells = new Float64Array(tape.tokens * CELLS)
+    const cells = new Float64Array(state.tokens * CELLS)
     const breadth = { advancing: 0, declining: 0, unchanged: 0 }
-    tape.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
+    state.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
       const at = mints.length * CELLS
       const change = (lastPrice / startPrice - 1) * 100
-      mints.push(tape.mintOfToken(token))
+      mints.push(state.mintOfToken(token))
       cells[at + TRADES] = trades
       cells[at + TRADERS] = traders
       cells[at + UNPRICED] = unpriced

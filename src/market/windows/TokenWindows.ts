@@ -1,4 +1,4 @@
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { addWide, readWide, wideDifference } from "../columnar/wide.ts"
 import { WINDOWS } from "./windows.ts"

@@ -1,5 +1,5 @@
 /** The sums of one wallet's trades in one token: how they lie in cells, and what they say. */
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 
 const BUYS = 0

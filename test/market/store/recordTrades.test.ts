@@ -3,7 +3,8 @@ import { Duration, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
 import { makeRecorder } from "../../../src/market/store/recordTrades.ts"
-import { type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { storedBlock } from "./tradeStoreContract.ts"
 
 const settings = { rows: 40, gather: Duration.millis(200), waiting: 100, patience: Duration.seconds(2) }

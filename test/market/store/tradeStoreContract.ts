@@ -2,7 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 
 /** A block of a second after `MONDAY`; its trades are numbered in the order given. */

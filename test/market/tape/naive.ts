@@ -1,6 +1,6 @@
 /** The same answers as the tape's, recomputed from the list of trades with nothing but loops and bigints. */
 import type { Address } from "../../../src/domain/Address.ts"
-import { orderKey } from "../../../src/market/columnar/TradeRecord.ts"
+import { orderKey } from "../../../src/market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import type { TraderRow, TraderWindow } from "../../../src/market/windows/Traders.ts"
 import { type WindowName, windowIndex, windowSeconds } from "../../../src/market/windows/windows.ts"

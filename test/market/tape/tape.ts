@@ -1,6 +1,6 @@
 /** Trades for tests: a seeded, plausible tape, and small ways to write one trade down. */
 import { type Address, addressFromBytes } from "../../../src/domain/Address.ts"
-import { TradeRecord } from "../../../src/market/columnar/TradeRecord.ts"
+import { TradeRecord } from "../../../src/market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 
 /** A Monday, in seconds since the Unix epoch: 2026-10-05 00:00 UTC. */

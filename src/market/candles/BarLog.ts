@@ -1,5 +1,5 @@
-import { BAR, copyBar, START } from "../candles/bar.ts"
-import { Records } from "./Records.ts"
+import { BAR, copyBar, START } from "./bar.ts"
+import { Records } from "../columnar/Records.ts"
 
 /** Bars of one chunk: small, because most tokens trade rarely. */
 const CHUNK = 4

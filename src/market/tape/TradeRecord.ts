@@ -1,5 +1,5 @@
-import { highOf, lowOf } from "./wide.ts"
-import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { highOf, lowOf } from "../columnar/wide.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
 
 /** Trades of one slot are numbered below this, so that slot and index fit one exact number. */
 const MOST_IN_SLOT = 2 ** 22

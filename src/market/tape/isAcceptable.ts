@@ -1,5 +1,5 @@
 import { MAX_U64 } from "../../domain/Amount.ts"
-import type { TapeTrade } from "../tape/TapeTrade.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
 
 /** Block times may run ahead of our clock by this much. */
 const AHEAD_MS = 60_000

@@ -1,5 +1,15 @@
-/** How far a chain has been read, block by block. */
-import type { StoredBatch, TradeProgress } from "../store/TradeStore.ts"
+import type { StoredBatch } from "./StoredBatch.ts"
+
+/** The part of a chain that is stored. Seconds since the Unix epoch. */
+export interface TradeProgress {
+  /** The newest block that is wholly stored, and its time in milliseconds. */
+  readonly slot: number
+  readonly timeMs: number
+  /** The first second from which on blocks were read. */
+  readonly readFrom: number
+  /** The first second from which on no block is missing. */
+  readonly unbrokenFrom: number
+}
 
 /** Progress after one more block; a block that is not newer makes none. */
 const step = (known: TradeProgress | null, { afterGap, slot, timeMs }: StoredBatch): TradeProgress => {

@@ -1,7 +1,7 @@
-import type { TradeRecord } from "./TradeRecord.ts"
-import { Records } from "./Records.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
+import { Records } from "../columnar/Records.ts"
 import { floorTo } from "../candles/resolutions.ts"
-import { LATE_SECONDS, windowSeconds, WINDOWS } from "../windows/windows.ts"
+import { LATE_SECONDS, windowSeconds, WINDOWS } from "./windows.ts"
 
 const TOKEN = 0
 const TRADER = 1

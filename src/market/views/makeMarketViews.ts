@@ -3,13 +3,13 @@ import type { MarketKnowledge, Overview } from "../../domain/market/MarketViews.
 import type { Coverage, Scalar } from "../../domain/Scalar.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { knowledgeOf, priceScalar } from "../../tokens/scalars.ts"
-import { type Seen, lighthouse } from "../views/lighthouse.ts"
+import { type Seen, lighthouse } from "./lighthouse.ts"
 import { lifetimeAt } from "./measures.ts"
-import { overview } from "../views/overview.ts"
-import { statusOf } from "../views/pages.ts"
+import { overview } from "./overview.ts"
+import { statusOf } from "./pages.ts"
 import { type MeasureSources, type Moment, windowStart } from "./tokenMeasures.ts"
-import { TokenRanking } from "./TokenRanking.ts"
-import { type WindowName, windowIndex, windowNames, windowSeconds } from "./windows.ts"
+import { TokenRanking } from "../windows/TokenRanking.ts"
+import { type WindowName, windowIndex, windowNames, windowSeconds } from "../windows/windows.ts"
 
 /** Where the views of a market reader come from. */
 export interface ViewSources extends MeasureSources {

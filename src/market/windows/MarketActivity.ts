@@ -1,7 +1,7 @@
-import { DistinctTraders } from "../windows/DistinctTraders.ts"
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import { DistinctTraders } from "./DistinctTraders.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
-import { windowSeconds, WINDOWS } from "../windows/windows.ts"
+import { windowSeconds, WINDOWS } from "./windows.ts"
 
 const BUYS = 0
 const SELLS = 1

@@ -3,9 +3,9 @@ import { Effect, Layer } from "effect"
 import { USDC } from "../../domain/Address.ts"
 import { unavailable } from "../../domain/Scalar.ts"
 import { ActivityReader } from "../../tokens/ActivityReader.ts"
-import { lifetimeAt, NOT_CAPTURED, volumeScalar } from "../windows/measures.ts"
-import { coverageOf } from "../windows/tokenMeasures.ts"
-import { TradeTape } from "./TradeTape.ts"
+import { lifetimeAt, NOT_CAPTURED, volumeScalar } from "./measures.ts"
+import { coverageOf } from "./tokenMeasures.ts"
+import { TradeTape } from "../tape/TradeTape.ts"
 
 const NONE = { volumeUsdNanos: 0n, trades: 0, unpriced: 0 }
 

@@ -8,11 +8,11 @@ import { depthOf } from "../../tokens/liquidity.ts"
 import type { Prices } from "../../tokens/PriceBook.ts"
 import { marketCapScalar, priceScalar, usdScalar } from "../../tokens/scalars.ts"
 import { changeOf, measured, priceRational, volumeScalar } from "./measures.ts"
-import type { Supply, TokenSources } from "../views/tokenRef.ts"
-import { supplyOf } from "../views/tokenRef.ts"
-import type { TokenWindow } from "./TokenWindows.ts"
+import type { Supply, TokenSources } from "./tokenRef.ts"
+import { supplyOf } from "./tokenRef.ts"
+import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
-import { type WindowName, windowIndex, windowSeconds } from "./windows.ts"
+import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"
 
 /** Where the numbers come from. */
 export interface MeasureSources extends TokenSources {

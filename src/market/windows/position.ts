@@ -1,5 +1,5 @@
 /** What a wallet holds of a token and what it paid, by the swaps that were observed: average cost, exact, rounded down. */
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, highOf, lowOf, readWide, wideValue, writeWide } from "../columnar/wide.ts"
 
 /** Units held, nano-dollars and lamports paid for them: two cells each. */
