@@ -141,7 +141,7 @@ const bench = Effect.gen(function* () {
     chart: Effect.map(market.chart(POPULAR, chart), json),
     lighthouse: Effect.map(market.lighthouse, json),
     movement: Effect.map(market.movement(ranking, { limit: 20, pin: null }), json),
-    topTraders: Effect.map(traders.rank({ mint: POPULAR, window: "24h", limit: 100, cursor: null }), json)
+    topTraders: Effect.map(traders.rank({ mint: POPULAR, window: "24h", limit: 100, pin: null }), json)
   }
 
   const delay = monitorEventLoopDelay({ resolution: 1 })

@@ -12,7 +12,7 @@ import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
 import type { StoredBars } from "../store/StoredBars.ts"
-import { type NoPage, type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
+import { type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
 import { Traders } from "../windows/Traders.ts"
 import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
 
@@ -165,8 +165,8 @@ export class MarketState {
     return token === 0 ? null : this.windows.last(token)
   }
 
-  /** A page of a token's wallets by observed volume; empty when the tape does not know the token. */
-  topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | NoPage {
+  /** A page of a token's wallets by observed volume, empty when the token is unknown; null when its view has ended. */
+  topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | null {
     return this.views.page({ ...request, token: this.mints.find(request.mint) })
   }
 

@@ -4,13 +4,26 @@ import { Address } from "../../domain/Address.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
 import { decimalText } from "../../domain/rational.ts"
 import type { Status } from "../../domain/Scalar.ts"
-import type { TopTrader, TraderRanking, TraderWindow } from "../../domain/market/TopTraders.ts"
+import type { TopTrader, TraderCoverage, TraderWindow } from "../../domain/market/TopTraders.ts"
 import { dollarsText } from "./measures.ts"
 import { coverageOf, windowStart } from "./tokenMeasures.ts"
 import { STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts"
+import type { Pin } from "./PinnedViews.ts"
 import type { TraderPage } from "./TraderViews.ts"
 
-/** What the page was asked of. */
+/** A page of a token's ranking. */
+export interface TraderRanking {
+  readonly rows: ReadonlyArray<TopTrader>
+  /** Wallets in the whole ranking. */
+  readonly total: number
+  /** The start of the next page; null at the end. */
+  readonly next: Pin | null
+  readonly observedAtMs: number | null
+  readonly status: Status
+  readonly coverage: TraderCoverage
+}
+
+/** The token and the window of a page. */
 export interface AskedToken {
   readonly mint: Mint
   readonly window: TraderWindow
@@ -78,7 +91,7 @@ export const traderRanking = (tape: TradeTape["Service"], page: TraderPage, toke
   return {
     rows: page.rows.map((row) => traderOf(row, decimals, observedAtMs)),
     total: page.total,
-    nextCursor: page.cursor,
+    next: page.next,
     observedAtMs,
     status: isStale ? "stale" : page.total === 0 && !tape.tape.has(token.mint) ? "unavailable" : "partial",
     coverage: {

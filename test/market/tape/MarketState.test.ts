@@ -35,8 +35,8 @@ const clock = { ms: 0 }
 
 const pageOf = (tape: MarketState, token: number, window: TraderWindow): TraderPage => {
   clock.ms += 10_000
-  const page = tape.topTraders({ mint: mintOf(token), window, limit: 100, cursor: null, nowMs: clock.ms })
-  return typeof page === "string" ? assert.fail(page) : page
+  const page = tape.topTraders({ mint: mintOf(token), window, limit: 100, pin: null, nowMs: clock.ms })
+  return page ?? assert.fail("the view has ended")
 }
 
 const at = (token: number, timeMs: number, slot: number) => trade({ mint: mintOf(token), timeMs, slot })
