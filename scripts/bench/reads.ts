@@ -127,7 +127,7 @@ const bench = Effect.gen(function* () {
     yield* tape.apply(blockOf(trades.at(-1)?.timeMs ?? OPENING_MS, trades))
     yield* Effect.promise(() => nextTurn())
   }
-  const liveMs = tape.tape.now * 1000
+  const liveMs = tape.state.now * 1000
 
   const chart = { resolution: "1s", denom: "usd", mode: "price", from: null, to: null, limit: 300 } as const
   const zero = { numerator: 0n, denominator: 1n }
@@ -184,7 +184,7 @@ const bench = Effect.gen(function* () {
   yield* Effect.all([ingest, ask], { concurrency: 2 })
   delay.disable()
   report("reads", {
-    tokens: tape.tape.tokens,
+    tokens: tape.state.tokens,
     walletsOfToken: WALLETS,
     tradesPerSecond: Math.round(state.sent / SECONDS),
     chart: percentiles(spent.chart),

@@ -75,10 +75,10 @@ const telling = (genesis: string) =>
 const follow = (genesis: string) => {
   const tape = TradeTape.layer.pipe(Layer.provide([feedOf(genesis), prices, telling(genesis)]))
   const followed = Effect.gen(function* () {
-    const { applied, tape } = yield* TradeTape
+    const { applied, state } = yield* TradeTape
     yield* applied.pipe(
       Stream.take(1),
-      Stream.runForEach(({ slot }) => say(genesis, "tape", slot, tape.window(mintOf(1), "24h")?.trades ?? 0))
+      Stream.runForEach(({ slot }) => say(genesis, "tape", slot, state.window(mintOf(1), "24h")?.trades ?? 0))
     )
     yield* Effect.never
   })

@@ -33,25 +33,25 @@ export class Candles {
   }
 
   /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
-  add(print: TradeRecord): void {
-    const id = print.token
+  add(record: TradeRecord): void {
+    const id = record.token
     if (!this.has(id)) {
-      this.begin(print)
+      this.begin(record)
       return
     }
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
       const at = base + level * BAR
-      const past = print.second - (cells[at + START] ?? 0)
+      const past = record.second - (cells[at + START] ?? 0)
       if (past < 0) {
-        this.addLate(level, id, print)
+        this.addLate(level, id, record)
         continue
       }
       if (past >= (levels[level] ?? 1)) {
-        this.close(level, id, print, cells, at)
+        this.close(level, id, record, cells, at)
       }
-      addToBar(cells, at, print)
+      addToBar(cells, at, record)
     }
   }
 
@@ -103,40 +103,40 @@ export class Candles {
     return (this.tokens.page(token)[this.tokens.at(token) + COUNT] ?? 0) > 0
   }
 
-  private begin(print: TradeRecord): void {
-    const id = print.token
+  private begin(record: TradeRecord): void {
+    const id = record.token
     this.tokens.clear(id)
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
       const at = base + level * BAR
-      beginBar(cells, at, floorTo(print.second, levels[level] ?? 1))
-      addToBar(cells, at, print)
+      beginBar(cells, at, floorTo(record.second, levels[level] ?? 1))
+      addToBar(cells, at, record)
     }
   }
 
-  private close(level: number, id: number, print: TradeRecord, cells: Float64Array, at: number): void {
+  private close(level: number, id: number, record: TradeRecord, cells: Float64Array, at: number): void {
     const width = levels[level] ?? 1
     this.closed[level]?.append(id, cells, at)
-    beginBar(cells, at, floorTo(print.second, width))
+    beginBar(cells, at, floorTo(record.second, width))
   }
 
-  private addLate(level: number, id: number, print: TradeRecord): void {
+  private addLate(level: number, id: number, record: TradeRecord): void {
     const log = this.closed[level]
-    const start = floorTo(print.second, levels[level] ?? 1)
+    const start = floorTo(record.second, levels[level] ?? 1)
     const state = { found: false }
     log?.walkBack(id, (cells, at) => {
       const bar = cells[at + START] ?? 0
       if (bar === start) {
         state.found = true
-        addToBar(cells, at, print)
+        addToBar(cells, at, record)
       }
       return bar > start
     })
     if (!state.found) {
       const bar = new Float64Array(BAR)
       beginBar(bar, 0, start)
-      addToBar(bar, 0, print)
+      addToBar(bar, 0, record)
       log?.insert(id, bar, 0)
     }
   }

@@ -52,9 +52,9 @@ export interface EvmToken {
 }
 
 /** Plans a chart as of `nowMs`. Only whole buckets lie within the bound. */
-export const planEvmChart = (token: EvmToken, interval: EvmInterval, asked: ChartRequest, nowMs: number): EvmPlan => {
-  const { limit, resolution } = asked
-  const window = chartWindow(asked)
+export const planEvmChart = (token: EvmToken, interval: EvmInterval, chart: ChartRequest, nowMs: number): EvmPlan => {
+  const { limit, resolution } = chart
+  const window = chartWindow(chart)
   const to = window.to ?? nextBucket(resolution, Math.floor(nowMs / 1000))
   const bound = to - BOUND
   const earliest = bucketStart(resolution, bound) === bound ? bound : nextBucket(resolution, bound)
@@ -111,14 +111,14 @@ const supplyOf = ({ asOfMs, totalSupply }: EvmSeries): ChartSupply => ({
 })
 
 /** The chart that a source's answer makes. */
-export const evmChart = (plan: EvmPlan, asked: ChartRequest, series: EvmSeries, nowMs: number): ToldChart => {
+export const evmChart = (plan: EvmPlan, chart: ChartRequest, series: EvmSeries, nowMs: number): ToldChart => {
   const { address, chain, from } = plan.request
-  const { denom, mode, resolution } = asked
+  const { denom, mode, resolution } = chart
   const isUnknown = mode === "mcap" && series.totalSupply === null
   const buckets = isUnknown ? [] : foldCandles(series.candles, resolution)
-  const truncated = buckets.length > asked.limit
+  const truncated = buckets.length > chart.limit
   const factor = mode === "mcap" ? Number(series.totalSupply ?? 0) : 1
-  const bars = buckets.slice(-asked.limit).map((candle) => barOf(candle, factor))
+  const bars = buckets.slice(-chart.limit).map((candle) => barOf(candle, factor))
   const clipped: Lacking = plan.clipped && !truncated ? "range_clipped" : null
   const lacking: Lacking = isUnknown ? "supply_unknown" : clipped
   return {

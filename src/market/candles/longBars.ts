@@ -21,11 +21,11 @@ const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: fal
 const MOST_SOL = 50_000
 
 /** The bars of a token in a window. */
-export const barsOf = ({ tape }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage =>
-  tape.bars(mint, window, older.of.get(mint)) ?? NO_BARS
+export const barsOf = ({ state }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage =>
+  state.bars(mint, window, older.of.get(mint)) ?? NO_BARS
 
 /** Up to where the store is to be asked: what begins there or later is on the tape. Null when nothing is older. */
-const askedBefore = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to }: BarWindow, nowMs: number) => {
+const storeEnd = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to }: BarWindow, nowMs: number) => {
   const held = Math.min(tape.heldSince(mint, resolution), nextBucket(resolution, Math.floor(nowMs / 1000)))
   const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
   const began = createdAtMs === null ? tape.firstRead() : Math.floor(createdAtMs / 1000)
@@ -41,8 +41,8 @@ const olderOf = (
   nowMs: number
 ): Effect.Effect<StoredBars | null, TradeStoreUnavailable> => {
   const stored = tape.stored()
-  const before = askedBefore(tape, mint, window, nowMs)
-  const held = tape.tape.bars(mint, window)
+  const before = storeEnd(tape, mint, window, nowMs)
+  const held = tape.state.bars(mint, window)
   return stored === null || before === null || held?.truncated === true
     ? Effect.succeed(null)
     : stored.bars({ mint, resolution: window.resolution, from: window.from, before, limit: window.limit + 1 })

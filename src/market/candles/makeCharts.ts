@@ -40,7 +40,7 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
       yield* tokens.warm(mint)
     }
     if (tape.heardAtMs() === null) {
-      if (!tape.tape.has(mint)) {
+      if (!tape.state.has(mint)) {
         yield* notTraded(mint, state)
       }
       return yield* new ChartNotReady({ retryAfterMs: null })
@@ -48,7 +48,7 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
     const nowMs = yield* Clock.currentTimeMillis
     const older = yield* olderBars(tape, mint, chartWindow(request), request.denom === "sol", nowMs)
     // A token that went from the tape to the store long ago has traded all the same.
-    if (!tape.tape.has(mint) && !isKnown(older, mint)) {
+    if (!tape.state.has(mint) && !isKnown(older, mint)) {
       yield* notTraded(mint, state)
     }
     const chart = solanaChart({ tape, tokens, older }, mint, request, nowMs)

@@ -49,8 +49,8 @@ const chartBar = ({ close, high, low, open, second, trades, volume }: Bar, facto
 })
 
 /** Whether the tape has bars of before the window, too, so that none of the window was dropped. */
-const holdsBefore = ({ tape }: TradeTape["Service"], mint: Mint, { from, resolution }: ChartWindow): boolean => {
-  const before = from === null ? null : tape.bars(mint, { resolution, from: null, to: from, limit: 1 })
+const holdsBefore = ({ state }: TradeTape["Service"], mint: Mint, { from, resolution }: ChartWindow): boolean => {
+  const before = from === null ? null : state.bars(mint, { resolution, from: null, to: from, limit: 1 })
   return before !== null && before.bars.length + before.unpriced > 0
 }
 
@@ -113,7 +113,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
 
   const heardAtMs = tape.heardAtMs()
   const lackingOfNow = lackingNow(tape, nowMs)
-  const readUntilMs = lackingOfNow === "backfill_running" ? tape.tape.now * 1000 : (heardAtMs ?? 0)
+  const readUntilMs = lackingOfNow === "backfill_running" ? tape.state.now * 1000 : (heardAtMs ?? 0)
   const reachesNow = window.to === null || window.to * 1000 > readUntilMs
   const silent: Lacking = reachesNow ? lackingOfNow : null
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
@@ -137,7 +137,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
       // Blocks may be dated ahead of our clock.
-      observedAtMs: tape.tape.now === 0 || heardAtMs === null ? null : Math.min(tape.tape.now * 1000, heardAtMs),
+      observedAtMs: tape.state.now === 0 || heardAtMs === null ? null : Math.min(tape.state.now * 1000, heardAtMs),
       supply: mode === "mcap" ? chartSupply(supply) : null,
       nowMs
     })

@@ -27,7 +27,7 @@ const LEAST_KEPT = Duration.days(2)
 const DAY_MS = 86_400_000
 const [, MINUTE = 60, HOUR = 3600] = levels
 
-const away = (cause: unknown) => new TradeStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 
 /** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days); hours and days are kept for good. */
 const settings = Config.all({
@@ -72,11 +72,11 @@ const make = Effect.gen(function* () {
   const chains = makeChainTable(sql)
   const partitions = makePartitions(sql)
   const state: { open: Open | null } = { open: null }
-  const read = bounded(READ_DEADLINE, away)
-  const write = bounded(WRITE_DEADLINE, away)
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
 
   const opened = Effect.suspend(() =>
-    state.open === null ? Effect.fail(away(new Error("no chain is open"))) : Effect.succeed(state.open)
+    state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
   )
 
   const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
@@ -148,9 +148,9 @@ const make = Effect.gen(function* () {
       return found?.stored?.progress ?? null
     }),
     append,
-    since: (restoring: RestoreRequest) =>
+    since: (request: RestoreRequest) =>
       Stream.unwrap(
-        Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, restoring, write))
+        Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, request, write))
       ),
     launchesBefore: Effect.fn("TradeStore.launchesBefore")(function* (second: number, most: number) {
       const { id } = yield* opened

@@ -8,11 +8,11 @@ import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 const secondOf = ({ timeMs }: TapeTrade): number => Math.floor(timeMs / 1000)
 
 const fill = (cells: Float64Array, at: number, start: number, trades: ReadonlyArray<TapeTrade>): void => {
-  const print = new TradeRecord()
+  const record = new TradeRecord()
   beginBar(cells, at, start)
   for (const trade of trades) {
-    print.read(trade)
-    addToBar(cells, at, print)
+    record.read(trade)
+    addToBar(cells, at, record)
   }
 }
 

@@ -12,7 +12,7 @@ export interface RecordSettings {
   /** Trades that may wait to be written; with more the oldest are let go, to be read again from the chain. */
   readonly waiting: number
   /** How long the tape waits for room before that. */
-  readonly patience: Duration.Duration
+  readonly roomTimeout: Duration.Duration
 }
 
 /** What it takes to read blocks again that could not be kept waiting. */
@@ -24,7 +24,7 @@ const PAUSE = Duration.seconds(1)
 /** `TRADES_UNWRITTEN` (200,000) bounds what waits in memory while the store is away. */
 export const recordSettings: Config.Config<RecordSettings> = Config.map(
   Config.Int("TRADES_UNWRITTEN").pipe(Config.withDefault(200_000)),
-  (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, patience: Duration.seconds(2) })
+  (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, roomTimeout: Duration.seconds(2) })
 )
 
 /** A block counts as a row, so that blocks without trades do not wait without bound. */
@@ -78,7 +78,7 @@ interface Recording {
   durable: number
   /** The newest slot that was let go unwritten; later than the stored one while blocks have to be read again. */
   lost: number
-  isAway: boolean
+  isUnavailable: boolean
 }
 
 /**
@@ -91,32 +91,32 @@ export const makeRecorder = Effect.fnUntraced(function* (
   settings: RecordSettings
 ) {
   const waiting = new Waiting(settings.waiting)
-  const state: Recording = { durable: after, lost: after, isAway: false }
+  const state: Recording = { durable: after, lost: after, isUnavailable: false }
   const [arrived, room] = [Latch.makeUnsafe(false), Latch.makeUnsafe(true)]
 
-  const letGo = (batches: ReadonlyArray<StoredBatch>): void => {
+  const abandon = (batches: ReadonlyArray<StoredBatch>): void => {
     state.lost = Math.max(state.lost, batches.at(-1)?.slot ?? 0)
   }
 
   /** Stores blocks; false when they were to be given up while the store was away. */
-  const write = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>, mayGiveUp: boolean) {
+  const write = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>, mayAbandon: boolean) {
     for (;;) {
       const outcome = yield* Effect.result(Effect.andThen(store.append(batches), store.closeBars))
       if (outcome._tag === "Success") {
         state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
-        if (state.isAway) {
+        if (state.isUnavailable) {
           yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
         }
-        state.isAway = false
+        state.isUnavailable = false
         return true
       }
-      if (mayGiveUp && state.lost > state.durable) {
+      if (mayAbandon && state.lost > state.durable) {
         return false
       }
-      if (!state.isAway) {
+      if (!state.isUnavailable) {
         yield* Effect.logWarning("Trades cannot be stored", { after: state.durable }, outcome.failure)
       }
-      state.isAway = true
+      state.isUnavailable = true
       yield* Effect.sleep(PAUSE)
     }
   })
@@ -144,7 +144,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
       arrived.closeUnsafe()
     }
     if (!(yield* write(batches, true))) {
-      letGo(batches)
+      abandon(batches)
     }
   })
 
@@ -156,7 +156,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
   const offer = Effect.fnUntraced(function* (batch: StoredBatch) {
     if (waiting.isFull && state.lost <= state.durable) {
       room.closeUnsafe()
-      yield* room.await.pipe(Effect.timeoutOption(settings.patience))
+      yield* room.await.pipe(Effect.timeoutOption(settings.roomTimeout))
     }
     const gone = waiting.trim()
     waiting.add(batch)
@@ -165,7 +165,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
       if (state.lost <= state.durable) {
         yield* Effect.logWarning("Trades wait too long to be stored and will be read again", { after: state.durable })
       }
-      letGo(gone)
+      abandon(gone)
     }
   })
 

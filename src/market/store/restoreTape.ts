@@ -31,11 +31,11 @@ export const restoreTape = Effect.fnUntraced(function* (
   const second = restoredFrom(progress)
   const state = { second, after: 0, most: most.trades, first: Number.POSITIVE_INFINITY, trades: 0 }
   const again = { schedule: Schedule.spaced("1 second") }
-  const away = Effect.tapError((cause: unknown) => Effect.logWarning("Stored trades cannot be read", cause))
+  const logged = Effect.tapError((cause: unknown) => Effect.logWarning("Stored trades cannot be read", cause))
 
   for (const { launch, slot, timeMs } of yield* store
     .launchesBefore(second, most.launches)
-    .pipe(away, Effect.retry(again))) {
+    .pipe(logged, Effect.retry(again))) {
     take({ slot, timeMs, trades: [], launches: [launch], afterGap: false })
   }
   yield* Effect.suspend(() =>
@@ -53,7 +53,7 @@ export const restoreTape = Effect.fnUntraced(function* (
         })
       )
     )
-  ).pipe(away, Effect.retry(again))
+  ).pipe(logged, Effect.retry(again))
   // With fewer trades than were asked for, none was left out.
   const restored: Restored = {
     trades: state.trades,

@@ -49,12 +49,12 @@ export class MarketState {
   /** Candles in USD of every token. */
   private readonly candles: Candles
   private readonly windows = new TokenWindows()
-  private readonly journal: ExpiryLog
+  private readonly expiry: ExpiryLog
   private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
   /** A token is known by the number of its mint. */
   private readonly mints: Addresses
   private readonly mintOf: Array<Mint | undefined> = []
-  private readonly print = new TradeRecord()
+  private readonly record = new TradeRecord()
   private readonly limits: MarketLimits
   private second = 0
   /** Whether tokens had to make room for others. */
@@ -70,7 +70,7 @@ export class MarketState {
       counted: (token, window, change) => this.windows.countTrader(token, window, change)
     })
     this.views = new TraderViews(this.traders, origin)
-    this.journal = new ExpiryLog(new TradeRecord(), (window, print) => this.leave(window, print))
+    this.expiry = new ExpiryLog(new TradeRecord(), (window, record) => this.leave(window, record))
   }
 
   /** Applies trades in the order given, best that of the chain. `nowMs` is the time by our clock. */
@@ -87,7 +87,7 @@ export class MarketState {
     const second = Math.floor(nowMs / 1000)
     if (second > this.second) {
       this.second = second
-      this.journal.advance(second)
+      this.expiry.advance(second)
       this.markets.advance(second)
     }
   }
@@ -99,11 +99,11 @@ export class MarketState {
   correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
     const token = this.mints.find(mint)
     if (token !== 0) {
-      this.journal.removeToken(token)
+      this.expiry.removeToken(token)
       this.forget(token)
     }
     for (const trade of trades.filter((each) => each.mint === mint && isAcceptable(each, nowMs))) {
-      this.print.read(trade)
+      this.record.read(trade)
       this.advance(trade.timeMs)
       this.place(trade)
       this.enter()
@@ -172,7 +172,7 @@ export class MarketState {
 
   /** The first second whose trades are all still in the windows, by age or for want of room. */
   get heldFrom(): number {
-    return this.journal.heldFrom
+    return this.expiry.heldFrom
   }
 
   /** The second that every window ends with; 0 before the first trade. */
@@ -189,7 +189,7 @@ export class MarketState {
   get usedBytes() {
     return {
       candles: this.candles.usedBytes,
-      journal: this.journal.usedBytes,
+      expiry: this.expiry.usedBytes,
       traders: this.traders.usedBytes,
       windows: this.windows.records.usedBytes
     }
@@ -199,59 +199,59 @@ export class MarketState {
     if (!isAcceptable(trade, nowMs)) {
       return "malformed"
     }
-    const { print } = this
-    print.read(trade)
-    if (print.second > this.second) {
+    const { record } = this
+    record.read(trade)
+    if (record.second > this.second) {
       this.advance(trade.timeMs)
-    } else if (print.second < this.second - LATE_SECONDS || print.second < this.journal.heldFrom) {
+    } else if (record.second < this.second - LATE_SECONDS || record.second < this.expiry.heldFrom) {
       return "late"
     }
     this.place(trade)
-    if (print.second < this.journal.heldFrom) {
+    if (record.second < this.expiry.heldFrom) {
       return "late"
     }
     this.enter()
-    if (print.forPool) {
-      this.markets.add(print, trade)
+    if (record.forPool) {
+      this.markets.add(record, trade)
     }
     return "applied"
   }
 
   /** Finds token and wallet, and room for the trade; older trades may have to go. */
   private place(trade: TapeTrade): void {
-    const { print } = this
+    const { record } = this
     const token = this.mints.find(trade.mint)
-    print.token = token === 0 ? this.begin(trade.mint, print.second) : token
-    print.trader = print.forWallet ? this.traderOf(print.token, trade.wallet) : 0
-    while (this.journal.size >= this.limits.trades && this.journal.dropOldest()) {
+    record.token = token === 0 ? this.begin(trade.mint, record.second) : token
+    record.trader = record.forWallet ? this.traderOf(record.token, trade.wallet) : 0
+    while (this.expiry.size >= this.limits.trades && this.expiry.dropOldest()) {
       // Every round lets one more second go.
     }
   }
 
   private enter(): void {
-    const { print } = this
-    if (print.forPool) {
-      this.candles.add(print)
-      this.windows.enter(print)
+    const { record } = this
+    if (record.forPool) {
+      this.candles.add(record)
+      this.windows.enter(record)
     }
-    if (print.forWallet) {
-      this.traders.enter(print)
+    if (record.forWallet) {
+      this.traders.enter(record)
     }
-    if (this.windows.hold(print.token, 1) === 1) {
-      this.idle.remove(print.token)
+    if (this.windows.hold(record.token, 1) === 1) {
+      this.idle.remove(record.token)
     }
-    this.journal.write(print)
+    this.expiry.write(record)
   }
 
-  private leave(window: number, print: TradeRecord): void {
-    if (print.forPool) {
-      this.windows.leave(window, print)
+  private leave(window: number, record: TradeRecord): void {
+    if (record.forPool) {
+      this.windows.leave(window, record)
     }
-    if (print.forWallet) {
-      this.traders.leave(window, print)
+    if (record.forWallet) {
+      this.traders.leave(window, record)
     }
-    if (window === WINDOWS - 1 && this.windows.hold(print.token, -1) === 0) {
-      this.idle.add(print.token)
+    if (window === WINDOWS - 1 && this.windows.hold(record.token, -1) === 0) {
+      this.idle.add(record.token)
     }
   }
 
@@ -261,7 +261,7 @@ export class MarketState {
     if (known !== 0) {
       return known
     }
-    while (!this.traders.makeRoom() && this.journal.dropOldest()) {
+    while (!this.traders.makeRoom() && this.expiry.dropOldest()) {
       // A wallet can be forgotten once it has left every window.
     }
     return this.traders.begin(token, wallet)
@@ -272,7 +272,7 @@ export class MarketState {
       if (this.idle.longest !== 0) {
         this.hasForgotten = true
         this.forget(this.idle.longest)
-      } else if (!this.journal.dropOldest()) {
+      } else if (!this.expiry.dropOldest()) {
         break
       }
     }

@@ -19,18 +19,18 @@ export const STALE_AFTER_MS = 30_000
 
 /** Why a tape does not tell of now: nothing was read, blocks have ceased to come, or those that come are of long ago. */
 export const lackingNow = (
-  { heardAtMs, tape }: Pick<TradeTape["Service"], "heardAtMs" | "tape">,
+  { heardAtMs, state }: Pick<TradeTape["Service"], "heardAtMs" | "state">,
   nowMs: number
 ): CoverageReason | null => {
   const atMs = heardAtMs()
   if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
     return atMs === null ? "not_captured" : "source_stale"
   }
-  return nowMs - tape.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
+  return nowMs - state.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
 }
 
 /** What may be asked of the tape. Everything is read synchronously, and nothing is written meanwhile. */
-export type TapeReading = Pick<
+export type MarketStateReads = Pick<
   MarketState,
   | "bars"
   | "has"
@@ -50,10 +50,10 @@ export type TapeReading = Pick<
 export class TradeTape extends Context.Service<
   TradeTape,
   {
-    readonly tape: TapeReading
+    readonly state: MarketStateReads
     readonly launches: Pick<Launches, "of" | "all">
     /** Whether the feed tells of launches at all. */
-    readonly tellsLaunches: () => boolean
+    readonly reportsLaunches: () => boolean
     /** Decimals of a token, as the last of its trades that told them; null when none did. */
     readonly decimalsOf: (mint: Mint) => number | null
     /** When a block was last heard of, by our clock; null before the first. */
@@ -122,10 +122,10 @@ const limits = Config.all({
 export const BEHIND = 1024
 
 const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
-  const tape = new MarketState(bounds, crypto.randomUUID())
+  const state = new MarketState(bounds, crypto.randomUUID())
   const launches = new Launches(bounds.tokens)
   const continuity = new Continuity()
-  const decimals = rememberDecimals(tape)
+  const decimals = rememberDecimals(state)
   const published = yield* PubSub.sliding<PricedBatch>(BEHIND)
   const tells = { launches: false }
   const heard: { atMs: number | null } = { atMs: null }
@@ -134,12 +134,12 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
   const held: { from: number; store: TradeStore["Service"] | null } = { from: Number.NEGATIVE_INFINITY, store: null }
 
   const replay = (batch: StoredBatch, nowMs: number): Applied => {
-    const applied = tape.apply(batch.trades, nowMs)
+    const applied = state.apply(batch.trades, nowMs)
     for (const launch of batch.launches ?? []) {
       launches.add(launch, batch.timeMs)
-      tape.addLaunch(launch.event, launch.launchpad, batch.timeMs)
+      state.addLaunch(launch.event, launch.launchpad, batch.timeMs)
     }
-    tape.advance(batch.timeMs)
+    state.advance(batch.timeMs)
     decimals.note(batch.trades)
     return applied
   }
@@ -148,21 +148,21 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     second < from && second >= continuity.since ? incomplete("limit_clipped") : continuity.coverageFrom(second)
 
   const service: TradeTape["Service"] = TradeTape.of({
-    tape,
+    state,
     launches,
-    tellsLaunches: () => tells.launches,
+    reportsLaunches: () => tells.launches,
     decimalsOf: decimals.of,
     heardAtMs: () => heard.atMs,
     since: () => Math.max(continuity.since, held.from),
     readFrom: (second) => readFrom(second, held.from),
     recordedSince: () => continuity.since,
     recordedFrom: (second) => continuity.coverageFrom(second),
-    heldSince: (mint, resolution) => Math.max(tape.heldSince(mint, resolution), held.from),
+    heldSince: (mint, resolution) => Math.max(state.heldSince(mint, resolution), held.from),
     firstRead: () => continuity.firstRead,
     stored: () => held.store,
     coverageFrom: (second, nowMs) => {
       const lacking = lackingNow(service, nowMs)
-      return lacking === null ? readFrom(second, Math.max(tape.heldFrom, held.from)) : incomplete(lacking)
+      return lacking === null ? readFrom(second, Math.max(state.heldFrom, held.from)) : incomplete(lacking)
     },
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
       const nowMs = yield* Clock.currentTimeMillis
@@ -185,7 +185,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     resume: (progress, from) => {
       continuity.restore(progress)
       held.from = from
-      tape.advance(progress.timeMs)
+      state.advance(progress.timeMs)
       heard.atMs = progress.timeMs
     }
   }
@@ -193,7 +193,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
 })
 
 /** Decimals of the tokens on the tape. Those that left it are forgotten now and then. */
-const rememberDecimals = (tape: TapeReading) => {
+const rememberDecimals = (state: MarketStateReads) => {
   const known = new Map<Mint, number>()
   const note = (trades: ReadonlyArray<TapeTrade>): void => {
     for (const trade of trades) {
@@ -201,9 +201,9 @@ const rememberDecimals = (tape: TapeReading) => {
         known.set(trade.mint, trade.decimals)
       }
     }
-    if (known.size > 2 * tape.tokens + BEHIND) {
+    if (known.size > 2 * state.tokens + BEHIND) {
       Array.from(known.keys())
-        .filter((mint) => !tape.has(mint))
+        .filter((mint) => !state.has(mint))
         .forEach((mint) => known.delete(mint))
     }
   }

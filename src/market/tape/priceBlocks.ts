@@ -31,9 +31,9 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
       const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
-      const moment = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
+      const price = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
       const trades: Array<TapeTrade> = []
-      yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, moment)))
+      yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
       return { ...batch, trades }
     }),
     recall: (trade) => sol.recall(trade)

@@ -22,7 +22,7 @@ export const launchpadOf: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A block's time, and what a lamport was worth then, in micro-dollars. */
-export interface Moment {
+export interface BlockPrice {
   readonly timeMs: number
   readonly microPerLamport: Rational | null
 }
@@ -53,7 +53,7 @@ const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null
 
 const tapeTrade = (
   trade: Leg | NetTrade,
-  { microPerLamport, timeMs }: Moment,
+  { microPerLamport, timeMs }: BlockPrice,
   role: Role,
   place: number
 ): TapeTrade => {
@@ -125,13 +125,13 @@ const sidesOf = (net: NetTrade, legs: ReadonlyArray<Leg>): ReadonlyArray<NetTrad
 }
 
 /** The trades of one transaction for the tape. */
-export const tapeTradesOf = ({ legs, nets }: DecodedTrades, moment: Moment): ReadonlyArray<TapeTrade> => {
+export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): ReadonlyArray<TapeTrade> => {
   const both = new Set(nets.flatMap((net) => (isMoney(net.quote.mint) ? (sameLeg(net, legs) ?? []) : [])))
   return [
-    ...legs.map((leg) => tapeTrade(leg, moment, both.has(leg) ? "both" : "pool", leg.index)),
+    ...legs.map((leg) => tapeTrade(leg, price, both.has(leg) ? "both" : "pool", leg.index)),
     ...nets
       .filter((net) => !isMoney(net.quote.mint) || sameLeg(net, legs) === undefined)
       .flatMap((net) => sidesOf(net, legs))
-      .map((side) => tapeTrade(side, moment, "wallet", PLACES / 2 + side.index))
+      .map((side) => tapeTrade(side, price, "wallet", PLACES / 2 + side.index))
   ]
 }

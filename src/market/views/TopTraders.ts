@@ -28,7 +28,7 @@ export class TopTraders extends Context.Service<
         if (tape.heardAtMs() === null) {
           return yield* new MarketUnavailable({ detail: "No block has been read yet." })
         }
-        const page = tape.tape.topTraders({ ...request, nowMs })
+        const page = tape.state.topTraders({ ...request, nowMs })
         if (page === null) {
           return yield* new ViewExpired()
         }

@@ -7,7 +7,7 @@ import { type Coverage, incomplete, known, type Scalar, unavailable } from "../.
 import { isMoney } from "../../trades/sides.ts"
 import type { LaunchRecord } from "../tape/Launches.ts"
 import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
-import { isAtLeast, type MeasureSources, measureToken, type Moment, windowStart } from "./tokenMeasures.ts"
+import { isAtLeast, type MeasureSources, measureToken, type MeasureContext, windowStart } from "./tokenMeasures.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"
@@ -29,7 +29,7 @@ export const orderOf: Readonly<Record<DiscoveryStage, string>> = {
   trending: "tradersGrowth_desc"
 }
 
-const MOST_LOOKED_AT = 1000
+const MOST_EXAMINED = 1000
 /** A curve is about to be complete from here on, in percent. */
 const GRADUATING: Rational = { numerator: 60n, denominator: 1n }
 /** Tokens that every common curve of Pump.fun has to sell: `initial_real_token_reserves` of its global account. */
@@ -37,7 +37,7 @@ const PUMP_FOR_SALE = 793_100_000_000_000n
 const PUMP_CURVE = "pump-fun-curve"
 
 /** How much of a curve is sold; unknown of curves whose pool does not say what is left, and of those not in memory. */
-const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: Moment): Scalar => {
+const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: MeasureContext): Scalar => {
   const launch = tape.launches.of(mint)
   if (launch !== null && launch.graduatedAtMs !== null) {
     return known("percent", "100", life)
@@ -62,12 +62,12 @@ const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> 
 const secondsOf = (name: WindowName): number => windowSeconds[windowIndex[name]] ?? 0
 
 /** Mints by how many more wallets trade them now than at the pace of the longer window, the most first. */
-const trending = ({ tape }: TradeTape["Service"], window: WindowName): ReadonlyArray<Mint> => {
+const trending = ({ state }: TradeTape["Service"], window: WindowName): ReadonlyArray<Mint> => {
   const [short, long] = recentOf[window]
   const recent = new Map<number, number>()
-  tape.scan(short, (token, { traders }) => void recent.set(token, traders))
+  state.scan(short, (token, { traders }) => void recent.set(token, traders))
   const growing: Array<{ readonly token: number; readonly growth: number }> = []
-  tape.scan(long, (token, { traders }) => {
+  state.scan(long, (token, { traders }) => {
     const growth = (recent.get(token) ?? 0) * secondsOf(long) - traders * secondsOf(short)
     if (growth > 0) {
       growing.push({ token, growth })
@@ -75,8 +75,8 @@ const trending = ({ tape }: TradeTape["Service"], window: WindowName): ReadonlyA
   })
   return growing
     .toSorted((a, b) => b.growth - a.growth || a.token - b.token)
-    .slice(0, MOST_LOOKED_AT)
-    .map(({ token }) => tape.mintOfToken(token))
+    .slice(0, MOST_EXAMINED)
+    .map(({ token }) => state.mintOfToken(token))
 }
 
 const newest = (
@@ -113,9 +113,9 @@ const rowOf = (
   sources: MeasureSources,
   mint: Mint,
   { stage, window }: DiscoverySelectors,
-  moment: Moment
+  context: MeasureContext
 ): DiscoveryRow => {
-  const { changePct: _changePct, ...measures } = measureToken(sources, mint, window, moment)
+  const { changePct: _changePct, ...measures } = measureToken(sources, mint, window, context)
   const launch = sources.tape.launches.of(mint)
   return {
     token: tokenRef(sources, mint),
@@ -124,7 +124,7 @@ const rowOf = (
     pool: launch?.pool ?? null,
     createdAtMs: launch?.createdAtMs ?? null,
     graduatedAtMs: launch?.graduatedAtMs ?? null,
-    curveProgressPct: progressOf(sources, mint, moment),
+    curveProgressPct: progressOf(sources, mint, context),
     ...measures,
     holders: HOLDERS,
     trendBasis: stage === "trending" ? "traders_growth" : null
@@ -132,7 +132,7 @@ const rowOf = (
 }
 
 /** Whether a row is let in: null when a filtered value is not known. */
-const lets = (
+const passesFilters = (
   row: DiscoveryRow,
   { launchpads, minHolders, minLiquidityUsd, stage }: DiscoverySelectors
 ): boolean | null => {
@@ -154,36 +154,36 @@ const byProgress = (a: DiscoveryRow, b: DiscoveryRow): number =>
 export const discoveryView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   selectors: DiscoverySelectors,
-  moment: Moment,
+  context: MeasureContext,
   coverage: Coverage
 ): Effect.fn.Return<RankedView<DiscoveryRow>> {
   const rows: Array<DiscoveryRow> = []
   const unloaded: Array<Mint> = []
   const excluded = { unknownRank: 0, unknownFilter: 0 }
   const mints = candidates(sources.tape, selectors)
-  const looked = mints.slice(0, MOST_LOOKED_AT)
-  for (const [place, mint] of looked.entries()) {
+  const examined = mints.slice(0, MOST_EXAMINED)
+  for (const [place, mint] of examined.entries()) {
     if (place % AT_A_TIME === 0) {
       yield* Effect.yieldNow
     }
-    const row = rowOf(sources, mint, selectors, moment)
+    const row = rowOf(sources, mint, selectors, context)
     if (row.liquidityUsd.value === null && unloaded.length < MOST_WARMED) {
       unloaded.push(mint)
     }
-    const letIn = lets(row, selectors)
-    if (letIn === null) {
+    const isIncluded = passesFilters(row, selectors)
+    if (isIncluded === null) {
       excluded.unknownFilter++
-    } else if (letIn) {
+    } else if (isIncluded) {
       rows.push(row)
     }
   }
   const ordered = selectors.stage === "graduating" ? rows.toSorted(byProgress) : rows
-  const clipped = ordered.length > MOST_ROWS || mints.length > looked.length
+  const clipped = ordered.length > MOST_ROWS || mints.length > examined.length
   return {
     rows: ordered.slice(0, MOST_ROWS),
     excluded,
     coverage: coverage.complete && clipped ? incomplete("limit_clipped") : coverage,
-    observedAtMs: moment.life.observedAtMs,
+    observedAtMs: context.life.observedAtMs,
     unloaded
   }
 })

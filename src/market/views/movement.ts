@@ -9,7 +9,7 @@ import {
   isAtLeast,
   type MeasureSources,
   measureToken,
-  type Moment,
+  type MeasureContext,
   numberOf,
   type TokenMeasures
 } from "./tokenMeasures.ts"
@@ -37,7 +37,7 @@ export interface RankedView<Row> {
 
 /** Rows that a ranking shows at most, and tokens that are looked at for them. */
 export const MOST_ROWS = 200
-const MOST_LOOKED_AT = 1000
+const MOST_EXAMINED = 1000
 /** Tokens that are looked at before others get their turn. */
 export const AT_A_TIME = 32
 /** Tokens whose pools are asked for in one go. */
@@ -61,13 +61,13 @@ const belongs = (rank: MovementRank, { changePct: { value } }: TokenMeasures): b
   value === null || (rank === "gainers" ? !ZERO_OR_LESS.test(value) : rank === "losers" ? value.startsWith("-") : true)
 
 /** What one token adds to a ranking: a row, or the reason why not. */
-const judge = (
+const evaluate = (
   sources: MeasureSources,
   mint: Mint,
   { minLiquidityUsd, minVolumeUsd, rank, window }: MovementSelectors,
-  moment: Moment
+  context: MeasureContext
 ): { readonly row: TokenMeasures | keyof Excluded | null; readonly isDeep: boolean | null } => {
-  const row = measureToken(sources, mint, window, moment)
+  const row = measureToken(sources, mint, window, context)
   if (row[scalarOf[rank]].value === null) {
     return { row: "unknownRank", isDeep: false }
   }
@@ -75,8 +75,8 @@ const judge = (
   const hasTraded = isAtLeast(row.volumeUsd, minVolumeUsd)
   const isUnknown =
     (isDeep === null && minLiquidityUsd.numerator > 0n) || (hasTraded === null && minVolumeUsd.numerator > 0n)
-  const lets = isDeep !== false && hasTraded !== false && belongs(rank, row)
-  return { row: isUnknown ? "unknownFilter" : lets ? row : null, isDeep }
+  const isIncluded = isDeep !== false && hasTraded !== false && belongs(rank, row)
+  return { row: isUnknown ? "unknownFilter" : isIncluded ? row : null, isDeep }
 }
 
 const NOTHING: Rational = { numerator: 0n, denominator: 1n }
@@ -98,7 +98,7 @@ export const movementView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   ranking: Pick<TokenRanking, "at" | "counts">,
   selectors: MovementSelectors,
-  moment: Moment,
+  context: MeasureContext,
   coverage: Coverage
 ): Effect.fn.Return<RankedView<MovementRow>> {
   const rows: Array<MovementRow> = []
@@ -106,12 +106,12 @@ export const movementView = Effect.fnUntraced(function* (
   const excluded = { unknownRank: ranking.counts(selectors.rank).unknown, unknownFilter: 0 }
   let place = 0
   let ranked = ranking.at(selectors.rank, place)
-  while (ranked !== undefined && rows.length < MOST_ROWS && place < MOST_LOOKED_AT) {
+  while (ranked !== undefined && rows.length < MOST_ROWS && place < MOST_EXAMINED) {
     if (place % AT_A_TIME === 0) {
       yield* Effect.yieldNow
     }
     const { mint } = ranked
-    const { isDeep, row } = judge(sources, mint, selectors, moment)
+    const { isDeep, row } = evaluate(sources, mint, selectors, context)
     if (isDeep === null) {
       unloaded.push(mint)
     }
@@ -126,7 +126,7 @@ export const movementView = Effect.fnUntraced(function* (
     rows: inOrder(rows, selectors.rank),
     excluded,
     coverage: coverage.complete && ranked !== undefined ? incomplete("limit_clipped") : coverage,
-    observedAtMs: moment.life.observedAtMs,
+    observedAtMs: context.life.observedAtMs,
     unloaded: unloaded.slice(0, MOST_WARMED)
   }
 })

@@ -30,15 +30,15 @@ export interface OverviewSources {
   readonly now: Coverage
   readonly before: Coverage
   /** Whether launches are told at all. */
-  readonly tellsLaunches: boolean
+  readonly reportsLaunches: boolean
   readonly life: Lifetime
 }
 
 const countText = (count: number): string => String(count)
 
-const launchesOf = ({ activity, life, now: covered, tellsLaunches }: OverviewSources): Overview["launches"] => {
+const launchesOf = ({ activity, life, now: covered, reportsLaunches }: OverviewSources): Overview["launches"] => {
   const { migrations, tokensCreated } = activity.now
-  const seen = tellsLaunches ? covered : NOT_CAPTURED
+  const seen = reportsLaunches ? covered : NOT_CAPTURED
   const rate =
     tokensCreated === 0
       ? null

@@ -19,12 +19,12 @@ export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect
   Effect.map(TradeTape, (tape) =>
     ActivityReader.of({
       activityOf: (mint, nowMs) => {
-        const { trades, unpriced, volumeUsdNanos } = tape.tape.window(mint, "24h") ?? NONE
+        const { trades, unpriced, volumeUsdNanos } = tape.state.window(mint, "24h") ?? NONE
         // A swap for USDC is one of what it is swapped with, so none is counted for USDC itself.
         const covered = mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, "24h", nowMs)
-        const life = lifetimeAt(Math.min(tape.tape.now * 1000, tape.heardAtMs() ?? 0))
+        const life = lifetimeAt(Math.min(tape.state.now * 1000, tape.heardAtMs() ?? 0))
         const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
-        const seen = tape.tape.seen(mint)
+        const seen = tape.state.seen(mint)
         return {
           volume24hUsd: volumeScalar({ nanos: volumeUsdNanos, trades, unpriced }, covered, life, "observed_swaps_only"),
           holders: unavailable("count", "not_captured"),

@@ -21,7 +21,7 @@ export interface MeasureSources extends TokenSources {
 }
 
 /** One moment of the market: everything is measured as of it. */
-export interface Moment {
+export interface MeasureContext {
   readonly nowMs: number
   readonly prices: Prices
   readonly life: Lifetime
@@ -50,8 +50,8 @@ const NOTHING: TokenWindow = {
 }
 
 /** The first second of a window that ends now. */
-export const windowStart = ({ tape }: TradeTape["Service"], window: WindowName): number =>
-  tape.now - (windowSeconds[windowIndex[window]] ?? 0) + 1
+export const windowStart = ({ state }: TradeTape["Service"], window: WindowName): number =>
+  state.now - (windowSeconds[windowIndex[window]] ?? 0) + 1
 
 /** Whether everything of a token in a window was seen: of one that was seen to launch, everything since. */
 export const coverageOf = (tape: TradeTape["Service"], mint: Mint, window: WindowName, nowMs: number): Coverage => {
@@ -74,7 +74,7 @@ const marketCap = (price: Rational, supply: Supply | null, covered: Coverage, li
       )
 
 /** What the pools of a token could pay out; unknown where nobody has loaded them. */
-export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, prices }: Moment): Scalar => {
+export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, prices }: MeasureContext): Scalar => {
   if (!pools.isLoaded(mint)) {
     return unavailable("usd", "not_captured")
   }
@@ -83,20 +83,20 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
 }
 
 /** A price holds while blocks are heard, however long ago the last trade was. */
-const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.tape.now + 1, nowMs)
+const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.state.now + 1, nowMs)
 
 /** Measures a token. Its price is that of its last trade, or of its pools before the first; what its trades sum up to is what was seen of them. */
 export const measureToken = (
   sources: MeasureSources,
   mint: Mint,
   window: WindowName,
-  moment: Moment
+  context: MeasureContext
 ): TokenMeasures => {
   const { tape } = sources
-  const { life, nowMs, prices } = moment
+  const { life, nowMs, prices } = context
   const covered = coverageOf(tape, mint, window, nowMs)
   const heard = heardOf(tape, nowMs)
-  const held = tape.tape.window(mint, window) ?? NOTHING
+  const held = tape.state.window(mint, window) ?? NOTHING
   const [start, last] = [priceRational(held.startPrice), priceRational(held.lastPrice)]
   const change = start === null || last === null ? null : changeOf(start, last)
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
@@ -109,7 +109,7 @@ export const measureToken = (
         : measured("usd", decimalText(last), heard, life),
     changePct: measured("percent", change === null ? null : decimalText(change), covered, life),
     volumeUsd: volumeScalar(sum, covered, life, "observed_swaps_only"),
-    liquidityUsd: liquidityScalar(sources, mint, moment),
+    liquidityUsd: liquidityScalar(sources, mint, context),
     marketCapUsd:
       last === null
         ? marketCapScalar(prices, pooled, supply?.units ?? null, nowMs)

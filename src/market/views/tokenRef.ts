@@ -19,12 +19,12 @@ export interface TokenSources {
 /** The token by its address, with whatever is known of it. */
 export const tokenRef = ({ tape, tokens }: TokenSources, mint: Mint): TokenRef => {
   const state = tokens.read(mint)
-  const told = state?._tag === "Token" ? state : null
+  const token = state?._tag === "Token" ? state : null
   return {
     ...bareToken(mint),
-    symbol: told?.metadata?.symbol ?? null,
-    name: told?.metadata?.name ?? null,
-    decimals: MONEY_DECIMALS.get(mint) ?? told?.facts?.decimals ?? tape.decimalsOf(mint)
+    symbol: token?.metadata?.symbol ?? null,
+    name: token?.metadata?.name ?? null,
+    decimals: MONEY_DECIMALS.get(mint) ?? token?.facts?.decimals ?? tape.decimalsOf(mint)
   }
 }
 

@@ -24,7 +24,7 @@ export interface TraderRanking {
 }
 
 /** The token and the window of a page. */
-export interface AskedToken {
+export interface RankedTokenRequest {
   readonly mint: Mint
   readonly window: TraderWindow
   /** Null when unknown: then amounts of tokens are unknown too. */
@@ -69,7 +69,7 @@ const traderOf = (row: Row, decimals: number | null, observedAtMs: number): TopT
 })
 
 /** Whether everything of the token in the window was seen; of all that there ever was, when its launch was seen. */
-const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: AskedToken): boolean => {
+const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: RankedTokenRequest): boolean => {
   if (window !== "all") {
     return coverageOf(tape, mint, window, nowMs).complete
   }
@@ -78,22 +78,26 @@ const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: AskedTo
 }
 
 /** The page, and what it was made from. */
-export const traderRanking = (tape: TradeTape["Service"], page: TraderPage, token: AskedToken): TraderRanking => {
+export const traderRanking = (
+  tape: TradeTape["Service"],
+  page: TraderPage,
+  token: RankedTokenRequest
+): TraderRanking => {
   const { decimals, nowMs, window } = token
   const heardAtMs = tape.heardAtMs() ?? 0
-  const windowToMs = tape.tape.now * 1000
+  const windowToMs = tape.state.now * 1000
   // The view may be older than the newest block, and the newest block older than the view.
   const observedAtMs = Math.min(page.asOfMs, windowToMs, heardAtMs)
   const windowFrom = window === "all" ? null : windowStart(tape, window)
   const since = tape.since()
-  const covered = windowFrom === null ? since : Math.max(since, windowFrom, tape.tape.heldFrom)
+  const covered = windowFrom === null ? since : Math.max(since, windowFrom, tape.state.heldFrom)
   const isStale = nowMs - heardAtMs > STALE_AFTER_MS
   return {
     rows: page.rows.map((row) => traderOf(row, decimals, observedAtMs)),
     total: page.total,
     next: page.next,
     observedAtMs,
-    status: isStale ? "stale" : page.total === 0 && !tape.tape.has(token.mint) ? "unavailable" : "partial",
+    status: isStale ? "stale" : page.total === 0 && !tape.state.has(token.mint) ? "unavailable" : "partial",
     coverage: {
       basis: "observed_swaps_only",
       transferAware: false,

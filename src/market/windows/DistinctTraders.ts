@@ -28,12 +28,14 @@ export const hashAddress = (address: string): number => {
 export class DistinctTraders {
   private readonly seenAt = new Uint32Array(REGISTERS * RANKS)
   private readonly highest = new Uint8Array(REGISTERS)
+  private newest = 0
 
   /** Counts a wallet, by its hash, as seen in a second. */
   add(hash: number, second: number): void {
     const register = hash >>> (32 - INDEX_BITS)
     const rank = Math.min(RANKS, Math.clz32((hash << INDEX_BITS) | 0) + 1)
     const at = register * RANKS + rank - 1
+    this.newest = Math.max(this.newest, second)
     if (second > (this.seenAt[at] ?? 0)) {
       this.seenAt[at] = second
       if (rank > (this.highest[register] ?? 0)) {
@@ -44,6 +46,9 @@ export class DistinctTraders {
 
   /** Distinct wallets seen in the second `from` or later, rounded to a whole number. */
   estimate(from: number): number {
+    if (this.newest < from) {
+      return 0
+    }
     let sum = 0
     let empty = 0
     for (let register = 0; register < REGISTERS; register++) {

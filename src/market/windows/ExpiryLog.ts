@@ -26,17 +26,17 @@ const FOR_WALLET = 32
 const SPAN = Math.max(...windowSeconds) + LATE_SECONDS + 1
 
 /** Told of each trade that leaves a window, given by its place in `windowNames`. */
-export type Leave = (window: number, print: TradeRecord) => void
+export type Leave = (window: number, record: TradeRecord) => void
 
 const slotOf = (second: number): number => second - floorTo(second, SPAN)
 
-const flagsOf = (print: TradeRecord): number =>
-  (print.buy ? BUY : 0) |
-  (print.usdKnown ? USD_KNOWN : 0) |
-  (print.costKnown ? COST_KNOWN : 0) |
-  (print.gainKnown ? GAIN_KNOWN : 0) |
-  (print.forPool ? FOR_POOL : 0) |
-  (print.forWallet ? FOR_WALLET : 0)
+const flagsOf = (record: TradeRecord): number =>
+  (record.buy ? BUY : 0) |
+  (record.usdKnown ? USD_KNOWN : 0) |
+  (record.costKnown ? COST_KNOWN : 0) |
+  (record.gainKnown ? GAIN_KNOWN : 0) |
+  (record.forPool ? FOR_POOL : 0) |
+  (record.forWallet ? FOR_WALLET : 0)
 
 /**
  * The trades of the longest window, second by second, so that each can be taken out of every sum when its time is over.
@@ -87,13 +87,13 @@ export class ExpiryLog {
   }
 
   /** Takes a trade. It leaves at once those windows that have already passed it. */
-  write(print: TradeRecord): void {
-    if (print.second >= this.heldFrom) {
-      this.store(print)
+  write(record: TradeRecord): void {
+    if (record.second >= this.heldFrom) {
+      this.store(record)
     }
     for (let window = 0; window < WINDOWS; window++) {
-      if (print.second < (this.edges[window] ?? 0)) {
-        this.leave(window, print)
+      if (record.second < (this.edges[window] ?? 0)) {
+        this.leave(window, record)
       }
     }
   }
@@ -132,25 +132,25 @@ export class ExpiryLog {
     }
   }
 
-  private store(print: TradeRecord): void {
+  private store(record: TradeRecord): void {
     const id = this.entries.take()
     const cells = this.entries.page(id)
     const at = this.entries.at(id)
-    const second = slotOf(print.second)
-    this.newest = Math.max(this.newest, print.second)
-    cells[at + TOKEN] = print.token
-    cells[at + TRADER] = print.trader
-    cells[at + KEY] = print.key
-    cells[at + PRICE] = print.price
-    cells[at + AMOUNT] = print.amountHigh
-    cells[at + AMOUNT + 1] = print.amountLow
-    cells[at + USD] = print.usdHigh
-    cells[at + USD + 1] = print.usdLow
-    cells[at + COST] = print.costHigh
-    cells[at + COST + 1] = print.costLow
-    cells[at + GAIN] = print.gainHigh
-    cells[at + GAIN + 1] = print.gainLow
-    cells[at + FLAGS] = flagsOf(print)
+    const second = slotOf(record.second)
+    this.newest = Math.max(this.newest, record.second)
+    cells[at + TOKEN] = record.token
+    cells[at + TRADER] = record.trader
+    cells[at + KEY] = record.key
+    cells[at + PRICE] = record.price
+    cells[at + AMOUNT] = record.amountHigh
+    cells[at + AMOUNT + 1] = record.amountLow
+    cells[at + USD] = record.usdHigh
+    cells[at + USD + 1] = record.usdLow
+    cells[at + COST] = record.costHigh
+    cells[at + COST + 1] = record.costLow
+    cells[at + GAIN] = record.gainHigh
+    cells[at + GAIN + 1] = record.gainLow
+    cells[at + FLAGS] = flagsOf(record)
     cells[at + NEXT] = this.headOf[second] ?? 0
     this.headOf[second] = id
   }
@@ -200,27 +200,27 @@ export class ExpiryLog {
   private read(id: number, second: number): number {
     const cells = this.entries.page(id)
     const at = this.entries.at(id)
-    const print = this.leaving
+    const record = this.leaving
     const flags = cells[at + FLAGS] ?? 0
-    print.second = second
-    print.token = cells[at + TOKEN] ?? 0
-    print.trader = cells[at + TRADER] ?? 0
-    print.key = cells[at + KEY] ?? 0
-    print.price = cells[at + PRICE] ?? 0
-    print.amountHigh = cells[at + AMOUNT] ?? 0
-    print.amountLow = cells[at + AMOUNT + 1] ?? 0
-    print.usdHigh = cells[at + USD] ?? 0
-    print.usdLow = cells[at + USD + 1] ?? 0
-    print.costHigh = cells[at + COST] ?? 0
-    print.costLow = cells[at + COST + 1] ?? 0
-    print.gainHigh = cells[at + GAIN] ?? 0
-    print.gainLow = cells[at + GAIN + 1] ?? 0
-    print.buy = (flags & BUY) !== 0
-    print.usdKnown = (flags & USD_KNOWN) !== 0
-    print.costKnown = (flags & COST_KNOWN) !== 0
-    print.gainKnown = (flags & GAIN_KNOWN) !== 0
-    print.forPool = (flags & FOR_POOL) !== 0
-    print.forWallet = (flags & FOR_WALLET) !== 0
+    record.second = second
+    record.token = cells[at + TOKEN] ?? 0
+    record.trader = cells[at + TRADER] ?? 0
+    record.key = cells[at + KEY] ?? 0
+    record.price = cells[at + PRICE] ?? 0
+    record.amountHigh = cells[at + AMOUNT] ?? 0
+    record.amountLow = cells[at + AMOUNT + 1] ?? 0
+    record.usdHigh = cells[at + USD] ?? 0
+    record.usdLow = cells[at + USD + 1] ?? 0
+    record.costHigh = cells[at + COST] ?? 0
+    record.costLow = cells[at + COST + 1] ?? 0
+    record.gainHigh = cells[at + GAIN] ?? 0
+    record.gainLow = cells[at + GAIN + 1] ?? 0
+    record.buy = (flags & BUY) !== 0
+    record.usdKnown = (flags & USD_KNOWN) !== 0
+    record.costKnown = (flags & COST_KNOWN) !== 0
+    record.gainKnown = (flags & GAIN_KNOWN) !== 0
+    record.forPool = (flags & FOR_POOL) !== 0
+    record.forWallet = (flags & FOR_WALLET) !== 0
     return cells[at + NEXT] ?? 0
   }
 }

@@ -78,11 +78,11 @@ export class MarketActivity {
   }
 
   /** Adds a trade of this market; `hash` is that of its wallet. */
-  add(print: TradeRecord, hash: number): void {
-    this.addTrade(this.total, 0, print)
-    this.distinct.add(hash, print.second)
-    if (print.second < this.now) {
-      this.eachMarkAfter(print.second, (marks, at) => this.addTrade(marks, at, print))
+  add(record: TradeRecord, hash: number): void {
+    this.addTrade(this.total, 0, record)
+    this.distinct.add(hash, record.second)
+    if (record.second < this.now) {
+      this.eachMarkAfter(record.second, (marks, at) => this.addTrade(marks, at, record))
     }
   }
 
@@ -137,13 +137,13 @@ export class MarketActivity {
     }
   }
 
-  private addTrade(cells: Float64Array, at: number, print: TradeRecord): void {
-    const count = at + (print.buy ? BUYS : SELLS)
+  private addTrade(cells: Float64Array, at: number, record: TradeRecord): void {
+    const count = at + (record.buy ? BUYS : SELLS)
     cells[count] = (cells[count] ?? 0) + 1
-    if (print.usdKnown) {
-      addWide(cells, at + (print.buy ? BUY_USD : SELL_USD), print.usdHigh, print.usdLow)
+    if (record.usdKnown) {
+      addWide(cells, at + (record.buy ? BUY_USD : SELL_USD), record.usdHigh, record.usdLow)
     } else {
-      const unpriced = at + (print.buy ? UNPRICED_BUYS : UNPRICED_SELLS)
+      const unpriced = at + (record.buy ? UNPRICED_BUYS : UNPRICED_SELLS)
       cells[unpriced] = (cells[unpriced] ?? 0) + 1
     }
   }

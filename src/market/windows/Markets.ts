@@ -39,11 +39,11 @@ export class Markets {
   }
 
   /** Counts a swap of one pool. */
-  add(print: TradeRecord, trade: TapeTrade): void {
+  add(record: TradeRecord, trade: TapeTrade): void {
     const hash = hashAddress(trade.wallet)
-    this.all.activity.add(print, hash)
-    this.activityOf(this.dexes, "dex", trade.dex)?.add(print, hash)
-    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(print, hash)
+    this.all.activity.add(record, hash)
+    this.activityOf(this.dexes, "dex", trade.dex)?.add(record, hash)
+    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(record, hash)
   }
 
   /** Counts a token that a launchpad created, or that migrated from its curve to a pool. */

@@ -62,13 +62,13 @@ export class TokenGlance {
 
 const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
-const addSum = (cells: Float64Array, at: number, print: TradeRecord): void => {
+const addSum = (cells: Float64Array, at: number, record: TradeRecord): void => {
   cells[at + TRADES] = (cells[at + TRADES] ?? 0) + 1
-  if (print.buy) {
+  if (record.buy) {
     cells[at + BUYS] = (cells[at + BUYS] ?? 0) + 1
   }
-  if (print.usdKnown) {
-    addWide(cells, at + VOLUME, print.usdHigh, print.usdLow)
+  if (record.usdKnown) {
+    addWide(cells, at + VOLUME, record.usdHigh, record.usdLow)
   } else {
     cells[at + UNPRICED] = (cells[at + UNPRICED] ?? 0) + 1
   }
@@ -95,29 +95,29 @@ export class TokenWindows {
   }
 
   /** Adds a trade to every window. */
-  enter(print: TradeRecord): void {
-    const cells = this.records.page(print.token)
-    const at = this.records.at(print.token)
-    addSum(cells, at + SEEN, print)
-    if (print.second > (cells[at + LAST_SECOND] ?? 0)) {
-      cells[at + LAST_SECOND] = print.second
-    } else if (print.second < (cells[at + FIRST_SECOND] ?? 0)) {
-      cells[at + FIRST_SECOND] = print.second
+  enter(record: TradeRecord): void {
+    const cells = this.records.page(record.token)
+    const at = this.records.at(record.token)
+    addSum(cells, at + SEEN, record)
+    if (record.second > (cells[at + LAST_SECOND] ?? 0)) {
+      cells[at + LAST_SECOND] = record.second
+    } else if (record.second < (cells[at + FIRST_SECOND] ?? 0)) {
+      cells[at + FIRST_SECOND] = record.second
     }
-    if (!Number.isNaN(print.price) && print.key > (cells[at + LAST_KEY] ?? 0)) {
-      cells[at + LAST_PRICE] = print.price
-      cells[at + LAST_KEY] = print.key
+    if (!Number.isNaN(record.price) && record.key > (cells[at + LAST_KEY] ?? 0)) {
+      cells[at + LAST_PRICE] = record.price
+      cells[at + LAST_KEY] = record.key
     }
   }
 
   /** Takes a trade out of one window; its price was in force when what is left of the window began. */
-  leave(window: number, print: TradeRecord): void {
-    const cells = this.records.page(print.token)
-    const at = this.records.at(print.token) + LEFT + window * LEFT_CELLS
-    addSum(cells, at, print)
-    if (!Number.isNaN(print.price) && print.key > (cells[at + START_KEY] ?? 0)) {
-      cells[at + START_PRICE] = print.price
-      cells[at + START_KEY] = print.key
+  leave(window: number, record: TradeRecord): void {
+    const cells = this.records.page(record.token)
+    const at = this.records.at(record.token) + LEFT + window * LEFT_CELLS
+    addSum(cells, at, record)
+    if (!Number.isNaN(record.price) && record.key > (cells[at + START_KEY] ?? 0)) {
+      cells[at + START_PRICE] = record.price
+      cells[at + START_KEY] = record.key
     }
   }
 

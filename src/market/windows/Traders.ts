@@ -43,7 +43,7 @@ export interface TraderWatcher {
   readonly counted: (token: number, window: number, change: 1 | -1) => void
 }
 
-const NOBODY: ReadonlyArray<number> = []
+const NO_TRADERS: ReadonlyArray<number> = []
 
 /** Every wallet of every token: sums since they are kept and in the rolling windows, positions at average cost. */
 export class Traders {
@@ -108,16 +108,16 @@ export class Traders {
   }
 
   /** Adds a trade, and sets what its position says of its cost and result. */
-  enter(print: TradeRecord): void {
-    const { trader, token } = print
+  enter(record: TradeRecord): void {
+    const { trader, token } = record
     this.watcher.beforeChange(token, trader)
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
-    if (print.key < (cells[at + LAST_KEY] ?? 0)) {
+    if (record.key < (cells[at + LAST_KEY] ?? 0)) {
       doubtPosition(cells, at + HOLDING)
     } else {
-      cells[at + LAST_KEY] = print.key
-      cells[at + LAST_SECOND] = print.second
+      cells[at + LAST_KEY] = record.key
+      cells[at + LAST_SECOND] = record.second
     }
     for (let window = 0; window < WINDOWS; window++) {
       const count = cells[at + COUNTS + window] ?? 0
@@ -126,20 +126,20 @@ export class Traders {
         this.enterWindow(window, token, trader, cells, at)
       }
     }
-    movePosition(cells, at + HOLDING, print)
-    addToTrader(cells, at + SUMS, print)
+    movePosition(cells, at + HOLDING, record)
+    addToTrader(cells, at + SUMS, record)
   }
 
   /** Takes a trade out of one rolling window. */
-  leave(window: number, print: TradeRecord): void {
-    const { trader, token } = print
+  leave(window: number, record: TradeRecord): void {
+    const { trader, token } = record
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
     const count = (cells[at + COUNTS + window] ?? 0) - 1
     const left = leftCell[window] ?? -1
     if (left >= 0) {
       this.watcher.beforeChange(token, trader)
-      this.leaveSums(at + LEFT + left, count, print, cells)
+      this.leaveSums(at + LEFT + left, count, record, cells)
     }
     cells[at + COUNTS + window] = count
     if (count > 0) {
@@ -153,7 +153,7 @@ export class Traders {
 
   /** The rows of a token's wallets, in no order; some may not be in a window. Valid until the next trade. */
   of(token: number): ReadonlyArray<number> {
-    return this.members[token] ?? NOBODY
+    return this.members[token] ?? NO_TRADERS
   }
 
   /** Whether a wallet traded in a window. */
@@ -246,7 +246,7 @@ export class Traders {
     return left
   }
 
-  private leaveSums(cell: number, count: number, print: TradeRecord, cells: Float64Array): void {
+  private leaveSums(cell: number, count: number, record: TradeRecord, cells: Float64Array): void {
     const known = cells[cell] ?? 0
     if (count === 0) {
       cells[cell] = 0
@@ -257,7 +257,7 @@ export class Traders {
     }
     const left = known === 0 ? this.left.take() : known
     cells[cell] = left
-    addToTrader(this.left.page(left), this.left.at(left), print)
+    addToTrader(this.left.page(left), this.left.at(left), record)
   }
 
   private join(token: number, trader: number, cells: Float64Array, at: number): void {

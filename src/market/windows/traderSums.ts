@@ -24,40 +24,40 @@ const count = (cells: Float64Array, at: number): void => {
   cells[at] = (cells[at] ?? 0) + 1
 }
 
-const addBuy = (cells: Float64Array, at: number, print: TradeRecord): void => {
+const addBuy = (cells: Float64Array, at: number, record: TradeRecord): void => {
   count(cells, at + BUYS)
-  addWide(cells, at + BOUGHT, print.amountHigh, print.amountLow)
-  addWide(cells, at + BOUGHT_USD, print.usdHigh, print.usdLow)
-  if (!print.usdKnown) {
+  addWide(cells, at + BOUGHT, record.amountHigh, record.amountLow)
+  addWide(cells, at + BOUGHT_USD, record.usdHigh, record.usdLow)
+  if (!record.usdKnown) {
     count(cells, at + UNPRICED_BUYS)
   }
 }
 
-const addSell = (cells: Float64Array, at: number, print: TradeRecord): void => {
+const addSell = (cells: Float64Array, at: number, record: TradeRecord): void => {
   count(cells, at + SELLS)
-  addWide(cells, at + SOLD, print.amountHigh, print.amountLow)
-  addWide(cells, at + SOLD_USD, print.usdHigh, print.usdLow)
-  if (!print.usdKnown) {
+  addWide(cells, at + SOLD, record.amountHigh, record.amountLow)
+  addWide(cells, at + SOLD_USD, record.usdHigh, record.usdLow)
+  if (!record.usdKnown) {
     count(cells, at + UNPRICED_SELLS)
   }
-  if (print.costKnown) {
-    addWide(cells, at + COST, print.costHigh, print.costLow)
+  if (record.costKnown) {
+    addWide(cells, at + COST, record.costHigh, record.costLow)
   } else {
     count(cells, at + NO_COST)
   }
-  if (print.gainKnown) {
-    addWide(cells, at + GAIN, print.gainHigh, print.gainLow)
+  if (record.gainKnown) {
+    addWide(cells, at + GAIN, record.gainHigh, record.gainLow)
   } else {
     count(cells, at + NO_GAIN)
   }
 }
 
 /** Adds a trade. */
-export const addToTrader = (cells: Float64Array, at: number, print: TradeRecord): void => {
-  if (print.buy) {
-    addBuy(cells, at, print)
+export const addToTrader = (cells: Float64Array, at: number, record: TradeRecord): void => {
+  if (record.buy) {
+    addBuy(cells, at, record)
   } else {
-    addSell(cells, at, print)
+    addSell(cells, at, record)
   }
 }
 

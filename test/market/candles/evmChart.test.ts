@@ -4,7 +4,7 @@ import type { ChartRequest, ChartResolution } from "../../../src/domain/market/C
 import type { EvmCandle, EvmSeries } from "../../../src/market/candles/EvmCandles.ts"
 import { evmChart, foldCandles, intervalOf, planEvmChart } from "../../../src/market/candles/evmChart.ts"
 import { bucketStart, widthOf } from "../../../src/market/candles/resolutions.ts"
-import { dice, MONDAY } from "../tape/tape.ts"
+import { seededRandom, MONDAY } from "../tape/tape.ts"
 
 const token = { chain: "base", address: `0x${"a".repeat(40)}` } as const
 const DAY = 86_400
@@ -46,7 +46,7 @@ describe("candles of EVM tokens", () => {
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })), Schema.Literals(folded)],
     ([seed, resolution]) =>
       Effect.sync(() => {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const width = widthOf[intervalOf(resolution) ?? "1m"]
         const fine = Array.from({ length: 200 }, (_, at) => at)
           .filter(() => roll() < 0.6)

@@ -11,18 +11,18 @@ import type { StoredBars } from "../../../src/market/store/StoredBars.ts"
 import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { tradeStoreOf } from "../../support/tradeStores.ts"
-import { dice, makeTape, mintOf, MONDAY } from "../tape/tape.ts"
+import { seededRandom, makeTape, mintOf, MONDAY } from "../tape/tape.ts"
 
 const resolutions = Object.keys(widthOf).filter((name): name is Resolution => name in widthOf)
 const FOREVER = MONDAY * 2
 
 const fill = (trades: ReadonlyArray<TapeTrade>) => {
   const candles = new Candles({ bars: 1_000_000 })
-  const print = new TradeRecord()
+  const record = new TradeRecord()
   for (const trade of trades) {
-    print.read(trade)
-    print.token = 1
-    candles.add(print)
+    record.read(trade)
+    record.token = 1
+    candles.add(record)
   }
   return candles
 }
@@ -43,7 +43,7 @@ const blocksOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<StoredBatch> 
 /** Stores the trades some blocks at a time, and closes candles now and then. */
 const store = Effect.fnUntraced(function* (trades: ReadonlyArray<TapeTrade>, seed: number) {
   const { append, closeBars } = yield* TradeStore
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const blocks = blocksOf(trades)
   for (let at = 0; at < blocks.length;) {
     const count = 1 + Math.floor(roll() * 60)

@@ -7,7 +7,7 @@ import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { storedBlock } from "./tradeStoreContract.ts"
 
-const settings = { rows: 40, gather: Duration.millis(200), waiting: 100, patience: Duration.seconds(2) }
+const settings = { rows: 40, gather: Duration.millis(200), waiting: 100, roomTimeout: Duration.seconds(2) }
 
 const blocks = Array.from({ length: 200 }, (_, i) => storedBlock(i + 1, [{}, {}]))
 const slots = (batches: Iterable<StoredBatch>) => Array.from(batches, ({ slot }) => slot)
@@ -71,7 +71,7 @@ describe("a recorder", () => {
     })
   )
 
-  it.effect("holds nobody up for longer than its patience, and reads again what it had to let go", () =>
+  it.effect("holds nobody up for longer than its roomTimeout, and reads again what it had to let go", () =>
     Effect.gen(function* () {
       const { offer, recorder, state, stored } = yield* scene
       yield* offer(0, 10)

@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import * as TestDatabase from "../../support/TestDatabase.ts"
-import { dice } from "../tape/tape.ts"
+import { seededRandom } from "../tape/tape.ts"
 
 /** Processes that run beside each other, chains whose tapes each runs, and how often each process is killed. */
 const PROCESSES = 2
-const CHAINS_EACH = 5
-const KILLS_EACH = 5
+const CHAINS_EACH = 9
+const KILLS_EACH = 3
 const TRADES_A_BLOCK = 3
 const HOURS_AGO = 6 * 3_600_000
 
@@ -56,7 +56,7 @@ describe.runIf(TestDatabase.isAvailable)("a tape that is killed again and again"
         const address = yield* TestDatabase.create
         const sql = Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
         const startMs = Date.now() - HOURS_AGO
-        const roll = dice(7)
+        const roll = seededRandom(7)
 
         const isWhole = Effect.fnUntraced(function* (genesis: string, acknowledged: number) {
           const rows = yield* sql`

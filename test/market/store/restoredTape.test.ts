@@ -81,7 +81,7 @@ describe("a tape that begins again", () => {
       const first = yield* process(store)
       yield* first.read(blockAt(0, { launches: [launch] }), blockAt(10), blockAt(70))
       assert.deepStrictEqual([first.asked, first.told], [[0], [1000, 1010, 1070]])
-      const before = { window: first.tape.tape.window(mintOf(1), "5m"), seen: first.tape.tape.seen(mintOf(1)) }
+      const before = { window: first.tape.state.window(mintOf(1), "5m"), seen: first.tape.state.seen(mintOf(1)) }
       assert.strictEqual(before.window?.trades, 3)
       yield* first.end
 
@@ -89,14 +89,14 @@ describe("a tape that begins again", () => {
       const second = yield* process(store)
       assert.deepStrictEqual([second.asked, second.told], [[1070], []])
       assert.deepStrictEqual(
-        { window: second.tape.tape.window(mintOf(1), "5m"), seen: second.tape.tape.seen(mintOf(1)) },
+        { window: second.tape.state.window(mintOf(1), "5m"), seen: second.tape.state.seen(mintOf(1)) },
         before
       )
       assert.strictEqual(second.tape.launches.of(mintOf(1))?.createdAtMs, MONDAY * 1000)
       assert.strictEqual(second.tape.decimalsOf(mintOf(1)), 6)
       yield* second.read(blockAt(80))
       assert.deepStrictEqual(second.told, [1080])
-      assert.strictEqual(second.tape.tape.window(mintOf(1), "5m")?.trades, 4)
+      assert.strictEqual(second.tape.state.window(mintOf(1), "5m")?.trades, 4)
       yield* second.end
     })
   )
@@ -143,11 +143,11 @@ describe("a tape that begins again", () => {
       yield* first.end
       const other = yield* process(store, "another")
       assert.deepStrictEqual(other.asked, [0])
-      assert.isFalse(other.tape.tape.has(mintOf(1)))
+      assert.isFalse(other.tape.state.has(mintOf(1)))
       yield* other.end
       const nameless = yield* process(store, null)
       yield* nameless.read(blockAt(10))
-      assert.isTrue(nameless.tape.tape.has(mintOf(1)))
+      assert.isTrue(nameless.tape.state.has(mintOf(1)))
       assert.isNull(nameless.tape.stored())
       yield* nameless.end
       assert.strictEqual((yield* store.open({ genesis: "restored", isSandbox: false }))?.slot, 1000)

@@ -97,7 +97,7 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
       warm: () => Effect.void
     })
     yield* Effect.gen(function* () {
-      const { applied, tape } = yield* TradeTape
+      const { applied, state } = yield* TradeTape
       const done = yield* applied.pipe(Stream.take(1), Stream.runDrain, Effect.forkChild({ startImmediately: true }))
       const swap = leg()
       yield* Queue.offer(queue, {
@@ -105,8 +105,8 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
         transactions: [transactionOf({ legs: [swap], nets: [netOf(swap, [0])] })]
       })
       yield* Fiber.join(done)
-      assert.strictEqual(tape.window(mintOf(1), "5m")?.volumeUsdNanos, 15_000_000_000n)
-      assert.strictEqual(tape.window(mintOf(1), "5m")?.traders, 1)
+      assert.strictEqual(state.window(mintOf(1), "5m")?.volumeUsdNanos, 15_000_000_000n)
+      assert.strictEqual(state.window(mintOf(1), "5m")?.traders, 1)
     }).pipe(Effect.provide(TradeTape.layer.pipe(Layer.provide([feed, prices, TradeStore.layerMemory]))))
   })
 )

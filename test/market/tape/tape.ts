@@ -39,7 +39,7 @@ export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
 })
 
 /** The trade as one structure sees it, for token 1. */
-export const print = (given: Partial<TapeTrade> = {}): TradeRecord => {
+export const record = (given: Partial<TapeTrade> = {}): TradeRecord => {
   const filled = new TradeRecord()
   filled.read(trade(given))
   filled.token = 1
@@ -47,7 +47,7 @@ export const print = (given: Partial<TapeTrade> = {}): TradeRecord => {
 }
 
 /** A small generator of reproducible numbers in [0, 1). */
-export const dice = (seed: number): (() => number) => {
+export const seededRandom = (seed: number): (() => number) => {
   const state = { word: seed >>> 0 }
   return () => {
     state.word = (state.word + 0x6d2b79f5) >>> 0
@@ -72,7 +72,7 @@ const dexes = ["Raydium", "Whirlpool", "Meteora"]
 
 /** Trades in the order of the chain: prices that wander, a few of them unknown, volumes from dust to whales. */
 export const makeTape = (shape: TapeShape): ReadonlyArray<TapeTrade> => {
-  const roll = dice(shape.seed)
+  const roll = seededRandom(shape.seed)
   const prices = new Map<number, number>()
   const state = { timeMs: shape.startMs ?? MONDAY * 1000, slot: 1000 }
   return Array.from({ length: shape.trades }, (_, index) => {
@@ -108,7 +108,7 @@ export const shuffledWithin = (
   reach: number,
   seed: number
 ): ReadonlyArray<TapeTrade> => {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   return trades
     .map((trade, place) => ({ trade, place: place + roll() * reach }))
     .toSorted((a, b) => a.place - b.place)
