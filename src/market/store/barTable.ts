@@ -1,7 +1,7 @@
 /** The table `bars`, as queries: candles are closed by folding finer ones, and the finest are made of trades. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { BAR, beginBar, CLOSE, COUNT, HIGH, LOW, OPEN, VOLUME } from "../candles/bar.ts"
 import { floorTo, levelOf, levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
@@ -49,7 +49,6 @@ const Row = Schema.Struct({
   trades: Schema.Number,
   volumeUsdNanos: Schema.BigIntFromString
 })
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
 const fill = (cells: Float64Array, base: number, { at, close, high, low, open, trades, ...row }: typeof Row.Type) => {
   beginBar(cells, base, at.getTime() / 1000)
@@ -158,13 +157,18 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
       if (parts.length === 0) {
         return { cells: new Float64Array(0), isCut: false }
       }
-      const rows = yield* sql`
-        select bucket as at, open, high, low, close, trades::float8, volume_usd_nanos from (
-          select ${sql.literal(bucketSql(request.resolution))} as bucket, ${sums}
-          from (${sql.join(" union all ", false)(parts)}) as parts group by 1
-        ) as folded
-        order by bucket desc limit ${request.limit + 1}
-      `.pipe(Effect.flatMap((found) => decodeRows(found)))
+      const find = SqlSchema.findAll({
+        Request: Schema.Number,
+        Result: Row,
+        execute: (limit) => sql`
+          select bucket as at, open, high, low, close, trades::float8, volume_usd_nanos from (
+            select ${sql.literal(bucketSql(request.resolution))} as bucket, ${sums}
+            from (${sql.join(" union all ", false)(parts)}) as parts group by 1
+          ) as folded
+          order by bucket desc limit ${limit}
+        `
+      })
+      const rows = yield* find(request.limit + 1)
       const bars: StoredBars = { cells: cellsOf(rows.slice(0, request.limit)), isCut: rows.length > request.limit }
       return bars
     })

@@ -1,5 +1,6 @@
 /** Brings what the tape takes into the store, without ever holding the tape up for long. */
-import { Config, Duration, Effect, Latch, Stream } from "effect"
+import { Config, Duration, Effect, Latch, Schedule, Stream } from "effect"
+import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { StoredBatch } from "./StoredBatch.ts"
 
@@ -18,8 +19,8 @@ export interface RecordSettings {
 /** What it takes to read blocks again that could not be kept waiting. */
 export type Reread = (after: number) => Stream.Stream<StoredBatch>
 
-/** Between two tries of a store that is away. */
-const PAUSE = Duration.seconds(1)
+/** The pause between two attempts to write to a store that is unavailable. */
+const RETRY_INTERVAL = Duration.seconds(1)
 
 /** `TRADES_UNWRITTEN` (200,000) bounds what waits in memory while the store is away. */
 export const recordSettings: Config.Config<RecordSettings> = Config.map(
@@ -98,28 +99,32 @@ export const makeRecorder = Effect.fnUntraced(function* (
     state.lost = Math.max(state.lost, batches.at(-1)?.slot ?? 0)
   }
 
-  /** Stores blocks; false when they were to be given up while the store was away. */
-  const write = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>, mayAbandon: boolean) {
-    for (;;) {
-      const outcome = yield* Effect.result(Effect.andThen(store.append(batches), store.closeBars))
-      if (outcome._tag === "Success") {
-        state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
-        if (state.isUnavailable) {
-          yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
-        }
-        state.isUnavailable = false
-        return true
-      }
-      if (mayAbandon && state.lost > state.durable) {
-        return false
-      }
-      if (!state.isUnavailable) {
-        yield* Effect.logWarning("Trades cannot be stored", { after: state.durable }, outcome.failure)
-      }
-      state.isUnavailable = true
-      yield* Effect.sleep(PAUSE)
+  const reportFailure = Effect.fnUntraced(function* (cause: TradeStoreUnavailable) {
+    if (!state.isUnavailable) {
+      yield* Effect.logWarning("Trades cannot be stored", { after: state.durable }, cause)
     }
+    state.isUnavailable = true
   })
+
+  const reportSuccess = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
+    state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
+    if (state.isUnavailable) {
+      yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
+    }
+    state.isUnavailable = false
+  })
+
+  /** Stores blocks, retrying until it succeeds or, where `mayAbandon`, until later blocks have been abandoned. */
+  const write = (batches: ReadonlyArray<StoredBatch>, mayAbandon: boolean) =>
+    Effect.andThen(store.append(batches), store.closeBars).pipe(
+      Effect.tapError(reportFailure),
+      Effect.retry({
+        schedule: Schedule.spaced(RETRY_INTERVAL),
+        while: () => !mayAbandon || state.lost <= state.durable
+      }),
+      Effect.andThen(reportSuccess(batches)),
+      Effect.catch(() => Effect.sync(() => abandon(batches)))
+    )
 
   /** Reads again what was let go, up to where the waiting blocks go on. */
   const recover = Effect.suspend(() =>
@@ -143,9 +148,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
     if (waiting.isEmpty) {
       arrived.closeUnsafe()
     }
-    if (!(yield* write(batches, true))) {
-      abandon(batches)
-    }
+    yield* write(batches, true)
   })
 
   yield* Effect.forever(writeNext).pipe(

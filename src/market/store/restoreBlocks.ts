@@ -74,13 +74,14 @@ export const restoreBlocks = (
   const read = (edges: ReadonlyArray<number>, at: number) =>
     Effect.gen(function* () {
       const [from = endMs, to = endMs] = [edges[at], edges[at + 1]]
-      const trades = yield* ask(table.between(chain, from, to))
-      const launches = yield* ask(table.launchesBetween(chain, from, to))
+      const span = { chain, fromMs: from, toMs: to }
+      const trades = yield* ask(table.between(span))
+      const launches = yield* ask(table.launchesBetween(span))
       const blocks = blocksOf(trades, launches).filter(({ slot }) => slot > after)
       return [blocks, at + 1 < edges.length ? Option.some(at + 1) : Option.none<number>()] as const
     })
   return Stream.unwrap(
-    Effect.map(ask(table.perMinute(chain, fromMs)), (minutes) => {
+    Effect.map(ask(table.perMinute({ chain, fromMs })), (minutes) => {
       const edges = stretchesOf(minutes, fromMs, most)
       return Stream.paginate(0, (at: number) => read(edges, at))
     })

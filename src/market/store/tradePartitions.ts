@@ -1,6 +1,6 @@
 /** The days of `trades` and `minute_bars`: made before they are written to, dropped when they are too old. */
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlSchema } from "effect/sql"
 
 const DAY_MS = 86_400_000
 // Any number, the same in every process.
@@ -8,8 +8,6 @@ const PARTITION_LOCK = 7_426_130
 
 /** The tables that are kept by day. */
 export type DailyTable = "trades" | "minute_bars"
-
-const decodeNames = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
 
 const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS)
 const startOf = (day: number): string => new Date(day * DAY_MS).toISOString()
@@ -35,11 +33,12 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
       })
     )
 
-  const names = (table: DailyTable) =>
-    sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass`.pipe(
-      Effect.flatMap((rows) => decodeNames(rows)),
-      Effect.map((rows) => rows.map(({ name }) => name))
-    )
+  const partitionsOf = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Schema.Struct({ name: Schema.String }),
+    execute: (table) =>
+      sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass`
+  })
 
   return {
     /** Makes the days of these times, where they are missing. */
@@ -60,8 +59,8 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
     dropBefore: Effect.fnUntraced(function* (table: DailyTable, timeMs: number) {
       const oldest = nameOf(table, dayOf(timeMs))
       // Names of one table are in the order of their days.
-      const old = (yield* names(table)).filter((name) => name < oldest)
-      yield* Effect.forEach(old, (name) => alone(sql`drop table if exists ${sql(name)}`), { discard: true })
+      const old = (yield* partitionsOf(table)).filter(({ name }) => name < oldest)
+      yield* Effect.forEach(old, ({ name }) => alone(sql`drop table if exists ${sql(name)}`), { discard: true })
       made.clear()
     })
   }
