@@ -7,14 +7,14 @@ export const OPENING_MS = 1_791_158_400_000
 
 const dexes = ["Raydium", "Raydium CPMM", "Whirlpool", "Meteora DLMM", "PumpSwap", "Pump.fun"]
 
-/** What the market looks like. */
+/** The shape of the market. */
 export interface MarketShape {
   readonly seed: number
   readonly tokens: number
   readonly wallets: number
   /** Tokens that one wallet trades. */
   readonly habits: number
-  /** How unequal tokens are: 1 trades them all alike; at 3 a tenth of them makes almost half of the trades. */
+  /** The inequality of tokens: 1 trades them all alike; at 3 a tenth of them makes almost half of the trades. */
   readonly skew: number
   /** Trades a second by the clock of the chain. */
   readonly pace: number

@@ -19,7 +19,7 @@ const CELLS = CLOSED + levels.length * SERIES
 
 /** The candles of every token at every stored width. One writer adds trades; readers read synchronously. */
 export class Candles {
-  /** What one trade touches lies side by side. */
+  /** The cells that one trade touches lie side by side. */
   private readonly tokens = new Records(CELLS)
   private readonly closed: ReadonlyArray<BarLog>
 
@@ -55,7 +55,7 @@ export class Candles {
     }
   }
 
-  /** Bars of one resolution, oldest first, and what the window left out; beyond what is held here, from older ones. */
+  /** Bars of one resolution, oldest first, with the number of those left out; older ones follow from `older`. */
   read(token: number, window: BarWindow, older?: StoredBars): BarPage {
     const level = levelOf(window.resolution)
     const log = this.closed[level]

@@ -1,4 +1,4 @@
-/** How one candle lies in ten cells, and what a trade or another candle adds to it. */
+/** The layout of a candle in ten cells, and the addition of trades to it. */
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide } from "../columnar/wide.ts"
 

@@ -37,11 +37,11 @@ const intervals: Partial<Record<ChartResolution, EvmInterval>> = {
   "1mn": "1d"
 }
 
-/** What to ask the source for, and the window that its answer is cut to. */
+/** The request to the source, and the window that its answer is cut to. */
 export interface EvmPlan {
   readonly request: EvmRequest
   readonly window: ChartWindow
-  /** Whether the window was cut to the bound. */
+  /** True when the window was cut to the bound. */
   readonly clipped: boolean
 }
 
@@ -61,7 +61,7 @@ export const planEvmChart = (token: EvmToken, interval: EvmInterval, chart: Char
   const from = Math.max(earliest, window.from ?? earliest)
   const each = resolution === "1mn" ? LONGEST_MONTH : widthOf[resolution] / widthOf[interval]
   return {
-    // One bucket more tells whether there are older ones, and keeps the oldest that is shown whole.
+    // One more bucket shows that there are older ones, and keeps the oldest shown one whole.
     request: { ...token, interval, from, to, limit: (limit + 1) * each },
     window,
     clipped: window.from === null || window.from < earliest

@@ -21,7 +21,7 @@ export interface Bar {
   readonly trades: number
 }
 
-/** Which bars to read: those whose buckets begin in `[from, to)`, the newest `limit` of them. Seconds; null is open. */
+/** Selects the newest `limit` bars whose buckets begin in `[from, to)`. Seconds; null is open. */
 export interface BarWindow {
   readonly resolution: Resolution
   readonly from: number | null
@@ -29,15 +29,15 @@ export interface BarWindow {
   readonly limit: number
 }
 
-/** What a window holds. */
+/** The bars of a window. */
 export interface BarPage {
   /** Oldest first, starts strictly ascending. */
   readonly bars: ReadonlyArray<Bar>
-  /** Buckets of the window that traded, though nothing is known of the price. */
+  /** Buckets of the window with trades of which none has a known price. */
   readonly unpriced: number
-  /** Whether the window holds older bars than these. */
+  /** True when the window holds older bars than these. */
   readonly truncated: boolean
-  /** Whether older bars than those in memory once were, and were dropped: the window may begin before what is held. */
+  /** True when older bars than those in memory were dropped: the window may begin before the oldest. */
   readonly trimmed: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Bars of a window from what the tape holds and, for what is older, from the store. */
+/** Bars of a window from memory and, for older ones, from the store. */
 import { Effect } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
@@ -8,16 +8,16 @@ import { solWindow } from "./solBars.ts"
 import type { StoredBars } from "../store/StoredBars.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
-/** What the store adds to a chart. */
+/** The bars that the store adds to a chart. */
 export interface OlderBars {
-  /** By token; of those that are missing the tape has everything there is. */
+  /** By token; a token without an entry has no older bars than those in memory. */
   readonly of: ReadonlyMap<Mint, StoredBars>
-  /** Whether something older is stored that the store did not give in time. */
+  /** True when older bars are stored that the store did not return in time. */
   readonly isMissing: boolean
 }
 
 const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
-/** Nobody draws more bars of SOL than this beside those of a token. */
+/** The most bars of SOL that are read to price those of a token. */
 const MOST_SOL = 50_000
 
 /** The bars of a token in a window. */
@@ -33,7 +33,7 @@ const storeEnd = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to
   return before > Math.max(from ?? began, began) ? before : null
 }
 
-/** What the store has of a window that the tape does not hold; null when there is nothing to ask for. */
+/** The bars of a window that are stored but not in memory; null when there are none. */
 const olderOf = (
   tape: TradeTape["Service"],
   mint: Mint,
@@ -48,7 +48,7 @@ const olderOf = (
     : stored.bars({ mint, resolution: window.resolution, from: window.from, before, limit: window.limit + 1 })
 }
 
-/** Everything that a chart needs from the store. While the store is away, that is nothing. */
+/** The stored bars of a chart; none while the store is unavailable. */
 export const olderBars = Effect.fnUntraced(
   function* (tape: TradeTape["Service"], mint: Mint, window: ChartWindow, inSol: boolean, nowMs: number) {
     const own = yield* olderOf(tape, mint, window, nowMs)

@@ -1,4 +1,4 @@
-/** Charts of Solana tokens, from the candles on the tape. */
+/** Charts of Solana tokens, from candles in memory and in the store. */
 import { type Mint, SOL } from "../../domain/Address.ts"
 import type { ChartBar, ChartRequest, ChartSupply, Lacking, ToldChart } from "../../domain/market/Chart.ts"
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
@@ -10,7 +10,7 @@ import { solBars, solWindow } from "./solBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "../views/tokenRef.ts"
 import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
 
-/** What charts are drawn from. */
+/** The sources of a chart. */
 export interface ChartSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   readonly older: OlderBars
@@ -48,13 +48,13 @@ const chartBar = ({ close, high, low, open, second, trades, volume }: Bar, facto
   n: trades
 })
 
-/** Whether the tape has bars of before the window, too, so that none of the window was dropped. */
+/** True when memory has bars from before the window, so that none of the window was dropped. */
 const holdsBefore = ({ state }: TradeTape["Service"], mint: Mint, { from, resolution }: ChartWindow): boolean => {
   const before = from === null ? null : state.bars(mint, { resolution, from: null, to: from, limit: 1 })
   return before !== null && before.bars.length + before.unpriced > 0
 }
 
-/** What is missing from before the bars: older ones were dropped, or nobody was there to see. */
+/** The reason why bars at the start of the window are missing; null when none are. */
 const lackingBefore = (
   { older, tape }: ChartSources,
   mint: Mint,
@@ -136,7 +136,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
-      // Blocks may be dated ahead of our clock.
+      // Block times may be ahead of the local clock.
       observedAtMs: tape.state.now === 0 || heardAtMs === null ? null : Math.min(tape.state.now * 1000, heardAtMs),
       supply: mode === "mcap" ? chartSupply(supply) : null,
       nowMs

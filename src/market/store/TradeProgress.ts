@@ -12,8 +12,8 @@ export interface TradeProgress {
 }
 
 /** Progress after one more block; a block that is not newer makes none. */
-const step = (known: TradeProgress | null, { afterGap, slot, timeMs }: StoredBatch): TradeProgress => {
-  // Other blocks of the same second may have gone before.
+const advanced = (known: TradeProgress | null, { afterGap, slot, timeMs }: StoredBatch): TradeProgress => {
+  // Earlier blocks may have the same second.
   const next = Math.floor(timeMs / 1000) + 1
   if (known === null) {
     return { slot, timeMs, readFrom: next, unbrokenFrom: next }
@@ -30,4 +30,4 @@ const step = (known: TradeProgress | null, { afterGap, slot, timeMs }: StoredBat
 
 /** Progress after these blocks, given in the order of the chain; null while there is none. */
 export const joinProgress = (known: TradeProgress | null, batches: ReadonlyArray<StoredBatch>): TradeProgress | null =>
-  batches.reduce(step, known)
+  batches.reduce(advanced, known)

@@ -10,13 +10,13 @@ import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts
 import type { TradeProgress } from "./TradeProgress.ts"
 
 /**
- * Trades, launches and candles that outlive the process, of one chain at a time. A trade is known by its slot and its
- * place in it. Before a chain is opened there is nothing to ask, and every question fails.
+ * Trades, launches and candles that outlive the process, of one chain at a time. A trade is identified by its slot and its
+ * place in it. Until a chain is opened every method fails.
  */
 export class TradeStore extends Context.Service<
   TradeStore,
   {
-    /** Chooses the chain that everything else is about, and says how far it is stored; null when nothing of it is. */
+    /** Selects the chain of all other methods, and returns its stored progress; null when nothing of it is stored. */
     open(chain: ChainIdentity): Effect.Effect<TradeProgress | null, TradeStoreUnavailable>
     /**
      * Stores blocks whole, all of them or none, with the progress they make; durable when it returns. Blocks may come
@@ -37,6 +37,6 @@ export class TradeStore extends Context.Service<
     readonly keptSeconds: (resolution: Resolution) => number
   }
 >()("fathom/market/store/TradeStore") {
-  /** Trades held in memory, for tests and for those who embed us. */
+  /** Trades in memory, for tests and embedders. They are lost with the process. */
   static readonly layerMemory: Layer.Layer<TradeStore> = Layer.sync(TradeStore, () => TradeStore.of(makeMemoryTrades()))
 }

@@ -1,4 +1,4 @@
-/** Trades in Postgres. Every question to the database has a deadline. */
+/** Trades in Postgres. Every query has a deadline. */
 import { Clock, Config, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
@@ -20,9 +20,9 @@ import { LATE_SECONDS } from "../windows/windows.ts"
 /** On the path of a request. */
 const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
-/** A sandbox that nobody has written to for so long is one that has ended. */
+/** A sandbox that has not been written to for this long has ended. */
 const ABANDONED_MS = 120_000
-/** The windows of a day and what is restored for them have to be there. */
+/** The least time that trades are kept: the windows of a day and the data restored for them. */
 const LEAST_KEPT = Duration.days(2)
 const DAY_MS = 86_400_000
 const [, MINUTE = 60, HOUR = 3600] = levels
@@ -40,7 +40,7 @@ const settings = Config.all({
   }))
 )
 
-/** The chain that is open, and what is known of it. */
+/** The open chain and its stored progress. */
 interface Open {
   readonly id: number
   stored: StoredChain | null
@@ -51,7 +51,7 @@ const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
     .flatMap(({ timeMs, trades }) => [timeMs, ...trades.map((trade) => trade.timeMs)])
     .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY)
 
-/** What is stored of a chain once these blocks are. */
+/** The stored state of a chain after these blocks. */
 const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
   const progress = joinProgress(known?.progress ?? null, batches)
   const second = Math.floor(firstMsOf(batches) / 1000)
@@ -61,7 +61,7 @@ const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>
 }
 
 const quietly = <A, R>(effect: Effect.Effect<A, Broken, R>) =>
-  Effect.catch(effect, (cause) => Effect.logWarning("The trade store could not be tidied", cause))
+  Effect.catch(effect, (cause) => Effect.logWarning("The trade store could not be cleaned up", cause))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
     open.stored = { ...stored, closed }
   })
 
-  /** Takes away sandboxes that have ended. */
+  /** Deletes sandboxes that have ended. */
   const sweep = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs - ABANDONED_MS)

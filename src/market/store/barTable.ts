@@ -16,21 +16,21 @@ export interface ClosedTo {
 
 const [, MINUTE = 60, HOUR = 3600, DAY = 86_400] = levels
 
-/** Everything is open from here on. */
+/** The closed times when every candle from this second on is open. */
 export const closedBefore = (second: number): ClosedTo => ({
   minutes: floorTo(second, MINUTE),
   hours: floorTo(second, HOUR),
   days: floorTo(second, DAY)
 })
 
-/** What can be closed once nothing of before this second will come, and what to begin with where nothing was closed. */
+/** The candles that can be closed once no trade before this second can come. */
 export const closedAfter = (known: ClosedTo, second: number): ClosedTo => {
   const minutes = Math.max(known.minutes, floorTo(second, MINUTE))
   const hours = Math.max(known.hours, floorTo(minutes, HOUR))
   return { minutes, hours, days: Math.max(known.days, floorTo(hours, DAY)) }
 }
 
-/** What stays closed when something of this second comes late. */
+/** The candles that stay closed after a late trade of this second. */
 export const reopened = (known: ClosedTo, second: number): ClosedTo => {
   const open = closedBefore(second)
   return {
@@ -125,7 +125,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     const parts: Array<Statement.Fragment> = []
     let start = from ?? 0
     for (const { to, width } of steps) {
-      // What was asked for may begin or end inside of a bucket of this width.
+      // The request may begin or end inside of a bucket of this width.
       const begin = Math.ceil(start / width) * width
       const end = Math.min(to, floorTo(before, width))
       if (begin === start && begin < end) {
@@ -137,7 +137,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
   }
 
   return {
-    /** Closes what can be closed between two states. */
+    /** Closes the candles between two states. */
     close: (chain: number, from: ClosedTo, to: ClosedTo) =>
       Effect.gen(function* () {
         if (from.minutes < to.minutes) {

@@ -1,4 +1,4 @@
-/** Candles straight from trades, for what is not held as candles. */
+/** Candles computed from trades, for stores that do not keep candles. */
 import { addToBar, BAR, beginBar } from "../candles/bar.ts"
 import { orderKey, TradeRecord } from "../tape/TradeRecord.ts"
 import { bucketStart } from "../candles/resolutions.ts"

@@ -18,7 +18,7 @@ const Row = Schema.Struct({
   daysTo: time
 })
 
-/** How far a chain is stored and closed. */
+/** The progress of a chain, and the time up to which its candles are closed. */
 export interface StoredChain {
   readonly progress: TradeProgress
   readonly closed: ClosedTo

@@ -17,7 +17,7 @@ interface StoredChain {
   progress: TradeProgress | null
 }
 
-/** Of a block that comes again, what is not there yet. */
+/** A block joined with the new parts of its second copy. */
 const joined = (known: StoredBatch | undefined, batch: StoredBatch): StoredBatch => {
   const have = new Set(known?.trades.map(({ index }) => index))
   const trades = [...(known?.trades ?? []), ...batch.trades.filter(({ index }) => !have.has(index))]
@@ -42,7 +42,7 @@ const blocksSince = ({ blocks }: StoredChain, { after, most, second }: RestoreRe
 
 const newestFirst = (a: TapeTrade, b: TapeTrade) => orderKey(b.slot, b.index) - orderKey(a.slot, a.index)
 
-/** The methods of a store that forgets everything with the process. */
+/** A trade store whose content ends with the process. */
 export const makeMemoryTrades = (): TradeStore["Service"] => {
   const chains = new Map<string, StoredChain>()
   const state: { open: StoredChain | null } = { open: null }

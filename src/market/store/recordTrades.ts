@@ -1,28 +1,28 @@
-/** Brings what the tape takes into the store, without ever holding the tape up for long. */
+/** Writes the blocks of the tape to the store. The tape waits for it only for a bounded time. */
 import { Config, Duration, Effect, Latch, Schedule, Stream } from "effect"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { StoredBatch } from "./StoredBatch.ts"
 
-/** How trades are gathered and how many may wait. */
+/** The limits of batching and queueing. */
 export interface RecordSettings {
   /** Trades written at a time. */
   readonly rows: number
-  /** How long trades are waited for before fewer are written. */
+  /** The time that trades are gathered before a smaller batch is written. */
   readonly gather: Duration.Duration
-  /** Trades that may wait to be written; with more the oldest are let go, to be read again from the chain. */
+  /** Trades that may wait to be written; above this the oldest are abandoned and read again from the chain. */
   readonly waiting: number
-  /** How long the tape waits for room before that. */
+  /** The time that the tape waits for room before blocks are abandoned. */
   readonly roomTimeout: Duration.Duration
 }
 
-/** What it takes to read blocks again that could not be kept waiting. */
+/** Reads blocks after a slot again, because they were abandoned. */
 export type Reread = (after: number) => Stream.Stream<StoredBatch>
 
 /** The pause between two attempts to write to a store that is unavailable. */
 const RETRY_INTERVAL = Duration.seconds(1)
 
-/** `TRADES_UNWRITTEN` (200,000) bounds what waits in memory while the store is away. */
+/** `TRADES_UNWRITTEN` (200,000) bounds the rows that wait in memory while the store is unavailable. */
 export const recordSettings: Config.Config<RecordSettings> = Config.map(
   Config.Int("TRADES_UNWRITTEN").pipe(Config.withDefault(200_000)),
   (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, roomTimeout: Duration.seconds(2) })
@@ -58,7 +58,7 @@ class Waiting {
     this.#rows += rowsOf(batch)
   }
 
-  /** Takes the oldest blocks, so many rows or the first one whole. */
+  /** Removes and returns the oldest blocks with at most this many rows, but at least one block. */
   take(rows: number): ReadonlyArray<StoredBatch> {
     let sum = 0
     const end = this.#batches.findIndex((batch) => (sum += rowsOf(batch)) >= rows)
@@ -67,24 +67,24 @@ class Waiting {
     return taken
   }
 
-  /** Lets the oldest go until there is room. */
+  /** Removes the oldest blocks until there is room, and returns them. */
   trim(): ReadonlyArray<StoredBatch> {
     return this.isFull ? this.take(this.#rows - this.#most + 1) : []
   }
 }
 
-/** Where the writing has come to. */
+/** The progress of the writer. */
 interface Recording {
   /** The newest slot that is stored. */
   durable: number
-  /** The newest slot that was let go unwritten; later than the stored one while blocks have to be read again. */
+  /** The newest slot that was abandoned; later than the stored one while blocks have to be read again. */
   lost: number
   isUnavailable: boolean
 }
 
 /**
- * A recorder that goes on after the slot that is stored. `offer` returns at once, but for the patience it has when too
- * much is waiting; what it then lets go is read again once the store is back, so that nothing is left out.
+ * A recorder that continues after the stored slot. `offer` returns at once, except that it waits up to `roomTimeout` while
+ * the queue is full. Blocks that are abandoned then are read again once the store is available, so that none is lost.
  */
 export const makeRecorder = Effect.fnUntraced(function* (
   store: TradeStore["Service"],
@@ -126,7 +126,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
       Effect.catch(() => Effect.sync(() => abandon(batches)))
     )
 
-  /** Reads again what was let go, up to where the waiting blocks go on. */
+  /** Reads abandoned blocks again, up to the first waiting one. */
   const recover = Effect.suspend(() =>
     reread(state.durable).pipe(
       Stream.takeUntil(({ slot }) => slot >= state.lost),

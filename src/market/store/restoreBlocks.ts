@@ -16,7 +16,7 @@ interface Minute {
   readonly trades: number
 }
 
-/** Where stretches of about so many trades begin, in milliseconds, oldest first, back to the `most`-newest trade. */
+/** The beginnings of stretches of about so many trades, in milliseconds, oldest first, back to the `most`-newest trade. */
 const stretchesOf = (newestFirst: ReadonlyArray<Minute>, fromMs: number, most: number): ReadonlyArray<number> => {
   const edges: Array<number> = []
   let room = most

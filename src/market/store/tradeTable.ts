@@ -6,13 +6,13 @@ import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 
-// Named here as they are read: to rename the columns of ten thousand rows takes longer than to find them.
+// Aliases in the query: renaming the columns of ten thousand rows in the client takes longer than the query.
 const COLUMNS = `
   role, signature, slot, place as index, at, wallet, mint, is_buy as "isBuy", amount, decimals, lamports,
   price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", pool, dex, launchpad
 `
 
-// What we wrote ourselves is an address: decoding each anew would cost more than all the rest.
+// Addresses were validated before they were written: decoding each again would cost more than the rest of a row.
 const StoredAddress = Schema.String.pipe(Schema.refine((text): text is Address => text.length > 0))
 const Units = Schema.BigIntFromString
 

@@ -16,7 +16,7 @@ import { type TraderPage, type TraderPageRequest, TraderViews } from "../views/T
 import { Traders } from "../windows/Traders.ts"
 import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
 
-/** How much the tape keeps; each bound is reached by forgetting what was idle for longest. */
+/** The bounds of the state; when one is reached, the data that was idle for longest is forgotten. */
 export interface MarketLimits {
   readonly tokens: number
   /** Closed bars of each stored width. */
@@ -27,18 +27,18 @@ export interface MarketLimits {
   readonly traders: number
 }
 
-/** What became of a batch. */
+/** The outcome of a batch. */
 export interface Applied {
   readonly applied: number
-  /** Too far behind newer ones to be put in their place: a correction must bring them. */
+  /** Too far behind newer trades to be applied: a correction must bring them. */
   readonly late: number
-  /** Not what a trade can be: amounts past u64, prices that are none, times in the future. */
+  /** Impossible values: amounts past u64, prices that are not positive numbers, times in the future. */
   readonly malformed: number
 }
 
 /**
- * Everything that trades make, in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
- * trades in one synchronous step; readers read between steps. Memory is bounded by the limits it is made with.
+ * The whole market state in memory: candles, rolling windows, markets and the sums of wallets. One writer applies trades in
+ * one synchronous step; readers read between steps. Memory is bounded by its limits.
  */
 export class MarketState {
   /** The activity of all markets. */
@@ -51,16 +51,16 @@ export class MarketState {
   private readonly windows = new TokenWindows()
   private readonly expiry: ExpiryLog
   private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
-  /** A token is known by the number of its mint. */
+  /** Tokens are identified by the number of their mint. */
   private readonly mints: Addresses
   private readonly mintOf: Array<Mint | undefined> = []
   private readonly record = new TradeRecord()
   private readonly limits: MarketLimits
   private second = 0
-  /** Whether tokens had to make room for others. */
+  /** True once tokens were forgotten to make room for others. */
   private hasForgotten = false
 
-  /** `origin` tells the cursors of this tape from those of every other. */
+  /** `origin` identifies the views of this process in the pins of their pages. */
   constructor(limits: MarketLimits, origin: string) {
     this.limits = limits
     this.mints = new Addresses(limits.tokens)
@@ -73,7 +73,7 @@ export class MarketState {
     this.expiry = new ExpiryLog(new TradeRecord(), (window, record) => this.leave(window, record))
   }
 
-  /** Applies trades in the order given, best that of the chain. `nowMs` is the time by our clock. */
+  /** Applies trades in the order given, best that of the chain. `nowMs` is the local time. */
   apply(trades: ReadonlyArray<TapeTrade>, nowMs: number): Applied {
     const counts = { applied: 0, late: 0, malformed: 0 }
     for (const trade of trades) {
@@ -93,8 +93,8 @@ export class MarketState {
   }
 
   /**
-   * Puts all trades of a token in the place of what was known of it, oldest first, however old they are. Rankings that
-   * callers are paging through end. The activity of markets, which is not kept by trade, stays as it was.
+   * Replaces the state of a token by these trades, oldest first and of any age. Its pinned rankings end. The activity of
+   * markets, which is not kept by trade, does not change.
    */
   correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
     const token = this.mints.find(mint)
@@ -116,13 +116,13 @@ export class MarketState {
     this.markets.addLaunch(event, launchpad, Math.floor(timeMs / 1000))
   }
 
-  /** Bars of a token, from older ones too where they are given; null when nobody knows it. */
+  /** Bars of a token, with older ones where they are given; null when the token is unknown. */
   bars(mint: Mint, window: BarWindow, older?: StoredBars): BarPage | null {
     const token = this.mints.find(mint)
     return token === 0 && older === undefined ? null : this.candles.read(token, window, older)
   }
 
-  /** The second from which on the tape still holds the bars of a token for a resolution; minus infinity for all ever taken. */
+  /** The second from which on the bars of a token are held for a resolution; minus infinity when none was dropped. */
   heldSince(mint: Mint, resolution: Resolution): number {
     const token = this.mints.find(mint)
     if (token === 0) {
@@ -132,12 +132,12 @@ export class MarketState {
     return this.candles.trimmedTo(token, resolution) ?? first
   }
 
-  /** Whether the tape knows the token. */
+  /** True when the token is known. */
   has(mint: Mint): boolean {
     return this.mints.find(mint) !== 0
   }
 
-  /** Seconds of the first and the newest trade of a token; null when the tape does not know it. */
+  /** Seconds of the first and the newest trade of a token; null when it is unknown. */
   seen(mint: Mint): { readonly first: number; readonly last: number } | null {
     const token = this.mints.find(mint)
     return token === 0 ? null : this.windows.seen(token)
@@ -153,7 +153,7 @@ export class MarketState {
     return this.mintOf[token] ?? this.mints.text(0)
   }
 
-  /** One rolling window of a token; null when the tape does not know it. */
+  /** One rolling window of a token; null when it is unknown. */
   window(mint: Mint, name: WindowName): TokenWindow | null {
     const token = this.mints.find(mint)
     return token === 0 ? null : this.windows.read(token, windowIndex[name])
@@ -170,7 +170,7 @@ export class MarketState {
     return this.views.page({ ...request, token: this.mints.find(request.mint) })
   }
 
-  /** The first second whose trades are all still in the windows, by age or for want of room. */
+  /** The first second whose trades are all still in the windows; earlier ones left by age or to make room. */
   get heldFrom(): number {
     return this.expiry.heldFrom
   }
@@ -180,7 +180,7 @@ export class MarketState {
     return this.second
   }
 
-  /** Tokens known. */
+  /** The number of tokens. */
   get tokens(): number {
     return this.mints.size
   }
@@ -224,7 +224,7 @@ export class MarketState {
     record.token = token === 0 ? this.begin(trade.mint, record.second) : token
     record.trader = record.forWallet ? this.traderOf(record.token, trade.wallet) : 0
     while (this.expiry.size >= this.limits.trades && this.expiry.dropOldest()) {
-      // Every round lets one more second go.
+      // Every round drops one more second.
     }
   }
 

@@ -4,10 +4,10 @@ import { makeBatches } from "./blockBatches.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeBatch } from "./TradeBatch.ts"
 
-/** The code by which a node says that it does not know a method. */
+/** The JSON-RPC code of an unknown method. */
 const NO_METHOD = -32601
 
-/** Asks until the node answers. One that cannot tell its chain leaves it unknown. */
+/** Retries until the node answers. The chain is unknown when the node does not support the method. */
 const chainOf = ({ genesis }: BlockFeed["Service"], isSandbox: boolean): Effect.Effect<ChainIdentity | null> =>
   genesis.pipe(
     Effect.map((hash) => ({ genesis: hash, isSandbox })),
@@ -27,25 +27,25 @@ const make = (isSandbox: boolean) =>
 export class TradeFeed extends Context.Service<
   TradeFeed,
   {
-    /** Which chain the blocks are of, once the node is there to say; null when it does not know. */
+    /** The chain of the blocks, once the node is available; null when it is unknown. */
     readonly chain: Effect.Effect<ChainIdentity | null>
     /** From the block after this slot on, or with 0 from as far back as the feed catches up. For one consumer. */
     batches(after: number): Stream.Stream<TradeBatch>
   }
 >()("fathom/market/tape/TradeFeed") {
-  /** The blocks of a chain that is here to stay. */
+  /** The blocks of a permanent chain. */
   static readonly layer: Layer.Layer<TradeFeed, never, BlockFeed> = Layer.effect(
     TradeFeed,
     Effect.suspend(() => make(false))
   )
 
-  /** The blocks of a chain that was invented, and whose trades are worth nothing once it has ended. */
+  /** The blocks of a simulated chain, whose trades are deleted once it has ended. */
   static readonly layerSandbox: Layer.Layer<TradeFeed, never, BlockFeed> = Layer.effect(
     TradeFeed,
     Effect.suspend(() => make(true))
   )
 
-  /** Where nobody reads blocks: what is answered from trades stays unavailable. */
+  /** Without a source of blocks: answers made from trades stay unavailable. */
   static readonly layerSilent: Layer.Layer<TradeFeed> = Layer.sync(TradeFeed, () =>
     TradeFeed.of({ chain: Effect.never, batches: () => Stream.never })
   )

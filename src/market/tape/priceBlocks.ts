@@ -10,15 +10,15 @@ import type { TapeTrade } from "./TapeTrade.ts"
 import type { TradeBatch } from "./TradeBatch.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 
-/** What prices blocks. It remembers what SOL traded for, so blocks come in the order of the chain. */
+/** Prices blocks in the order of the chain, because earlier trades of SOL price later blocks. */
 export interface BlockPricing {
-  /** Lets others have their turn meanwhile. For one block at a time. */
+  /** Yields to other work. For one block at a time. */
   readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch>
-  /** Takes note of a trade that was priced before. */
+  /** Adds a trade that was priced before. */
   readonly recall: (trade: TapeTrade) => void
 }
 
-/** Pricing that knows of no trade yet. */
+/** Pricing without earlier trades. */
 export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => {
   const sol = new SolPrice()
   return {

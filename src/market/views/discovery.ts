@@ -1,4 +1,4 @@
-/** Tokens by how far they are from their launch, and tokens that more and more wallets trade. */
+/** Tokens by the stage of their launch, and tokens that a growing number of wallets trade. */
 import { Effect } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import type { DiscoveryRow, DiscoveryStage } from "../../domain/market/MarketViews.ts"
@@ -12,7 +12,7 @@ import { tokenRef } from "./tokenRef.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"
 
-/** What is looked for. `least` are filters: null asks for nothing. */
+/** The selection of tokens. The `min` filters are null when they are not used. */
 export interface DiscoverySelectors {
   readonly stage: DiscoveryStage
   readonly window: WindowName
@@ -21,7 +21,7 @@ export interface DiscoverySelectors {
   readonly minHolders: Rational | null
 }
 
-/** How rows are ordered, as the wire names it. */
+/** The order of the rows of each stage, as the wire names it. */
 export const orderOf: Readonly<Record<DiscoveryStage, string>> = {
   new: "createdAtMs_desc",
   graduating: "curveProgressPct_desc",
@@ -30,13 +30,13 @@ export const orderOf: Readonly<Record<DiscoveryStage, string>> = {
 }
 
 const MOST_EXAMINED = 1000
-/** A curve is about to be complete from here on, in percent. */
+/** A curve counts as graduating from this percentage on. */
 const GRADUATING: Rational = { numerator: 60n, denominator: 1n }
 /** Tokens that every common curve of Pump.fun has to sell: `initial_real_token_reserves` of its global account. */
 const PUMP_FOR_SALE = 793_100_000_000_000n
 const PUMP_CURVE = "pump-fun-curve"
 
-/** How much of a curve is sold; unknown of curves whose pool does not say what is left, and of those not in memory. */
+/** The sold share of a curve in percent; unknown when its pool is not in memory or does not show its reserves. */
 const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: MeasureContext): Scalar => {
   const launch = tape.launches.of(mint)
   if (launch !== null && launch.graduatedAtMs !== null) {
@@ -51,7 +51,7 @@ const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: Measu
   return known("percent", decimalText({ numerator: 100n * (PUMP_FOR_SALE - left), denominator: PUMP_FOR_SALE }), life)
 }
 
-/** The window that shows what is new in another, and how often it fits. */
+/** The short window whose wallets are compared with those of the long one. */
 const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> = {
   "5m": ["5m", "1h"],
   "1h": ["5m", "1h"],
@@ -61,7 +61,7 @@ const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> 
 
 const secondsOf = (name: WindowName): number => windowSeconds[windowIndex[name]] ?? 0
 
-/** Mints by how many more wallets trade them now than at the pace of the longer window, the most first. */
+/** Mints by the growth of their wallets over the pace of the longer window, the largest first. */
 const trending = ({ state }: TradeTape["Service"], window: WindowName): ReadonlyArray<Mint> => {
   const [short, long] = recentOf[window]
   const recent = new Map<number, number>()
@@ -131,7 +131,7 @@ const rowOf = (
   }
 }
 
-/** Whether a row is let in: null when a filtered value is not known. */
+/** True when a row passes the filters; null when a filtered value is unknown. */
 const passesFilters = (
   row: DiscoveryRow,
   { launchpads, minHolders, minLiquidityUsd, stage }: DiscoverySelectors
@@ -150,7 +150,7 @@ const passesFilters = (
 const byProgress = (a: DiscoveryRow, b: DiscoveryRow): number =>
   Number(b.curveProgressPct.value) - Number(a.curveProgressPct.value) || (a.token.address < b.token.address ? -1 : 1)
 
-/** Looks for tokens, at a few at a time so that nobody has to wait for it. One of which a filtered value is not known is left out and counted. */
+/** Collects the rows of a stage and yields every few tokens. A token of which a filtered value is unknown is left out and counted. */
 export const discoveryView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   selectors: DiscoverySelectors,

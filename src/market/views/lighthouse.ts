@@ -1,4 +1,4 @@
-/** The markets of the chain, venue by venue. Numbers, as the shape is older than exact text. */
+/** The markets of the chain, venue by venue. As numbers: the contract of this endpoint is older than exact text. */
 import type { Lighthouse, MarketRow, MarketStats, WindowCoverage } from "../../domain/market/MarketViews.ts"
 import { type Coverage, incomplete } from "../../domain/Scalar.ts"
 import { quotient } from "../../domain/decimal.ts"
@@ -7,11 +7,11 @@ import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Market, MarketKey } from "../windows/Markets.ts"
 import { type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
-/** Which windows were fully seen, and which were together with the window of equal length before. */
+/** The coverage of each window, and of the window of equal length before it. */
 export interface Seen {
   readonly now: Readonly<Record<WindowName, Coverage>>
   readonly before: Readonly<Record<WindowName, Coverage>>
-  /** Whether launches are told at all. */
+  /** True when the feed reports launches. */
   readonly launches: boolean
 }
 
@@ -139,7 +139,7 @@ const byVolume = (a: Row, b: Row): number => {
   return a.dayNanos === b.dayNanos ? (a.row.key < b.row.key ? -1 : 1) : a.dayNanos > b.dayNanos ? -1 : 1
 }
 
-/** The lighthouse, and how well each of its windows is covered: trades without a known value are missing from volumes. */
+/** The lighthouse and the coverage of its windows: trades without a known value are missing from volumes. */
 export const lighthouse = (
   markets: ReadonlyArray<Market>,
   seen: Seen

@@ -11,14 +11,14 @@ import { type MeasureSources, type MeasureContext, windowStart } from "./tokenMe
 import { TokenRanking } from "../windows/TokenRanking.ts"
 import { type WindowName, windowIndex, windowNames, windowSeconds } from "../windows/windows.ts"
 
-/** Where the views of a market reader come from. */
+/** The sources of the views. */
 export interface ViewSources extends MeasureSources {
   readonly prices: PriceBook["Service"]
 }
 
 const SOL_DECIMALS = 9
 
-/** Every window of an answer. */
+/** A value for each window. */
 const eachWindow = <A>(of: (window: WindowName) => A) => ({
   "5m": of("5m"),
   "1h": of("1h"),
@@ -26,14 +26,14 @@ const eachWindow = <A>(of: (window: WindowName) => A) => ({
   "24h": of("24h")
 })
 
-/** The views of a market reader: each of one moment, read synchronously. */
+/** The views of a market reader. Each shows one time and is read synchronously. */
 export const makeMarketViews = (sources: ViewSources) => {
   const { prices, tape } = sources
   const rankings = new Map<WindowName, { readonly second: number; readonly ranking: TokenRanking }>()
 
   let last: { readonly key: string; readonly view: ReturnType<typeof lighthouse> } | null = null
 
-  /** When the newest block was made, but not later than it was heard of. */
+  /** The time of the newest block, but not later than its arrival. */
   const observedAtMs = () => Math.min(tape.state.now * 1000, tape.heardAtMs() ?? 0)
 
   const coverage = (window: WindowName, nowMs: number): Coverage => tape.coverageFrom(windowStart(tape, window), nowMs)
@@ -65,7 +65,7 @@ export const makeMarketViews = (sources: ViewSources) => {
       before: eachWindow((window) => before(window, nowMs)),
       launches: tape.reportsLaunches()
     }
-    // Every caller of one second of the chain sees the same.
+    // Within one second of the chain the answer is the same.
     const key = JSON.stringify([tape.state.now, seen])
     const { data, windowCoverage } = last?.key === key ? last.view : lighthouse(tape.state.markets.rows(), seen)
     last = { key, view: { data, windowCoverage } }

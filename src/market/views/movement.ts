@@ -1,4 +1,4 @@
-/** Tokens ranked by what they did in a window. */
+/** Tokens ranked by their activity in a window. */
 import { Effect } from "effect"
 import { type Excluded, type MovementRank, type MovementRow } from "../../domain/market/MarketViews.ts"
 import { compare, type Rational } from "../../domain/rational.ts"
@@ -17,7 +17,7 @@ import type { TokenRanking } from "../windows/TokenRanking.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { WindowName } from "../windows/windows.ts"
 
-/** What is wanted of a ranking. Minima are dollars. */
+/** The selection of a ranking. Minima are dollars. */
 export interface MovementSelectors {
   readonly window: WindowName
   readonly rank: MovementRank
@@ -25,22 +25,22 @@ export interface MovementSelectors {
   readonly minVolumeUsd: Rational
 }
 
-/** A ranking as it was at one moment, cut to what pages may show. */
+/** A ranking at one time, cut to the rows that pages may show. */
 export interface RankedView<Row> {
   readonly rows: ReadonlyArray<Row>
   readonly excluded: Excluded
   readonly coverage: Coverage
   readonly observedAtMs: number
-  /** Tokens that would have been let in if their pools were loaded. */
+  /** Tokens whose liquidity is unknown because their pools are not loaded. */
   readonly unloaded: ReadonlyArray<Mint>
 }
 
-/** Rows that a ranking shows at most, and tokens that are looked at for them. */
+/** The most rows of a ranking, and the most tokens that are examined for them. */
 export const MOST_ROWS = 200
 const MOST_EXAMINED = 1000
-/** Tokens that are looked at before others get their turn. */
+/** Tokens that are examined between two yields. */
 export const AT_A_TIME = 32
-/** Tokens whose pools are asked for in one go. */
+/** Tokens whose pools are loaded for one view. */
 export const MOST_WARMED = 20
 
 const scalarOf: Readonly<Record<MovementRank, keyof TokenMeasures>> = {
@@ -51,16 +51,16 @@ const scalarOf: Readonly<Record<MovementRank, keyof TokenMeasures>> = {
   traders: "traders"
 }
 
-/** Whether larger values come first. */
+/** The order of a ranking: `desc` when larger values come first. */
 export const directionOf = (rank: MovementRank): "asc" | "desc" => (rank === "losers" ? "asc" : "desc")
 
 const ZERO_OR_LESS = /^(?:-|0$)/u
 
-/** Gainers have gained something, and losers lost. */
+/** True unless a gainer has not risen or a loser has not fallen. */
 const belongs = (rank: MovementRank, { changePct: { value } }: TokenMeasures): boolean =>
   value === null || (rank === "gainers" ? !ZERO_OR_LESS.test(value) : rank === "losers" ? value.startsWith("-") : true)
 
-/** What one token adds to a ranking: a row, or the reason why not. */
+/** The row of a token in a ranking; the count that it adds to when a value is unknown; or null. */
 const evaluate = (
   sources: MeasureSources,
   mint: Mint,
@@ -81,7 +81,7 @@ const evaluate = (
 
 const NOTHING: Rational = { numerator: 0n, denominator: 1n }
 
-/** The rows by what they say themselves, equals in the order of their mints: trades go on after a ranking is taken. */
+/** The rows by their own values, equal values by mint: trades go on after a ranking is taken. */
 const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): ReadonlyArray<MovementRow> => {
   const sign = directionOf(rank) === "desc" ? -1 : 1
   return rows
@@ -91,8 +91,8 @@ const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): Readonly
 }
 
 /**
- * Ranks the tokens that traded in the window, a few at a time so that nobody has to wait for it. A token whose value is
- * not known is left out and counted.
+ * Ranks the tokens that traded in the window, and yields every few tokens. A token whose value is unknown is left out and
+ * counted.
  */
 export const movementView = Effect.fnUntraced(function* (
   sources: MeasureSources,

@@ -1,4 +1,4 @@
-/** The whole market in one window, number by number. */
+/** The whole market in one window. */
 import type { Overview } from "../../domain/market/MarketViews.ts"
 import { decimalText } from "../../domain/rational.ts"
 import { type Coverage, type Lifetime, type Scalar } from "../../domain/Scalar.ts"
@@ -18,18 +18,18 @@ import type { Breadth } from "../windows/TokenRanking.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { WindowName } from "../windows/windows.ts"
 
-/** What an overview is made of. */
+/** The sources of an overview. */
 export interface OverviewSources {
   readonly window: WindowName
   readonly activity: ActivityWindow
   readonly breadth: Breadth
   readonly solUsd: Scalar
-  /** SOL's own trades in the window; null when it did not trade. */
+  /** The trades of SOL in the window; null when it did not trade. */
   readonly sol: TokenWindow | null
-  /** Whether the window was seen whole, and whether the one before it was as well. */
+  /** The coverage of the window and of the one before it. */
   readonly now: Coverage
   readonly before: Coverage
-  /** Whether launches are told at all. */
+  /** True when the feed reports launches. */
   readonly reportsLaunches: boolean
   readonly life: Lifetime
 }
@@ -62,7 +62,7 @@ const volumeOf = (sums: ActivitySums): VolumeSum => ({
   unpriced: sums.unpricedBuys + sums.unpricedSells
 })
 
-/** The overview. The count of traders is an estimate, and is partial for that, like what follows from it. */
+/** The overview. The number of traders is an estimate and therefore partial, as are the values computed from it. */
 export const overview = (sources: OverviewSources): Overview => {
   const { activity, breadth, life, now: covered, solUsd, window } = sources
   const { before, now } = activity

@@ -1,4 +1,4 @@
-/** What has happened to tokens, as far as the tape has it. */
+/** The activity of tokens, from the trades that were seen. */
 import { Effect, Layer } from "effect"
 import { USDC } from "../../domain/Address.ts"
 import { unavailable } from "../../domain/Scalar.ts"
@@ -13,7 +13,7 @@ const NONE = { volumeUsdNanos: 0n, trades: 0, unpriced: 0 }
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b)
 
-/** From the swaps and launches that were seen. Holders are nobody's count: blocks tell who trades, not who holds. */
+/** From observed swaps and launches. Holders are unknown: blocks show who trades, not who holds. */
 export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect(
   ActivityReader,
   Effect.map(TradeTape, (tape) =>

@@ -1,4 +1,4 @@
-/** What is known of one token in one window, number by number. */
+/** The measures of one token in one window. */
 import type { Mint } from "../../domain/Address.ts"
 import { tenTo } from "../../domain/decimal.ts"
 import { compare, decimalText, multiply, type Rational } from "../../domain/rational.ts"
@@ -14,20 +14,20 @@ import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"
 
-/** Where the numbers come from. */
+/** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   readonly pools: Pick<PoolBook["Service"], "isLoaded" | "poolsOf">
 }
 
-/** One moment of the market: everything is measured as of it. */
+/** The time, prices and lifetime that all measures of one view share. */
 export interface MeasureContext {
   readonly nowMs: number
   readonly prices: Prices
   readonly life: Lifetime
 }
 
-/** What a row says of its token. */
+/** The measures that a row shows of its token. */
 export interface TokenMeasures {
   readonly priceUsd: Scalar
   readonly changePct: Scalar
@@ -53,11 +53,11 @@ const NOTHING: TokenWindow = {
 export const windowStart = ({ state }: TradeTape["Service"], window: WindowName): number =>
   state.now - (windowSeconds[windowIndex[window]] ?? 0) + 1
 
-/** Whether everything of a token in a window was seen: of one that was seen to launch, everything since. */
+/** The coverage of a token in a window: of a token whose launch was seen, only the time since the launch counts. */
 export const coverageOf = (tape: TradeTape["Service"], mint: Mint, window: WindowName, nowMs: number): Coverage => {
   const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
   const covered = tape.coverageFrom(windowStart(tape, window), nowMs)
-  // Blocks of before its own first one have nothing of it, and that one was read.
+  // Earlier blocks than that of its launch hold no trade of it.
   return covered.complete || createdAtMs === null
     ? covered
     : tape.coverageFrom(Math.max(windowStart(tape, window), Math.floor(createdAtMs / 1000) + 1), nowMs)
@@ -73,7 +73,7 @@ const marketCap = (price: Rational, supply: Supply | null, covered: Coverage, li
         life
       )
 
-/** What the pools of a token could pay out; unknown where nobody has loaded them. */
+/** The liquidity of a token in its pools; unknown while they are not loaded. */
 export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, prices }: MeasureContext): Scalar => {
   if (!pools.isLoaded(mint)) {
     return unavailable("usd", "not_captured")
@@ -82,10 +82,10 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
   return usdScalar(prices, depth.micro, depth.lacking, nowMs)
 }
 
-/** A price holds while blocks are heard, however long ago the last trade was. */
+/** The coverage of a price, which holds while blocks arrive, at any age of the last trade. */
 const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.state.now + 1, nowMs)
 
-/** Measures a token. Its price is that of its last trade, or of its pools before the first; what its trades sum up to is what was seen of them. */
+/** The measures of a token. Its price is that of its last trade, or of its pools before the first; sums are of observed trades. */
 export const measureToken = (
   sources: MeasureSources,
   mint: Mint,
@@ -119,7 +119,7 @@ export const measureToken = (
   }
 }
 
-/** The number that a scalar tells; null when it is not known. */
+/** The value of a scalar as a fraction; null when it is unknown. */
 export const numberOf = ({ value }: Scalar): Rational | null => {
   if (value === null) {
     return null
@@ -128,7 +128,7 @@ export const numberOf = ({ value }: Scalar): Rational | null => {
   return { numerator: BigInt(whole + fraction), denominator: tenTo(fraction.length) }
 }
 
-/** Whether a number is known and at least so much; null when it is not known. */
+/** True when a value is at least `least`; null when the value is unknown. */
 export const isAtLeast = (scalar: Scalar, least: Rational): boolean | null => {
   const number = numberOf(scalar)
   return number === null ? null : compare(number, least) >= 0

@@ -1,4 +1,4 @@
-/** A ranking of wallets as it leaves: exact texts, and null for what is not known. */
+/** A ranking of wallets in the form of the wire: exact texts, and null for unknown values. */
 import type { Mint } from "../../domain/Address.ts"
 import { Address } from "../../domain/Address.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
@@ -68,7 +68,7 @@ const traderOf = (row: Row, decimals: number | null, observedAtMs: number): TopT
   realizedPnl: realizedPnl(row, observedAtMs)
 })
 
-/** Whether everything of the token in the window was seen; of all that there ever was, when its launch was seen. */
+/** True when every trade of the token in the window was seen; for `all`, when its launch was seen too. */
 const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: RankedTokenRequest): boolean => {
   if (window !== "all") {
     return coverageOf(tape, mint, window, nowMs).complete

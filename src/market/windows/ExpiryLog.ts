@@ -25,7 +25,7 @@ const FOR_WALLET = 32
 /** Every second that can hold a trade of the longest window, and the late ones before it. */
 const SPAN = Math.max(...windowSeconds) + LATE_SECONDS + 1
 
-/** Told of each trade that leaves a window, given by its place in `windowNames`. */
+/** Called with each trade that leaves a window, given by its index in `windowNames`. */
 export type Leave = (window: number, record: TradeRecord) => void
 
 const slotOf = (second: number): number => second - floorTo(second, SPAN)
@@ -39,8 +39,8 @@ const flagsOf = (record: TradeRecord): number =>
   (record.forWallet ? FOR_WALLET : 0)
 
 /**
- * The trades of the longest window, second by second, so that each can be taken out of every sum when its time is over.
- * Windows therefore are exact to the second. Trades may come late; a second keeps them in no particular order.
+ * The trades of the longest window, second by second, so that each can be subtracted from every sum when it leaves a window.
+ * Windows are therefore exact to the second. Trades may come late; within a second they have no order.
  */
 export class ExpiryLog {
   private readonly entries = new Records(CELLS)
@@ -48,10 +48,10 @@ export class ExpiryLog {
   /** The first second that each window still holds. */
   private readonly edges = new Float64Array(WINDOWS)
   private started = false
-  /** The second of the newest trade: past it there is nothing to let go. */
+  /** The second of the newest trade. Later seconds hold no trade that could expire. */
   private newest = 0
   private readonly leave: Leave
-  /** The trade that is leaving; filled again for every one. */
+  /** The trade that is leaving; refilled for each one. */
   private readonly leaving: TradeRecord
 
   constructor(leaving: TradeRecord, leave: Leave) {
@@ -59,7 +59,7 @@ export class ExpiryLog {
     this.leave = leave
   }
 
-  /** The first second whose trades are all held; earlier ones have left, by age or for want of room. */
+  /** The first second whose trades are all held; earlier ones left by age or to make room. */
   get heldFrom(): number {
     return this.edges[WINDOWS - 1] ?? 0
   }
@@ -74,7 +74,7 @@ export class ExpiryLog {
     return this.entries.used * CELLS * Float64Array.BYTES_PER_ELEMENT + this.headOf.byteLength
   }
 
-  /** Moves every window to end with the second `now`; what is too old leaves. */
+  /** Moves every window to end with the second `now`; older trades leave. */
   advance(now: number): void {
     if (!this.started) {
       this.edges.fill(now - LATE_SECONDS)
@@ -86,7 +86,7 @@ export class ExpiryLog {
     }
   }
 
-  /** Takes a trade. It leaves at once those windows that have already passed it. */
+  /** Adds a trade. It leaves at once the windows that have already passed it. */
   write(record: TradeRecord): void {
     if (record.second >= this.heldFrom) {
       this.store(record)
@@ -98,7 +98,7 @@ export class ExpiryLog {
     }
   }
 
-  /** Lets every trade of a token leave, whatever its time. Costs as much as looking at every trade held. */
+  /** Removes every trade of a token from every window. O(trades held). */
   removeToken(token: number): void {
     for (let second = this.heldFrom; second <= this.newest; second++) {
       const slot = slotOf(second)
@@ -155,7 +155,7 @@ export class ExpiryLog {
     this.headOf[second] = id
   }
 
-  /** Lets the oldest second that holds trades leave before its time. False when there is none. */
+  /** Removes the oldest second that holds trades before its time. False when there is none. */
   dropOldest(): boolean {
     for (let second = this.heldFrom; second <= this.newest; second++) {
       if (this.headOf[slotOf(second)] !== 0) {

@@ -15,16 +15,16 @@ const CELLS = 10
 
 /** A window moves in steps of a three hundredth of its width: a second for five minutes, 288 seconds for a day. */
 const STEPS = 300
-/** The sums at the beginning of every step of a window and of the one before it. */
+/** Sums kept: those at the beginning of every step of a window and of the one before it. */
 const KEPT = 2 * STEPS
-/** How often the distinct traders of a window are noted down, to be compared with a window later. */
+/** The distinct traders of a window are sampled this many times per width, to be compared with a later window. */
 const NOTES = 12
 const NOTES_KEPT = NOTES + 2
 
 const stepOf: ReadonlyArray<number> = windowSeconds.map((width) => width / STEPS)
 const noteOf: ReadonlyArray<number> = windowSeconds.map((width) => width / NOTES)
 
-/** What happened in one window of one market. */
+/** The activity of one market in one window. */
 export interface ActivitySums {
   readonly buys: number
   readonly sells: number
@@ -46,12 +46,12 @@ export interface ActivityWindow {
   readonly before: ActivitySums
 }
 
-/** What a launchpad reports beside trades. */
+/** The launch events that a launchpad reports. */
 export type LaunchEvent = "created" | "migrated"
 
 /**
- * Activity of one market row: all of them, a venue or a launchpad. It keeps one running sum, and what that sum was at every
- * step of every window; a window is the difference. A late trade corrects the steps after it.
+ * The activity of one market row: all markets, a venue or a launchpad. It keeps one running sum and its value at every step
+ * of every window; a window is the difference of two. A late trade corrects the steps after it.
  */
 export class MarketActivity {
   private readonly total = new Float64Array(CELLS)
@@ -86,7 +86,7 @@ export class MarketActivity {
     }
   }
 
-  /** Adds what a launchpad reports. */
+  /** Adds an event of a launchpad. */
   addLaunch(event: LaunchEvent, second: number): void {
     const cell = event === "created" ? CREATED : MIGRATED
     this.total[cell] = (this.total[cell] ?? 0) + 1

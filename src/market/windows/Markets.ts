@@ -18,7 +18,7 @@ export interface Market extends MarketKey {
   readonly activity: MarketActivity
 }
 
-/** The activity of everything, of every venue and of every launchpad. Bounded: past 100 rows a new market counts in `all` only. */
+/** The activity of all markets, of each venue and of each launchpad. Bounded: past 100 rows a new market counts in `all` only. */
 export class Markets {
   private readonly dexes = new Map<string, Market>()
   private readonly launchpads = new Map<string, Market>()

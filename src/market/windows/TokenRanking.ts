@@ -3,7 +3,7 @@ import { Ranking } from "../columnar/Ranking.ts"
 import type { TokenGlance } from "./TokenWindows.ts"
 import type { WindowName } from "./windows.ts"
 
-/** What tokens are ranked by. */
+/** The measures that tokens are ranked by. */
 export type RankName = "gainers" | "losers" | "volume" | "trades" | "traders"
 
 /** The tokens that a ranking is taken from. */
@@ -13,7 +13,7 @@ export interface TokenScan {
   mintOfToken(token: number): Mint
 }
 
-/** One token as it stood when the ranking was taken. */
+/** One token at the time of the ranking. */
 export interface RankedToken {
   readonly mint: Mint
   readonly trades: number
@@ -29,7 +29,7 @@ export interface RankedToken {
   readonly changePct: number | null
 }
 
-/** How many tokens rose, fell and stayed, of those with a known price at both ends of the window. */
+/** The number of tokens that rose, fell and stayed, of those with a known price at both ends of the window. */
 export interface Breadth {
   readonly advancing: number
   readonly declining: number
@@ -65,9 +65,9 @@ const valueAt = (rank: RankName, cells: Float64Array, at: number): number => {
 }
 
 /**
- * The tokens that traded in one window, as they stand when it is made: a snapshot that pages can be read from while trades
- * go on. It costs the writer nothing; each order is found when it is first asked for, and only as far as it is read.
- * Numbers lie in one array, so that tens of thousands of tokens leave nothing for the garbage collector to copy.
+ * A snapshot of the tokens that traded in one window, from which pages can be read while trades go on. Each order is found
+ * when it is first read, and only as far as it is read. Numbers lie in one array, so that tens of thousands of tokens leave
+ * nothing for the garbage collector to copy.
  */
 export class TokenRanking {
   /** Tokens with a known change, by its direction. */
@@ -99,7 +99,7 @@ export class TokenRanking {
     this.breadth = breadth
   }
 
-  /** Tokens that have the value they would be ranked by, and tokens that have not. */
+  /** The number of tokens with a known value to rank by, and without one. */
   counts(rank: RankName): { readonly ranked: number; readonly unknown: number } {
     const ranked = this.ranking(rank).size
     return { ranked, unknown: this.mints.length - ranked }

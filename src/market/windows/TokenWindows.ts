@@ -10,12 +10,12 @@ const UNPRICED = 2
 const VOLUME = 3
 const SUM = 5
 
-/** What every trade touches comes first, eight cells to a cache line: the sum of everything seen, and the last price. */
+/** The cells that every trade touches come first, eight to a cache line: the sum of everything seen, and the last price. */
 const SEEN = 0
 const LAST_PRICE = SUM
 const LAST_KEY = 6
 const LAST_SECOND = 7
-/** Trades of the journal that name the token, its first second, the links of the idle, the distinct traders of each window. */
+/** Trades of the token in the expiry log, its first second, the links of the idle list, the distinct traders of each window. */
 const HELD = 8
 const FIRST_SECOND = 9
 const IDLE = 10
@@ -27,7 +27,7 @@ const START_KEY = 6
 const LEFT_CELLS = 8
 const CELLS = LEFT + WINDOWS * LEFT_CELLS
 
-/** Where the links of the idle tokens lie in a record. */
+/** The cell of the idle list's links in a record. */
 export const IDLE_LINK = IDLE
 
 /** One token in one rolling window. */
@@ -74,7 +74,7 @@ const addSum = (cells: Float64Array, at: number, record: TradeRecord): void => {
   }
 }
 
-/** Rolling sums and prices of every token: each trade is added once, and taken out once per window by the journal. */
+/** Rolling sums and prices of every token: each trade is added once, and subtracted once per window by the expiry log. */
 export class TokenWindows {
   /** One record per token, under the token's own number. */
   readonly records = new Records(CELLS)
@@ -110,7 +110,7 @@ export class TokenWindows {
     }
   }
 
-  /** Takes a trade out of one window; its price was in force when what is left of the window began. */
+  /** Subtracts a trade from one window; its price was in force when the rest of the window began. */
   leave(window: number, record: TradeRecord): void {
     const cells = this.records.page(record.token)
     const at = this.records.at(record.token) + LEFT + window * LEFT_CELLS
@@ -128,7 +128,7 @@ export class TokenWindows {
     cells[at] = (cells[at] ?? 0) + change
   }
 
-  /** Counts what the journal holds of the token; gives the new count. */
+  /** Adds to the number of trades of the token in the expiry log; returns the new number. */
   hold(token: number, change: 1 | -1): number {
     const at = this.records.at(token) + HELD
     const cells = this.records.page(token)
@@ -137,7 +137,7 @@ export class TokenWindows {
     return held
   }
 
-  /** What one window holds of a token. */
+  /** One window of a token. */
   read(token: number, window: number): TokenWindow {
     const cells = this.records.page(token)
     const at = this.records.at(token)

@@ -35,7 +35,7 @@ export interface TraderRow extends TraderTotals {
   readonly lastTradeMs: number
 }
 
-/** Told of what happens to the wallets of a token. */
+/** Callbacks for changes of the wallets of a token. */
 export interface TraderWatcher {
   /** A wallet is about to change: its row as it is can still be read. */
   readonly beforeChange: (token: number, trader: number) => void
@@ -45,13 +45,13 @@ export interface TraderWatcher {
 
 const NO_TRADERS: ReadonlyArray<number> = []
 
-/** Every wallet of every token: sums since they are kept and in the rolling windows, positions at average cost. */
+/** Every wallet of every token: sums of all time and of the rolling windows, and positions at average cost. */
 export class Traders {
   private readonly rows = new Records(CELLS)
   /** Sums that have left a window, for those wallets that are partly out of it. */
   private readonly left = new Records(TRADER_SUMS)
   private readonly wallets: Addresses
-  /** How many rows name a wallet. */
+  /** The number of rows of each wallet. */
   private readonly walletUses: Array<number> = []
   private readonly rowOf: PairTable
   private readonly idle: IdleList
@@ -94,7 +94,7 @@ export class Traders {
     return trader
   }
 
-  /** Whether another wallet fits, after forgetting the one that has been out of every window for longest. */
+  /** True when another wallet fits, after forgetting the one that has been out of every window for longest. */
   makeRoom(): boolean {
     if (this.rows.used < this.most) {
       return true
@@ -107,7 +107,7 @@ export class Traders {
     return true
   }
 
-  /** Adds a trade, and sets what its position says of its cost and result. */
+  /** Adds a trade, and sets its cost and result from the position. */
   enter(record: TradeRecord): void {
     const { trader, token } = record
     this.watcher.beforeChange(token, trader)
@@ -156,7 +156,7 @@ export class Traders {
     return this.members[token] ?? NO_TRADERS
   }
 
-  /** Whether a wallet traded in a window. */
+  /** True when a wallet traded in a window. */
   isIn(trader: number, window: TraderWindow): boolean {
     return window === "all" || (this.rows.page(trader)[this.rows.at(trader) + COUNTS + windowIndex[window]] ?? 0) > 0
   }
@@ -171,7 +171,7 @@ export class Traders {
     }
   }
 
-  /** What a wallet did in a window. */
+  /** The trading of a wallet in a window. */
   read(trader: number, window: TraderWindow): TraderRow {
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
@@ -235,7 +235,7 @@ export class Traders {
     }
   }
 
-  /** Everything so far, as what is not in a window that begins now. */
+  /** Copies the sums so far: the part that is outside of a window that begins now. */
   private copySums(cells: Float64Array, at: number): number {
     const left = this.left.take()
     const to = this.left.page(left)

@@ -1,4 +1,4 @@
-/** What a wallet holds of a token and what it paid, by the swaps that were observed: average cost, exact, rounded down. */
+/** The units that a wallet holds of a token and their cost, from observed swaps: average cost, exact, rounded down. */
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, highOf, lowOf, readWide, wideValue, writeWide } from "../columnar/wide.ts"
 
@@ -93,7 +93,7 @@ export const movePosition = (cells: Float64Array, at: number, record: TradeRecor
   }
 }
 
-/** Says that trades came out of order, so that no average before the position is next empty can be trusted. */
+/** Marks the costs as unknown until the position is next empty, because trades came out of order. */
 export const doubtPosition = (cells: Float64Array, at: number): void => {
   cells[at + UNKNOWN] = USD_UNKNOWN | LAMPORTS_UNKNOWN
 }

@@ -1,4 +1,4 @@
-/** The sums of one wallet's trades in one token: how they lie in cells, and what they say. */
+/** The sums of one wallet's trades in one token: their cells and the values read from them. */
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 
@@ -70,13 +70,13 @@ export const addVolume = (cells: Float64Array, at: number, to: Float64Array, toA
   addWide(to, toAt, sign * (cells[at + SOLD_USD] ?? 0), sign * (cells[at + SOLD_USD + 1] ?? 0))
 }
 
-/** What a wallet traded of a token. Amounts are exact: units of the token, nano-dollars and lamports. */
+/** The trading of a wallet in a token. Amounts are exact: units of the token, nano-dollars and lamports. */
 export interface TraderTotals {
   readonly buys: number
   readonly sells: number
   readonly bought: bigint
   readonly sold: bigint
-  /** The known part; `unpricedBuys` says how many buys are missing from it. */
+  /** The known part; `unpricedBuys` is the number of buys missing from it. */
   readonly boughtUsdNanos: bigint
   readonly soldUsdNanos: bigint
   readonly unpricedBuys: number
@@ -89,7 +89,7 @@ export interface TraderTotals {
   readonly realizedLamports: bigint | null
 }
 
-/** What the sums at `at` say, less those of `minus`. */
+/** The sums at `at`, less those of `minus`. */
 export const readTrader = (
   cells: Float64Array,
   at: number,
