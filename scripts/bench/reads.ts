@@ -1,7 +1,6 @@
 /**
- * How fast the market is read in process while 5,000 trades a second come in: a chart of 300 bars, the lighthouse, a page
- * of movement and the top traders of a token with 50,000 wallets, each as the JSON that leaves; and the longest time that
- * the event loop was held up. Seconds to run are the first argument (20), `--json` for one line.
+ * The rate of market reads in process while 5,000 trades a second arrive: a chart of 300 bars, the lighthouse, a page of
+ * movement and the top traders of a token with 50,000 wallets, each as JSON; and the longest delay of the event loop. Seconds to run are the first argument (20), `--json` for one line.
  */
 import { Effect, Layer } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"

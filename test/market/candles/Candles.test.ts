@@ -112,7 +112,7 @@ describe("Candles", () => {
     assert.strictEqual(unpriced, 1)
   })
 
-  it("give the newest bars of a window and say that there are older ones", () => {
+  it("give the newest bars of a window and report that there are older ones", () => {
     const candles = fill(makeTape({ seed: 7, trades: 500, tokens: 1, wallets: 2, paceSeconds: 5 }))
     const { bars } = candles.read(1, everything("15s"))
     const page = candles.read(1, { resolution: "15s", from: null, to: null, limit: 20 })
@@ -129,7 +129,7 @@ describe("Candles", () => {
     assert.isFalse(rest.truncated)
   })
 
-  it("know nothing of a token that was forgotten", () => {
+  it("have no bars of a token that was cleared", () => {
     const candles = fill(makeTape({ seed: 7, trades: 50, tokens: 1, wallets: 2, paceSeconds: 5 }))
     candles.clear(1)
     assert.deepStrictEqual(candles.read(1, everything("1s")).bars, [])
@@ -137,7 +137,7 @@ describe("Candles", () => {
     assert.strictEqual(candles.read(1, everything("1s")).bars.length, 1)
   })
 
-  it("stay within their limits and say so, dropping the oldest first", () => {
+  it("stay within their limits and report it, dropping the oldest first", () => {
     const candles = new Candles({ bars: 120 })
     for (let second = 0; second < 5000; second++) {
       const each = record({ slot: second, timeMs: (MONDAY + second) * 1000 })

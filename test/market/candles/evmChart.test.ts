@@ -102,7 +102,7 @@ describe("candles of EVM tokens", () => {
     assert.isTrue(far.clipped)
   })
 
-  it("make a page of whole buckets, and say where the page before ends", () => {
+  it("make a page of whole buckets, with the end of the page before", () => {
     const nowMs = (MONDAY + DAY) * 1000
     const request = asked({ resolution: "30m", limit: 2 })
     const plan = planEvmChart(token, "15m", request, nowMs)
@@ -124,9 +124,9 @@ describe("candles of EVM tokens", () => {
     const nowMs = MONDAY * 1000
     const request = asked({ mode: "mcap", from: MONDAY - DAY, to: MONDAY })
     const plan = planEvmChart(token, "4h", request, nowMs)
-    const told = evmChart(plan, request, series([candle(MONDAY - DAY)]), nowMs)
-    assert.deepInclude(told.data.bars[0], { c: 1000.5, v: 1 })
-    assert.strictEqual(told.knowledge.supply?.value, "1000.5")
+    const chart = evmChart(plan, request, series([candle(MONDAY - DAY)]), nowMs)
+    assert.deepInclude(chart.data.bars[0], { c: 1000.5, v: 1 })
+    assert.strictEqual(chart.knowledge.supply?.value, "1000.5")
     const untold = evmChart(plan, request, series([candle(MONDAY - DAY)], null), nowMs)
     assert.deepStrictEqual(untold.data.bars, [])
     assert.strictEqual(untold.knowledge.coverage.reason, "supply_unknown")

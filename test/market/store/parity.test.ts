@@ -29,7 +29,7 @@ const fill = (trades: ReadonlyArray<TapeTrade>) => {
 
 const window = (resolution: Resolution) => ({ resolution, from: null, to: null, limit: 100_000 })
 
-/** What stored buckets are as a page. */
+/** The page of stored buckets. */
 const pageOf = (stored: StoredBars, resolution: Resolution): BarPage =>
   foldBars(walkStored(stored), window(resolution), false)
 

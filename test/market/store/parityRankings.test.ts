@@ -66,15 +66,15 @@ const keys = "abcdefgh".split("").map((letter) => keyOf(letter))
 const database = Layer.unwrap(Effect.map(TestDatabase.create, TestDatabase.connect))
 const stored = tradeStoreOf(database).pipe(Layer.provideMerge(database))
 
-describe.runIf(TestDatabase.isAvailable)("what the market endpoints answer", () => {
+describe.runIf(TestDatabase.isAvailable)("the answers of the market endpoints", () => {
   it.effect(
-    "is what plain SQL makes of the stored trades",
+    "equal plain SQL over the stored trades",
     () =>
       Effect.gen(function* () {
         const tape = yield* TradeTape
         const launches = mints.map((mint) => ({ event: "created" as const, mint, launchpad: "pump-fun", pool: null }))
         yield* setSecond(NOW)
-        // Made once the clock stands: what is done every few minutes would be done for decades.
+        // Built after the clock is set: otherwise its periodic tasks would run for decades of test time.
         const context = yield* Layer.build(stored)
         const [store, sql] = [Context.get(context, TradeStore), Context.get(context, SqlClient.SqlClient)]
         yield* store.open({ genesis: "rankings", isSandbox: false })

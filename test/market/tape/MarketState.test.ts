@@ -116,7 +116,7 @@ describe("MarketState", () => {
     { arbitrary: { runs: 20 } }
   )
 
-  it("refuses what cannot be a trade and what is too late, and counts them", () => {
+  it("rejects impossible and late trades, and counts them", () => {
     const tape = new MarketState(roomy, "here")
     const nowMs = MONDAY * 1000
     const bad = [
@@ -198,7 +198,7 @@ describe("MarketState", () => {
     assert.isNull(tape.window(mintOf(2), "24h")?.startPrice ?? null)
   })
 
-  it("stays within its limits whatever comes, letting the windows begin later", () => {
+  it("stays within its limits for any trades, by shortening the windows", () => {
     const limits = { tokens: 3, bars: 400, trades: 100, traders: 20 }
     const trades = makeTape({ seed: 5, trades: 8000, tokens: 10, wallets: 50, paceSeconds: 5 })
     const tape = new MarketState(limits, "here")

@@ -25,7 +25,7 @@ const batch = (second: number, given: Partial<PricedBatch> = {}): PricedBatch =>
 
 const at = (second: number) => TestClock.setTime(NOW_MS + second * 1000)
 
-it.effect("says from when on everything was seen, and why not before", () =>
+it.effect("reports the coverage of every second, with the reason of a gap", () =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     const coverage = (second: number, nowSecond: number) =>
@@ -45,7 +45,7 @@ it.effect("says from when on everything was seen, and why not before", () =>
   }).pipe(Effect.provide(TradeTape.layerManual()))
 )
 
-it.effect("says that a window was clipped once its trades do not fit", () =>
+it.effect("reports that a window was clipped once its trades do not fit", () =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     yield* at(10)
@@ -58,7 +58,7 @@ it.effect("says that a window was clipped once its trades do not fit", () =>
   }).pipe(Effect.provide(TradeTape.layerManual({ tokens: 10, bars: 1000, trades: 2, traders: 10 })))
 )
 
-it.effect("publishes what it has taken, and remembers launches and decimals", () =>
+it.effect("publishes applied batches, and keeps launches and decimals", () =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     const heard = yield* tape.applied.pipe(

@@ -66,7 +66,7 @@ interface Sale {
   readonly gain: bigint | null
 }
 
-/** What each sale of one wallet cost on average, in the order of the trades. */
+/** The average cost of each sale of one wallet, in the order of the trades. */
 const salesOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<Sale> => {
   const state = { units: 0n, usd: 0n, lamports: 0n, usdKnown: true, lamportsKnown: true }
   const clear = () => Object.assign(state, { units: 0n, usd: 0n, lamports: 0n, usdKnown: true, lamportsKnown: true })

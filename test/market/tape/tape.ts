@@ -17,7 +17,7 @@ export const address = (family: number, n: number): Address => {
 export const mintOf = (n: number): Address => address(1, n)
 export const walletOf = (n: number): Address => address(2, n)
 
-/** A trade of one token for a dollar at `MONDAY`, but for what is given. */
+/** A trade of one token for a dollar at `MONDAY`, with these changes. */
 export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
   role: "both",
   signature: "signature",
@@ -38,7 +38,7 @@ export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
   ...given
 })
 
-/** The trade as one structure sees it, for token 1. */
+/** The record of a trade of token 1. */
 export const record = (given: Partial<TapeTrade> = {}): TradeRecord => {
   const filled = new TradeRecord()
   filled.read(trade(given))
@@ -57,7 +57,7 @@ export const seededRandom = (seed: number): (() => number) => {
   }
 }
 
-/** What a made-up tape looks like. */
+/** The shape of a generated tape. */
 export interface TapeShape {
   readonly seed: number
   readonly trades: number

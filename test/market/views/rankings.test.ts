@@ -32,7 +32,7 @@ const bar = (second: number, price: number): Bar => ({
 
 describe("TokenRanking", () => {
   it.prop(
-    "equals a sort of what the trades give, and leaves out what is unknown",
+    "equals a sort of what the trades give, and leaves out unknown values",
     [Seed],
     ([seed]) => {
       const trades = makeTape({ seed, trades: 300, tokens: TOKENS, wallets: 20, paceSeconds: 20 })

@@ -68,7 +68,7 @@ it.effect("sums the swaps of a day once a day was seen, and not before", () =>
   })
 )
 
-it.effect("says that some swaps had no price", () =>
+it.effect("reports swaps without a price", () =>
   Effect.gen(function* () {
     const { volume24hUsd } = yield* after([
       batch(0),
