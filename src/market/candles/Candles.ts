@@ -3,11 +3,9 @@ import { BarLog, SERIES, type Visit } from "./BarLog.ts"
 import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
-import { floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
+import { FINE_RETENTION, floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
 import type { StoredBars } from "../store/StoredBars.ts"
 
-/** Bars below a minute are kept this long, in seconds: seven days. */
-const FINE_RETENTION = 7 * 86_400
 const MINUTE = 60
 
 /** Closed bars kept of one token: 300 of the widest resolution that is folded from each, and more of hours and days. */

@@ -16,7 +16,8 @@ export interface OlderBars {
   readonly isMissing: boolean
 }
 
-const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
+/** A page without bars. */
+export const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
 /** The most bars of SOL that are read to price those of a token. */
 const MOST_SOL = 50_000
 
@@ -24,7 +25,7 @@ const MOST_SOL = 50_000
 export const barsOf = ({ state }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage =>
   state.bars(mint, window, older.of.get(mint)) ?? NO_BARS
 
-/** Up to where the store is to be asked: what begins there or later is on the tape. Null when nothing is older. */
+/** The second before which bars are read from the store, because later ones are in memory; null when none are older. */
 const storeEnd = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to }: BarWindow, nowMs: number) => {
   const held = Math.min(tape.heldSince(mint, resolution), nextBucket(resolution, Math.floor(nowMs / 1000)))
   const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null

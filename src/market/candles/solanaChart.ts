@@ -4,8 +4,8 @@ import type { ChartBar, ChartRequest, ChartSupply, Lacking, ToldChart } from "..
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
 import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
-import { widthOf } from "./resolutions.ts"
-import { barsOf, type OlderBars } from "./longBars.ts"
+import { FINE_RETENTION, widthOf } from "./resolutions.ts"
+import { barsOf, NO_BARS, type OlderBars } from "./longBars.ts"
 import { solBars, solWindow } from "./solBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "../views/tokenRef.ts"
 import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
@@ -16,10 +16,7 @@ export interface ChartSources extends TokenSources {
   readonly older: OlderBars
 }
 
-const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
 const MINUTE = 60
-/** Bars of less than a minute are kept this long, in seconds. */
-const FINE_RETENTION = 7 * 86_400
 /** More than any series has. */
 const ALL = 1_000_000
 const FOREVER = Number.POSITIVE_INFINITY

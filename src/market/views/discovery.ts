@@ -10,7 +10,7 @@ import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.t
 import { isAtLeast, type MeasureSources, measureToken, type MeasureContext, windowStart } from "./tokenMeasures.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
-import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"
+import { secondsOf, type WindowName } from "../windows/windows.ts"
 
 /** The selection of tokens. The `min` filters are null when they are not used. */
 export interface DiscoverySelectors {
@@ -58,8 +58,6 @@ const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> 
   "6h": ["1h", "6h"],
   "24h": ["6h", "24h"]
 }
-
-const secondsOf = (name: WindowName): number => windowSeconds[windowIndex[name]] ?? 0
 
 /** Mints by the growth of their wallets over the pace of the longer window, the largest first. */
 const trending = ({ state }: TradeTape["Service"], window: WindowName): ReadonlyArray<Mint> => {

@@ -5,7 +5,7 @@ import { quotient } from "../../domain/decimal.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
 import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Market, MarketKey } from "../windows/Markets.ts"
-import { type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
+import { eachWindow, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
 /** The coverage of each window, and of the window of equal length before it. */
 export interface Seen {
@@ -113,10 +113,7 @@ interface Row {
 
 const rowOf = (market: Market, seen: Seen): Row => {
   const key = keyOf(market)
-  const read = (name: WindowName) => market.activity.read(windowIndex[name])
-  const windows = { "5m": read("5m"), "1h": read("1h"), "6h": read("6h"), "24h": read("24h") }
-  const stats = (name: WindowName) => statsOf(windows[name], market.kind, name, seen)
-  const unpriced = (name: WindowName) => windows[name].now.unpricedBuys + windows[name].now.unpricedSells
+  const windows = eachWindow((name) => market.activity.read(windowIndex[name]))
   return {
     row: {
       key,
@@ -125,10 +122,10 @@ const rowOf = (market: Market, seen: Seen): Row => {
       parentKey: null,
       iconUrl: null,
       url: null,
-      stats: { "5m": stats("5m"), "1h": stats("1h"), "6h": stats("6h"), "24h": stats("24h") }
+      stats: eachWindow((name) => statsOf(windows[name], market.kind, name, seen))
     },
     dayNanos: volumeOf(windows["24h"].now),
-    unpriced: { "5m": unpriced("5m"), "1h": unpriced("1h"), "6h": unpriced("6h"), "24h": unpriced("24h") }
+    unpriced: eachWindow((name) => windows[name].now.unpricedBuys + windows[name].now.unpricedSells)
   }
 }
 
@@ -146,10 +143,10 @@ export const lighthouse = (
 ): { readonly data: Lighthouse; readonly windowCoverage: WindowCoverage } => {
   const rows = markets.map((market) => rowOf(market, seen)).toSorted(byVolume)
   const all = rows[0]?.unpriced
-  const coverage = (name: WindowName): Coverage =>
-    seen.now[name].complete && (all?.[name] ?? 0) > 0 ? incomplete("mark_unknown") : seen.now[name]
   return {
     data: { chain: "solana", windows: windowNames, markets: rows.slice(0, MOST_ROWS).map(({ row }) => row) },
-    windowCoverage: { "5m": coverage("5m"), "1h": coverage("1h"), "6h": coverage("6h"), "24h": coverage("24h") }
+    windowCoverage: eachWindow((name) =>
+      seen.now[name].complete && (all?.[name] ?? 0) > 0 ? incomplete("mark_unknown") : seen.now[name]
+    )
   }
 }

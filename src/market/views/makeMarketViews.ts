@@ -9,7 +9,7 @@ import { overview } from "./overview.ts"
 import { statusOf } from "./pages.ts"
 import { type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
 import { TokenRanking } from "../windows/TokenRanking.ts"
-import { type WindowName, windowIndex, windowNames, windowSeconds } from "../windows/windows.ts"
+import { eachWindow, secondsOf, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
 /** The sources of the views. */
 export interface ViewSources extends MeasureSources {
@@ -17,14 +17,6 @@ export interface ViewSources extends MeasureSources {
 }
 
 const SOL_DECIMALS = 9
-
-/** A value for each window. */
-const eachWindow = <A>(of: (window: WindowName) => A) => ({
-  "5m": of("5m"),
-  "1h": of("1h"),
-  "6h": of("6h"),
-  "24h": of("24h")
-})
 
 /** The views of a market reader. Each shows one time and is read synchronously. */
 export const makeMarketViews = (sources: ViewSources) => {
@@ -39,7 +31,7 @@ export const makeMarketViews = (sources: ViewSources) => {
   const coverage = (window: WindowName, nowMs: number): Coverage => tape.coverageFrom(windowStart(tape, window), nowMs)
 
   const before = (window: WindowName, nowMs: number): Coverage => {
-    const read = tape.readFrom(windowStart(tape, window) - (windowSeconds[windowIndex[window]] ?? 0))
+    const read = tape.readFrom(windowStart(tape, window) - secondsOf(window))
     return read.complete ? coverage(window, nowMs) : read
   }
 

@@ -12,6 +12,7 @@ import {
   type ScalarUnit,
   unavailable
 } from "../../domain/Scalar.ts"
+import type { TokenWindow } from "../windows/TokenWindows.ts"
 
 /** A measure is valid for as long as a page of it can be read. */
 export const MEASURE_MS = 60_000
@@ -44,6 +45,17 @@ export const changeOf = (before: Rational, after: Rational): Rational | null =>
         numerator: 100n * (after.numerator * before.denominator - before.numerator * after.denominator),
         denominator: before.numerator * after.denominator
       }
+
+/** The change in percent from the start of a window to its last price; unavailable when either is unknown. */
+export const priceChange = (
+  window: Pick<TokenWindow, "lastPrice" | "startPrice"> | null,
+  covered: Coverage,
+  life: Lifetime
+): Scalar => {
+  const [start, last] = [priceRational(window?.startPrice ?? null), priceRational(window?.lastPrice ?? null)]
+  const change = start === null || last === null ? null : changeOf(start, last)
+  return measured("percent", change === null ? null : decimalText(change), covered, life)
+}
 
 /** Nano-dollars as dollars. */
 export const dollarsText = (nanos: bigint): string => fromAtomic(nanos, 9)

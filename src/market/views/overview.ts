@@ -5,10 +5,9 @@ import { type Coverage, type Lifetime, type Scalar } from "../../domain/Scalar.t
 import {
   both,
   changed,
-  changeOf,
   measured,
   NOT_CAPTURED,
-  priceRational,
+  priceChange,
   volumeChange,
   volumeScalar,
   type VolumeSum
@@ -48,12 +47,6 @@ const launchesOf = ({ activity, life, now: covered, reportsLaunches }: OverviewS
     migrations: measured("count", countText(migrations), seen, life),
     migrationRatePct: measured("percent", rate, seen, life)
   }
-}
-
-const solChange = ({ life, now, sol }: OverviewSources): Scalar => {
-  const [start, last] = [priceRational(sol?.startPrice ?? null), priceRational(sol?.lastPrice ?? null)]
-  const change = start === null || last === null ? null : changeOf(start, last)
-  return measured("percent", change === null ? null : decimalText(change), now, life)
 }
 
 const volumeOf = (sums: ActivitySums): VolumeSum => ({
@@ -101,6 +94,6 @@ export const overview = (sources: OverviewSources): Overview => {
       declining: count(breadth.declining),
       unchanged: count(breadth.unchanged)
     },
-    reference: { solUsd, solChangePct: solChange(sources) }
+    reference: { solUsd, solChangePct: priceChange(sources.sol, covered, life) }
   }
 }

@@ -7,12 +7,12 @@ import type { PoolBook } from "../../pools/PoolBook.ts"
 import { depthOf } from "../../tokens/liquidity.ts"
 import type { Prices } from "../../tokens/PriceBook.ts"
 import { marketCapScalar, priceScalar, usdScalar } from "../../tokens/scalars.ts"
-import { changeOf, measured, priceRational, volumeScalar } from "./measures.ts"
+import { measured, priceChange, priceRational, volumeScalar } from "./measures.ts"
 import type { Supply, TokenSources } from "./tokenRef.ts"
 import { supplyOf } from "./tokenRef.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
-import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"
+import { secondsOf, type WindowName } from "../windows/windows.ts"
 
 /** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
@@ -51,7 +51,7 @@ const NOTHING: TokenWindow = {
 
 /** The first second of a window that ends now. */
 export const windowStart = ({ state }: TradeTape["Service"], window: WindowName): number =>
-  state.now - (windowSeconds[windowIndex[window]] ?? 0) + 1
+  state.now - secondsOf(window) + 1
 
 /** The coverage of a token in a window: of a token whose launch was seen, only the time since the launch counts. */
 export const coverageOf = (tape: TradeTape["Service"], mint: Mint, window: WindowName, nowMs: number): Coverage => {
@@ -97,8 +97,7 @@ export const measureToken = (
   const covered = coverageOf(tape, mint, window, nowMs)
   const heard = heardOf(tape, nowMs)
   const held = tape.state.window(mint, window) ?? NOTHING
-  const [start, last] = [priceRational(held.startPrice), priceRational(held.lastPrice)]
-  const change = start === null || last === null ? null : changeOf(start, last)
+  const last = priceRational(held.lastPrice)
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
   const pooled = prices.of(mint)
   const supply = supplyOf(sources, mint)
@@ -107,7 +106,7 @@ export const measureToken = (
       last === null
         ? priceScalar(prices, pooled, supply?.decimals ?? tape.decimalsOf(mint), "usd", nowMs)
         : measured("usd", decimalText(last), heard, life),
-    changePct: measured("percent", change === null ? null : decimalText(change), covered, life),
+    changePct: priceChange(held, covered, life),
     volumeUsd: volumeScalar(sum, covered, life, "observed_swaps_only"),
     liquidityUsd: liquidityScalar(sources, mint, context),
     marketCapUsd:

@@ -1,6 +1,6 @@
 import type { Mint } from "../../domain/Address.ts"
 import { Ranking } from "../columnar/Ranking.ts"
-import type { TokenGlance } from "./TokenWindows.ts"
+import { knownPrice, type TokenGlance } from "./TokenWindows.ts"
 import type { WindowName } from "./windows.ts"
 
 /** The measures that tokens are ranked by. */
@@ -35,8 +35,6 @@ export interface Breadth {
   readonly declining: number
   readonly unchanged: number
 }
-
-const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
 /** Cells of one token. NaN is unknown. */
 const TRADES = 0
@@ -119,9 +117,9 @@ export class TokenRanking {
       traders: cell(TRADERS),
       unpriced: cell(UNPRICED),
       volume: cell(VOLUME),
-      startPrice: known(cell(START_PRICE)),
-      lastPrice: known(cell(LAST_PRICE)),
-      changePct: known(cell(CHANGE))
+      startPrice: knownPrice(cell(START_PRICE)),
+      lastPrice: knownPrice(cell(LAST_PRICE)),
+      changePct: knownPrice(cell(CHANGE))
     }
   }
 

@@ -60,7 +60,8 @@ export class TokenGlance {
   lastPrice = Number.NaN
 }
 
-const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
+/** A price, or null for NaN. */
+export const knownPrice = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
 const addSum = (cells: Float64Array, at: number, record: TradeRecord): void => {
   cells[at + TRADES] = (cells[at + TRADES] ?? 0) + 1
@@ -151,8 +152,8 @@ export class TokenWindows {
       volumeUsdNanos: readWide(cells, at + VOLUME) - readWide(cells, left + VOLUME),
       unpriced: (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0),
       traders: cells[at + TRADERS + window] ?? 0,
-      startPrice: known(cells[left + START_PRICE] ?? 0),
-      lastPrice: known(cells[at + LAST_PRICE] ?? 0)
+      startPrice: knownPrice(cells[left + START_PRICE] ?? 0),
+      lastPrice: knownPrice(cells[at + LAST_PRICE] ?? 0)
     }
   }
 
