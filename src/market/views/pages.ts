@@ -4,6 +4,7 @@ import { asOf, type Coverage, incomplete, type Status } from "../../domain/Scala
 import { MEASURE_MS } from "./measures.ts"
 import type { RankedView } from "./movement.ts"
 import type { Pin } from "./PinnedViews.ts"
+import type { TokenMeasures } from "./tokenMeasures.ts"
 
 /** The status of an answer of this coverage. */
 export const statusOf = ({ complete, reason }: Coverage): Status =>
@@ -32,11 +33,10 @@ export const rankedPage = <Row>(view: RankedView<Row>, pin: Pin, limit: number, 
   }
 }
 
-/** A row of a ranking as of now. */
-export const movementRow = (row: MovementRow, nowMs: number): MovementRow => ({
-  ...row,
+type SharedMeasures = Omit<TokenMeasures, "changePct">
+
+const measuresAsOf = (row: SharedMeasures, nowMs: number): SharedMeasures => ({
   priceUsd: asOf(row.priceUsd, nowMs),
-  changePct: asOf(row.changePct, nowMs),
   volumeUsd: asOf(row.volumeUsd, nowMs),
   liquidityUsd: asOf(row.liquidityUsd, nowMs),
   marketCapUsd: asOf(row.marketCapUsd, nowMs),
@@ -44,14 +44,16 @@ export const movementRow = (row: MovementRow, nowMs: number): MovementRow => ({
   traders: asOf(row.traders, nowMs)
 })
 
+/** A row of a ranking as of now. */
+export const movementRow = (row: MovementRow, nowMs: number): MovementRow => ({
+  ...row,
+  ...measuresAsOf(row, nowMs),
+  changePct: asOf(row.changePct, nowMs)
+})
+
 /** A discovered token as of now. */
 export const discoveryRow = (row: DiscoveryRow, nowMs: number): DiscoveryRow => ({
   ...row,
-  curveProgressPct: asOf(row.curveProgressPct, nowMs),
-  priceUsd: asOf(row.priceUsd, nowMs),
-  marketCapUsd: asOf(row.marketCapUsd, nowMs),
-  liquidityUsd: asOf(row.liquidityUsd, nowMs),
-  volumeUsd: asOf(row.volumeUsd, nowMs),
-  trades: asOf(row.trades, nowMs),
-  traders: asOf(row.traders, nowMs)
+  ...measuresAsOf(row, nowMs),
+  curveProgressPct: asOf(row.curveProgressPct, nowMs)
 })
