@@ -41,13 +41,13 @@ layer(readers, { excludeTestServices: true, timeout: "60 seconds" })("an applica
 
   it.effect("reads the market from the same tape that it watches", () =>
     Effect.gen(function* () {
-      const { applied, tape } = yield* TradeTape
+      const { applied, state } = yield* TradeTape
       const market = yield* MarketReader
       const trades = applied.pipe(Stream.flatMap((batch) => Stream.fromIterable(batch.trades)))
       const priced = trades.pipe(Stream.filter(({ priceUsd }) => priceUsd !== null))
       const [trade] = yield* priced.pipe(Stream.take(1), Stream.runCollect)
       const mint = trade?.mint ?? SOL
-      assert.isTrue(tape.has(mint))
+      assert.isTrue(state.has(mint))
       const view = { resolution: "1s", denom: "usd", mode: "price", from: null, to: null, limit: 10 } as const
       const { data } = yield* market.chart(mint, view).pipe(soon)
       assert.isAbove(data.bars.length, 0)

@@ -1,7 +1,7 @@
 /**
- * How fast decoded trades become candles, rolling windows, market rows and the sums of wallets, on one core; what a token
- * costs in memory; and what a trade costs among 50,000 tokens against 1,000, once with tokens as unequal as on a market and
- * once with all alike, which no cache can help. `--json` for one line.
+ * The rate at which one core applies decoded trades to candles, rolling windows, market rows and the sums of wallets; the
+ * memory of a token; and the cost of a trade among 50,000 tokens against 1,000, once with tokens as unequal as on a market
+ * and once with all alike, which no cache can help. `--json` for one line.
  */
 import { MarketState } from "../../src/market/tape/MarketState.ts"
 import { report } from "./report.ts"

@@ -7,20 +7,20 @@ export const OPENING_MS = 1_791_158_400_000
 
 const dexes = ["Raydium", "Raydium CPMM", "Whirlpool", "Meteora DLMM", "PumpSwap", "Pump.fun"]
 
-/** What the market looks like. */
+/** The shape of the market. */
 export interface MarketShape {
   readonly seed: number
   readonly tokens: number
   readonly wallets: number
   /** Tokens that one wallet trades. */
   readonly habits: number
-  /** How unequal tokens are: 1 trades them all alike; at 3 a tenth of them makes almost half of the trades. */
+  /** The inequality of tokens: 1 trades them all alike; at 3 a tenth of them makes almost half of the trades. */
   readonly skew: number
   /** Trades a second by the clock of the chain. */
   readonly pace: number
 }
 
-const dice = (seed: number): (() => number) => {
+const seededRandom = (seed: number): (() => number) => {
   const state = { word: seed >>> 0 }
   return () => {
     state.word = (state.word + 0x6d2b79f5) >>> 0
@@ -37,7 +37,7 @@ const addressText = (bytes: Buffer): Address => bytes.toString("latin1") as Addr
 
 /** Makes the next trades of the market, however many are asked for. */
 export const openMarket = (shape: MarketShape): ((many: number) => ReadonlyArray<TapeTrade>) => {
-  const roll = dice(shape.seed)
+  const roll = seededRandom(shape.seed)
   const pick = (many: number, skew: number) => Math.floor(roll() ** skew * many)
   const addresses = (many: number) =>
     Array.from({ length: many }, () => addressFromBytes(Uint8Array.from({ length: 32 }, () => pick(256, 1))))

@@ -1,7 +1,7 @@
 import type { Mint } from "../domain/Address.ts"
 import type { Alert } from "../domain/wallets/Alert.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import type { PricedBatch } from "../market/tape/TradeTape.ts"
+import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { type Rule, triggerOf } from "./evaluate.ts"
 import type { Measure } from "./Metrics.ts"
 

@@ -2,12 +2,13 @@ import type { AlertCondition } from "../domain/wallets/Alert.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import { tenTo } from "../domain/decimal.ts"
 import { divide, multiply, type Rational } from "../domain/rational.ts"
-import { changeOf, priceRational } from "../market/windows/measures.ts"
-import { orderKey } from "../market/columnar/TradeRecord.ts"
+import { changeOf, priceRational } from "../market/views/measures.ts"
+import { orderKey } from "../market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { supplyOf } from "../market/views/tokenRef.ts"
-import { coverageOf } from "../market/windows/tokenMeasures.ts"
-import { type PricedBatch, STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
+import { coverageOf } from "../market/views/tokenMeasures.ts"
+import { STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
+import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { windowNames, windowSeconds } from "../market/windows/windows.ts"
 import type { TokenBook } from "../tokens/TokenBook.ts"
 import type { Observation } from "./evaluate.ts"
@@ -69,9 +70,9 @@ export class Metrics {
         this.inSol.set(trade.mint, { value, place })
       }
     }
-    if (this.inSol.size > 2 * this.tape.tape.tokens + SPARE) {
+    if (this.inSol.size > 2 * this.tape.state.tokens + SPARE) {
       Array.from(this.inSol.keys())
-        .filter((mint) => !this.tape.tape.has(mint))
+        .filter((mint) => !this.tape.state.has(mint))
         .forEach((mint) => this.inSol.delete(mint))
     }
   }
@@ -84,7 +85,7 @@ export class Metrics {
     if (heardAtMs === null || last === undefined) {
       return UNAVAILABLE
     }
-    const observedAtMs = this.tape.tape.now * 1000
+    const observedAtMs = this.tape.state.now * 1000
     if (nowMs - heardAtMs > STALE_AFTER_MS || !this.isFresh(observedAtMs, nowMs)) {
       return { state: "stale", observedAtMs }
     }
@@ -102,7 +103,7 @@ export class Metrics {
 
   /** The place of the newest trade of a token; what is watched from now on comes after it. */
   placeOf(mint: Mint): number {
-    return Math.max(this.tape.tape.lastPrice(mint)?.key ?? 0, this.inSol.get(mint)?.place ?? 0)
+    return Math.max(this.tape.state.lastPrice(mint)?.key ?? 0, this.inSol.get(mint)?.place ?? 0)
   }
 
   private solPrice(trade: TapeTrade): Rational | null {
@@ -110,7 +111,7 @@ export class Metrics {
   }
 
   private lastUsd(mint: Mint): { readonly value: Rational; readonly place: number } | undefined {
-    const last = this.tape.tape.lastPrice(mint)
+    const last = this.tape.state.lastPrice(mint)
     const value = priceRational(last?.price ?? null)
     return last === null || value === null ? undefined : { value, place: last.key }
   }
@@ -136,7 +137,7 @@ export class Metrics {
 
   private changeAt(mint: Mint, seconds: number | null, price: Rational, nowMs: number): Rational | null {
     const window = windowOf(seconds)
-    const start = window === null ? null : priceRational(this.tape.tape.window(mint, window)?.startPrice ?? null)
+    const start = window === null ? null : priceRational(this.tape.state.window(mint, window)?.startPrice ?? null)
     return window === null || start === null || !coverageOf(this.tape, mint, window, nowMs).complete
       ? null
       : changeOf(start, price)

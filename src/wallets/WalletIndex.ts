@@ -90,7 +90,7 @@ interface Held {
 }
 
 const historyOf = (
-  tape: Pick<TradeTape["Service"], "since" | "tape">,
+  tape: Pick<TradeTape["Service"], "since" | "state">,
   { droppedBeforeMs, trades, truncated, undated }: Held
 ): WalletHistory | null => {
   const [oldest, newest] = [trades.at(-1), trades[0]]
@@ -100,6 +100,6 @@ const historyOf = (
   const since = tape.since() * 1000
   const liveSinceMs = Number.isFinite(since) ? since : null
   const coveredFromMs = truncated ? oldest.timeMs : Math.min(oldest.timeMs, droppedBeforeMs ?? liveSinceMs ?? Infinity)
-  const coveredUntilMs = Math.max(newest.timeMs, tape.tape.now * 1000)
+  const coveredUntilMs = Math.max(newest.timeMs, tape.state.now * 1000)
   return { trades, truncated, undated, coveredFromMs, coveredUntilMs, liveSinceMs }
 }

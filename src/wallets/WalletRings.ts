@@ -1,6 +1,6 @@
 import type { Address } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import type { PricedBatch } from "../market/tape/TradeTape.ts"
+import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 
 /** No batch may ask for more of one wallet. */
 const MOST_EACH = 10_000

@@ -7,7 +7,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Schedule, Stream } from "effect"
 import { writeSync } from "node:fs"
 import { SOL } from "../../src/domain/Address.ts"
-import { type TradeBatch, TradeFeed } from "../../src/market/tape/TradeFeed.ts"
+import { TradeFeed } from "../../src/market/tape/TradeFeed.ts"
+import type { TradeBatch } from "../../src/market/tape/TradeBatch.ts"
 import { TradeStore } from "../../src/market/store/TradeStore.ts"
 import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
@@ -74,10 +75,10 @@ const telling = (genesis: string) =>
 const follow = (genesis: string) => {
   const tape = TradeTape.layer.pipe(Layer.provide([feedOf(genesis), prices, telling(genesis)]))
   const followed = Effect.gen(function* () {
-    const { applied, tape } = yield* TradeTape
+    const { applied, state } = yield* TradeTape
     yield* applied.pipe(
       Stream.take(1),
-      Stream.runForEach(({ slot }) => say(genesis, "tape", slot, tape.window(mintOf(1), "24h")?.trades ?? 0))
+      Stream.runForEach(({ slot }) => say(genesis, "tape", slot, state.window(mintOf(1), "24h")?.trades ?? 0))
     )
     yield* Effect.never
   })

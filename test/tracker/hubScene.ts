@@ -1,7 +1,7 @@
 /** A hub whose readers are in the test's hand: no socket, and time is a number. */
 import type { Address } from "../../src/domain/Address.ts"
 import { MAIN_GROUP, type TrackedWallet } from "../../src/domain/wallets/Tracker.ts"
-import type { PricedBatch } from "../../src/market/tape/TradeTape.ts"
+import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
 import type { CloseCode, LiveConnection, LiveWire } from "../../src/tracker/LiveConnection.ts"
 import { copyRest, headOf, type SharedFrame } from "../../src/tracker/liveFrames.ts"
 import { type HubLimits, LiveHub } from "../../src/tracker/LiveHub.ts"

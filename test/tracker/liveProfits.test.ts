@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { PricedBatch } from "../../src/market/tape/TradeTape.ts"
+import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
 import { positionsOf } from "../../src/wallets/ledger.ts"
 import { usdTextOrNull } from "../../src/wallets/pnl.ts"
 import { type Heard, HubScene } from "./hubScene.ts"

@@ -54,25 +54,3 @@ export class TraderCoverage extends Schema.Opaque<TraderCoverage>()(
     historyComplete: Schema.Boolean
   }).annotate({ identifier: "TraderCoverage", description: "What the ranking was made from, and what it lacks." })
 ) {}
-
-/** A page of a token's ranking. */
-export interface TraderRanking {
-  readonly rows: ReadonlyArray<TopTrader>
-  /** Wallets in the whole ranking. */
-  readonly total: number
-  readonly nextCursor: string | null
-  readonly observedAtMs: number | null
-  readonly status: Status
-  readonly coverage: TraderCoverage
-}
-
-/** Which page of which ranking. */
-export interface TraderRequest {
-  readonly mint: Address
-  readonly window: TraderWindow
-  readonly limit: number
-  readonly cursor: string | null
-}
-
-/** The cursor was not issued here or belongs to other selectors. */
-export class WrongCursor extends Schema.TaggedError<WrongCursor>()("WrongCursor", {}) {}

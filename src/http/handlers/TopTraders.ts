@@ -1,24 +1,16 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { CursorExpired, DataUnavailable, InvalidCursor } from "../../api/problems.ts"
+import { CursorExpired, DataUnavailable } from "../../api/problems.ts"
 import { defaults, type TopTradersQuery } from "../../api/TopTraders.ts"
 import type { MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
-import type { WrongCursor } from "../../domain/market/TopTraders.ts"
 import { TopTraders } from "../../market/views/TopTraders.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
+import { readPin, sealedBy, writePin } from "./marketRequests.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 
-const problemOf = (refusal: MarketUnavailable | ViewExpired | WrongCursor) => {
-  switch (refusal._tag) {
-    case "MarketUnavailable":
-      return new DataUnavailable({ error: { message: refusal.detail } })
-    case "ViewExpired":
-      return new CursorExpired()
-    case "WrongCursor":
-      return new InvalidCursor()
-  }
-}
+const problemOf = (refusal: MarketUnavailable | ViewExpired) =>
+  refusal._tag === "ViewExpired" ? new CursorExpired() : new DataUnavailable({ error: { message: refusal.detail } })
 
 interface Input extends TokenPath {
   readonly query: typeof TopTradersQuery.Type
@@ -32,15 +24,17 @@ export const layer = HttpApiBuilder.group(
 
     const rank = Effect.fnUntraced(function* (input: Input) {
       const mint = yield* mintOf(input)
-      const { cursor = null, limit = defaults.limit, window = defaults.window } = input.query
-      const { coverage, nextCursor, observedAtMs, rows, status, total } = yield* Effect.mapError(
-        traders.rank({ mint, window, limit, cursor }),
+      const { cursor, limit = defaults.limit, window = defaults.window } = input.query
+      const sealed = sealedBy("topTraders.rank", { mint, window }, limit)
+      const pin = yield* readPin(sealed, cursor)
+      const { coverage, next, observedAtMs, rows, status, total } = yield* Effect.mapError(
+        traders.rank({ mint, window, limit, pin }),
         problemOf
       )
       const { id: requestId } = yield* RequestContext
       return {
         data: rows,
-        pagination: { total, hasMore: nextCursor !== null, nextCursor },
+        pagination: { total, hasMore: next !== null, nextCursor: next === null ? null : writePin(sealed, next) },
         meta: {
           requestId,
           methodVersion: "public-research-v1" as const,

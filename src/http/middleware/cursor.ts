@@ -1,17 +1,17 @@
 /**
- * Keyset cursors. A cursor carries the order key of the last row of a page and the time at which it expires, sealed with
- * the selectors it was made with: changed anywhere, or sent with other selectors, it is no cursor. The seal is no secret:
- * it guards against mistakes, and what a caller may see must never depend on a cursor.
+ * The cursor codec. A cursor carries the order key of the last row of a page and the time at which it expires, sealed with
+ * the selectors it was made with: a changed cursor, or one sent with other selectors, is invalid. The seal is not secret: it
+ * guards against mistakes, and access must never depend on a cursor.
  */
 import { Result, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { createHash } from "node:crypto"
 import { MAX_CURSOR } from "../../api/cursor.ts"
 
-/** What a page is of: the operation, the account whose rows they are if they are anybody's, every choice of rows. */
+/** The list of a page: the operation, the account that owns the rows if any, and every filter. */
 export type Selectors = ReadonlyArray<string>
 
-/** Where a row stands in its list, part by part. */
+/** The place of a row in its list, part by part. */
 export type OrderKey = ReadonlyArray<string>
 
 const LIFE_MS = 15 * 60_000
@@ -37,7 +37,7 @@ export const writeCursor = (selectors: Selectors, key: OrderKey, nowMs: number):
 /** The key that a cursor leads past; null when it is malformed, expired, or was made with other selectors. */
 export const readCursor = (cursor: string, selectors: Selectors, nowMs: number): OrderKey | null => {
   const decoded = cursor.length > MAX_CURSOR ? undefined : Result.getOrUndefined(Base64Url.decode(cursor))
-  // There is one spelling, and decoding takes several.
+  // A cursor has one spelling, but decoding accepts several.
   if (decoded === undefined || Base64Url.encode(decoded) !== cursor) {
     return null
   }

@@ -1,14 +1,11 @@
 import { addToBar, BAR, beginBar, COUNT, START } from "./bar.ts"
-import { BarLog, SERIES, type Visit } from "../columnar/BarLog.ts"
-import { type BarPage, type BarWindow, foldBars } from "./foldBars.ts"
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import { BarLog, SERIES, type Visit } from "./BarLog.ts"
+import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
-import { floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
-import { walkStored } from "./storedBars.ts"
-import type { StoredBars } from "../store/TradeStore.ts"
+import { FINE_RETENTION, floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
+import type { StoredBars } from "../store/StoredBars.ts"
 
-/** Bars below a minute are kept this long, in seconds: seven days. */
-const FINE_RETENTION = 7 * 86_400
 const MINUTE = 60
 
 /** Closed bars kept of one token: 300 of the widest resolution that is folded from each, and more of hours and days. */
@@ -20,7 +17,7 @@ const CELLS = CLOSED + levels.length * SERIES
 
 /** The candles of every token at every stored width. One writer adds trades; readers read synchronously. */
 export class Candles {
-  /** What one trade touches lies side by side. */
+  /** The cells that one trade touches lie side by side. */
   private readonly tokens = new Records(CELLS)
   private readonly closed: ReadonlyArray<BarLog>
 
@@ -34,29 +31,29 @@ export class Candles {
   }
 
   /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
-  add(print: TradeRecord): void {
-    const id = print.token
+  add(record: TradeRecord): void {
+    const id = record.token
     if (!this.has(id)) {
-      this.begin(print)
+      this.begin(record)
       return
     }
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
       const at = base + level * BAR
-      const past = print.second - (cells[at + START] ?? 0)
+      const past = record.second - (cells[at + START] ?? 0)
       if (past < 0) {
-        this.addLate(level, id, print)
+        this.addLate(level, id, record)
         continue
       }
       if (past >= (levels[level] ?? 1)) {
-        this.close(level, id, print, cells, at)
+        this.close(level, id, record, cells, at)
       }
-      addToBar(cells, at, print)
+      addToBar(cells, at, record)
     }
   }
 
-  /** Bars of one resolution, oldest first, and what the window left out; beyond what is held here, from older ones. */
+  /** Bars of one resolution, oldest first, with the number of those left out; older ones follow from `older`. */
   read(token: number, window: BarWindow, older?: StoredBars): BarPage {
     const level = levelOf(window.resolution)
     const log = this.closed[level]
@@ -104,40 +101,40 @@ export class Candles {
     return (this.tokens.page(token)[this.tokens.at(token) + COUNT] ?? 0) > 0
   }
 
-  private begin(print: TradeRecord): void {
-    const id = print.token
+  private begin(record: TradeRecord): void {
+    const id = record.token
     this.tokens.clear(id)
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
     for (let level = 0; level < levels.length; level++) {
       const at = base + level * BAR
-      beginBar(cells, at, floorTo(print.second, levels[level] ?? 1))
-      addToBar(cells, at, print)
+      beginBar(cells, at, floorTo(record.second, levels[level] ?? 1))
+      addToBar(cells, at, record)
     }
   }
 
-  private close(level: number, id: number, print: TradeRecord, cells: Float64Array, at: number): void {
+  private close(level: number, id: number, record: TradeRecord, cells: Float64Array, at: number): void {
     const width = levels[level] ?? 1
     this.closed[level]?.append(id, cells, at)
-    beginBar(cells, at, floorTo(print.second, width))
+    beginBar(cells, at, floorTo(record.second, width))
   }
 
-  private addLate(level: number, id: number, print: TradeRecord): void {
+  private addLate(level: number, id: number, record: TradeRecord): void {
     const log = this.closed[level]
-    const start = floorTo(print.second, levels[level] ?? 1)
+    const start = floorTo(record.second, levels[level] ?? 1)
     const state = { found: false }
     log?.walkBack(id, (cells, at) => {
       const bar = cells[at + START] ?? 0
       if (bar === start) {
         state.found = true
-        addToBar(cells, at, print)
+        addToBar(cells, at, record)
       }
       return bar > start
     })
     if (!state.found) {
       const bar = new Float64Array(BAR)
       beginBar(bar, 0, start)
-      addToBar(bar, 0, print)
+      addToBar(bar, 0, record)
       log?.insert(id, bar, 0)
     }
   }

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { ChartUnavailable, type ChartRefusal, type EvmChain } from "../../domain/market/Chart.ts"
 
-/** Candles that a source has of its own; every other resolution is folded from them. */
+/** The candle widths of a source; every other resolution is folded from them. */
 export type EvmInterval = "1m" | "5m" | "15m" | "1h" | "4h" | "1d"
 
-/** Which candles are wanted: the newest `limit` that begin in `[from, to)`, in Unix seconds. */
+/** Selects the newest `limit` candles that begin in `[from, to)`, in Unix seconds. */
 export interface EvmRequest {
   readonly chain: EvmChain
   /** 20 bytes in hex, after `0x`. */
@@ -27,7 +27,7 @@ export interface EvmCandle {
   readonly volume: number
 }
 
-/** What the source tells of a token. */
+/** The candles and facts of a token at its source. */
 export interface EvmSeries {
   readonly symbol: string | null
   readonly name: string | null
@@ -48,7 +48,7 @@ export class EvmCandles extends Context.Service<
     candles(request: EvmRequest): Effect.Effect<EvmSeries, ChartRefusal>
   }
 >()("fathom/market/candles/EvmCandles") {
-  /** Where no source is configured: every chart of an EVM chain is unavailable, and says so. */
+  /** Without a configured source, every chart of an EVM chain is unavailable. */
   static readonly layerNone: Layer.Layer<EvmCandles> = Layer.sync(EvmCandles, () =>
     EvmCandles.of({
       candles: () => Effect.fail(new ChartUnavailable({ detail: "No source of EVM candles is configured." }))

@@ -1,5 +1,5 @@
-/** How one candle lies in ten cells, and what a trade or another candle adds to it. */
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+/** The layout of a candle in ten cells, and the addition of trades to it. */
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide } from "../columnar/wide.ts"
 
 /** Cells of one bar. */
@@ -35,12 +35,12 @@ export const beginBar = (cells: Float64Array, at: number, start: number): void =
 }
 
 /** Adds a trade of the bar's bucket, in whatever order trades arrive: open and close follow the order of the chain. */
-export const addToBar = (cells: Float64Array, at: number, print: TradeRecord): void => {
+export const addToBar = (cells: Float64Array, at: number, record: TradeRecord): void => {
   cells[at + COUNT] = (cells[at + COUNT] ?? 0) + 1
-  if (print.usdKnown) {
-    addWide(cells, at + VOLUME, print.usdHigh, print.usdLow)
+  if (record.usdKnown) {
+    addWide(cells, at + VOLUME, record.usdHigh, record.usdLow)
   }
-  const { price, key } = print
+  const { price, key } = record
   if (Number.isNaN(price)) {
     return
   }

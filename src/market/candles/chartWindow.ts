@@ -1,4 +1,4 @@
-/** Which buckets a chart is of, whatever its bars come from; and what is told of those that came. All in Unix seconds. */
+/** The buckets of a chart and the knowledge of them, for every source of bars. Times are Unix seconds. */
 import type { ChartBar, ChartKnowledge, ChartRequest, ChartSupply, Lacking } from "../../domain/market/Chart.ts"
 import type { Status } from "../../domain/Scalar.ts"
 import { bucketStart, type Resolution, widthOf } from "./resolutions.ts"
@@ -26,12 +26,12 @@ export const chartWindow = ({ from, limit, resolution, to }: ChartRequest): Char
   limit
 })
 
-/** What came of a window. */
+/** The result of reading a window. */
 export interface ChartFindings {
   readonly bars: ReadonlyArray<ChartBar>
-  /** Where the page before ends; null unless the window holds older bars. */
+  /** The end of the page before; null unless the window holds older bars. */
   readonly prevTo: number | null
-  /** From when on the source saw everything; null when it does not say. */
+  /** The second from which on the source is complete; null when it is unknown. */
   readonly sourceFrom: number | null
   readonly missingBars: number | null
   readonly lacking: Lacking
@@ -43,7 +43,7 @@ export interface ChartFindings {
 
 const toMs = (second: number | null): number | null => (second === null ? null : second * 1000)
 
-/** From where on the bars tell everything: the first bar of a page that was cut, else where the window or the source begins. */
+/** The start of complete bars: the first bar of a page that was cut, else the start of the window or of the source. */
 const coveredFrom = (window: ChartWindow, { bars, prevTo, sourceFrom }: ChartFindings): number | null => {
   if (prevTo !== null) {
     return prevTo
@@ -55,13 +55,13 @@ const coveredFrom = (window: ChartWindow, { bars, prevTo, sourceFrom }: ChartFin
   return window.from ?? sourceFrom ?? (first === null ? null : first / 1000)
 }
 
-/** Up to when the bars tell everything: the end of the last one, else that of the window, but nobody has seen what is yet to come. */
+/** The end of complete bars: that of the last one, else that of the window, but not later than the current bucket. */
 const coveredTo = (window: ChartWindow, lastEndMs: number | null, nowMs: number): number | null => {
   const end = window.to === null ? null : Math.min(window.to, nextBucket(window.resolution, Math.floor(nowMs / 1000)))
   return lastEndMs ?? toMs(end)
 }
 
-/** What is told beside the bars. */
+/** The knowledge that is answered beside the bars. */
 export const chartKnowledge = (window: ChartWindow, found: ChartFindings): ChartKnowledge => {
   const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, status, supply } = found
   const last = bars.at(-1)

@@ -37,11 +37,11 @@ const intervals: Partial<Record<ChartResolution, EvmInterval>> = {
   "1mn": "1d"
 }
 
-/** What to ask the source for, and the window that its answer is cut to. */
+/** The request to the source, and the window that its answer is cut to. */
 export interface EvmPlan {
   readonly request: EvmRequest
   readonly window: ChartWindow
-  /** Whether the window was cut to the bound. */
+  /** True when the window was cut to the bound. */
   readonly clipped: boolean
 }
 
@@ -52,16 +52,16 @@ export interface EvmToken {
 }
 
 /** Plans a chart as of `nowMs`. Only whole buckets lie within the bound. */
-export const planEvmChart = (token: EvmToken, interval: EvmInterval, asked: ChartRequest, nowMs: number): EvmPlan => {
-  const { limit, resolution } = asked
-  const window = chartWindow(asked)
+export const planEvmChart = (token: EvmToken, interval: EvmInterval, chart: ChartRequest, nowMs: number): EvmPlan => {
+  const { limit, resolution } = chart
+  const window = chartWindow(chart)
   const to = window.to ?? nextBucket(resolution, Math.floor(nowMs / 1000))
   const bound = to - BOUND
   const earliest = bucketStart(resolution, bound) === bound ? bound : nextBucket(resolution, bound)
   const from = Math.max(earliest, window.from ?? earliest)
   const each = resolution === "1mn" ? LONGEST_MONTH : widthOf[resolution] / widthOf[interval]
   return {
-    // One bucket more tells whether there are older ones, and keeps the oldest that is shown whole.
+    // One more bucket shows that there are older ones, and keeps the oldest shown one whole.
     request: { ...token, interval, from, to, limit: (limit + 1) * each },
     window,
     clipped: window.from === null || window.from < earliest
@@ -111,14 +111,14 @@ const supplyOf = ({ asOfMs, totalSupply }: EvmSeries): ChartSupply => ({
 })
 
 /** The chart that a source's answer makes. */
-export const evmChart = (plan: EvmPlan, asked: ChartRequest, series: EvmSeries, nowMs: number): ToldChart => {
+export const evmChart = (plan: EvmPlan, chart: ChartRequest, series: EvmSeries, nowMs: number): ToldChart => {
   const { address, chain, from } = plan.request
-  const { denom, mode, resolution } = asked
+  const { denom, mode, resolution } = chart
   const isUnknown = mode === "mcap" && series.totalSupply === null
   const buckets = isUnknown ? [] : foldCandles(series.candles, resolution)
-  const truncated = buckets.length > asked.limit
+  const truncated = buckets.length > chart.limit
   const factor = mode === "mcap" ? Number(series.totalSupply ?? 0) : 1
-  const bars = buckets.slice(-asked.limit).map((candle) => barOf(candle, factor))
+  const bars = buckets.slice(-chart.limit).map((candle) => barOf(candle, factor))
   const clipped: Lacking = plan.clipped && !truncated ? "range_clipped" : null
   const lacking: Lacking = isUnknown ? "supply_unknown" : clipped
   return {

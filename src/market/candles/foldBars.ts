@@ -1,9 +1,10 @@
 /** Folds stored bars into the bars of a resolution. Nothing is filled in: a bucket without a trade has no bar. */
 import { quotient } from "../../domain/decimal.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
-import { CLOSE, COUNT, HIGH, LOW, OPEN, START, VOLUME } from "./bar.ts"
-import type { Visit } from "../columnar/BarLog.ts"
+import { BAR, CLOSE, COUNT, HIGH, LOW, OPEN, START, VOLUME } from "./bar.ts"
+import type { Visit } from "./BarLog.ts"
 import { bucketStart, type Resolution } from "./resolutions.ts"
+import type { StoredBars } from "../store/StoredBars.ts"
 import { addWide, readWide, wideNumber } from "../columnar/wide.ts"
 
 /** One candle in USD. Prices are per whole token. */
@@ -20,7 +21,7 @@ export interface Bar {
   readonly trades: number
 }
 
-/** Which bars to read: those whose buckets begin in `[from, to)`, the newest `limit` of them. Seconds; null is open. */
+/** Selects the newest `limit` bars whose buckets begin in `[from, to)`. Seconds; null is open. */
 export interface BarWindow {
   readonly resolution: Resolution
   readonly from: number | null
@@ -28,15 +29,15 @@ export interface BarWindow {
   readonly limit: number
 }
 
-/** What a window holds. */
+/** The bars of a window. */
 export interface BarPage {
   /** Oldest first, starts strictly ascending. */
   readonly bars: ReadonlyArray<Bar>
-  /** Buckets of the window that traded, though nothing is known of the price. */
+  /** Buckets of the window with trades of which none has a known price. */
   readonly unpriced: number
-  /** Whether the window holds older bars than these. */
+  /** True when the window holds older bars than these. */
   readonly truncated: boolean
-  /** Whether older bars than those in memory once were, and were dropped: the window may begin before what is held. */
+  /** True when older bars than those in memory were dropped: the window may begin before the oldest. */
   readonly trimmed: boolean
 }
 
@@ -137,3 +138,14 @@ export const foldBars = (
   finish()
   return { bars: bars.toReversed(), unpriced: state.unpriced, truncated: state.truncated || isCut, trimmed }
 }
+
+/** Visits stored buckets from the newest to the oldest, as the candles in memory are visited. */
+export const walkStored =
+  ({ cells }: StoredBars) =>
+  (visit: Visit): void => {
+    for (let at = 0; at < cells.length; at += BAR) {
+      if (!visit(cells, at)) {
+        return
+      }
+    }
+  }

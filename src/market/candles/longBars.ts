@@ -1,31 +1,32 @@
-/** Bars of a window from what the tape holds and, for what is older, from the store. */
+/** Bars of a window from memory and, for older ones, from the store. */
 import { Effect } from "effect"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { type ChartWindow, nextBucket } from "./chartWindow.ts"
 import type { BarPage, BarWindow } from "./foldBars.ts"
 import { solWindow } from "./solBars.ts"
-import type { StoredBars } from "../store/TradeStore.ts"
+import type { StoredBars } from "../store/StoredBars.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
-/** What the store adds to a chart. */
+/** The bars that the store adds to a chart. */
 export interface OlderBars {
-  /** By token; of those that are missing the tape has everything there is. */
+  /** By token; a token without an entry has no older bars than those in memory. */
   readonly of: ReadonlyMap<Mint, StoredBars>
-  /** Whether something older is stored that the store did not give in time. */
+  /** True when older bars are stored that the store did not return in time. */
   readonly isMissing: boolean
 }
 
-const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
-/** Nobody draws more bars of SOL than this beside those of a token. */
+/** A page without bars. */
+export const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
+/** The most bars of SOL that are read to price those of a token. */
 const MOST_SOL = 50_000
 
 /** The bars of a token in a window. */
-export const barsOf = ({ tape }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage =>
-  tape.bars(mint, window, older.of.get(mint)) ?? NO_BARS
+export const barsOf = ({ state }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage =>
+  state.bars(mint, window, older.of.get(mint)) ?? NO_BARS
 
-/** Up to where the store is to be asked: what begins there or later is on the tape. Null when nothing is older. */
-const askedBefore = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to }: BarWindow, nowMs: number) => {
+/** The second before which bars are read from the store, because later ones are in memory; null when none are older. */
+const storeEnd = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to }: BarWindow, nowMs: number) => {
   const held = Math.min(tape.heldSince(mint, resolution), nextBucket(resolution, Math.floor(nowMs / 1000)))
   const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
   const began = createdAtMs === null ? tape.firstRead() : Math.floor(createdAtMs / 1000)
@@ -33,7 +34,7 @@ const askedBefore = (tape: TradeTape["Service"], mint: Mint, { from, resolution,
   return before > Math.max(from ?? began, began) ? before : null
 }
 
-/** What the store has of a window that the tape does not hold; null when there is nothing to ask for. */
+/** The bars of a window that are stored but not in memory; null when there are none. */
 const olderOf = (
   tape: TradeTape["Service"],
   mint: Mint,
@@ -41,14 +42,14 @@ const olderOf = (
   nowMs: number
 ): Effect.Effect<StoredBars | null, TradeStoreUnavailable> => {
   const stored = tape.stored()
-  const before = askedBefore(tape, mint, window, nowMs)
-  const held = tape.tape.bars(mint, window)
+  const before = storeEnd(tape, mint, window, nowMs)
+  const held = tape.state.bars(mint, window)
   return stored === null || before === null || held?.truncated === true
     ? Effect.succeed(null)
     : stored.bars({ mint, resolution: window.resolution, from: window.from, before, limit: window.limit + 1 })
 }
 
-/** Everything that a chart needs from the store. While the store is away, that is nothing. */
+/** The stored bars of a chart; none while the store is unavailable. */
 export const olderBars = Effect.fnUntraced(
   function* (tape: TradeTape["Service"], mint: Mint, window: ChartWindow, inSol: boolean, nowMs: number) {
     const own = yield* olderOf(tape, mint, window, nowMs)

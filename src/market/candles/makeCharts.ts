@@ -15,7 +15,7 @@ import { olderBars, type OlderBars } from "./longBars.ts"
 import { solanaChart } from "./solanaChart.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
-/** Whether a token that is on no tape exists at all. */
+/** Fails unless a token that is not in memory is known to exist. */
 const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>): Effect.Effect<void, ChartRefusal> => {
   switch (state?._tag) {
     case undefined:
@@ -23,7 +23,7 @@ const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>):
     case "NoToken":
       return Effect.fail(new ChartUnknown({ address: mint }))
     case "Malformed":
-      return Effect.fail(new ChartUnavailable({ detail: "The mint account makes no sense." }))
+      return Effect.fail(new ChartUnavailable({ detail: "The mint account is malformed." }))
     case "Token":
       return Effect.void
   }
@@ -40,20 +40,20 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
       yield* tokens.warm(mint)
     }
     if (tape.heardAtMs() === null) {
-      if (!tape.tape.has(mint)) {
+      if (!tape.state.has(mint)) {
         yield* notTraded(mint, state)
       }
       return yield* new ChartNotReady({ retryAfterMs: null })
     }
     const nowMs = yield* Clock.currentTimeMillis
     const older = yield* olderBars(tape, mint, chartWindow(request), request.denom === "sol", nowMs)
-    // A token that went from the tape to the store long ago has traded all the same.
-    if (!tape.tape.has(mint) && !isKnown(older, mint)) {
+    // A token that is only in the store has traded, too.
+    if (!tape.state.has(mint) && !isKnown(older, mint)) {
       yield* notTraded(mint, state)
     }
     const chart = solanaChart({ tape, tokens, older }, mint, request, nowMs)
     return older.isMissing && chart.data.bars.length === 0
-      ? yield* new ChartUnavailable({ detail: "The candles of that time cannot be read right now." })
+      ? yield* new ChartUnavailable({ detail: "The stored candles of this window are unavailable right now." })
       : chart
   }),
   evmChart: Effect.fnUntraced(function* (token: EvmToken, interval: EvmInterval, request: ChartRequest) {

@@ -48,6 +48,9 @@ export const widthOf: Readonly<Record<Resolution, number>> = {
 /** Widths of the bars that are kept, in seconds; every other resolution is folded from the widest that divides it. */
 export const levels: ReadonlyArray<number> = [1, 60, 3600, DAY]
 
+/** Bars below a minute are kept this long, in seconds: seven days. */
+export const FINE_RETENTION = 7 * DAY
+
 /** The start of the bucket of this many seconds that holds `second`, counted from the epoch. Cheaper than a remainder. */
 export const floorTo = (second: number, width: number): number => Math.floor(second / width) * width
 

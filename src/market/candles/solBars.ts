@@ -24,7 +24,7 @@ export const solWindow = (
     : { resolution, from: first.second - widthOf[resolution] - MINUTE, to: last.second + 1 }
 }
 
-/** Whether the bar of SOL still holds when the other begins. */
+/** True when a bar of SOL still prices a bar that begins at `second`. */
 const reaches = (sol: Bar, second: number, resolution: Resolution): boolean =>
   sol.second + widthOf[resolution] + CARRIED >= second
 

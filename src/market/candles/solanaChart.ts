@@ -1,25 +1,22 @@
-/** Charts of Solana tokens, from the candles on the tape. */
+/** Charts of Solana tokens, from candles in memory and in the store. */
 import { type Mint, SOL } from "../../domain/Address.ts"
 import type { ChartBar, ChartRequest, ChartSupply, Lacking, ToldChart } from "../../domain/market/Chart.ts"
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
 import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
-import { widthOf } from "./resolutions.ts"
-import { barsOf, type OlderBars } from "./longBars.ts"
+import { FINE_RETENTION, widthOf } from "./resolutions.ts"
+import { barsOf, NO_BARS, type OlderBars } from "./longBars.ts"
 import { solBars, solWindow } from "./solBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "../views/tokenRef.ts"
 import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
 
-/** What charts are drawn from. */
+/** The sources of a chart. */
 export interface ChartSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   readonly older: OlderBars
 }
 
-const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
 const MINUTE = 60
-/** Bars of less than a minute are kept this long, in seconds. */
-const FINE_RETENTION = 7 * 86_400
 /** More than any series has. */
 const ALL = 1_000_000
 const FOREVER = Number.POSITIVE_INFINITY
@@ -48,13 +45,13 @@ const chartBar = ({ close, high, low, open, second, trades, volume }: Bar, facto
   n: trades
 })
 
-/** Whether the tape has bars of before the window, too, so that none of the window was dropped. */
-const holdsBefore = ({ tape }: TradeTape["Service"], mint: Mint, { from, resolution }: ChartWindow): boolean => {
-  const before = from === null ? null : tape.bars(mint, { resolution, from: null, to: from, limit: 1 })
+/** True when memory has bars from before the window, so that none of the window was dropped. */
+const holdsBefore = ({ state }: TradeTape["Service"], mint: Mint, { from, resolution }: ChartWindow): boolean => {
+  const before = from === null ? null : state.bars(mint, { resolution, from: null, to: from, limit: 1 })
   return before !== null && before.bars.length + before.unpriced > 0
 }
 
-/** What is missing from before the bars: older ones were dropped, or nobody was there to see. */
+/** The reason why bars at the start of the window are missing; null when none are. */
 const lackingBefore = (
   { older, tape }: ChartSources,
   mint: Mint,
@@ -113,7 +110,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
 
   const heardAtMs = tape.heardAtMs()
   const lackingOfNow = lackingNow(tape, nowMs)
-  const readUntilMs = lackingOfNow === "backfill_running" ? tape.tape.now * 1000 : (heardAtMs ?? 0)
+  const readUntilMs = lackingOfNow === "backfill_running" ? tape.state.now * 1000 : (heardAtMs ?? 0)
   const reachesNow = window.to === null || window.to * 1000 > readUntilMs
   const silent: Lacking = reachesNow ? lackingOfNow : null
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
@@ -136,8 +133,8 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
-      // Blocks may be dated ahead of our clock.
-      observedAtMs: tape.tape.now === 0 || heardAtMs === null ? null : Math.min(tape.tape.now * 1000, heardAtMs),
+      // Block times may be ahead of the local clock.
+      observedAtMs: tape.state.now === 0 || heardAtMs === null ? null : Math.min(tape.state.now * 1000, heardAtMs),
       supply: mode === "mcap" ? chartSupply(supply) : null,
       nowMs
     })

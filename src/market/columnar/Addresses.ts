@@ -10,9 +10,9 @@ const NO_WORDS = new Uint32Array(0)
 const SLOT = 2
 
 /**
- * Numbers for addresses: the same while an address is held, used again after it was let go; 0 stands for none. The letters
- * lie packed in pages, because looking up strings that a decoder has just made costs a map more than all else that a trade
- * does. Made for the most addresses at once, so that it never pauses to grow.
+ * Numbers for addresses: stable while an address is held, reused after it was dropped; 0 is none. The letters lie packed in
+ * pages, because a map has to hash the new strings of a decoder, which costs more than the rest of a trade. Allocated for the
+ * most addresses at once, so that it never pauses to grow.
  */
 export class Addresses {
   private readonly slots: Uint32Array

@@ -1,6 +1,6 @@
 import type { Records } from "./Records.ts"
 
-/** Records in the order in which they fell idle, linked through two of their own cells; all operations take constant time. */
+/** Records in the order in which they became idle, linked through two of their own cells. Every operation is O(1). */
 export class IdleList {
   private readonly records: Records
   /** The cell that names the record idle before this one; the next cell names the one after. */

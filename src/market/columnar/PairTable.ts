@@ -2,8 +2,8 @@ const SLOT = 4
 const VALUE = 2
 
 /**
- * A number for each pair of numbers: open addressing in one array, so that a look-up touches one cache line. The array is
- * made for the most pairs at once; it never grows, so it never pauses the writer.
+ * A number for each pair of numbers: open addressing in one array, so that a look-up touches one cache line. Allocated for
+ * the most pairs at once, so that it never pauses the writer to grow.
  */
 export class PairTable {
   private readonly slots: Uint32Array

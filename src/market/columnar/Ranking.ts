@@ -1,4 +1,4 @@
-/** What is ranked: numbers that name things, each with an exact value in two parts, high before low. */
+/** The ranked ids, each with an exact value in two parts, high before low. */
 export interface Ranked {
   readonly ids: Uint32Array
   readonly high: Float64Array
@@ -6,8 +6,8 @@ export interface Ranked {
 }
 
 /**
- * The order of many by value, largest first, found only as far as it is asked for: the heap is built in one pass, and each
- * further place costs the logarithm of what is left. Places once given never change.
+ * The order of ids by value, largest first, found only as far as it is read: the heap is built in O(n), and each further
+ * place costs O(log n). Places that were read never change.
  */
 export class Ranking {
   private readonly heap: Uint32Array
@@ -30,7 +30,7 @@ export class Ranking {
     }
   }
 
-  /** How many are ranked. */
+  /** The number of ranked ids. */
   get size(): number {
     return this.ranked.ids.length
   }

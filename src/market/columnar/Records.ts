@@ -1,4 +1,4 @@
-// Large, so that the list of pages stays in the nearest cache. Memory that is never written is never taken.
+// Large, so that the list of pages stays in the L1 cache. The system commits only memory that is written.
 const PAGE_BITS = 15
 const PAGE_MASK = 2 ** PAGE_BITS - 1
 const NO_CELLS = new Float64Array(0)
@@ -23,7 +23,7 @@ export class Records {
     return this.pages[id >>> PAGE_BITS] ?? NO_CELLS
   }
 
-  /** Where in its page the record begins. */
+  /** The place in its page at which the record begins. */
   at(id: number): number {
     return (id & PAGE_MASK) * this.stride
   }

@@ -1,4 +1,4 @@
-/** Trades in Postgres. Every question to the database has a deadline. */
+/** Trades in Postgres. Every query has a deadline. */
 import { Clock, Config, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
@@ -9,28 +9,25 @@ import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
-import { joinProgress } from "../tape/tradeProgress.ts"
-import {
-  type ChainIdentity,
-  type Restoring,
-  type StoredBarsRequest,
-  type StoredBatch,
-  TradeStore
-} from "./TradeStore.ts"
+import { joinProgress } from "./TradeProgress.ts"
+import { TradeStore } from "./TradeStore.ts"
+import type { ChainIdentity } from "./ChainIdentity.ts"
+import type { StoredBarsRequest } from "./StoredBars.ts"
+import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 
 /** On the path of a request. */
 const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
-/** A sandbox that nobody has written to for so long is one that has ended. */
+/** A sandbox that has not been written to for this long has ended. */
 const ABANDONED_MS = 120_000
-/** The windows of a day and what is restored for them have to be there. */
+/** The least time that trades are kept: the windows of a day and the data restored for them. */
 const LEAST_KEPT = Duration.days(2)
 const DAY_MS = 86_400_000
 const [, MINUTE = 60, HOUR = 3600] = levels
 
-const away = (cause: unknown) => new TradeStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 
 /** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days); hours and days are kept for good. */
 const settings = Config.all({
@@ -43,7 +40,7 @@ const settings = Config.all({
   }))
 )
 
-/** The chain that is open, and what is known of it. */
+/** The open chain and its stored progress. */
 interface Open {
   readonly id: number
   stored: StoredChain | null
@@ -54,7 +51,7 @@ const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
     .flatMap(({ timeMs, trades }) => [timeMs, ...trades.map((trade) => trade.timeMs)])
     .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY)
 
-/** What is stored of a chain once these blocks are. */
+/** The stored state of a chain after these blocks. */
 const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
   const progress = joinProgress(known?.progress ?? null, batches)
   const second = Math.floor(firstMsOf(batches) / 1000)
@@ -64,7 +61,7 @@ const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>
 }
 
 const quietly = <A, R>(effect: Effect.Effect<A, Broken, R>) =>
-  Effect.catch(effect, (cause) => Effect.logWarning("The trade store could not be tidied", cause))
+  Effect.catch(effect, (cause) => Effect.logWarning("The trade store could not be cleaned up", cause))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -75,11 +72,11 @@ const make = Effect.gen(function* () {
   const chains = makeChainTable(sql)
   const partitions = makePartitions(sql)
   const state: { open: Open | null } = { open: null }
-  const read = bounded(READ_DEADLINE, away)
-  const write = bounded(WRITE_DEADLINE, away)
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
 
   const opened = Effect.suspend(() =>
-    state.open === null ? Effect.fail(away(new Error("no chain is open"))) : Effect.succeed(state.open)
+    state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
   )
 
   const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
@@ -125,7 +122,7 @@ const make = Effect.gen(function* () {
     open.stored = { ...stored, closed }
   })
 
-  /** Takes away sandboxes that have ended. */
+  /** Deletes sandboxes that have ended. */
   const sweep = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     const gone = state.open === null ? [] : yield* chains.abandoned(state.open.id, nowMs - ABANDONED_MS)
@@ -151,9 +148,9 @@ const make = Effect.gen(function* () {
       return found?.stored?.progress ?? null
     }),
     append,
-    since: (restoring: Restoring) =>
+    since: (request: RestoreRequest) =>
       Stream.unwrap(
-        Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, restoring, write))
+        Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, request, write))
       ),
     launchesBefore: Effect.fn("TradeStore.launchesBefore")(function* (second: number, most: number) {
       const { id } = yield* opened

@@ -1,10 +1,10 @@
 /** The table `bars`, as queries: candles are closed by folding finer ones, and the finest are made of trades. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { BAR, beginBar, CLOSE, COUNT, HIGH, LOW, OPEN, VOLUME } from "../candles/bar.ts"
 import { floorTo, levelOf, levels, type Resolution, widthOf } from "../candles/resolutions.ts"
-import type { StoredBars, StoredBarsRequest } from "./TradeStore.ts"
+import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 import { writeWide } from "../columnar/wide.ts"
 
 /** Up to which second the candles of a minute, an hour and a day are closed. */
@@ -16,21 +16,21 @@ export interface ClosedTo {
 
 const [, MINUTE = 60, HOUR = 3600, DAY = 86_400] = levels
 
-/** Everything is open from here on. */
+/** The closed times when every candle from this second on is open. */
 export const closedBefore = (second: number): ClosedTo => ({
   minutes: floorTo(second, MINUTE),
   hours: floorTo(second, HOUR),
   days: floorTo(second, DAY)
 })
 
-/** What can be closed once nothing of before this second will come, and what to begin with where nothing was closed. */
+/** The candles that can be closed once no trade before this second can come. */
 export const closedAfter = (known: ClosedTo, second: number): ClosedTo => {
   const minutes = Math.max(known.minutes, floorTo(second, MINUTE))
   const hours = Math.max(known.hours, floorTo(minutes, HOUR))
   return { minutes, hours, days: Math.max(known.days, floorTo(hours, DAY)) }
 }
 
-/** What stays closed when something of this second comes late. */
+/** The candles that stay closed after a late trade of this second. */
 export const reopened = (known: ClosedTo, second: number): ClosedTo => {
   const open = closedBefore(second)
   return {
@@ -49,7 +49,6 @@ const Row = Schema.Struct({
   trades: Schema.Number,
   volumeUsdNanos: Schema.BigIntFromString
 })
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
 const fill = (cells: Float64Array, base: number, { at, close, high, low, open, trades, ...row }: typeof Row.Type) => {
   beginBar(cells, base, at.getTime() / 1000)
@@ -126,7 +125,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     const parts: Array<Statement.Fragment> = []
     let start = from ?? 0
     for (const { to, width } of steps) {
-      // What was asked for may begin or end inside of a bucket of this width.
+      // The request may begin or end inside of a bucket of this width.
       const begin = Math.ceil(start / width) * width
       const end = Math.min(to, floorTo(before, width))
       if (begin === start && begin < end) {
@@ -138,7 +137,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
   }
 
   return {
-    /** Closes what can be closed between two states. */
+    /** Closes the candles between two states. */
     close: (chain: number, from: ClosedTo, to: ClosedTo) =>
       Effect.gen(function* () {
         if (from.minutes < to.minutes) {
@@ -158,13 +157,18 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
       if (parts.length === 0) {
         return { cells: new Float64Array(0), isCut: false }
       }
-      const rows = yield* sql`
-        select bucket as at, open, high, low, close, trades::float8, volume_usd_nanos from (
-          select ${sql.literal(bucketSql(request.resolution))} as bucket, ${sums}
-          from (${sql.join(" union all ", false)(parts)}) as parts group by 1
-        ) as folded
-        order by bucket desc limit ${request.limit + 1}
-      `.pipe(Effect.flatMap((found) => decodeRows(found)))
+      const find = SqlSchema.findAll({
+        Request: Schema.Number,
+        Result: Row,
+        execute: (limit) => sql`
+          select bucket as at, open, high, low, close, trades::float8, volume_usd_nanos from (
+            select ${sql.literal(bucketSql(request.resolution))} as bucket, ${sums}
+            from (${sql.join(" union all ", false)(parts)}) as parts group by 1
+          ) as folded
+          order by bucket desc limit ${limit}
+        `
+      })
+      const rows = yield* find(request.limit + 1)
       const bars: StoredBars = { cells: cellsOf(rows.slice(0, request.limit)), isCut: rows.length > request.limit }
       return bars
     })

@@ -1,9 +1,10 @@
 /** The table `chains`, as queries: which chains there are, and how far each is stored. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlSchema } from "effect/sql"
 import type { ClosedTo } from "./barTable.ts"
-import type { ChainIdentity, TradeProgress } from "./TradeStore.ts"
+import type { ChainIdentity } from "./ChainIdentity.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 
 const time = Schema.NullOr(Schema.Date)
 const Row = Schema.Struct({
@@ -16,10 +17,8 @@ const Row = Schema.Struct({
   hoursTo: time,
   daysTo: time
 })
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-const decodeIds = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Schema.Number })))
 
-/** How far a chain is stored and closed. */
+/** The progress of a chain, and the time up to which its candles are closed. */
 export interface StoredChain {
   readonly progress: TradeProgress
   readonly closed: ClosedTo
@@ -49,17 +48,32 @@ const timeOf = (second: number) => PgTypes.timestamptz(second * 1000)
 
 /** The queries. */
 export const makeChainTable = (sql: SqlClient.SqlClient) => {
+  const upsert = SqlSchema.findAll({
+    Request: Schema.Struct({ genesis: Schema.String, isSandbox: Schema.Boolean, nowMs: Schema.Number }),
+    Result: Row,
+    execute: ({ genesis, isSandbox, nowMs }) => sql`
+      insert into chains (genesis, is_sandbox, written_at)
+      values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
+      on conflict (genesis) do update set written_at = excluded.written_at
+      returning id, slot, slot_at, read_from, unbroken_from, minutes_to, hours_to, days_to
+    `
+  })
+
+  const abandoned = SqlSchema.findAll({
+    Request: Schema.Struct({ exceptId: Schema.Number, sinceMs: Schema.Number }),
+    Result: Schema.Struct({ id: Schema.Number }),
+    execute: ({ exceptId, sinceMs }) => sql`
+      select id from chains
+      where is_sandbox and id <> ${exceptId} and written_at < ${PgTypes.timestamptz(sinceMs)}
+    `
+  })
+
   return {
-    /** The chain's number and state; it is entered when it is new. */
-    find: Effect.fnUntraced(function* ({ genesis, isSandbox }: ChainIdentity, nowMs: number) {
-      const [row] = yield* sql`
-        insert into chains (genesis, is_sandbox, written_at)
-        values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
-        on conflict (genesis) do update set written_at = excluded.written_at
-        returning id, slot, slot_at, read_from, unbroken_from, minutes_to, hours_to, days_to
-      `.pipe(Effect.flatMap((rows) => decodeRows(rows)))
-      return row === undefined ? null : { id: row.id, stored: storedOf(row) }
-    }),
+    /** The number and state of a chain, which is inserted when it is new. */
+    find: (chain: ChainIdentity, nowMs: number) =>
+      Effect.map(upsert({ ...chain, nowMs }), ([row]) =>
+        row === undefined ? null : { id: row.id, stored: storedOf(row) }
+      ),
 
     save: (id: number, { closed, progress }: StoredChain, nowMs: number) => sql`
       update chains set
@@ -74,17 +88,11 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       where id = ${id}
     `,
 
-    /** Sandboxes that nobody has written to since a time. */
+    /** Sandboxes other than one that were last written before a time. */
     abandoned: (exceptId: number, sinceMs: number) =>
-      sql`
-        select id from chains
-        where is_sandbox and id <> ${exceptId} and written_at < ${PgTypes.timestamptz(sinceMs)}
-      `.pipe(
-        Effect.flatMap((rows) => decodeIds(rows)),
-        Effect.map((rows) => rows.map(({ id }) => id))
-      ),
+      Effect.map(abandoned({ exceptId, sinceMs }), (rows) => rows.map(({ id }) => id)),
 
-    /** Takes away everything of a chain. */
+    /** Deletes a chain with everything stored of it. */
     remove: (id: number) =>
       sql.withTransaction(
         Effect.gen(function* () {

@@ -1,20 +1,23 @@
 /** A trade store in memory. */
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
-import { orderKey } from "../columnar/TradeRecord.ts"
-import { barsOfTrades } from "../candles/storedBars.ts"
+import { orderKey } from "../tape/TradeRecord.ts"
+import { barsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { joinProgress } from "../tape/tradeProgress.ts"
-import type { ChainIdentity, Restoring, StoredBatch, TradeProgress, TradeStore } from "./TradeStore.ts"
+import { joinProgress } from "./TradeProgress.ts"
+import type { TradeStore } from "./TradeStore.ts"
+import type { ChainIdentity } from "./ChainIdentity.ts"
+import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 
 /** One chain. */
-interface Shelf {
+interface StoredChain {
   readonly chain: ChainIdentity
   readonly blocks: Map<number, StoredBatch>
   progress: TradeProgress | null
 }
 
-/** Of a block that comes again, what is not there yet. */
+/** A block joined with the new parts of its second copy. */
 const joined = (known: StoredBatch | undefined, batch: StoredBatch): StoredBatch => {
   const have = new Set(known?.trades.map(({ index }) => index))
   const trades = [...(known?.trades ?? []), ...batch.trades.filter(({ index }) => !have.has(index))]
@@ -27,7 +30,7 @@ const joined = (known: StoredBatch | undefined, batch: StoredBatch): StoredBatch
   }
 }
 
-const blocksSince = ({ blocks }: Shelf, { after, most, second }: Restoring): ReadonlyArray<StoredBatch> => {
+const blocksSince = ({ blocks }: StoredChain, { after, most, second }: RestoreRequest): ReadonlyArray<StoredBatch> => {
   const sorted = Array.from(blocks.values())
     .filter((batch) => batch.slot > after && Math.floor(batch.timeMs / 1000) >= second)
     .filter(({ launches, trades }) => trades.length + (launches?.length ?? 0) > 0)
@@ -39,39 +42,39 @@ const blocksSince = ({ blocks }: Shelf, { after, most, second }: Restoring): Rea
 
 const newestFirst = (a: TapeTrade, b: TapeTrade) => orderKey(b.slot, b.index) - orderKey(a.slot, a.index)
 
-/** The methods of a store that forgets everything with the process. */
+/** A trade store whose content ends with the process. */
 export const makeMemoryTrades = (): TradeStore["Service"] => {
-  const shelves = new Map<string, Shelf>()
-  const state: { open: Shelf | null } = { open: null }
+  const chains = new Map<string, StoredChain>()
+  const state: { open: StoredChain | null } = { open: null }
 
   const opened = Effect.suspend(() =>
     state.open === null
       ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("no chain is open") }))
       : Effect.succeed(state.open)
   )
-  const trades = (shelf: Shelf) => Array.from(shelf.blocks.values()).flatMap((batch) => batch.trades)
+  const trades = (stored: StoredChain) => Array.from(stored.blocks.values()).flatMap((batch) => batch.trades)
 
   return {
     open: (chain) =>
       Effect.sync(() => {
-        for (const [genesis, shelf] of shelves) {
-          if (shelf.chain.isSandbox && genesis !== chain.genesis) {
-            shelves.delete(genesis)
+        for (const [genesis, stored] of chains) {
+          if (stored.chain.isSandbox && genesis !== chain.genesis) {
+            chains.delete(genesis)
           }
         }
-        state.open = shelves.get(chain.genesis) ?? { chain, blocks: new Map(), progress: null }
-        shelves.set(chain.genesis, state.open)
+        state.open = chains.get(chain.genesis) ?? { chain, blocks: new Map(), progress: null }
+        chains.set(chain.genesis, state.open)
         return state.open.progress
       }),
     append: (batches) =>
-      Effect.map(opened, (shelf) => {
+      Effect.map(opened, (stored) => {
         for (const batch of batches) {
-          shelf.blocks.set(batch.slot, joined(shelf.blocks.get(batch.slot), batch))
+          stored.blocks.set(batch.slot, joined(stored.blocks.get(batch.slot), batch))
         }
-        shelf.progress = joinProgress(shelf.progress, batches)
+        stored.progress = joinProgress(stored.progress, batches)
       }),
-    since: (restoring) =>
-      Stream.unwrap(Effect.map(opened, (shelf) => Stream.fromIterable(blocksSince(shelf, restoring)))),
+    since: (request) =>
+      Stream.unwrap(Effect.map(opened, (stored) => Stream.fromIterable(blocksSince(stored, request)))),
     launchesBefore: (second, most) =>
       Effect.map(opened, ({ blocks }) =>
         Array.from(blocks.values())
@@ -81,13 +84,13 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .slice(-most)
       ),
     ofWallet: (wallet, limit) =>
-      Effect.map(opened, (shelf) =>
-        trades(shelf)
+      Effect.map(opened, (stored) =>
+        trades(stored)
           .filter((trade) => trade.wallet === wallet && trade.role !== "pool")
           .toSorted(newestFirst)
           .slice(0, limit)
       ),
-    bars: (request) => Effect.map(opened, (shelf) => barsOfTrades(trades(shelf), request)),
+    bars: (request) => Effect.map(opened, (stored) => barsOfTrades(trades(stored), request)),
     closeBars: Effect.asVoid(opened),
     keptSeconds: () => Number.POSITIVE_INFINITY
   }

@@ -1,29 +1,31 @@
-/** Brings what the tape takes into the store, without ever holding the tape up for long. */
-import { Config, Duration, Effect, Latch, Stream } from "effect"
-import type { StoredBatch, TradeStore } from "./TradeStore.ts"
+/** Writes the blocks of the tape to the store. The tape waits for it only for a bounded time. */
+import { Config, Duration, Effect, Latch, Schedule, Stream } from "effect"
+import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import type { TradeStore } from "./TradeStore.ts"
+import type { StoredBatch } from "./StoredBatch.ts"
 
-/** How trades are gathered and how many may wait. */
+/** The limits of batching and queueing. */
 export interface RecordSettings {
   /** Trades written at a time. */
   readonly rows: number
-  /** How long trades are waited for before fewer are written. */
+  /** The time that trades are gathered before a smaller batch is written. */
   readonly gather: Duration.Duration
-  /** Trades that may wait to be written; with more the oldest are let go, to be read again from the chain. */
+  /** Trades that may wait to be written; above this the oldest are abandoned and read again from the chain. */
   readonly waiting: number
-  /** How long the tape waits for room before that. */
-  readonly patience: Duration.Duration
+  /** The time that the tape waits for room before blocks are abandoned. */
+  readonly roomTimeout: Duration.Duration
 }
 
-/** What it takes to read blocks again that could not be kept waiting. */
+/** Reads blocks after a slot again, because they were abandoned. */
 export type Reread = (after: number) => Stream.Stream<StoredBatch>
 
-/** Between two tries of a store that is away. */
-const PAUSE = Duration.seconds(1)
+/** The pause between two attempts to write to a store that is unavailable. */
+const RETRY_INTERVAL = Duration.seconds(1)
 
-/** `TRADES_UNWRITTEN` (200,000) bounds what waits in memory while the store is away. */
+/** `TRADES_UNWRITTEN` (200,000) bounds the rows that wait in memory while the store is unavailable. */
 export const recordSettings: Config.Config<RecordSettings> = Config.map(
   Config.Int("TRADES_UNWRITTEN").pipe(Config.withDefault(200_000)),
-  (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, patience: Duration.seconds(2) })
+  (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, roomTimeout: Duration.seconds(2) })
 )
 
 /** A block counts as a row, so that blocks without trades do not wait without bound. */
@@ -56,7 +58,7 @@ class Waiting {
     this.#rows += rowsOf(batch)
   }
 
-  /** Takes the oldest blocks, so many rows or the first one whole. */
+  /** Removes and returns the oldest blocks with at most this many rows, but at least one block. */
   take(rows: number): ReadonlyArray<StoredBatch> {
     let sum = 0
     const end = this.#batches.findIndex((batch) => (sum += rowsOf(batch)) >= rows)
@@ -65,24 +67,24 @@ class Waiting {
     return taken
   }
 
-  /** Lets the oldest go until there is room. */
+  /** Removes the oldest blocks until there is room, and returns them. */
   trim(): ReadonlyArray<StoredBatch> {
     return this.isFull ? this.take(this.#rows - this.#most + 1) : []
   }
 }
 
-/** Where the writing has come to. */
+/** The progress of the writer. */
 interface Recording {
   /** The newest slot that is stored. */
   durable: number
-  /** The newest slot that was let go unwritten; later than the stored one while blocks have to be read again. */
+  /** The newest slot that was abandoned; later than the stored one while blocks have to be read again. */
   lost: number
-  isAway: boolean
+  isUnavailable: boolean
 }
 
 /**
- * A recorder that goes on after the slot that is stored. `offer` returns at once, but for the patience it has when too
- * much is waiting; what it then lets go is read again once the store is back, so that nothing is left out.
+ * A recorder that continues after the stored slot. `offer` returns at once, except that it waits up to `roomTimeout` while
+ * the queue is full. Blocks that are abandoned then are read again once the store is available, so that none is lost.
  */
 export const makeRecorder = Effect.fnUntraced(function* (
   store: TradeStore["Service"],
@@ -90,37 +92,41 @@ export const makeRecorder = Effect.fnUntraced(function* (
   settings: RecordSettings
 ) {
   const waiting = new Waiting(settings.waiting)
-  const state: Recording = { durable: after, lost: after, isAway: false }
+  const state: Recording = { durable: after, lost: after, isUnavailable: false }
   const [arrived, room] = [Latch.makeUnsafe(false), Latch.makeUnsafe(true)]
 
-  const letGo = (batches: ReadonlyArray<StoredBatch>): void => {
+  const abandon = (batches: ReadonlyArray<StoredBatch>): void => {
     state.lost = Math.max(state.lost, batches.at(-1)?.slot ?? 0)
   }
 
-  /** Stores blocks; false when they were to be given up while the store was away. */
-  const write = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>, mayGiveUp: boolean) {
-    for (;;) {
-      const outcome = yield* Effect.result(Effect.andThen(store.append(batches), store.closeBars))
-      if (outcome._tag === "Success") {
-        state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
-        if (state.isAway) {
-          yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
-        }
-        state.isAway = false
-        return true
-      }
-      if (mayGiveUp && state.lost > state.durable) {
-        return false
-      }
-      if (!state.isAway) {
-        yield* Effect.logWarning("Trades cannot be stored", { after: state.durable }, outcome.failure)
-      }
-      state.isAway = true
-      yield* Effect.sleep(PAUSE)
+  const reportFailure = Effect.fnUntraced(function* (cause: TradeStoreUnavailable) {
+    if (!state.isUnavailable) {
+      yield* Effect.logWarning("Trades cannot be stored", { after: state.durable }, cause)
     }
+    state.isUnavailable = true
   })
 
-  /** Reads again what was let go, up to where the waiting blocks go on. */
+  const reportSuccess = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
+    state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
+    if (state.isUnavailable) {
+      yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
+    }
+    state.isUnavailable = false
+  })
+
+  /** Stores blocks, retrying until it succeeds or, where `mayAbandon`, until later blocks have been abandoned. */
+  const write = (batches: ReadonlyArray<StoredBatch>, mayAbandon: boolean) =>
+    Effect.andThen(store.append(batches), store.closeBars).pipe(
+      Effect.tapError(reportFailure),
+      Effect.retry({
+        schedule: Schedule.spaced(RETRY_INTERVAL),
+        while: () => !mayAbandon || state.lost <= state.durable
+      }),
+      Effect.andThen(reportSuccess(batches)),
+      Effect.catch(() => Effect.sync(() => abandon(batches)))
+    )
+
+  /** Reads abandoned blocks again, up to the first waiting one. */
   const recover = Effect.suspend(() =>
     reread(state.durable).pipe(
       Stream.takeUntil(({ slot }) => slot >= state.lost),
@@ -142,9 +148,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
     if (waiting.isEmpty) {
       arrived.closeUnsafe()
     }
-    if (!(yield* write(batches, true))) {
-      letGo(batches)
-    }
+    yield* write(batches, true)
   })
 
   yield* Effect.forever(writeNext).pipe(
@@ -155,7 +159,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
   const offer = Effect.fnUntraced(function* (batch: StoredBatch) {
     if (waiting.isFull && state.lost <= state.durable) {
       room.closeUnsafe()
-      yield* room.await.pipe(Effect.timeoutOption(settings.patience))
+      yield* room.await.pipe(Effect.timeoutOption(settings.roomTimeout))
     }
     const gone = waiting.trim()
     waiting.add(batch)
@@ -164,7 +168,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
       if (state.lost <= state.durable) {
         yield* Effect.logWarning("Trades wait too long to be stored and will be read again", { after: state.durable })
       }
-      letGo(gone)
+      abandon(gone)
     }
   })
 

@@ -3,7 +3,8 @@ import { Effect, Option, Stream } from "effect"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import type { Broken } from "../../storage/deadline.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import type { Restoring, StoredBatch, StoredLaunch, TradeProgress } from "./TradeStore.ts"
+import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 import type { makeTradeTable } from "./tradeTable.ts"
 
 const MINUTE_MS = 60_000
@@ -15,7 +16,7 @@ interface Minute {
   readonly trades: number
 }
 
-/** Where stretches of about so many trades begin, in milliseconds, oldest first, back to the `most`-newest trade. */
+/** The beginnings of stretches of about so many trades, in milliseconds, oldest first, back to the `most`-newest trade. */
 const stretchesOf = (newestFirst: ReadonlyArray<Minute>, fromMs: number, most: number): ReadonlyArray<number> => {
   const edges: Array<number> = []
   let room = most
@@ -62,7 +63,7 @@ export const restoreBlocks = (
   table: ReturnType<typeof makeTradeTable>,
   chain: number,
   progress: TradeProgress | null,
-  { after, most, second }: Restoring,
+  { after, most, second }: RestoreRequest,
   ask: Ask
 ): Stream.Stream<StoredBatch, TradeStoreUnavailable> => {
   if (progress === null) {
@@ -73,13 +74,14 @@ export const restoreBlocks = (
   const read = (edges: ReadonlyArray<number>, at: number) =>
     Effect.gen(function* () {
       const [from = endMs, to = endMs] = [edges[at], edges[at + 1]]
-      const trades = yield* ask(table.between(chain, from, to))
-      const launches = yield* ask(table.launchesBetween(chain, from, to))
+      const span = { chain, fromMs: from, toMs: to }
+      const trades = yield* ask(table.between(span))
+      const launches = yield* ask(table.launchesBetween(span))
       const blocks = blocksOf(trades, launches).filter(({ slot }) => slot > after)
       return [blocks, at + 1 < edges.length ? Option.some(at + 1) : Option.none<number>()] as const
     })
   return Stream.unwrap(
-    Effect.map(ask(table.perMinute(chain, fromMs)), (minutes) => {
+    Effect.map(ask(table.perMinute({ chain, fromMs })), (minutes) => {
       const edges = stretchesOf(minutes, fromMs, most)
       return Stream.paginate(0, (at: number) => read(edges, at))
     })

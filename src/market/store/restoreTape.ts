@@ -1,7 +1,9 @@
-/** Brings back what the tape held before the process ended, from the store. */
+/** Restores the market state of the process before from the store. */
 import { Effect, Schedule, Stream } from "effect"
 import { floorTo } from "../candles/resolutions.ts"
-import type { StoredBatch, TradeProgress, TradeStore } from "./TradeStore.ts"
+import type { TradeStore } from "./TradeStore.ts"
+import type { StoredBatch } from "./StoredBatch.ts"
+import type { TradeProgress } from "./TradeProgress.ts"
 import { LATE_SECONDS, windowSeconds } from "../windows/windows.ts"
 
 const HOUR = 3600
@@ -10,15 +12,15 @@ const HOUR = 3600
 export const restoredFrom = ({ timeMs }: TradeProgress): number =>
   floorTo(Math.floor(timeMs / 1000) - 2 * Math.max(...windowSeconds) - LATE_SECONDS, HOUR)
 
-/** How many trades were brought back, and from which second on all of them. */
+/** The number of restored trades, and the second from which on all of them were restored. */
 export interface Restored {
   readonly trades: number
   readonly from: number
 }
 
 /**
- * Gives every stored block to `take`, the oldest first: launches from before the trades come ahead of them. Other work has
- * its turn between two blocks. Waits while the store is away, and goes on where it was.
+ * Passes every stored block to `take`, oldest first: launches from before the trades come ahead of them. Yields between two
+ * blocks. Retries while the store is unavailable, and continues after the last block.
  */
 export const restoreTape = Effect.fnUntraced(function* (
   store: TradeStore["Service"],
@@ -29,11 +31,11 @@ export const restoreTape = Effect.fnUntraced(function* (
   const second = restoredFrom(progress)
   const state = { second, after: 0, most: most.trades, first: Number.POSITIVE_INFINITY, trades: 0 }
   const again = { schedule: Schedule.spaced("1 second") }
-  const away = Effect.tapError((cause: unknown) => Effect.logWarning("Stored trades cannot be read", cause))
+  const logged = Effect.tapError((cause: unknown) => Effect.logWarning("Stored trades cannot be read", cause))
 
   for (const { launch, slot, timeMs } of yield* store
     .launchesBefore(second, most.launches)
-    .pipe(away, Effect.retry(again))) {
+    .pipe(logged, Effect.retry(again))) {
     take({ slot, timeMs, trades: [], launches: [launch], afterGap: false })
   }
   yield* Effect.suspend(() =>
@@ -51,8 +53,8 @@ export const restoreTape = Effect.fnUntraced(function* (
         })
       )
     )
-  ).pipe(away, Effect.retry(again))
-  // With fewer trades than were asked for, none was left out.
+  ).pipe(logged, Effect.retry(again))
+  // With fewer trades than the limit, none was left out.
   const restored: Restored = {
     trades: state.trades,
     from: state.trades < most.trades ? second : Math.max(second, state.first + 1)

@@ -1,21 +1,19 @@
-/** The days of `trades` and `minute_bars`: made before they are written to, dropped when they are too old. */
+/** The daily partitions of `trades` and `minute_bars`: created before they are written to, dropped once they are too old. */
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlSchema } from "effect/sql"
 
 const DAY_MS = 86_400_000
 // Any number, the same in every process.
 const PARTITION_LOCK = 7_426_130
 
-/** The tables that are kept by day. */
+/** The tables that are partitioned by day. */
 export type DailyTable = "trades" | "minute_bars"
-
-const decodeNames = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ name: Schema.String })))
 
 const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS)
 const startOf = (day: number): string => new Date(day * DAY_MS).toISOString()
 const nameOf = (table: DailyTable, day: number): string => `${table}_${startOf(day).slice(0, 10).replaceAll("-", "")}`
 
-/** Makes and drops the days of a database. */
+/** Creates and drops daily partitions. */
 export const makePartitions = (sql: SqlClient.SqlClient) => {
   const made = new Set<number>()
 
@@ -25,7 +23,7 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
       for values from (${sql.literal(`'${startOf(day)}'`)}) to (${sql.literal(`'${startOf(day + 1)}'`)})
     `
 
-  /** The lock keeps processes from making the same day, and a reader that takes its time from being waited for. */
+  /** Runs alone among processes, which must not create the same day twice, and never waits long for a slow reader. */
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     sql.withTransaction(
       Effect.gen(function* () {
@@ -35,14 +33,15 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
       })
     )
 
-  const names = (table: DailyTable) =>
-    sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass`.pipe(
-      Effect.flatMap((rows) => decodeNames(rows)),
-      Effect.map((rows) => rows.map(({ name }) => name))
-    )
+  const partitionsOf = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Schema.Struct({ name: Schema.String }),
+    execute: (table) =>
+      sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass`
+  })
 
   return {
-    /** Makes the days of these times, where they are missing. */
+    /** Creates the missing days of these times. */
     ensure: Effect.fnUntraced(function* (timesMs: Iterable<number>) {
       const days = new Set(Array.from(timesMs, dayOf).filter((day) => !made.has(day)))
       if (days.size === 0) {
@@ -60,8 +59,8 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
     dropBefore: Effect.fnUntraced(function* (table: DailyTable, timeMs: number) {
       const oldest = nameOf(table, dayOf(timeMs))
       // Names of one table are in the order of their days.
-      const old = (yield* names(table)).filter((name) => name < oldest)
-      yield* Effect.forEach(old, (name) => alone(sql`drop table if exists ${sql(name)}`), { discard: true })
+      const old = (yield* partitionsOf(table)).filter(({ name }) => name < oldest)
+      yield* Effect.forEach(old, ({ name }) => alone(sql`drop table if exists ${sql(name)}`), { discard: true })
       made.clear()
     })
   }

@@ -1,18 +1,18 @@
 /** The tables `trades` and `launches`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlSchema } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import type { StoredBatch, StoredLaunch } from "./TradeStore.ts"
+import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 
-// Named here as they are read: to rename the columns of ten thousand rows takes longer than to find them.
+// Aliases in the query: renaming the columns of ten thousand rows in the client takes longer than the query.
 const COLUMNS = `
   role, signature, slot, place as index, at, wallet, mint, is_buy as "isBuy", amount, decimals, lamports,
   price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", pool, dex, launchpad
 `
 
-// What we wrote ourselves is an address: decoding each anew would cost more than all the rest.
+// Addresses were validated before they were written: decoding each again would cost more than the rest of a row.
 const StoredAddress = Schema.String.pipe(Schema.refine((text): text is Address => text.length > 0))
 const Units = Schema.BigIntFromString
 
@@ -44,9 +44,8 @@ const LaunchRow = Schema.Struct({
   pool: Schema.NullOr(StoredAddress)
 })
 
-const decodeTrades = Schema.decodeUnknownEffect(Schema.Array(Row))
-const decodeLaunches = Schema.decodeUnknownEffect(Schema.Array(LaunchRow))
-const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ at: Schema.Date, trades: Schema.Number })))
+/** Blocks of a chain in `[fromMs, toMs)`. */
+const Span = Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number, toMs: Schema.Number })
 
 const tradeOf = ({ at, isBuy, ...row }: typeof Row.Type): TapeTrade => ({
   ...row,
@@ -74,7 +73,49 @@ const units = (values: ReadonlyArray<bigint | null>) =>
 
 /** The queries. */
 export const makeTradeTable = (sql: SqlClient.SqlClient) => {
-  const shown = sql.literal(COLUMNS)
+  const columns = sql.literal(COLUMNS)
+
+  const tradesWithin = SqlSchema.findAll({
+    Request: Span,
+    Result: Row,
+    execute: ({ chain, fromMs, toMs }) =>
+      sql`
+        select ${columns} from trades
+        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
+        order by slot, place
+      `.withoutTransform
+  })
+
+  const tradesOfWallet = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, wallet: StoredAddress, limit: Schema.Number }),
+    Result: Row,
+    execute: ({ chain, limit, wallet }) =>
+      sql`
+        select ${columns} from trades
+        where wallet = ${wallet} and chain = ${chain} and role <> 'pool'
+        order by slot desc, place desc limit ${limit}
+      `.withoutTransform
+  })
+
+  const launchesWithin = SqlSchema.findAll({
+    Request: Span,
+    Result: LaunchRow,
+    execute: ({ chain, fromMs, toMs }) => sql`
+      select slot, at, event, mint, launchpad, pool from launches
+      where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
+      order by slot, place
+    `
+  })
+
+  const newestLaunches = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, toMs: Schema.Number, limit: Schema.Number }),
+    Result: LaunchRow,
+    execute: ({ chain, limit, toMs }) => sql`
+      select slot, at, event, mint, launchpad, pool from launches
+      where chain = ${chain} and at < ${PgTypes.timestamptz(toMs)}
+      order by slot desc, place desc limit ${limit}
+    `
+  })
 
   const insertTrades = (chain: number, trades: ReadonlyArray<TapeTrade>) => sql`
     insert into trades (
@@ -140,54 +181,29 @@ export const makeTradeTable = (sql: SqlClient.SqlClient) => {
     insertTrades,
     insertLaunches,
 
-    /** Trades of blocks in `[fromMs, toMs)`, in the order of the chain. */
-    between: (chain: number, fromMs: number, toMs: number) =>
-      sql`
-        select ${shown} from trades
-        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
-        order by slot, place
-      `.withoutTransform.pipe(
-        Effect.flatMap((rows) => decodeTrades(rows)),
-        Effect.map((rows) => rows.map(tradeOf))
-      ),
+    /** Trades of these blocks, in the order of the chain. */
+    between: (span: typeof Span.Type) => Effect.map(tradesWithin(span), (rows) => rows.map(tradeOf)),
 
-    launchesBetween: (chain: number, fromMs: number, toMs: number) =>
-      sql`
-        select slot, at, event, mint, launchpad, pool from launches
-        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
-        order by slot, place
-      `.pipe(
-        Effect.flatMap((rows) => decodeLaunches(rows)),
-        Effect.map((rows) => rows.map(launchOf))
-      ),
+    /** Launches of these blocks, in the order of the chain. */
+    launchesBetween: (span: typeof Span.Type) => Effect.map(launchesWithin(span), (rows) => rows.map(launchOf)),
 
     /** The newest launches from before a time, oldest first. */
-    launchesBefore: (chain: number, toMs: number, most: number) =>
-      sql`
-        select slot, at, event, mint, launchpad, pool from launches
-        where chain = ${chain} and at < ${PgTypes.timestamptz(toMs)}
-        order by slot desc, place desc limit ${most}
-      `.pipe(
-        Effect.flatMap((rows) => decodeLaunches(rows)),
-        Effect.map((rows) => rows.map(launchOf).toReversed())
-      ),
+    launchesBefore: (chain: number, toMs: number, limit: number) =>
+      Effect.map(newestLaunches({ chain, toMs, limit }), (rows) => rows.map(launchOf).toReversed()),
 
-    /** How many trades each minute since a time holds, the newest minute first. */
-    perMinute: (chain: number, fromMs: number) =>
-      sql`
+    /** The number of trades of each minute since a time, the newest minute first. */
+    perMinute: SqlSchema.findAll({
+      Request: Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number }),
+      Result: Schema.Struct({ at: Schema.Date, trades: Schema.Number }),
+      execute: ({ chain, fromMs }) => sql`
         select date_bin('1 minute', at, 'epoch') as at, count(*)::float8 as trades from trades
         where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)}
         group by 1 order by 1 desc
-      `.pipe(Effect.flatMap((rows) => decodeCounts(rows))),
+      `
+    }),
 
+    /** The newest trades of a wallet, newest first, without those of single pools of a route. */
     ofWallet: (chain: number, wallet: Address, limit: number) =>
-      sql`
-        select ${shown} from trades
-        where wallet = ${wallet} and chain = ${chain} and role <> 'pool'
-        order by slot desc, place desc limit ${limit}
-      `.withoutTransform.pipe(
-        Effect.flatMap((rows) => decodeTrades(rows)),
-        Effect.map((rows) => rows.map(tradeOf))
-      )
+      Effect.map(tradesOfWallet({ chain, wallet, limit }), (rows) => rows.map(tradeOf))
   }
 }

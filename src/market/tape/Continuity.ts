@@ -1,14 +1,14 @@
-import type { TradeProgress } from "../store/TradeStore.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
 import { type Coverage, COMPLETE, incomplete } from "../../domain/Scalar.ts"
 
-/** From when on everything was seen. Seconds since the Unix epoch. */
+/** The time from which on every block was read. Seconds since the Unix epoch. */
 export class Continuity {
   private first = Number.POSITIVE_INFINITY
   private unbroken = Number.POSITIVE_INFINITY
 
-  /** A block of this time was read; `afterGap` when some before it were not. */
+  /** Adds a block of this time; `afterGap` when some before it were not read. */
   read(second: number, afterGap: boolean): void {
-    // Other blocks of the same second may have gone before.
+    // Earlier blocks may have the same second.
     if (this.first === Number.POSITIVE_INFINITY) {
       this.first = second + 1
     }
@@ -17,7 +17,7 @@ export class Continuity {
     }
   }
 
-  /** What was read before is known again. */
+  /** Restores the state of a process before this one. */
   restore({ readFrom, unbrokenFrom }: Pick<TradeProgress, "readFrom" | "unbrokenFrom">): void {
     this.first = readFrom
     this.unbroken = unbrokenFrom
@@ -33,7 +33,7 @@ export class Continuity {
     return this.unbroken
   }
 
-  /** Whether everything since a second was seen, and why not. */
+  /** The coverage of the time since a second. */
   coverageFrom(second: number): Coverage {
     if (second >= this.unbroken) {
       return COMPLETE

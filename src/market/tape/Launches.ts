@@ -1,28 +1,28 @@
 import type { Address, Mint } from "../../domain/Address.ts"
 import type { Launch } from "../../domain/market/Launch.ts"
 
-/** What is known of how a token began. */
+/** The launch of a token, as far as it was seen. */
 export interface LaunchRecord {
   readonly mint: Mint
   readonly launchpad: string
   /** Its curve, and its pool after the migration; null when unknown. */
   readonly pool: Address | null
-  /** Null when it was created before anybody looked. */
+  /** Null when the creation was not seen. */
   readonly createdAtMs: number | null
   readonly graduatedAtMs: number | null
 }
 
-/** The newest launches that were seen: a bounded number, the oldest news going first. */
+/** The launches with the newest events; bounded, the one with the oldest event is removed first. */
 export class Launches {
   private readonly most: number
-  // In order of what happened last.
+  // In the order of their last event.
   private readonly records = new Map<Mint, LaunchRecord>()
 
   constructor(most: number) {
     this.most = most
   }
 
-  /** Takes note of a launch or a migration. */
+  /** Adds a launch or a migration. */
   add({ event, launchpad, mint, pool }: Launch, timeMs: number): void {
     const known = this.records.get(mint)
     const created = event === "created"
@@ -40,12 +40,12 @@ export class Launches {
     }
   }
 
-  /** What is known of a token; null when it was not seen to launch. */
+  /** The launch of a token; null when it was not seen. */
   of(mint: Mint): LaunchRecord | null {
     return this.records.get(mint) ?? null
   }
 
-  /** Every launch that is remembered, the oldest news first. */
+  /** Every launch, the one with the oldest event first. */
   all(): Iterable<LaunchRecord> {
     return this.records.values()
   }

@@ -3,20 +3,20 @@ import { Addresses } from "../columnar/Addresses.ts"
 import { Candles } from "../candles/Candles.ts"
 import type { BarPage, BarWindow } from "../candles/foldBars.ts"
 import { IdleList } from "../columnar/IdleList.ts"
-import { isAcceptable } from "../views/isAcceptable.ts"
-import { ExpiryLog } from "../columnar/ExpiryLog.ts"
-import type { LaunchEvent } from "./MarketActivity.ts"
+import { isAcceptable } from "./isAcceptable.ts"
+import { ExpiryLog } from "../windows/ExpiryLog.ts"
+import type { LaunchEvent } from "../windows/MarketActivity.ts"
 import { Markets } from "../windows/Markets.ts"
-import { TradeRecord } from "../columnar/TradeRecord.ts"
+import { TradeRecord } from "./TradeRecord.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
-import type { StoredBars } from "../store/TradeStore.ts"
-import { type NoPage, type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
+import type { StoredBars } from "../store/StoredBars.ts"
+import { type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
 import { Traders } from "../windows/Traders.ts"
 import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
 
-/** How much the tape keeps; each bound is reached by forgetting what was idle for longest. */
+/** The bounds of the state; when one is reached, the data that was idle for longest is forgotten. */
 export interface MarketLimits {
   readonly tokens: number
   /** Closed bars of each stored width. */
@@ -27,18 +27,18 @@ export interface MarketLimits {
   readonly traders: number
 }
 
-/** What became of a batch. */
+/** The outcome of a batch. */
 export interface Applied {
   readonly applied: number
-  /** Too far behind newer ones to be put in their place: a correction must bring them. */
+  /** Too far behind newer trades to be applied: a correction must bring them. */
   readonly late: number
-  /** Not what a trade can be: amounts past u64, prices that are none, times in the future. */
+  /** Impossible values: amounts past u64, prices that are not positive numbers, times in the future. */
   readonly malformed: number
 }
 
 /**
- * Everything that trades make, in memory: candles, rolling windows, markets and the sums of wallets. One writer applies
- * trades in one synchronous step; readers read between steps. Memory is bounded by the limits it is made with.
+ * The whole market state in memory: candles, rolling windows, markets and the sums of wallets. One writer applies trades in
+ * one synchronous step; readers read between steps. Memory is bounded by its limits.
  */
 export class MarketState {
   /** The activity of all markets. */
@@ -49,18 +49,18 @@ export class MarketState {
   /** Candles in USD of every token. */
   private readonly candles: Candles
   private readonly windows = new TokenWindows()
-  private readonly journal: ExpiryLog
+  private readonly expiry: ExpiryLog
   private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
-  /** A token is known by the number of its mint. */
+  /** Tokens are identified by the number of their mint. */
   private readonly mints: Addresses
   private readonly mintOf: Array<Mint | undefined> = []
-  private readonly print = new TradeRecord()
+  private readonly record = new TradeRecord()
   private readonly limits: MarketLimits
   private second = 0
-  /** Whether tokens had to make room for others. */
+  /** True once tokens were forgotten to make room for others. */
   private hasForgotten = false
 
-  /** `origin` tells the cursors of this tape from those of every other. */
+  /** `origin` identifies the views of this process in the pins of their pages. */
   constructor(limits: MarketLimits, origin: string) {
     this.limits = limits
     this.mints = new Addresses(limits.tokens)
@@ -70,10 +70,10 @@ export class MarketState {
       counted: (token, window, change) => this.windows.countTrader(token, window, change)
     })
     this.views = new TraderViews(this.traders, origin)
-    this.journal = new ExpiryLog(new TradeRecord(), (window, print) => this.leave(window, print))
+    this.expiry = new ExpiryLog(new TradeRecord(), (window, record) => this.leave(window, record))
   }
 
-  /** Applies trades in the order given, best that of the chain. `nowMs` is the time by our clock. */
+  /** Applies trades in the order given, best that of the chain. `nowMs` is the local time. */
   apply(trades: ReadonlyArray<TapeTrade>, nowMs: number): Applied {
     const counts = { applied: 0, late: 0, malformed: 0 }
     for (const trade of trades) {
@@ -87,23 +87,23 @@ export class MarketState {
     const second = Math.floor(nowMs / 1000)
     if (second > this.second) {
       this.second = second
-      this.journal.advance(second)
+      this.expiry.advance(second)
       this.markets.advance(second)
     }
   }
 
   /**
-   * Puts all trades of a token in the place of what was known of it, oldest first, however old they are. Rankings that
-   * callers are paging through end. The activity of markets, which is not kept by trade, stays as it was.
+   * Replaces the state of a token by these trades, oldest first and of any age. Its pinned rankings end. The activity of
+   * markets, which is not kept by trade, does not change.
    */
   correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
     const token = this.mints.find(mint)
     if (token !== 0) {
-      this.journal.removeToken(token)
+      this.expiry.removeToken(token)
       this.forget(token)
     }
     for (const trade of trades.filter((each) => each.mint === mint && isAcceptable(each, nowMs))) {
-      this.print.read(trade)
+      this.record.read(trade)
       this.advance(trade.timeMs)
       this.place(trade)
       this.enter()
@@ -116,13 +116,13 @@ export class MarketState {
     this.markets.addLaunch(event, launchpad, Math.floor(timeMs / 1000))
   }
 
-  /** Bars of a token, from older ones too where they are given; null when nobody knows it. */
+  /** Bars of a token, with older ones where they are given; null when the token is unknown. */
   bars(mint: Mint, window: BarWindow, older?: StoredBars): BarPage | null {
     const token = this.mints.find(mint)
     return token === 0 && older === undefined ? null : this.candles.read(token, window, older)
   }
 
-  /** The second from which on the tape still holds the bars of a token for a resolution; minus infinity for all ever taken. */
+  /** The second from which on the bars of a token are held for a resolution; minus infinity when none was dropped. */
   heldSince(mint: Mint, resolution: Resolution): number {
     const token = this.mints.find(mint)
     if (token === 0) {
@@ -132,12 +132,12 @@ export class MarketState {
     return this.candles.trimmedTo(token, resolution) ?? first
   }
 
-  /** Whether the tape knows the token. */
+  /** True when the token is known. */
   has(mint: Mint): boolean {
     return this.mints.find(mint) !== 0
   }
 
-  /** Seconds of the first and the newest trade of a token; null when the tape does not know it. */
+  /** Seconds of the first and the newest trade of a token; null when it is unknown. */
   seen(mint: Mint): { readonly first: number; readonly last: number } | null {
     const token = this.mints.find(mint)
     return token === 0 ? null : this.windows.seen(token)
@@ -153,7 +153,7 @@ export class MarketState {
     return this.mintOf[token] ?? this.mints.text(0)
   }
 
-  /** One rolling window of a token; null when the tape does not know it. */
+  /** One rolling window of a token; null when it is unknown. */
   window(mint: Mint, name: WindowName): TokenWindow | null {
     const token = this.mints.find(mint)
     return token === 0 ? null : this.windows.read(token, windowIndex[name])
@@ -165,14 +165,14 @@ export class MarketState {
     return token === 0 ? null : this.windows.last(token)
   }
 
-  /** A page of a token's wallets by observed volume; empty when the tape does not know the token. */
-  topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | NoPage {
+  /** A page of a token's wallets by observed volume, empty when the token is unknown; null when its view has ended. */
+  topTraders(request: Omit<TraderPageRequest, "token">): TraderPage | null {
     return this.views.page({ ...request, token: this.mints.find(request.mint) })
   }
 
-  /** The first second whose trades are all still in the windows, by age or for want of room. */
+  /** The first second whose trades are all still in the windows; earlier ones left by age or to make room. */
   get heldFrom(): number {
-    return this.journal.heldFrom
+    return this.expiry.heldFrom
   }
 
   /** The second that every window ends with; 0 before the first trade. */
@@ -180,7 +180,7 @@ export class MarketState {
     return this.second
   }
 
-  /** Tokens known. */
+  /** The number of tokens. */
   get tokens(): number {
     return this.mints.size
   }
@@ -189,7 +189,7 @@ export class MarketState {
   get usedBytes() {
     return {
       candles: this.candles.usedBytes,
-      journal: this.journal.usedBytes,
+      expiry: this.expiry.usedBytes,
       traders: this.traders.usedBytes,
       windows: this.windows.records.usedBytes
     }
@@ -199,59 +199,59 @@ export class MarketState {
     if (!isAcceptable(trade, nowMs)) {
       return "malformed"
     }
-    const { print } = this
-    print.read(trade)
-    if (print.second > this.second) {
+    const { record } = this
+    record.read(trade)
+    if (record.second > this.second) {
       this.advance(trade.timeMs)
-    } else if (print.second < this.second - LATE_SECONDS || print.second < this.journal.heldFrom) {
+    } else if (record.second < this.second - LATE_SECONDS || record.second < this.expiry.heldFrom) {
       return "late"
     }
     this.place(trade)
-    if (print.second < this.journal.heldFrom) {
+    if (record.second < this.expiry.heldFrom) {
       return "late"
     }
     this.enter()
-    if (print.forPool) {
-      this.markets.add(print, trade)
+    if (record.forPool) {
+      this.markets.add(record, trade)
     }
     return "applied"
   }
 
   /** Finds token and wallet, and room for the trade; older trades may have to go. */
   private place(trade: TapeTrade): void {
-    const { print } = this
+    const { record } = this
     const token = this.mints.find(trade.mint)
-    print.token = token === 0 ? this.begin(trade.mint, print.second) : token
-    print.trader = print.forWallet ? this.traderOf(print.token, trade.wallet) : 0
-    while (this.journal.size >= this.limits.trades && this.journal.dropOldest()) {
-      // Every round lets one more second go.
+    record.token = token === 0 ? this.begin(trade.mint, record.second) : token
+    record.trader = record.forWallet ? this.traderOf(record.token, trade.wallet) : 0
+    while (this.expiry.size >= this.limits.trades && this.expiry.dropOldest()) {
+      // Every round drops one more second.
     }
   }
 
   private enter(): void {
-    const { print } = this
-    if (print.forPool) {
-      this.candles.add(print)
-      this.windows.enter(print)
+    const { record } = this
+    if (record.forPool) {
+      this.candles.add(record)
+      this.windows.enter(record)
     }
-    if (print.forWallet) {
-      this.traders.enter(print)
+    if (record.forWallet) {
+      this.traders.enter(record)
     }
-    if (this.windows.hold(print.token, 1) === 1) {
-      this.idle.remove(print.token)
+    if (this.windows.hold(record.token, 1) === 1) {
+      this.idle.remove(record.token)
     }
-    this.journal.write(print)
+    this.expiry.write(record)
   }
 
-  private leave(window: number, print: TradeRecord): void {
-    if (print.forPool) {
-      this.windows.leave(window, print)
+  private leave(window: number, record: TradeRecord): void {
+    if (record.forPool) {
+      this.windows.leave(window, record)
     }
-    if (print.forWallet) {
-      this.traders.leave(window, print)
+    if (record.forWallet) {
+      this.traders.leave(window, record)
     }
-    if (window === WINDOWS - 1 && this.windows.hold(print.token, -1) === 0) {
-      this.idle.add(print.token)
+    if (window === WINDOWS - 1 && this.windows.hold(record.token, -1) === 0) {
+      this.idle.add(record.token)
     }
   }
 
@@ -261,7 +261,7 @@ export class MarketState {
     if (known !== 0) {
       return known
     }
-    while (!this.traders.makeRoom() && this.journal.dropOldest()) {
+    while (!this.traders.makeRoom() && this.expiry.dropOldest()) {
       // A wallet can be forgotten once it has left every window.
     }
     return this.traders.begin(token, wallet)
@@ -272,7 +272,7 @@ export class MarketState {
       if (this.idle.longest !== 0) {
         this.hasForgotten = true
         this.forget(this.idle.longest)
-      } else if (!this.journal.dropOldest()) {
+      } else if (!this.expiry.dropOldest()) {
         break
       }
     }

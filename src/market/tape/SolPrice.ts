@@ -1,4 +1,4 @@
-/** What SOL was worth when a block was made. */
+/** The price of SOL at the time of a block. */
 import { SOL } from "../../domain/Address.ts"
 import type { Rational } from "../../domain/rational.ts"
 import type { Leg } from "../../domain/market/Trade.ts"
@@ -6,7 +6,7 @@ import { medianPrice, type Weighted } from "../../tokens/poolPrice.ts"
 import { isDollar } from "../../trades/sides.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
-/** A price of now says nothing of a block that is further away than this. */
+/** The current price is used only for blocks within this of it, in milliseconds. */
 const NOW_MS = 60_000
 /** Trades of SOL count for this long. */
 const TRADED_MS = 300_000
@@ -21,22 +21,22 @@ export interface PriceNow {
 }
 
 /**
- * Micro-dollars for a lamport at the time of a block: what the pools say while the block is of now; for the blocks of a
- * backfill the median of what SOL had just been traded for against dollars, weighted with the dollars.
+ * Micro-dollars for a lamport at the time of a block: the price by the pools for a current block; for the blocks of a
+ * backfill the median of the latest trades of SOL against dollars, weighted with the dollars.
  */
 export class SolPrice {
   private trades: Array<Weighted & { readonly timeMs: number }> = []
 
-  /** Takes note of a pool swap; those of other tokens are left alone. */
+  /** Adds a swap of a pool; swaps of other tokens are ignored. */
   observe({ quote, token }: Leg, timeMs: number): void {
     if (token.mint === SOL && isDollar(quote.mint)) {
       this.note(token.amount, quote.amount, timeMs)
     }
   }
 
-  /** Takes note of a trade that was priced before, as if it had been observed. */
+  /** Adds a trade that was priced before. */
   recall({ amount, mint, role, timeMs, volumeUsdNanos }: TapeTrade): void {
-    // SOL is what is bought and sold only where dollars are the money.
+    // SOL is the traded token only against dollars.
     if (mint === SOL && role !== "wallet" && volumeUsdNanos !== null) {
       this.note(amount, volumeUsdNanos / NANOS_PER_MICRO, timeMs)
     }
@@ -49,7 +49,7 @@ export class SolPrice {
     }
   }
 
-  /** Null when nothing tells. */
+  /** Null when it is unknown. */
   at(timeMs: number, now: PriceNow | null): Rational | null {
     if (now !== null && Math.abs(now.observedAtMs - timeMs) <= NOW_MS) {
       return now.price

@@ -1,8 +1,8 @@
 import type { Address, Mint } from "../../domain/Address.ts"
 
 /**
- * What a trade counts for. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: what a whole route gave
- * and took, for the sums of its wallet. `both`: a route of one pool whose two tellings are the same.
+ * The use of a trade. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: the net result of a whole
+ * route, for the sums of its wallet. `both`: a route of one pool whose swap and net result are equal.
  */
 export type Role = "pool" | "wallet" | "both"
 

@@ -1,27 +1,13 @@
 import { Context, Effect, Layer, Schedule, Stream } from "effect"
-import type { Launch } from "../../domain/market/Launch.ts"
-import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
 import { TradeBlocks } from "../../trades/blocks/TradeBlocks.ts"
 import { makeBatches } from "./blockBatches.ts"
-import type { ChainIdentity } from "../store/TradeStore.ts"
+import type { ChainIdentity } from "../store/ChainIdentity.ts"
+import type { TradeBatch } from "./TradeBatch.ts"
 
-/** What one block did to the market. */
-export interface TradeBatch {
-  readonly slot: number
-  /** Block time, in milliseconds since the Unix epoch. */
-  readonly timeMs: number
-  /** In the order of the chain. They may be packed: read them with `visitInParts`. */
-  readonly transactions: Iterable<BlockTransaction>
-  /** Null where the feed does not tell of launches. */
-  readonly launches: ReadonlyArray<Launch> | null
-  /** Whether blocks between this one and the one before were not read. */
-  readonly afterGap: boolean
-}
-
-/** The code by which a node says that it does not know a method. */
+/** The JSON-RPC code of an unknown method. */
 const NO_METHOD = -32601
 
-/** Asks until the node answers. One that cannot tell its chain leaves it unknown. */
+/** Retries until the node answers. The chain is unknown when the node does not support the method. */
 const chainOf = ({ genesis }: TradeBlocks["Service"], isSandbox: boolean): Effect.Effect<ChainIdentity | null> =>
   genesis.pipe(
     Effect.map((hash) => ({ genesis: hash, isSandbox })),
@@ -41,25 +27,25 @@ const make = (isSandbox: boolean) =>
 export class TradeFeed extends Context.Service<
   TradeFeed,
   {
-    /** Which chain the blocks are of, once the node is there to say; null when it does not know. */
+    /** The chain of the blocks, once the node is available; null when it is unknown. */
     readonly chain: Effect.Effect<ChainIdentity | null>
     /** From the block after this slot on, or with 0 from as far back as the feed catches up. For one consumer. */
     batches(after: number): Stream.Stream<TradeBatch>
   }
 >()("fathom/market/tape/TradeFeed") {
-  /** The blocks of a chain that is here to stay. */
+  /** The blocks of a permanent chain. */
   static readonly layer: Layer.Layer<TradeFeed, never, TradeBlocks> = Layer.effect(
     TradeFeed,
     Effect.suspend(() => make(false))
   )
 
-  /** The blocks of a chain that was invented, and whose trades are worth nothing once it has ended. */
+  /** The blocks of a simulated chain, whose trades are deleted once it has ended. */
   static readonly layerSandbox: Layer.Layer<TradeFeed, never, TradeBlocks> = Layer.effect(
     TradeFeed,
     Effect.suspend(() => make(true))
   )
 
-  /** Where nobody reads blocks: what is answered from trades stays unavailable. */
+  /** Without a source of blocks: answers made from trades stay unavailable. */
   static readonly layerSilent: Layer.Layer<TradeFeed> = Layer.sync(TradeFeed, () =>
     TradeFeed.of({ chain: Effect.never, batches: () => Stream.never })
   )

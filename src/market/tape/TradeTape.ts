@@ -9,32 +9,28 @@ import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import { type Applied, MarketState, type MarketLimits } from "./MarketState.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import { type TradeBatch, TradeFeed } from "./TradeFeed.ts"
-import { type StoredBatch, TradeStore } from "../store/TradeStore.ts"
+import { TradeFeed } from "./TradeFeed.ts"
+import type { PricedBatch } from "./TradeBatch.ts"
+import { TradeStore } from "../store/TradeStore.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
 
-/** The tape is out of date once no block has been heard of for this long, in milliseconds, or once blocks are that old. */
+/** The market state is stale once no block has arrived for this long, in milliseconds, or once blocks are that old. */
 export const STALE_AFTER_MS = 30_000
 
-/** Why a tape does not tell of now: nothing was read, blocks have ceased to come, or those that come are of long ago. */
+/** The reason why the market state is not current: no block was read, blocks have stopped, or the blocks are old. */
 export const lackingNow = (
-  { heardAtMs, tape }: Pick<TradeTape["Service"], "heardAtMs" | "tape">,
+  { heardAtMs, state }: Pick<TradeTape["Service"], "heardAtMs" | "state">,
   nowMs: number
 ): CoverageReason | null => {
   const atMs = heardAtMs()
   if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
     return atMs === null ? "not_captured" : "source_stale"
   }
-  return nowMs - tape.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
+  return nowMs - state.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
 }
 
-/** What one block did, with its trades priced. */
-export interface PricedBatch extends TradeBatch {
-  /** In the order of the chain: by slot, then by index. */
-  readonly trades: ReadonlyArray<TapeTrade>
-}
-
-/** What may be asked of the tape. Everything is read synchronously, and nothing is written meanwhile. */
-export type TapeReading = Pick<
+/** The methods of the market state that readers use. All are synchronous, and nothing is written meanwhile. */
+export type MarketStateReads = Pick<
   MarketState,
   | "bars"
   | "has"
@@ -50,41 +46,41 @@ export type TapeReading = Pick<
   | "window"
 >
 
-/** Everything that trades make, in memory. One writer; everyone reads synchronously. */
+/** The market state and its coverage, in memory. One writer; reads are synchronous. */
 export class TradeTape extends Context.Service<
   TradeTape,
   {
-    readonly tape: TapeReading
+    readonly state: MarketStateReads
     readonly launches: Pick<Launches, "of" | "all">
-    /** Whether the feed tells of launches at all. */
-    readonly tellsLaunches: () => boolean
-    /** Decimals of a token, as the last of its trades that told them; null when none did. */
+    /** True when the feed reports launches. */
+    readonly reportsLaunches: () => boolean
+    /** Decimals of a token, from the last of its trades that had them; null when none did. */
     readonly decimalsOf: (mint: Mint) => number | null
-    /** When a block was last heard of, by our clock; null before the first. */
+    /** The local time at which the last block arrived; null before the first. */
     readonly heardAtMs: () => number | null
-    /** The first second from which on every block is on the tape; infinite before the first block. */
+    /** The first second from which on every block is in memory; infinite before the first block. */
     readonly since: () => number
-    /** Whether every block since this second is on the tape, and why not: for what is kept longer than the windows. */
+    /** The coverage of the time since a second, for data that is kept longer than the windows. */
     readonly readFrom: (second: number) => Coverage
     /** The first second from which on every block was read, by this process or those before it; infinite at first. */
     readonly recordedSince: () => number
-    /** Whether every block since this second was read, by this process or those before it, and why not. */
+    /** The coverage of the time since a second by this process and those before it. */
     readonly recordedFrom: (second: number) => Coverage
-    /** Whether everything from this second until now was seen and is still held, and why not: for the windows. */
+    /** The coverage of the time since a second in data that is still held, for the windows. */
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
-    /** The second from which on the tape itself has the bars of a token; minus infinity when it has all there are. */
+    /** The second from which on the bars of a token are in memory; minus infinity when all of them are. */
     readonly heldSince: (mint: Mint, resolution: Resolution) => number
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
     readonly firstRead: () => number
-    /** Candles of before what the tape holds; null where nothing is stored. */
+    /** The store of candles older than those in memory; null without a store. */
     readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds"> | null
-    /** Takes the trades of the next block. For one writer at a time. */
+    /** Applies the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
-    /** Every batch from the moment of subscription, once it is on the tape. Who is more than 1,024 behind loses the oldest. */
+    /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
     readonly applied: Stream.Stream<PricedBatch>
   }
 >()("fathom/market/tape/TradeTape") {
-  /** A tape that is written by whoever calls `apply`. */
+  /** A tape that is written by the callers of `apply`. */
   static readonly layerManual = (limits: MarketLimits = defaultLimits): Layer.Layer<TradeTape> =>
     Layer.effect(
       TradeTape,
@@ -95,8 +91,8 @@ export class TradeTape extends Context.Service<
     )
 
   /**
-   * A tape that begins with what is stored, follows the feed and has it stored. Settings: `TAPE_TOKENS` (60,000), `TAPE_BARS` (2,000,000 of each stored width),
-   * `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000) bound what it keeps.
+   * A tape that restores stored trades, follows the feed and stores its blocks. Its bounds are set by `TAPE_TOKENS` (60,000),
+   * `TAPE_BARS` (2,000,000 of each stored width), `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000).
    */
   static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
     TradeTape,
@@ -122,28 +118,28 @@ const limits = Config.all({
   traders: Config.Int("TAPE_WALLETS").pipe(Config.withDefault(defaultLimits.traders))
 })
 
-/** How many batches who follows the tape may be behind before the oldest are lost. */
+/** The number of batches that a subscriber may be behind before it loses the oldest. */
 export const BEHIND = 1024
 
 const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
-  const tape = new MarketState(bounds, crypto.randomUUID())
+  const state = new MarketState(bounds, crypto.randomUUID())
   const launches = new Launches(bounds.tokens)
   const continuity = new Continuity()
-  const decimals = rememberDecimals(tape)
+  const decimals = rememberDecimals(state)
   const published = yield* PubSub.sliding<PricedBatch>(BEHIND)
-  const tells = { launches: false }
+  const reports = { launches: false }
   const heard: { atMs: number | null } = { atMs: null }
 
-  // Of what was read before this process, the tape holds less than is stored.
+  // Of blocks read before this process, less is in memory than in the store.
   const held: { from: number; store: TradeStore["Service"] | null } = { from: Number.NEGATIVE_INFINITY, store: null }
 
   const replay = (batch: StoredBatch, nowMs: number): Applied => {
-    const applied = tape.apply(batch.trades, nowMs)
+    const applied = state.apply(batch.trades, nowMs)
     for (const launch of batch.launches ?? []) {
       launches.add(launch, batch.timeMs)
-      tape.addLaunch(launch.event, launch.launchpad, batch.timeMs)
+      state.addLaunch(launch.event, launch.launchpad, batch.timeMs)
     }
-    tape.advance(batch.timeMs)
+    state.advance(batch.timeMs)
     decimals.note(batch.trades)
     return applied
   }
@@ -152,27 +148,27 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     second < from && second >= continuity.since ? incomplete("limit_clipped") : continuity.coverageFrom(second)
 
   const service: TradeTape["Service"] = TradeTape.of({
-    tape,
+    state,
     launches,
-    tellsLaunches: () => tells.launches,
+    reportsLaunches: () => reports.launches,
     decimalsOf: decimals.of,
     heardAtMs: () => heard.atMs,
     since: () => Math.max(continuity.since, held.from),
     readFrom: (second) => readFrom(second, held.from),
     recordedSince: () => continuity.since,
     recordedFrom: (second) => continuity.coverageFrom(second),
-    heldSince: (mint, resolution) => Math.max(tape.heldSince(mint, resolution), held.from),
+    heldSince: (mint, resolution) => Math.max(state.heldSince(mint, resolution), held.from),
     firstRead: () => continuity.firstRead,
     stored: () => held.store,
     coverageFrom: (second, nowMs) => {
       const lacking = lackingNow(service, nowMs)
-      return lacking === null ? readFrom(second, Math.max(tape.heldFrom, held.from)) : incomplete(lacking)
+      return lacking === null ? readFrom(second, Math.max(state.heldFrom, held.from)) : incomplete(lacking)
     },
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
       const nowMs = yield* Clock.currentTimeMillis
       continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
       const applied = replay(batch, nowMs)
-      tells.launches = batch.launches !== null
+      reports.launches = batch.launches !== null
       heard.atMs = nowMs
       yield* PubSub.publish(published, batch)
       return applied
@@ -189,15 +185,15 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     resume: (progress, from) => {
       continuity.restore(progress)
       held.from = from
-      tape.advance(progress.timeMs)
+      state.advance(progress.timeMs)
       heard.atMs = progress.timeMs
     }
   }
   return { service, controls }
 })
 
-/** Decimals of the tokens on the tape. Those that left it are forgotten now and then. */
-const rememberDecimals = (tape: TapeReading) => {
+/** Decimals of the tokens in memory. Those of forgotten tokens are removed from time to time. */
+const rememberDecimals = (state: MarketStateReads) => {
   const known = new Map<Mint, number>()
   const note = (trades: ReadonlyArray<TapeTrade>): void => {
     for (const trade of trades) {
@@ -205,9 +201,9 @@ const rememberDecimals = (tape: TapeReading) => {
         known.set(trade.mint, trade.decimals)
       }
     }
-    if (known.size > 2 * tape.tokens + BEHIND) {
+    if (known.size > 2 * state.tokens + BEHIND) {
       Array.from(known.keys())
-        .filter((mint) => !tape.has(mint))
+        .filter((mint) => !state.has(mint))
         .forEach((mint) => known.delete(mint))
     }
   }

@@ -1,11 +1,11 @@
 import { Stream } from "effect"
 import type { BlockEvent } from "../../solana/blocks/BlockFeed.ts"
 import type { TradeBlock } from "../../trades/blocks/TradeBlock.ts"
-import type { TradeBatch } from "./TradeFeed.ts"
+import type { TradeBatch } from "./TradeBatch.ts"
 
 /**
- * Batches from what a block feed tells, one event after the other. A block without a time counts as of the one before it;
- * before there is any, and where there is a gap, the next batch says that something is missing.
+ * Batches from the events of a block feed, one after the other. A block without a time has that of the one before it. After
+ * a gap, and after blocks without any time, the next batch has `afterGap` set.
  */
 export const makeBatches = (): ((event: BlockEvent<TradeBlock>) => Stream.Stream<TradeBatch>) => {
   const state: { lastMs: number | null; missing: boolean } = { lastMs: null, missing: false }

@@ -1,28 +1,30 @@
-/** The life of a tape: what was stored comes back, then the feed goes on where it ended, and what comes is stored. */
+/** The phases of a tape: stored trades are restored, then the feed continues after them and its blocks are stored. */
 import { Clock, Duration, Effect, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
-import { isAcceptable } from "../views/isAcceptable.ts"
+import { isAcceptable } from "./isAcceptable.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { restoreTape } from "../store/restoreTape.ts"
 import type { MarketLimits } from "./MarketState.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
-import type { StoredBatch, TradeProgress, TradeStore } from "../store/TradeStore.ts"
-import type { PricedBatch } from "./TradeTape.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
+import type { PricedBatch } from "./TradeBatch.ts"
 
-/** What is done to a tape. */
+/** The writes to a tape. */
 export interface TapeControls {
-  /** Takes a block that is new, and tells of it. */
+  /** Applies a new block and publishes it. */
   readonly apply: (batch: PricedBatch) => Effect.Effect<unknown>
-  /** Takes a block that was there before, and tells nobody. */
+  /** Applies a stored block without publishing it. */
   readonly replay: (batch: StoredBatch, nowMs: number) => void
-  /** From now on the store can be asked. */
+  /** Makes the store available to readers. */
   readonly keep: (store: TradeStore["Service"]) => void
-  /** What was there before is back, all of it from a second on. */
+  /** Ends the restore: everything from a second on is held again. */
   readonly resume: (progress: TradeProgress, from: number) => void
 }
 
-/** Who takes part. */
+/** The parts that drive a tape. */
 export interface TapeParts {
   readonly feed: TradeFeed["Service"]
   readonly store: TradeStore["Service"]
@@ -30,7 +32,7 @@ export interface TapeParts {
   readonly tape: TapeControls
 }
 
-/** What the store is given of a block: the trades that the tape takes, too. */
+/** The stored part of a block: trades that the market state rejects are not stored. */
 const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, nowMs: number): StoredBatch => ({
   slot,
   timeMs,
@@ -39,7 +41,7 @@ const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, now
   trades: trades.filter((trade) => isAcceptable(trade, nowMs))
 })
 
-/** Runs for as long as the tape is there. */
+/** Runs until the tape ends. */
 export const driveTape = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
   limits: MarketLimits,
@@ -48,10 +50,10 @@ export const driveTape = Effect.fnUntraced(function* (
   const pricing = makeBlockPricing(prices)
   const chain = yield* feed.chain
   if (chain === null) {
-    yield* Effect.logWarning("The node does not say which chain it is of: trades are kept in memory only")
+    yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
   }
 
-  /** Brings back what is stored; the slot to go on after. */
+  /** Restores the stored trades; returns the slot to continue after. */
   const restore = Effect.gen(function* () {
     const progress =
       chain === null

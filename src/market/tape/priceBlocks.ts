@@ -7,18 +7,18 @@ import type { DecodedTrades } from "../../trades/decode.ts"
 import { SolPrice } from "./SolPrice.ts"
 import { tapeTradesOf } from "./tapeTrades.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import type { TradeBatch } from "./TradeFeed.ts"
-import type { PricedBatch } from "./TradeTape.ts"
+import type { TradeBatch } from "./TradeBatch.ts"
+import type { PricedBatch } from "./TradeBatch.ts"
 
-/** What prices blocks. It remembers what SOL traded for, so blocks come in the order of the chain. */
+/** Prices blocks in the order of the chain, because earlier trades of SOL price later blocks. */
 export interface BlockPricing {
-  /** Lets others have their turn meanwhile. For one block at a time. */
+  /** Yields to other work. For one block at a time. */
   readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch>
-  /** Takes note of a trade that was priced before. */
+  /** Adds a trade that was priced before. */
   readonly recall: (trade: TapeTrade) => void
 }
 
-/** Pricing that knows of no trade yet. */
+/** Pricing without earlier trades. */
 export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => {
   const sol = new SolPrice()
   return {
@@ -31,9 +31,9 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
       const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
-      const moment = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
+      const price = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
       const trades: Array<TapeTrade> = []
-      yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, moment)))
+      yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
       return { ...batch, trades }
     }),
     recall: (trade) => sol.recall(trade)

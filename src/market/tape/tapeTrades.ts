@@ -1,4 +1,4 @@
-/** Decoded trades as the tape takes them: priced where a price is known, each exchange once for pools and once for wallets. */
+/** Decoded trades as trades of the tape: priced where a price is known, each swap once for its pool and once for its wallet. */
 import { launchpads } from "../../programs/launchpads.ts"
 import { SOL } from "../../domain/Address.ts"
 import { quotient } from "../../domain/decimal.ts"
@@ -9,7 +9,7 @@ import { quotePrice } from "../../trades/price.ts"
 import { isDollar, isMoney } from "../../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
 
-/** Places of one transaction: the first half for pool swaps, the next quarter for what wallets got, the last for what they gave. */
+/** Places of one transaction: the first half for pool swaps, the next quarter for tokens received by wallets, the last for tokens given. */
 export const PLACES = 256
 const NANOS_PER_MICRO = 1000n
 
@@ -18,13 +18,13 @@ export const launchpadOf: ReadonlyMap<string, string> = new Map(
   launchpads.map(({ dex, launchpad }) => [dex, launchpad])
 )
 
-/** A block's time, and what a lamport was worth then, in micro-dollars. */
-export interface Moment {
+/** The time of a block, and the price of a lamport then in micro-dollars. */
+export interface BlockPrice {
   readonly timeMs: number
   readonly microPerLamport: Rational | null
 }
 
-/** Micro-dollars that so much of a mint is worth, as a fraction; null where neither SOL nor a dollar. */
+/** The value of the quote side in micro-dollars; null unless it is SOL with a known price or a dollar. */
 const worth = ({ quote }: Trade, microPerLamport: Rational | null): Rational | null => {
   if (isDollar(quote.mint)) {
     return { numerator: quote.amount, denominator: 1n }
@@ -50,7 +50,7 @@ const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null
 
 const tapeTrade = (
   trade: Leg | NetTrade,
-  { microPerLamport, timeMs }: Moment,
+  { microPerLamport, timeMs }: BlockPrice,
   role: Role,
   place: number
 ): TapeTrade => {
@@ -75,7 +75,7 @@ const tapeTrade = (
   }
 }
 
-/** The leg that says the same as the net trade, to the unit; undefined when there is none. */
+/** The leg that equals the net trade, to the unit; undefined when there is none. */
 const sameLeg = (net: NetTrade, legs: ReadonlyArray<Leg>): Leg | undefined => {
   const [only, ...others] = net.legs
   const leg = legs.find(({ index }) => index === only)
@@ -90,7 +90,7 @@ const sameLeg = (net: NetTrade, legs: ReadonlyArray<Leg>): Leg | undefined => {
     : undefined
 }
 
-/** The money that the route's own pools paid or took for exactly so much of a mint; null where they do not say. */
+/** The money that the route's own pools paid or took for exactly this amount of a mint; null when it is unknown. */
 const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: ReadonlyArray<Leg>): Quantity | null => {
   const [first, ...others] = legs.filter((leg) => leg.token.mint === mint && leg.side === side)
   if (first === undefined || !isMoney(first.quote.mint)) {
@@ -103,7 +103,7 @@ const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: Readonl
     : null
 }
 
-/** What a wallet's exchange means to what it holds: of a token for another, one bought and one sold. */
+/** The trades that a swap means for the positions of its wallet: of a token for another, a purchase and a sale. */
 const sidesOf = (net: NetTrade, legs: ReadonlyArray<Leg>): ReadonlyArray<NetTrade> => {
   if (isMoney(net.quote.mint)) {
     return [net]
@@ -121,14 +121,14 @@ const sidesOf = (net: NetTrade, legs: ReadonlyArray<Leg>): ReadonlyArray<NetTrad
   ]
 }
 
-/** The trades of one transaction for the tape. */
-export const tapeTradesOf = ({ legs, nets }: DecodedTrades, moment: Moment): ReadonlyArray<TapeTrade> => {
+/** The trades of one transaction. */
+export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): ReadonlyArray<TapeTrade> => {
   const both = new Set(nets.flatMap((net) => (isMoney(net.quote.mint) ? (sameLeg(net, legs) ?? []) : [])))
   return [
-    ...legs.map((leg) => tapeTrade(leg, moment, both.has(leg) ? "both" : "pool", leg.index)),
+    ...legs.map((leg) => tapeTrade(leg, price, both.has(leg) ? "both" : "pool", leg.index)),
     ...nets
       .filter((net) => !isMoney(net.quote.mint) || sameLeg(net, legs) === undefined)
       .flatMap((net) => sidesOf(net, legs))
-      .map((side) => tapeTrade(side, moment, "wallet", PLACES / 2 + side.index))
+      .map((side) => tapeTrade(side, price, "wallet", PLACES / 2 + side.index))
   ]
 }

@@ -1,6 +1,6 @@
-/** Where the next page begins: in which view, at which place, and until when it may be asked for. */
+/** The start of a page: a pinned view, a place in it, and the time until which it can be read. */
 export interface Pin {
-  /** Tells the views of this process from those of every other. */
+  /** Identifies the process whose views are counted. */
   readonly origin: string
   readonly view: number
   readonly place: number
@@ -8,7 +8,7 @@ export interface Pin {
   readonly untilMs: number
 }
 
-/** A snapshot, and where its first page begins. */
+/** A snapshot and the pin of its first page. */
 export interface Opened<View> {
   readonly view: View
   readonly pin: Pin
@@ -21,52 +21,79 @@ interface Kept<View> {
   readonly view: View
 }
 
-/** Snapshots that stay as they were while callers turn their pages. Bounded: the oldest goes first. */
+/** Bounds of a set of pinned views. */
+export interface PinLimits {
+  /** Pages can be read for this long after the first one. */
+  readonly lifeMs: number
+  /** Views kept at once; the oldest ends first. */
+  readonly most: number
+  /** First pages of one key within this time share a view. */
+  readonly sharedMs: number
+}
+
+/** Snapshots that do not change while callers turn their pages. Bounded: the oldest ends first. */
 export class PinnedViews<View> {
   private readonly kept = new Map<number, Kept<View>>()
   private readonly origin: string
-  private readonly most: number
-  private readonly lifeMs: number
-  private readonly sharedMs: number
+  private readonly limits: PinLimits
+  private readonly ended: (view: View) => void
   private made = 0
 
-  /** A page can be asked for during `lifeMs`; callers who come within `sharedMs` of each other read the same snapshot. */
-  constructor(
-    origin: string,
-    { lifeMs, most, sharedMs }: { readonly lifeMs: number; readonly most: number; readonly sharedMs: number }
-  ) {
+  /** `ended` is called with each view that can no longer be read. */
+  constructor(origin: string, limits: PinLimits, ended: (view: View) => void = () => {}) {
     this.origin = origin
-    this.most = most
-    this.lifeMs = lifeMs
-    this.sharedMs = sharedMs
+    this.limits = limits
+    this.ended = ended
   }
 
-  /** The snapshot that a first page is of, where a recent one of the same key will do; null where it will not. */
+  /** The snapshot of this key that is recent enough for a first page; null when there is none. */
   recent(key: string, nowMs: number): Opened<View> | null {
     const kept = Array.from(this.kept.values()).findLast(
-      (each) => each.key === key && nowMs - each.madeAtMs < this.sharedMs && nowMs >= each.madeAtMs
+      (each) => each.key === key && nowMs - each.madeAtMs < this.limits.sharedMs && nowMs >= each.madeAtMs
     )
-    return kept === undefined ? null : this.opened(kept)
+    return kept === undefined ? null : this.opened(kept, nowMs)
   }
 
   /** Keeps a new snapshot, and opens it. */
   add(key: string, nowMs: number, view: View): Opened<View> {
-    for (const { id, madeAtMs } of this.kept.values()) {
-      if (this.kept.size >= this.most || nowMs > madeAtMs + this.lifeMs) {
-        this.kept.delete(id)
-      }
+    this.expire(nowMs)
+    const [oldest] = this.kept.values()
+    if (oldest !== undefined && this.kept.size >= this.limits.most) {
+      this.end(oldest)
     }
     const added = { id: ++this.made, key, madeAtMs: nowMs, view }
     this.kept.set(added.id, added)
-    return this.opened(added)
+    return this.opened(added, nowMs)
   }
 
-  /** The snapshot of a later page; null once it is gone. */
+  /** The snapshot of a later page; null once it has ended. */
   get({ origin, untilMs, view }: Pin, nowMs: number): View | null {
     return origin === this.origin && nowMs <= untilMs ? (this.kept.get(view)?.view ?? null) : null
   }
 
-  private opened({ id, madeAtMs, view }: Kept<View>): Opened<View> {
-    return { view, pin: { origin: this.origin, view: id, place: 0, untilMs: madeAtMs + this.lifeMs } }
+  /** Ends the views that no pin can read any more. */
+  expire(nowMs: number): void {
+    for (const kept of this.kept.values()) {
+      if (nowMs <= kept.madeAtMs + this.limits.lifeMs + this.limits.sharedMs) {
+        return
+      }
+      this.end(kept)
+    }
+  }
+
+  /** Ends every view that matches. */
+  endWhere(matches: (view: View) => boolean): void {
+    Array.from(this.kept.values())
+      .filter(({ view }) => matches(view))
+      .forEach((kept) => this.end(kept))
+  }
+
+  private end({ id, view }: Kept<View>): void {
+    this.kept.delete(id)
+    this.ended(view)
+  }
+
+  private opened({ id, view }: Kept<View>, nowMs: number): Opened<View> {
+    return { view, pin: { origin: this.origin, view: id, place: 0, untilMs: nowMs + this.limits.lifeMs } }
   }
 }

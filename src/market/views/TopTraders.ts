@@ -1,17 +1,20 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
-import { type TraderRanking, type TraderRequest, WrongCursor } from "../../domain/market/TopTraders.ts"
 import { TokenBook } from "../../tokens/TokenBook.ts"
 import { tokenRef } from "./tokenRef.ts"
+import type { TraderPageRequest } from "./TraderViews.ts"
 import { TradeTape } from "../tape/TradeTape.ts"
-import { traderRanking } from "./traderRanking.ts"
+import { type TraderRanking, traderRanking } from "./traderRanking.ts"
 
-/** Who trades a token, by what was seen of it. From memory: nothing is loaded or built for it. */
+/** Selects a page: the first one, or the one of a pin of the same mint and window. */
+export type TraderRequest = Pick<TraderPageRequest, "limit" | "mint" | "pin" | "window">
+
+/** The wallets that trade a token, by observed swaps. From memory: nothing is loaded or built for it. */
 export class TopTraders extends Context.Service<
   TopTraders,
   {
-    /** A page by observed volume in USD, largest first. Pages of one cursor show one moment, for 30 seconds. */
-    rank(request: TraderRequest): Effect.Effect<TraderRanking, MarketUnavailable | ViewExpired | WrongCursor>
+    /** A page by observed volume in USD, largest first. The pages after a first one show the same time, for 30 s. */
+    rank(request: TraderRequest): Effect.Effect<TraderRanking, MarketUnavailable | ViewExpired>
   }
 >()("fathom/market/views/TopTraders") {
   static readonly layer: Layer.Layer<TopTraders, never, TradeTape | TokenBook> = Layer.effect(
@@ -25,9 +28,9 @@ export class TopTraders extends Context.Service<
         if (tape.heardAtMs() === null) {
           return yield* new MarketUnavailable({ detail: "No block has been read yet." })
         }
-        const page = tape.tape.topTraders({ ...request, nowMs })
-        if (typeof page === "string") {
-          return yield* page === "cursor_expired" ? new ViewExpired() : new WrongCursor()
+        const page = tape.state.topTraders({ ...request, nowMs })
+        if (page === null) {
+          return yield* new ViewExpired()
         }
         const { decimals } = tokenRef({ tape, tokens }, request.mint)
         return traderRanking(tape, page, { ...request, decimals, nowMs })

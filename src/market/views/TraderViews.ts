@@ -1,14 +1,10 @@
 import type { Mint } from "../../domain/Address.ts"
-import { type Cursor, readCursor, writeCursor } from "./traderCursor.ts"
 import { Ranking } from "../columnar/Ranking.ts"
 import type { TraderRow, Traders, TraderWindow } from "../windows/Traders.ts"
+import { type Opened, type Pin, PinnedViews } from "./PinnedViews.ts"
 
-/** A cursor is good for this long after the first page was read. */
-export const CURSOR_MS = 30_000
-/** Callers who come within this time of each other read the same view. */
-const SHARED_MS = 2000
-/** Views kept at once; the oldest goes first. */
-const MOST_VIEWS = 64
+/** Pages can be read for 30 s after the first one; first pages within 2 s share a view. */
+const LIMITS = { lifeMs: 30_000, most: 64, sharedMs: 2000 }
 
 /** A page of the ranking. */
 export interface TraderPage {
@@ -16,29 +12,25 @@ export interface TraderPage {
   readonly rows: ReadonlyArray<TraderRow & { readonly rank: number }>
   /** Wallets in the whole view. */
   readonly total: number
-  /** Where the next page begins; null at the end. */
-  readonly cursor: string | null
-  /** The moment that every row shows. */
+  /** The start of the next page; null at the end. */
+  readonly next: Pin | null
+  /** The time that every row shows. */
   readonly asOfMs: number
 }
 
-/** Which page is asked for. The cursor, if any, goes with the same mint, window and limit that it was made with. */
+/** Selects a page: the first one, or the one of a pin of the same mint and window. */
 export interface TraderPageRequest {
   readonly mint: Mint
-  /** The token's number on the tape; 0 when the tape does not know it. */
+  /** The number of the token; 0 when it is unknown. */
   readonly token: number
   readonly window: TraderWindow
   readonly limit: number
-  readonly cursor: string | null
+  readonly pin: Pin | null
   readonly nowMs: number
 }
 
-/** Why there is no such page: the cursor is not ours or was made with other selectors, or its view is gone. */
-export type NoPage = "invalid_cursor" | "cursor_expired"
-
-/** The ranking of a token's wallets as it was at one moment. */
+/** The ranking of a token's wallets at one time. */
 interface View {
-  readonly id: number
   readonly token: number
   readonly window: TraderWindow
   readonly madeAtMs: number
@@ -48,25 +40,22 @@ interface View {
 }
 
 /**
- * Rankings that stay as they were while a caller turns the pages: a view takes the volumes once, finds places only as far
- * as they are read, and keeps each row as it was before the first change.
+ * Rankings that do not change while a caller turns the pages. A view copies the volumes once, orders them only as far as
+ * they are read, and copies a row before its first change.
  */
 export class TraderViews {
-  private readonly views = new Map<number, View>()
-  private readonly ofToken = new Map<number, Array<View>>()
+  private readonly views: PinnedViews<View>
+  private readonly ofToken = new Map<number, ReadonlyArray<View>>()
   private readonly traders: Traders
-  /** Tells the cursors of this process from those of every other. */
-  private readonly origin: string
-  private made = 0
 
   constructor(traders: Traders, origin: string) {
     this.traders = traders
-    this.origin = origin
+    this.views = new PinnedViews(origin, LIMITS, (view) => this.ended(view))
   }
 
-  /** Keeps a row as it is for every view of its token. Called before each change. */
+  /** Copies a row for every view of its token. Called before each change. */
   beforeChange(token: number, trader: number): void {
-    if (this.views.size === 0) {
+    if (this.ofToken.size === 0) {
       return
     }
     for (const view of this.ofToken.get(token) ?? []) {
@@ -76,84 +65,42 @@ export class TraderViews {
     }
   }
 
-  /** Ends every view of a token: what they show was corrected. */
+  /** Ends every view of a token, because its trades were corrected. */
   drop(token: number): void {
-    for (const view of this.ofToken.get(token) ?? []) {
-      this.views.delete(view.id)
-    }
-    this.ofToken.delete(token)
+    this.views.endWhere((view) => view.token === token)
   }
 
-  /** Ends the views that no cursor can ask for any more. */
-  expire(nowMs: number): void {
-    for (const view of this.views.values()) {
-      if (nowMs < view.madeAtMs + CURSOR_MS + SHARED_MS) {
-        return
-      }
-      this.end(view)
+  /** One page; null when its view has ended. The first costs the wallets of the token, later ones only their rows. */
+  page(request: TraderPageRequest): TraderPage | null {
+    const { nowMs, pin, token, window } = request
+    this.views.expire(nowMs)
+    if (pin !== null) {
+      const view = this.views.get(pin, nowMs)
+      return view?.token === token && view.window === window ? this.read({ view, pin }, request.limit) : null
     }
+    const key = `${token} ${window}`
+    return token === 0
+      ? { rows: [], total: 0, next: null, asOfMs: nowMs }
+      : this.read(this.views.recent(key, nowMs) ?? this.views.add(key, nowMs, this.make(request)), request.limit)
   }
 
-  /** One page. Costs the first time what the token has wallets, and then only what the page has rows. */
-  page(request: TraderPageRequest): TraderPage | NoPage {
-    this.expire(request.nowMs)
-    if (request.cursor !== null) {
-      return this.nextPage(request, request.cursor)
-    }
-    if (request.token === 0) {
-      return { rows: [], total: 0, cursor: null, asOfMs: request.nowMs }
-    }
-    const view = this.shared(request.token, request) ?? this.make(request.token, request)
-    return this.read(view, request, { view: view.id, place: 0, untilMs: request.nowMs + CURSOR_MS })
-  }
-
-  private nextPage(request: TraderPageRequest, text: string): TraderPage | NoPage {
-    const cursor = readCursor(text, this.origin, request)
-    if (typeof cursor === "string") {
-      return cursor
-    }
-    const view = this.views.get(cursor.view)
-    return view === undefined || request.nowMs > cursor.untilMs ? "cursor_expired" : this.read(view, request, cursor)
-  }
-
-  private read(view: View, request: TraderPageRequest, cursor: Cursor): TraderPage {
+  private read({ pin, view }: Opened<View>, limit: number): TraderPage {
     const rows: Array<TraderRow & { readonly rank: number }> = []
-    for (let place = cursor.place; place < cursor.place + request.limit; place++) {
+    for (let place = pin.place; place < pin.place + limit; place++) {
       const trader = view.ranking.at(place)
       if (trader === undefined) {
         break
       }
       rows.push({ rank: place + 1, ...(view.kept.get(trader) ?? this.traders.read(trader, view.window)) })
     }
-    const place = cursor.place + rows.length
-    const more = place < view.ranking.size
-    return {
-      rows,
-      total: view.ranking.size,
-      cursor: more ? writeCursor({ ...cursor, place }, this.origin, request) : null,
-      asOfMs: view.madeAtMs
-    }
+    const place = pin.place + rows.length
+    const { size } = view.ranking
+    return { rows, total: size, next: place < size ? { ...pin, place } : null, asOfMs: view.madeAtMs }
   }
 
-  private shared(token: number, { window, nowMs }: TraderPageRequest): View | undefined {
-    return this.ofToken.get(token)?.findLast((view) => view.window === window && nowMs < view.madeAtMs + SHARED_MS)
-  }
-
-  private make(token: number, { window, nowMs }: TraderPageRequest): View {
-    const [oldest] = this.views.values()
-    if (this.views.size >= MOST_VIEWS && oldest !== undefined) {
-      this.end(oldest)
-    }
+  private make({ nowMs, token, window }: TraderPageRequest): View {
     const kept = new Map<number, TraderRow>()
-    const view: View = {
-      id: ++this.made,
-      token,
-      window,
-      madeAtMs: nowMs,
-      ranking: this.rank(token, window, kept),
-      kept
-    }
-    this.views.set(view.id, view)
+    const view: View = { token, window, madeAtMs: nowMs, ranking: this.rank(token, window, kept), kept }
     this.ofToken.set(token, [...(this.ofToken.get(token) ?? []), view])
     return view
   }
@@ -178,8 +125,7 @@ export class TraderViews {
     return new Ranking({ ids: ids.subarray(0, size), high, low }, (a, b) => (walletOf(a) < walletOf(b) ? -1 : 1))
   }
 
-  private end(view: View): void {
-    this.views.delete(view.id)
+  private ended(view: View): void {
     const others = (this.ofToken.get(view.token) ?? []).filter((other) => other !== view)
     if (others.length === 0) {
       this.ofToken.delete(view.token)

@@ -1,4 +1,4 @@
-/** Tokens by how far they are from their launch, and tokens that more and more wallets trade. */
+/** Tokens by the stage of their launch, and tokens that a growing number of wallets trade. */
 import { Effect } from "effect"
 import type { Mint } from "../../domain/Address.ts"
 import type { DiscoveryRow, DiscoveryStage } from "../../domain/market/MarketViews.ts"
@@ -7,12 +7,12 @@ import { type Coverage, incomplete, known, type Scalar, unavailable } from "../.
 import { isMoney } from "../../trades/sides.ts"
 import type { LaunchRecord } from "../tape/Launches.ts"
 import { AT_A_TIME, MOST_ROWS, MOST_WARMED, type RankedView } from "./movement.ts"
-import { isAtLeast, type MeasureSources, measureToken, type Moment, windowStart } from "../windows/tokenMeasures.ts"
+import { isAtLeast, type MeasureSources, measureToken, type MeasureContext, windowStart } from "./tokenMeasures.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
-import { type WindowName, windowIndex, windowSeconds } from "../windows/windows.ts"
+import { secondsOf, type WindowName } from "../windows/windows.ts"
 
-/** What is looked for. `least` are filters: null asks for nothing. */
+/** The selection of tokens. The `min` filters are null when they are not used. */
 export interface DiscoverySelectors {
   readonly stage: DiscoveryStage
   readonly window: WindowName
@@ -21,7 +21,7 @@ export interface DiscoverySelectors {
   readonly minHolders: Rational | null
 }
 
-/** How rows are ordered, as the wire names it. */
+/** The order of the rows of each stage, as the wire names it. */
 export const orderOf: Readonly<Record<DiscoveryStage, string>> = {
   new: "createdAtMs_desc",
   graduating: "curveProgressPct_desc",
@@ -29,15 +29,15 @@ export const orderOf: Readonly<Record<DiscoveryStage, string>> = {
   trending: "tradersGrowth_desc"
 }
 
-const MOST_LOOKED_AT = 1000
-/** A curve is about to be complete from here on, in percent. */
+const MOST_EXAMINED = 1000
+/** A curve counts as graduating from this percentage on. */
 const GRADUATING: Rational = { numerator: 60n, denominator: 1n }
 /** Tokens that every common curve of Pump.fun has to sell: `initial_real_token_reserves` of its global account. */
 const PUMP_FOR_SALE = 793_100_000_000_000n
 const PUMP_CURVE = "pump-fun-curve"
 
-/** How much of a curve is sold; unknown of curves whose pool does not say what is left, and of those not in memory. */
-const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: Moment): Scalar => {
+/** The sold share of a curve in percent; unknown when its pool is not in memory or does not show its reserves. */
+const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: MeasureContext): Scalar => {
   const launch = tape.launches.of(mint)
   if (launch !== null && launch.graduatedAtMs !== null) {
     return known("percent", "100", life)
@@ -51,7 +51,7 @@ const progressOf = ({ pools, tape }: MeasureSources, mint: Mint, { life }: Momen
   return known("percent", decimalText({ numerator: 100n * (PUMP_FOR_SALE - left), denominator: PUMP_FOR_SALE }), life)
 }
 
-/** The window that shows what is new in another, and how often it fits. */
+/** The short window whose wallets are compared with those of the long one. */
 const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> = {
   "5m": ["5m", "1h"],
   "1h": ["5m", "1h"],
@@ -59,15 +59,13 @@ const recentOf: Readonly<Record<WindowName, readonly [WindowName, WindowName]>> 
   "24h": ["6h", "24h"]
 }
 
-const secondsOf = (name: WindowName): number => windowSeconds[windowIndex[name]] ?? 0
-
-/** Mints by how many more wallets trade them now than at the pace of the longer window, the most first. */
-const trending = ({ tape }: TradeTape["Service"], window: WindowName): ReadonlyArray<Mint> => {
+/** Mints by the growth of their wallets over the pace of the longer window, the largest first. */
+const trending = ({ state }: TradeTape["Service"], window: WindowName): ReadonlyArray<Mint> => {
   const [short, long] = recentOf[window]
   const recent = new Map<number, number>()
-  tape.scan(short, (token, { traders }) => void recent.set(token, traders))
+  state.scan(short, (token, { traders }) => void recent.set(token, traders))
   const growing: Array<{ readonly token: number; readonly growth: number }> = []
-  tape.scan(long, (token, { traders }) => {
+  state.scan(long, (token, { traders }) => {
     const growth = (recent.get(token) ?? 0) * secondsOf(long) - traders * secondsOf(short)
     if (growth > 0) {
       growing.push({ token, growth })
@@ -75,8 +73,8 @@ const trending = ({ tape }: TradeTape["Service"], window: WindowName): ReadonlyA
   })
   return growing
     .toSorted((a, b) => b.growth - a.growth || a.token - b.token)
-    .slice(0, MOST_LOOKED_AT)
-    .map(({ token }) => tape.mintOfToken(token))
+    .slice(0, MOST_EXAMINED)
+    .map(({ token }) => state.mintOfToken(token))
 }
 
 const newest = (
@@ -113,9 +111,9 @@ const rowOf = (
   sources: MeasureSources,
   mint: Mint,
   { stage, window }: DiscoverySelectors,
-  moment: Moment
+  context: MeasureContext
 ): DiscoveryRow => {
-  const { changePct: _changePct, ...measures } = measureToken(sources, mint, window, moment)
+  const { changePct: _changePct, ...measures } = measureToken(sources, mint, window, context)
   const launch = sources.tape.launches.of(mint)
   return {
     token: tokenRef(sources, mint),
@@ -124,15 +122,15 @@ const rowOf = (
     pool: launch?.pool ?? null,
     createdAtMs: launch?.createdAtMs ?? null,
     graduatedAtMs: launch?.graduatedAtMs ?? null,
-    curveProgressPct: progressOf(sources, mint, moment),
+    curveProgressPct: progressOf(sources, mint, context),
     ...measures,
     holders: HOLDERS,
     trendBasis: stage === "trending" ? "traders_growth" : null
   }
 }
 
-/** Whether a row is let in: null when a filtered value is not known. */
-const lets = (
+/** True when a row passes the filters; null when a filtered value is unknown. */
+const passesFilters = (
   row: DiscoveryRow,
   { launchpads, minHolders, minLiquidityUsd, stage }: DiscoverySelectors
 ): boolean | null => {
@@ -150,40 +148,40 @@ const lets = (
 const byProgress = (a: DiscoveryRow, b: DiscoveryRow): number =>
   Number(b.curveProgressPct.value) - Number(a.curveProgressPct.value) || (a.token.address < b.token.address ? -1 : 1)
 
-/** Looks for tokens, at a few at a time so that nobody has to wait for it. One of which a filtered value is not known is left out and counted. */
+/** Collects the rows of a stage and yields every few tokens. A token of which a filtered value is unknown is left out and counted. */
 export const discoveryView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   selectors: DiscoverySelectors,
-  moment: Moment,
+  context: MeasureContext,
   coverage: Coverage
 ): Effect.fn.Return<RankedView<DiscoveryRow>> {
   const rows: Array<DiscoveryRow> = []
   const unloaded: Array<Mint> = []
   const excluded = { unknownRank: 0, unknownFilter: 0 }
   const mints = candidates(sources.tape, selectors)
-  const looked = mints.slice(0, MOST_LOOKED_AT)
-  for (const [place, mint] of looked.entries()) {
+  const examined = mints.slice(0, MOST_EXAMINED)
+  for (const [place, mint] of examined.entries()) {
     if (place % AT_A_TIME === 0) {
       yield* Effect.yieldNow
     }
-    const row = rowOf(sources, mint, selectors, moment)
+    const row = rowOf(sources, mint, selectors, context)
     if (row.liquidityUsd.value === null && unloaded.length < MOST_WARMED) {
       unloaded.push(mint)
     }
-    const letIn = lets(row, selectors)
-    if (letIn === null) {
+    const isIncluded = passesFilters(row, selectors)
+    if (isIncluded === null) {
       excluded.unknownFilter++
-    } else if (letIn) {
+    } else if (isIncluded) {
       rows.push(row)
     }
   }
   const ordered = selectors.stage === "graduating" ? rows.toSorted(byProgress) : rows
-  const clipped = ordered.length > MOST_ROWS || mints.length > looked.length
+  const clipped = ordered.length > MOST_ROWS || mints.length > examined.length
   return {
     rows: ordered.slice(0, MOST_ROWS),
     excluded,
     coverage: coverage.complete && clipped ? incomplete("limit_clipped") : coverage,
-    observedAtMs: moment.life.observedAtMs,
+    observedAtMs: context.life.observedAtMs,
     unloaded
   }
 })

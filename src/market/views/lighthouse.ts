@@ -1,17 +1,17 @@
-/** The markets of the chain, venue by venue. Numbers, as the shape is older than exact text. */
+/** The markets of the chain, venue by venue. As numbers: the contract of this endpoint is older than exact text. */
 import type { Lighthouse, MarketRow, MarketStats, WindowCoverage } from "../../domain/market/MarketViews.ts"
 import { type Coverage, incomplete } from "../../domain/Scalar.ts"
 import { quotient } from "../../domain/decimal.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
-import type { ActivitySums, ActivityWindow } from "../tape/MarketActivity.ts"
+import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Market, MarketKey } from "../windows/Markets.ts"
-import { type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
+import { eachWindow, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
-/** Which windows were fully seen, and which were together with the window of equal length before. */
+/** The coverage of each window, and of the window of equal length before it. */
 export interface Seen {
   readonly now: Readonly<Record<WindowName, Coverage>>
   readonly before: Readonly<Record<WindowName, Coverage>>
-  /** Whether launches are told at all. */
+  /** True when the feed reports launches. */
   readonly launches: boolean
 }
 
@@ -113,10 +113,7 @@ interface Row {
 
 const rowOf = (market: Market, seen: Seen): Row => {
   const key = keyOf(market)
-  const read = (name: WindowName) => market.activity.read(windowIndex[name])
-  const windows = { "5m": read("5m"), "1h": read("1h"), "6h": read("6h"), "24h": read("24h") }
-  const stats = (name: WindowName) => statsOf(windows[name], market.kind, name, seen)
-  const unpriced = (name: WindowName) => windows[name].now.unpricedBuys + windows[name].now.unpricedSells
+  const windows = eachWindow((name) => market.activity.read(windowIndex[name]))
   return {
     row: {
       key,
@@ -125,10 +122,10 @@ const rowOf = (market: Market, seen: Seen): Row => {
       parentKey: null,
       iconUrl: null,
       url: null,
-      stats: { "5m": stats("5m"), "1h": stats("1h"), "6h": stats("6h"), "24h": stats("24h") }
+      stats: eachWindow((name) => statsOf(windows[name], market.kind, name, seen))
     },
     dayNanos: volumeOf(windows["24h"].now),
-    unpriced: { "5m": unpriced("5m"), "1h": unpriced("1h"), "6h": unpriced("6h"), "24h": unpriced("24h") }
+    unpriced: eachWindow((name) => windows[name].now.unpricedBuys + windows[name].now.unpricedSells)
   }
 }
 
@@ -139,17 +136,17 @@ const byVolume = (a: Row, b: Row): number => {
   return a.dayNanos === b.dayNanos ? (a.row.key < b.row.key ? -1 : 1) : a.dayNanos > b.dayNanos ? -1 : 1
 }
 
-/** The lighthouse, and how well each of its windows is covered: trades without a known value are missing from volumes. */
+/** The lighthouse and the coverage of its windows: trades without a known value are missing from volumes. */
 export const lighthouse = (
   markets: ReadonlyArray<Market>,
   seen: Seen
 ): { readonly data: Lighthouse; readonly windowCoverage: WindowCoverage } => {
   const rows = markets.map((market) => rowOf(market, seen)).toSorted(byVolume)
   const all = rows[0]?.unpriced
-  const coverage = (name: WindowName): Coverage =>
-    seen.now[name].complete && (all?.[name] ?? 0) > 0 ? incomplete("mark_unknown") : seen.now[name]
   return {
     data: { chain: "solana", windows: windowNames, markets: rows.slice(0, MOST_ROWS).map(({ row }) => row) },
-    windowCoverage: { "5m": coverage("5m"), "1h": coverage("1h"), "6h": coverage("6h"), "24h": coverage("24h") }
+    windowCoverage: eachWindow((name) =>
+      seen.now[name].complete && (all?.[name] ?? 0) > 0 ? incomplete("mark_unknown") : seen.now[name]
+    )
   }
 }

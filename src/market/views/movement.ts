@@ -1,4 +1,4 @@
-/** Tokens ranked by what they did in a window. */
+/** Tokens ranked by their activity in a window. */
 import { Effect } from "effect"
 import { type Excluded, type MovementRank, type MovementRow } from "../../domain/market/MarketViews.ts"
 import { compare, type Rational } from "../../domain/rational.ts"
@@ -9,15 +9,15 @@ import {
   isAtLeast,
   type MeasureSources,
   measureToken,
-  type Moment,
+  type MeasureContext,
   numberOf,
   type TokenMeasures
-} from "../windows/tokenMeasures.ts"
+} from "./tokenMeasures.ts"
 import type { TokenRanking } from "../windows/TokenRanking.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { WindowName } from "../windows/windows.ts"
 
-/** What is wanted of a ranking. Minima are dollars. */
+/** The selection of a ranking. Minima are dollars. */
 export interface MovementSelectors {
   readonly window: WindowName
   readonly rank: MovementRank
@@ -25,22 +25,22 @@ export interface MovementSelectors {
   readonly minVolumeUsd: Rational
 }
 
-/** A ranking as it was at one moment, cut to what pages may show. */
+/** A ranking at one time, cut to the rows that pages may show. */
 export interface RankedView<Row> {
   readonly rows: ReadonlyArray<Row>
   readonly excluded: Excluded
   readonly coverage: Coverage
   readonly observedAtMs: number
-  /** Tokens that would have been let in if their pools were loaded. */
+  /** Tokens whose liquidity is unknown because their pools are not loaded. */
   readonly unloaded: ReadonlyArray<Mint>
 }
 
-/** Rows that a ranking shows at most, and tokens that are looked at for them. */
+/** The most rows of a ranking, and the most tokens that are examined for them. */
 export const MOST_ROWS = 200
-const MOST_LOOKED_AT = 1000
-/** Tokens that are looked at before others get their turn. */
+const MOST_EXAMINED = 1000
+/** Tokens that are examined between two yields. */
 export const AT_A_TIME = 32
-/** Tokens whose pools are asked for in one go. */
+/** Tokens whose pools are loaded for one view. */
 export const MOST_WARMED = 20
 
 const scalarOf: Readonly<Record<MovementRank, keyof TokenMeasures>> = {
@@ -51,23 +51,23 @@ const scalarOf: Readonly<Record<MovementRank, keyof TokenMeasures>> = {
   traders: "traders"
 }
 
-/** Whether larger values come first. */
+/** The order of a ranking: `desc` when larger values come first. */
 export const directionOf = (rank: MovementRank): "asc" | "desc" => (rank === "losers" ? "asc" : "desc")
 
 const ZERO_OR_LESS = /^(?:-|0$)/u
 
-/** Gainers have gained something, and losers lost. */
+/** True unless a gainer has not risen or a loser has not fallen. */
 const belongs = (rank: MovementRank, { changePct: { value } }: TokenMeasures): boolean =>
   value === null || (rank === "gainers" ? !ZERO_OR_LESS.test(value) : rank === "losers" ? value.startsWith("-") : true)
 
-/** What one token adds to a ranking: a row, or the reason why not. */
-const judge = (
+/** The row of a token in a ranking; the count that it adds to when a value is unknown; or null. */
+const evaluate = (
   sources: MeasureSources,
   mint: Mint,
   { minLiquidityUsd, minVolumeUsd, rank, window }: MovementSelectors,
-  moment: Moment
+  context: MeasureContext
 ): { readonly row: TokenMeasures | keyof Excluded | null; readonly isDeep: boolean | null } => {
-  const row = measureToken(sources, mint, window, moment)
+  const row = measureToken(sources, mint, window, context)
   if (row[scalarOf[rank]].value === null) {
     return { row: "unknownRank", isDeep: false }
   }
@@ -75,13 +75,13 @@ const judge = (
   const hasTraded = isAtLeast(row.volumeUsd, minVolumeUsd)
   const isUnknown =
     (isDeep === null && minLiquidityUsd.numerator > 0n) || (hasTraded === null && minVolumeUsd.numerator > 0n)
-  const lets = isDeep !== false && hasTraded !== false && belongs(rank, row)
-  return { row: isUnknown ? "unknownFilter" : lets ? row : null, isDeep }
+  const isIncluded = isDeep !== false && hasTraded !== false && belongs(rank, row)
+  return { row: isUnknown ? "unknownFilter" : isIncluded ? row : null, isDeep }
 }
 
 const NOTHING: Rational = { numerator: 0n, denominator: 1n }
 
-/** The rows by what they say themselves, equals in the order of their mints: trades go on after a ranking is taken. */
+/** The rows by their own values, equal values by mint: trades go on after a ranking is taken. */
 const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): ReadonlyArray<MovementRow> => {
   const sign = directionOf(rank) === "desc" ? -1 : 1
   return rows
@@ -91,14 +91,14 @@ const inOrder = (rows: ReadonlyArray<MovementRow>, rank: MovementRank): Readonly
 }
 
 /**
- * Ranks the tokens that traded in the window, a few at a time so that nobody has to wait for it. A token whose value is
- * not known is left out and counted.
+ * Ranks the tokens that traded in the window, and yields every few tokens. A token whose value is unknown is left out and
+ * counted.
  */
 export const movementView = Effect.fnUntraced(function* (
   sources: MeasureSources,
   ranking: Pick<TokenRanking, "at" | "counts">,
   selectors: MovementSelectors,
-  moment: Moment,
+  context: MeasureContext,
   coverage: Coverage
 ): Effect.fn.Return<RankedView<MovementRow>> {
   const rows: Array<MovementRow> = []
@@ -106,12 +106,12 @@ export const movementView = Effect.fnUntraced(function* (
   const excluded = { unknownRank: ranking.counts(selectors.rank).unknown, unknownFilter: 0 }
   let place = 0
   let ranked = ranking.at(selectors.rank, place)
-  while (ranked !== undefined && rows.length < MOST_ROWS && place < MOST_LOOKED_AT) {
+  while (ranked !== undefined && rows.length < MOST_ROWS && place < MOST_EXAMINED) {
     if (place % AT_A_TIME === 0) {
       yield* Effect.yieldNow
     }
     const { mint } = ranked
-    const { isDeep, row } = judge(sources, mint, selectors, moment)
+    const { isDeep, row } = evaluate(sources, mint, selectors, context)
     if (isDeep === null) {
       unloaded.push(mint)
     }
@@ -126,7 +126,7 @@ export const movementView = Effect.fnUntraced(function* (
     rows: inOrder(rows, selectors.rank),
     excluded,
     coverage: coverage.complete && ranked !== undefined ? incomplete("limit_clipped") : coverage,
-    observedAtMs: moment.life.observedAtMs,
+    observedAtMs: context.life.observedAtMs,
     unloaded: unloaded.slice(0, MOST_WARMED)
   }
 })

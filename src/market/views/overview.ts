@@ -1,44 +1,43 @@
-/** The whole market in one window, number by number. */
+/** The whole market in one window. */
 import type { Overview } from "../../domain/market/MarketViews.ts"
 import { decimalText } from "../../domain/rational.ts"
 import { type Coverage, type Lifetime, type Scalar } from "../../domain/Scalar.ts"
 import {
   both,
   changed,
-  changeOf,
   measured,
   NOT_CAPTURED,
-  priceRational,
+  priceChange,
   volumeChange,
   volumeScalar,
   type VolumeSum
-} from "../windows/measures.ts"
-import type { ActivitySums, ActivityWindow } from "../tape/MarketActivity.ts"
+} from "./measures.ts"
+import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Breadth } from "../windows/TokenRanking.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { WindowName } from "../windows/windows.ts"
 
-/** What an overview is made of. */
+/** The sources of an overview. */
 export interface OverviewSources {
   readonly window: WindowName
   readonly activity: ActivityWindow
   readonly breadth: Breadth
   readonly solUsd: Scalar
-  /** SOL's own trades in the window; null when it did not trade. */
+  /** The trades of SOL in the window; null when it did not trade. */
   readonly sol: TokenWindow | null
-  /** Whether the window was seen whole, and whether the one before it was as well. */
+  /** The coverage of the window and of the one before it. */
   readonly now: Coverage
   readonly before: Coverage
-  /** Whether launches are told at all. */
-  readonly tellsLaunches: boolean
+  /** True when the feed reports launches. */
+  readonly reportsLaunches: boolean
   readonly life: Lifetime
 }
 
 const countText = (count: number): string => String(count)
 
-const launchesOf = ({ activity, life, now: covered, tellsLaunches }: OverviewSources): Overview["launches"] => {
+const launchesOf = ({ activity, life, now: covered, reportsLaunches }: OverviewSources): Overview["launches"] => {
   const { migrations, tokensCreated } = activity.now
-  const seen = tellsLaunches ? covered : NOT_CAPTURED
+  const seen = reportsLaunches ? covered : NOT_CAPTURED
   const rate =
     tokensCreated === 0
       ? null
@@ -50,19 +49,13 @@ const launchesOf = ({ activity, life, now: covered, tellsLaunches }: OverviewSou
   }
 }
 
-const solChange = ({ life, now, sol }: OverviewSources): Scalar => {
-  const [start, last] = [priceRational(sol?.startPrice ?? null), priceRational(sol?.lastPrice ?? null)]
-  const change = start === null || last === null ? null : changeOf(start, last)
-  return measured("percent", change === null ? null : decimalText(change), now, life)
-}
-
 const volumeOf = (sums: ActivitySums): VolumeSum => ({
   nanos: sums.buyUsdNanos + sums.sellUsdNanos,
   trades: sums.buys + sums.sells,
   unpriced: sums.unpricedBuys + sums.unpricedSells
 })
 
-/** The overview. The count of traders is an estimate, and is partial for that, like what follows from it. */
+/** The overview. The number of traders is an estimate and therefore partial, as are the values computed from it. */
 export const overview = (sources: OverviewSources): Overview => {
   const { activity, breadth, life, now: covered, solUsd, window } = sources
   const { before, now } = activity
@@ -101,6 +94,6 @@ export const overview = (sources: OverviewSources): Overview => {
       declining: count(breadth.declining),
       unchanged: count(breadth.unchanged)
     },
-    reference: { solUsd, solChangePct: solChange(sources) }
+    reference: { solUsd, solChangePct: priceChange(sources.sol, covered, life) }
   }
 }

@@ -1,16 +1,25 @@
-/** Pages of a pinned view, as they may be told now: what has expired is told without its value. */
-import type { DiscoveryRow, MovementRow } from "../../domain/market/MarketViews.ts"
+/** Pages of a pinned view as of now: values that have expired are left out. */
+import type { DiscoveryRow, Excluded, MarketKnowledge, MovementRow } from "../../domain/market/MarketViews.ts"
 import { asOf, type Coverage, incomplete, type Status } from "../../domain/Scalar.ts"
-import { MEASURE_MS } from "../windows/measures.ts"
+import { MEASURE_MS } from "./measures.ts"
 import type { RankedView } from "./movement.ts"
 import type { Pin } from "./PinnedViews.ts"
+import type { TokenMeasures } from "./tokenMeasures.ts"
 
-/** How well an answer of this coverage is known. */
+/** The status of an answer of this coverage. */
 export const statusOf = ({ complete, reason }: Coverage): Status =>
   complete ? "known" : reason === "source_stale" ? "stale" : "partial"
 
-/** A page of a view, and where the next one begins. */
-export const pageOf = <Row>(view: RankedView<Row>, pin: Pin, limit: number, nowMs: number) => {
+/** A page of a pinned ranking. */
+export interface RankedPage<Row> extends MarketKnowledge {
+  readonly data: ReadonlyArray<Row>
+  readonly excluded: Excluded
+  /** The start of the next page; null at the end. */
+  readonly next: Pin | null
+}
+
+/** The page of a view that begins at a pin. It is stale once the measures of the view have expired. */
+export const rankedPage = <Row>(view: RankedView<Row>, pin: Pin, limit: number, nowMs: number): RankedPage<Row> => {
   const place = pin.place + limit
   const { excluded, observedAtMs, rows } = view
   const coverage = nowMs > observedAtMs + MEASURE_MS ? incomplete("source_stale") : view.coverage
@@ -24,11 +33,10 @@ export const pageOf = <Row>(view: RankedView<Row>, pin: Pin, limit: number, nowM
   }
 }
 
-/** A row of a ranking as of now. */
-export const movementRow = (row: MovementRow, nowMs: number): MovementRow => ({
-  ...row,
+type SharedMeasures = Omit<TokenMeasures, "changePct">
+
+const measuresAsOf = (row: SharedMeasures, nowMs: number): SharedMeasures => ({
   priceUsd: asOf(row.priceUsd, nowMs),
-  changePct: asOf(row.changePct, nowMs),
   volumeUsd: asOf(row.volumeUsd, nowMs),
   liquidityUsd: asOf(row.liquidityUsd, nowMs),
   marketCapUsd: asOf(row.marketCapUsd, nowMs),
@@ -36,14 +44,16 @@ export const movementRow = (row: MovementRow, nowMs: number): MovementRow => ({
   traders: asOf(row.traders, nowMs)
 })
 
+/** A row of a ranking as of now. */
+export const movementRow = (row: MovementRow, nowMs: number): MovementRow => ({
+  ...row,
+  ...measuresAsOf(row, nowMs),
+  changePct: asOf(row.changePct, nowMs)
+})
+
 /** A discovered token as of now. */
 export const discoveryRow = (row: DiscoveryRow, nowMs: number): DiscoveryRow => ({
   ...row,
-  curveProgressPct: asOf(row.curveProgressPct, nowMs),
-  priceUsd: asOf(row.priceUsd, nowMs),
-  marketCapUsd: asOf(row.marketCapUsd, nowMs),
-  liquidityUsd: asOf(row.liquidityUsd, nowMs),
-  volumeUsd: asOf(row.volumeUsd, nowMs),
-  trades: asOf(row.trades, nowMs),
-  traders: asOf(row.traders, nowMs)
+  ...measuresAsOf(row, nowMs),
+  curveProgressPct: asOf(row.curveProgressPct, nowMs)
 })

@@ -1,17 +1,30 @@
-/** A ranking of wallets as it leaves: exact texts, and null for what is not known. */
+/** A ranking of wallets in the form of the wire: exact texts, and null for unknown values. */
 import type { Mint } from "../../domain/Address.ts"
 import { Address } from "../../domain/Address.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
 import { decimalText } from "../../domain/rational.ts"
 import type { Status } from "../../domain/Scalar.ts"
-import type { TopTrader, TraderRanking, TraderWindow } from "../../domain/market/TopTraders.ts"
-import { dollarsText } from "../windows/measures.ts"
-import { coverageOf, windowStart } from "../windows/tokenMeasures.ts"
+import type { TopTrader, TraderCoverage, TraderWindow } from "../../domain/market/TopTraders.ts"
+import { dollarsText } from "./measures.ts"
+import { coverageOf, windowStart } from "./tokenMeasures.ts"
 import { STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts"
+import type { Pin } from "./PinnedViews.ts"
 import type { TraderPage } from "./TraderViews.ts"
 
-/** What the page was asked of. */
-export interface AskedToken {
+/** A page of a token's ranking. */
+export interface TraderRanking {
+  readonly rows: ReadonlyArray<TopTrader>
+  /** Wallets in the whole ranking. */
+  readonly total: number
+  /** The start of the next page; null at the end. */
+  readonly next: Pin | null
+  readonly observedAtMs: number | null
+  readonly status: Status
+  readonly coverage: TraderCoverage
+}
+
+/** The token and the window of a page. */
+export interface RankedTokenRequest {
   readonly mint: Mint
   readonly window: TraderWindow
   /** Null when unknown: then amounts of tokens are unknown too. */
@@ -55,8 +68,8 @@ const traderOf = (row: Row, decimals: number | null, observedAtMs: number): TopT
   realizedPnl: realizedPnl(row, observedAtMs)
 })
 
-/** Whether everything of the token in the window was seen; of all that there ever was, when its launch was seen. */
-const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: AskedToken): boolean => {
+/** True when every trade of the token in the window was seen; for `all`, when its launch was seen too. */
+const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: RankedTokenRequest): boolean => {
   if (window !== "all") {
     return coverageOf(tape, mint, window, nowMs).complete
   }
@@ -65,22 +78,26 @@ const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: AskedTo
 }
 
 /** The page, and what it was made from. */
-export const traderRanking = (tape: TradeTape["Service"], page: TraderPage, token: AskedToken): TraderRanking => {
+export const traderRanking = (
+  tape: TradeTape["Service"],
+  page: TraderPage,
+  token: RankedTokenRequest
+): TraderRanking => {
   const { decimals, nowMs, window } = token
   const heardAtMs = tape.heardAtMs() ?? 0
-  const windowToMs = tape.tape.now * 1000
+  const windowToMs = tape.state.now * 1000
   // The view may be older than the newest block, and the newest block older than the view.
   const observedAtMs = Math.min(page.asOfMs, windowToMs, heardAtMs)
   const windowFrom = window === "all" ? null : windowStart(tape, window)
   const since = tape.since()
-  const covered = windowFrom === null ? since : Math.max(since, windowFrom, tape.tape.heldFrom)
+  const covered = windowFrom === null ? since : Math.max(since, windowFrom, tape.state.heldFrom)
   const isStale = nowMs - heardAtMs > STALE_AFTER_MS
   return {
     rows: page.rows.map((row) => traderOf(row, decimals, observedAtMs)),
     total: page.total,
-    nextCursor: page.cursor,
+    next: page.next,
     observedAtMs,
-    status: isStale ? "stale" : page.total === 0 && !tape.tape.has(token.mint) ? "unavailable" : "partial",
+    status: isStale ? "stale" : page.total === 0 && !tape.state.has(token.mint) ? "unavailable" : "partial",
     coverage: {
       basis: "observed_swaps_only",
       transferAware: false,

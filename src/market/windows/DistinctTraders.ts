@@ -1,5 +1,5 @@
 /**
- * How many distinct wallets traded in the last so many seconds, by a sliding HyperLogLog (Chabchoub and Hébrail, 2010):
+ * The number of distinct wallets in any window that ends now, by a sliding HyperLogLog (Chabchoub and Hébrail, 2010):
  * each register remembers when it last saw each rank, so that one sketch answers for every window, to the second. 2,048
  * registers: the standard error is 2.3 %; below a few thousand wallets it is smaller, by linear counting.
  */
@@ -10,7 +10,7 @@ const REGISTERS = 2 ** INDEX_BITS
 const RANKS = 32 - INDEX_BITS + 1
 /** The bias correction of Flajolet et al. for this many registers. */
 const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
-/** The end of an address is as random as a key can make it. */
+/** Characters that are hashed: the end of an address is random enough. */
 const HASHED = 12
 
 /** A well-mixed 32-bit hash of an address. */
@@ -28,12 +28,14 @@ export const hashAddress = (address: string): number => {
 export class DistinctTraders {
   private readonly seenAt = new Uint32Array(REGISTERS * RANKS)
   private readonly highest = new Uint8Array(REGISTERS)
+  private newest = 0
 
   /** Counts a wallet, by its hash, as seen in a second. */
   add(hash: number, second: number): void {
     const register = hash >>> (32 - INDEX_BITS)
     const rank = Math.min(RANKS, Math.clz32((hash << INDEX_BITS) | 0) + 1)
     const at = register * RANKS + rank - 1
+    this.newest = Math.max(this.newest, second)
     if (second > (this.seenAt[at] ?? 0)) {
       this.seenAt[at] = second
       if (rank > (this.highest[register] ?? 0)) {
@@ -44,6 +46,9 @@ export class DistinctTraders {
 
   /** Distinct wallets seen in the second `from` or later, rounded to a whole number. */
   estimate(from: number): number {
+    if (this.newest < from) {
+      return 0
+    }
     let sum = 0
     let empty = 0
     for (let register = 0; register < REGISTERS; register++) {

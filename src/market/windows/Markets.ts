@@ -1,6 +1,6 @@
 import { hashAddress } from "./DistinctTraders.ts"
-import { type LaunchEvent, MarketActivity } from "../tape/MarketActivity.ts"
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import { type LaunchEvent, MarketActivity } from "./MarketActivity.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 
 /** Rows of the lighthouse, the aggregate included. */
@@ -18,7 +18,7 @@ export interface Market extends MarketKey {
   readonly activity: MarketActivity
 }
 
-/** The activity of everything, of every venue and of every launchpad. Bounded: past 100 rows a new market counts in `all` only. */
+/** The activity of all markets, of each venue and of each launchpad. Bounded: past 100 rows a new market counts in `all` only. */
 export class Markets {
   private readonly dexes = new Map<string, Market>()
   private readonly launchpads = new Map<string, Market>()
@@ -39,11 +39,11 @@ export class Markets {
   }
 
   /** Counts a swap of one pool. */
-  add(print: TradeRecord, trade: TapeTrade): void {
+  add(record: TradeRecord, trade: TapeTrade): void {
     const hash = hashAddress(trade.wallet)
-    this.all.activity.add(print, hash)
-    this.activityOf(this.dexes, "dex", trade.dex)?.add(print, hash)
-    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(print, hash)
+    this.all.activity.add(record, hash)
+    this.activityOf(this.dexes, "dex", trade.dex)?.add(record, hash)
+    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(record, hash)
   }
 
   /** Counts a token that a launchpad created, or that migrated from its curve to a pool. */

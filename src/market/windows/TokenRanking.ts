@@ -1,12 +1,19 @@
 import type { Mint } from "../../domain/Address.ts"
 import { Ranking } from "../columnar/Ranking.ts"
-import type { MarketState } from "../tape/MarketState.ts"
+import { knownPrice, type TokenGlance } from "./TokenWindows.ts"
 import type { WindowName } from "./windows.ts"
 
-/** What tokens are ranked by. */
+/** The measures that tokens are ranked by. */
 export type RankName = "gainers" | "losers" | "volume" | "trades" | "traders"
 
-/** One token as it stood when the ranking was taken. */
+/** The tokens that a ranking is taken from. */
+export interface TokenScan {
+  readonly tokens: number
+  scan(window: WindowName, visit: (token: number, glance: TokenGlance) => void): void
+  mintOfToken(token: number): Mint
+}
+
+/** One token at the time of the ranking. */
 export interface RankedToken {
   readonly mint: Mint
   readonly trades: number
@@ -22,14 +29,12 @@ export interface RankedToken {
   readonly changePct: number | null
 }
 
-/** How many tokens rose, fell and stayed, of those with a known price at both ends of the window. */
+/** The number of tokens that rose, fell and stayed, of those with a known price at both ends of the window. */
 export interface Breadth {
   readonly advancing: number
   readonly declining: number
   readonly unchanged: number
 }
-
-const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
 /** Cells of one token. NaN is unknown. */
 const TRADES = 0
@@ -58,9 +63,9 @@ const valueAt = (rank: RankName, cells: Float64Array, at: number): number => {
 }
 
 /**
- * The tokens that traded in one window, as they stand when it is made: a snapshot that pages can be read from while trades
- * go on. It costs the writer nothing; each order is found when it is first asked for, and only as far as it is read.
- * Numbers lie in one array, so that tens of thousands of tokens leave nothing for the garbage collector to copy.
+ * A snapshot of the tokens that traded in one window, from which pages can be read while trades go on. Each order is found
+ * when it is first read, and only as far as it is read. Numbers lie in one array, so that tens of thousands of tokens leave
+ * nothing for the garbage collector to copy.
  */
 export class TokenRanking {
   /** Tokens with a known change, by its direction. */
@@ -69,14 +74,14 @@ export class TokenRanking {
   private readonly cells: Float64Array
   private readonly rankings = new Map<RankName, Ranking>()
 
-  constructor(tape: Pick<MarketState, "mintOfToken" | "scan" | "tokens">, window: WindowName) {
+  constructor(state: TokenScan, window: WindowName) {
     const { mints } = this
-    const cells = new Float64Array(tape.tokens * CELLS)
+    const cells = new Float64Array(state.tokens * CELLS)
     const breadth = { advancing: 0, declining: 0, unchanged: 0 }
-    tape.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
+    state.scan(window, (token, { trades, traders, unpriced, volume, startPrice, lastPrice }) => {
       const at = mints.length * CELLS
       const change = (lastPrice / startPrice - 1) * 100
-      mints.push(tape.mintOfToken(token))
+      mints.push(state.mintOfToken(token))
       cells[at + TRADES] = trades
       cells[at + TRADERS] = traders
       cells[at + UNPRICED] = unpriced
@@ -92,7 +97,7 @@ export class TokenRanking {
     this.breadth = breadth
   }
 
-  /** Tokens that have the value they would be ranked by, and tokens that have not. */
+  /** The number of tokens with a known value to rank by, and without one. */
   counts(rank: RankName): { readonly ranked: number; readonly unknown: number } {
     const ranked = this.ranking(rank).size
     return { ranked, unknown: this.mints.length - ranked }
@@ -112,9 +117,9 @@ export class TokenRanking {
       traders: cell(TRADERS),
       unpriced: cell(UNPRICED),
       volume: cell(VOLUME),
-      startPrice: known(cell(START_PRICE)),
-      lastPrice: known(cell(LAST_PRICE)),
-      changePct: known(cell(CHANGE))
+      startPrice: knownPrice(cell(START_PRICE)),
+      lastPrice: knownPrice(cell(LAST_PRICE)),
+      changePct: knownPrice(cell(CHANGE))
     }
   }
 

@@ -1,4 +1,4 @@
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { addWide, readWide, wideDifference } from "../columnar/wide.ts"
 import { WINDOWS } from "./windows.ts"
@@ -10,12 +10,12 @@ const UNPRICED = 2
 const VOLUME = 3
 const SUM = 5
 
-/** What every trade touches comes first, eight cells to a cache line: the sum of everything seen, and the last price. */
+/** The cells that every trade touches come first, eight to a cache line: the sum of everything seen, and the last price. */
 const SEEN = 0
 const LAST_PRICE = SUM
 const LAST_KEY = 6
 const LAST_SECOND = 7
-/** Trades of the journal that name the token, its first second, the links of the idle, the distinct traders of each window. */
+/** Trades of the token in the expiry log, its first second, the links of the idle list, the distinct traders of each window. */
 const HELD = 8
 const FIRST_SECOND = 9
 const IDLE = 10
@@ -27,7 +27,7 @@ const START_KEY = 6
 const LEFT_CELLS = 8
 const CELLS = LEFT + WINDOWS * LEFT_CELLS
 
-/** Where the links of the idle tokens lie in a record. */
+/** The cell of the idle list's links in a record. */
 export const IDLE_LINK = IDLE
 
 /** One token in one rolling window. */
@@ -60,21 +60,22 @@ export class TokenGlance {
   lastPrice = Number.NaN
 }
 
-const known = (price: number): number | null => (Number.isNaN(price) ? null : price)
+/** A price, or null for NaN. */
+export const knownPrice = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
-const addSum = (cells: Float64Array, at: number, print: TradeRecord): void => {
+const addSum = (cells: Float64Array, at: number, record: TradeRecord): void => {
   cells[at + TRADES] = (cells[at + TRADES] ?? 0) + 1
-  if (print.buy) {
+  if (record.buy) {
     cells[at + BUYS] = (cells[at + BUYS] ?? 0) + 1
   }
-  if (print.usdKnown) {
-    addWide(cells, at + VOLUME, print.usdHigh, print.usdLow)
+  if (record.usdKnown) {
+    addWide(cells, at + VOLUME, record.usdHigh, record.usdLow)
   } else {
     cells[at + UNPRICED] = (cells[at + UNPRICED] ?? 0) + 1
   }
 }
 
-/** Rolling sums and prices of every token: each trade is added once, and taken out once per window by the journal. */
+/** Rolling sums and prices of every token: each trade is added once, and subtracted once per window by the expiry log. */
 export class TokenWindows {
   /** One record per token, under the token's own number. */
   readonly records = new Records(CELLS)
@@ -95,29 +96,29 @@ export class TokenWindows {
   }
 
   /** Adds a trade to every window. */
-  enter(print: TradeRecord): void {
-    const cells = this.records.page(print.token)
-    const at = this.records.at(print.token)
-    addSum(cells, at + SEEN, print)
-    if (print.second > (cells[at + LAST_SECOND] ?? 0)) {
-      cells[at + LAST_SECOND] = print.second
-    } else if (print.second < (cells[at + FIRST_SECOND] ?? 0)) {
-      cells[at + FIRST_SECOND] = print.second
+  enter(record: TradeRecord): void {
+    const cells = this.records.page(record.token)
+    const at = this.records.at(record.token)
+    addSum(cells, at + SEEN, record)
+    if (record.second > (cells[at + LAST_SECOND] ?? 0)) {
+      cells[at + LAST_SECOND] = record.second
+    } else if (record.second < (cells[at + FIRST_SECOND] ?? 0)) {
+      cells[at + FIRST_SECOND] = record.second
     }
-    if (!Number.isNaN(print.price) && print.key > (cells[at + LAST_KEY] ?? 0)) {
-      cells[at + LAST_PRICE] = print.price
-      cells[at + LAST_KEY] = print.key
+    if (!Number.isNaN(record.price) && record.key > (cells[at + LAST_KEY] ?? 0)) {
+      cells[at + LAST_PRICE] = record.price
+      cells[at + LAST_KEY] = record.key
     }
   }
 
-  /** Takes a trade out of one window; its price was in force when what is left of the window began. */
-  leave(window: number, print: TradeRecord): void {
-    const cells = this.records.page(print.token)
-    const at = this.records.at(print.token) + LEFT + window * LEFT_CELLS
-    addSum(cells, at, print)
-    if (!Number.isNaN(print.price) && print.key > (cells[at + START_KEY] ?? 0)) {
-      cells[at + START_PRICE] = print.price
-      cells[at + START_KEY] = print.key
+  /** Subtracts a trade from one window; its price was in force when the rest of the window began. */
+  leave(window: number, record: TradeRecord): void {
+    const cells = this.records.page(record.token)
+    const at = this.records.at(record.token) + LEFT + window * LEFT_CELLS
+    addSum(cells, at, record)
+    if (!Number.isNaN(record.price) && record.key > (cells[at + START_KEY] ?? 0)) {
+      cells[at + START_PRICE] = record.price
+      cells[at + START_KEY] = record.key
     }
   }
 
@@ -128,7 +129,7 @@ export class TokenWindows {
     cells[at] = (cells[at] ?? 0) + change
   }
 
-  /** Counts what the journal holds of the token; gives the new count. */
+  /** Adds to the number of trades of the token in the expiry log; returns the new number. */
   hold(token: number, change: 1 | -1): number {
     const at = this.records.at(token) + HELD
     const cells = this.records.page(token)
@@ -137,7 +138,7 @@ export class TokenWindows {
     return held
   }
 
-  /** What one window holds of a token. */
+  /** One window of a token. */
   read(token: number, window: number): TokenWindow {
     const cells = this.records.page(token)
     const at = this.records.at(token)
@@ -151,8 +152,8 @@ export class TokenWindows {
       volumeUsdNanos: readWide(cells, at + VOLUME) - readWide(cells, left + VOLUME),
       unpriced: (cells[at + UNPRICED] ?? 0) - (cells[left + UNPRICED] ?? 0),
       traders: cells[at + TRADERS + window] ?? 0,
-      startPrice: known(cells[left + START_PRICE] ?? 0),
-      lastPrice: known(cells[at + LAST_PRICE] ?? 0)
+      startPrice: knownPrice(cells[left + START_PRICE] ?? 0),
+      lastPrice: knownPrice(cells[at + LAST_PRICE] ?? 0)
     }
   }
 

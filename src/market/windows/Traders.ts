@@ -2,8 +2,8 @@ import type { Address } from "../../domain/Address.ts"
 import { Addresses } from "../columnar/Addresses.ts"
 import { IdleList } from "../columnar/IdleList.ts"
 import { PairTable } from "../columnar/PairTable.ts"
-import { doubtPosition, movePosition, POSITION } from "../tape/position.ts"
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import { doubtPosition, movePosition, POSITION } from "./position.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { addToTrader, addVolume, readTrader, TRADER_SUMS, tradesIn, type TraderTotals } from "./traderSums.ts"
 import { windowIndex, WINDOWS } from "./windows.ts"
@@ -35,7 +35,7 @@ export interface TraderRow extends TraderTotals {
   readonly lastTradeMs: number
 }
 
-/** Told of what happens to the wallets of a token. */
+/** Callbacks for changes of the wallets of a token. */
 export interface TraderWatcher {
   /** A wallet is about to change: its row as it is can still be read. */
   readonly beforeChange: (token: number, trader: number) => void
@@ -43,15 +43,15 @@ export interface TraderWatcher {
   readonly counted: (token: number, window: number, change: 1 | -1) => void
 }
 
-const NOBODY: ReadonlyArray<number> = []
+const NO_TRADERS: ReadonlyArray<number> = []
 
-/** Every wallet of every token: sums since they are kept and in the rolling windows, positions at average cost. */
+/** Every wallet of every token: sums of all time and of the rolling windows, and positions at average cost. */
 export class Traders {
   private readonly rows = new Records(CELLS)
   /** Sums that have left a window, for those wallets that are partly out of it. */
   private readonly left = new Records(TRADER_SUMS)
   private readonly wallets: Addresses
-  /** How many rows name a wallet. */
+  /** The number of rows of each wallet. */
   private readonly walletUses: Array<number> = []
   private readonly rowOf: PairTable
   private readonly idle: IdleList
@@ -94,7 +94,7 @@ export class Traders {
     return trader
   }
 
-  /** Whether another wallet fits, after forgetting the one that has been out of every window for longest. */
+  /** True when another wallet fits, after forgetting the one that has been out of every window for longest. */
   makeRoom(): boolean {
     if (this.rows.used < this.most) {
       return true
@@ -107,17 +107,17 @@ export class Traders {
     return true
   }
 
-  /** Adds a trade, and sets what its position says of its cost and result. */
-  enter(print: TradeRecord): void {
-    const { trader, token } = print
+  /** Adds a trade, and sets its cost and result from the position. */
+  enter(record: TradeRecord): void {
+    const { trader, token } = record
     this.watcher.beforeChange(token, trader)
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
-    if (print.key < (cells[at + LAST_KEY] ?? 0)) {
+    if (record.key < (cells[at + LAST_KEY] ?? 0)) {
       doubtPosition(cells, at + HOLDING)
     } else {
-      cells[at + LAST_KEY] = print.key
-      cells[at + LAST_SECOND] = print.second
+      cells[at + LAST_KEY] = record.key
+      cells[at + LAST_SECOND] = record.second
     }
     for (let window = 0; window < WINDOWS; window++) {
       const count = cells[at + COUNTS + window] ?? 0
@@ -126,20 +126,20 @@ export class Traders {
         this.enterWindow(window, token, trader, cells, at)
       }
     }
-    movePosition(cells, at + HOLDING, print)
-    addToTrader(cells, at + SUMS, print)
+    movePosition(cells, at + HOLDING, record)
+    addToTrader(cells, at + SUMS, record)
   }
 
   /** Takes a trade out of one rolling window. */
-  leave(window: number, print: TradeRecord): void {
-    const { trader, token } = print
+  leave(window: number, record: TradeRecord): void {
+    const { trader, token } = record
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
     const count = (cells[at + COUNTS + window] ?? 0) - 1
     const left = leftCell[window] ?? -1
     if (left >= 0) {
       this.watcher.beforeChange(token, trader)
-      this.leaveSums(at + LEFT + left, count, print, cells)
+      this.leaveSums(at + LEFT + left, count, record, cells)
     }
     cells[at + COUNTS + window] = count
     if (count > 0) {
@@ -153,10 +153,10 @@ export class Traders {
 
   /** The rows of a token's wallets, in no order; some may not be in a window. Valid until the next trade. */
   of(token: number): ReadonlyArray<number> {
-    return this.members[token] ?? NOBODY
+    return this.members[token] ?? NO_TRADERS
   }
 
-  /** Whether a wallet traded in a window. */
+  /** True when a wallet traded in a window. */
   isIn(trader: number, window: TraderWindow): boolean {
     return window === "all" || (this.rows.page(trader)[this.rows.at(trader) + COUNTS + windowIndex[window]] ?? 0) > 0
   }
@@ -171,7 +171,7 @@ export class Traders {
     }
   }
 
-  /** What a wallet did in a window. */
+  /** The trading of a wallet in a window. */
   read(trader: number, window: TraderWindow): TraderRow {
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
@@ -235,7 +235,7 @@ export class Traders {
     }
   }
 
-  /** Everything so far, as what is not in a window that begins now. */
+  /** Copies the sums so far: the part that is outside of a window that begins now. */
   private copySums(cells: Float64Array, at: number): number {
     const left = this.left.take()
     const to = this.left.page(left)
@@ -246,7 +246,7 @@ export class Traders {
     return left
   }
 
-  private leaveSums(cell: number, count: number, print: TradeRecord, cells: Float64Array): void {
+  private leaveSums(cell: number, count: number, record: TradeRecord, cells: Float64Array): void {
     const known = cells[cell] ?? 0
     if (count === 0) {
       cells[cell] = 0
@@ -257,7 +257,7 @@ export class Traders {
     }
     const left = known === 0 ? this.left.take() : known
     cells[cell] = left
-    addToTrader(this.left.page(left), this.left.at(left), print)
+    addToTrader(this.left.page(left), this.left.at(left), record)
   }
 
   private join(token: number, trader: number, cells: Float64Array, at: number): void {

@@ -1,5 +1,5 @@
-/** The sums of one wallet's trades in one token: how they lie in cells, and what they say. */
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+/** The sums of one wallet's trades in one token: their cells and the values read from them. */
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
 
 const BUYS = 0
@@ -24,40 +24,40 @@ const count = (cells: Float64Array, at: number): void => {
   cells[at] = (cells[at] ?? 0) + 1
 }
 
-const addBuy = (cells: Float64Array, at: number, print: TradeRecord): void => {
+const addBuy = (cells: Float64Array, at: number, record: TradeRecord): void => {
   count(cells, at + BUYS)
-  addWide(cells, at + BOUGHT, print.amountHigh, print.amountLow)
-  addWide(cells, at + BOUGHT_USD, print.usdHigh, print.usdLow)
-  if (!print.usdKnown) {
+  addWide(cells, at + BOUGHT, record.amountHigh, record.amountLow)
+  addWide(cells, at + BOUGHT_USD, record.usdHigh, record.usdLow)
+  if (!record.usdKnown) {
     count(cells, at + UNPRICED_BUYS)
   }
 }
 
-const addSell = (cells: Float64Array, at: number, print: TradeRecord): void => {
+const addSell = (cells: Float64Array, at: number, record: TradeRecord): void => {
   count(cells, at + SELLS)
-  addWide(cells, at + SOLD, print.amountHigh, print.amountLow)
-  addWide(cells, at + SOLD_USD, print.usdHigh, print.usdLow)
-  if (!print.usdKnown) {
+  addWide(cells, at + SOLD, record.amountHigh, record.amountLow)
+  addWide(cells, at + SOLD_USD, record.usdHigh, record.usdLow)
+  if (!record.usdKnown) {
     count(cells, at + UNPRICED_SELLS)
   }
-  if (print.costKnown) {
-    addWide(cells, at + COST, print.costHigh, print.costLow)
+  if (record.costKnown) {
+    addWide(cells, at + COST, record.costHigh, record.costLow)
   } else {
     count(cells, at + NO_COST)
   }
-  if (print.gainKnown) {
-    addWide(cells, at + GAIN, print.gainHigh, print.gainLow)
+  if (record.gainKnown) {
+    addWide(cells, at + GAIN, record.gainHigh, record.gainLow)
   } else {
     count(cells, at + NO_GAIN)
   }
 }
 
 /** Adds a trade. */
-export const addToTrader = (cells: Float64Array, at: number, print: TradeRecord): void => {
-  if (print.buy) {
-    addBuy(cells, at, print)
+export const addToTrader = (cells: Float64Array, at: number, record: TradeRecord): void => {
+  if (record.buy) {
+    addBuy(cells, at, record)
   } else {
-    addSell(cells, at, print)
+    addSell(cells, at, record)
   }
 }
 
@@ -70,13 +70,13 @@ export const addVolume = (cells: Float64Array, at: number, to: Float64Array, toA
   addWide(to, toAt, sign * (cells[at + SOLD_USD] ?? 0), sign * (cells[at + SOLD_USD + 1] ?? 0))
 }
 
-/** What a wallet traded of a token. Amounts are exact: units of the token, nano-dollars and lamports. */
+/** The trading of a wallet in a token. Amounts are exact: units of the token, nano-dollars and lamports. */
 export interface TraderTotals {
   readonly buys: number
   readonly sells: number
   readonly bought: bigint
   readonly sold: bigint
-  /** The known part; `unpricedBuys` says how many buys are missing from it. */
+  /** The known part; `unpricedBuys` is the number of buys missing from it. */
   readonly boughtUsdNanos: bigint
   readonly soldUsdNanos: bigint
   readonly unpricedBuys: number
@@ -89,7 +89,7 @@ export interface TraderTotals {
   readonly realizedLamports: bigint | null
 }
 
-/** What the sums at `at` say, less those of `minus`. */
+/** The sums at `at`, less those of `minus`. */
 export const readTrader = (
   cells: Float64Array,
   at: number,

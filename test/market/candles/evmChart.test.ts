@@ -4,7 +4,7 @@ import type { ChartRequest, ChartResolution } from "../../../src/domain/market/C
 import type { EvmCandle, EvmSeries } from "../../../src/market/candles/EvmCandles.ts"
 import { evmChart, foldCandles, intervalOf, planEvmChart } from "../../../src/market/candles/evmChart.ts"
 import { bucketStart, widthOf } from "../../../src/market/candles/resolutions.ts"
-import { dice, MONDAY } from "../tape/tape.ts"
+import { seededRandom, MONDAY } from "../tape/tape.ts"
 
 const token = { chain: "base", address: `0x${"a".repeat(40)}` } as const
 const DAY = 86_400
@@ -46,7 +46,7 @@ describe("candles of EVM tokens", () => {
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })), Schema.Literals(folded)],
     ([seed, resolution]) =>
       Effect.sync(() => {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const width = widthOf[intervalOf(resolution) ?? "1m"]
         const fine = Array.from({ length: 200 }, (_, at) => at)
           .filter(() => roll() < 0.6)
@@ -102,7 +102,7 @@ describe("candles of EVM tokens", () => {
     assert.isTrue(far.clipped)
   })
 
-  it("make a page of whole buckets, and say where the page before ends", () => {
+  it("make a page of whole buckets, with the end of the page before", () => {
     const nowMs = (MONDAY + DAY) * 1000
     const request = asked({ resolution: "30m", limit: 2 })
     const plan = planEvmChart(token, "15m", request, nowMs)
@@ -124,9 +124,9 @@ describe("candles of EVM tokens", () => {
     const nowMs = MONDAY * 1000
     const request = asked({ mode: "mcap", from: MONDAY - DAY, to: MONDAY })
     const plan = planEvmChart(token, "4h", request, nowMs)
-    const told = evmChart(plan, request, series([candle(MONDAY - DAY)]), nowMs)
-    assert.deepInclude(told.data.bars[0], { c: 1000.5, v: 1 })
-    assert.strictEqual(told.knowledge.supply?.value, "1000.5")
+    const chart = evmChart(plan, request, series([candle(MONDAY - DAY)]), nowMs)
+    assert.deepInclude(chart.data.bars[0], { c: 1000.5, v: 1 })
+    assert.strictEqual(chart.knowledge.supply?.value, "1000.5")
     const untold = evmChart(plan, request, series([candle(MONDAY - DAY)], null), nowMs)
     assert.deepStrictEqual(untold.data.bars, [])
     assert.strictEqual(untold.knowledge.coverage.reason, "supply_unknown")

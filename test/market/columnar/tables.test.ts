@@ -12,7 +12,7 @@ import {
   wideNumber,
   writeWide
 } from "../../../src/market/columnar/wide.ts"
-import { dice, walletOf } from "../tape/tape.ts"
+import { seededRandom, walletOf } from "../tape/tape.ts"
 
 const Seed = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
 const Whole = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** 80n }))
@@ -46,7 +46,7 @@ describe("wide numbers", () => {
 
 describe("tables", () => {
   it.prop("of addresses hold and forget as a map does", [Seed], ([seed]) => {
-    const roll = dice(seed)
+    const roll = seededRandom(seed)
     const addresses = new Addresses(50)
     const known = new Map<string, number>()
     for (let step = 0; step < 400; step++) {
@@ -70,7 +70,7 @@ describe("tables", () => {
   })
 
   it.prop("of pairs hold and forget as a map does", [Seed], ([seed]) => {
-    const roll = dice(seed)
+    const roll = seededRandom(seed)
     const pairs = new PairTable(30)
     const known = new Map<string, number>()
     for (let step = 1; step < 400; step++) {
@@ -93,7 +93,7 @@ describe("tables", () => {
 
 describe("Ranking", () => {
   it.prop("gives the places of a sort, in whatever order they are asked for", [Seed], ([seed]) => {
-    const roll = dice(seed)
+    const roll = seededRandom(seed)
     const size = Math.floor(roll() * 60)
     const ids = Uint32Array.from({ length: size }, (_, n) => n + 10)
     const high = Float64Array.from({ length: size }, () => Math.floor(roll() * 5))

@@ -112,8 +112,8 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       yield* store.append([storedBlock(1, [{}])])
       yield* proxy.freeze
       const bars = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 60, limit: 1 } as const
-      for (const question of [store.ofWallet(walletOf(1), 1), store.bars(bars)].map(asked)) {
-        const [took, error] = yield* Effect.timed(question)
+      const questions = [store.ofWallet(walletOf(1), 1), store.bars(bars)].map(asked).map(Effect.timed)
+      for (const [took, error] of yield* Effect.all(questions, { concurrency: "unbounded" })) {
         assert.strictEqual(error._tag, "TradeStoreUnavailable")
         assert.isBelow(Duration.toMillis(took), DEADLINE_MS)
       }

@@ -1,33 +1,35 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Candles } from "../../../src/market/candles/Candles.ts"
-import { type BarPage, foldBars } from "../../../src/market/candles/foldBars.ts"
-import { TradeRecord } from "../../../src/market/columnar/TradeRecord.ts"
+import { type BarPage, foldBars, walkStored } from "../../../src/market/candles/foldBars.ts"
+import { TradeRecord } from "../../../src/market/tape/TradeRecord.ts"
 import { type Resolution, widthOf } from "../../../src/market/candles/resolutions.ts"
-import { barsOfTrades, walkStored } from "../../../src/market/candles/storedBars.ts"
+import { barsOfTrades } from "../../../src/market/store/barsOfTrades.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { type StoredBars, type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { StoredBars } from "../../../src/market/store/StoredBars.ts"
+import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { tradeStoreOf } from "../../support/tradeStores.ts"
-import { dice, makeTape, mintOf, MONDAY } from "../tape/tape.ts"
+import { seededRandom, makeTape, mintOf, MONDAY } from "../tape/tape.ts"
 
 const resolutions = Object.keys(widthOf).filter((name): name is Resolution => name in widthOf)
 const FOREVER = MONDAY * 2
 
 const fill = (trades: ReadonlyArray<TapeTrade>) => {
   const candles = new Candles({ bars: 1_000_000 })
-  const print = new TradeRecord()
+  const record = new TradeRecord()
   for (const trade of trades) {
-    print.read(trade)
-    print.token = 1
-    candles.add(print)
+    record.read(trade)
+    record.token = 1
+    candles.add(record)
   }
   return candles
 }
 
 const window = (resolution: Resolution) => ({ resolution, from: null, to: null, limit: 100_000 })
 
-/** What stored buckets are as a page. */
+/** The page of stored buckets. */
 const pageOf = (stored: StoredBars, resolution: Resolution): BarPage =>
   foldBars(walkStored(stored), window(resolution), false)
 
@@ -41,7 +43,7 @@ const blocksOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<StoredBatch> 
 /** Stores the trades some blocks at a time, and closes candles now and then. */
 const store = Effect.fnUntraced(function* (trades: ReadonlyArray<TapeTrade>, seed: number) {
   const { append, closeBars } = yield* TradeStore
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const blocks = blocksOf(trades)
   for (let at = 0; at < blocks.length;) {
     const count = 1 + Math.floor(roll() * 60)

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { DiscoveryAnswer, LighthouseAnswer } from "../../../src/api/Market.ts"
 import { TopTradersAnswer } from "../../../src/api/TopTraders.ts"
 import { fromAtomic, quotient } from "../../../src/domain/decimal.ts"
-import { dollarsText } from "../../../src/market/windows/measures.ts"
+import { dollarsText } from "../../../src/market/views/measures.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
@@ -66,15 +66,15 @@ const keys = "abcdefgh".split("").map((letter) => keyOf(letter))
 const database = Layer.unwrap(Effect.map(TestDatabase.create, TestDatabase.connect))
 const stored = tradeStoreOf(database).pipe(Layer.provideMerge(database))
 
-describe.runIf(TestDatabase.isAvailable)("what the market endpoints answer", () => {
+describe.runIf(TestDatabase.isAvailable)("the answers of the market endpoints", () => {
   it.effect(
-    "is what plain SQL makes of the stored trades",
+    "equal plain SQL over the stored trades",
     () =>
       Effect.gen(function* () {
         const tape = yield* TradeTape
         const launches = mints.map((mint) => ({ event: "created" as const, mint, launchpad: "pump-fun", pool: null }))
         yield* setSecond(NOW)
-        // Made once the clock stands: what is done every few minutes would be done for decades.
+        // Built after the clock is set: otherwise its periodic tasks would run for decades of test time.
         const context = yield* Layer.build(stored)
         const [store, sql] = [Context.get(context, TradeStore), Context.get(context, SqlClient.SqlClient)]
         yield* store.open({ genesis: "rankings", isSandbox: false })

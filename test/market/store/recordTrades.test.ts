@@ -3,25 +3,26 @@ import { Duration, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
 import { makeRecorder } from "../../../src/market/store/recordTrades.ts"
-import { type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { storedBlock } from "./tradeStoreContract.ts"
 
-const settings = { rows: 40, gather: Duration.millis(200), waiting: 100, patience: Duration.seconds(2) }
+const settings = { rows: 40, gather: Duration.millis(200), waiting: 100, roomTimeout: Duration.seconds(2) }
 
 const blocks = Array.from({ length: 200 }, (_, i) => storedBlock(i + 1, [{}, {}]))
 const slots = (batches: Iterable<StoredBatch>) => Array.from(batches, ({ slot }) => slot)
 
-/** A recorder of a store that can be away, and what became of the blocks. */
+/** A recorder of a store that can be unavailable, and the stored and reread blocks. */
 const scene = Effect.gen(function* () {
   const store = yield* TradeStore
   yield* store.open({ genesis: "recorded", isSandbox: true })
-  const state = { isAway: false, appends: [] as Array<number>, reread: [] as Array<number> }
+  const state = { isUnavailable: false, appends: [] as Array<number>, reread: [] as Array<number> }
   const sometimes = TradeStore.of({
     ...store,
     append: (batches) =>
       Effect.suspend(() => {
-        if (state.isAway) {
-          return Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") }))
+        if (state.isUnavailable) {
+          return Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
         }
         state.appends.push(batches.length)
         return store.append(batches)
@@ -29,7 +30,7 @@ const scene = Effect.gen(function* () {
   })
   const reread = (after: number) => {
     state.reread.push(after)
-    // What the chain still tells, whatever the recorder was given.
+    // The chain still has every block.
     return Stream.fromIterable(blocks.filter(({ slot }) => slot > after))
   }
   const recorder = yield* makeRecorder(sometimes, { after: 1000, reread }, settings)
@@ -39,7 +40,7 @@ const scene = Effect.gen(function* () {
 }).pipe(Effect.provide(TradeStore.layerMemory))
 
 describe("a recorder", () => {
-  it.effect("gathers what comes within a moment, up to so many trades", () =>
+  it.effect("gathers blocks for 200 ms, up to a number of trades", () =>
     Effect.gen(function* () {
       const { offer, recorder, state, stored } = yield* scene
       yield* offer(0, 3)
@@ -57,25 +58,25 @@ describe("a recorder", () => {
     })
   )
 
-  it.effect("keeps what is waiting while the store is away for a short while", () =>
+  it.effect("keeps waiting blocks while the store is unavailable for a short time", () =>
     Effect.gen(function* () {
       const { offer, state, stored } = yield* scene
-      state.isAway = true
+      state.isUnavailable = true
       yield* offer(0, 20)
       yield* TestClock.adjust("30 seconds")
-      state.isAway = false
+      state.isUnavailable = false
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 20)))
       assert.deepStrictEqual(state.reread, [])
     })
   )
 
-  it.effect("holds nobody up for longer than its patience, and reads again what it had to let go", () =>
+  it.effect("blocks the tape no longer than its timeout, and reads abandoned blocks again", () =>
     Effect.gen(function* () {
       const { offer, recorder, state, stored } = yield* scene
       yield* offer(0, 10)
       yield* TestClock.adjust("1 second")
-      state.isAway = true
+      state.isUnavailable = true
       const offering = yield* Effect.forkChild(offer(10, 150), { startImmediately: true })
       yield* TestClock.adjust("1 second")
       assert.isUndefined(offering.pollUnsafe())
@@ -83,7 +84,7 @@ describe("a recorder", () => {
       assert.isDefined(offering.pollUnsafe())
       assert.strictEqual(recorder.durable(), 1010)
       yield* TestClock.adjust("1 minute")
-      state.isAway = false
+      state.isUnavailable = false
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 150)))
       assert.deepStrictEqual(state.reread, [1010])
@@ -94,7 +95,7 @@ describe("a recorder", () => {
     })
   )
 
-  it.effect("slows the tape down rather than let go while the store keeps up", () =>
+  it.effect("slows the tape down instead of abandoning blocks while the store keeps up", () =>
     Effect.gen(function* () {
       const { offer, state, stored } = yield* scene
       yield* Effect.forkChild(offer(0, 200), { startImmediately: true })

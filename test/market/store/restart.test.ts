@@ -4,17 +4,17 @@ import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import * as TestDatabase from "../../support/TestDatabase.ts"
-import { dice } from "../tape/tape.ts"
+import { seededRandom } from "../tape/tape.ts"
 
 /** Processes that run beside each other, chains whose tapes each runs, and how often each process is killed. */
 const PROCESSES = 2
-const CHAINS_EACH = 5
-const KILLS_EACH = 5
+const CHAINS_EACH = 9
+const KILLS_EACH = 3
 const TRADES_A_BLOCK = 3
 const HOURS_AGO = 6 * 3_600_000
 
-/** What a chain's tape said before its process was killed. */
-interface Said {
+/** The output of a chain's tape before its process was killed. */
+interface TapeReport {
   readonly stored: Array<number>
   /** Its first new slot, and the trades that were on the tape by then. */
   readonly tape: Array<readonly [slot: number, trades: number]>
@@ -24,8 +24,8 @@ const script = new URL("../../support/tradeWriter.ts", import.meta.url).pathname
 
 /** Runs the tapes of some chains until some time after the first acknowledgement of each, then kills their process. */
 const killed = (address: TestDatabase.TestAddress, chains: ReadonlyArray<string>, startMs: number, afterMs: number) =>
-  Effect.callback<ReadonlyMap<string, Said>>((resume) => {
-    const said = new Map(chains.map((genesis): [string, Said] => [genesis, { stored: [], tape: [] }]))
+  Effect.callback<ReadonlyMap<string, TapeReport>>((resume) => {
+    const reports = new Map(chains.map((genesis): [string, TapeReport] => [genesis, { stored: [], tape: [] }]))
     const silent = new Set(chains)
     const child = spawn(process.execPath, [script, address.host, address.database, String(startMs), ...chains], {
       stdio: ["ignore", "pipe", "inherit"]
@@ -33,15 +33,15 @@ const killed = (address: TestDatabase.TestAddress, chains: ReadonlyArray<string>
     createInterface(child.stdout).on("line", (line) => {
       const [genesis = "", word, slot, trades] = line.split(" ")
       if (word === "tape") {
-        said.get(genesis)?.tape.push([Number(slot), Number(trades)])
+        reports.get(genesis)?.tape.push([Number(slot), Number(trades)])
         return
       }
-      said.get(genesis)?.stored.push(Number(slot))
+      reports.get(genesis)?.stored.push(Number(slot))
       if (silent.delete(genesis) && silent.size === 0) {
         setTimeout(() => child.kill("SIGKILL"), afterMs)
       }
     })
-    child.once("close", () => resume(Effect.succeed(said)))
+    child.once("close", () => resume(Effect.succeed(reports)))
     return Effect.sync(() => child.kill("SIGKILL"))
   })
 
@@ -56,7 +56,7 @@ describe.runIf(TestDatabase.isAvailable)("a tape that is killed again and again"
         const address = yield* TestDatabase.create
         const sql = Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
         const startMs = Date.now() - HOURS_AGO
-        const roll = dice(7)
+        const roll = seededRandom(7)
 
         const isWhole = Effect.fnUntraced(function* (genesis: string, acknowledged: number) {
           const rows = yield* sql`
@@ -74,8 +74,8 @@ describe.runIf(TestDatabase.isAvailable)("a tape that is killed again and again"
           const chains = Array.from({ length: CHAINS_EACH }, (_, i) => `chain-${process}-${i}`)
           const acknowledged = new Map<string, number>()
           for (let kill = 0; kill < KILLS_EACH; kill++) {
-            const said = yield* killed(address, chains, startMs, Math.floor(roll() * 120))
-            for (const [genesis, { stored, tape }] of said) {
+            const reports = yield* killed(address, chains, startMs, Math.floor(roll() * 120))
+            for (const [genesis, { stored, tape }] of reports) {
               const before = acknowledged.get(genesis) ?? 0
               assert.lengthOf(tape, 1)
               for (const [slot, trades] of tape) {

@@ -3,7 +3,8 @@ import { Context, Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { makeCharts } from "../../../src/market/candles/makeCharts.ts"
 import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
-import { type TradeBatch, TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
+import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
+import type { TradeBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
@@ -41,66 +42,66 @@ const prices = Layer.succeed(PriceBook, {
   warm: () => Effect.void
 })
 
-/** A process of its own on a store: its tape, and what the feed was asked for. Ends when told to. */
+/** A process on a store: its tape, the slots requested from the feed, the slots published, and its end. */
 const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genesis: string | null = "restored") {
   const scope = yield* Scope.make()
   const queue = yield* Queue.unbounded<TradeBatch>()
-  const asked: Array<number> = []
-  const told: Array<number> = []
+  const requested: Array<number> = []
+  const published: Array<number> = []
   const feed = Layer.succeed(TradeFeed, {
     chain: Effect.succeed(genesis === null ? null : { genesis, isSandbox: false }),
     batches: (after) => {
-      asked.push(after)
+      requested.push(after)
       return Stream.fromQueue(queue)
     }
   })
   const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(TradeStore, store)]))
   const tape = Context.get(yield* Layer.buildWithScope(layer, scope), TradeTape)
   yield* tape.applied.pipe(
-    Stream.runForEach(({ slot }) => Effect.sync(() => told.push(slot))),
+    Stream.runForEach(({ slot }) => Effect.sync(() => published.push(slot))),
     Effect.forkIn(scope, { startImmediately: true })
   )
   const settle = Effect.repeat(TestClock.adjust("100 millis"), { times: 5 })
-  /** Lets it be the time of each block before it comes. */
+  /** Sets the clock to the time of each block before it arrives. */
   const read = (...batches: ReadonlyArray<TradeBatch>) =>
     Effect.forEach(batches, (batch) =>
       Effect.andThen(TestClock.setTime(batch.timeMs), Effect.andThen(Queue.offer(queue, batch), settle))
     )
   yield* settle
-  return { tape, asked, told, read, end: Scope.close(scope, Exit.void) }
+  return { tape, requested, published, read, end: Scope.close(scope, Exit.void) }
 })
 
 const stored = Effect.map(Layer.build(TradeStore.layerMemory), (context) => Context.get(context, TradeStore))
 
 describe("a tape that begins again", () => {
-  it.effect("holds what it held, goes on after the stored slot, and tells nothing twice", () =>
+  it.effect("restores its state, continues after the stored slot, and publishes nothing twice", () =>
     Effect.gen(function* () {
       yield* at(0)
       const store = yield* stored
       const first = yield* process(store)
       yield* first.read(blockAt(0, { launches: [launch] }), blockAt(10), blockAt(70))
-      assert.deepStrictEqual([first.asked, first.told], [[0], [1000, 1010, 1070]])
-      const before = { window: first.tape.tape.window(mintOf(1), "5m"), seen: first.tape.tape.seen(mintOf(1)) }
+      assert.deepStrictEqual([first.requested, first.published], [[0], [1000, 1010, 1070]])
+      const before = { window: first.tape.state.window(mintOf(1), "5m"), seen: first.tape.state.seen(mintOf(1)) }
       assert.strictEqual(before.window?.trades, 3)
       yield* first.end
 
       yield* at(80)
       const second = yield* process(store)
-      assert.deepStrictEqual([second.asked, second.told], [[1070], []])
+      assert.deepStrictEqual([second.requested, second.published], [[1070], []])
       assert.deepStrictEqual(
-        { window: second.tape.tape.window(mintOf(1), "5m"), seen: second.tape.tape.seen(mintOf(1)) },
+        { window: second.tape.state.window(mintOf(1), "5m"), seen: second.tape.state.seen(mintOf(1)) },
         before
       )
       assert.strictEqual(second.tape.launches.of(mintOf(1))?.createdAtMs, MONDAY * 1000)
       assert.strictEqual(second.tape.decimalsOf(mintOf(1)), 6)
       yield* second.read(blockAt(80))
-      assert.deepStrictEqual(second.told, [1080])
-      assert.strictEqual(second.tape.tape.window(mintOf(1), "5m")?.trades, 4)
+      assert.deepStrictEqual(second.published, [1080])
+      assert.strictEqual(second.tape.state.window(mintOf(1), "5m")?.trades, 4)
       yield* second.end
     })
   )
 
-  it.effect("was never away when it caught up, and says so when it could not", () =>
+  it.effect("has no gap when it caught up, and reports one when it could not", () =>
     Effect.gen(function* () {
       yield* at(0)
       const store = yield* stored
@@ -141,12 +142,12 @@ describe("a tape that begins again", () => {
       yield* first.read(blockAt(0))
       yield* first.end
       const other = yield* process(store, "another")
-      assert.deepStrictEqual(other.asked, [0])
-      assert.isFalse(other.tape.tape.has(mintOf(1)))
+      assert.deepStrictEqual(other.requested, [0])
+      assert.isFalse(other.tape.state.has(mintOf(1)))
       yield* other.end
       const nameless = yield* process(store, null)
       yield* nameless.read(blockAt(10))
-      assert.isTrue(nameless.tape.tape.has(mintOf(1)))
+      assert.isTrue(nameless.tape.state.has(mintOf(1)))
       assert.isNull(nameless.tape.stored())
       yield* nameless.end
       assert.strictEqual((yield* store.open({ genesis: "restored", isSandbox: false }))?.slot, 1000)
@@ -168,11 +169,13 @@ describe("a chart of before the tape", () => {
   const scene = Effect.gen(function* () {
     yield* at(0)
     const memory = yield* stored
-    const state = { isAway: false }
+    const state = { isUnavailable: false }
     const store = TradeStore.of({
       ...memory,
-      bars: (asked) =>
-        state.isAway ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("away") })) : memory.bars(asked)
+      bars: (requested) =>
+        state.isUnavailable
+          ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+          : memory.bars(requested)
     })
     const first = yield* process(store)
     yield* first.read(blockAt(0), blockAt(3600), blockAt(DAY))
@@ -210,23 +213,23 @@ describe("a chart of before the tape", () => {
     Effect.gen(function* () {
       const { chart, end } = yield* scene
       const { data, knowledge } = yield* chart(mintOf(1), { ...request, denom: "sol" })
-      // Nobody traded SOL.
+      // SOL was not traded.
       assert.deepStrictEqual(data.bars, [])
       assert.strictEqual(knowledge.coverage.missingBars, 5)
       yield* end
     })
   )
 
-  it.effect("says what is missing while the store is away, and refuses when that is everything", () =>
+  it.effect("reports missing bars while the store is unavailable, and fails when all are missing", () =>
     Effect.gen(function* () {
       const { chart, end, state } = yield* scene
-      state.isAway = true
+      state.isUnavailable = true
       const { data, knowledge } = yield* chart(mintOf(1), request)
       assert.lengthOf(data.bars, 2)
       assert.deepInclude(knowledge.coverage, { complete: false, reason: "deadline" })
       const refusal = yield* Effect.flip(chart(mintOf(1), { ...request, to: MONDAY + DAY }))
       assert.strictEqual(refusal._tag, "ChartUnavailable")
-      state.isAway = false
+      state.isUnavailable = false
       assert.lengthOf((yield* chart(mintOf(1), { ...request, to: MONDAY + DAY })).data.bars, 2)
       yield* end
     })

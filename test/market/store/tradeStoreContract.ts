@@ -2,7 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import { type StoredBatch, TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 
 /** A block of a second after `MONDAY`; its trades are numbered in the order given. */
@@ -45,10 +46,10 @@ const odd = {
 
 const launch = { event: "created", mint: mintOf(3), launchpad: "pump-fun", pool: null } as const
 
-/** What every trade store does, whatever holds the trades. Each test has a chain of its own. */
+/** The contract of every trade store. Each test has its own chain. */
 export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
-    it.effect("refuses every question before it knows which chain is meant", () =>
+    it.effect("fails every method until a chain is opened", () =>
       Effect.gen(function* () {
         const trades = yield* TradeStore
         const bars = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY, limit: 1 } as const
@@ -81,7 +82,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
       })
     )
 
-    it.effect("says how far it has come, and where something is missing", () =>
+    it.effect("reports its progress, and the time of a gap", () =>
       Effect.gen(function* () {
         assert.isNull(yield* open("progress"))
         yield* append(storedBlock(1), storedBlock(2), storedBlock(5, [{}], { afterGap: true }))
@@ -108,7 +109,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
         yield* append(one)
         assert.deepStrictEqual(Array.from(yield* stored()), [one, two])
         assert.strictEqual((yield* open("again"))?.slot, 1003)
-        // A block that was told in part is completed.
+        // A block that was stored in part is completed.
         const whole = storedBlock(1, [{}, {}, {}])
         yield* append(whole)
         assert.deepStrictEqual((yield* stored())[0], whole)
@@ -128,7 +129,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
       })
     )
 
-    it.effect("tells a wallet's own trades, the newest first", () =>
+    it.effect("returns a wallet's own trades, newest first", () =>
       Effect.gen(function* () {
         yield* open("wallet")
         const mine = { wallet: walletOf(7) }
@@ -159,7 +160,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
       })
     )
 
-    it.effect("remembers launches of before", () =>
+    it.effect("returns launches from before a second", () =>
       Effect.gen(function* () {
         yield* open("launches")
         const [a, b] = [launch, { ...launch, event: "migrated", pool: mintOf(4) } as const]

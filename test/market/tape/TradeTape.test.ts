@@ -2,9 +2,11 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../../src/domain/Address.ts"
-import { type TradeBatch, TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
+import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
+import type { TradeBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
-import { type PricedBatch, TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import type { PricedBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { leg, netOf, transactionOf } from "./decoded.ts"
 import { mintOf, MONDAY, trade } from "./tape.ts"
@@ -23,7 +25,7 @@ const batch = (second: number, given: Partial<PricedBatch> = {}): PricedBatch =>
 
 const at = (second: number) => TestClock.setTime(NOW_MS + second * 1000)
 
-it.effect("says from when on everything was seen, and why not before", () =>
+it.effect("reports the coverage of every second, with the reason of a gap", () =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     const coverage = (second: number, nowSecond: number) =>
@@ -43,7 +45,7 @@ it.effect("says from when on everything was seen, and why not before", () =>
   }).pipe(Effect.provide(TradeTape.layerManual()))
 )
 
-it.effect("says that a window was clipped once its trades do not fit", () =>
+it.effect("reports that a window was clipped once its trades do not fit", () =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     yield* at(10)
@@ -56,7 +58,7 @@ it.effect("says that a window was clipped once its trades do not fit", () =>
   }).pipe(Effect.provide(TradeTape.layerManual({ tokens: 10, bars: 1000, trades: 2, traders: 10 })))
 )
 
-it.effect("publishes what it has taken, and remembers launches and decimals", () =>
+it.effect("publishes applied batches, and keeps launches and decimals", () =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     const heard = yield* tape.applied.pipe(
@@ -95,7 +97,7 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
       warm: () => Effect.void
     })
     yield* Effect.gen(function* () {
-      const { applied, tape } = yield* TradeTape
+      const { applied, state } = yield* TradeTape
       const done = yield* applied.pipe(Stream.take(1), Stream.runDrain, Effect.forkChild({ startImmediately: true }))
       const swap = leg()
       yield* Queue.offer(queue, {
@@ -103,8 +105,8 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
         transactions: [transactionOf({ legs: [swap], nets: [netOf(swap, [0])] })]
       })
       yield* Fiber.join(done)
-      assert.strictEqual(tape.window(mintOf(1), "5m")?.volumeUsdNanos, 15_000_000_000n)
-      assert.strictEqual(tape.window(mintOf(1), "5m")?.traders, 1)
+      assert.strictEqual(state.window(mintOf(1), "5m")?.volumeUsdNanos, 15_000_000_000n)
+      assert.strictEqual(state.window(mintOf(1), "5m")?.traders, 1)
     }).pipe(Effect.provide(TradeTape.layer.pipe(Layer.provide([feed, prices, TradeStore.layerMemory]))))
   })
 )

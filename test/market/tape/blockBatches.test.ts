@@ -9,7 +9,7 @@ const block = (slot: number, blockTimeMs: number | null): BlockEvent<TradeBlock>
   block: { slot, parentSlot: slot - 1, blockTimeMs, transactions: [], launches: [], malformed: 0 }
 })
 
-it.effect("a block without a time is of the time before it, and what is missing is said of the next one", () =>
+it.effect("a block without a time has the time before it, and a gap is reported with the next block", () =>
   Effect.gen(function* () {
     const events: ReadonlyArray<BlockEvent<TradeBlock>> = [
       block(1, null),

@@ -8,7 +8,7 @@ import { address, mintOf, walletOf } from "./tape.ts"
 
 export const poolOf = (n: number): Address => address(3, n)
 
-/** A purchase of a million units for a tenth of a SOL, but for what is given. */
+/** A purchase of a million units for a tenth of a SOL, with these changes. */
 export const leg = (given: Partial<Leg> = {}): Leg => ({
   signature: Signature.make(bs58.encode(new Uint8Array(64).fill(7))),
   slot: 1,
@@ -28,14 +28,14 @@ export const leg = (given: Partial<Leg> = {}): Leg => ({
   ...given
 })
 
-/** What the wallet of a leg gave and got by it, over these legs. */
+/** The net trade of the wallet of a leg, over these legs. */
 export const netOf = ({ confirmed: _confirmed, ...trade }: Leg, legs: ReadonlyArray<number>): NetTrade => ({
   ...trade,
   index: 0,
   legs
 })
 
-/** What a transaction did, and nothing else but what is given. */
+/** A decoded transaction without trades, with these changes. */
 export const transactionOf = (given: Partial<BlockTransaction>): BlockTransaction => ({
   signature: Signature.make(bs58.encode(new Uint8Array(64).fill(7))),
   index: 0,

@@ -1,6 +1,6 @@
 /** The same answers as the tape's, recomputed from the list of trades with nothing but loops and bigints. */
 import type { Address } from "../../../src/domain/Address.ts"
-import { orderKey } from "../../../src/market/columnar/TradeRecord.ts"
+import { orderKey } from "../../../src/market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import type { TraderRow, TraderWindow } from "../../../src/market/windows/Traders.ts"
 import { type WindowName, windowIndex, windowSeconds } from "../../../src/market/windows/windows.ts"
@@ -66,7 +66,7 @@ interface Sale {
   readonly gain: bigint | null
 }
 
-/** What each sale of one wallet cost on average, in the order of the trades. */
+/** The average cost of each sale of one wallet, in the order of the trades. */
 const salesOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<Sale> => {
   const state = { units: 0n, usd: 0n, lamports: 0n, usdKnown: true, lamportsKnown: true }
   const clear = () => Object.assign(state, { units: 0n, usd: 0n, lamports: 0n, usdKnown: true, lamportsKnown: true })

@@ -1,6 +1,6 @@
 /** Trades for tests: a seeded, plausible tape, and small ways to write one trade down. */
 import { type Address, addressFromBytes } from "../../../src/domain/Address.ts"
-import { TradeRecord } from "../../../src/market/columnar/TradeRecord.ts"
+import { TradeRecord } from "../../../src/market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 
 /** A Monday, in seconds since the Unix epoch: 2026-10-05 00:00 UTC. */
@@ -17,7 +17,7 @@ export const address = (family: number, n: number): Address => {
 export const mintOf = (n: number): Address => address(1, n)
 export const walletOf = (n: number): Address => address(2, n)
 
-/** A trade of one token for a dollar at `MONDAY`, but for what is given. */
+/** A trade of one token for a dollar at `MONDAY`, with these changes. */
 export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
   role: "both",
   signature: "signature",
@@ -38,8 +38,8 @@ export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
   ...given
 })
 
-/** The trade as one structure sees it, for token 1. */
-export const print = (given: Partial<TapeTrade> = {}): TradeRecord => {
+/** The record of a trade of token 1. */
+export const record = (given: Partial<TapeTrade> = {}): TradeRecord => {
   const filled = new TradeRecord()
   filled.read(trade(given))
   filled.token = 1
@@ -47,7 +47,7 @@ export const print = (given: Partial<TapeTrade> = {}): TradeRecord => {
 }
 
 /** A small generator of reproducible numbers in [0, 1). */
-export const dice = (seed: number): (() => number) => {
+export const seededRandom = (seed: number): (() => number) => {
   const state = { word: seed >>> 0 }
   return () => {
     state.word = (state.word + 0x6d2b79f5) >>> 0
@@ -57,7 +57,7 @@ export const dice = (seed: number): (() => number) => {
   }
 }
 
-/** What a made-up tape looks like. */
+/** The shape of a generated tape. */
 export interface TapeShape {
   readonly seed: number
   readonly trades: number
@@ -72,7 +72,7 @@ const dexes = ["Raydium", "Whirlpool", "Meteora"]
 
 /** Trades in the order of the chain: prices that wander, a few of them unknown, volumes from dust to whales. */
 export const makeTape = (shape: TapeShape): ReadonlyArray<TapeTrade> => {
-  const roll = dice(shape.seed)
+  const roll = seededRandom(shape.seed)
   const prices = new Map<number, number>()
   const state = { timeMs: shape.startMs ?? MONDAY * 1000, slot: 1000 }
   return Array.from({ length: shape.trades }, (_, index) => {
@@ -108,7 +108,7 @@ export const shuffledWithin = (
   reach: number,
   seed: number
 ): ReadonlyArray<TapeTrade> => {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   return trades
     .map((trade, place) => ({ trade, place: place + roll() * reach }))
     .toSorted((a, b) => a.place - b.place)

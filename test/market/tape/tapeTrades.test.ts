@@ -11,14 +11,14 @@ const of = (mint: Mint, amount: bigint, decimals: number | null): Quantity => ({
 const microPerLamport = { numerator: 3n, denominator: 20n }
 const timeMs = 1_791_158_400_000
 
-const told = (legs: ReadonlyArray<Leg>, nets: ReadonlyArray<NetTrade>, price: typeof microPerLamport | null) =>
+const pricedTrades = (legs: ReadonlyArray<Leg>, nets: ReadonlyArray<NetTrade>, price: typeof microPerLamport | null) =>
   tapeTradesOf({ legs, nets, unresolved: 0 }, { timeMs, microPerLamport: price })
 
-const launchpad = (dex: string) => told([leg({ dex })], [], null)[0]?.launchpad
+const launchpad = (dex: string) => pricedTrades([leg({ dex })], [], null)[0]?.launchpad
 
 describe("trades for the tape", () => {
   it("are priced in dollars through SOL, to the billionth", () => {
-    const [trade] = told(
+    const [trade] = pricedTrades(
       [leg({ token: of(mintOf(1), 2_000_000n, 6), quote: of(SOL, 1_000_000_001n, 9) })],
       [],
       microPerLamport
@@ -29,8 +29,8 @@ describe("trades for the tape", () => {
     assert.strictEqual(trade?.role, "pool")
   })
 
-  it("count a stable coin as a dollar without asking what SOL is worth", () => {
-    const [trade] = told([leg({ token: of(SOL, 500_000_000n, 9), quote: of(USDC, 75_000_000n, 6) })], [], null)
+  it("count a stable coin as a dollar without the price of SOL", () => {
+    const [trade] = pricedTrades([leg({ token: of(SOL, 500_000_000n, 9), quote: of(USDC, 75_000_000n, 6) })], [], null)
     assert.strictEqual(trade?.volumeUsdNanos, 75_000_000_000n)
     assert.strictEqual(trade?.priceUsd, 150)
     assert.strictEqual(trade?.lamports, null)
@@ -38,21 +38,21 @@ describe("trades for the tape", () => {
 
   it("have no price where the money is neither SOL nor a dollar, where SOL has none or decimals are unknown", () => {
     const prices = (trade: Leg, price: typeof microPerLamport | null) =>
-      told([trade], [], price).map(({ priceUsd, volumeUsdNanos }) => [priceUsd, volumeUsdNanos])
+      pricedTrades([trade], [], price).map(({ priceUsd, volumeUsdNanos }) => [priceUsd, volumeUsdNanos])
     assert.deepStrictEqual(prices(leg({ quote: of(mintOf(9), 5n, 6) }), microPerLamport), [[null, null]])
     assert.deepStrictEqual(prices(leg({ quote: of(SOL, 5n, 9) }), null), [[null, null]])
     const undecided = leg({ token: of(mintOf(1), 5n, null), quote: of(USDC, 7n, 6) })
     assert.deepStrictEqual(prices(undecided, null), [[null, 7000n]])
   })
 
-  it("say an exchange through one pool once, and a route once for its pools and once for its wallet", () => {
+  it("report a swap through one pool once, and a route once for its pools and once for its wallet", () => {
     const single = leg({ index: 0 })
     assert.deepStrictEqual(
-      told([single], [netOf(single, [0])], microPerLamport).map(({ role }) => role),
+      pricedTrades([single], [netOf(single, [0])], microPerLamport).map(({ role }) => role),
       ["both"]
     )
     const legs = [single, leg({ index: 1, token: of(mintOf(2), 9n, 6) })]
-    const route = told(legs, [netOf(single, [0, 1])], microPerLamport)
+    const route = pricedTrades(legs, [netOf(single, [0, 1])], microPerLamport)
     assert.deepStrictEqual(
       route.map(({ role }) => role),
       ["pool", "pool", "wallet"]
@@ -60,12 +60,12 @@ describe("trades for the tape", () => {
     assert.strictEqual(new Set(route.map(({ index }) => index)).size, 3)
     const withFees = { ...netOf(single, [0]), quote: of(SOL, single.quote.amount + 1n, 9) }
     assert.deepStrictEqual(
-      told([single], [withFees], microPerLamport).map(({ role }) => role),
+      pricedTrades([single], [withFees], microPerLamport).map(({ role }) => role),
       ["pool", "wallet"]
     )
   })
 
-  it("tell an exchange of two tokens as a purchase and a sale, at the money that flowed between their pools", () => {
+  it("report a swap of two tokens as a purchase and a sale, at the money that flowed between their pools", () => {
     const [a, b] = [of(mintOf(1), 700n, 6), of(mintOf(2), 9n, 6)]
     const legs = [
       leg({ index: 0, side: "sell", token: a, quote: of(SOL, 1_000n, 9) }),
@@ -73,7 +73,7 @@ describe("trades for the tape", () => {
     ]
     const net: NetTrade = { ...netOf(leg({ token: b, quote: a }), [0, 1]) }
     const wallet = (given: NetTrade) =>
-      told(legs, [given], microPerLamport)
+      pricedTrades(legs, [given], microPerLamport)
         .filter(({ role }) => role === "wallet")
         .map(({ amount, lamports, mint, side, volumeUsdNanos }) => [side, mint, amount, lamports, volumeUsdNanos])
     assert.deepStrictEqual(wallet(net), [
@@ -82,13 +82,13 @@ describe("trades for the tape", () => {
     ])
     const taxed = { ...net, token: of(mintOf(2), 8n, 6) }
     assert.deepStrictEqual(wallet(taxed)[0], ["buy", mintOf(2), 8n, null, null], "a unit is missing")
-    assert.strictEqual(new Set(told(legs, [net], null).map(({ index }) => index)).size, 4)
+    assert.strictEqual(new Set(pricedTrades(legs, [net], null).map(({ index }) => index)).size, 4)
   })
 
-  it("tell an exchange of two tokens in one pool without a price, and its wallet gave one and got the other", () => {
+  it("report a swap of two tokens in one pool without a price, as a sale and a purchase of its wallet", () => {
     const swap = leg({ token: of(mintOf(2), 9n, 6), quote: of(mintOf(1), 700n, 6) })
     assert.deepStrictEqual(
-      told([swap], [netOf(swap, [0])], microPerLamport).map(({ role, side, mint, volumeUsdNanos }) => [
+      pricedTrades([swap], [netOf(swap, [0])], microPerLamport).map(({ role, side, mint, volumeUsdNanos }) => [
         role,
         side,
         mint,
@@ -113,7 +113,7 @@ const solFor = (dollars: bigint) => leg({ token: of(SOL, 1_000_000_000n, 9), quo
 describe("SolPrice", () => {
   const now = { price: microPerLamport, observedAtMs: timeMs }
 
-  it("takes what pools say for blocks of now, and never for older ones", () => {
+  it("uses the price of the pools for current blocks, and never for older ones", () => {
     const price = new SolPrice()
     assert.deepStrictEqual(price.at(timeMs - 60_000, now), microPerLamport)
     assert.strictEqual(price.at(timeMs - 60_001, now), null)

@@ -6,117 +6,143 @@ import type { TraderPage, TraderPageRequest } from "../../../src/market/views/Tr
 import { topTraders } from "../tape/naive.ts"
 import { makeTape, mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 
-const limits = { tokens: 10, bars: 10_000, trades: 100_000, traders: 20_000 }
+const limits = { tokens: 10, bars: 10_000, trades: 10_000, traders: 200 }
 const FAR_MS = 4_000_000_000_000
 const START_MS = 1_000_000
 
-const tapeOf = (trades: ReadonlyArray<TapeTrade>, origin = "here") => {
-  const tape = new MarketState(limits, origin)
-  tape.apply(trades, FAR_MS)
-  return tape
+const stateOf = (trades: ReadonlyArray<TapeTrade>, origin = "here") => {
+  const state = new MarketState(limits, origin)
+  state.apply(trades, FAR_MS)
+  return state
 }
 
-const ask = (given: Partial<TraderPageRequest> = {}) =>
-  ({ mint: mintOf(0), window: "all", limit: 7, cursor: null, nowMs: START_MS, ...given }) as const
+const requestOf = (given: Partial<TraderPageRequest> = {}) =>
+  ({ mint: mintOf(0), window: "all", limit: 7, pin: null, nowMs: START_MS, ...given }) as const
 
-const pageOf = (tape: MarketState, given: Partial<TraderPageRequest> = {}): TraderPage => {
-  const page = tape.topTraders(ask(given))
-  return typeof page === "string" ? assert.fail(page) : page
+const pageOf = (state: MarketState, given: Partial<TraderPageRequest> = {}): TraderPage => {
+  const page = state.topTraders(requestOf(given))
+  return page ?? assert.fail("the view has ended")
 }
 
 const sell = (given: Partial<TapeTrade>) => trade({ mint: mintOf(0), side: "sell", amount: 5n, ...given })
 
-const profit = (...trades: ReadonlyArray<TapeTrade>) => pageOf(tapeOf(trades)).rows[0]?.realizedUsdNanos
+const profit = (...trades: ReadonlyArray<TapeTrade>) => pageOf(stateOf(trades)).rows[0]?.realizedUsdNanos
 
 const crowd = makeTape({ seed: 3, trades: 400, tokens: 1, wallets: 60, paceSeconds: 5 })
 
 describe("TraderViews", () => {
   it("turn pages that together are the whole ranking, though trades go on in between", () => {
-    const tape = tapeOf(crowd)
-    const expected = topTraders(crowd, tape.now, "1h")
+    const state = stateOf(crowd)
+    const expected = topTraders(crowd, state.now, "1h")
     const rows: Array<unknown> = []
-    const state: { cursor: string | null; nowMs: number } = { cursor: null, nowMs: START_MS }
+    const turn: { pin: TraderPage["next"]; nowMs: number } = { pin: null, nowMs: START_MS }
     do {
-      const page = pageOf(tape, { window: "1h", ...state })
+      const page = pageOf(state, { window: "1h", ...turn })
       rows.push(...page.rows)
       assert.strictEqual(page.total, expected.length)
       assert.strictEqual(page.asOfMs, START_MS)
-      state.cursor = page.cursor
-      state.nowMs += 2000
-      tape.apply(
-        [trade({ mint: mintOf(0), slot: 9000, timeMs: (tape.now + 300) * 1000, wallet: walletOf(rows.length) })],
+      turn.pin = page.next
+      turn.nowMs += 2000
+      state.apply(
+        [trade({ mint: mintOf(0), slot: 9000, timeMs: (state.now + 300) * 1000, wallet: walletOf(rows.length) })],
         FAR_MS
       )
-    } while (state.cursor !== null)
+    } while (turn.pin !== null)
     assert.deepStrictEqual(rows, expected)
   })
 
-  it("refuse a cursor with other selectors, and what is no cursor", () => {
-    const tape = tapeOf(crowd)
-    const { cursor } = pageOf(tape)
-    for (const other of [{ limit: 8 }, { window: "24h" }, { mint: mintOf(1) }] as const) {
-      assert.strictEqual(tape.topTraders(ask({ cursor, ...other })), "invalid_cursor")
+  it("do not read a pin of another token or window", () => {
+    const state = stateOf(crowd)
+    const { next: pin } = pageOf(state)
+    state.apply([trade({ mint: mintOf(1), slot: 9000, timeMs: state.now * 1000 })], FAR_MS)
+    for (const other of [{ window: "24h" }, { mint: mintOf(1) }, { mint: mintOf(2) }] as const) {
+      assert.isNull(state.topTraders(requestOf({ pin, ...other })))
     }
-    for (const text of ["", "x", "%", "é", "AAAA", "a".repeat(600), `${cursor}=`, `${cursor} `]) {
-      assert.strictEqual(tape.topTraders(ask({ cursor: text })), "invalid_cursor", text)
-    }
-    assert.match(cursor ?? "", /^[A-Za-z0-9_-]{1,512}$/u)
   })
 
   it("end 30 seconds after the first page, and not before", () => {
-    const tape = tapeOf(crowd)
-    const { cursor } = pageOf(tape)
-    pageOf(tape, { cursor, nowMs: START_MS + 30_000 })
-    assert.strictEqual(tape.topTraders(ask({ cursor, nowMs: START_MS + 30_001 })), "cursor_expired")
+    const state = stateOf(crowd)
+    const { next: pin } = pageOf(state)
+    pageOf(state, { pin, nowMs: START_MS + 30_000 })
+    assert.isNull(state.topTraders(requestOf({ pin, nowMs: START_MS + 30_001 })))
   })
 
-  it("give whoever shares a view the whole 30 seconds", () => {
-    const tape = tapeOf(crowd)
-    pageOf(tape)
-    const { cursor, asOfMs } = pageOf(tape, { nowMs: START_MS + 1999 })
+  it("give every caller that shares a view the whole 30 seconds", () => {
+    const state = stateOf(crowd)
+    pageOf(state)
+    const { next: pin, asOfMs } = pageOf(state, { nowMs: START_MS + 1999 })
     assert.strictEqual(asOfMs, START_MS)
-    pageOf(tape, { cursor, nowMs: START_MS + 30_999 })
-    assert.strictEqual(pageOf(tape, { nowMs: START_MS + 2000 }).asOfMs, START_MS + 2000)
+    pageOf(state, { pin, nowMs: START_MS + 30_999 })
+    assert.strictEqual(pageOf(state, { nowMs: START_MS + 2000 }).asOfMs, START_MS + 2000)
   })
 
   it("end with a correction, and with the process", () => {
-    const tape = tapeOf(crowd)
-    const { cursor } = pageOf(tape)
-    assert.strictEqual(tapeOf(crowd, "there").topTraders(ask({ cursor })), "cursor_expired")
+    const state = stateOf(crowd)
+    const { next: pin } = pageOf(state)
+    assert.isNull(stateOf(crowd, "there").topTraders(requestOf({ pin })))
     const corrected = crowd.slice(0, 300)
-    tape.correct(mintOf(0), corrected, FAR_MS)
-    assert.strictEqual(tape.topTraders(ask({ cursor })), "cursor_expired")
-    assert.deepStrictEqual(pageOf(tape, { limit: 100 }).rows, topTraders(corrected, tape.now, "all"))
+    state.correct(mintOf(0), corrected, FAR_MS)
+    assert.isNull(state.topTraders(requestOf({ pin })))
+    assert.deepStrictEqual(pageOf(state, { limit: 100 }).rows, topTraders(corrected, state.now, "all"))
   })
 
-  it("are empty for a token that the tape does not know", () => {
-    assert.deepStrictEqual(pageOf(tapeOf([])), { rows: [], total: 0, cursor: null, asOfMs: START_MS })
+  it("are empty for a token that never traded", () => {
+    assert.deepStrictEqual(pageOf(stateOf([])), { rows: [], total: 0, next: null, asOfMs: START_MS })
   })
 
-  it("keep a bounded number of views, the newest", () => {
-    const tape = tapeOf(crowd)
-    const first = pageOf(tape).cursor
-    const cursors = Array.from({ length: 70 }, (_, n) => pageOf(tape, { nowMs: START_MS + n * 400 }).cursor)
-    assert.strictEqual(
-      tape.topTraders(ask({ cursor: cursors.at(-1) ?? "", nowMs: START_MS + 28_000 })) === "cursor_expired",
-      false
+  it("keep the newest 64 views", () => {
+    const tokens = Array.from({ length: 9 }, (_, n) => mintOf(n))
+    const trades = tokens.flatMap((mint, slot) =>
+      [1, 2].map((n) => trade({ mint, slot, index: n, wallet: walletOf(n) }))
     )
-    pageOf(tape, { cursor: first, nowMs: START_MS + 28_000 })
+    const state = stateOf(trades)
+    const windows = ["1h", "24h", "all"] as const
+    const requests = [0, 2000, 4000].flatMap((ms) =>
+      tokens.flatMap((mint) => windows.map((window) => ({ mint, window, limit: 1, nowMs: START_MS + ms })))
+    )
+    const readable = requests
+      .map((request) => ({ request, pin: pageOf(state, request).next }))
+      .map(({ pin, request }) => state.topTraders(requestOf({ ...request, pin, nowMs: START_MS + 5000 })) !== null)
+    assert.deepStrictEqual(
+      readable,
+      requests.map((_, place) => place >= requests.length - 64)
+    )
   })
 
   const Amount = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 2n ** 64n - 1n }))
-  it.prop("have exact profits at average cost", [Amount, Amount, Amount, Amount], ([units, paid, part, received]) => {
-    const sold = 1n + (part % units)
-    const tape = tapeOf([
-      trade({ mint: mintOf(0), amount: units, volumeUsdNanos: paid, lamports: paid }),
-      trade({ mint: mintOf(0), index: 1, side: "sell", amount: sold, volumeUsdNanos: received, lamports: received })
-    ])
-    const [row] = pageOf(tape).rows
-    const profit = received - (paid * sold) / units
-    assert.strictEqual(row?.realizedUsdNanos, profit)
-    assert.strictEqual(row?.realizedLamports, profit)
-    assert.strictEqual(row?.costUsdNanos, (paid * sold) / units)
-  })
+  const sales = Schema.Array(Schema.Tuple([Amount, Amount, Amount, Amount])).check(Schema.isBetweenLength(5, 20))
+  it.prop(
+    "have exact profits at average cost",
+    [sales],
+    ([each]) => {
+      const trades = each.flatMap(([units, paid, part, received], n) => {
+        const sold = 1n + (part % units)
+        const wallet = walletOf(n)
+        return [
+          trade({ mint: mintOf(0), wallet, slot: n, amount: units, volumeUsdNanos: paid, lamports: paid }),
+          trade({
+            mint: mintOf(0),
+            wallet,
+            slot: n,
+            index: 1,
+            side: "sell",
+            amount: sold,
+            volumeUsdNanos: received,
+            lamports: received
+          })
+        ]
+      })
+      const rows = Map.groupBy(pageOf(stateOf(trades), { limit: 100 }).rows, ({ wallet }) => wallet)
+      for (const [n, [units, paid, part, received]] of each.entries()) {
+        const cost = (paid * (1n + (part % units))) / units
+        const [row] = rows.get(walletOf(n)) ?? []
+        assert.strictEqual(row?.realizedUsdNanos, received - cost)
+        assert.strictEqual(row?.realizedLamports, received - cost)
+        assert.strictEqual(row?.costUsdNanos, cost)
+      }
+    },
+    { arbitrary: { runs: 10 } }
+  )
 
   it("do not guess the profit of tokens that were never seen to be bought, nor of trades out of order", () => {
     const buy = trade({ mint: mintOf(0), amount: 10n, slot: 5 })
@@ -130,7 +156,7 @@ describe("TraderViews", () => {
   })
 
   it("show the last trade of a wallet in milliseconds", () => {
-    const tape = tapeOf([trade({ mint: mintOf(0) }), trade({ mint: mintOf(0), timeMs: (MONDAY + 9) * 1000 })])
-    assert.strictEqual(pageOf(tape).rows[0]?.lastTradeMs, (MONDAY + 9) * 1000)
+    const state = stateOf([trade({ mint: mintOf(0) }), trade({ mint: mintOf(0), timeMs: (MONDAY + 9) * 1000 })])
+    assert.strictEqual(pageOf(state).rows[0]?.lastTradeMs, (MONDAY + 9) * 1000)
   })
 })

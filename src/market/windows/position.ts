@@ -1,5 +1,5 @@
-/** What a wallet holds of a token and what it paid, by the swaps that were observed: average cost, exact, rounded down. */
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+/** The units that a wallet holds of a token and their cost, from observed swaps: average cost, exact, rounded down. */
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, highOf, lowOf, readWide, wideValue, writeWide } from "../columnar/wide.ts"
 
 /** Units held, nano-dollars and lamports paid for them: two cells each. */
@@ -16,12 +16,12 @@ const USD_UNKNOWN = 1
 const LAMPORTS_UNKNOWN = 2
 const HIGHEST = 2 ** 32
 
-const buy = (cells: Float64Array, at: number, print: TradeRecord): void => {
-  addWide(cells, at + UNITS, print.amountHigh, print.amountLow)
-  addWide(cells, at + USD, print.usdHigh, print.usdLow)
-  addWide(cells, at + LAMPORTS, print.lamportsHigh, print.lamportsLow)
-  if (!print.usdKnown || !print.lamportsKnown) {
-    const unknown = (print.usdKnown ? 0 : USD_UNKNOWN) | (print.lamportsKnown ? 0 : LAMPORTS_UNKNOWN)
+const buy = (cells: Float64Array, at: number, record: TradeRecord): void => {
+  addWide(cells, at + UNITS, record.amountHigh, record.amountLow)
+  addWide(cells, at + USD, record.usdHigh, record.usdLow)
+  addWide(cells, at + LAMPORTS, record.lamportsHigh, record.lamportsLow)
+  if (!record.usdKnown || !record.lamportsKnown) {
+    const unknown = (record.usdKnown ? 0 : USD_UNKNOWN) | (record.lamportsKnown ? 0 : LAMPORTS_UNKNOWN)
     cells[at + UNKNOWN] = (cells[at + UNKNOWN] ?? 0) | unknown
   }
 }
@@ -40,22 +40,22 @@ const takeCost = (cells: Float64Array, at: number, sold: bigint, held: bigint): 
   return part
 }
 
-const setCost = (print: TradeRecord, cost: bigint): void => {
-  print.costHigh = highOf(cost)
-  print.costLow = lowOf(cost, print.costHigh)
-  print.costKnown = print.costHigh < HIGHEST
+const setCost = (record: TradeRecord, cost: bigint): void => {
+  record.costHigh = highOf(cost)
+  record.costLow = lowOf(cost, record.costHigh)
+  record.costKnown = record.costHigh < HIGHEST
 }
 
-const setGain = (print: TradeRecord, cost: bigint): void => {
+const setGain = (record: TradeRecord, cost: bigint): void => {
   const paid = highOf(cost)
-  const low = print.lamportsLow - lowOf(cost, paid)
-  print.gainHigh = print.lamportsHigh - paid - (low < 0 ? 1 : 0)
-  print.gainLow = low < 0 ? low + HIGHEST : low
-  print.gainKnown = true
+  const low = record.lamportsLow - lowOf(cost, paid)
+  record.gainHigh = record.lamportsHigh - paid - (low < 0 ? 1 : 0)
+  record.gainLow = low < 0 ? low + HIGHEST : low
+  record.gainKnown = true
 }
 
-const sell = (cells: Float64Array, at: number, print: TradeRecord): void => {
-  const sold = wideValue(print.amountHigh, print.amountLow)
+const sell = (cells: Float64Array, at: number, record: TradeRecord): void => {
+  const sold = wideValue(record.amountHigh, record.amountLow)
   const held = readWide(cells, at + UNITS)
   if (sold > held) {
     // Tokens that no swap brought in have no observed cost, and neither has the rest of this sale.
@@ -69,15 +69,15 @@ const sell = (cells: Float64Array, at: number, print: TradeRecord): void => {
   const usd = takeCost(cells, at + USD, sold, held)
   const lamports = takeCost(cells, at + LAMPORTS, sold, held)
   if ((unknown & USD_UNKNOWN) === 0) {
-    setCost(print, usd)
+    setCost(record, usd)
   }
-  if ((unknown & LAMPORTS_UNKNOWN) === 0 && print.lamportsKnown) {
-    setGain(print, lamports)
+  if ((unknown & LAMPORTS_UNKNOWN) === 0 && record.lamportsKnown) {
+    setGain(record, lamports)
   }
   if (sold === held) {
     empty(cells, at)
   } else {
-    addWide(cells, at + UNITS, -print.amountHigh, -print.amountLow)
+    addWide(cells, at + UNITS, -record.amountHigh, -record.amountLow)
   }
 }
 
@@ -85,15 +85,15 @@ const sell = (cells: Float64Array, at: number, print: TradeRecord): void => {
  * Moves a position by one trade, the next of its wallet in the order of the chain. A sale gets its cost in USD and its
  * result in lamports set where every purchase behind it was observed and priced.
  */
-export const movePosition = (cells: Float64Array, at: number, print: TradeRecord): void => {
-  if (print.buy) {
-    buy(cells, at, print)
+export const movePosition = (cells: Float64Array, at: number, record: TradeRecord): void => {
+  if (record.buy) {
+    buy(cells, at, record)
   } else {
-    sell(cells, at, print)
+    sell(cells, at, record)
   }
 }
 
-/** Says that trades came out of order, so that no average before the position is next empty can be trusted. */
+/** Marks the costs as unknown until the position is next empty, because trades came out of order. */
 export const doubtPosition = (cells: Float64Array, at: number): void => {
   cells[at + UNKNOWN] = USD_UNKNOWN | LAMPORTS_UNKNOWN
 }

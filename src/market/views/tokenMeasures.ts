@@ -1,4 +1,4 @@
-/** What is known of one token in one window, number by number. */
+/** The measures of one token in one window. */
 import type { Mint } from "../../domain/Address.ts"
 import { tenTo } from "../../domain/decimal.ts"
 import { compare, decimalText, multiply, type Rational } from "../../domain/rational.ts"
@@ -7,27 +7,27 @@ import type { PoolBook } from "../../pools/PoolBook.ts"
 import { depthOf } from "../../tokens/liquidity.ts"
 import type { Prices } from "../../tokens/PriceBook.ts"
 import { marketCapScalar, priceScalar, usdScalar } from "../../tokens/scalars.ts"
-import { changeOf, measured, priceRational, volumeScalar } from "./measures.ts"
-import type { Supply, TokenSources } from "../views/tokenRef.ts"
-import { supplyOf } from "../views/tokenRef.ts"
-import type { TokenWindow } from "./TokenWindows.ts"
+import { measured, priceChange, priceRational, volumeScalar } from "./measures.ts"
+import type { Supply, TokenSources } from "./tokenRef.ts"
+import { supplyOf } from "./tokenRef.ts"
+import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
-import { type WindowName, windowIndex, windowSeconds } from "./windows.ts"
+import { secondsOf, type WindowName } from "../windows/windows.ts"
 
-/** Where the numbers come from. */
+/** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   readonly pools: Pick<PoolBook["Service"], "isLoaded" | "poolsOf">
 }
 
-/** One moment of the market: everything is measured as of it. */
-export interface Moment {
+/** The time, prices and lifetime that all measures of one view share. */
+export interface MeasureContext {
   readonly nowMs: number
   readonly prices: Prices
   readonly life: Lifetime
 }
 
-/** What a row says of its token. */
+/** The measures that a row shows of its token. */
 export interface TokenMeasures {
   readonly priceUsd: Scalar
   readonly changePct: Scalar
@@ -50,14 +50,14 @@ const NOTHING: TokenWindow = {
 }
 
 /** The first second of a window that ends now. */
-export const windowStart = ({ tape }: TradeTape["Service"], window: WindowName): number =>
-  tape.now - (windowSeconds[windowIndex[window]] ?? 0) + 1
+export const windowStart = ({ state }: TradeTape["Service"], window: WindowName): number =>
+  state.now - secondsOf(window) + 1
 
-/** Whether everything of a token in a window was seen: of one that was seen to launch, everything since. */
+/** The coverage of a token in a window: of a token whose launch was seen, only the time since the launch counts. */
 export const coverageOf = (tape: TradeTape["Service"], mint: Mint, window: WindowName, nowMs: number): Coverage => {
   const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
   const covered = tape.coverageFrom(windowStart(tape, window), nowMs)
-  // Blocks of before its own first one have nothing of it, and that one was read.
+  // Earlier blocks than that of its launch hold no trade of it.
   return covered.complete || createdAtMs === null
     ? covered
     : tape.coverageFrom(Math.max(windowStart(tape, window), Math.floor(createdAtMs / 1000) + 1), nowMs)
@@ -73,8 +73,8 @@ const marketCap = (price: Rational, supply: Supply | null, covered: Coverage, li
         life
       )
 
-/** What the pools of a token could pay out; unknown where nobody has loaded them. */
-export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, prices }: Moment): Scalar => {
+/** The liquidity of a token in its pools; unknown while they are not loaded. */
+export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, prices }: MeasureContext): Scalar => {
   if (!pools.isLoaded(mint)) {
     return unavailable("usd", "not_captured")
   }
@@ -82,23 +82,22 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
   return usdScalar(prices, depth.micro, depth.lacking, nowMs)
 }
 
-/** A price holds while blocks are heard, however long ago the last trade was. */
-const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.tape.now + 1, nowMs)
+/** The coverage of a price, which holds while blocks arrive, at any age of the last trade. */
+const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.state.now + 1, nowMs)
 
-/** Measures a token. Its price is that of its last trade, or of its pools before the first; what its trades sum up to is what was seen of them. */
+/** The measures of a token. Its price is that of its last trade, or of its pools before the first; sums are of observed trades. */
 export const measureToken = (
   sources: MeasureSources,
   mint: Mint,
   window: WindowName,
-  moment: Moment
+  context: MeasureContext
 ): TokenMeasures => {
   const { tape } = sources
-  const { life, nowMs, prices } = moment
+  const { life, nowMs, prices } = context
   const covered = coverageOf(tape, mint, window, nowMs)
   const heard = heardOf(tape, nowMs)
-  const held = tape.tape.window(mint, window) ?? NOTHING
-  const [start, last] = [priceRational(held.startPrice), priceRational(held.lastPrice)]
-  const change = start === null || last === null ? null : changeOf(start, last)
+  const held = tape.state.window(mint, window) ?? NOTHING
+  const last = priceRational(held.lastPrice)
   const sum = { nanos: held.volumeUsdNanos, trades: held.trades, unpriced: held.unpriced }
   const pooled = prices.of(mint)
   const supply = supplyOf(sources, mint)
@@ -107,9 +106,9 @@ export const measureToken = (
       last === null
         ? priceScalar(prices, pooled, supply?.decimals ?? tape.decimalsOf(mint), "usd", nowMs)
         : measured("usd", decimalText(last), heard, life),
-    changePct: measured("percent", change === null ? null : decimalText(change), covered, life),
+    changePct: priceChange(held, covered, life),
     volumeUsd: volumeScalar(sum, covered, life, "observed_swaps_only"),
-    liquidityUsd: liquidityScalar(sources, mint, moment),
+    liquidityUsd: liquidityScalar(sources, mint, context),
     marketCapUsd:
       last === null
         ? marketCapScalar(prices, pooled, supply?.units ?? null, nowMs)
@@ -119,7 +118,7 @@ export const measureToken = (
   }
 }
 
-/** The number that a scalar tells; null when it is not known. */
+/** The value of a scalar as a fraction; null when it is unknown. */
 export const numberOf = ({ value }: Scalar): Rational | null => {
   if (value === null) {
     return null
@@ -128,7 +127,7 @@ export const numberOf = ({ value }: Scalar): Rational | null => {
   return { numerator: BigInt(whole + fraction), denominator: tenTo(fraction.length) }
 }
 
-/** Whether a number is known and at least so much; null when it is not known. */
+/** True when a value is at least `least`; null when the value is unknown. */
 export const isAtLeast = (scalar: Scalar, least: Rational): boolean | null => {
   const number = numberOf(scalar)
   return number === null ? null : compare(number, least) >= 0

@@ -1,5 +1,5 @@
-import { BAR, copyBar, START } from "../candles/bar.ts"
-import { Records } from "./Records.ts"
+import { BAR, copyBar, START } from "./bar.ts"
+import { Records } from "../columnar/Records.ts"
 
 /** Bars of one chunk: small, because most tokens trade rarely. */
 const CHUNK = 4
@@ -7,7 +7,7 @@ const CHUNK = 4
 const OLDER = CHUNK * BAR
 const NEWER = OLDER + 1
 
-/** How much a log keeps. */
+/** The limits of a log. */
 export interface BarLimits {
   /** Bars of one series; its oldest go first. */
   readonly perSeries: number
@@ -27,7 +27,7 @@ const FILLED = 2
 const LENGTH = 3
 const TRIMMED = 4
 
-/** Cells of a series, zeros to begin with. They lie in a record of the caller's, beside what is used together with them. */
+/** Cells of a series, zeros at first. They lie in a record of the caller, beside cells that are used together with them. */
 export const SERIES = 5
 
 /** Closed bars of one width, a series per record, in order of time. Bounded: what no longer fits is dropped from the old end. */
@@ -45,7 +45,7 @@ export class BarLog {
     this.limits = limits
   }
 
-  /** Whether bars of the series were dropped to stay within the limits. */
+  /** True when bars of the series were dropped to stay within the limits. */
   isTrimmed(series: number): boolean {
     return this.series.page(series)[this.series.at(series) + this.offset + TRIMMED] === 1
   }

@@ -1,7 +1,7 @@
-import { DistinctTraders } from "../windows/DistinctTraders.ts"
-import type { TradeRecord } from "../columnar/TradeRecord.ts"
+import { DistinctTraders } from "./DistinctTraders.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { addWide, readWide } from "../columnar/wide.ts"
-import { windowSeconds, WINDOWS } from "../windows/windows.ts"
+import { windowSeconds, WINDOWS } from "./windows.ts"
 
 const BUYS = 0
 const SELLS = 1
@@ -15,16 +15,16 @@ const CELLS = 10
 
 /** A window moves in steps of a three hundredth of its width: a second for five minutes, 288 seconds for a day. */
 const STEPS = 300
-/** The sums at the beginning of every step of a window and of the one before it. */
+/** Sums kept: those at the beginning of every step of a window and of the one before it. */
 const KEPT = 2 * STEPS
-/** How often the distinct traders of a window are noted down, to be compared with a window later. */
+/** The distinct traders of a window are sampled this many times per width, to be compared with a later window. */
 const NOTES = 12
 const NOTES_KEPT = NOTES + 2
 
 const stepOf: ReadonlyArray<number> = windowSeconds.map((width) => width / STEPS)
 const noteOf: ReadonlyArray<number> = windowSeconds.map((width) => width / NOTES)
 
-/** What happened in one window of one market. */
+/** The activity of one market in one window. */
 export interface ActivitySums {
   readonly buys: number
   readonly sells: number
@@ -46,12 +46,12 @@ export interface ActivityWindow {
   readonly before: ActivitySums
 }
 
-/** What a launchpad reports beside trades. */
+/** The launch events that a launchpad reports. */
 export type LaunchEvent = "created" | "migrated"
 
 /**
- * Activity of one market row: all of them, a venue or a launchpad. It keeps one running sum, and what that sum was at every
- * step of every window; a window is the difference. A late trade corrects the steps after it.
+ * The activity of one market row: all markets, a venue or a launchpad. It keeps one running sum and its value at every step
+ * of every window; a window is the difference of two. A late trade corrects the steps after it.
  */
 export class MarketActivity {
   private readonly total = new Float64Array(CELLS)
@@ -78,15 +78,15 @@ export class MarketActivity {
   }
 
   /** Adds a trade of this market; `hash` is that of its wallet. */
-  add(print: TradeRecord, hash: number): void {
-    this.addTrade(this.total, 0, print)
-    this.distinct.add(hash, print.second)
-    if (print.second < this.now) {
-      this.eachMarkAfter(print.second, (marks, at) => this.addTrade(marks, at, print))
+  add(record: TradeRecord, hash: number): void {
+    this.addTrade(this.total, 0, record)
+    this.distinct.add(hash, record.second)
+    if (record.second < this.now) {
+      this.eachMarkAfter(record.second, (marks, at) => this.addTrade(marks, at, record))
     }
   }
 
-  /** Adds what a launchpad reports. */
+  /** Adds an event of a launchpad. */
   addLaunch(event: LaunchEvent, second: number): void {
     const cell = event === "created" ? CREATED : MIGRATED
     this.total[cell] = (this.total[cell] ?? 0) + 1
@@ -137,13 +137,13 @@ export class MarketActivity {
     }
   }
 
-  private addTrade(cells: Float64Array, at: number, print: TradeRecord): void {
-    const count = at + (print.buy ? BUYS : SELLS)
+  private addTrade(cells: Float64Array, at: number, record: TradeRecord): void {
+    const count = at + (record.buy ? BUYS : SELLS)
     cells[count] = (cells[count] ?? 0) + 1
-    if (print.usdKnown) {
-      addWide(cells, at + (print.buy ? BUY_USD : SELL_USD), print.usdHigh, print.usdLow)
+    if (record.usdKnown) {
+      addWide(cells, at + (record.buy ? BUY_USD : SELL_USD), record.usdHigh, record.usdLow)
     } else {
-      const unpriced = at + (print.buy ? UNPRICED_BUYS : UNPRICED_SELLS)
+      const unpriced = at + (record.buy ? UNPRICED_BUYS : UNPRICED_SELLS)
       cells[unpriced] = (cells[unpriced] ?? 0) + 1
     }
   }

@@ -1,11 +1,11 @@
-/** What has happened to tokens, as far as the tape has it. */
+/** The activity of tokens, from the trades that were seen. */
 import { Effect, Layer } from "effect"
 import { USDC } from "../../domain/Address.ts"
 import { unavailable } from "../../domain/Scalar.ts"
 import { ActivityReader } from "../../tokens/ActivityReader.ts"
-import { lifetimeAt, NOT_CAPTURED, volumeScalar } from "../windows/measures.ts"
-import { coverageOf } from "../windows/tokenMeasures.ts"
-import { TradeTape } from "./TradeTape.ts"
+import { lifetimeAt, NOT_CAPTURED, volumeScalar } from "./measures.ts"
+import { coverageOf } from "./tokenMeasures.ts"
+import { TradeTape } from "../tape/TradeTape.ts"
 
 const NONE = { volumeUsdNanos: 0n, trades: 0, unpriced: 0 }
 
@@ -13,18 +13,18 @@ const NONE = { volumeUsdNanos: 0n, trades: 0, unpriced: 0 }
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b)
 
-/** From the swaps and launches that were seen. Holders are nobody's count: blocks tell who trades, not who holds. */
+/** From observed swaps and launches. Holders are unknown: blocks show who trades, not who holds. */
 export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect(
   ActivityReader,
   Effect.map(TradeTape, (tape) =>
     ActivityReader.of({
       activityOf: (mint, nowMs) => {
-        const { trades, unpriced, volumeUsdNanos } = tape.tape.window(mint, "24h") ?? NONE
+        const { trades, unpriced, volumeUsdNanos } = tape.state.window(mint, "24h") ?? NONE
         // A swap for USDC is one of what it is swapped with, so none is counted for USDC itself.
         const covered = mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, "24h", nowMs)
-        const life = lifetimeAt(Math.min(tape.tape.now * 1000, tape.heardAtMs() ?? 0))
+        const life = lifetimeAt(Math.min(tape.state.now * 1000, tape.heardAtMs() ?? 0))
         const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
-        const seen = tape.tape.seen(mint)
+        const seen = tape.state.seen(mint)
         return {
           volume24hUsd: volumeScalar({ nanos: volumeUsdNanos, trades, unpriced }, covered, life, "observed_swaps_only"),
           holders: unavailable("count", "not_captured"),

@@ -1,7 +1,7 @@
-import type { TradeRecord } from "./TradeRecord.ts"
-import { Records } from "./Records.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
+import { Records } from "../columnar/Records.ts"
 import { floorTo } from "../candles/resolutions.ts"
-import { LATE_SECONDS, windowSeconds, WINDOWS } from "../windows/windows.ts"
+import { LATE_SECONDS, windowSeconds, WINDOWS } from "./windows.ts"
 
 const TOKEN = 0
 const TRADER = 1
@@ -25,22 +25,22 @@ const FOR_WALLET = 32
 /** Every second that can hold a trade of the longest window, and the late ones before it. */
 const SPAN = Math.max(...windowSeconds) + LATE_SECONDS + 1
 
-/** Told of each trade that leaves a window, given by its place in `windowNames`. */
-export type Leave = (window: number, print: TradeRecord) => void
+/** Called with each trade that leaves a window, given by its index in `windowNames`. */
+export type Leave = (window: number, record: TradeRecord) => void
 
 const slotOf = (second: number): number => second - floorTo(second, SPAN)
 
-const flagsOf = (print: TradeRecord): number =>
-  (print.buy ? BUY : 0) |
-  (print.usdKnown ? USD_KNOWN : 0) |
-  (print.costKnown ? COST_KNOWN : 0) |
-  (print.gainKnown ? GAIN_KNOWN : 0) |
-  (print.forPool ? FOR_POOL : 0) |
-  (print.forWallet ? FOR_WALLET : 0)
+const flagsOf = (record: TradeRecord): number =>
+  (record.buy ? BUY : 0) |
+  (record.usdKnown ? USD_KNOWN : 0) |
+  (record.costKnown ? COST_KNOWN : 0) |
+  (record.gainKnown ? GAIN_KNOWN : 0) |
+  (record.forPool ? FOR_POOL : 0) |
+  (record.forWallet ? FOR_WALLET : 0)
 
 /**
- * The trades of the longest window, second by second, so that each can be taken out of every sum when its time is over.
- * Windows therefore are exact to the second. Trades may come late; a second keeps them in no particular order.
+ * The trades of the longest window, second by second, so that each can be subtracted from every sum when it leaves a window.
+ * Windows are therefore exact to the second. Trades may come late; within a second they have no order.
  */
 export class ExpiryLog {
   private readonly entries = new Records(CELLS)
@@ -48,10 +48,10 @@ export class ExpiryLog {
   /** The first second that each window still holds. */
   private readonly edges = new Float64Array(WINDOWS)
   private started = false
-  /** The second of the newest trade: past it there is nothing to let go. */
+  /** The second of the newest trade. Later seconds hold no trade that could expire. */
   private newest = 0
   private readonly leave: Leave
-  /** The trade that is leaving; filled again for every one. */
+  /** The trade that is leaving; refilled for each one. */
   private readonly leaving: TradeRecord
 
   constructor(leaving: TradeRecord, leave: Leave) {
@@ -59,7 +59,7 @@ export class ExpiryLog {
     this.leave = leave
   }
 
-  /** The first second whose trades are all held; earlier ones have left, by age or for want of room. */
+  /** The first second whose trades are all held; earlier ones left by age or to make room. */
   get heldFrom(): number {
     return this.edges[WINDOWS - 1] ?? 0
   }
@@ -74,7 +74,7 @@ export class ExpiryLog {
     return this.entries.used * CELLS * Float64Array.BYTES_PER_ELEMENT + this.headOf.byteLength
   }
 
-  /** Moves every window to end with the second `now`; what is too old leaves. */
+  /** Moves every window to end with the second `now`; older trades leave. */
   advance(now: number): void {
     if (!this.started) {
       this.edges.fill(now - LATE_SECONDS)
@@ -86,19 +86,19 @@ export class ExpiryLog {
     }
   }
 
-  /** Takes a trade. It leaves at once those windows that have already passed it. */
-  write(print: TradeRecord): void {
-    if (print.second >= this.heldFrom) {
-      this.store(print)
+  /** Adds a trade. It leaves at once the windows that have already passed it. */
+  write(record: TradeRecord): void {
+    if (record.second >= this.heldFrom) {
+      this.store(record)
     }
     for (let window = 0; window < WINDOWS; window++) {
-      if (print.second < (this.edges[window] ?? 0)) {
-        this.leave(window, print)
+      if (record.second < (this.edges[window] ?? 0)) {
+        this.leave(window, record)
       }
     }
   }
 
-  /** Lets every trade of a token leave, whatever its time. Costs as much as looking at every trade held. */
+  /** Removes every trade of a token from every window. O(trades held). */
   removeToken(token: number): void {
     for (let second = this.heldFrom; second <= this.newest; second++) {
       const slot = slotOf(second)
@@ -132,30 +132,30 @@ export class ExpiryLog {
     }
   }
 
-  private store(print: TradeRecord): void {
+  private store(record: TradeRecord): void {
     const id = this.entries.take()
     const cells = this.entries.page(id)
     const at = this.entries.at(id)
-    const second = slotOf(print.second)
-    this.newest = Math.max(this.newest, print.second)
-    cells[at + TOKEN] = print.token
-    cells[at + TRADER] = print.trader
-    cells[at + KEY] = print.key
-    cells[at + PRICE] = print.price
-    cells[at + AMOUNT] = print.amountHigh
-    cells[at + AMOUNT + 1] = print.amountLow
-    cells[at + USD] = print.usdHigh
-    cells[at + USD + 1] = print.usdLow
-    cells[at + COST] = print.costHigh
-    cells[at + COST + 1] = print.costLow
-    cells[at + GAIN] = print.gainHigh
-    cells[at + GAIN + 1] = print.gainLow
-    cells[at + FLAGS] = flagsOf(print)
+    const second = slotOf(record.second)
+    this.newest = Math.max(this.newest, record.second)
+    cells[at + TOKEN] = record.token
+    cells[at + TRADER] = record.trader
+    cells[at + KEY] = record.key
+    cells[at + PRICE] = record.price
+    cells[at + AMOUNT] = record.amountHigh
+    cells[at + AMOUNT + 1] = record.amountLow
+    cells[at + USD] = record.usdHigh
+    cells[at + USD + 1] = record.usdLow
+    cells[at + COST] = record.costHigh
+    cells[at + COST + 1] = record.costLow
+    cells[at + GAIN] = record.gainHigh
+    cells[at + GAIN + 1] = record.gainLow
+    cells[at + FLAGS] = flagsOf(record)
     cells[at + NEXT] = this.headOf[second] ?? 0
     this.headOf[second] = id
   }
 
-  /** Lets the oldest second that holds trades leave before its time. False when there is none. */
+  /** Removes the oldest second that holds trades before its time. False when there is none. */
   dropOldest(): boolean {
     for (let second = this.heldFrom; second <= this.newest; second++) {
       if (this.headOf[slotOf(second)] !== 0) {
@@ -200,27 +200,27 @@ export class ExpiryLog {
   private read(id: number, second: number): number {
     const cells = this.entries.page(id)
     const at = this.entries.at(id)
-    const print = this.leaving
+    const record = this.leaving
     const flags = cells[at + FLAGS] ?? 0
-    print.second = second
-    print.token = cells[at + TOKEN] ?? 0
-    print.trader = cells[at + TRADER] ?? 0
-    print.key = cells[at + KEY] ?? 0
-    print.price = cells[at + PRICE] ?? 0
-    print.amountHigh = cells[at + AMOUNT] ?? 0
-    print.amountLow = cells[at + AMOUNT + 1] ?? 0
-    print.usdHigh = cells[at + USD] ?? 0
-    print.usdLow = cells[at + USD + 1] ?? 0
-    print.costHigh = cells[at + COST] ?? 0
-    print.costLow = cells[at + COST + 1] ?? 0
-    print.gainHigh = cells[at + GAIN] ?? 0
-    print.gainLow = cells[at + GAIN + 1] ?? 0
-    print.buy = (flags & BUY) !== 0
-    print.usdKnown = (flags & USD_KNOWN) !== 0
-    print.costKnown = (flags & COST_KNOWN) !== 0
-    print.gainKnown = (flags & GAIN_KNOWN) !== 0
-    print.forPool = (flags & FOR_POOL) !== 0
-    print.forWallet = (flags & FOR_WALLET) !== 0
+    record.second = second
+    record.token = cells[at + TOKEN] ?? 0
+    record.trader = cells[at + TRADER] ?? 0
+    record.key = cells[at + KEY] ?? 0
+    record.price = cells[at + PRICE] ?? 0
+    record.amountHigh = cells[at + AMOUNT] ?? 0
+    record.amountLow = cells[at + AMOUNT + 1] ?? 0
+    record.usdHigh = cells[at + USD] ?? 0
+    record.usdLow = cells[at + USD + 1] ?? 0
+    record.costHigh = cells[at + COST] ?? 0
+    record.costLow = cells[at + COST + 1] ?? 0
+    record.gainHigh = cells[at + GAIN] ?? 0
+    record.gainLow = cells[at + GAIN + 1] ?? 0
+    record.buy = (flags & BUY) !== 0
+    record.usdKnown = (flags & USD_KNOWN) !== 0
+    record.costKnown = (flags & COST_KNOWN) !== 0
+    record.gainKnown = (flags & GAIN_KNOWN) !== 0
+    record.forPool = (flags & FOR_POOL) !== 0
+    record.forWallet = (flags & FOR_WALLET) !== 0
     return cells[at + NEXT] ?? 0
   }
 }

@@ -3,7 +3,7 @@ import { MarketState } from "../../../src/market/tape/MarketState.ts"
 import { windowNames } from "../../../src/market/windows/windows.ts"
 import { makeTape, MONDAY } from "../tape/tape.ts"
 
-it("a glance at every token says what its windows say, and visits no token that did not trade in them", () => {
+it("a scan equals the windows of every token, and visits no token that did not trade in them", () => {
   const tape = new MarketState({ tokens: 20, bars: 10_000, trades: 500, traders: 1000 }, "here")
   tape.apply(makeTape({ seed: 3, trades: 800, tokens: 60, wallets: 9, paceSeconds: 20 }), MONDAY * 2000)
   for (const name of windowNames) {

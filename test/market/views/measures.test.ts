@@ -9,8 +9,8 @@ import {
   measured,
   priceRational,
   volumeScalar
-} from "../../../src/market/windows/measures.ts"
-import { isAtLeast } from "../../../src/market/windows/tokenMeasures.ts"
+} from "../../../src/market/views/measures.ts"
+import { isAtLeast } from "../../../src/market/views/tokenMeasures.ts"
 
 const life = lifetimeAt(1000)
 const isScalar = Schema.is(Scalar)

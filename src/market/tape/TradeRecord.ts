@@ -1,5 +1,5 @@
-import { highOf, lowOf } from "./wide.ts"
-import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { highOf, lowOf } from "../columnar/wide.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
 
 /** Trades of one slot are numbered below this, so that slot and index fit one exact number. */
 const MOST_IN_SLOT = 2 ** 22
@@ -8,15 +8,15 @@ const MOST_IN_SLOT = 2 ** 22
 export const orderKey = (slot: number, index: number): number => slot * MOST_IN_SLOT + index
 
 /**
- * One trade in plain numbers, as the structures of the tape read it. The tape fills the same object for every trade, so
- * nothing may keep a reference to it. Pairs of `High` and `Low` are integers as `wide.ts` has them.
+ * One trade in plain numbers. The writer fills the same object for every trade, so no reference to it may be kept. Pairs of
+ * `High` and `Low` are integers in the form of `wide.ts`.
  */
 export class TradeRecord {
   token = 0
   trader = 0
   second = 0
   key = 0
-  /** Whether it counts for prices, volumes and venues, and whether for the sums of its wallet. */
+  /** `forPool`: it counts for prices, volumes and venues. `forWallet`: it counts for the sums of its wallet. */
   forPool = false
   forWallet = false
   buy = false
@@ -24,24 +24,24 @@ export class TradeRecord {
   price = Number.NaN
   amountHigh = 0
   amountLow = 0
-  /** Whether the USD volume is known; without it the two parts are zero. */
+  /** False when the USD volume is unknown; the two parts are zero then. */
   usdKnown = false
   usdHigh = 0
   usdLow = 0
-  /** Whether the lamports are known; without them the two parts are zero. */
+  /** False when the lamports are unknown; the two parts are zero then. */
   lamportsKnown = false
   lamportsHigh = 0
   lamportsLow = 0
-  /** Whether this sale's cost in USD is known; always false for a buy. */
+  /** True when the cost of this sale in USD is known; always false for a buy. */
   costKnown = false
   costHigh = 0
   costLow = 0
-  /** Whether this sale's result in lamports is known; the high part carries the sign. */
+  /** True when the result of this sale in lamports is known; the high part carries the sign. */
   gainKnown = false
   gainHigh = 0
   gainLow = 0
 
-  /** Takes over a trade; token, trader, cost and gain are set by those who know them. */
+  /** Copies a trade; token, trader, cost and gain are set later. */
   read(trade: TapeTrade): void {
     this.second = Math.floor(trade.timeMs / 1000)
     this.key = orderKey(trade.slot, trade.index)

@@ -1,4 +1,4 @@
-/** What the tape counts, as the scalars that leave. No float decides a digit. */
+/** The counts and sums of the market as scalars of the wire. No float decides a digit. */
 import { fromAtomic, numberText, toAtomic, tenTo } from "../../domain/decimal.ts"
 import { decimalText, type Rational } from "../../domain/rational.ts"
 import {
@@ -12,11 +12,12 @@ import {
   type ScalarUnit,
   unavailable
 } from "../../domain/Scalar.ts"
+import type { TokenWindow } from "../windows/TokenWindows.ts"
 
-/** How long a measure of a window holds: as long as a page of it can be asked for. */
+/** A measure is valid for as long as a page of it can be read. */
 export const MEASURE_MS = 60_000
 
-/** The life of what is measured now. */
+/** The lifetime of a measure of now. */
 export const lifetimeAt = (observedAtMs: number): Lifetime => ({
   observedAtMs,
   expiresAtMs: observedAtMs + MEASURE_MS
@@ -44,6 +45,17 @@ export const changeOf = (before: Rational, after: Rational): Rational | null =>
         numerator: 100n * (after.numerator * before.denominator - before.numerator * after.denominator),
         denominator: before.numerator * after.denominator
       }
+
+/** The change in percent from the start of a window to its last price; unavailable when either is unknown. */
+export const priceChange = (
+  window: Pick<TokenWindow, "lastPrice" | "startPrice"> | null,
+  covered: Coverage,
+  life: Lifetime
+): Scalar => {
+  const [start, last] = [priceRational(window?.startPrice ?? null), priceRational(window?.lastPrice ?? null)]
+  const change = start === null || last === null ? null : changeOf(start, last)
+  return measured("percent", change === null ? null : decimalText(change), covered, life)
+}
 
 /** Nano-dollars as dollars. */
 export const dollarsText = (nanos: bigint): string => fromAtomic(nanos, 9)
@@ -84,7 +96,7 @@ export interface VolumeSum {
   readonly unpriced: number
 }
 
-/** Whether none of the trades had a known value, so that nothing is known of their volume. */
+/** True when no trade had a known value, so that the volume is unknown. */
 const isUnknown = ({ trades, unpriced }: VolumeSum): boolean => unpriced > 0 && unpriced === trades
 
 /** The change in percent between two volumes: of their known parts when some trades had no known value. */
@@ -113,5 +125,5 @@ export const volumeScalar = (
 /** The worse of two coverages. */
 export const both = (a: Coverage, b: Coverage): Coverage => (a.complete ? b : a)
 
-/** Nothing was ever told. */
+/** The coverage of data that no source reports. */
 export const NOT_CAPTURED: Coverage = incomplete("not_captured")

@@ -1,19 +1,18 @@
-/** Candles straight from trades, for what is not held as candles. */
-import { addToBar, BAR, beginBar } from "./bar.ts"
-import type { Visit } from "../columnar/BarLog.ts"
-import { orderKey, TradeRecord } from "../columnar/TradeRecord.ts"
-import { bucketStart } from "./resolutions.ts"
+/** Candles computed from trades, for stores that do not keep candles. */
+import { addToBar, BAR, beginBar } from "../candles/bar.ts"
+import { orderKey, TradeRecord } from "../tape/TradeRecord.ts"
+import { bucketStart } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import type { StoredBars, StoredBarsRequest } from "../store/TradeStore.ts"
+import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 
 const secondOf = ({ timeMs }: TapeTrade): number => Math.floor(timeMs / 1000)
 
 const fill = (cells: Float64Array, at: number, start: number, trades: ReadonlyArray<TapeTrade>): void => {
-  const print = new TradeRecord()
+  const record = new TradeRecord()
   beginBar(cells, at, start)
   for (const trade of trades) {
-    print.read(trade)
-    addToBar(cells, at, print)
+    record.read(trade)
+    addToBar(cells, at, record)
   }
 }
 
@@ -34,14 +33,3 @@ export const barsOfTrades = (
   }
   return { cells, isCut: buckets.length > limit }
 }
-
-/** Visits stored buckets from the newest to the oldest, as the candles in memory are visited. */
-export const walkStored =
-  ({ cells }: StoredBars) =>
-  (visit: Visit): void => {
-    for (let at = 0; at < cells.length; at += BAR) {
-      if (!visit(cells, at)) {
-        return
-      }
-    }
-  }

@@ -2,10 +2,11 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Mint, USDC } from "../../../src/domain/Address.ts"
-import * as tokenActivity from "../../../src/market/tape/tokenActivity.ts"
-import { type PricedBatch, TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import * as tokenActivity from "../../../src/market/views/tokenActivity.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import type { PricedBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { ActivityReader } from "../../../src/tokens/ActivityReader.ts"
-import { mintOf, MONDAY, trade } from "./tape.ts"
+import { mintOf, MONDAY, trade } from "../tape/tape.ts"
 
 const DAY = 86_400
 
@@ -67,7 +68,7 @@ it.effect("sums the swaps of a day once a day was seen, and not before", () =>
   })
 )
 
-it.effect("says that some swaps had no price", () =>
+it.effect("reports swaps without a price", () =>
   Effect.gen(function* () {
     const { volume24hUsd } = yield* after([
       batch(0),

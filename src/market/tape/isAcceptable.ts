@@ -1,7 +1,7 @@
 import { MAX_U64 } from "../../domain/Amount.ts"
-import type { TapeTrade } from "../tape/TapeTrade.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
 
-/** Block times may run ahead of our clock by this much. */
+/** Block times may be ahead of the local clock by this much. */
 const AHEAD_MS = 60_000
 const MOST_INDEX = 2 ** 22
 const MOST_SLOT = 2 ** 31
@@ -10,7 +10,7 @@ const isWhole = (value: number, most: number) => Number.isInteger(value) && valu
 const isPrice = (price: number | null) => price === null || (Number.isFinite(price) && price > 0)
 const isAmount = (amount: bigint | null) => amount === null || (amount >= 0n && amount <= MAX_U64)
 
-/** Whether the tape takes a trade at all: it is what a trade can be, and not of the future. `nowMs` is the time by our clock. */
+/** True when the values of a trade are possible and its time is not in the future. `nowMs` is the local time. */
 export const isAcceptable = (trade: TapeTrade, nowMs: number): boolean =>
   trade.timeMs > 0 &&
   trade.timeMs <= nowMs + AHEAD_MS &&

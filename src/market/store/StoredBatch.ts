@@ -1,0 +1,19 @@
+import type { Launch } from "../../domain/market/Launch.ts"
+import type { PricedBatch } from "../tape/TradeBatch.ts"
+
+/** The part of a block that is stored. */
+export type StoredBatch = Pick<PricedBatch, "slot" | "timeMs" | "trades" | "launches" | "afterGap">
+
+/** A launch and its block. */
+export interface StoredLaunch {
+  readonly slot: number
+  readonly timeMs: number
+  readonly launch: Launch
+}
+
+/** Selects blocks after slot `after`, from `second` on, and of those at least the newest that hold `most` trades. */
+export interface RestoreRequest {
+  readonly second: number
+  readonly after: number
+  readonly most: number
+}

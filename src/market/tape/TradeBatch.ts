@@ -1,0 +1,22 @@
+import type { Launch } from "../../domain/market/Launch.ts"
+import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+
+/** The decoded transactions and launches of one block. */
+export interface TradeBatch {
+  readonly slot: number
+  /** Block time, in milliseconds since the Unix epoch. */
+  readonly timeMs: number
+  /** In the order of the chain. They may be packed: read them with `visitInParts`. */
+  readonly transactions: Iterable<BlockTransaction>
+  /** Null when the feed does not report launches. */
+  readonly launches: ReadonlyArray<Launch> | null
+  /** True when blocks between this one and the one before were not read. */
+  readonly afterGap: boolean
+}
+
+/** A block with its trades priced. */
+export interface PricedBatch extends TradeBatch {
+  /** In the order of the chain: by slot, then by index. */
+  readonly trades: ReadonlyArray<TapeTrade>
+}
