@@ -14,7 +14,7 @@ import {
 import type { CopyPnl, CopyPnlGroup } from "../domain/wallets/CopyPnl.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { CopyBook } from "./CopyBook.ts"
+import { CopyLedger } from "./CopyLedger.ts"
 import { copyPnlOf, groupPositions, type Marks, type Span, spanOf } from "./copyPnl.ts"
 import { FollowStore } from "./FollowStore.ts"
 import type { CopyPosition } from "./positions.ts"
@@ -103,7 +103,7 @@ const pageOf = (
 const makeBooks = Effect.gen(function* () {
   const store = yield* FollowStore
   // The one that was asked about longest ago is first.
-  const books = new Map<string, { readonly book: CopyBook; readonly turn: Semaphore.Semaphore }>()
+  const books = new Map<string, { readonly book: CopyLedger; readonly turn: Semaphore.Semaphore }>()
 
   const giveUp = () => {
     let held = books.values().reduce((sum, { book }) => sum + book.size, 0)
@@ -118,7 +118,7 @@ const makeBooks = Effect.gen(function* () {
 
   return (accountId: string, followId: string | null) =>
     Effect.suspend(() => {
-      const entry = books.get(accountId) ?? { book: new CopyBook(accountId, store), turn: Semaphore.makeUnsafe(1) }
+      const entry = books.get(accountId) ?? { book: new CopyLedger(accountId, store), turn: Semaphore.makeUnsafe(1) }
       books.delete(accountId)
       books.set(accountId, entry)
       return Effect.map(entry.turn.withPermit(entry.book.catchUp), () => {

@@ -1,5 +1,14 @@
 /** Sums over the copies of one position by their time, of which the sums of any window are two look-ups apart. */
-import type { SettledCopy } from "./positions.ts"
+import type { FilledCopy } from "../domain/wallets/Copying.ts"
+
+/** A filled copy with what it made, in nano-dollars. */
+export interface SettledCopy {
+  readonly copy: FilledCopy
+  /** What a sale brought, less its fee; null for a purchase, and where either is unknown. */
+  readonly proceeds: bigint | null
+  /** Proceeds less average cost of a sale; null for a purchase, and where either is unknown. */
+  readonly realized: bigint | null
+}
 
 /** What some copies come to, in nano-dollars; what is unknown of them is counted, not summed. */
 export interface CopyTotals {

@@ -2,17 +2,8 @@
 import type { Mint } from "../domain/Address.ts"
 import type { FilledCopy, PositionKey } from "../domain/wallets/Copying.ts"
 import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"
-import { CopySums } from "./copySums.ts"
+import { CopySums, type SettledCopy } from "./copySums.ts"
 import { inOrder } from "./filledCopy.ts"
-
-/** A filled copy with what it made, in nano-dollars. */
-export interface SettledCopy {
-  readonly copy: FilledCopy
-  /** What a sale brought, less its fee; null for a purchase, and where either is unknown. */
-  readonly proceeds: bigint | null
-  /** Proceeds less average cost of a sale; null for a purchase, and where either is unknown. */
-  readonly realized: bigint | null
-}
 
 /** What a purchase cost with its fee, or a sale brought without it; null when either part is unknown. */
 const flowOf = ({ feeUsdNanos, side, valueUsdNanos }: FilledCopy): bigint | null => {

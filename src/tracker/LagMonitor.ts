@@ -1,6 +1,5 @@
 import type { NoticeCode } from "../domain/wallets/LiveFrame.ts"
-import { healthState } from "./overview.ts"
-import type { FeedHealth } from "./TrackerFeed.ts"
+import { type FeedHealth, healthState } from "./FeedHealth.ts"
 
 /** What there is to say of the chain. */
 export interface SourceNotice {

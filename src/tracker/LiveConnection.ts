@@ -1,6 +1,6 @@
 import { type ControlFrame, type NoticeCode } from "../domain/wallets/LiveFrame.ts"
 import { controlText, type SharedFrame } from "./liveFrames.ts"
-import type { LiveStream } from "./LiveStream.ts"
+import type { Grant } from "./Tickets.ts"
 
 /** Why the service ends a connection, as it says on the wire. */
 export type CloseCode = 1001 | 1008 | 1012 | 1013 | 4401 | 4403 | 4409 | 4429
@@ -60,6 +60,12 @@ export const readMessage = (text: string): Message | null => {
   return null
 }
 
+/** The numbered stream that a connection reads: the grant it was opened with, and the number of its last frame. */
+export interface ReadStream {
+  readonly grant: Grant
+  readonly last: number
+}
+
 /** What a connection asks of those who keep the streams. */
 export interface ConnectionOwner {
   readonly resume: (connection: LiveConnection, streamId: string, seq: number, nowMs: number) => void
@@ -78,7 +84,7 @@ class Faults {
 
 /** One reader: what it may say, how it is kept alive, and when it is given up. Fed with what happens and the time. */
 export class LiveConnection {
-  stream: LiveStream
+  stream: ReadStream
   readonly keyId: string
   readonly accountId: string
   readonly #control: boolean
@@ -94,7 +100,7 @@ export class LiveConnection {
   readonly #invalid = new Faults()
   readonly #early = new Faults()
 
-  constructor(stream: LiveStream, wire: LiveWire, owner: ConnectionOwner, nowMs: number) {
+  constructor(stream: ReadStream, wire: LiveWire, owner: ConnectionOwner, nowMs: number) {
     this.stream = stream
     this.keyId = stream.grant.keyId
     this.accountId = stream.grant.accountId

@@ -1,7 +1,7 @@
 import type { Mint } from "../domain/Address.ts"
 import type { LiveEvent } from "../domain/wallets/LiveFrame.ts"
 import { compare } from "../domain/rational.ts"
-import type { LiveFollower } from "./TrackerFeed.ts"
+import type { LiveFollower } from "./LiveFollower.ts"
 import { type Mark, pnlBody, pnlSummaryBody } from "./trackerTrades.ts"
 import type { HeldPosition, PnlBook } from "./WalletLedger.ts"
 import type { WalletLedgers } from "./WalletLedgers.ts"
@@ -13,7 +13,7 @@ export const pace = { pnl: 1000, summary: 2000 } as const
 const MARKS_AT_A_TIME = 100
 
 /** One moment in which things are told. */
-export interface Step {
+export interface FigureUpdate {
   readonly nowMs: number
   readonly marks: (mint: Mint) => Mark
   readonly wants: LiveFollower["wants"]
@@ -47,7 +47,7 @@ export class LiveFigures {
   }
 
   /** Tells of the positions whose time has come, and of their books; the others stay due. */
-  #tell(positions: Iterable<HeldPosition>, step: Step): void {
+  #tell(positions: Iterable<HeldPosition>, step: FigureUpdate): void {
     const books = new Set<PnlBook>()
     for (const held of positions) {
       const { book } = held
@@ -66,7 +66,7 @@ export class LiveFigures {
   }
 
   /** Tells what has waited long enough, and of positions whose mark has moved, a few at a time. */
-  due(step: Step): void {
+  due(step: FigureUpdate): void {
     this.#markSome(step)
     const positions = Array.from(this.#positions)
     this.#positions.clear()
@@ -76,7 +76,7 @@ export class LiveFigures {
     }
   }
 
-  #tellPosition(held: HeldPosition, { events, gapMs, marks, nowMs }: Step): void {
+  #tellPosition(held: HeldPosition, { events, gapMs, marks, nowMs }: FigureUpdate): void {
     const { book, position } = held
     const mark = marks(position.mint)
     const body = pnlBody({ book, position, mark, gapMs, trigger: held.due ?? "trade", nowMs })
@@ -87,7 +87,7 @@ export class LiveFigures {
     this.#positions.delete(held)
   }
 
-  #tellSummary(book: PnlBook, { events, gapMs, marks, nowMs, wants }: Step): void {
+  #tellSummary(book: PnlBook, { events, gapMs, marks, nowMs, wants }: FigureUpdate): void {
     const { sinceMs, wallet } = book
     const isWanted = wants(wallet, sinceMs)
     if (isWanted && nowMs - book.summaryToldAtMs < pace.summary) {
@@ -101,7 +101,7 @@ export class LiveFigures {
     }
   }
 
-  #markSome({ marks, wants }: Step): void {
+  #markSome({ marks, wants }: FigureUpdate): void {
     for (let i = 0; i < MARKS_AT_A_TIME; i++) {
       this.#sweep ??= this.#openPositions(wants)
       const next = this.#sweep.next()
@@ -118,7 +118,7 @@ export class LiveFigures {
     }
   }
 
-  *#openPositions(wants: Step["wants"]): Iterator<HeldPosition> {
+  *#openPositions(wants: FigureUpdate["wants"]): Iterator<HeldPosition> {
     for (const { books, wallet } of this.#ledgers.all()) {
       for (const { positions, sinceMs } of books.values()) {
         for (const held of wants(wallet, sinceMs) ? positions.values() : []) {

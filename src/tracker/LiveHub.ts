@@ -9,7 +9,7 @@ import { secondOf } from "./overview.ts"
 import { LagMonitor } from "./LagMonitor.ts"
 import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
 import type { Grant } from "./Tickets.ts"
-import type { LiveFollower } from "./TrackerFeed.ts"
+import type { LiveFollower } from "./LiveFollower.ts"
 
 /** How many connections a key may have; one more takes the place of the oldest. */
 export const MOST_PER_KEY = 5
@@ -84,8 +84,8 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     if (others?.size === 0) {
       this.#byKey.delete(connection.keyId)
     }
-    const { stream } = connection
-    if (stream.connection === connection) {
+    const stream = this.#streams.get(connection.stream.grant.streamId)
+    if (stream?.connection === connection) {
       stream.connection = null
       stream.left = { atMs: nowMs, seq: stream.last }
     }
@@ -143,8 +143,11 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   }
 
   resume(connection: LiveConnection, streamId: string, seq: number, nowMs: number): void {
-    const { stream: begun } = connection
+    const begun = this.#streams.get(connection.stream.grant.streamId)
     const old = this.#streams.get(streamId)
+    if (begun === undefined) {
+      return
+    }
     const isOurs =
       old !== undefined &&
       old !== begun &&

@@ -1,73 +1,31 @@
 import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { LiveEvent, LiveGap, PnlBody, PnlSummaryBody } from "../domain/wallets/LiveFrame.ts"
+import type { LiveEvent, LiveGap } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
 import { BEHIND, type PricedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import type { BlockTransaction } from "../solana/blocks/BlockFeed.ts"
 import { visitInParts } from "../solana/blocks/PackedTransactions.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { TrackerBooks } from "./TrackerBooks.ts"
+import { TrackerState } from "./TrackerState.ts"
+import type { FeedHealth } from "./FeedHealth.ts"
+import type { LiveFollower } from "./LiveFollower.ts"
+import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import { WatchList } from "./WatchList.ts"
-
-/** The newest trades of some wallets, and how far back they reach. */
-export interface RecentTrades {
-  /** Newest first. */
-  readonly trades: ReadonlyArray<TrackerTrade>
-  readonly oldestTs: number | null
-  readonly newestTs: number | null
-  /** Whether older trades of one of the wallets, since its moment, were seen and are no longer held. */
-  readonly truncated: boolean
-}
-
-/** A wallet, and since when what it did is asked for, in milliseconds. */
-export interface Asked {
-  readonly wallet: Address
-  readonly sinceMs: number
-}
-
-/** How what some wallets hold stands. */
-export interface Standing {
-  /** Positions, the one that traded last first. */
-  readonly pnl: ReadonlyArray<PnlBody>
-  /** One for each wallet, in the order asked. */
-  readonly summaries: ReadonlyArray<PnlSummaryBody>
-}
-
-/** How well the chain is heard. */
-export interface FeedHealth {
-  /** How old the newest block is, by its own time; null before the first. */
-  readonly ingestLagMs: number | null
-  /** When a block was last heard of, by our clock; null before the first. */
-  readonly heardAtMs: number | null
-}
-
-/** Who is told of what happens, by the writer itself: it must not wait, and not throw. */
-export interface LiveFollower {
-  /**
-   * Whether anyone listens to the wallet; with `sinceMs`, whether one does who tracks it from that second on. What nobody
-   * listens to is not made.
-   */
-  readonly wants: (wallet: Address, sinceMs?: number) => boolean
-  /** Everything of one moment: per wallet by slot and index, a trade before what it causes. */
-  readonly take: (events: ReadonlyArray<LiveEvent>, nowMs: number) => void
-  /** Something was missed: whatever was told before has to be told anew. */
-  readonly lost: (gap: LiveGap, nowMs: number) => void
-}
 
 /** What tracked wallets do, from the blocks as they come: nothing from before a wallet was tracked. */
 export class TrackerFeed extends Context.Service<
   TrackerFeed,
   {
     /** The newest trades of these wallets together, each since its moment, of about 250 held for each. */
-    tradesOf(asked: ReadonlyArray<Asked>, limit: number): RecentTrades
+    tradesOf(asked: ReadonlyArray<WalletSince>, limit: number): RecentTrades
     /** Block time of the newest activity since the wallet is tracked; null when none was seen. */
     lastEventAtMs(wallet: Address): number | null
     health(nowMs: number): FeedHealth
     /** The newest trades of these wallets together, at most so many of each. Newest first. */
-    newestOf(asked: ReadonlyArray<Asked>, each: number, limit: number): ReadonlyArray<TrackerTrade>
+    newestOf(asked: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade>
     /** At most so many positions at the marks of now, by the trades of each wallet since its moment, a whole second. */
-    standingOf(asked: ReadonlyArray<Asked>, limit: number, nowMs: number): Standing
+    pnlSnapshotOf(asked: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot
     /** Wallets that did something, each once a block, from the moment of subscription. */
     readonly activity: Stream.Stream<{ readonly wallet: Address; readonly atMs: number }>
     /** Tells the follower until the scope closes. */
@@ -84,7 +42,7 @@ export class TrackerFeed extends Context.Service<
       const watched = yield* WatchList
       const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
       const followers = new Set<LiveFollower>()
-      const books = new TrackerBooks({
+      const books = new TrackerState({
         sincesOf: (wallet) => watched.sincesOf(wallet),
         tokenOf: (mint) => tokens.read(mint),
         pricesAt: (nowMs) => prices.at(nowMs),
@@ -151,7 +109,7 @@ export class TrackerFeed extends Context.Service<
         tradesOf: (asked, limit) => books.tradesOf(asked, limit),
         lastEventAtMs: (wallet) => books.lastEventAtMs(wallet),
         newestOf: (asked, each, limit) => books.newestOf(asked, each, limit),
-        standingOf: (asked, limit, nowMs) => books.standingOf(asked, limit, nowMs),
+        pnlSnapshotOf: (asked, limit, nowMs) => books.pnlSnapshotOf(asked, limit, nowMs),
         health: (nowMs) => ({
           ingestLagMs: newestMs === null ? null : Math.max(0, nowMs - newestMs),
           heardAtMs: tape.heardAtMs()

@@ -7,7 +7,7 @@ import {
   type TrackerGroup,
   type TrackerStatus
 } from "../domain/wallets/Tracker.ts"
-import type { FeedHealth } from "./TrackerFeed.ts"
+import { type FeedHealth, healthState } from "./FeedHealth.ts"
 
 /** A group as a store keeps it. */
 export type KeptGroup = Omit<TrackerGroup, "walletCount">
@@ -27,9 +27,6 @@ export interface TrackerOverview {
 
 /** Letters of a group's id: 71 random bits, so that nobody guesses one. */
 export const GROUP_ID_LENGTH = 12
-
-const DELAYED_MS = 5000
-const DOWN_MS = 30_000
 
 const wordOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -79,14 +76,6 @@ export const withActivity = (tracked: TrackedWallet, eventAtMs: number | null): 
   eventAtMs === null || eventAtMs <= (tracked.lastEventAtMs ?? -1) || !happenedSince(tracked.addedAtMs, eventAtMs)
     ? tracked
     : { ...tracked, status: "live", lastEventAtMs: eventAtMs }
-
-/** How well the chain is heard: late, not at all, or in time. */
-export const healthState = ({ heardAtMs, ingestLagMs }: FeedHealth, nowMs: number): TrackerStatus["state"] => {
-  if (heardAtMs === null || nowMs - heardAtMs >= DOWN_MS) {
-    return "down"
-  }
-  return ingestLagMs !== null && ingestLagMs > DELAYED_MS ? "delayed" : "live"
-}
 
 /** How the tracking of these wallets goes. */
 export const statusOf = (wallets: ReadonlyArray<TrackedWallet>, health: FeedHealth, nowMs: number): TrackerStatus => {

@@ -5,7 +5,7 @@ import { secondOf, statusOf, withActivity } from "./overview.ts"
 import type { TrackerFeed } from "./TrackerFeed.ts"
 
 /** Where a snapshot is taken from. */
-export type SnapshotSources = Pick<TrackerFeed["Service"], "health" | "lastEventAtMs" | "newestOf" | "standingOf">
+export type SnapshotSources = Pick<TrackerFeed["Service"], "health" | "lastEventAtMs" | "newestOf" | "pnlSnapshotOf">
 
 /** Why it is taken, and what it makes good. */
 export interface SnapshotCause {
@@ -26,7 +26,7 @@ export const snapshotOf = (
 ): SnapshotBody => {
   const wallets = stream.items.map((item) => withActivity(item, feed.lastEventAtMs(item.wallet)))
   const asked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: secondOf(addedAtMs) }))
-  const { pnl, summaries } = feed.standingOf(asked, MOST, nowMs)
+  const { pnl, summaries } = feed.pnlSnapshotOf(asked, MOST, nowMs)
   return {
     streamId: stream.grant.streamId,
     ...cause,

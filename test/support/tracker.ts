@@ -15,7 +15,7 @@ export const trackerFeed = (told: Partial<TrackerFeed["Service"]> = {}): Layer.L
     newestOf: () => [],
     lastEventAtMs: () => null,
     health: () => ({ ingestLagMs: null, heardAtMs: null }),
-    standingOf: () => ({ pnl: [], summaries: [] }),
+    pnlSnapshotOf: () => ({ pnl: [], summaries: [] }),
     activity: Stream.never,
     follow: () => Effect.void,
     ...told

@@ -7,8 +7,8 @@ import { copyRest, headOf, type SharedFrame } from "../../src/tracker/liveFrames
 import { type HubLimits, LiveHub } from "../../src/tracker/LiveHub.ts"
 import type { Grant } from "../../src/tracker/Tickets.ts"
 import { secondOf } from "../../src/tracker/overview.ts"
-import { TrackerBooks } from "../../src/tracker/TrackerBooks.ts"
-import type { FeedHealth } from "../../src/tracker/TrackerFeed.ts"
+import { TrackerState } from "../../src/tracker/TrackerState.ts"
+import type { FeedHealth } from "../../src/tracker/FeedHealth.ts"
 import { type Marks, named, pricesOf, START } from "./liveScene.ts"
 
 /** A frame as a reader sees it. */
@@ -72,7 +72,7 @@ export class HubScene {
   health: FeedHealth = { ingestLagMs: 0, heardAtMs: START }
   /** From which seconds on wallets are tracked. */
   readonly sinces = new Map<Address, Set<number>>()
-  readonly books = new TrackerBooks({
+  readonly books = new TrackerState({
     sincesOf: (wallet) => this.sinces.get(wallet) ?? new Set(),
     tokenOf: () => named,
     pricesAt: (nowMs) => pricesOf(this.marks, nowMs),
@@ -87,7 +87,7 @@ export class HubScene {
         health: () => this.health,
         lastEventAtMs: (wallet) => this.books.lastEventAtMs(wallet),
         newestOf: (asked, each, limit) => this.books.newestOf(asked, each, limit),
-        standingOf: (asked, limit, nowMs) => this.books.standingOf(asked, limit, nowMs)
+        pnlSnapshotOf: (asked, limit, nowMs) => this.books.pnlSnapshotOf(asked, limit, nowMs)
       },
       { replayBytes: 64 * 1024 * 1024, sockets: 100, ...limits }
     )

@@ -169,9 +169,11 @@ describe("a live stream", () => {
 
   it("follows the account's list: another snapshot, and from then on the others", () => {
     const scene = new HubScene()
-    const { connection, wire } = scene.reader([A])
+    const { wire } = scene.reader([A])
     scene.track([B])
-    scene.hub.changed(connection.stream, [tracked(B)], scene.nowMs)
+    const [stream] = scene.hub.streams
+    assert.isDefined(stream)
+    scene.hub.changed(stream, [tracked(B)], scene.nowMs)
     scene.block(blockOf(1, [{ wallet: A }, { wallet: B }]))
     assert.deepStrictEqual(kinds(wire.frames).slice(0, 3), ["snapshot", "snapshot", "trade"])
     assert.deepInclude(wire.frames[1], { reason: "wallets_changed", seq: 1 })

@@ -7,8 +7,8 @@ import type { PricedBatch } from "../market/tape/TradeTape.ts"
 import type { BlockTransaction } from "../solana/blocks/BlockFeed.ts"
 import type { Prices } from "../tokens/PriceBook.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
-import { LiveFigures, type Step } from "./LiveFigures.ts"
-import type { Asked, RecentTrades, Standing } from "./TrackerFeed.ts"
+import { LiveFigures, type FigureUpdate } from "./LiveFigures.ts"
+import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import {
   balanceUpdate,
   type Mark,
@@ -43,7 +43,7 @@ interface Moment {
 }
 
 /** What tracked wallets did and hold. One writer; whatever a block did is written down and told in one step. */
-export class TrackerBooks {
+export class TrackerState {
   readonly #sources: BookSources
   readonly #ledgers: WalletLedgers
   readonly #figures: LiveFigures
@@ -60,7 +60,7 @@ export class TrackerBooks {
    * Writes a block down. Per wallet, what there is to tell is in the order of the chain, a trade before what it causes.
    * Figures are due from then on: nobody waits for those of others.
    */
-  apply(batch: PricedBatch, nowMs: number, wants: Step["wants"]): BlockStory {
+  apply(batch: PricedBatch, nowMs: number, wants: FigureUpdate["wants"]): BlockStory {
     if (batch.afterGap) {
       this.#gapMs = batch.timeMs
     }
@@ -94,7 +94,7 @@ export class TrackerBooks {
   }
 
   /** What has waited for its time to be told. */
-  due(nowMs: number, wants: Step["wants"]): ReadonlyArray<LiveEvent> {
+  due(nowMs: number, wants: FigureUpdate["wants"]): ReadonlyArray<LiveEvent> {
     const step = this.#stepAt(nowMs, wants)
     this.#figures.due(step)
     return step.events
@@ -106,7 +106,7 @@ export class TrackerBooks {
     this.#figures.reset()
   }
 
-  tradesOf(asked: ReadonlyArray<Asked>, limit: number): RecentTrades {
+  tradesOf(asked: ReadonlyArray<WalletSince>, limit: number): RecentTrades {
     const trades = this.newestOf(asked, limit, limit)
     return {
       trades,
@@ -120,7 +120,7 @@ export class TrackerBooks {
     }
   }
 
-  newestOf(asked: ReadonlyArray<Asked>, each: number, limit: number): ReadonlyArray<TrackerTrade> {
+  newestOf(asked: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade> {
     return asked
       .flatMap(({ sinceMs, wallet }) => {
         const trades = this.#ledgers.get(wallet)?.trades.slice(-each) ?? []
@@ -135,7 +135,7 @@ export class TrackerBooks {
     return this.#ledgers.get(wallet)?.lastEventAtMs ?? null
   }
 
-  standingOf(asked: ReadonlyArray<Asked>, limit: number, nowMs: number): Standing {
+  pnlSnapshotOf(asked: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot {
     const marks = this.#marksAt(nowMs)
     const gapMs = this.#gapMs
     const books = asked.map(
@@ -155,11 +155,11 @@ export class TrackerBooks {
     return this.#sources.sincesOf(wallet).size > 0
   }
 
-  #stepAt(nowMs: number, wants: Step["wants"]): Step {
+  #stepAt(nowMs: number, wants: FigureUpdate["wants"]): FigureUpdate {
     return { nowMs, wants, marks: this.#marksAt(nowMs), gapMs: this.#gapMs, events: [] }
   }
 
-  #trade(trade: TapeTrade, { events, wants }: Step): ReadonlyArray<HeldPosition> {
+  #trade(trade: TapeTrade, { events, wants }: FigureUpdate): ReadonlyArray<HeldPosition> {
     const sinces = this.#sources.sincesOf(trade.wallet)
     const touched = this.#ledgers.add(this.#ledgers.of(trade.wallet), trade, sinces)
     touched.forEach((held) => (held.due = "trade"))
@@ -173,7 +173,7 @@ export class TrackerBooks {
     { changes, signature }: BlockTransaction,
     { slot, timeMs }: PricedBatch,
     indexOf: (owner: Address) => number,
-    { events, marks, wants }: Step
+    { events, marks, wants }: FigureUpdate
   ): void {
     for (const change of changes) {
       if (this.#isTracked(change.owner) && wants(change.owner)) {

@@ -8,7 +8,7 @@ import { byPosition, CopyPosition } from "./positions.ts"
 const TOGETHER = 5000
 
 /** What is known of one follow. */
-class FollowBook {
+class FollowLedger {
   readonly generation: string
   readonly positions = new Map<Mint, CopyPosition>()
   /** How many copies it was made from. */
@@ -32,10 +32,10 @@ class FollowBook {
 }
 
 /** What all copies of one account came to, kept so that only what is new has to be read. */
-export class CopyBook {
+export class CopyLedger {
   readonly #accountId: string
   readonly #store: Pick<FollowStore["Service"], "inTurn" | "progress">
-  readonly #follows = new Map<string, FollowBook>()
+  readonly #follows = new Map<string, FollowLedger>()
 
   constructor(accountId: string, store: Pick<FollowStore["Service"], "inTurn" | "progress">) {
     this.#accountId = accountId
@@ -68,7 +68,7 @@ export class CopyBook {
 
   #follow({ filled, followId, generation }: FollowProgress): Effect.Effect<void, FollowStoreUnavailable> {
     const known = this.#follows.get(followId)
-    const book = known?.generation === generation ? known : new FollowBook(generation)
+    const book = known?.generation === generation ? known : new FollowLedger(generation)
     this.#follows.set(followId, book)
     const accountId = this.#accountId
     const read = Effect.suspend(() =>
