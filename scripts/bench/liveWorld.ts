@@ -20,6 +20,7 @@ import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import { secrets } from "./http/world.ts"
 import { warmMarket } from "./warmPools.ts"
+import * as TrackerStoreMemory from "../../test/support/TrackerStoreMemory.ts"
 
 /** Wallets that each socket tracks. */
 export const WALLETS_EACH = 20
@@ -120,7 +121,7 @@ export const liveWorld = (replayBytes: number) =>
     Layer.provideMerge(LiveSessions.layer),
     Layer.provideMerge(TrackerFeed.layer),
     Layer.provideMerge([
-      TrackerStore.layerMemory,
+      TrackerStoreMemory.layer,
       TradeTape.layerManual(smallTape),
       TokenBook.layer,
       PriceBook.layer,

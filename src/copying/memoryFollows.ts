@@ -11,6 +11,7 @@ import {
   NewFollow
 } from "../domain/wallets/Copying.ts"
 import type { FollowProgress, TurnSelection } from "./FollowStore.ts"
+import { fillPlace, followPlace, sliceOf } from "./copySlice.ts"
 import { filledCopyOf } from "./filledCopy.ts"
 
 const comesAfter = (row: CopyPlace, place: CopyPlace): boolean =>
@@ -26,9 +27,7 @@ const pageOf = <Row>(
   const rest = rows
     .filter((row) => after === null || comesAfter(placeOf(row), after))
     .toSorted((a, b) => newestFirst(placeOf(a), placeOf(b)))
-  const page = rest.slice(0, limit)
-  const last = page.at(-1)
-  return { rows: page, next: last !== undefined && rest.length > limit ? placeOf(last) : null }
+  return sliceOf(rest, limit, placeOf)
 }
 
 const chosen = (fill: CopyFill, { followId, mint, sinceMs, status, untilMs }: FillSelection): boolean =>
@@ -131,14 +130,14 @@ export const makeMemoryFollows = () => {
         const own = Array.from(told.values()).filter(
           (follow) => follow.accountId === accountId && (status === null || follow.status === status)
         )
-        const { next, rows } = pageOf(own, ({ createdAtMs, id }) => ({ atMs: createdAtMs, id }), selection)
+        const { next, rows } = pageOf(own, followPlace, selection)
         return { rows: rows.map(shown), next }
       })
     ),
     fills: Effect.fn("FollowStore.fills")((selection: FillSelection) =>
       Effect.sync(() => {
         const own = ofAccount(selection.accountId).filter((fill) => chosen(fill, selection))
-        return pageOf(own, ({ id, leader }) => ({ atMs: leader.atMs, id }), selection)
+        return pageOf(own, fillPlace, selection)
       })
     ),
     progress: Effect.fn("FollowStore.progress")((accountId: string) => Effect.sync(() => progress(accountId))),

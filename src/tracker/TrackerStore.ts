@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Stream } from "effect"
+import { Context, type Effect, type Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type {
   GroupId,
@@ -10,9 +10,7 @@ import type {
   UnknownGroup,
   WalletActivity
 } from "../domain/wallets/Tracker.ts"
-import { makeMemoryTracker } from "./memoryTracker.ts"
 import type { TrackerOverview } from "./overview.ts"
-import type { WatchList } from "./WatchList.ts"
 
 /** Which accounts track which wallets. Every account has a Main group; nothing of one account can be asked by another. */
 export class TrackerStore extends Context.Service<
@@ -40,10 +38,4 @@ export class TrackerStore extends Context.Service<
     /** Accounts whose groups, wallets or texts have just changed, anywhere. Activity is no change. */
     readonly changes: Stream.Stream<string>
   }
->()("fathom/tracker/TrackerStore") {
-  /** Accounts held in memory, for tests and for those who embed us. */
-  static readonly layerMemory: Layer.Layer<TrackerStore, never, WatchList> = Layer.effect(
-    TrackerStore,
-    Effect.map(makeMemoryTracker, TrackerStore.of)
-  )
-}
+>()("fathom/tracker/TrackerStore") {}

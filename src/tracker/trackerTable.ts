@@ -1,7 +1,7 @@
 /** The tables `tracker_accounts`, `tracker_groups`, `tracked_wallets` and `tracked_wallet_groups`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Option, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
 import { Address } from "../domain/Address.ts"
 import {
   GroupId,
@@ -17,19 +17,13 @@ import {
 import type { KeptGroup } from "./overview.ts"
 
 const { walletCount: _walletCount, ...group } = TrackerGroup.fields
-const decodeGroups = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct(group)))
+const GroupRow = Schema.Struct(group)
 
 const { groupId: _groupId, groups: _groups, status: _status, ...wallet } = TrackedWallet.fields
-const decodeWallets = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ ...wallet, groups: Schema.NonEmptyArray(GroupId) }))
-)
-
-const decodeWatches = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ wallet: Address, addedAtMs: TrackedWallet.fields.addedAtMs }))
-)
-const decodeRevisions = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ accountId: Schema.String, revision: Schema.String }))
-)
+const WalletRow = Schema.Struct({ ...wallet, groups: Schema.NonEmptyArray(GroupId) })
+const WatchRow = Schema.Struct({ wallet: Address, addedAtMs: wallet.addedAtMs })
+const RevisionRow = Schema.Struct({ accountId: Schema.String, revision: Schema.String })
+const WalletKey = Schema.Struct({ accountId: Schema.String, wallet: Address })
 
 // Exact: a double holds every millisecond that a timestamp can.
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 as ${column}_ms`
@@ -55,14 +49,27 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     yield* sql`insert into tracker_groups ${sql.insert(main)} on conflict do nothing`
   })
 
-  /** Says that the account has changed; gives its new revision. */
-  const revise = Effect.fnUntraced(function* (accountId: string) {
-    const rows = yield* sql`
+  const revised = SqlSchema.findOne({
+    Request: Schema.String,
+    Result: RevisionRow,
+    execute: (accountId) => sql`
       update tracker_accounts set revision = nextval('tracker_revision'), changed_at = now()
       where account_id = ${accountId} returning account_id, revision::text
     `
-    const [row] = yield* decodeRevisions(rows)
-    return row?.revision ?? (yield* Effect.die(new Error("an account that is held is there")))
+  })
+
+  /** Marks a held account as changed and returns its new revision. */
+  const revise = (accountId: string) =>
+    revised(accountId).pipe(
+      Effect.catchTag("NoSuchElementError", Effect.die),
+      Effect.map(({ revision }) => revision)
+    )
+
+  const watchOf = SqlSchema.findOneOption({
+    Request: WalletKey,
+    Result: WatchRow,
+    execute: ({ accountId, wallet }) =>
+      sql`select ${watchColumns} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
   })
 
   const claimPlace = Effect.fnUntraced(function* (accountId: string) {
@@ -95,18 +102,21 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     revise,
 
     /** The groups of an account; empty only when nobody has asked for it before. */
-    groups: (accountId: string) =>
-      Effect.flatMap(sql`select ${groupColumns} from tracker_groups where account_id = ${accountId}`, decodeGroups),
+    groups: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: GroupRow,
+      execute: (accountId) => sql`select ${groupColumns} from tracker_groups where account_id = ${accountId}`
+    }),
 
-    wallets: (accountId: string) =>
-      Effect.flatMap(
-        sql`
-          select ${walletColumns}, array_agg(g.group_id order by g.seq) as groups
-          from tracked_wallets as w join tracked_wallet_groups as g using (account_id, wallet)
-          where account_id = ${accountId} group by account_id, w.wallet
-        `,
-        decodeWallets
-      ),
+    wallets: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: WalletRow,
+      execute: (accountId) => sql`
+        select ${walletColumns}, array_agg(g.group_id order by g.seq) as groups
+        from tracked_wallets as w join tracked_wallet_groups as g using (account_id, wallet)
+        where account_id = ${accountId} group by account_id, w.wallet
+      `
+    }),
 
     insertGroup: (accountId: string, { createdAtMs, ...kept }: KeptGroup) =>
       sql`insert into tracker_groups ${sql.insert({ accountId, ...kept, createdAt: PgTypes.timestamptz(createdAtMs) })}`,
@@ -118,10 +128,8 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
       if (known.length === 0) {
         return yield* new UnknownGroup({ groupId })
       }
-      const [tracked] = yield* decodeWatches(
-        yield* sql`select ${watchColumns} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
-      )
-      if (tracked === undefined) {
+      const tracked = yield* watchOf({ accountId, wallet })
+      if (Option.isNone(tracked)) {
         yield* claimPlace(accountId)
         const row = { accountId, wallet, label, emoji, notes, addedAt: PgTypes.timestamptz(nowMs) }
         yield* sql`insert into tracked_wallets ${sql.insert(row)}`
@@ -132,7 +140,11 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
         on conflict do nothing returning seq
       `
       const isNew = joined.length > 0
-      return { isNew, isChanged: isNew || isDescribed, addedAtMs: tracked?.addedAtMs ?? nowMs }
+      return {
+        isNew,
+        isChanged: isNew || isDescribed,
+        addedAtMs: Option.isSome(tracked) ? tracked.value.addedAtMs : nowMs
+      }
     }),
 
     takeOut: (accountId: string, wallet: Address) =>
@@ -153,16 +165,20 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
       `,
 
     /** Every wallet that anybody tracks, once for each account. */
-    watched: Effect.flatMap(sql`select ${watchColumns} from tracked_wallets`, decodeWatches),
+    watched: SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: WatchRow,
+      execute: () => sql`select ${watchColumns} from tracked_wallets`
+    })(),
 
     /** Accounts that changed in the last so many milliseconds of the server's clock, with the revision they have now. */
-    changedWithin: (lastMs: number) =>
-      Effect.flatMap(
-        sql`
-          select account_id, revision::text from tracker_accounts
-          where changed_at > now() - ${lastMs}::float8 * interval '1 millisecond'
-        `,
-        decodeRevisions
-      )
+    changedWithin: SqlSchema.findAll({
+      Request: Schema.Finite,
+      Result: RevisionRow,
+      execute: (lastMs) => sql`
+        select account_id, revision::text from tracker_accounts
+        where changed_at > now() - ${lastMs}::float8 * interval '1 millisecond'
+      `
+    })
   }
 }

@@ -1,7 +1,7 @@
 /** Identities in Postgres. Every question to the database has a deadline. */
 import { Duration, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import type { Address } from "../domain/Address.ts"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Address } from "../domain/Address.ts"
 import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 import { bounded } from "../storage/deadline.ts"
 import { IdentityStore } from "./IdentityStore.ts"
@@ -13,18 +13,21 @@ const WRITE_DEADLINE = Duration.seconds(5)
 const away = (cause: unknown) => new IdentityStoreUnavailable({ cause })
 
 const Row = Schema.Struct({ record: Schema.fromJsonString(IdentityRecord) })
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const asJson = Schema.encodeEffect(Schema.fromJsonString(Schema.Array(IdentityRecord)))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  const recordsOf = SqlSchema.findAll({
+    Request: Schema.Array(Address),
+    Result: Row,
+    execute: (wallets) => sql`
+      select record::text from wallet_identities where ${sql.in("wallet", wallets)} order by source
+    `
+  })
+
   const of = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
-    const rows = yield* decodeRows(
-      yield* sql`
-        select record::text from wallet_identities where ${sql.in("wallet", wallets)} order by source
-      `
-    )
+    const rows = yield* recordsOf(wallets)
     return Map.groupBy(
       rows.map(({ record }) => record),
       ({ wallet }) => wallet

@@ -5,8 +5,9 @@ import { Signature } from "../../src/domain/Signature.ts"
 import type { TrackerTrade } from "../../src/domain/wallets/Tracker.ts"
 import { Tickets } from "../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
+import * as TrackerStoreMemory from "./TrackerStoreMemory.ts"
 
 /** A feed that has heard nothing, but for what is put in. */
 export const trackerFeed = (told: Partial<TrackerFeed["Service"]> = {}): Layer.Layer<TrackerFeed> =>
@@ -23,7 +24,7 @@ export const trackerFeed = (told: Partial<TrackerFeed["Service"]> = {}): Layer.L
 
 /** Accounts in memory, and tickets. */
 export const memoryTracker: Layer.Layer<TrackerStore | WatchList | Tickets> = Layer.merge(
-  TrackerStore.layerMemory,
+  TrackerStoreMemory.layer,
   Tickets.layerMemory
 ).pipe(Layer.provideMerge(WatchList.layer))
 

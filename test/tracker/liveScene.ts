@@ -11,8 +11,8 @@ import { PriceBook, type Prices } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
+import * as TrackerStoreMemory from "../support/TrackerStoreMemory.ts"
 
 /** When block 1 was made. */
 export const START = 1_791_633_600_000
@@ -165,7 +165,7 @@ export const feedOver = (marks: Marks = { usd: 1n }) =>
       TradeTape.layerManual(),
       Layer.succeed(PriceBook, { at: (nowMs: number) => pricesOf(marks, nowMs), warm: () => Effect.void }),
       Layer.succeed(TokenBook, { read: () => named, commitment: "confirmed", warm: () => Effect.void }),
-      TrackerStore.layerMemory
+      TrackerStoreMemory.layer
     ]),
     Layer.provideMerge(WatchList.layer)
   )
