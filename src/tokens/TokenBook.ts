@@ -1,4 +1,4 @@
-import { Config, Context, Duration, Effect, Latch, Layer } from "effect"
+import { Config, Context, Duration, Effect, Latch, Layer, Schedule } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
@@ -31,12 +31,12 @@ export class TokenBook extends Context.Service<
       const feed = yield* ChainFeed
       const hub = yield* ChainHub
       const derive = makeDeriveAddress()
-      const shelf = new TokenCache(capacity)
+      const cache = new TokenCache(capacity)
       const unnamed = yield* Latch.make()
 
       const apply = (event: ChainEvent, heardAtMs: number) =>
         Effect.sync(() => {
-          shelf.apply(event, observedAt(feed, heardAtMs))
+          cache.apply(event, observedAt(feed, heardAtMs))
           unnamed.openUnsafe()
         })
       const follower = yield* hub.join(apply)
@@ -45,9 +45,9 @@ export class TokenBook extends Context.Service<
       const lookForNames = Effect.gen(function* () {
         yield* unnamed.await
         unnamed.closeUnsafe()
-        for (const mint of shelf.takeUnnamed()) {
+        for (const mint of cache.takeUnnamed()) {
           const address = metaplexAddress(mint, derive)
-          yield* shelf.nameAt(mint, address) ? follower.watch([address]) : Effect.void
+          yield* cache.nameAt(mint, address) ? follower.watch([address]) : Effect.void
           yield* Effect.yieldNow
         }
       })
@@ -57,20 +57,20 @@ export class TokenBook extends Context.Service<
         Effect.forkScoped({ startImmediately: true })
       )
 
-      const observeAgain = Effect.suspend(() => follower.refresh(shelf.mints()))
-      yield* observeAgain.pipe(Effect.delay(refresh), Effect.forever, Effect.forkScoped)
+      const observeAgain = Effect.suspend(() => follower.refresh(cache.mints()))
+      yield* observeAgain.pipe(Effect.schedule(Schedule.spaced(refresh)), Effect.forkScoped)
 
       const warm = (mint: Mint) =>
         Effect.suspend(() =>
-          shelf.add(mint)
+          cache.add(mint)
             ? Effect.andThen(
                 follower.watch([mint]),
-                Effect.suspend(() => follower.unwatch(shelf.shrink()))
+                Effect.suspend(() => follower.unwatch(cache.shrink()))
               )
             : Effect.void
         )
 
-      return TokenBook.of({ read: (mint) => shelf.read(mint), commitment: feed.commitment, warm })
+      return TokenBook.of({ read: (mint) => cache.read(mint), commitment: feed.commitment, warm })
     })
   ).pipe(Layer.provide(ChainHub.layer))
 }

@@ -28,8 +28,8 @@ export interface HubLimits {
 export class LiveHub implements LiveFollower, ConnectionOwner {
   readonly #sources: SnapshotSources
   readonly #limits: HubLimits
-  readonly #archive: ReplayBuffer
-  readonly #source = new LagMonitor()
+  readonly #replay: ReplayBuffer
+  readonly #lag = new LagMonitor()
   readonly #streams = new Map<string, LiveStream>()
   // By the second from which on they tell of the wallet.
   readonly #byWallet = new Map<Address, Map<number, Set<LiveStream>>>()
@@ -39,7 +39,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   constructor(sources: SnapshotSources, limits: HubLimits) {
     this.#sources = sources
     this.#limits = limits
-    this.#archive = new ReplayBuffer(limits.replayBytes)
+    this.#replay = new ReplayBuffer(limits.replayBytes)
   }
 
   /** Connections that are open. */
@@ -53,7 +53,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
 
   /** Bytes held to be sent again. */
   get replayBytes(): number {
-    return this.#archive.bytes
+    return this.#replay.bytes
   }
 
   /** Begins a stream and tells its first snapshot; null when there is no room for another connection. */
@@ -112,7 +112,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
       this.#tell(stream, frames, nowMs)
     }
     // Only now: what does not fit is given up at once.
-    told.forEach((frame) => this.#archive.add(frame, nowMs))
+    told.forEach((frame) => this.#replay.add(frame, nowMs))
   }
 
   lost(gap: LiveGap): void {
@@ -200,7 +200,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
 
   /** Time has passed: what is too old is given up, and readers are kept alive. */
   tick(nowMs: number): void {
-    this.#archive.expire(nowMs)
+    this.#replay.expire(nowMs)
     for (const stream of Array.from(this.#streams.values())) {
       const { last, left } = stream
       if (left !== null && (nowMs - left.atMs > KEPT_MS || last - left.seq > MOST_KEPT)) {
@@ -208,7 +208,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
       }
     }
     const health = this.#sources.health(nowMs)
-    const notice = this.#source.look(health, nowMs)
+    const notice = this.#lag.look(health, nowMs)
     for (const connection of this.connections) {
       if (notice !== null) {
         connection.notice(notice.code, notice.message, nowMs)
@@ -248,7 +248,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
   #tellSnapshot(stream: LiveStream, reason: SnapshotReason, gap: LiveGap | null, nowMs: number): void {
     const frames = snapshotFrame(snapshotOf(this.#sources, stream, { reason, resumed: false, gap }, nowMs))
     this.#tell(stream, frames, nowMs)
-    frames.forEach((frame) => this.#archive.add(frame, nowMs))
+    frames.forEach((frame) => this.#replay.add(frame, nowMs))
   }
 
   #list(stream: LiveStream, items: ReadonlyArray<TrackedWallet>): void {

@@ -42,7 +42,7 @@ export class TrackerFeed extends Context.Service<
       const watched = yield* WatchList
       const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
       const followers = new Set<LiveFollower>()
-      const books = new TrackerState({
+      const state = new TrackerState({
         sincesOf: (wallet) => watched.sincesOf(wallet),
         tokenOf: (mint) => tokens.read(mint),
         pricesAt: (nowMs) => prices.at(nowMs),
@@ -80,7 +80,7 @@ export class TrackerFeed extends Context.Service<
         const transactions = yield* concerning(batch)
         const nowMs = yield* Clock.currentTimeMillis
         const afterGap = batch.afterGap || isBehind
-        const { events, mints, wallets } = books.apply({ ...batch, transactions, afterGap }, nowMs, wants)
+        const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, wants)
         if (newestMs !== null && afterGap) {
           lose(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
         }
@@ -101,15 +101,15 @@ export class TrackerFeed extends Context.Service<
         Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be told", defect)),
         Effect.forkScoped({ startImmediately: true })
       )
-      const tellDue = Effect.map(Clock.currentTimeMillis, (nowMs) => tell(books.due(nowMs, wants), nowMs))
+      const tellDue = Effect.map(Clock.currentTimeMillis, (nowMs) => tell(state.due(nowMs, wants), nowMs))
       yield* tellDue.pipe(Effect.repeat(Schedule.spaced(TELL_DUE_EVERY)), Effect.forkScoped({ startImmediately: true }))
-      yield* Effect.sync(() => books.forget()).pipe(Effect.delay(FORGET_EVERY), Effect.forever, Effect.forkScoped)
+      yield* Effect.sync(() => state.forget()).pipe(Effect.schedule(Schedule.spaced(FORGET_EVERY)), Effect.forkScoped)
 
       return TrackerFeed.of({
-        tradesOf: (asked, limit) => books.tradesOf(asked, limit),
-        lastEventAtMs: (wallet) => books.lastEventAtMs(wallet),
-        newestOf: (asked, each, limit) => books.newestOf(asked, each, limit),
-        pnlSnapshotOf: (asked, limit, nowMs) => books.pnlSnapshotOf(asked, limit, nowMs),
+        tradesOf: (asked, limit) => state.tradesOf(asked, limit),
+        lastEventAtMs: (wallet) => state.lastEventAtMs(wallet),
+        newestOf: (asked, each, limit) => state.newestOf(asked, each, limit),
+        pnlSnapshotOf: (asked, limit, nowMs) => state.pnlSnapshotOf(asked, limit, nowMs),
         health: (nowMs) => ({
           ingestLagMs: newestMs === null ? null : Math.max(0, nowMs - newestMs),
           heardAtMs: tape.heardAtMs()

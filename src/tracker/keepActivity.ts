@@ -1,4 +1,4 @@
-import { Duration, Effect, Layer, Stream } from "effect"
+import { Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { TrackerFeed } from "./TrackerFeed.ts"
 import { TrackerStore } from "./TrackerStore.ts"
@@ -39,6 +39,6 @@ export const layer: Layer.Layer<never, never, TrackerFeed | TrackerStore> = Laye
       ),
       Effect.forkScoped({ startImmediately: true })
     )
-    yield* write.pipe(Effect.delay(WRITE_EVERY), Effect.forever, Effect.forkScoped({ startImmediately: true }))
+    yield* write.pipe(Effect.schedule(Schedule.spaced(WRITE_EVERY)), Effect.forkScoped({ startImmediately: true }))
   })
 )
