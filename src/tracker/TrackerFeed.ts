@@ -13,26 +13,26 @@ import type { LiveFollower } from "./LiveFollower.ts"
 import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import { WatchList } from "./WatchList.ts"
 
-/** What tracked wallets do, from the blocks as they come: nothing from before a wallet was tracked. */
+/** Trades, balances and profits of tracked wallets, live from blocks. History before the start of tracking is not included. */
 export class TrackerFeed extends Context.Service<
   TrackerFeed,
   {
-    /** The newest trades of these wallets together, each since its moment, of about 250 held for each. */
-    tradesOf(asked: ReadonlyArray<WalletSince>, limit: number): RecentTrades
-    /** Block time of the newest activity since the wallet is tracked; null when none was seen. */
+    /** The newest trades of these wallets together, each since its `sinceMs`. About 250 are held per wallet. */
+    tradesOf(wallets: ReadonlyArray<WalletSince>, limit: number): RecentTrades
+    /** Block time of the newest activity since tracking began; null without activity. */
     lastEventAtMs(wallet: Address): number | null
     health(nowMs: number): FeedHealth
-    /** The newest trades of these wallets together, at most so many of each. Newest first. */
-    newestOf(asked: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade>
-    /** At most so many positions at the marks of now, by the trades of each wallet since its moment, a whole second. */
-    pnlSnapshotOf(asked: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot
-    /** Wallets that did something, each once a block, from the moment of subscription. */
+    /** The newest trades of these wallets together, newest first, at most `each` per wallet. */
+    newestOf(wallets: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade>
+    /** At most `limit` positions at current marks, from the trades of each wallet since its `sinceMs`, a whole second. */
+    pnlSnapshotOf(wallets: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot
+    /** Active wallets, each once per block, from subscription on. */
     readonly activity: Stream.Stream<{ readonly wallet: Address; readonly atMs: number }>
-    /** Tells the follower until the scope closes. */
+    /** Invokes the follower until the scope closes. */
     follow(follower: LiveFollower): Effect.Effect<void, never, Scope.Scope>
   }
 >()("fathom/tracker/TrackerFeed") {
-  /** From the blocks that go onto the tape, for the wallets of the watch list. */
+  /** From the batches applied to the tape, for the wallets of the watch list. */
   static readonly layer: Layer.Layer<TrackerFeed, never, TradeTape | PriceBook | TokenBook | WatchList> = Layer.effect(
     TrackerFeed,
     Effect.gen(function* () {
@@ -58,10 +58,10 @@ export class TrackerFeed extends Context.Service<
         }
         return false
       }
-      const tell = (events: ReadonlyArray<LiveEvent>, nowMs: number) =>
+      const send = (events: ReadonlyArray<LiveEvent>, nowMs: number) =>
         events.length === 0 ? undefined : followers.forEach((follower) => follower.take(events, nowMs))
 
-      const lose = (reason: LiveGap["reason"], toMs: number, nowMs: number) =>
+      const reportGap = (reason: LiveGap["reason"], toMs: number, nowMs: number) =>
         followers.forEach((follower) => follower.lost({ fromMs: newestMs, toMs, reason }, nowMs))
 
       const concerning = Effect.fnUntraced(function* ({ transactions }: PricedBatch) {
@@ -82,10 +82,10 @@ export class TrackerFeed extends Context.Service<
         const afterGap = batch.afterGap || isBehind
         const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, wants)
         if (newestMs !== null && afterGap) {
-          lose(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
+          reportGap(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
         }
         newestMs = batch.timeMs
-        tell(events, nowMs)
+        send(events, nowMs)
         wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
         const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
         yield* Effect.forEach(unknown, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), {
@@ -94,22 +94,22 @@ export class TrackerFeed extends Context.Service<
       })
 
       yield* tape.applied.pipe(
-        // Whoever finds as many as can wait may have lost some before them.
+        // A full queue may have dropped batches before these.
         Stream.runForEachArray((batches) =>
           Effect.forEach(batches, (batch, at) => take(batch, at === 0 && batches.length >= BEHIND), { discard: true })
         ),
-        Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be told", defect)),
+        Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be applied", defect)),
         Effect.forkScoped({ startImmediately: true })
       )
-      const tellDue = Effect.map(Clock.currentTimeMillis, (nowMs) => tell(state.due(nowMs, wants), nowMs))
-      yield* tellDue.pipe(Effect.repeat(Schedule.spaced(TELL_DUE_EVERY)), Effect.forkScoped({ startImmediately: true }))
+      const sendDue = Effect.map(Clock.currentTimeMillis, (nowMs) => send(state.due(nowMs, wants), nowMs))
+      yield* sendDue.pipe(Effect.repeat(Schedule.spaced(SEND_DUE_EVERY)), Effect.forkScoped({ startImmediately: true }))
       yield* Effect.sync(() => state.forget()).pipe(Effect.schedule(Schedule.spaced(FORGET_EVERY)), Effect.forkScoped)
 
       return TrackerFeed.of({
-        tradesOf: (asked, limit) => state.tradesOf(asked, limit),
+        tradesOf: (wallets, limit) => state.tradesOf(wallets, limit),
         lastEventAtMs: (wallet) => state.lastEventAtMs(wallet),
-        newestOf: (asked, each, limit) => state.newestOf(asked, each, limit),
-        pnlSnapshotOf: (asked, limit, nowMs) => state.pnlSnapshotOf(asked, limit, nowMs),
+        newestOf: (wallets, each, limit) => state.newestOf(wallets, each, limit),
+        pnlSnapshotOf: (wallets, limit, nowMs) => state.pnlSnapshotOf(wallets, limit, nowMs),
         health: (nowMs) => ({
           ingestLagMs: newestMs === null ? null : Math.max(0, nowMs - newestMs),
           heardAtMs: tape.heardAtMs()
@@ -128,5 +128,5 @@ export class TrackerFeed extends Context.Service<
 }
 
 const ACTIVITY_HELD = 16_384
-const TELL_DUE_EVERY = Duration.millis(100)
+const SEND_DUE_EVERY = Duration.millis(100)
 const FORGET_EVERY = Duration.seconds(30)

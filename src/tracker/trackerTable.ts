@@ -1,4 +1,4 @@
-/** The tables `tracker_accounts`, `tracker_groups`, `tracked_wallets` and `tracked_wallet_groups`, as queries. */
+/** Queries of `tracker_accounts`, `tracker_groups`, `tracked_wallets` and `tracked_wallet_groups`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
@@ -28,13 +28,13 @@ const WalletKey = Schema.Struct({ accountId: Schema.String, wallet: Address })
 // Exact: a double holds every millisecond that a timestamp can.
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 as ${column}_ms`
 
-/** The queries. What changes an account runs in a transaction and begins with `hold`. */
+/** The queries. Writes to an account run in a transaction that begins with `hold`. */
 export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
   const groupColumns = sql.literal(`group_id, name, is_main, ${ms("created_at")}`)
   const watchColumns = sql.literal(`wallet, ${ms("added_at")}`)
   const walletColumns = sql.literal(`w.wallet, label, emoji, notes, ${ms("added_at")}, ${ms("last_event_at")}`)
 
-  /** Holds the account until the transaction ends, made with its Main group if it is new. */
+  /** Locks the account until the transaction ends; creates it with its Main group if it is new. */
   const hold = Effect.fnUntraced(function* (accountId: string, nowMs: number) {
     const held = sql`select from tracker_accounts where account_id = ${accountId} for update`
     if ((yield* held).length > 0) {
@@ -72,14 +72,14 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
       sql`select ${watchColumns} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
   })
 
-  const claimPlace = Effect.fnUntraced(function* (accountId: string) {
+  const checkLimit = Effect.fnUntraced(function* (accountId: string) {
     const tracked = yield* sql`select from tracked_wallets where account_id = ${accountId}`
     if (tracked.length >= MAX_TRACKED_WALLETS) {
       return yield* new TooManyWallets({ limit: MAX_TRACKED_WALLETS })
     }
   })
 
-  /** Whether anything of the texts has changed; what is not given stays. */
+  /** Updates the labels given and returns whether any has changed. */
   const describe = ({ accountId, emoji, label, notes, wallet }: Tracking) => {
     const texts = sql`coalesce(${label ?? null}::text, label) as label, coalesce(${emoji ?? null}::text, emoji) as emoji,
       coalesce(${notes ?? null}::text, notes) as notes`
@@ -101,7 +101,7 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     hold,
     revise,
 
-    /** The groups of an account; empty only when nobody has asked for it before. */
+    /** The groups of an account; empty only before its first use. */
     groups: SqlSchema.findAll({
       Request: Schema.String,
       Result: GroupRow,
@@ -121,7 +121,7 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     insertGroup: (accountId: string, { createdAtMs, ...kept }: KeptGroup) =>
       sql`insert into tracker_groups ${sql.insert({ accountId, ...kept, createdAt: PgTypes.timestamptz(createdAtMs) })}`,
 
-    /** Whether the wallet is new in the group, whether anything has changed at all, and since when it is tracked. */
+    /** Adds or updates a wallet. Returns whether it is new in the group, whether anything changed, and its start of tracking. */
     put: Effect.fnUntraced(function* (tracking: Tracking, groupId: GroupId, nowMs: number) {
       const { accountId, emoji = null, label = null, notes = null, wallet } = tracking
       const known = yield* sql`select from tracker_groups where account_id = ${accountId} and group_id = ${groupId}`
@@ -130,7 +130,7 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
       }
       const tracked = yield* watchOf({ accountId, wallet })
       if (Option.isNone(tracked)) {
-        yield* claimPlace(accountId)
+        yield* checkLimit(accountId)
         const row = { accountId, wallet, label, emoji, notes, addedAt: PgTypes.timestamptz(nowMs) }
         yield* sql`insert into tracked_wallets ${sql.insert(row)}`
       }
@@ -153,25 +153,25 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
         (rows) => rows.length > 0
       ),
 
-    /** Block times are whole seconds, so what happened in the second of the adding counts as since then. */
+    /** Block times are whole seconds, so activity in the second of the addition is included. */
     recordActivity: (batch: ReadonlyArray<WalletActivity>) =>
       sql`
-        update tracked_wallets as w set last_event_at = seen.at
+        update tracked_wallets as w set last_event_at = activity.at
         from unnest(
           ${batch.map(({ wallet }) => wallet)}::text[], ${batch.map(({ atMs }) => new Date(atMs))}::timestamptz[]
-        ) as seen (wallet, at)
-        where w.wallet = seen.wallet and seen.at >= date_trunc('second', added_at)
-          and (last_event_at is null or last_event_at < seen.at)
+        ) as activity (wallet, at)
+        where w.wallet = activity.wallet and activity.at >= date_trunc('second', added_at)
+          and (last_event_at is null or last_event_at < activity.at)
       `,
 
-    /** Every wallet that anybody tracks, once for each account. */
+    /** Every tracked wallet, once per account. */
     watched: SqlSchema.findAll({
       Request: Schema.Void,
       Result: WatchRow,
       execute: () => sql`select ${watchColumns} from tracked_wallets`
     })(),
 
-    /** Accounts that changed in the last so many milliseconds of the server's clock, with the revision they have now. */
+    /** Accounts changed within the last `lastMs` of the server's clock, with their current revision. */
     changedWithin: SqlSchema.findAll({
       Request: Schema.Finite,
       Result: RevisionRow,

@@ -29,7 +29,7 @@ export class FakeWire implements LiveWire {
       this.texts.push(headOf(frame.type, firstSeq + at, sentAtMs) + String(rest))
     }
   }
-  say(text: string): void {
+  sendText(text: string): void {
     this.said.push(JSON.parse(text))
   }
   unsentBytes(): number {

@@ -29,7 +29,7 @@ describe("a live stream", () => {
       const { wire } = scene.reader([A])
       scene.block(blockOf(1, [{ wallet: A, after: 2_000_000n }]))
       scene.hub.lost({ fromMs: START, toMs: START + 1, reason: "source_gap" })
-      scene.hub.settleOne(scene.nowMs)
+      scene.hub.resyncOne(scene.nowMs)
       const decoded = yield* Effect.forEach(wire.texts, (text) => decode(text))
       assert.deepStrictEqual(
         decoded.map(({ type }) => type),
@@ -157,9 +157,9 @@ describe("a live stream", () => {
     scene.hub.lost(gap)
     scene.pass(2000)
     scene.block(blockOf(9, [{ wallet: A }], { afterGap: true }))
-    assert.isTrue(scene.hub.settleOne(scene.nowMs))
-    assert.isTrue(scene.hub.settleOne(scene.nowMs))
-    assert.isFalse(scene.hub.settleOne(scene.nowMs))
+    assert.isTrue(scene.hub.resyncOne(scene.nowMs))
+    assert.isTrue(scene.hub.resyncOne(scene.nowMs))
+    assert.isFalse(scene.hub.resyncOne(scene.nowMs))
     for (const { wire } of [one, two]) {
       assert.deepInclude(wire.frames.at(-1), { type: "snapshot", reason: "resync", gap })
       const told = wire.frames.findLast(({ type }) => type === "pnl")
