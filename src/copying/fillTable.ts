@@ -1,4 +1,4 @@
-/** The table `copy_fills`, as queries. */
+/** Queries of the table `copy_fills`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
@@ -16,7 +16,7 @@ import {
 import { fillPlace, sliceOf } from "./copySlice.ts"
 import type { TurnSelection } from "./FollowStore.ts"
 
-/** Some milliseconds of work. */
+/** Rows decoded between two yields: a few milliseconds of work. */
 const DECODED_AT_ONCE = 250
 
 const COLUMNS = `
@@ -130,7 +130,7 @@ const FILLED_COLUMNS = `
   usd_nanos::text as value_usd_nanos, fee_usd_nanos::text
 `
 
-/** Many rows take long to decode, and others have their turn meanwhile. */
+/** Decodes rows in batches and yields in between, because thousands of rows block the event loop. */
 const filledOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
   const copies: Array<FilledCopy> = []
   for (let at = 0; at < rows.length; at += DECODED_AT_ONCE) {
@@ -145,7 +145,7 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
   const filled = sql.literal(FILLED_COLUMNS)
 
-  /** What became of a copy counts once: final fills never change. */
+  /** Counts a final status. Called once per fill, because final fills never change. */
   const count = ({ execution, followId, status }: CopyFill) => {
     const executedAt =
       status === "filled" && execution !== null ? sql`${PgTypes.timestamptz(execution.atMs)}` : sql`null::timestamptz`

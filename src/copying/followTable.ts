@@ -1,11 +1,11 @@
-/** The table `copy_follows`, as queries. */
+/** Queries of the table `copy_follows`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { Filters, Follow, type FollowSelection, type NewFollow, Sizing } from "../domain/wallets/Copying.ts"
 import { followPlace, sliceOf } from "./copySlice.ts"
 
-// Numbers leave the database as text, which no driver rounds; a double holds every millisecond that a timestamp can.
+// Numerics are selected as text, because the driver would round them; a double holds every millisecond of a timestamp.
 const COLUMNS = `
   id, leader_wallet, leader_label, owned_wallet_id, owned_family, owned_address, status,
   sizing_mode, sizing_amount::text, sizing_ratio_pct::text, sizing_max::text,
@@ -94,7 +94,7 @@ const columnsOf = ({ accountId, filters, id, leader, ownedWallet, sizing, ...res
 export const makeFollowTable = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
 
-  /** The follows that a condition selects; it may end with an order and a limit. */
+  /** The follows selected by a condition, which may end with an order and a limit. */
   const found = (condition: Statement.Fragment) =>
     SqlSchema.findAll({
       Request: Schema.Void,

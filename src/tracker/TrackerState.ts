@@ -112,7 +112,7 @@ export class TrackerState {
       trades,
       oldestTs: trades.at(-1)?.ts ?? null,
       newestTs: trades[0]?.ts ?? null,
-      // What was dropped is older than what is held.
+      // Dropped trades are older than the held ones.
       truncated: wallets.some(({ sinceMs, wallet }) => {
         const ledger = this.#ledgers.get(wallet)
         return ledger?.truncated === true && (ledger.trades[0]?.timeMs ?? 0) >= sinceMs

@@ -1,4 +1,4 @@
-/** Identities in Postgres. Every question to the database has a deadline. */
+/** `IdentityStore` on Postgres. Every query has a deadline. */
 import { Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Address } from "../domain/Address.ts"
@@ -6,11 +6,11 @@ import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/Wall
 import { bounded } from "../storage/deadline.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 
-/** On the path of a request. */
+/** On the request path. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
-const away = (cause: unknown) => new IdentityStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new IdentityStoreUnavailable({ cause })
 
 const Row = Schema.Struct({ record: Schema.fromJsonString(IdentityRecord) })
 const asJson = Schema.encodeEffect(Schema.fromJsonString(Schema.Array(IdentityRecord)))
@@ -48,10 +48,10 @@ const make = Effect.gen(function* () {
     of: Effect.fn("IdentityStore.of")((wallets: ReadonlyArray<Address>) =>
       wallets.length === 0
         ? Effect.succeed(new Map<Address, Array<IdentityRecord>>())
-        : bounded(READ_DEADLINE, away)(of(wallets))
+        : bounded(READ_DEADLINE, unavailable)(of(wallets))
     ),
     replace: Effect.fn("IdentityStore.replace")((source: string, records: ReadonlyArray<IdentityRecord>) =>
-      bounded(WRITE_DEADLINE, away)(sql.withTransaction(replace(source, records)))
+      bounded(WRITE_DEADLINE, unavailable)(sql.withTransaction(replace(source, records)))
     )
   })
 })
