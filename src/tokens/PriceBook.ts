@@ -23,7 +23,7 @@ export interface Prices {
   readonly of: (mint: Mint) => UnitPrice | null
   /** Observation and expiry of the prices by the feed; null before the first update. */
   readonly lifetime: Lifetime | null
-  /** Whether the prices are too old to publish. */
+  /** True if the prices are too old to publish. */
   readonly isStale: boolean
   /** Milliseconds since the last update of the feed. */
   readonly silentMs: number

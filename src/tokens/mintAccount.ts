@@ -88,7 +88,7 @@ const readExtensions = ({ address, data }: OnChainAccount): Extensions | null =>
   return { names, metadata }
 }
 
-/** Whether length, account type and initialized flag are those of a mint; a text describes a malformed field. */
+/** True if length, account type and initialized flag are those of a mint; a text describes a malformed field. */
 const shapeOf = ({ data, owner }: OnChainAccount): boolean | string => {
   if (data.length < MINT_LENGTH || data.length === MULTISIG_LENGTH) {
     return false

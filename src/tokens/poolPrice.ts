@@ -20,7 +20,7 @@ export const otherSide = (pool: Pool, mint: Mint): Mint => (pool.mintA === mint 
 const PROBE_PARTS = 1000n
 
 /**
- * Whether the program accepts a swap of the pool now. A rate does not imply it: a pool that opens tomorrow has one today.
+ * True if the program accepts a swap of the pool now. A rate does not imply it: a pool that opens tomorrow has one today.
  * For pools without stated reserves, `payable` has tested it.
  */
 const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): boolean => {

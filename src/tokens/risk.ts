@@ -33,7 +33,7 @@ export const proofOf = (audit: MintAudit | null): Proof | null => {
   return commitment !== "processed" && slot > 0 && observedAtMs > 0 ? { ...audit, observedAtMs } : null
 }
 
-/** Whether the proof is at most `AUTHORITY_FRESH_MS` old. */
+/** True if the proof is at most `AUTHORITY_FRESH_MS` old. */
 export const isFresh = ({ observedAtMs }: Proof, nowMs: number): boolean => nowMs - observedAtMs <= AUTHORITY_FRESH_MS
 
 const unknownTag = (code: RiskCode): RiskTag => ({

@@ -4,7 +4,7 @@ import type { LiveEvent, LiveGap } from "../domain/wallets/LiveFrame.ts"
 /** Callbacks that the feed's writer invokes synchronously: they must not block and must not throw. */
 export interface LiveFollower {
   /**
-   * Whether a listener exists for the wallet; with `sinceMs`, one that tracks it from that second on. Events without a
+   * True if a listener exists for the wallet; with `sinceMs`, one that tracks it from that second on. Events without a
    * listener are not built.
    */
   readonly wants: (wallet: Address, sinceMs?: number) => boolean

@@ -67,7 +67,7 @@ export class LiveSessions extends Context.Service<
       const itemsOf = ({ accountId, group }: Grant) =>
         Effect.map(store.overview({ accountId, groupId: group }), ({ wallets }) => wallets)
 
-      /** Whether the key may read the stream; null while the key store is unavailable. */
+      /** True if the key may read the stream; null while the key store is unavailable. */
       const mayListen = ({ accountId, keyId }: Pick<Grant, "accountId" | "keyId">) =>
         keys.list(accountId).pipe(
           Effect.map((all) => all.some((key) => key.id === keyId && allows(key))),

@@ -16,7 +16,7 @@ export interface Grant {
   readonly wallets: ReadonlyArray<Address>
   /** Null for every group. */
   readonly group: GroupId | null
-  /** Whether the client requested control frames. */
+  /** True if the client requested control frames. */
   readonly control: boolean
   readonly streamId: string
 }

@@ -37,7 +37,7 @@ export class PnlBook {
   readonly sinceMs: number
   /** By last trade, oldest first. */
   readonly positions = new Map<Mint, HeldPosition>()
-  /** Whether a position, or a trade since `sinceMs`, is missing. */
+  /** True if a position, or a trade since `sinceMs`, is missing. */
   clipped: boolean
   summarySentAtMs = Number.NEGATIVE_INFINITY
 

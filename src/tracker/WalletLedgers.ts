@@ -37,7 +37,7 @@ export class WalletLedgers {
     return ledger
   }
 
-  /** Whether the book is still held. */
+  /** True if the book is still held. */
   holds(book: PnlBook): boolean {
     return this.#ledgers.get(book.wallet)?.books.get(book.sinceMs) === book
   }

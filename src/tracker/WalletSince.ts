@@ -14,7 +14,7 @@ export interface RecentTrades {
   readonly trades: ReadonlyArray<TrackerTrade>
   readonly oldestTs: number | null
   readonly newestTs: number | null
-  /** Whether older trades of one of the wallets, since its `sinceMs`, were seen and have been dropped. */
+  /** True if older trades of one of the wallets, since its `sinceMs`, were seen and have been dropped. */
   readonly truncated: boolean
 }
 

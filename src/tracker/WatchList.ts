@@ -15,7 +15,7 @@ export interface Watch {
 export class WatchList extends Context.Service<
   WatchList,
   {
-    /** Whether any account tracks the wallet. */
+    /** True if any account tracks the wallet. */
     has(wallet: Address): boolean
     /** Seconds from which accounts track the wallet, in milliseconds; one entry per second. */
     sincesOf(wallet: Address): ReadonlySet<number>

@@ -39,7 +39,7 @@ const newestFirst = (a: TrackedWallet, b: TrackedWallet): number =>
 /** The time rounded down to the second, in milliseconds, because block times are whole seconds. */
 export const secondOf = (timeMs: number): number => timeMs - (timeMs % 1000)
 
-/** Whether an event falls into the time of tracking; the second of the addition is included. */
+/** True if an event falls into the time of tracking; the second of the addition is included. */
 export const happenedSince = (addedAtMs: number, eventAtMs: number): boolean => eventAtMs >= secondOf(addedAtMs)
 
 const shown = ({ groups, ...kept }: KeptWallet): TrackedWallet => ({

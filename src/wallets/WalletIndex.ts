@@ -10,7 +10,7 @@ import { takeShare, type WalletShare } from "./walletShare.ts"
 export interface WalletHistory {
   /** Newest first; never empty. */
   readonly trades: ReadonlyArray<TapeTrade>
-  /** Whether the share is used up, so that older trades may exist. */
+  /** True if the share is used up, so that older trades may exist. */
   readonly truncated: boolean
   /** Start of the held trades: later than `liveSinceMs` where older ones were dropped, earlier where blocks are missing. */
   readonly coveredFromMs: number

@@ -22,7 +22,7 @@ export interface HeldTrades {
   readonly droppedBeforeMs: number | null
 }
 
-/** Whether the block has no block time, by its first swap. */
+/** True if the block has no block time, by its first swap. */
 const lacksTime = (transactions: PricedBatch["transactions"]): boolean => {
   for (const { legs, nets } of transactions) {
     const swap = legs[0] ?? nets[0]

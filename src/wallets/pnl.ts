@@ -36,7 +36,7 @@ export interface PositionPnl {
   readonly avgCost: Decimal | null
   /** The total in percent of the cost of all buys; null when either is unknown or the cost is zero. */
   readonly roiPct: Decimal | null
-  /** Whether units are held. */
+  /** True if units are held. */
   readonly open: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A tracker for tests: accounts in memory, and a feed that tells what it is given. */
+/** A tracker for tests: accounts in memory, and a feed with fixed answers. */
 import { Effect, Layer, Stream } from "effect"
 import type { Address } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
@@ -9,8 +9,8 @@ import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import * as TrackerStoreMemory from "./TrackerStoreMemory.ts"
 
-/** A feed that has heard nothing, but for what is put in. */
-export const trackerFeed = (told: Partial<TrackerFeed["Service"]> = {}): Layer.Layer<TrackerFeed> =>
+/** An empty feed with overrides. */
+export const trackerFeed = (overrides: Partial<TrackerFeed["Service"]> = {}): Layer.Layer<TrackerFeed> =>
   Layer.succeed(TrackerFeed, {
     tradesOf: () => ({ trades: [], oldestTs: null, newestTs: null, truncated: false }),
     newestOf: () => [],
@@ -19,7 +19,7 @@ export const trackerFeed = (told: Partial<TrackerFeed["Service"]> = {}): Layer.L
     pnlSnapshotOf: () => ({ pnl: [], summaries: [] }),
     activity: Stream.never,
     follow: () => Effect.void,
-    ...told
+    ...overrides
   })
 
 /** Accounts in memory, and tickets. */
@@ -32,7 +32,7 @@ const signature = Signature.make(
   "2soASZVz6NaEUZtRyCbf3hAdpPAAiecRovUSi99FFw9GJGQTbdoPFaFctNx1Nzt2FzPMLj5JjBnkXJm6CGofULNX"
 )
 
-/** A buy at that moment. */
+/** A buy at that time. */
 export const trackerTrade = (wallet: Address, ts: number, other: Partial<TrackerTrade> = {}): TrackerTrade => ({
   type: "trade",
   eventId: `${signature}:${ts}`,

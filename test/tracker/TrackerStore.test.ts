@@ -10,7 +10,7 @@ const store = TrackerStoreMemory.layer.pipe(Layer.provideMerge(WatchList.layer))
 
 trackerStoreContract("TrackerStoreMemory.layer", store)
 
-it.effect("takes a wallet off the list of the watched once nobody tracks it", () =>
+it.effect("removes a wallet from the watch list once no account tracks it", () =>
   Effect.gen(function* () {
     const tracker = yield* TrackerStore
     const watched = yield* WatchList
