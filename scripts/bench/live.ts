@@ -63,10 +63,10 @@ const settle = async (isDone: (counted: ReaderReport) => boolean): Promise<Reade
     }
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error("the readers never got there")
+  throw new Error("the readers did not reach the expected state")
 }
 
-// What waits in this process for the most stubborn of its readers.
+// Largest send buffer of any reader in this process.
 const unsent = { most: 0 }
 const { write } = Socket.prototype
 Socket.prototype.write = function (this: Socket, ...args: Parameters<typeof write>) {
@@ -89,7 +89,7 @@ const isMajor = (entry: PerformanceEntry): boolean => {
   )
 }
 
-// What is left after every full collection that comes by itself: to demand one would hold up the frames that are judged.
+// Heap after each spontaneous full collection: forcing one would delay the measured frames.
 const soak: Array<number> = []
 const collections = new PerformanceObserver((list) => {
   if (list.getEntries().some(isMajor)) {
@@ -100,7 +100,7 @@ const collections = new PerformanceObserver((list) => {
 
 const now = () => Math.floor(performance.timeOrigin + performance.now())
 
-// Prime, so that every wallet has its turn and the wallets of a block belong to as many sockets as they can.
+// Prime, so that every wallet takes part and the wallets of a block spread over many sockets.
 const STRIDE = 7919
 
 /** Wallets in turn, so that each trades as often as any other. */
@@ -113,7 +113,7 @@ const bench = Effect.gen(function* () {
   const tape = yield* TradeTape
   const socketUrl = `${url.replace("http", "ws")}${REALTIME_PATH}`
   let slot = 0
-  // The block is made before its time is taken, so that making it counts for nothing.
+  // The block is built before its time is read, so that building it is not measured.
   const block = (traders: ReadonlyArray<(typeof wallets)[number]>) => {
     const made = blockOf(++slot, traders)
     return Effect.suspend(() => tape.apply(made(now())))
@@ -133,7 +133,7 @@ const bench = Effect.gen(function* () {
   yield* Effect.promise(() => settle((counted) => (counted.kinds["snapshot"] ?? 0) === SOCKETS))
   const connected = memory()
 
-  // Code, positions and places in the replay come to be before anything is judged.
+  // Warm-up: code, positions and the replay buffer exist before anything is measured.
   const each = (TRADES_A_SECOND * BLOCK_MS) / 1000
   for (let turn = 0; turn < 10; turn++) {
     yield* block(nextWallets(turn, each))
@@ -187,7 +187,7 @@ readers.kill()
 const round = (value: number | null, digits = 1) => (value === null ? null : Number(value.toFixed(digits)))
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
 const frames = Object.values(counted.kinds).reduce((sum, count) => sum + count, 0)
-// The books and the replay take some minutes to fill.
+// The positions and the replay buffer take some minutes to fill.
 const settled = soak.slice(Math.floor(soak.length * 0.5))
 const half = Math.floor(settled.length / 2)
 
@@ -218,7 +218,7 @@ report("live", {
     code: final.stopped.code,
     mostUnsentMiB: round(unsent.most / MIB, 2),
     tapeToSocketMsOfOthers: { p50: round(stopped.counted?.p50 ?? null), p99: round(stopped.counted?.p99 ?? null) },
-    givenUpAfterSeconds: round(stopped.closedAfterMs / 1000)
+    closedAfterSeconds: round(stopped.closedAfterMs / 1000)
   },
   ...(soaks && {
     soakMiB: {
