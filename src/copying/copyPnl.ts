@@ -82,14 +82,7 @@ export const groupPositions = (
   span: Span,
   groupBy: "follow" | "mint"
 ): ReadonlyArray<readonly [key: string, positions: ReadonlyArray<CopyPosition>]> => {
-  const groups = new Map<string, Array<CopyPosition>>()
-  for (const position of positions) {
-    const key = groupBy === "follow" ? position.followId : position.mint
-    if (position.position.held > 0n || within(position, span).fills > 0) {
-      const known = groups.get(key) ?? []
-      known.push(position)
-      groups.set(key, known)
-    }
-  }
+  const shown = positions.filter((position) => position.position.held > 0n || within(position, span).fills > 0)
+  const groups = Map.groupBy(shown, ({ followId, mint }) => (groupBy === "follow" ? followId : mint))
   return Array.from(groups).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -54,30 +54,25 @@ const totalsOf = ({ copy, proceeds, realized }: SettledCopy): CopyTotals => {
   }
 }
 
-/** The sum of both. */
-export const plus = (a: CopyTotals, b: CopyTotals): CopyTotals => ({
-  fills: a.fills + b.fills,
-  fees: a.fees + b.fees,
-  unknownFees: a.unknownFees + b.unknownFees,
-  realized: a.realized + b.realized,
-  unknownResults: a.unknownResults + b.unknownResults,
-  proceeds: a.proceeds + b.proceeds,
-  unknownProceeds: a.unknownProceeds + b.unknownProceeds,
-  wins: a.wins + b.wins,
-  losses: a.losses + b.losses
-})
+const combined = (sign: 1 | -1) => {
+  const factor = BigInt(sign)
+  return (a: CopyTotals, b: CopyTotals): CopyTotals => ({
+    fills: a.fills + sign * b.fills,
+    fees: a.fees + factor * b.fees,
+    unknownFees: a.unknownFees + sign * b.unknownFees,
+    realized: a.realized + factor * b.realized,
+    unknownResults: a.unknownResults + sign * b.unknownResults,
+    proceeds: a.proceeds + factor * b.proceeds,
+    unknownProceeds: a.unknownProceeds + sign * b.unknownProceeds,
+    wins: a.wins + sign * b.wins,
+    losses: a.losses + sign * b.losses
+  })
+}
 
-const minus = (a: CopyTotals, b: CopyTotals): CopyTotals => ({
-  fills: a.fills - b.fills,
-  fees: a.fees - b.fees,
-  unknownFees: a.unknownFees - b.unknownFees,
-  realized: a.realized - b.realized,
-  unknownResults: a.unknownResults - b.unknownResults,
-  proceeds: a.proceeds - b.proceeds,
-  unknownProceeds: a.unknownProceeds - b.unknownProceeds,
-  wins: a.wins - b.wins,
-  losses: a.losses - b.losses
-})
+/** The sum of both. */
+export const plus = combined(1)
+
+const minus = combined(-1)
 
 /** Copies between two stored prefix sums. */
 const STRIDE = 64

@@ -104,15 +104,3 @@ export class CopyPosition implements PositionKey {
 /** Copies grouped by position, in the given order. */
 export const byPosition = (copies: ReadonlyArray<FilledCopy>): ReadonlyArray<ReadonlyArray<FilledCopy>> =>
   Array.from(Map.groupBy(copies, ({ followId, mint }) => `${followId} ${mint}`).values())
-
-/** The positions made by these copies. */
-export const copyPositions = (history: ReadonlyArray<FilledCopy>): ReadonlyArray<CopyPosition> =>
-  byPosition(history).flatMap((copies) => {
-    const [first] = copies
-    if (first === undefined) {
-      return []
-    }
-    const position = new CopyPosition(first)
-    position.take(copies)
-    return [position]
-  })

@@ -41,19 +41,14 @@ export class AuditReader extends Context.Service<
           yield* book.warm(mint)
           return null
         }
-        switch (state._tag) {
-          case "NoToken":
-            return null
-          case "Malformed":
-            return yield* new AuditUnavailable({ mint, detail: state.detail })
-          case "Token": {
-            if (state.facts === null) {
-              return null
-            }
-            const { freezeAuthority, mintAuthority, tokenProgram } = state.facts
-            return { tokenProgram, mintAuthority, freezeAuthority, ...state.observation, commitment: book.commitment }
-          }
+        if (state._tag === "Malformed") {
+          return yield* new AuditUnavailable({ mint, detail: state.detail })
         }
+        if (state._tag !== "Token" || state.facts === null) {
+          return null
+        }
+        const { freezeAuthority, mintAuthority, tokenProgram } = state.facts
+        return { tokenProgram, mintAuthority, freezeAuthority, ...state.observation, commitment: book.commitment }
       })
       return AuditReader.of({ read })
     })

@@ -11,7 +11,7 @@ import { USD_DIGITS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
 import type { Position } from "../wallets/ledger.ts"
-import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull } from "../wallets/pnl.ts"
+import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull, type WalletPnl } from "../wallets/pnl.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
 import type { PnlBook } from "./WalletLedger.ts"
 
@@ -108,6 +108,19 @@ const markText = ({ price }: Mark, decimals: number | null): Decimal | null =>
 const coverageOf = ({ clipped, sinceMs }: PnlBook, gapMs: number): Coverage =>
   incomplete(sinceMs < gapMs ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only")
 
+/** Sums as decimal text, in the order of the contract. */
+const sumsOf = (pnl: Pick<WalletPnl, "cost" | "proceeds" | "realized" | "roiPct" | "total" | "unrealized">) => ({
+  realized: usdTextOrNull(pnl.realized),
+  unrealized: usdTextOrNull(pnl.unrealized),
+  total: usdTextOrNull(pnl.total),
+  roiPct: pnl.roiPct,
+  costUsd: usdTextOrNull(pnl.cost),
+  proceedsUsd: usdTextOrNull(pnl.proceeds)
+})
+
+const sourceOf = (book: PnlBook, gapMs: number, nowMs: number) =>
+  ({ pnlMode: PNL_MODE, source: OBSERVED_SOURCE, coverage: coverageOf(book, gapMs), asOf: nowMs }) as const
+
 /** Profit and loss of a position. */
 export const pnlBody = (input: {
   readonly book: PnlBook
@@ -123,12 +136,7 @@ export const pnlBody = (input: {
   return {
     wallet: book.wallet,
     mint: position.mint,
-    realized: usdTextOrNull(pnl.realized),
-    unrealized: usdTextOrNull(pnl.unrealized),
-    total: usdTextOrNull(pnl.total),
-    roiPct: pnl.roiPct,
-    costUsd: usdTextOrNull(pnl.cost),
-    proceedsUsd: usdTextOrNull(pnl.proceeds),
+    ...sumsOf(pnl),
     avgCostUsd: pnl.avgCost,
     holding: position.held,
     decimals: position.decimals,
@@ -137,10 +145,7 @@ export const pnlBody = (input: {
     buys: position.buys,
     sells: position.sells,
     open: pnl.open,
-    pnlMode: PNL_MODE,
-    source: OBSERVED_SOURCE,
-    coverage: coverageOf(book, gapMs),
-    asOf: nowMs,
+    ...sourceOf(book, gapMs, nowMs),
     trigger
   }
 }
@@ -158,12 +163,7 @@ export const pnlSummaryBody = (input: {
   )
   return {
     wallet: book.wallet,
-    realized: usdTextOrNull(pnl.realized),
-    unrealized: usdTextOrNull(pnl.unrealized),
-    total: usdTextOrNull(pnl.total),
-    roiPct: pnl.roiPct,
-    costUsd: usdTextOrNull(pnl.cost),
-    proceedsUsd: usdTextOrNull(pnl.proceeds),
+    ...sumsOf(pnl),
     openCostUsd: usdTextOrNull(pnl.openCost),
     openValueUsd: usdTextOrNull(pnl.openValue),
     positionsOpen: pnl.positionsOpen,
@@ -171,9 +171,6 @@ export const pnlSummaryBody = (input: {
     positionsUnknownBasis: pnl.positionsUnknownBasis,
     trades: pnl.trades,
     winRatePct: pnl.winRatePct,
-    pnlMode: PNL_MODE,
-    source: OBSERVED_SOURCE,
-    coverage: coverageOf(book, gapMs),
-    asOf: nowMs
+    ...sourceOf(book, gapMs, nowMs)
   }
 }

@@ -1,31 +1,10 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Address } from "../domain/Address.ts"
+import { Position } from "./ledger.ts"
 
-const Units = Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))
-const Nanos = Schema.NullOr(Schema.BigInt)
-const Cost = Schema.NullOr(Units)
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-const Decimals = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 18 })))
 
-/** A position of a native ledger, network fees included; the fields are those of `Position`. */
-const LedgerPosition = Schema.Struct({
-  mint: Address,
-  decimals: Decimals,
-  held: Units,
-  costNanos: Cost,
-  boughtUnits: Units,
-  soldUnits: Units,
-  boughtNanos: Cost,
-  proceedsNanos: Nanos,
-  realizedNanos: Nanos,
-  buys: Count,
-  sells: Count,
-  unknownBasis: Count,
-  firstAtMs: Schema.NullOr(Count),
-  lastAtMs: Schema.NullOr(Count)
-})
-
-/** The projection of a wallet by a native ledger. Amounts in units and nano-dollars, times in milliseconds since the Unix epoch. */
+/** The positions of a wallet by a native ledger, network fees included. Times in milliseconds since the Unix epoch. */
 export class LedgerProjection extends Schema.Opaque<LedgerProjection>()(
   Schema.Struct({
     wallet: Address,
@@ -34,7 +13,7 @@ export class LedgerProjection extends Schema.Opaque<LedgerProjection>()(
     throughMs: Count,
     /** Ledger entries covered. */
     events: Count,
-    positions: Schema.Array(LedgerPosition)
+    positions: Schema.Array(Position)
   })
 ) {}
 
@@ -60,11 +39,9 @@ export class LedgerReader extends Context.Service<
   })
 }
 
-type LedgerEntry = LedgerProjection["positions"][number]
-
 const isWhole = Schema.is(LedgerProjection)
 
-const isSound = ({ boughtUnits, buys, costNanos, held, sells, soldUnits, unknownBasis }: LedgerEntry): boolean =>
+const isSound = ({ boughtUnits, buys, costNanos, held, sells, soldUnits, unknownBasis }: Position): boolean =>
   // Units held are units bought less units sold; more can be sold only where purchases were not seen.
   (unknownBasis > 0 ? held >= boughtUnits - soldUnits : held === boughtUnits - soldUnits) &&
   (held > 0n || costNanos === 0n) &&
@@ -72,7 +49,7 @@ const isSound = ({ boughtUnits, buys, costNanos, held, sells, soldUnits, unknown
   (sells > 0 || soldUnits === 0n)
 
 /** Realized equals proceeds less the cost of the units sold, where all are known. */
-const addsUp = ({ boughtNanos, costNanos, proceedsNanos, realizedNanos }: LedgerEntry): boolean =>
+const addsUp = ({ boughtNanos, costNanos, proceedsNanos, realizedNanos }: Position): boolean =>
   boughtNanos === null ||
   costNanos === null ||
   proceedsNanos === null ||

@@ -2,7 +2,8 @@
  * Average-cost ledger over observed trades. Exact: units and nano-dollars are integers, and the remainder of the only
  * division, the cost of units sold, stays with the units held.
  */
-import type { Mint } from "../domain/Address.ts"
+import { Schema } from "effect"
+import { Address, type Mint } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { isMoney } from "../trades/sides.ts"
 
@@ -12,34 +13,41 @@ export type WalletTrade = Pick<
   "amount" | "decimals" | "index" | "mint" | "side" | "signature" | "slot" | "timeMs" | "volumeUsdNanos"
 >
 
-/** The position of one wallet in one mint after the trades applied so far. */
-export interface Position {
-  readonly mint: Mint
+const Units = Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))
+const Nanos = Schema.NullOr(Schema.BigInt)
+const Cost = Schema.NullOr(Units)
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const Decimals = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 18 }))
+
+/** The position of one wallet in one mint after the trades applied so far. Amounts in units and nano-dollars. */
+export const Position = Schema.Struct({
+  mint: Address,
   /** Null until a trade carries them. */
-  readonly decimals: number | null
+  decimals: Schema.NullOr(Decimals),
   /** Units bought and not sold since, as far as observed. */
-  readonly held: bigint
-  /** Cost of the units held, in nano-dollars; null while that of any is unknown, zero when none are held. */
-  readonly costNanos: bigint | null
-  readonly boughtUnits: bigint
-  readonly soldUnits: bigint
-  /** Cost of all buys, in nano-dollars; null once that of one is unknown. */
-  readonly boughtNanos: bigint | null
-  /** Proceeds of all sells, in nano-dollars; null once those of one are unknown. */
-  readonly proceedsNanos: bigint | null
+  held: Units,
+  /** Cost of the units held; null while that of any is unknown, zero when none are held. */
+  costNanos: Cost,
+  boughtUnits: Units,
+  soldUnits: Units,
+  /** Cost of all buys; null once that of one is unknown. */
+  boughtNanos: Cost,
+  /** Proceeds of all sells; null once those of one are unknown. */
+  proceedsNanos: Nanos,
   /**
-   * Proceeds less average cost of all units sold, in nano-dollars. Null for good once either is unknown for a sale: no
-   * later trade can recover it.
+   * Proceeds less average cost of all units sold. Null for good once either is unknown for a sale: no later trade can
+   * recover it.
    */
-  readonly realizedNanos: bigint | null
-  readonly buys: number
-  readonly sells: number
+  realizedNanos: Nanos,
+  buys: Count,
+  sells: Count,
   /** Buys at an unknown price, and sells of more than was seen bought. */
-  readonly unknownBasis: number
+  unknownBasis: Count,
   /** Null before the first trade. */
-  readonly firstAtMs: number | null
-  readonly lastAtMs: number | null
-}
+  firstAtMs: Schema.NullOr(Count),
+  lastAtMs: Schema.NullOr(Count)
+})
+export type Position = typeof Position.Type
 
 /** The position before the first trade. */
 export const emptyPosition = (mint: Mint): Position => ({

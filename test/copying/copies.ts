@@ -1,8 +1,9 @@
 /** Follows and fills for tests. */
 import bs58 from "bs58"
-import type { CopyFill, Execution, NewFollow } from "../../src/domain/wallets/Copying.ts"
+import type { CopyFill, Execution, FilledCopy, NewFollow } from "../../src/domain/wallets/Copying.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
+import { byPosition, CopyPosition } from "../../src/copying/positions.ts"
 import { addressOf } from "../callouts/callouts.ts"
 
 /** Time of the first copy. */
@@ -90,3 +91,15 @@ export const copyOf = (copied: Copied, other: Partial<CopyFill> = {}): CopyFill 
     ...other
   }
 }
+
+/** The positions made by these copies. */
+export const copyPositions = (history: ReadonlyArray<FilledCopy>): ReadonlyArray<CopyPosition> =>
+  byPosition(history).flatMap((copies) => {
+    const [first] = copies
+    if (first === undefined) {
+      return []
+    }
+    const position = new CopyPosition(first)
+    position.take(copies)
+    return [position]
+  })

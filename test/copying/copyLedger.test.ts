@@ -4,10 +4,9 @@ import { copyPnlOf, spanOf } from "../../src/copying/copyPnl.ts"
 import { CopyReader } from "../../src/copying/CopyReader.ts"
 import { CopySums, type SettledCopy } from "../../src/copying/copySums.ts"
 import { FollowStore, type TurnSelection } from "../../src/copying/FollowStore.ts"
-import { copyPositions } from "../../src/copying/positions.ts"
 import type { CopyGrouping } from "../../src/domain/wallets/Copying.ts"
 import { addressOf } from "../callouts/callouts.ts"
-import { copyOf, followOf, START } from "./copies.ts"
+import { START, copyOf, copyPositions, followOf } from "./copies.ts"
 import { readerOver } from "./copyWorld.ts"
 
 const HOUR = 3_600_000

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { copyPnlOf, groupPositions, type Marks, spanOf } from "../../src/copying/copyPnl.ts"
-import { copyPositions } from "../../src/copying/positions.ts"
+import { copyPositions } from "./copies.ts"
 import { slippageVsLeader } from "../../src/copying/slippage.ts"
 import type { FilledCopy } from "../../src/domain/wallets/Copying.ts"
 import type { CopyPnl } from "../../src/domain/wallets/CopyPnl.ts"
