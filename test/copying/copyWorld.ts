@@ -48,10 +48,10 @@ const namesOf = ({ symbol = () => null, warmed = () => undefined }: CopyMarket) 
 export const readerOver = (market: CopyMarket, store: Layer.Layer<FollowStore> = FollowStore.layerMemory) =>
   CopyReader.layer.pipe(Layer.provideMerge(store), Layer.provide([pricesOf(market), namesOf(market)]))
 
-const down = () => new FollowStoreUnavailable({ cause: new Error("unavailable store") })
+const down = () => new FollowStoreUnavailable({ cause: new Error("away") })
 
 /** A store of which every call fails. */
-export const storeUnavailable = Layer.succeed(FollowStore, {
+export const storeAway = Layer.succeed(FollowStore, {
   recordFollow: down,
   recordFill: down,
   forgetOthers: down,

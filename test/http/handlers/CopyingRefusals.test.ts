@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { writeCursor } from "../../../src/http/middleware/cursor.ts"
-import { readerOver, storeUnavailable } from "../../copying/copyWorld.ts"
+import { readerOver, storeAway } from "../../copying/copyWorld.ts"
 import { call, running } from "../../support/http.ts"
 import { assertRefused, COPY, copying, idsOf, keys, market, NOW, read, seeded } from "./copyingWorld.ts"
 
@@ -15,7 +15,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
       for (const what of ["follows/", "fills?followId=", "pnl?followId="]) {
         const [foreign, absent] = [
           yield* call(`${COPY}/${what}cf_theirs`, { key: "f" }),
-          yield* call(`${COPY}/${what}cf_unknown`, { key: "f" })
+          yield* call(`${COPY}/${what}cf_nobody`, { key: "f" })
         ]
         assertRefused(foreign, 404, "follow_not_found")
         assert.deepStrictEqual(foreign.json("error"), absent.json("error"))
@@ -125,7 +125,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
   )
 })
 
-const away = readerOver(market, storeUnavailable)
+const away = readerOver(market, storeAway)
 const stale = seeded.pipe(Layer.provideMerge(readerOver({ ...market, isStale: () => true })), Layer.orDie)
 
 layer(running({ keys, copying: away }))("the copy-trading reads without their store", (it) => {
@@ -136,14 +136,14 @@ layer(running({ keys, copying: away }))("the copy-trading reads without their st
         assertRefused(answer, 503, "data_unavailable")
         assert.strictEqual(answer.headers.get("retry-after"), "1")
         assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "120")
-        assert.notInclude(answer.text, "unavailable store")
+        assert.notInclude(answer.text, "away")
       }
     })
   )
 })
 
 layer(running({ keys, copying: stale }))("the copy-trading reads beside a silent chain", (it) => {
-  it.effect("give realized profits, and null for unrealized ones", () =>
+  it.effect("tell what is realized, and nothing of what is held", () =>
     Effect.gen(function* () {
       const answer = yield* read("pnl", "?followId=cf_one")
       assert.strictEqual(answer.json("data.total.realized"), "29")

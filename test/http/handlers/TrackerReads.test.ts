@@ -241,7 +241,7 @@ layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
   it.effect("is the same for all its keys", () =>
     Effect.gen(function* () {
       yield* later()
-      yield* track("m", { wallet: fern, label: "desk" })
+      yield* track("m", { wallet: fern, label: "ours" })
       assert.deepStrictEqual(yield* listed("n"), yield* listed("m"))
       assert.strictEqual((yield* track("n", { wallet: fern })).status, 200)
       yield* untrack("n", fern)
@@ -263,15 +263,15 @@ layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
         text
           .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, "ID")
           .replaceAll(theirs.groupId, "GROUP")
-          .replaceAll("grp_unknown0000", "GROUP")
+          .replaceAll("grp_nobody00000", "GROUP")
       for (const path of READS) {
         const asked = yield* call(`${path}?group=${theirs.groupId}`, { key: "b" })
-        const absent = yield* call(`${path}?group=grp_unknown0000`, { key: "b" })
+        const absent = yield* call(`${path}?group=grp_nobody00000`, { key: "b" })
         assert.strictEqual(asked.status, 400)
         assert.strictEqual(without(asked.text), without(absent.text))
       }
       const placed = yield* track("b", { wallet: moss, group: theirs.groupId })
-      const nowhere = yield* track("b", { wallet: moss, group: "grp_unknown0000" })
+      const nowhere = yield* track("b", { wallet: moss, group: "grp_nobody00000" })
       assert.strictEqual(placed.status, 400)
       assert.strictEqual(without(placed.text), without(nowhere.text))
       assert.deepStrictEqual(yield* trades("b", `?wallet=${fern}`), yield* trades("b", `?wallet=${reed}`))
