@@ -1,7 +1,7 @@
 /**
  * A thousand live connections of twenty wallets each, and two thousand trades a second onto the tape:
  * `node --expose-gc scripts/bench/live.ts [--json] [--seconds 20] [--followers 1] [--block-ms 400] [--soak [MINUTES]]`. Every wallet is followed by
- * `followers` sockets; blocks come as often as those of the chain. One more reader stops reading while a wallet of its own trades wildly.
+ * `followers` sockets; blocks come as often as those of the chain. One more reader stops reading while its own wallet trades at a high rate.
  */
 import { Effect } from "effect"
 import { fork } from "node:child_process"
@@ -36,7 +36,7 @@ const wallets = Array.from({ length: universe }, (_, n) => walletOf(n))
 const wild = walletOf(universe)
 const readers = fork(new URL("liveReaders.ts", import.meta.url).pathname, { execArgv: ["--max-semi-space-size=64"] })
 
-interface Told {
+interface ReaderReport {
   readonly open: number
   readonly kinds: Record<string, number>
   readonly faults: { readonly seq: number; readonly order: number; readonly closed: number }
@@ -48,25 +48,25 @@ interface Told {
   readonly max: number
 }
 
-const ask = async (): Promise<Told> => {
+const ask = async (): Promise<ReaderReport> => {
   const answer = once(readers, "message")
   readers.send({ url: "", report: true })
-  const [told] = await answer
-  return told
+  const [counted] = await answer
+  return counted
 }
 
-const settle = async (isDone: (told: Told) => boolean): Promise<Told> => {
+const settle = async (isDone: (counted: ReaderReport) => boolean): Promise<ReaderReport> => {
   for (let tries = 0; tries < 600; tries++) {
-    const told = await ask()
-    if (isDone(told)) {
-      return told
+    const counted = await ask()
+    if (isDone(counted)) {
+      return counted
     }
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error("the readers never got there")
+  throw new Error("the readers did not reach the expected state")
 }
 
-// What waits in this process for the most stubborn of its readers.
+// Largest send buffer of any reader in this process.
 const unsent = { most: 0 }
 const { write } = Socket.prototype
 Socket.prototype.write = function (this: Socket, ...args: Parameters<typeof write>) {
@@ -89,7 +89,7 @@ const isMajor = (entry: PerformanceEntry): boolean => {
   )
 }
 
-// What is left after every full collection that comes by itself: to demand one would hold up the frames that are judged.
+// Heap after each spontaneous full collection: forcing one would delay the measured frames.
 const soak: Array<number> = []
 const collections = new PerformanceObserver((list) => {
   if (list.getEntries().some(isMajor)) {
@@ -100,7 +100,7 @@ const collections = new PerformanceObserver((list) => {
 
 const now = () => Math.floor(performance.timeOrigin + performance.now())
 
-// Prime, so that every wallet has its turn and the wallets of a block belong to as many sockets as they can.
+// Prime, so that every wallet takes part and the wallets of a block spread over many sockets.
 const STRIDE = 7919
 
 /** Wallets in turn, so that each trades as often as any other. */
@@ -113,7 +113,7 @@ const bench = Effect.gen(function* () {
   const tape = yield* TradeTape
   const socketUrl = `${url.replace("http", "ws")}${REALTIME_PATH}`
   let slot = 0
-  // The block is made before its time is taken, so that making it counts for nothing.
+  // The block is built before its time is read, so that building it is not measured.
   const block = (traders: ReadonlyArray<(typeof wallets)[number]>) => {
     const made = blockOf(++slot, traders)
     return Effect.suspend(() => tape.apply(made(now())))
@@ -130,25 +130,25 @@ const bench = Effect.gen(function* () {
   }
   const before = memory()
   readers.send({ url: socketUrl, tickets })
-  yield* Effect.promise(() => settle((told) => (told.kinds["snapshot"] ?? 0) === SOCKETS))
+  yield* Effect.promise(() => settle((counted) => (counted.kinds["snapshot"] ?? 0) === SOCKETS))
   const connected = memory()
 
-  // Code, positions and places in the replay come to be before anything is judged.
+  // Warm-up: code, positions and the replay buffer exist before anything is measured.
   const each = (TRADES_A_SECOND * BLOCK_MS) / 1000
   for (let turn = 0; turn < 10; turn++) {
     yield* block(nextWallets(turn, each))
     yield* Effect.sleep(BLOCK_MS)
   }
-  yield* Effect.promise(() => settle((told) => told.kinds["trade"] === 10 * each * followers))
+  yield* Effect.promise(() => settle((counted) => counted.kinds["trade"] === 10 * each * followers))
   const stoppedTicket = yield* ticketFor(SOCKETS, [wild])
   readers.send({ url: socketUrl, stopped: stoppedTicket })
-  yield* Effect.promise(() => settle((told) => told.open === SOCKETS + 1))
+  yield* Effect.promise(() => settle((counted) => counted.open === SOCKETS + 1))
 
   readers.send({ url: "", fresh: true })
-  const stopped: { isAwake: boolean; closedAfterMs: number; told: Told | null } = {
+  const stopped: { isAwake: boolean; closedAfterMs: number; counted: ReaderReport | null } = {
     isAwake: false,
     closedAfterMs: 0,
-    told: null
+    counted: null
   }
   const busySince = process.cpuUsage()
   collections.observe({ entryTypes: ["gc"] })
@@ -162,7 +162,7 @@ const bench = Effect.gen(function* () {
       stopped.closedAfterMs = performance.now() - begun
     } else if (!stopped.isAwake) {
       stopped.isAwake = true
-      stopped.told = yield* Effect.promise(ask)
+      stopped.counted = yield* Effect.promise(ask)
       readers.send({ url: "", wake: true, fresh: true })
     }
     yield* Effect.sleep(Math.max(0, begun + (turn - 9) * BLOCK_MS - performance.now()))
@@ -171,23 +171,23 @@ const bench = Effect.gen(function* () {
   const { system, user } = process.cpuUsage(busySince)
   const busyPct = (system + user) / 10 / (performance.now() - begun)
   const trades = slot * each * followers
-  const told = yield* Effect.promise(() => settle((told) => (told.kinds["trade"] ?? 0) >= trades))
+  const counted = yield* Effect.promise(() => settle((counted) => (counted.kinds["trade"] ?? 0) >= trades))
   const load = sessions.load()
   const after = memory()
   const final = yield* Effect.promise(() => settle((last) => last.stopped.code !== null))
 
-  return { before, connected, told, final, trades, load, after, stopped, busyPct }
+  return { before, connected, counted, final, trades, load, after, stopped, busyPct }
 })
 
-const { after, before, connected, final, load, stopped, told, trades, busyPct } = await Effect.runPromise(
+const { after, before, connected, final, load, stopped, counted, trades, busyPct } = await Effect.runPromise(
   Effect.scoped(Effect.provide(bench, liveWorld(REPLAY_BYTES)))
 )
 readers.kill()
 
 const round = (value: number | null, digits = 1) => (value === null ? null : Number(value.toFixed(digits)))
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
-const frames = Object.values(told.kinds).reduce((sum, count) => sum + count, 0)
-// The books and the replay take some minutes to fill.
+const frames = Object.values(counted.kinds).reduce((sum, count) => sum + count, 0)
+// The positions and the replay buffer take some minutes to fill.
 const settled = soak.slice(Math.floor(soak.length * 0.5))
 const half = Math.floor(settled.length / 2)
 
@@ -200,12 +200,12 @@ report("live", {
   seconds,
   frames,
   framesPerSecond: Math.round(frames / (seconds + 4)),
-  kinds: told.kinds,
+  kinds: counted.kinds,
   tradesExpected: trades,
-  tradesDelivered: told.kinds["trade"],
-  everyFrameOnceAndInOrder: told.kinds["trade"] === trades && told.faults.seq === 0 && told.faults.order === 0,
-  faults: told.faults,
-  tapeToSocketMs: { p50: round(told.p50), p99: round(told.p99), max: round(told.max) },
+  tradesDelivered: counted.kinds["trade"],
+  everyFrameOnceAndInOrder: counted.kinds["trade"] === trades && counted.faults.seq === 0 && counted.faults.order === 0,
+  faults: counted.faults,
+  tapeToSocketMs: { p50: round(counted.p50), p99: round(counted.p99), max: round(counted.max) },
   serverCpuPct: round(busyPct),
   kibPerIdleSocket: round((connected.heap - before.heap) / SOCKETS / 1024),
   residentMiB: {
@@ -217,8 +217,8 @@ report("live", {
   stoppedReader: {
     code: final.stopped.code,
     mostUnsentMiB: round(unsent.most / MIB, 2),
-    tapeToSocketMsOfOthers: { p50: round(stopped.told?.p50 ?? null), p99: round(stopped.told?.p99 ?? null) },
-    givenUpAfterSeconds: round(stopped.closedAfterMs / 1000)
+    tapeToSocketMsOfOthers: { p50: round(stopped.counted?.p50 ?? null), p99: round(stopped.counted?.p99 ?? null) },
+    closedAfterSeconds: round(stopped.closedAfterMs / 1000)
   },
   ...(soaks && {
     soakMiB: {

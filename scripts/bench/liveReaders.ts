@@ -1,7 +1,7 @@
 /**
- * The clients of the live benchmark, in a process of their own: told over IPC where to connect, they read every frame and
- * judge it. `{tickets, url}` opens readers, `{stopped, url}` one that stops reading at once, `{report: true}` asks how it went,
- * `{fresh: true}` has it forget how long frames took.
+ * The clients of the live benchmark, in a separate process controlled over IPC. They read and check every frame.
+ * `{tickets, url}` opens readers, `{stopped, url}` one that stops reading at once, `{report: true}` requests the results,
+ * `{fresh: true}` resets the latencies.
  */
 import { WebSocket } from "ws"
 import { percentile } from "./report.ts"
@@ -21,7 +21,7 @@ let open = 0
 
 const now = () => performance.timeOrigin + performance.now()
 
-// Judging one frame must not make the next look late: it waits until the block has arrived.
+// Frames are checked after the whole block has arrived, so that a check does not delay the next frame.
 const JUDGE_AFTER_MS = 150
 const waiting: Array<() => void> = []
 const later = (work: () => void): void => {
@@ -44,7 +44,7 @@ const read = (url: string, ticket: string): void => {
     kinds[type] = (kinds[type] ?? 0) + 1
     faults.seq += Number(seq) === next++ ? 0 : 1
     if (type === "trade") {
-      // One trade to a transaction: a place that does not grow was told twice, or too late.
+      // One trade per transaction: a place that does not grow is a duplicate or out of order.
       const wallet = WALLET.exec(text)?.[1] ?? ""
       const place = Number(SLOT.exec(text)?.[1]) * 2 ** 20 + Number(INDEX.exec(text)?.[1])
       faults.order += place > (places.get(wallet) ?? -1) ? 0 : 1
@@ -77,7 +77,7 @@ const readNothing = (url: string, ticket: string): void => {
 }
 
 const summary = () => {
-  const told = {
+  const results = {
     open,
     kinds,
     faults,
@@ -88,11 +88,11 @@ const summary = () => {
     p99: percentile(latencies, 0.99),
     max: percentile(latencies, 1)
   }
-  return told
+  return results
 }
 
-/** What the parent asks for. `fresh` forgets what was measured so far. */
-interface Order {
+/** A command of the parent process. `fresh` resets the latencies. */
+interface ReaderCommand {
   readonly url: string
   readonly tickets?: ReadonlyArray<string>
   readonly stopped?: string
@@ -100,7 +100,7 @@ interface Order {
   readonly fresh?: boolean
 }
 
-process.on("message", (message: Order) => {
+process.on("message", (message: ReaderCommand) => {
   if (message.fresh === true) {
     latencies = []
   }

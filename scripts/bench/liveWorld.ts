@@ -21,6 +21,7 @@ import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import { secrets } from "./http/world.ts"
 import { warmMarket } from "./warmPools.ts"
+import * as TrackerStoreMemory from "../../test/support/TrackerStoreMemory.ts"
 
 /** Wallets that each socket tracks. */
 export const WALLETS_EACH = 20
@@ -45,7 +46,7 @@ const signatureOf = (n: number): Signature => {
   return Signature.make(SAMPLE.slice(0, 82) + digits.join(""))
 }
 
-/** What a trade leaves its wallet: tokens and lamports. */
+/** Balance changes of a trade: tokens and lamports. */
 const changesOf = (wallet: Address, mint: Mint, n: number): ReadonlyArray<BalanceChange> => {
   const after = BigInt(2_000_000 + (n % 1000))
   const tokens = {
@@ -62,7 +63,7 @@ const changesOf = (wallet: Address, mint: Mint, n: number): ReadonlyArray<Balanc
   return [tokens, { owner: wallet, mint: SOL, ...paid, decimals: 9, native: true, cause: "trade" }]
 }
 
-/** A block in which these wallets trade, each in a transaction of its own, once its time is known. */
+/** A block in which these wallets trade, each in its own transaction, as a function of its time. */
 export const blockOf = (slot: number, wallets: ReadonlyArray<Address>): ((timeMs: number) => PricedBatch) => {
   const deals = wallets.map((wallet, place) => {
     const n = slot * 4096 + place
@@ -105,12 +106,12 @@ export const blockOf = (slot: number, wallets: ReadonlyArray<Address>): ((timeMs
   return (timeMs) => ({ ...made, timeMs, trades: made.trades.map((trade) => ({ ...trade, timeMs })) })
 }
 
-// Full after half a minute, so that what grows after that is not the tape.
+// Full after half a minute, so that later growth is not the tape's.
 const smallTape = { tokens: 1000, bars: 20_000, trades: 50_000, traders: 30_000 }
 
 const keys = secrets.map((secret, n) => ({ secret: Redacted.make(secret), id: `key_${n}`, accountId: `account_${n}` }))
 
-/** Everything of the live side; `replayBytes` bounds what is held for those who resume. */
+/** The live service; `replayBytes` bounds the replay buffer. */
 export const liveWorld = (replayBytes: number) =>
   Layer.effect(
     Listening,
@@ -121,7 +122,7 @@ export const liveWorld = (replayBytes: number) =>
     Layer.provideMerge(LiveSessions.layer),
     Layer.provideMerge(TrackerFeed.layer),
     Layer.provideMerge([
-      TrackerStore.layerMemory,
+      TrackerStoreMemory.layer,
       TradeTape.layerManual(smallTape),
       TokenBook.layer,
       PriceBook.layer,

@@ -1,7 +1,7 @@
 /**
- * How long `POST /wallets/summary` takes for a hundred wallets of which 10,000 events are held, over a real socket and the
- * real Postgres, with other wallets' trades around them; and how much of it a point read of the database is. Batches to
- * ask for are the first argument (300), `--json` for one line.
+ * Latency of `POST /wallets/summary` for a hundred wallets with 10,000 events, over a socket and Postgres, among trades of
+ * other wallets, compared with a point read of the database. The first argument is the number of batches (300); `--json`
+ * prints one line.
  */
 import { NodeFileSystem } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Schema } from "effect"
@@ -28,13 +28,13 @@ import { percentile, report } from "./report.ts"
 
 const BATCHES = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 300)
 const ASKED = 100
-/** Every wallet has as many trades as the share of one in a full batch. */
+/** Trades per wallet: the share of one wallet in a full batch. */
 const EACH = 100
 const WALLETS = 2000
 const MINTS = 300
 const BLOCK_TRADES = 100
 const BLOCK_MS = 60_000
-/** A key may start so many batches a minute. */
+/** Batches that a key may start per minute. */
 const STARTS = 60
 const LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -128,7 +128,7 @@ const figuresOf = (samples: ReadonlyArray<number>) => ({
 
 const decodeAnswer = Schema.decodeEffect(Schema.fromJsonString(WalletSummaryAnswer))
 
-/** The events that an answer counts. An answer that is not whole ends the benchmark. */
+/** The events counted in an answer. An incomplete answer ends the benchmark. */
 const eventsOf = Effect.fnUntraced(function* (text: string) {
   const { data } = yield* Effect.orDie(decodeAnswer(text))
   if (!data.complete) {

@@ -14,29 +14,29 @@ import {
 import type { CopyPnl, CopyPnlGroup } from "../domain/wallets/CopyPnl.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { CopyBook } from "./CopyBook.ts"
+import { CopyLedger } from "./CopyLedger.ts"
 import { copyPnlOf, groupPositions, type Marks, type Span, spanOf } from "./copyPnl.ts"
 import { FollowStore } from "./FollowStore.ts"
 import type { CopyPosition } from "./positions.ts"
 
-/** A fill with what it made. */
+/** A fill with its realized profit. */
 export interface ValuedFill {
   readonly fill: CopyFill
   /** Nano-dollars; null unless it is a filled sale with a known basis. */
   readonly realizedNanos: bigint | null
 }
 
-/** Where a page of groups begins: past this group, in the window that ended then. */
+/** Start of a page of groups: after this key, in the window that ends at `throughMs`. */
 export interface GroupPlace {
   readonly throughMs: number
   readonly key: string
 }
 
-/** Which profit and loss is wanted. */
+/** A request for profit and loss. */
 export interface CopyPnlRequest {
   readonly accountId: string
   readonly window: CopyWindow
-  /** Null for all of the account's. */
+  /** Null for all follows of the account. */
   readonly followId: string | null
   readonly groupBy: CopyGrouping
   readonly limit: number
@@ -52,22 +52,22 @@ export interface CopyPnlSlice extends Span {
 
 type Refusal = UnknownFollow | FollowStoreUnavailable
 
-/** What an account's follows are and made. Another account's follow is as unknown as one that never was. */
+/** Follows of an account with their fills and profits. A follow of another account counts as unknown. */
 export class CopyReader extends Context.Service<
   CopyReader,
   {
-    /** One page of follows, those made last first. */
+    /** One page of follows, newest first. */
     follows(selection: FollowSelection): Effect.Effect<CopySlice<Follow>, FollowStoreUnavailable>
     follow(accountId: string, id: string): Effect.Effect<Follow, Refusal>
-    /** One page of fills, those of the leaders' newest trades first. */
+    /** One page of fills, by the leader's trade, newest first. */
     fills(selection: FillSelection): Effect.Effect<CopySlice<ValuedFill>, Refusal>
-    /** Profit and loss, marked with the prices of this moment, whatever the window. */
+    /** Profit and loss of a window, marked at current prices. */
     pnl(request: CopyPnlRequest): Effect.Effect<CopyPnlSlice, Refusal>
   }
 >()("fathom/copying/CopyReader") {
   /**
-   * Of accounts whose profits were asked for, the copies are kept in memory, up to half a million in all, so that only new
-   * ones have to be read. The account that was asked about longest ago is given up first.
+   * Keeps the copies of requested accounts in memory, up to 500,000 in all, so that only new ones are read. The least
+   * recently requested account is evicted first.
    */
   static readonly layer: Layer.Layer<CopyReader, never, FollowStore | PriceBook | TokenBook> = Layer.effect(
     CopyReader,
@@ -75,13 +75,13 @@ export class CopyReader extends Context.Service<
   )
 }
 
-/** The end of the window: now, or the newest copy where the chain's clock is ahead of ours. */
+/** The end of the window: now, or the newest copy where the chain's clock is ahead of the local one. */
 const endOf = (positions: ReadonlyArray<CopyPosition>, nowMs: number): number =>
   positions.reduce((end, { sums }) => Math.max(end, sums.lastAtMs ?? 0), nowMs)
 
 const MOST_COPIES = 500_000
 
-/** One page of the groups, and the place to go on from. */
+/** One page of groups, and the place of the next. */
 const pageOf = (
   positions: ReadonlyArray<CopyPosition>,
   span: Span,
@@ -99,31 +99,34 @@ const pageOf = (
   return { parts, next: isMore ? { throughMs: span.throughMs, key: last.key } : null }
 }
 
-/** Gives the positions of an account, as they are now. */
-const makeBooks = Effect.gen(function* () {
+/** A function that returns the current positions of an account. */
+const makeLedgers = Effect.gen(function* () {
   const store = yield* FollowStore
-  // The one that was asked about longest ago is first.
-  const books = new Map<string, { readonly book: CopyBook; readonly turn: Semaphore.Semaphore }>()
+  // Least recently requested first.
+  const ledgers = new Map<string, { readonly ledger: CopyLedger; readonly turn: Semaphore.Semaphore }>()
 
-  const giveUp = () => {
-    let held = books.values().reduce((sum, { book }) => sum + book.size, 0)
-    for (const [accountId, { book }] of books) {
-      if (held <= MOST_COPIES || books.size === 1) {
+  const evict = () => {
+    let held = ledgers.values().reduce((sum, { ledger }) => sum + ledger.size, 0)
+    for (const [accountId, { ledger }] of ledgers) {
+      if (held <= MOST_COPIES || ledgers.size === 1) {
         return
       }
-      books.delete(accountId)
-      held -= book.size
+      ledgers.delete(accountId)
+      held -= ledger.size
     }
   }
 
   return (accountId: string, followId: string | null) =>
     Effect.suspend(() => {
-      const entry = books.get(accountId) ?? { book: new CopyBook(accountId, store), turn: Semaphore.makeUnsafe(1) }
-      books.delete(accountId)
-      books.set(accountId, entry)
-      return Effect.map(entry.turn.withPermit(entry.book.catchUp), () => {
-        giveUp()
-        return entry.book.positions(followId)
+      const entry = ledgers.get(accountId) ?? {
+        ledger: new CopyLedger(accountId, store),
+        turn: Semaphore.makeUnsafe(1)
+      }
+      ledgers.delete(accountId)
+      ledgers.set(accountId, entry)
+      return Effect.map(entry.turn.withPermit(entry.ledger.catchUp), () => {
+        evict()
+        return entry.ledger.positions(followId)
       })
     })
 })
@@ -132,18 +135,18 @@ const make = Effect.gen(function* () {
   const store = yield* FollowStore
   const prices = yield* PriceBook
   const tokens = yield* TokenBook
-  const positionsOf = yield* makeBooks
+  const positionsOf = yield* makeLedgers
 
   const follow = Effect.fn("CopyReader.follow")(function* (accountId: string, id: string) {
     return (yield* store.find(accountId, id)) ?? (yield* new UnknownFollow())
   })
 
-  const mustKnow = (accountId: string, followId: string | null) =>
+  const requireFollow = (accountId: string, followId: string | null) =>
     followId === null ? Effect.void : Effect.asVoid(follow(accountId, followId))
 
   const fills = Effect.fn("CopyReader.fills")(function* (selection: FillSelection) {
     const { accountId, followId } = selection
-    yield* mustKnow(accountId, followId)
+    yield* requireFollow(accountId, followId)
     const { next, rows } = yield* store.fills(selection)
     const sold = rows.filter(({ side, status }) => side === "sell" && status === "filled")
     const positions = sold.length === 0 ? [] : yield* positionsOf(accountId, followId)
@@ -152,7 +155,7 @@ const make = Effect.gen(function* () {
     return { rows: rows.map((fill) => ({ fill, realizedNanos: realizedOf(fill) })), next }
   })
 
-  /** What is missing is asked for, so that a later call finds it. */
+  /** Current marks. Missing ones are queued for loading. */
   const marksOf = Effect.fnUntraced(function* (positions: ReadonlyArray<CopyPosition>, nowMs: number) {
     const { isStale, of } = prices.at(nowMs)
     const held = new Set(positions.flatMap(({ mint, position }) => (position.held > 0n ? [mint] : [])))
@@ -180,12 +183,12 @@ const make = Effect.gen(function* () {
 
   const pnl = Effect.fn("CopyReader.pnl")(function* (request: CopyPnlRequest) {
     const { accountId, after, followId, window } = request
-    yield* mustKnow(accountId, followId)
+    yield* requireFollow(accountId, followId)
     const nowMs = yield* Clock.currentTimeMillis
     const known = yield* positionsOf(accountId, followId)
     const marks = yield* marksOf(known, nowMs)
-    // From here to the last sum nobody else has a turn: the parts are parts of this whole.
-    // Every page of the groups has the window of the first.
+    // No yield between here and the last sum, so that the groups add up to the total.
+    // Every page of groups uses the window of the first page.
     const span = spanOf(window, after?.throughMs ?? endOf(known, nowMs))
     const positions = known.map((position) => position.asOf(span.throughMs))
     const total = copyPnlOf(positions, span, marks)

@@ -11,15 +11,15 @@ import type {
 } from "../domain/wallets/Copying.ts"
 import { makeMemoryFollows } from "./memoryFollows.ts"
 
-/** How many copies of a follow were filled. What was counted does not change, and what is new is counted after it. */
+/** Count of filled copies of a follow. Copies are only appended. */
 export interface FollowProgress {
   readonly followId: string
-  /** Another when the follow was forgotten and told again: then nothing that was counted before holds. */
+  /** Changes when the follow is deleted and recorded again, which invalidates earlier copies. */
   readonly generation: string
   readonly filled: number
 }
 
-/** The filled copies of a follow from the `after + 1`th that was recorded up to the `through`th. */
+/** The filled copies of a follow with turn numbers above `after`, up to `through`. */
 export interface TurnSelection {
   readonly accountId: string
   readonly followId: string
@@ -27,35 +27,35 @@ export interface TurnSelection {
   readonly through: number
 }
 
-/** Who follows whom, and what was copied. What is written here is told by the application that copies; no call of the API writes. */
+/** Follows and their fills, written by the copying application; no endpoint writes. */
 export class FollowStore extends Context.Service<
   FollowStore,
   {
     /**
-     * Keeps a follow as it is told. False, and nothing happens, unless it is new or told with a later `updatedAtMs` than
-     * before; also when another account has the id. One that breaks the rules of its type is a defect.
+     * Stores a follow. False without effect unless it is new or its `updatedAtMs` is later than the stored one; also when
+     * another account has the id. An invalid follow is a defect.
      */
     recordFollow(follow: NewFollow): Effect.Effect<boolean, FollowStoreUnavailable>
     /**
-     * Keeps a fill. False, and nothing happens, when it was told before: only a pending one can change, once, to what
-     * became of it. False too when its follow is unknown.
+     * Stores a fill. False without effect when it is already stored, except that a pending fill can change once to its
+     * final status. False also when its follow is unknown.
      */
     recordFill(fill: CopyFill): Effect.Effect<boolean, FollowStoreUnavailable>
-    /** Forgets every follow of the account but these, with its fills: for copies on a chain that is gone. */
+    /** Deletes every follow of the account except `kept`, with its fills. For copies of a discarded chain. */
     forgetOthers(accountId: string, kept: ReadonlyArray<string>): Effect.Effect<void, FollowStoreUnavailable>
     /** The account's follow of that id; null when it has none. */
     find(accountId: string, id: string): Effect.Effect<Follow | null, FollowStoreUnavailable>
-    /** One page of follows, those made last first. */
+    /** One page of follows, newest first. */
     follows(selection: FollowSelection): Effect.Effect<CopySlice<Follow>, FollowStoreUnavailable>
-    /** One page of fills, those of the leaders' newest trades first. */
+    /** One page of fills, by the leader's trade, newest first. */
     fills(selection: FillSelection): Effect.Effect<CopySlice<CopyFill>, FollowStoreUnavailable>
-    /** How far every follow of the account has come. */
+    /** Progress of every follow of the account. */
     progress(accountId: string): Effect.Effect<ReadonlyArray<FollowProgress>, FollowStoreUnavailable>
-    /** Filled copies by the turn in which they were recorded, which need not be the order in which they happened. */
+    /** Filled copies in recording order, which may differ from execution order. */
     inTurn(selection: TurnSelection): Effect.Effect<ReadonlyArray<FilledCopy>, FollowStoreUnavailable>
   }
 >()("fathom/copying/FollowStore") {
-  /** Follows held in memory, for tests and for those who embed us. */
+  /** Follows held in memory. */
   static readonly layerMemory: Layer.Layer<FollowStore> = Layer.effect(
     FollowStore,
     Effect.sync(() => FollowStore.of(makeMemoryFollows()))

@@ -1,4 +1,4 @@
-/** Follows in Postgres. Every question to the database has a deadline. */
+/** `FollowStore` on Postgres. Every query has a deadline. */
 import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -14,20 +14,20 @@ import { makeFillTable } from "./fillTable.ts"
 import { FollowStore, type TurnSelection } from "./FollowStore.ts"
 import { makeFollowTable } from "./followTable.ts"
 
-/** On the path of a request; thousands of copies are more to read than a page. */
+/** Deadlines on the request path; reading thousands of copies takes longer than a page. */
 const READ_DEADLINE = Duration.millis(400)
 const TURNS_DEADLINE = Duration.millis(1500)
 const WRITE_DEADLINE = Duration.seconds(5)
 
-const away = (cause: unknown) => new FollowStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new FollowStoreUnavailable({ cause })
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const follows = makeFollowTable(sql)
   const fills = makeFillTable(sql)
-  const read = bounded(READ_DEADLINE, away)
-  const readMany = bounded(TURNS_DEADLINE, away)
-  const write = bounded(WRITE_DEADLINE, away)
+  const read = bounded(READ_DEADLINE, unavailable)
+  const readMany = bounded(TURNS_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
 
   return FollowStore.of({
     recordFollow: Effect.fn("FollowStore.recordFollow")((follow: NewFollow) =>
@@ -39,7 +39,7 @@ const make = Effect.gen(function* () {
     forgetOthers: Effect.fn("FollowStore.forgetOthers")((accountId: string, kept: ReadonlyArray<string>) =>
       Effect.asVoid(write(follows.forgetOthers(accountId, kept)))
     ),
-    // What cannot be an id may hold what the database cannot even be asked about.
+    // Text that is not an id may hold bytes that Postgres rejects in a parameter.
     find: Effect.fn("FollowStore.find")((accountId: string, id: string) =>
       isFollowId(id) ? read(follows.find(accountId, id)) : Effect.succeed(null)
     ),

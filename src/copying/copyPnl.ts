@@ -1,10 +1,10 @@
-/** Sums over positions: everything null that is not known, everything known exact. */
+/** Profit and loss of copy positions. Unknown figures are null; known ones are exact. */
 import type { Mint } from "../domain/Address.ts"
 import type { CopyWindow } from "../domain/wallets/Copying.ts"
 import type { CopyPnl } from "../domain/wallets/CopyPnl.ts"
-import { decimalText, type Rational } from "../domain/rational.ts"
+import type { Rational } from "../domain/rational.ts"
 import { COMPLETE, type Coverage, type CoverageReason, incomplete } from "../domain/Scalar.ts"
-import { PNL_MODE, pnlOf, usdTextOrNull } from "../wallets/pnl.ts"
+import { percent, PNL_MODE, pnlOf, sumOf, usdTextOrNull } from "../wallets/pnl.ts"
 import { type CopyTotals, NO_COPIES, plus } from "./copySums.ts"
 import type { CopyPosition } from "./positions.ts"
 
@@ -15,11 +15,11 @@ export interface Span {
   readonly throughMs: number
 }
 
-/** What mints are worth. */
+/** Marks of mints. */
 export interface Marks {
   /** Micro-dollars for one smallest unit; null when unknown. */
   readonly of: (mint: Mint) => Rational | null
-  /** Why a mark that is missing is missing. */
+  /** Coverage reason of a missing mark. */
   readonly missing: CoverageReason
 }
 
@@ -30,15 +30,11 @@ const LENGTHS: Record<Exclude<CopyWindow, "all">, number> = {
   "30d": 30 * 24 * HOUR_MS
 }
 
-/** The window that ends at this moment. */
+/** The window that ends at `throughMs`. */
 export const spanOf = (window: CopyWindow, throughMs: number): Span => ({
   fromMs: window === "all" ? null : Math.max(0, throughMs - LENGTHS[window]),
   throughMs
 })
-
-/** The sum of all of them; null when any is unknown. */
-const sumOf = (parts: ReadonlyArray<bigint | null>): bigint | null =>
-  parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0n)
 
 const coverageOf = (basisKnown: boolean, marksKnown: boolean, missing: CoverageReason): Coverage => {
   if (!basisKnown) {
@@ -50,8 +46,8 @@ const coverageOf = (basisKnown: boolean, marksKnown: boolean, missing: CoverageR
 const within = ({ sums }: CopyPosition, { fromMs, throughMs }: Span): CopyTotals => sums.within(fromMs, throughMs)
 
 /**
- * What these positions made. Realized, cost and proceeds are those of the sales in the window, unrealized is that of what
- * is held after all copies; so the parts of a whole add up to it.
+ * Profit and loss of positions. Realized, cost and proceeds are of the sales in the window; unrealized is of the units
+ * held after all copies. So the groups add up to the total.
  */
 export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, marks: Marks): CopyPnl => {
   const inside = positions.reduce((sum, position) => plus(sum, within(position, span)), NO_COPIES)
@@ -69,10 +65,7 @@ export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, ma
     costUsd: usdTextOrNull(cost),
     proceedsUsd: usdTextOrNull(proceeds),
     feesUsd: usdTextOrNull(fees),
-    roiPct:
-      realized === null || cost === null || cost <= 0n
-        ? null
-        : decimalText({ numerator: realized * 100n, denominator: cost }),
+    roiPct: percent(realized, cost),
     fills: inside.fills,
     wins: inside.wins,
     losses: inside.losses,
@@ -83,20 +76,13 @@ export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, ma
   }
 }
 
-/** Positions by key, keys ascending: those with a copy in the window or something held. */
+/** Positions grouped by key, keys ascending; positions without units held or a copy in the window are left out. */
 export const groupPositions = (
   positions: ReadonlyArray<CopyPosition>,
   span: Span,
   groupBy: "follow" | "mint"
 ): ReadonlyArray<readonly [key: string, positions: ReadonlyArray<CopyPosition>]> => {
-  const groups = new Map<string, Array<CopyPosition>>()
-  for (const position of positions) {
-    const key = groupBy === "follow" ? position.followId : position.mint
-    if (position.position.held > 0n || within(position, span).fills > 0) {
-      const known = groups.get(key) ?? []
-      known.push(position)
-      groups.set(key, known)
-    }
-  }
+  const shown = positions.filter((position) => position.position.held > 0n || within(position, span).fills > 0)
+  const groups = Map.groupBy(shown, ({ followId, mint }) => (groupBy === "follow" ? followId : mint))
   return Array.from(groups).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -1,22 +1,31 @@
-/** Sums over the copies of one position by their time, of which the sums of any window are two look-ups apart. */
-import type { SettledCopy } from "./positions.ts"
+/** Prefix sums over the copies of one position by time; the sums of a window take two binary searches. */
+import type { FilledCopy } from "../domain/wallets/Copying.ts"
 
-/** What some copies come to, in nano-dollars; what is unknown of them is counted, not summed. */
+/** A filled copy with its result, in nano-dollars. */
+export interface SettledCopy {
+  readonly copy: FilledCopy
+  /** Value of a sale less its fee; null for a purchase, and where either is unknown. */
+  readonly proceeds: bigint | null
+  /** Proceeds less average cost of a sale; null for a purchase, and where either is unknown. */
+  readonly realized: bigint | null
+}
+
+/** Totals of copies, in nano-dollars. Unknown amounts are counted, not summed. */
 export interface CopyTotals {
   readonly fills: number
   readonly fees: bigint
   readonly unknownFees: number
-  /** Of the sales whose result is known. */
+  /** Of sales with a known result. */
   readonly realized: bigint
   readonly unknownResults: number
-  /** Of the sales whose proceeds are known. */
+  /** Of sales with known proceeds. */
   readonly proceeds: bigint
   readonly unknownProceeds: number
   readonly wins: number
   readonly losses: number
 }
 
-/** What no copies come to. */
+/** Totals of no copies. */
 export const NO_COPIES: CopyTotals = {
   fills: 0,
   fees: 0n,
@@ -45,38 +54,33 @@ const totalsOf = ({ copy, proceeds, realized }: SettledCopy): CopyTotals => {
   }
 }
 
-/** Both together. */
-export const plus = (a: CopyTotals, b: CopyTotals): CopyTotals => ({
-  fills: a.fills + b.fills,
-  fees: a.fees + b.fees,
-  unknownFees: a.unknownFees + b.unknownFees,
-  realized: a.realized + b.realized,
-  unknownResults: a.unknownResults + b.unknownResults,
-  proceeds: a.proceeds + b.proceeds,
-  unknownProceeds: a.unknownProceeds + b.unknownProceeds,
-  wins: a.wins + b.wins,
-  losses: a.losses + b.losses
-})
+const combined = (sign: 1 | -1) => {
+  const factor = BigInt(sign)
+  return (a: CopyTotals, b: CopyTotals): CopyTotals => ({
+    fills: a.fills + sign * b.fills,
+    fees: a.fees + factor * b.fees,
+    unknownFees: a.unknownFees + sign * b.unknownFees,
+    realized: a.realized + factor * b.realized,
+    unknownResults: a.unknownResults + sign * b.unknownResults,
+    proceeds: a.proceeds + factor * b.proceeds,
+    unknownProceeds: a.unknownProceeds + sign * b.unknownProceeds,
+    wins: a.wins + sign * b.wins,
+    losses: a.losses + sign * b.losses
+  })
+}
 
-const minus = (a: CopyTotals, b: CopyTotals): CopyTotals => ({
-  fills: a.fills - b.fills,
-  fees: a.fees - b.fees,
-  unknownFees: a.unknownFees - b.unknownFees,
-  realized: a.realized - b.realized,
-  unknownResults: a.unknownResults - b.unknownResults,
-  proceeds: a.proceeds - b.proceeds,
-  unknownProceeds: a.unknownProceeds - b.unknownProceeds,
-  wins: a.wins - b.wins,
-  losses: a.losses - b.losses
-})
+/** The sum of both. */
+export const plus = combined(1)
 
-/** Copies between two places where the sum is kept. */
+const minus = combined(-1)
+
+/** Copies between two stored prefix sums. */
 const STRIDE = 64
 
-/** The copies of one position in the order of their times, the earliest first. */
+/** The copies of one position, earliest first, with prefix sums. */
 export class CopySums {
   readonly #copies: Array<SettledCopy> = []
-  // What comes before each `STRIDE`th copy.
+  // Sum before each `STRIDE`th copy.
   readonly #before: Array<CopyTotals> = []
   #all = NO_COPIES
 
@@ -86,12 +90,12 @@ export class CopySums {
     }
   }
 
-  /** When the last of them was made; null when there are none. */
+  /** Time of the last copy; null without copies. */
   get lastAtMs(): number | null {
     return this.#copies.at(-1)?.copy.atMs ?? null
   }
 
-  /** Takes one that is not earlier than any other. */
+  /** Appends a copy that is not earlier than any other. */
   add(copy: SettledCopy): void {
     if (this.#copies.length % STRIDE === 0) {
       this.#before.push(this.#all)
@@ -100,13 +104,13 @@ export class CopySums {
     this.#all = plus(this.#all, totalsOf(copy))
   }
 
-  /** What those come to that were made in this time, both ends included; `fromMs` null when it has no beginning. */
+  /** Totals of the copies in this time, both ends included; no lower bound where `fromMs` is null. O(log n). */
   within(fromMs: number | null, throughMs: number): CopyTotals {
     const end = this.#upTo(this.#countUntil(throughMs + 1))
     return fromMs === null ? end : minus(end, this.#upTo(Math.min(this.#countUntil(fromMs), end.fills)))
   }
 
-  /** How many were made before this time. */
+  /** Count of copies before this time. */
   #countUntil(timeMs: number): number {
     let [low, high] = [0, this.#copies.length]
     while (low < high) {
@@ -118,7 +122,7 @@ export class CopySums {
     return low
   }
 
-  /** What the first so many come to. */
+  /** Totals of the first `count` copies. */
   #upTo(count: number): CopyTotals {
     if (count === this.#copies.length) {
       return this.#all

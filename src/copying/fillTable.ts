@@ -1,11 +1,10 @@
-/** The table `copy_fills`, as queries. */
+/** Queries of the table `copy_fills`. */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Option, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
 import { Address } from "../domain/Address.ts"
 import {
   CopyFill,
-  type CopySlice,
   Execution,
   type FilledCopy,
   FillId,
@@ -14,9 +13,10 @@ import {
   FollowId,
   LeaderTrade
 } from "../domain/wallets/Copying.ts"
+import { fillPlace, sliceOf } from "./copySlice.ts"
 import type { TurnSelection } from "./FollowStore.ts"
 
-/** Some milliseconds of work. */
+/** Rows decoded between two yields: a few milliseconds of work. */
 const DECODED_AT_ONCE = 250
 
 const COLUMNS = `
@@ -62,7 +62,6 @@ const FilledRow = Schema.Struct({
   feeUsdNanos: nanos
 })
 
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodeFilled: (rows: unknown) => Effect.Effect<ReadonlyArray<FilledCopy>, Schema.SchemaError> =
   Schema.decodeUnknownEffect(Schema.Array(FilledRow))
 
@@ -131,7 +130,7 @@ const FILLED_COLUMNS = `
   usd_nanos::text as value_usd_nanos, fee_usd_nanos::text
 `
 
-/** Many rows take long to decode, and others have their turn meanwhile. */
+/** Decodes rows in batches and yields in between, because thousands of rows block the event loop. */
 const filledOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
   const copies: Array<FilledCopy> = []
   for (let at = 0; at < rows.length; at += DECODED_AT_ONCE) {
@@ -146,7 +145,7 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
   const filled = sql.literal(FILLED_COLUMNS)
 
-  /** What became of a copy counts once: final fills never change. */
+  /** Counts a final status. Called once per fill, because final fills never change. */
   const count = ({ execution, followId, status }: CopyFill) => {
     const executedAt =
       status === "filled" && execution !== null ? sql`${PgTypes.timestamptz(execution.atMs)}` : sql`null::timestamptz`
@@ -157,15 +156,23 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
     `
   }
 
+  /** Locks the follow until the transaction ends. */
+  const nextTurn = SqlSchema.findOneOption({
+    Request: FollowId,
+    Result: Schema.Struct({ accountId: Schema.String, turn: Schema.Int }),
+    execute: (followId) => sql`
+      select account_id, (filled + 1)::float8 as turn from copy_follows where id = ${followId} for update
+    `
+  })
+
   return {
     record: Effect.fnUntraced(function* (fill: CopyFill) {
-      const follow = sql`select account_id, filled + 1 as turn from copy_follows where id = ${fill.followId} for update`
-      const [held] = yield* follow
-      if (held === undefined) {
+      const held = yield* nextTurn(fill.followId)
+      if (Option.isNone(held)) {
         return false
       }
-      const turn = fill.status === "filled" ? held["turn"] : null
-      const row = { ...columnsOf(fill), accountId: held["accountId"], turn }
+      const { accountId, turn } = held.value
+      const row = { ...columnsOf(fill), accountId, turn: fill.status === "filled" ? turn : null }
       const { id: _id, followId: _follow, accountId: _account, ...changes } = row
       const written = yield* sql`
         insert into copy_fills ${sql.insert(row)}
@@ -181,7 +188,7 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
       return true
     }),
 
-    page: Effect.fnUntraced(function* (selection: FillSelection) {
+    page: (selection: FillSelection) => {
       const { accountId, after, followId, limit, mint, sinceMs, status, untilMs } = selection
       const conditions = [
         sql`account_id = ${accountId}`,
@@ -194,20 +201,16 @@ export const makeFillTable = (sql: SqlClient.SqlClient) => {
           ? []
           : [sql`(leader_at, id) < (${PgTypes.timestamptz(after.atMs)}, ${after.id}::text collate "C")`])
       ]
-      const rows = yield* sql`
-        select ${shown} from copy_fills where ${sql.and(conditions)}
-        order by leader_at desc, id desc limit ${limit + 1}
-      `
-      const found = (yield* decodeRows(rows)).map(fillOf)
-      const page = found.slice(0, limit)
-      const last = page.at(-1)
-      const isMore = last !== undefined && found.length > limit
-      const slice: CopySlice<CopyFill> = {
-        rows: page,
-        next: isMore ? { atMs: last.leader.atMs, id: last.id } : null
-      }
-      return slice
-    }),
+      const found = SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Row,
+        execute: () => sql`
+          select ${shown} from copy_fills where ${sql.and(conditions)}
+          order by leader_at desc, id desc limit ${limit + 1}
+        `
+      })()
+      return Effect.map(found, (rows) => sliceOf(rows.map(fillOf), limit, fillPlace))
+    },
 
     inTurn: ({ accountId, after, followId, through }: TurnSelection) =>
       Effect.flatMap(

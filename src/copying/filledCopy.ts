@@ -1,6 +1,6 @@
 import type { CopyFill, FilledCopy } from "../domain/wallets/Copying.ts"
 
-/** What a fill adds to its position; null unless it is filled. */
+/** The copy that a fill adds to its position; null unless it is filled. */
 export const filledCopyOf = ({ execution, followId, id, leader, mint, side, status }: CopyFill): FilledCopy | null => {
   if (status !== "filled" || execution === null) {
     return null

@@ -1,17 +1,11 @@
-/** The table `copy_follows`, as queries. */
+/** Queries of the table `copy_follows`. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
-import {
-  type CopySlice,
-  Filters,
-  Follow,
-  type FollowSelection,
-  type NewFollow,
-  Sizing
-} from "../domain/wallets/Copying.ts"
+import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { Filters, Follow, type FollowSelection, type NewFollow, Sizing } from "../domain/wallets/Copying.ts"
+import { followPlace, sliceOf } from "./copySlice.ts"
 
-// Numbers leave the database as text, which no driver rounds; a double holds every millisecond that a timestamp can.
+// Numerics are selected as text, because the driver would round them; a double holds every millisecond of a timestamp.
 const COLUMNS = `
   id, leader_wallet, leader_label, owned_wallet_id, owned_family, owned_address, status,
   sizing_mode, sizing_amount::text, sizing_ratio_pct::text, sizing_max::text,
@@ -43,8 +37,6 @@ const Row = Schema.Struct({
   slippageBps: Filters.fields.slippageBps
 })
 
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-
 const followOf = (row: typeof Row.Type): Follow => ({
   id: row.id,
   leader: { wallet: row.leaderWallet, label: row.leaderLabel },
@@ -71,9 +63,7 @@ const followOf = (row: typeof Row.Type): Follow => ({
   stoppedAtMs: row.stoppedAtMs
 })
 
-const decodeProgress = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ followId: Schema.String, generation: Schema.String, filled: Schema.Int }))
-)
+const Progress = Schema.Struct({ followId: Schema.String, generation: Schema.String, filled: Schema.Int })
 
 const digits = (amount: bigint | null): string | null => amount?.toString() ?? null
 
@@ -104,6 +94,14 @@ const columnsOf = ({ accountId, filters, id, leader, ownedWallet, sizing, ...res
 export const makeFollowTable = (sql: SqlClient.SqlClient) => {
   const shown = sql.literal(COLUMNS)
 
+  /** The follows selected by a condition, which may end with an order and a limit. */
+  const found = (condition: Statement.Fragment) =>
+    SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: Row,
+      execute: () => sql`select ${shown} from copy_follows where ${condition}`
+    })()
+
   return {
     record: (follow: NewFollow) => {
       const row = columnsOf(follow)
@@ -124,39 +122,29 @@ export const makeFollowTable = (sql: SqlClient.SqlClient) => {
       where account_id = ${accountId} and ${kept.length === 0 ? sql`true` : sql`not ${sql.in("id", kept)}`}
     `,
 
-    find: Effect.fnUntraced(function* (accountId: string, id: string) {
-      const rows = yield* sql`select ${shown} from copy_follows where id = ${id} and account_id = ${accountId}`
-      const [row] = yield* decodeRows(rows)
-      return row === undefined ? null : followOf(row)
-    }),
-
-    progress: (accountId: string) =>
-      Effect.flatMap(
-        sql`
-          select id as follow_id, generation::text, filled::float8 from copy_follows where account_id = ${accountId}
-        `,
-        decodeProgress
+    find: (accountId: string, id: string) =>
+      Effect.map(found(sql`id = ${id} and account_id = ${accountId}`), ([row]) =>
+        row === undefined ? null : followOf(row)
       ),
+
+    progress: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Progress,
+      execute: (accountId) => sql`
+        select id as follow_id, generation::text, filled::float8 from copy_follows where account_id = ${accountId}
+      `
+    }),
 
     page: Effect.fnUntraced(function* ({ accountId, after, limit, status }: FollowSelection) {
       const rest =
         after === null
           ? sql`true`
           : sql`(created_at, id) < (${PgTypes.timestamptz(after.atMs)}, ${after.id}::text collate "C")`
-      const rows = yield* sql`
-        select ${shown} from copy_follows
-        where account_id = ${accountId} and ${status === null ? sql`true` : sql`status = ${status}`} and ${rest}
+      const rows = yield* found(sql`
+        account_id = ${accountId} and ${status === null ? sql`true` : sql`status = ${status}`} and ${rest}
         order by created_at desc, id desc limit ${limit + 1}
-      `
-      const found = (yield* decodeRows(rows)).map(followOf)
-      const page = found.slice(0, limit)
-      const last = page.at(-1)
-      const isMore = last !== undefined && found.length > limit
-      const slice: CopySlice<Follow> = {
-        rows: page,
-        next: isMore ? { atMs: last.createdAtMs, id: last.id } : null
-      }
-      return slice
+      `)
+      return sliceOf(rows.map(followOf), limit, followPlace)
     })
   }
 }

@@ -1,4 +1,4 @@
-/** Follows and fills held in process: what `FollowStore.layerMemory` is made of. */
+/** The methods of `FollowStore.layerMemory`. */
 import { Effect } from "effect"
 import {
   CopyFill,
@@ -11,6 +11,7 @@ import {
   NewFollow
 } from "../domain/wallets/Copying.ts"
 import type { FollowProgress, TurnSelection } from "./FollowStore.ts"
+import { fillPlace, followPlace, sliceOf } from "./copySlice.ts"
 import { filledCopyOf } from "./filledCopy.ts"
 
 const comesAfter = (row: CopyPlace, place: CopyPlace): boolean =>
@@ -26,28 +27,26 @@ const pageOf = <Row>(
   const rest = rows
     .filter((row) => after === null || comesAfter(placeOf(row), after))
     .toSorted((a, b) => newestFirst(placeOf(a), placeOf(b)))
-  const page = rest.slice(0, limit)
-  const last = page.at(-1)
-  return { rows: page, next: last !== undefined && rest.length > limit ? placeOf(last) : null }
+  return sliceOf(rest, limit, placeOf)
 }
 
-const chosen = (fill: CopyFill, { followId, mint, sinceMs, status, untilMs }: FillSelection): boolean =>
+const isSelected = (fill: CopyFill, { followId, mint, sinceMs, status, untilMs }: FillSelection): boolean =>
   (followId === null || fill.followId === followId) &&
   (mint === null || fill.mint === mint) &&
   (status === null || fill.status === status) &&
   (sinceMs === null || fill.leader.atMs >= sinceMs) &&
   (untilMs === null || fill.leader.atMs <= untilMs)
 
-/** The methods of a store without a disk. Each acts in one synchronous step. */
+/** Methods over maps. Each acts in one synchronous step. */
 export const makeMemoryFollows = () => {
-  const told = new Map<string, NewFollow>()
+  const follows = new Map<string, NewFollow>()
   const fills = new Map<string, CopyFill>()
-  // Of each follow, when it was told first, and its copies in the order in which they were filled.
+  // By follow: its generation, and its copies in recording order.
   const turns = new Map<string, { readonly generation: string; readonly copies: Array<FilledCopy> }>()
   let generations = 0
 
   const ofAccount = (accountId: string): ReadonlyArray<CopyFill> =>
-    Array.from(fills.values()).filter(({ followId }) => told.get(followId)?.accountId === accountId)
+    Array.from(fills.values()).filter(({ followId }) => follows.get(followId)?.accountId === accountId)
 
   const shown = ({ accountId: _account, ...follow }: NewFollow): Follow => {
     const own = Array.from(fills.values()).filter(({ followId }) => followId === follow.id)
@@ -61,11 +60,11 @@ export const makeMemoryFollows = () => {
   }
 
   const recordFollow = (follow: NewFollow): boolean => {
-    const before = told.get(follow.id)
+    const before = follows.get(follow.id)
     if (before !== undefined && (before.accountId !== follow.accountId || before.updatedAtMs >= follow.updatedAtMs)) {
       return false
     }
-    told.set(follow.id, { ...follow, createdAtMs: before?.createdAtMs ?? follow.createdAtMs })
+    follows.set(follow.id, { ...follow, createdAtMs: before?.createdAtMs ?? follow.createdAtMs })
     if (before === undefined) {
       turns.set(follow.id, { generation: String(++generations), copies: [] })
     }
@@ -75,7 +74,7 @@ export const makeMemoryFollows = () => {
   const recordFill = (fill: CopyFill): boolean => {
     const before = fills.get(fill.id)
     const settles = before?.status === "pending" && fill.status !== "pending" && before.followId === fill.followId
-    if (!told.has(fill.followId) || (before !== undefined && !settles)) {
+    if (!follows.has(fill.followId) || (before !== undefined && !settles)) {
       return false
     }
     fills.set(fill.id, fill)
@@ -87,15 +86,15 @@ export const makeMemoryFollows = () => {
   }
 
   const forgetOthers = (accountId: string, kept: ReadonlyArray<string>): void => {
-    const gone = Array.from(told.values()).filter(
+    const gone = Array.from(follows.values()).filter(
       (follow) => follow.accountId === accountId && !kept.includes(follow.id)
     )
     for (const { id } of gone) {
-      told.delete(id)
+      follows.delete(id)
       turns.delete(id)
     }
     for (const { followId, id } of fills.values()) {
-      if (!told.has(followId)) {
+      if (!follows.has(followId)) {
         fills.delete(id)
       }
     }
@@ -103,11 +102,11 @@ export const makeMemoryFollows = () => {
 
   const progress = (accountId: string): ReadonlyArray<FollowProgress> =>
     Array.from(turns)
-      .filter(([followId]) => told.get(followId)?.accountId === accountId)
+      .filter(([followId]) => follows.get(followId)?.accountId === accountId)
       .map(([followId, { copies, generation }]) => ({ followId, generation, filled: copies.length }))
 
   const inTurn = ({ accountId, after, followId, through }: TurnSelection): ReadonlyArray<FilledCopy> =>
-    told.get(followId)?.accountId === accountId ? (turns.get(followId)?.copies.slice(after, through) ?? []) : []
+    follows.get(followId)?.accountId === accountId ? (turns.get(followId)?.copies.slice(after, through) ?? []) : []
 
   return {
     recordFollow: Effect.fn("FollowStore.recordFollow")((follow: NewFollow) =>
@@ -121,24 +120,24 @@ export const makeMemoryFollows = () => {
     ),
     find: Effect.fn("FollowStore.find")((accountId: string, id: string) =>
       Effect.sync(() => {
-        const follow = told.get(id)
+        const follow = follows.get(id)
         return follow?.accountId === accountId ? shown(follow) : null
       })
     ),
     follows: Effect.fn("FollowStore.follows")((selection: FollowSelection) =>
       Effect.sync(() => {
         const { accountId, status } = selection
-        const own = Array.from(told.values()).filter(
+        const own = Array.from(follows.values()).filter(
           (follow) => follow.accountId === accountId && (status === null || follow.status === status)
         )
-        const { next, rows } = pageOf(own, ({ createdAtMs, id }) => ({ atMs: createdAtMs, id }), selection)
+        const { next, rows } = pageOf(own, followPlace, selection)
         return { rows: rows.map(shown), next }
       })
     ),
     fills: Effect.fn("FollowStore.fills")((selection: FillSelection) =>
       Effect.sync(() => {
-        const own = ofAccount(selection.accountId).filter((fill) => chosen(fill, selection))
-        return pageOf(own, ({ id, leader }) => ({ atMs: leader.atMs, id }), selection)
+        const own = ofAccount(selection.accountId).filter((fill) => isSelected(fill, selection))
+        return pageOf(own, fillPlace, selection)
       })
     ),
     progress: Effect.fn("FollowStore.progress")((accountId: string) => Effect.sync(() => progress(accountId))),

@@ -1,20 +1,11 @@
-/** What each follow holds of each mint and what its sales made: the wallet ledger, with fees inside of cost and proceeds. */
+/** Positions by follow and mint: the wallet ledger, with fees included in cost and proceeds. */
 import type { Mint } from "../domain/Address.ts"
 import type { FilledCopy, PositionKey } from "../domain/wallets/Copying.ts"
 import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"
-import { CopySums } from "./copySums.ts"
+import { CopySums, type SettledCopy } from "./copySums.ts"
 import { inOrder } from "./filledCopy.ts"
 
-/** A filled copy with what it made, in nano-dollars. */
-export interface SettledCopy {
-  readonly copy: FilledCopy
-  /** What a sale brought, less its fee; null for a purchase, and where either is unknown. */
-  readonly proceeds: bigint | null
-  /** Proceeds less average cost of a sale; null for a purchase, and where either is unknown. */
-  readonly realized: bigint | null
-}
-
-/** What a purchase cost with its fee, or a sale brought without it; null when either part is unknown. */
+/** Cost of a purchase including its fee, or proceeds of a sale less its fee; null when either part is unknown. */
 const flowOf = ({ feeUsdNanos, side, valueUsdNanos }: FilledCopy): bigint | null => {
   if (valueUsdNanos === null || feeUsdNanos === null) {
     return null
@@ -22,7 +13,7 @@ const flowOf = ({ feeUsdNanos, side, valueUsdNanos }: FilledCopy): bigint | null
   return side === "buy" ? valueUsdNanos + feeUsdNanos : valueUsdNanos - feeUsdNanos
 }
 
-/** One mint of one follow, after all of its copies. */
+/** The position of one follow in one mint, after all of its copies. */
 export class CopyPosition implements PositionKey {
   readonly followId: string
   readonly mint: Mint
@@ -40,7 +31,7 @@ export class CopyPosition implements PositionKey {
     return this.#position
   }
 
-  /** In the order in which they happened. */
+  /** In execution order. */
   get copies(): ReadonlyArray<SettledCopy> {
     return this.#copies
   }
@@ -49,41 +40,41 @@ export class CopyPosition implements PositionKey {
     return this.#sums
   }
 
-  /** What the sale of that id made, in nano-dollars; null when it is none of these, or unknown. */
+  /** Realized profit of the sale of that id, in nano-dollars; null when unknown or not of this position. */
   realizedBy(id: string): bigint | null {
     return this.#copies.findLast(({ copy }) => copy.id === id)?.realized ?? null
   }
 
-  /** Takes more copies. Those that happened before others which are known are given their place among them. */
+  /** Adds copies. Copies older than the last one cause the position to be rebuilt. */
   take(copies: ReadonlyArray<FilledCopy>): void {
     const added = copies.toSorted(inOrder)
     const [first] = added
     const last = this.#copies.at(-1)?.copy
     if (first !== undefined && last !== undefined && inOrder(first, last) < 0) {
-      this.#begin([...this.#copies.map(({ copy }) => copy), ...added].toSorted(inOrder))
+      this.#rebuild([...this.#copies.map(({ copy }) => copy), ...added].toSorted(inOrder))
     } else {
-      this.#goOn(added)
+      this.#append(added)
     }
   }
 
-  /** The position as it was then; itself when nothing happened since. */
+  /** The position as of `timeMs`; `this` when it has no later copy. */
   asOf(timeMs: number): CopyPosition {
     if ((this.#sums.lastAtMs ?? timeMs) <= timeMs) {
       return this
     }
     const then = new CopyPosition(this)
-    then.#begin(this.#copies.map(({ copy }) => copy).filter(({ atMs }) => atMs <= timeMs))
+    then.#rebuild(this.#copies.map(({ copy }) => copy).filter(({ atMs }) => atMs <= timeMs))
     return then
   }
 
-  #begin(copies: ReadonlyArray<FilledCopy>): void {
+  #rebuild(copies: ReadonlyArray<FilledCopy>): void {
     this.#position = emptyPosition(this.mint)
     this.#copies = []
     copies.forEach((copy) => this.#settle(copy))
     this.#sums = new CopySums(this.#copies)
   }
 
-  #goOn(copies: ReadonlyArray<FilledCopy>): void {
+  #append(copies: ReadonlyArray<FilledCopy>): void {
     const settled = copies.map((copy) => this.#settle(copy))
     const times = [this.#sums.lastAtMs ?? 0, ...copies.map(({ atMs }) => atMs)]
     if (times.every((time, i) => time >= (times[i - 1] ?? 0))) {
@@ -96,7 +87,7 @@ export class CopyPosition implements PositionKey {
   #settle(copy: FilledCopy): SettledCopy {
     const { amount, atMs: timeMs, id: signature, mint, side, slot } = copy
     const volumeUsdNanos = flowOf(copy)
-    // Realized begins at nothing each time, so that it says what this one sale made.
+    // Starts from zero, so that the result is the realized profit of this one sale.
     this.#position = applyTrade(
       { ...this.#position, realizedNanos: 0n },
       { amount, decimals: null, index: 0, mint, side, signature, slot, timeMs, volumeUsdNanos }
@@ -110,18 +101,6 @@ export class CopyPosition implements PositionKey {
   }
 }
 
-/** The copies of each position, in the order given. */
+/** Copies grouped by position, in the given order. */
 export const byPosition = (copies: ReadonlyArray<FilledCopy>): ReadonlyArray<ReadonlyArray<FilledCopy>> =>
   Array.from(Map.groupBy(copies, ({ followId, mint }) => `${followId} ${mint}`).values())
-
-/** The positions behind these copies. */
-export const copyPositions = (history: ReadonlyArray<FilledCopy>): ReadonlyArray<CopyPosition> =>
-  byPosition(history).flatMap((copies) => {
-    const [first] = copies
-    if (first === undefined) {
-      return []
-    }
-    const position = new CopyPosition(first)
-    position.take(copies)
-    return [position]
-  })

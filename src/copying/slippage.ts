@@ -3,15 +3,15 @@ import { tenTo } from "../domain/decimal.ts"
 import { divide, type Rational, decimalText } from "../domain/rational.ts"
 import type { Decimal } from "../domain/Scalar.ts"
 
-/** Decimal text as a fraction. */
+/** Decimal text as an exact fraction. */
 const rationalOf = (text: Decimal): Rational => {
   const [whole = "", fraction = ""] = text.split(".")
   return { numerator: BigInt(whole + fraction), denominator: tenTo(fraction.length) }
 }
 
 /**
- * How much worse a copy's price was than its leader's, in percent of the leader's: dearer for a purchase, cheaper for a
- * sale. Negative when it was better; null when the leader's price is nothing.
+ * Slippage of a copy against its leader, in percent of the leader's price: positive for a dearer purchase or a cheaper
+ * sale, negative for a better price. Null when the leader's price is zero.
  */
 export const slippageVsLeader = (
   side: FillSide,

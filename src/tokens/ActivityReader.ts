@@ -2,16 +2,16 @@ import { Context, Layer } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import { type Scalar, unavailable } from "../domain/Scalar.ts"
 
-/** What has happened to a token, as far as somebody has kept count. */
+/** Activity of a token, as far as it was counted. */
 export interface TokenActivity {
   readonly volume24hUsd: Scalar
   readonly holders: Scalar
-  /** When it was first seen here, in milliseconds since the Unix epoch; null when unknown. */
+  /** Time of the first observation by this service, in milliseconds since the Unix epoch; null when unknown. */
   readonly firstSeenAtMs: number | null
   readonly createdAtMs: number | null
 }
 
-/** What has happened to tokens. Its layers count; a token nobody has counted is unknown, never zero. */
+/** Activity of tokens. Figures that are not counted are unavailable, never zero. */
 export class ActivityReader extends Context.Service<
   ActivityReader,
   {
@@ -19,7 +19,7 @@ export class ActivityReader extends Context.Service<
     readonly activityOf: (mint: Mint, nowMs: number) => TokenActivity
   }
 >()("fathom/tokens/ActivityReader") {
-  /** Where nobody counts. */
+  /** Every figure unavailable. */
   static readonly layerUnknown: Layer.Layer<ActivityReader> = Layer.sync(ActivityReader, () =>
     ActivityReader.of({ activityOf: () => uncounted })
   )

@@ -11,7 +11,7 @@ import { ChainFeed, type Freshness } from "../solana/accounts/ChainFeed.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { medianPrice, midRate, payable } from "./poolPrice.ts"
 
-/** What one smallest unit of a mint is worth, exactly. Null where no pool says. */
+/** The exact price of one smallest unit of a mint. Null without a pool. */
 export interface UnitPrice {
   /** Lamports. */
   readonly sol: Rational | null
@@ -19,34 +19,34 @@ export interface UnitPrice {
   readonly usd: Rational | null
 }
 
-/** Prices of one moment: nothing is written between two of them. */
+/** A consistent set of prices: pool state does not change between two reads. */
 export interface Prices {
   /** Null when the pools of the mint are not loaded. */
   readonly of: (mint: Mint) => UnitPrice | null
-  /** How long the prices hold, going by the feed; null before the chain was heard. */
+  /** Observation and expiry of the prices by the feed; null before the first update. */
   readonly lifetime: Lifetime | null
-  /** Whether they are too old to be told. */
+  /** True if the prices are too old to publish. */
   readonly isStale: boolean
-  /** Milliseconds since the chain was last heard. */
+  /** Milliseconds since the last update of the feed. */
   readonly silentMs: number
   readonly clock: ChainClock
 }
 
 /**
- * Prices from the pools in memory that trade a mint against SOL or USDC. Of the mid rates of all of them the median
- * counts, each pool weighted with what it could pay out on its SOL or USDC side: an exact price that one pool really has.
- * SOL itself is priced in USDC in the same way. A mint that trades against neither has no price.
+ * Prices from the pools in memory that trade a mint against SOL or USDC: the weighted median of their mid rates, each
+ * pool weighted by what it can pay out on its SOL or USDC side. So a price is the exact mid rate of one pool. SOL is
+ * priced in USDC in the same way. A mint that trades against neither has no price.
  */
 export class PriceBook extends Context.Service<
   PriceBook,
   {
     /** Read synchronously. */
     readonly at: (nowMs: number) => Prices
-    /** Asks that what the mint is priced from be loaded. Queues and returns. */
+    /** Queues the pools that price the mint for loading, and returns. */
     warm(mint: Mint): Effect.Effect<void>
   }
 >()("fathom/tokens/PriceBook") {
-  /** Prices are stale once the chain has been silent for `STALE_AFTER`. Keeps the pools of USDC loaded. */
+  /** Prices are stale once the feed is silent for `STALE_AFTER`. Keeps the pools of USDC loaded. */
   static readonly layer: Layer.Layer<PriceBook, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     PriceBook,
     Effect.gen(function* () {
@@ -86,26 +86,26 @@ const lifetimeOf = ({ heardAtMs, state }: Freshness, staleAfterMs: number): Life
     ? null
     : { observedAtMs: heardAtMs, expiresAtMs: state === "recorded" ? null : heardAtMs + staleAfterMs }
 
-/** A pool's say: its mid rate in units of the quote, weighted with the money behind it in the same units. */
-const sayOf = (pool: Pool, mint: Mint, quote: Mint, clock: ChainClock) => {
+/** The mid rate of a pool in units of the quote, weighted by its quote side; empty without a rate. */
+const rateIn = (pool: Pool, mint: Mint, quote: Mint, clock: ChainClock) => {
   const price = midRate(pool, mint, clock)
   const money = payable(pool, quote, clock)
-  // Plus one, because a curve that nobody has bought from has a price before it has money.
+  // Plus one, because a bonding curve without purchases has a price but no quote reserve.
   return price === null || money === null ? [] : [{ price, weight: money + 1n, quote }]
 }
 
-const saysOf = (book: PoolBook["Service"], mint: Mint, quote: Mint, clock: ChainClock) =>
-  (book.between(mint, quote)?.pools ?? []).flatMap((pool) => sayOf(pool, mint, quote, clock))
+const ratesOf = (book: PoolBook["Service"], mint: Mint, quote: Mint, clock: ChainClock) =>
+  (book.between(mint, quote)?.pools ?? []).flatMap((pool) => rateIn(pool, mint, quote, clock))
 
-/** Micro-USDC for a lamport. Asked for with every price and the same for a whole slot, so the last answer is kept. */
+/** Micro-USDC per lamport. The last result is kept, because it is read with every price and changes once per slot. */
 const rememberSolPrice = () => {
   let last:
     | { readonly pools: MintPools | null; readonly clock: ChainClock; readonly price: Rational | null }
     | undefined
   return (pools: MintPools | null, clock: ChainClock): Rational | null => {
     if (last === undefined || last.pools !== pools || last.clock !== clock) {
-      const says = (pools?.pools ?? []).flatMap((pool) => sayOf(pool, SOL, USDC, clock))
-      const chosen = medianPrice(says)
+      const rates = (pools?.pools ?? []).flatMap((pool) => rateIn(pool, SOL, USDC, clock))
+      const chosen = medianPrice(rates)
       last = { pools, clock, price: chosen === null ? null : reduce(chosen.price) }
     }
     return last.price
@@ -127,10 +127,10 @@ const priceIn = (
   if (!book.isLoaded(mint)) {
     return null
   }
-  const inSol = saysOf(book, mint, SOL, clock)
-  const inUsdc = saysOf(book, mint, USDC, clock)
+  const inSol = ratesOf(book, mint, SOL, clock)
+  const inUsdc = ratesOf(book, mint, USDC, clock)
   if (solUsd === null) {
-    // Without a rate between the two, pools against SOL and pools against USDC cannot be weighed against each other.
+    // Without a SOL price, weights in SOL and in USDC cannot be compared.
     return { sol: medianPrice(inSol)?.price ?? null, usd: medianPrice(inUsdc)?.price ?? null }
   }
   const inUsd = inSol.map(({ price, weight, quote }) => ({
@@ -139,6 +139,6 @@ const priceIn = (
     quote,
     sol: price
   }))
-  const chosen = medianPrice([...inUsd, ...inUsdc.map((say) => ({ ...say, sol: divide(say.price, solUsd) }))])
+  const chosen = medianPrice([...inUsd, ...inUsdc.map((rate) => ({ ...rate, sol: divide(rate.price, solUsd) }))])
   return chosen === null ? { sol: null, usd: null } : { sol: chosen.sol, usd: chosen.price }
 }

@@ -4,21 +4,21 @@ import type { TokenRisk } from "../domain/market/TokenRisk.ts"
 import { AuditReader, type AuditUnavailable } from "./AuditReader.ts"
 import { riskOf } from "./risk.ts"
 
-/** How long one snapshot may serve everybody who asks. */
-const SHARED = Duration.seconds(30)
+/** Time for which an audit is shared between requests. */
+const SHARED_FOR = Duration.seconds(30)
 const MOST_SHARED = 10_000
 
-/** Signals about tokens. */
+/** Risk signals of tokens. */
 export class RiskReader extends Context.Service<
   RiskReader,
   {
-    /** Every signal of the token as of now. Fails when the snapshot it rests on cannot be read or makes no sense. */
+    /** Every signal of the token as of now. Fails when the mint account cannot be read or is malformed. */
     riskOf(mint: Mint): Effect.Effect<TokenRisk, AuditUnavailable>
   }
 >()("fathom/tokens/RiskReader") {
   /**
-   * Shares an audit for at most 30 seconds. What was not there or could not be read is asked for again each time, and age
-   * is judged anew with every answer, from when the chain was observed.
+   * Shares an audit for at most 30 seconds. Missing audits and failures are not cached. The age of an audit is evaluated
+   * with every call, from the time of its observation.
    */
   static readonly layer: Layer.Layer<RiskReader, never, AuditReader> = Layer.effect(
     RiskReader,
@@ -26,7 +26,7 @@ export class RiskReader extends Context.Service<
       const audits = yield* AuditReader
       const shared = yield* Cache.makeWith((mint: Mint) => audits.read(mint), {
         capacity: MOST_SHARED,
-        timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== null ? SHARED : Duration.zero)
+        timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== null ? SHARED_FOR : Duration.zero)
       })
 
       const risk = Effect.fn("RiskReader.riskOf")(function* (mint: Mint) {

@@ -1,4 +1,4 @@
-import { Config, Context, Duration, Effect, Latch, Layer } from "effect"
+import { Config, Context, Duration, Effect, Latch, Layer, Schedule } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
@@ -7,22 +7,21 @@ import type { Commitment } from "../solana/Commitment.ts"
 import { metaplexAddress } from "./metadata.ts"
 import { TokenCache, type TokenState } from "./TokenCache.ts"
 
-/** Mint accounts in memory, decoded, each with the slot and the time at which the chain told it. */
+/** Decoded mint accounts in memory, each with slot and time of its observation. */
 export class TokenBook extends Context.Service<
   TokenBook,
   {
-    /** What the chain has said of the mint; null while it is not loaded. Read synchronously. */
+    /** State of the mint; null while it is not loaded. Synchronous. */
     readonly read: (mint: Mint) => TokenState | null
-    /** How sure the chain was of all of it. */
+    /** Commitment of all observations. */
     readonly commitment: Commitment
-    /** Asks that the mint be loaded and followed. Queues and returns; asking again is free. */
+    /** Queues the mint for loading and following, and returns. Idempotent. */
     warm(mint: Mint): Effect.Effect<void>
   }
 >()("fathom/tokens/TokenBook") {
   /**
-   * Settings: `TOKENS_KEPT` (5000) is how many mints are kept at a time, the longest unused going first, and
-   * `TOKEN_REFRESH` (6 h) how often the chain is asked for a kept mint that does not change: what it says then is a new
-   * observation, which reading what is in memory never is.
+   * Settings: `TOKENS_KEPT` (5000) bounds the mints in memory, least recently used evicted first. `TOKEN_REFRESH` (6 h) is
+   * the interval at which unchanged mints are read from the chain again; only that makes a new observation.
    */
   static readonly layer: Layer.Layer<TokenBook, Config.ConfigError, ChainFeed> = Layer.effect(
     TokenBook,
@@ -31,46 +30,46 @@ export class TokenBook extends Context.Service<
       const feed = yield* ChainFeed
       const hub = yield* ChainHub
       const derive = makeDeriveAddress()
-      const shelf = new TokenCache(capacity)
+      const cache = new TokenCache(capacity)
       const unnamed = yield* Latch.make()
 
       const apply = (event: ChainEvent, heardAtMs: number) =>
         Effect.sync(() => {
-          shelf.apply(event, observedAt(feed, heardAtMs))
+          cache.apply(event, observedAt(feed, heardAtMs))
           unnamed.openUnsafe()
         })
       const follower = yield* hub.join(apply)
 
-      // A derivation costs a millisecond, which the writer of the books does not have.
-      const lookForNames = Effect.gen(function* () {
+      // In a fiber of its own, because deriving an address takes a millisecond.
+      const watchMetadata = Effect.gen(function* () {
         yield* unnamed.await
         unnamed.closeUnsafe()
-        for (const mint of shelf.takeUnnamed()) {
+        for (const mint of cache.takeUnnamed()) {
           const address = metaplexAddress(mint, derive)
-          yield* shelf.nameAt(mint, address) ? follower.watch([address]) : Effect.void
+          yield* cache.nameAt(mint, address) ? follower.watch([address]) : Effect.void
           yield* Effect.yieldNow
         }
       })
-      yield* lookForNames.pipe(
-        Effect.catchDefect((defect) => Effect.logError("Looking for the names of tokens failed", defect)),
+      yield* watchMetadata.pipe(
+        Effect.catchDefect((defect) => Effect.logError("Watching the metadata of tokens failed", defect)),
         Effect.forever,
         Effect.forkScoped({ startImmediately: true })
       )
 
-      const observeAgain = Effect.suspend(() => follower.refresh(shelf.mints()))
-      yield* observeAgain.pipe(Effect.delay(refresh), Effect.forever, Effect.forkScoped)
+      const refreshAll = Effect.suspend(() => follower.refresh(cache.mints()))
+      yield* refreshAll.pipe(Effect.schedule(Schedule.spaced(refresh)), Effect.forkScoped)
 
       const warm = (mint: Mint) =>
         Effect.suspend(() =>
-          shelf.add(mint)
+          cache.add(mint)
             ? Effect.andThen(
                 follower.watch([mint]),
-                Effect.suspend(() => follower.unwatch(shelf.shrink()))
+                Effect.suspend(() => follower.unwatch(cache.shrink()))
               )
             : Effect.void
         )
 
-      return TokenBook.of({ read: (mint) => shelf.read(mint), commitment: feed.commitment, warm })
+      return TokenBook.of({ read: (mint) => cache.read(mint), commitment: feed.commitment, warm })
     })
   ).pipe(Layer.provide(ChainHub.layer))
 }
@@ -80,7 +79,7 @@ const settings = Config.all({
   refresh: Config.Duration("TOKEN_REFRESH").pipe(Config.withDefault(Duration.hours(6)))
 })
 
-/** A recording is as old as it says it is, whenever it is played; everything else was observed when it was heard. */
+/** Time of an observation: the chain's clock for a recording, else the time of arrival. */
 const observedAt = (feed: ChainFeed["Service"], heardAtMs: number): number | null => {
   if (feed.freshness().state !== "recorded") {
     return heardAtMs

@@ -4,34 +4,34 @@ import type { ChainEvent } from "../solana/accounts/ChainFeed.ts"
 import { readMetaplex, type TokenMetadata } from "./metadata.ts"
 import { type MintFacts, readMintAccount } from "./mintAccount.ts"
 
-/** When an account was told, and as of which slot. */
+/** Time and slot at which an account was observed. */
 export interface Observation {
   readonly slot: number
-  /** Milliseconds since the Unix epoch; null when the source does not say. */
+  /** Milliseconds since the Unix epoch; null when the source has none. */
   readonly observedAtMs: number | null
 }
 
-/** What the chain has said of a mint. */
+/** State of a mint on the chain. */
 export type TokenState = { readonly observation: Observation } &
-  /** Facts are null where a recording names the mint and leaves it out. */
+  /** Facts are null where a recording omits the mint account. */
   (
     | { readonly _tag: "Token"; readonly facts: MintFacts | null; readonly metadata: TokenMetadata | null }
-    /** There is no account, or it is no mint. */
+    /** No account, or not a mint. */
     | { readonly _tag: "NoToken" }
     | { readonly _tag: "Malformed"; readonly detail: string }
   )
 
-interface Entry {
+interface CacheEntry {
   readonly mint: Mint
   state: TokenState | null
-  /** Where Metaplex keeps its name, once that was asked for. */
+  /** Address of its Metaplex metadata, once watched. */
   metadataAt: Address | null
   metaplex: TokenMetadata | null
 }
 
 const stateOf = (account: OnChainAccount | null, observation: Observation): TokenState => {
   if (account?.lamports === 0n) {
-    // No account of a chain is without lamports: this one stands in for a mint that a recording leaves out.
+    // Accounts on the chain have lamports: this is the placeholder of a mint that a recording omits.
     return { _tag: "Token", facts: null, metadata: null, observation }
   }
   const reading = account === null ? { _tag: "NotAMint" as const } : readMintAccount(account)
@@ -45,24 +45,24 @@ const stateOf = (account: OnChainAccount | null, observation: Observation): Toke
   }
 }
 
-/** The mints in memory, decoded: a bounded number, of which the longest unused goes first. */
+/** LRU cache of decoded mints with their Metaplex metadata. */
 export class TokenCache {
   readonly #capacity: number
-  // In order of use: who is used is put last.
-  readonly #entries = new Map<Mint, Entry>()
-  readonly #byMetadata = new Map<Address, Entry>()
+  // Least recently used first.
+  readonly #entries = new Map<Mint, CacheEntry>()
+  readonly #byMetadata = new Map<Address, CacheEntry>()
   #unnamed: Array<Mint> = []
 
   constructor(capacity: number) {
     this.#capacity = Math.max(1, capacity)
   }
 
-  /** Every mint that is kept, told or not. */
+  /** Every cached mint, loaded or not. */
   mints(): ReadonlyArray<Mint> {
     return Array.from(this.#entries.keys())
   }
 
-  /** What the chain has said of the mint; null before it has said anything. Counts as a use. */
+  /** State of the mint; null before it is loaded. Counts as a use. */
   read(mint: Mint): TokenState | null {
     const entry = this.#entries.get(mint)
     if (entry === undefined) {
@@ -74,7 +74,7 @@ export class TokenCache {
     return state?._tag === "Token" && state.metadata === null ? { ...state, metadata: metaplex } : state
   }
 
-  /** Keeps the mint; false when it is kept already. */
+  /** Adds the mint; false when it is cached already. */
   add(mint: Mint): boolean {
     if (this.#entries.has(mint)) {
       return false
@@ -83,7 +83,7 @@ export class TokenCache {
     return true
   }
 
-  /** Lets the longest unused go until no more than the capacity are left; gives the accounts nobody needs any more. */
+  /** Evicts mints beyond the capacity and returns the accounts that need no longer be watched. */
   shrink(): ReadonlyArray<Address> {
     const left: Array<Address> = []
     for (const { metadataAt, mint } of this.#entries.values()) {
@@ -100,13 +100,13 @@ export class TokenCache {
     return left
   }
 
-  /** Takes what the chain said. Accounts that are not of a kept mint are left alone. */
+  /** Applies account updates. Accounts of other mints are ignored. */
   apply(event: ChainEvent, observedAtMs: number | null): void {
     const { accounts, slot } = event._tag === "Writes" ? event : event.snapshot
     for (const [address, account] of accounts) {
       const entry = this.#entries.get(address)
       if (entry !== undefined) {
-        this.#tell(entry, account, { slot: account?.slot ?? slot, observedAtMs })
+        this.#update(entry, account, { slot: account?.slot ?? slot, observedAtMs })
       }
       const named = this.#byMetadata.get(address)
       if (named !== undefined) {
@@ -115,14 +115,14 @@ export class TokenCache {
     }
   }
 
-  /** Mints that have turned out not to carry their name since the last call. */
+  /** Mints found without own metadata since the previous call. */
   takeUnnamed(): ReadonlyArray<Mint> {
     const unnamed = this.#unnamed
     this.#unnamed = []
     return unnamed
   }
 
-  /** Says where the mint's name is kept; false when the mint is not kept any more. */
+  /** Sets the metadata address of the mint; false when the mint is no longer cached. */
   nameAt(mint: Mint, address: Address): boolean {
     const entry = this.#entries.get(mint)
     if (entry === undefined) {
@@ -133,7 +133,7 @@ export class TokenCache {
     return true
   }
 
-  #tell(entry: Entry, account: OnChainAccount | null, observation: Observation): void {
+  #update(entry: CacheEntry, account: OnChainAccount | null, observation: Observation): void {
     entry.state = stateOf(account, observation)
     if (entry.state._tag === "Token" && entry.state.metadata === null && entry.metadataAt === null) {
       this.#unnamed.push(entry.mint)

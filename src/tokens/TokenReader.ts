@@ -21,23 +21,23 @@ import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.
 import { TokenBook } from "./TokenBook.ts"
 import type { TokenState } from "./TokenCache.ts"
 
-/** What is told, and how well it is known as a whole. */
-export interface Told<A> {
+/** Data with its overall status and coverage. */
+export interface TokenReading<A> {
   readonly data: A
   readonly knowledge: Knowledge
 }
 
 type Token = TokenState & { readonly _tag: "Token" }
 
-/** Facts, liquidity and prices of tokens, from memory. What is not there is queued and never waited for. */
+/** Facts, liquidity and prices of tokens, from memory. Missing data is queued for loading and not awaited. */
 export class TokenReader extends Context.Service<
   TokenReader,
   {
-    factsOf(mint: Mint): Effect.Effect<Told<TokenFacts>, TokenRefusal>
+    factsOf(mint: Mint): Effect.Effect<TokenReading<TokenFacts>, TokenRefusal>
     /** The deepest `limit` pools of the token; the sum is of all. */
-    liquidityOf(mint: Mint, limit: number): Effect.Effect<Told<TokenLiquidity>, TokenRefusal>
+    liquidityOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenLiquidity>, TokenRefusal>
     /** One row for every mint, in order. */
-    pricesOf(mints: ReadonlyArray<Mint>): Effect.Effect<Told<ReadonlyArray<MintPrice>>>
+    pricesOf(mints: ReadonlyArray<Mint>): Effect.Effect<TokenReading<ReadonlyArray<MintPrice>>>
   }
 >()("fathom/tokens/TokenReader") {
   static readonly layer: Layer.Layer<TokenReader, never, TokenBook | PriceBook | PoolBook | ActivityReader> =
@@ -91,7 +91,7 @@ export class TokenReader extends Context.Service<
             data: {
               token,
               supply,
-              ...powersOf(state, tokens.commitment, nowMs),
+              ...authoritiesOf(state, tokens.commitment, nowMs),
               ...scalars,
               firstSeenAtMs,
               createdAtMs
@@ -146,7 +146,7 @@ export class TokenReader extends Context.Service<
     )
 }
 
-/** The money of the chain is known without asking it. */
+/** Decimals of SOL and USDC, known without loading them. */
 const MONEY_DECIMALS = new Map([
   [SOL, 9],
   [USDC, 6]
@@ -155,7 +155,7 @@ const MONEY_DECIMALS = new Map([
 const decimalsOf = (mint: Mint, state: TokenState | null): number | null =>
   MONEY_DECIMALS.get(mint) ?? (state?._tag === "Token" ? (state.facts?.decimals ?? null) : null)
 
-/** The mint of wrapped SOL counts nothing: lamports are not minted there. */
+/** Supply; null for wrapped SOL, whose mint account does not count lamports. */
 const supplyOf = (mint: Mint, { facts }: Token): bigint | null => (mint === SOL ? null : (facts?.supply ?? null))
 
 const refOf = (mint: Mint, state: Token): TokenRef => ({
@@ -165,8 +165,8 @@ const refOf = (mint: Mint, state: Token): TokenRef => ({
   decimals: decimalsOf(mint, state)
 })
 
-/** Who has power over the token, as far as it is proven now: by the same rules as the risk signals. */
-const powersOf = (
+/** Authorities of the token, where a current proof exists by the rules of the risk signals. */
+const authoritiesOf = (
   { facts, observation }: Token,
   commitment: TokenBook["Service"]["commitment"],
   nowMs: number

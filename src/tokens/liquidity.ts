@@ -1,4 +1,4 @@
-/** What the pools of a token could pay out, pool by pool. */
+/** Liquidity of the pools of a token. */
 import type { Pool } from "../programs/Program.ts"
 import type { Mint } from "../domain/Address.ts"
 import { fromAtomic } from "../domain/decimal.ts"
@@ -7,19 +7,19 @@ import type { PoolLiquidity } from "../domain/market/Token.ts"
 import { feeBpsOf, otherSide, payable } from "./poolPrice.ts"
 import type { Prices } from "./PriceBook.ts"
 
-/** A mint with more pools than this is measured by the first of them. */
+/** Pools valued per mint; further ones are ignored and the sum is marked as clipped. */
 const MOST_POOLS = 1000
 
-/** The pools of a token by what they could pay out, the most first; and the sum. */
+/** The pools of a token with their value, deepest first, and the sum. */
 export interface Depth {
   readonly pools: ReadonlyArray<{ readonly pool: Pool; readonly micro: bigint | null }>
-  /** Millionths of a dollar; null when no pool of any could be valued. */
+  /** Millionths of a dollar; null when there are pools and none could be valued. */
   readonly micro: bigint | null
-  /** What the sum lacks; null when nothing. */
+  /** Coverage reason of an incomplete sum; null when complete. */
   readonly lacking: CoverageReason | null
 }
 
-/** Millionths of a dollar that so much of a mint is worth, rounded down; null without an amount or a price. */
+/** Value of the units in millionths of a dollar, rounded down; null without an amount or a price. */
 const valueOf = (prices: Prices, mint: Mint, units: bigint | null): bigint | null => {
   const price = prices.of(mint)?.usd ?? null
   return units === null || price === null ? null : (units * price.numerator) / price.denominator
@@ -31,27 +31,27 @@ const poolValue = (pool: Pool, prices: Prices): bigint | null => {
   return a === null || b === null ? null : a + b
 }
 
-type Valued = Depth["pools"][number]
+type ValuedPool = Depth["pools"][number]
 
-const byValue = (a: Valued, b: Valued): number => {
+const byValue = (a: ValuedPool, b: ValuedPool): number => {
   if (a.micro === b.micro) {
     return a.pool.address < b.pool.address ? -1 : 1
   }
   return (a.micro ?? -1n) > (b.micro ?? -1n) ? -1 : 1
 }
 
-const lackingIn = (valued: ReadonlyArray<Valued>, all: ReadonlyArray<Pool>): CoverageReason | null => {
+const lackingIn = (valued: ReadonlyArray<ValuedPool>, all: ReadonlyArray<Pool>): CoverageReason | null => {
   if (valued.some(({ micro }) => micro === null)) {
     return "mark_unknown"
   }
   if (all.length > valued.length) {
     return "limit_clipped"
   }
-  // Of a concentrated pool only the liquidity around the price is in memory.
+  // For concentrated pools only the liquidity around the price is in memory.
   return valued.some(({ pool }) => pool.reserves === undefined) ? "range_clipped" : null
 }
 
-/** Measures the pools. No pools at all is a measured zero. */
+/** Values the pools. No pools give a sum of zero. */
 export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices): Depth => {
   const valued = pools
     .slice(0, MOST_POOLS)
@@ -66,8 +66,8 @@ export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices): Depth => {
   }
 }
 
-/** One pool as it is told. A value that is too old to be told is left out; reserves say themselves how old they are. */
-export const poolRow = ({ micro, pool }: Valued, mint: Mint, prices: Prices): PoolLiquidity => {
+/** The row of a pool. A stale value is null; reserves are always given, with the age of their state. */
+export const poolRow = ({ micro, pool }: ValuedPool, mint: Mint, prices: Prices): PoolLiquidity => {
   const [a, b] = pool.reserves ?? [null, null]
   const isBase = pool.mintA === mint
   return {

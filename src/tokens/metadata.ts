@@ -1,21 +1,21 @@
 /**
- * What a token calls itself: in the mint (solana-program/token-metadata, state.rs), or in the account that Metaplex derives
- * from it (metaplex-foundation/mpl-token-metadata, state/metadata.rs). Anybody may write anything there.
+ * Token metadata, from the mint (solana-program/token-metadata, state.rs) or from the account that Metaplex derives from it
+ * (metaplex-foundation/mpl-token-metadata, state/metadata.rs). The content is arbitrary and untrusted.
  */
 import type { DeriveAddress } from "../programs/Program.ts"
 import { readAddress, readU32 } from "../programs/math/bytes.ts"
 import type { OnChainAccount } from "../domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../domain/Address.ts"
 
-/** What a token says of itself. Null where it says nothing, or nothing that is text. */
+/** Name, symbol and URI of a token. Null where empty or not text. */
 export interface TokenMetadata {
   readonly name: string | null
   readonly symbol: string | null
-  /** Where more is said; nobody has looked. */
+  /** Address of the off-chain metadata; not fetched. */
   readonly uri: string | null
 }
 
-/** Longer text than this is not a name, and is not kept. */
+/** Longer texts are read as null. */
 const MOST_CHARACTERS = 256
 
 const METAPLEX = Address.make("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
@@ -35,7 +35,7 @@ const textOf = (bytes: Uint8Array): string | null => {
   }
 }
 
-/** Borsh strings one after the other; null when they do not fit. */
+/** Consecutive Borsh strings; null when they exceed the data. */
 const readTexts = (data: Uint8Array, start: number, count: number): ReadonlyArray<string | null> | null => {
   const texts: Array<string | null> = []
   let offset = start
@@ -66,14 +66,14 @@ const readAfterAuthority = (data: Uint8Array, authorityAt: number, mint: Mint): 
   return { name, symbol, uri }
 }
 
-/** The value of a mint's `TokenMetadata` extension; null when it is of another mint or broken. */
+/** The value of a mint's `TokenMetadata` extension; null when it belongs to another mint or is malformed. */
 export const readTokenMetadata = (value: Uint8Array, mint: Mint): TokenMetadata | null =>
   readAfterAuthority(value, 0, mint)
 
-/** Where Metaplex keeps what a mint calls itself. */
+/** Address of the Metaplex metadata of a mint. */
 export const metaplexAddress = (mint: Mint, derive: DeriveAddress): Address =>
   derive(METAPLEX, [METAPLEX_SEED, addressToBytes(METAPLEX), addressToBytes(mint)])
 
-/** What a Metaplex account says of the mint; null when it is no such account. */
+/** The metadata in a Metaplex account of the mint; null for any other account. */
 export const readMetaplex = ({ data, owner }: OnChainAccount, mint: Mint): TokenMetadata | null =>
   owner === METAPLEX && data[0] === METADATA_V1 ? readAfterAuthority(data, 1, mint) : null

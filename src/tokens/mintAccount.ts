@@ -9,21 +9,21 @@ import type { Address } from "../domain/Address.ts"
 import type { TokenExtension, TokenProgram } from "../domain/market/Token.ts"
 import { readTokenMetadata, type TokenMetadata } from "./metadata.ts"
 
-/** What a mint account says. */
+/** The decoded fields of a mint account. */
 export interface MintFacts {
   readonly _tag: "Mint"
   readonly tokenProgram: TokenProgram
   readonly supply: bigint
   readonly decimals: number
-  /** Null when it was given up, for good. */
+  /** Null when revoked, which is permanent. */
   readonly mintAuthority: Address | null
   readonly freezeAuthority: Address | null
   readonly extensions: ReadonlyArray<TokenExtension>
-  /** What the mint carries itself; null when it carries none. */
+  /** Metadata in the mint itself; null without the extension. */
   readonly metadata: TokenMetadata | null
 }
 
-/** A mint, an account that is none, or bytes that no token program writes. */
+/** A mint, an account of another kind, or bytes that no token program writes. */
 export type MintReading =
   | MintFacts
   | { readonly _tag: "NotAMint" }
@@ -33,14 +33,14 @@ const NOT_A_MINT: MintReading = { _tag: "NotAMint" }
 
 const MINT_LENGTH = 82
 const MULTISIG_LENGTH = 355
-// Token-2022 pads a mint to the length of a token account and then says which of the two it is.
+// Token-2022 pads a mint to the length of a token account; the account type follows at this offset.
 const TYPE_AT = 165
 const EXTENSIONS_AT = TYPE_AT + 1
 const accountType = { uninitialized: 0, mint: 1, tokenAccount: 2 }
 
 const at = { mintAuthority: 0, supply: 36, decimals: 44, isInitialized: 45, freezeAuthority: 46 }
 
-/** `ExtensionType` of those that change how a token moves. */
+/** Extensions that affect transfers, by `ExtensionType`. */
 const moving: Readonly<Record<number, TokenExtension>> = {
   1: "transfer_fee",
   6: "default_account_state",
@@ -88,7 +88,7 @@ const readExtensions = ({ address, data }: OnChainAccount): Extensions | null =>
   return { names, metadata }
 }
 
-/** Whether the account's length and marks are those of a mint; a text says what no token program would have written. */
+/** True if length, account type and initialized flag are those of a mint; a text describes a malformed field. */
 const shapeOf = ({ data, owner }: OnChainAccount): boolean | string => {
   if (data.length < MINT_LENGTH || data.length === MULTISIG_LENGTH) {
     return false
@@ -106,7 +106,7 @@ const shapeOf = ({ data, owner }: OnChainAccount): boolean | string => {
   return initialized === 1 || initialized === 0 ? initialized === 1 : `is_initialized ${initialized}`
 }
 
-/** What the account is as a mint. */
+/** The account read as a mint. */
 export const readMintAccount = (account: OnChainAccount): MintReading => {
   const { data, owner } = account
   if (owner !== TOKEN_PROGRAM && owner !== TOKEN_2022_PROGRAM) {
@@ -119,7 +119,7 @@ export const readMintAccount = (account: OnChainAccount): MintReading => {
   const mintAuthority = optionalAt(data, at.mintAuthority)
   const freezeAuthority = optionalAt(data, at.freezeAuthority)
   if (mintAuthority === undefined || freezeAuthority === undefined) {
-    return malformed("an authority is neither there nor not")
+    return malformed("the tag of an authority is neither 0 nor 1")
   }
   const extensions = readExtensions(account)
   if (extensions === null) {

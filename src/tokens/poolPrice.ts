@@ -1,4 +1,4 @@
-/** What one pool says of a price, and what it is worth listening to. Plain values in and out. */
+/** Mid rate, payable amount and fee of a pool, and the weighted median over pools. Pure. */
 import { squareRoot } from "../programs/math/integers.ts"
 import type { Pool } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
@@ -7,7 +7,7 @@ import { MAX_U64 } from "../domain/Amount.ts"
 import { compare, type Rational } from "../domain/rational.ts"
 import { attempt, rateOf } from "../quotes/bestDirect.ts"
 
-/** A price, and how much money stands behind it. */
+/** A price and its weight. */
 export interface Weighted {
   readonly price: Rational
   readonly weight: bigint
@@ -16,12 +16,12 @@ export interface Weighted {
 /** The other mint of the pool. */
 export const otherSide = (pool: Pool, mint: Mint): Mint => (pool.mintA === mint ? pool.mintB : pool.mintA)
 
-/** Parts of a reserve that are asked for to see whether the pool trades at all. */
+/** Divisor of a reserve for the probe swap that tests whether the pool trades. */
 const PROBE_PARTS = 1000n
 
 /**
- * Whether the program takes any swap of the pool now. A rate alone does not tell: a pool that opens tomorrow has one today.
- * Where no reserves are stated, `payable` has asked already.
+ * True if the program accepts a swap of the pool now. A rate does not imply it: a pool that opens tomorrow has one today.
+ * For pools without stated reserves, `payable` has tested it.
  */
 const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): boolean => {
   if (pool.reserves === undefined) {
@@ -29,7 +29,7 @@ const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): bo
   }
   const sold = (pool.mintA === mint ? pool.reserves[0] : pool.reserves[1]) / PROBE_PARTS + 1n
   const spent = (sold * mid.numerator) / mid.denominator + 1n
-  // Either way will do: a curve that nobody has bought from cannot buy back.
+  // One direction suffices: a bonding curve without purchases cannot buy back.
   return (
     attempt(pool, mint, sold, clock).ending !== "refused" ||
     attempt(pool, otherSide(pool, mint), spent, clock).ending !== "refused"
@@ -37,9 +37,8 @@ const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): bo
 }
 
 /**
- * Units of the other side for one unit of `mint`: halfway between what a vanishing sale gets and what a vanishing purchase
- * costs, both after fees, so that the fees cancel to the second order. Null where the pool has no rate for one of the two,
- * and where it does not trade now.
+ * Units of the other side for one unit of `mint`: the mean of the marginal sale and purchase rates after fees, so that the
+ * fees cancel to the second order. Null when one of the rates is missing or the pool does not trade now.
  */
 export const midRate = (pool: Pool, mint: Mint, clock: ChainClock): Rational | null => {
   const bid = rateOf(pool, mint, clock)
@@ -55,8 +54,8 @@ export const midRate = (pool: Pool, mint: Mint, clock: ChainClock): Rational | n
 }
 
 /**
- * Units of `mint` that the pool can pay out: its reserve where its accounts state it, else what a sale without end gets of
- * it. Null where the program refuses such a sale.
+ * Units of `mint` that the pool can pay out: its reserve where stated, else the output of an unbounded sale. Null when the
+ * program rejects such a sale.
  */
 export const payable = (pool: Pool, mint: Mint, clock: ChainClock): bigint | null => {
   if (pool.reserves !== undefined) {
@@ -67,8 +66,8 @@ export const payable = (pool: Pool, mint: Mint, clock: ChainClock): bigint | nul
 }
 
 /**
- * The price at which half of the money stands below: one pool's own price, which no single pool with less than half of the
- * money can move past the others'. Null without any.
+ * The weighted median price: the price of one item, which a pool with less than half of the weight cannot move past the
+ * others. Null for an empty list. O(n log n).
  */
 export const medianPrice = <Item extends Weighted>(items: ReadonlyArray<Item>): Item | null => {
   const ascending = items.toSorted((a, b) => compare(a.price, b.price))
@@ -84,8 +83,8 @@ export const medianPrice = <Item extends Weighted>(items: ReadonlyArray<Item>): 
 }
 
 /**
- * What the pool keeps of a trade, in basis points to two decimals: the geometric mean of both directions, which is the fee
- * itself where both pay the same. Null where the pool states no reserves: rates beside a price step are not fees alone.
+ * The fee of the pool in basis points, to two decimals: the geometric mean of both directions, exact where both are equal.
+ * Null for pools without stated reserves, because rates beside a price step include more than the fee.
  */
 export const feeBpsOf = (pool: Pool, clock: ChainClock): number | null => {
   const sell = rateOf(pool, pool.mintA, clock)

@@ -1,13 +1,13 @@
-/** What an audit of a mint lets us say of a token. */
+/** Risk signals of a token from the audit of its mint. */
 import type { Mint } from "../domain/Address.ts"
 import { COMPLETE, incomplete } from "../domain/Scalar.ts"
 import { type RiskCode, riskCodes, type RiskFacts, type RiskTag, type TokenRisk } from "../domain/market/TokenRisk.ts"
 import type { MintAudit } from "./AuditReader.ts"
 
-/** An authority that was observed longer ago than this is not known any more. */
+/** Maximum age of an authority observation, in milliseconds; older ones count as stale. */
 export const AUTHORITY_FRESH_MS = 86_400_000
 
-/** What each signal would mean where it is present. */
+/** Severity of each signal when present. */
 const severities: Readonly<Record<RiskCode, RiskTag["severity"]>> = {
   mint_authority_active: "warning",
   freeze_authority_active: "warning",
@@ -21,10 +21,10 @@ const severities: Readonly<Record<RiskCode, RiskTag["severity"]>> = {
   lp_not_burned: "warning"
 }
 
-/** An audit that proves something: confirmed, dated, of a slot, and of a program we know. */
+/** An audit that is confirmed, dated, of a known slot and of a token program. */
 export type Proof = MintAudit & { readonly observedAtMs: number }
 
-/** The audit as a proof; null when it is not good enough to be one. How old it is does not matter here. */
+/** The audit as a proof, whatever its age; null when it is insufficient. */
 export const proofOf = (audit: MintAudit | null): Proof | null => {
   if (audit === null || audit.observedAtMs === null || audit.tokenProgram === null) {
     return null
@@ -33,7 +33,7 @@ export const proofOf = (audit: MintAudit | null): Proof | null => {
   return commitment !== "processed" && slot > 0 && observedAtMs > 0 ? { ...audit, observedAtMs } : null
 }
 
-/** Whether the proof still counts. */
+/** True if the proof is at most `AUTHORITY_FRESH_MS` old. */
 export const isFresh = ({ observedAtMs }: Proof, nowMs: number): boolean => nowMs - observedAtMs <= AUTHORITY_FRESH_MS
 
 const unknownTag = (code: RiskCode): RiskTag => ({
@@ -75,7 +75,7 @@ const tagOf = (code: RiskCode, proof: Proof | null, nowMs: number): RiskTag => {
     case "freeze_authority_active":
       return authorityTag(code, proof, proof?.freezeAuthority !== null, nowMs)
     default:
-      // Nothing here observes who holds or trades a token.
+      // Holders and traders of a token are not observed.
       return unknownTag(code)
   }
 }
@@ -96,7 +96,7 @@ const factsOf = (tags: ReadonlyArray<RiskTag>): RiskFacts => {
   }
 }
 
-/** Every signal of the token as of `nowMs`; without an audit, or with one that proves nothing, all are unknown. */
+/** Every signal of the token as of `nowMs`; all unknown without a sufficient audit. */
 export const riskOf = (address: Mint, audit: MintAudit | null, nowMs: number): TokenRisk => {
   const proof = proofOf(audit)
   const tags = riskCodes.map((code) => tagOf(code, proof, nowMs))

@@ -1,4 +1,4 @@
-/** Prices and what follows from them, as the scalars that leave; and how well an answer made of scalars is known. */
+/** Prices and values as contract scalars, and the overall status of an answer made of them. */
 import { tenTo } from "../domain/decimal.ts"
 import { decimalText, multiply, type Rational, whole } from "../domain/rational.ts"
 import {
@@ -16,18 +16,18 @@ import {
 import type { Knowledge } from "../domain/market/Token.ts"
 import type { Prices, UnitPrice } from "./PriceBook.ts"
 
-/** Decimals of what prices are counted in. */
+/** Decimals of the units of account: micro-dollars and lamports. */
 const SCALES = { usd: 6, sol: 9 } as const
 
 type Money = keyof typeof SCALES
 
-/** What so many units are worth, in whole dollars or SOL. */
+/** Value of the units, in whole dollars or SOL. */
 const worth = (price: Rational, units: bigint, unit: Money): Rational => {
   const { denominator, numerator } = multiply(price, whole(units))
   return { numerator, denominator: denominator * tenTo(SCALES[unit]) }
 }
 
-/** The value as of this moment: unavailable without one, stale when the chain has been silent for too long. */
+/** The value as of `nowMs`: unavailable without a value, stale when the prices are stale. */
 const scalar = (
   { isStale, lifetime }: Prices,
   unit: ScalarUnit,
@@ -54,7 +54,7 @@ export const priceScalar = (
   return scalar(prices, unit, value, nowMs, "not_captured")
 }
 
-/** What every unit there is would be worth at the price of one. */
+/** Supply times price. */
 export const marketCapScalar = (
   prices: Prices,
   price: UnitPrice | null,
@@ -68,7 +68,7 @@ export const marketCapScalar = (
   return scalar(prices, "usd", each === null ? null : worth(each, supply, "usd"), nowMs, "mark_unknown")
 }
 
-/** A sum of dollars in millionths; with a reason when something is missing from it. */
+/** A sum in millionths of a dollar; partial when `lacking` is given. */
 export const usdScalar = (
   prices: Prices,
   micro: bigint | null,
@@ -82,7 +82,7 @@ export const usdScalar = (
     : partial("usd", full.value, prices.lifetime, lacking)
 }
 
-/** How well an answer is known: stale as soon as one of its scalars is, known when all are. */
+/** Overall status: stale if one incomplete scalar is stale, known if all are complete, partial if any value exists. */
 export const knowledgeOf = (scalars: ReadonlyArray<Scalar>, observedAtMs: number | null): Knowledge => {
   const newest = scalars.reduce<number | null>(
     (latest, scalar) => (scalar.observedAtMs === null ? latest : Math.max(latest ?? 0, scalar.observedAtMs)),

@@ -1,25 +1,24 @@
 import type { NoticeCode } from "../domain/wallets/LiveFrame.ts"
-import { healthState } from "./overview.ts"
-import type { FeedHealth } from "./TrackerFeed.ts"
+import { type FeedHealth, healthState } from "./FeedHealth.ts"
 
-/** What there is to say of the chain. */
-export interface SourceNotice {
+/** A notice about the age of the chain data. */
+export interface LagNotice {
   readonly code: NoticeCode
   readonly message: string
 }
 
-/** Notices when the chain falls behind and when it is back; each once. */
+/** Reports each change between timely and late chain data once. */
 export class LagMonitor {
   #isLate = false
 
-  look(health: FeedHealth, nowMs: number): SourceNotice | null {
+  check(health: FeedHealth, nowMs: number): LagNotice | null {
     const isLate = healthState(health, nowMs) !== "live"
     if (isLate === this.#isLate) {
       return null
     }
     this.#isLate = isLate
     return isLate
-      ? { code: "source_delayed", message: "The chain is heard late, or not at all." }
-      : { code: "source_restored", message: "The chain is heard in time again." }
+      ? { code: "source_delayed", message: "Chain data is delayed or not arriving." }
+      : { code: "source_restored", message: "Chain data arrives in time again." }
   }
 }

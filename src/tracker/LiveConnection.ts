@@ -1,31 +1,31 @@
 import { type ControlFrame, type NoticeCode } from "../domain/wallets/LiveFrame.ts"
 import { controlText, type SharedFrame } from "./liveFrames.ts"
-import type { LiveStream } from "./LiveStream.ts"
+import type { Grant } from "./Tickets.ts"
 
-/** Why the service ends a connection, as it says on the wire. */
+/** WebSocket close codes of the tracker stream. */
 export type CloseCode = 1001 | 1008 | 1012 | 1013 | 4401 | 4403 | 4409 | 4429
 
-/** What a connection is made of. Nothing here waits; what cannot be sent at once is counted as unsent. */
+/** Transport of one connection. No method waits; bytes that cannot be written at once count as unsent. */
 export interface LiveWire {
-  /** Sends frames with consecutive numbers. Those that are sent `again` do not count as unsent. */
+  /** Sends frames numbered from `firstSeq`. Replayed frames (`again`) do not count as unsent. */
   send(frames: ReadonlyArray<SharedFrame>, firstSeq: number, sentAtMs: number, again?: boolean): void
-  /** Sends a text that has no number. */
-  say(text: string): void
+  /** Sends a text frame without a sequence number. */
+  sendText(text: string): void
   unsentBytes(): number
   unsentFrames(): number
   ping(): void
-  /** Ends it once everything that was sent has gone out, or after a few seconds. */
+  /** Closes the socket once its send buffer is flushed, or after a few seconds. */
   close(code: CloseCode, reason: string): void
 }
 
-/** What a reader may be behind before it is given up. */
+/** Unsent bytes and frames beyond which a reader is disconnected. */
 export const slowLimits = { bytes: 4 * 1024 * 1024, frames: 1000 } as const
-/** The rhythm of a connection, in milliseconds. */
-export const rhythm = { ping: 20_000, silence: 40_000, heartbeat: 20_000, resumeWithin: 5000 } as const
+/** Intervals and timeouts of a connection, in milliseconds. */
+export const timing = { ping: 20_000, silence: 40_000, heartbeat: 20_000, resumeWithin: 5000 } as const
 
 const MINUTE_MS = 60_000
 const MOST_FAULTS = 10
-// One a second; the network may bring two closer together than they were sent.
+// One per second, with tolerance for network jitter.
 const PING_SPACING_MS = 750
 
 type Message =
@@ -42,7 +42,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** What a client said; null when it makes no sense. */
+/** The parsed client message; null when it is malformed. */
 export const readMessage = (text: string): Message | null => {
   const value = parsed(text)
   if (typeof value !== "object" || value === null || !("op" in value)) {
@@ -54,18 +54,24 @@ export const readMessage = (text: string): Message | null => {
   }
   if (value.op === "resume" && "streamId" in value && "seq" in value) {
     const { seq, streamId } = value
-    const isPlace = typeof seq === "number" && Number.isSafeInteger(seq) && seq >= 0
-    return isPlace && isId(streamId) ? { op: "resume", streamId, seq } : null
+    const isSeq = typeof seq === "number" && Number.isSafeInteger(seq) && seq >= 0
+    return isSeq && isId(streamId) ? { op: "resume", streamId, seq } : null
   }
   return null
 }
 
-/** What a connection asks of those who keep the streams. */
+/** The numbered stream that a connection reads: its grant and the number of its last frame. */
+export interface ReadStream {
+  readonly grant: Grant
+  readonly last: number
+}
+
+/** Resumes an earlier stream for a connection. */
 export interface ConnectionOwner {
   readonly resume: (connection: LiveConnection, streamId: string, seq: number, nowMs: number) => void
 }
 
-/** Counts faults; true once there are too many in a minute. */
+/** Sliding window of faults; `add` returns true once ten fall within a minute. */
 class Faults {
   #times: Array<number> = []
 
@@ -76,9 +82,12 @@ class Faults {
   }
 }
 
-/** One reader: what it may say, how it is kept alive, and when it is given up. Fed with what happens and the time. */
+/**
+ * Protocol state of one reader: client messages, pings, heartbeats and slow-consumer limits. Synchronous; the caller
+ * supplies events and the time.
+ */
 export class LiveConnection {
-  stream: LiveStream
+  stream: ReadStream
   readonly keyId: string
   readonly accountId: string
   readonly #control: boolean
@@ -90,11 +99,11 @@ export class LiveConnection {
   #pongAtMs: number
   #pingAtMs: number
   #heartbeatAtMs: number
-  #askedAtMs = Number.NEGATIVE_INFINITY
+  #answeredPingAtMs = Number.NEGATIVE_INFINITY
   readonly #invalid = new Faults()
   readonly #early = new Faults()
 
-  constructor(stream: LiveStream, wire: LiveWire, owner: ConnectionOwner, nowMs: number) {
+  constructor(stream: ReadStream, wire: LiveWire, owner: ConnectionOwner, nowMs: number) {
     this.stream = stream
     this.keyId = stream.grant.keyId
     this.accountId = stream.grant.accountId
@@ -107,12 +116,12 @@ export class LiveConnection {
     this.#heartbeatAtMs = nowMs
   }
 
-  /** Whether it has been told to end. Nothing is sent afterwards. */
+  /** True after `close`. Nothing is sent afterwards. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Sends frames, unless the reader is too far behind: then it is given up. */
+  /** Sends frames, or closes with 1013 when the reader is beyond `slowLimits`. */
   deliver(frames: ReadonlyArray<SharedFrame>, firstSeq: number, nowMs: number): void {
     if (this.#closed) {
       return
@@ -126,7 +135,7 @@ export class LiveConnection {
     this.#wire.send(frames, firstSeq, nowMs)
   }
 
-  /** Sends a snapshot in the place of frame `seq`, and again what followed it. */
+  /** Sends a snapshot numbered `seq` and then the frames that followed it. */
   replay(snapshot: ReadonlyArray<SharedFrame>, frames: ReadonlyArray<SharedFrame>, seq: number, nowMs: number): void {
     if (!this.#closed) {
       this.#wire.send(snapshot, seq, nowMs, true)
@@ -134,7 +143,7 @@ export class LiveConnection {
     }
   }
 
-  /** The client said something; null when it was no text. */
+  /** Handles a client message; null stands for a binary message. */
   message(text: string | null, nowMs: number): void {
     if (this.#closed) {
       return
@@ -144,7 +153,7 @@ export class LiveConnection {
       this.#fault("invalid_message", "Send a ping or a resume as JSON text.", nowMs)
     } else if (message.op === "ping") {
       this.#ping(message.id, nowMs)
-    } else if (this.#resumed || nowMs - this.#openedAtMs > rhythm.resumeWithin) {
+    } else if (this.#resumed || nowMs - this.#openedAtMs > timing.resumeWithin) {
       this.#fault("resume_too_late", "Resume once, within five seconds of connecting.", nowMs)
     } else {
       this.#resumed = true
@@ -152,36 +161,36 @@ export class LiveConnection {
     }
   }
 
-  /** The client answered a ping. */
+  /** Records a pong of the client. */
   pong(nowMs: number): void {
     this.#pongAtMs = nowMs
   }
 
-  /** Time has passed. */
+  /** Sends pings and heartbeats that are due, and closes after `timing.silence` without a pong. */
   tick(nowMs: number, ingestLagMs: number | null): void {
     if (this.#closed) {
       return
     }
-    if (nowMs - this.#pongAtMs >= rhythm.silence) {
+    if (nowMs - this.#pongAtMs >= timing.silence) {
       this.close(1001, "no pong")
       return
     }
-    if (nowMs - this.#pingAtMs >= rhythm.ping) {
+    if (nowMs - this.#pingAtMs >= timing.ping) {
       this.#pingAtMs = nowMs
       this.#wire.ping()
     }
-    if (nowMs - this.#heartbeatAtMs >= rhythm.heartbeat) {
+    if (nowMs - this.#heartbeatAtMs >= timing.heartbeat) {
       this.#heartbeatAtMs = nowMs
-      this.#say({ type: "heartbeat", sentAtMs: nowMs, seq: this.stream.last, ingestLagMs })
+      this.#sendControl({ type: "heartbeat", sentAtMs: nowMs, seq: this.stream.last, ingestLagMs })
     }
   }
 
-  /** Says what is going on, to who asked for it. */
+  /** Sends a notice, if the client requested control frames. */
   notice(code: NoticeCode, message: string, nowMs: number): void {
-    this.#say({ type: "notice", code, message, sentAtMs: nowMs })
+    this.#sendControl({ type: "notice", code, message, sentAtMs: nowMs })
   }
 
-  /** Ends it. Only the first call counts. */
+  /** Closes the connection. Later calls have no effect. */
   close(code: CloseCode, reason: string): void {
     if (!this.#closed) {
       this.#closed = true
@@ -190,27 +199,27 @@ export class LiveConnection {
   }
 
   #ping(id: string | null, nowMs: number): void {
-    if (nowMs - this.#askedAtMs >= PING_SPACING_MS) {
-      this.#askedAtMs = nowMs
-      this.#say({ type: "pong", id, sentAtMs: nowMs })
+    if (nowMs - this.#answeredPingAtMs >= PING_SPACING_MS) {
+      this.#answeredPingAtMs = nowMs
+      this.#sendControl({ type: "pong", id, sentAtMs: nowMs })
       return
     }
-    this.#say({ type: "error", code: "rate_limited", message: "Ping once a second at most.", sentAtMs: nowMs })
+    this.#sendControl({ type: "error", code: "rate_limited", message: "Ping once a second at most.", sentAtMs: nowMs })
     if (this.#early.add(nowMs)) {
       this.close(4429, "too many messages")
     }
   }
 
   #fault(code: string, message: string, nowMs: number): void {
-    this.#say({ type: "error", code, message, sentAtMs: nowMs })
+    this.#sendControl({ type: "error", code, message, sentAtMs: nowMs })
     if (this.#invalid.add(nowMs)) {
       this.close(1008, "too many invalid messages")
     }
   }
 
-  #say(frame: ControlFrame): void {
+  #sendControl(frame: ControlFrame): void {
     if (this.#control && !this.#closed) {
-      this.#wire.say(controlText(frame))
+      this.#wire.sendText(controlText(frame))
     }
   }
 }

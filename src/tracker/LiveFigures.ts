@@ -1,29 +1,29 @@
 import type { Mint } from "../domain/Address.ts"
 import type { LiveEvent } from "../domain/wallets/LiveFrame.ts"
 import { compare } from "../domain/rational.ts"
-import type { LiveFollower } from "./TrackerFeed.ts"
+import type { LiveFollower } from "./LiveFollower.ts"
 import { type Mark, pnlBody, pnlSummaryBody } from "./trackerTrades.ts"
 import type { HeldPosition, PnlBook } from "./WalletLedger.ts"
 import type { WalletLedgers } from "./WalletLedgers.ts"
 
-/** How often a figure is told at most, in milliseconds. */
-export const pace = { pnl: 1000, summary: 2000 } as const
+/** Minimum interval between two updates of the same figure, in milliseconds. */
+export const intervals = { pnl: 1000, summary: 2000 } as const
 
-/** Positions that may be marked anew in one go. */
+/** Positions marked to market in one call of `due`. */
 const MARKS_AT_A_TIME = 100
 
-/** One moment in which things are told. */
-export interface Step {
+/** One pass over figures: prices, listeners and the events produced so far. */
+export interface FigurePass {
   readonly nowMs: number
   readonly marks: (mint: Mint) => Mark
   readonly wants: LiveFollower["wants"]
-  /** From before when blocks may be missing, in milliseconds: what a book from before says is not all there was. */
+  /** Blocks before this time may be missing, in milliseconds: books that begin earlier are incomplete. */
   readonly gapMs: number
-  /** What is told, in order. */
+  /** Events to send, in order. */
   readonly events: Array<LiveEvent>
 }
 
-/** Profits at their pace: a figure that comes too early waits, and the newest is what is told then. */
+/** Throttled profit-and-loss updates: a figure within its interval waits, and the latest value is sent. */
 export class LiveFigures {
   readonly #ledgers: WalletLedgers
   readonly #positions = new Set<HeldPosition>()
@@ -34,74 +34,74 @@ export class LiveFigures {
     this.#ledgers = ledgers
   }
 
-  /** Begins anew with the wallets that are left. */
+  /** Restarts the sweep over open positions, after wallets were removed. */
   reset(): void {
     this.#sweep = null
   }
 
-  /** These positions have changed. */
-  owe(positions: Iterable<HeldPosition>): void {
+  /** Queues changed positions. */
+  enqueue(positions: Iterable<HeldPosition>): void {
     for (const held of positions) {
       this.#positions.add(held)
     }
   }
 
-  /** Tells of the positions whose time has come, and of their books; the others stay due. */
-  #tell(positions: Iterable<HeldPosition>, step: Step): void {
+  /** Sends the positions whose interval has passed, and their books; the others stay queued. */
+  #emit(positions: Iterable<HeldPosition>, pass: FigurePass): void {
     const books = new Set<PnlBook>()
     for (const held of positions) {
       const { book } = held
-      if (!this.#ledgers.holds(book) || !step.wants(book.wallet, book.sinceMs)) {
+      if (!this.#ledgers.holds(book) || !pass.wants(book.wallet, book.sinceMs)) {
         held.due = null
-      } else if (step.nowMs - held.toldAtMs < pace.pnl) {
+      } else if (pass.nowMs - held.sentAtMs < intervals.pnl) {
         this.#positions.add(held)
       } else {
-        this.#tellPosition(held, step)
+        this.#emitPosition(held, pass)
         books.add(book)
       }
     }
     for (const book of books) {
-      this.#tellSummary(book, step)
+      this.#emitSummary(book, pass)
     }
   }
 
-  /** Tells what has waited long enough, and of positions whose mark has moved, a few at a time. */
-  due(step: Step): void {
-    this.#markSome(step)
+  /** Sends queued figures that are due, and positions whose mark has moved, at most 100 positions per call. */
+  due(pass: FigurePass): void {
+    this.#markSome(pass)
     const positions = Array.from(this.#positions)
     this.#positions.clear()
-    this.#tell(positions, step)
+    this.#emit(positions, pass)
     for (const book of Array.from(this.#summaries)) {
-      this.#tellSummary(book, step)
+      this.#emitSummary(book, pass)
     }
   }
 
-  #tellPosition(held: HeldPosition, { events, gapMs, marks, nowMs }: Step): void {
+  #emitPosition(held: HeldPosition, { events, gapMs, marks, nowMs }: FigurePass): void {
     const { book, position } = held
     const mark = marks(position.mint)
     const body = pnlBody({ book, position, mark, gapMs, trigger: held.due ?? "trade", nowMs })
     events.push({ type: "pnl", wallet: book.wallet, sinceMs: book.sinceMs, body })
     held.due = null
-    held.toldAtMs = nowMs
-    held.toldAt = mark.price
+    held.sentAtMs = nowMs
+    held.sentPrice = mark.price
     this.#positions.delete(held)
   }
 
-  #tellSummary(book: PnlBook, { events, gapMs, marks, nowMs, wants }: Step): void {
+  #emitSummary(book: PnlBook, { events, gapMs, marks, nowMs, wants }: FigurePass): void {
     const { sinceMs, wallet } = book
     const isWanted = wants(wallet, sinceMs)
-    if (isWanted && nowMs - book.summaryToldAtMs < pace.summary) {
+    if (isWanted && nowMs - book.summarySentAtMs < intervals.summary) {
       this.#summaries.add(book)
       return
     }
     this.#summaries.delete(book)
     if (isWanted) {
       events.push({ type: "pnl_summary", wallet, sinceMs, body: pnlSummaryBody({ book, marks, gapMs, nowMs }) })
-      book.summaryToldAtMs = nowMs
+      book.summarySentAtMs = nowMs
     }
   }
 
-  #markSome({ marks, wants }: Step): void {
+  #markSome({ marks, wants }: FigurePass): void {
     for (let i = 0; i < MARKS_AT_A_TIME; i++) {
       this.#sweep ??= this.#openPositions(wants)
       const next = this.#sweep.next()
@@ -111,14 +111,14 @@ export class LiveFigures {
       }
       const held = next.value
       const { price } = marks(held.position.mint)
-      if (price !== null && (held.toldAt === null || compare(price, held.toldAt) !== 0)) {
+      if (price !== null && (held.sentPrice === null || compare(price, held.sentPrice) !== 0)) {
         held.due ??= "mark"
         this.#positions.add(held)
       }
     }
   }
 
-  *#openPositions(wants: Step["wants"]): Iterator<HeldPosition> {
+  *#openPositions(wants: FigurePass["wants"]): Iterator<HeldPosition> {
     for (const { books, wallet } of this.#ledgers.all()) {
       for (const { positions, sinceMs } of books.values()) {
         for (const held of wants(wallet, sinceMs) ? positions.values() : []) {

@@ -9,40 +9,40 @@ import { secondOf } from "./overview.ts"
 import { LagMonitor } from "./LagMonitor.ts"
 import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
 import type { Grant } from "./Tickets.ts"
-import type { LiveFollower } from "./TrackerFeed.ts"
+import type { LiveFollower } from "./LiveFollower.ts"
 
-/** How many connections a key may have; one more takes the place of the oldest. */
+/** Connections per key; one more replaces the oldest. */
 export const MOST_PER_KEY = 5
 
-/** What bounds the live side of one process. */
+/** Limits of the live streams of one process. */
 export interface HubLimits {
-  /** Bytes of frames that can be sent again, over all streams. */
+  /** Bytes of frames kept for replay, over all streams. */
   readonly replayBytes: number
   readonly sockets: number
 }
 
 /**
- * Every live stream of this process and who reads it. Plain and synchronous: it is told what happened and when, and never
- * waits. A frame is spelled once, however many streams it goes to.
+ * The live streams of this process and their connections. Synchronous; the caller supplies events and the time. A frame
+ * is encoded once, however many streams receive it.
  */
 export class LiveHub implements LiveFollower, ConnectionOwner {
   readonly #sources: SnapshotSources
   readonly #limits: HubLimits
-  readonly #archive: ReplayBuffer
-  readonly #source = new LagMonitor()
+  readonly #replay: ReplayBuffer
+  readonly #lag = new LagMonitor()
   readonly #streams = new Map<string, LiveStream>()
-  // By the second from which on they tell of the wallet.
+  // Streams by wallet, then by the second from which they include it.
   readonly #byWallet = new Map<Address, Map<number, Set<LiveStream>>>()
-  // Of each key the oldest first.
+  // Connections by key, oldest first.
   readonly #byKey = new Map<string, Set<LiveConnection>>()
 
   constructor(sources: SnapshotSources, limits: HubLimits) {
     this.#sources = sources
     this.#limits = limits
-    this.#archive = new ReplayBuffer(limits.replayBytes)
+    this.#replay = new ReplayBuffer(limits.replayBytes)
   }
 
-  /** Connections that are open. */
+  /** Open connections. */
   get connections(): ReadonlyArray<LiveConnection> {
     return Array.from(this.#byKey.values()).flatMap((some) => Array.from(some))
   }
@@ -51,12 +51,12 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     return this.#streams.values()
   }
 
-  /** Bytes held to be sent again. */
+  /** Bytes kept for replay. */
   get replayBytes(): number {
-    return this.#archive.bytes
+    return this.#replay.bytes
   }
 
-  /** Begins a stream and tells its first snapshot; null when there is no room for another connection. */
+  /** Opens a stream and sends its first snapshot; null at the connection limit. */
   open(grant: Grant, items: ReadonlyArray<TrackedWallet>, wire: LiveWire, nowMs: number): LiveConnection | null {
     if (this.connections.length >= this.#limits.sockets) {
       return null
@@ -73,19 +73,19 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
       this.closed(oldest, nowMs)
     }
     this.#list(stream, items)
-    this.#tellSnapshot(stream, "connect", null, nowMs)
+    this.#sendSnapshot(stream, "connect", null, nowMs)
     return connection
   }
 
-  /** The connection is gone. Its stream goes on for a while, for who comes back. */
+  /** Detaches a closed connection. Its stream stays available for `resume` until it expires. */
   closed(connection: LiveConnection, nowMs: number): void {
     const others = this.#byKey.get(connection.keyId)
     others?.delete(connection)
     if (others?.size === 0) {
       this.#byKey.delete(connection.keyId)
     }
-    const { stream } = connection
-    if (stream.connection === connection) {
+    const stream = this.#streams.get(connection.stream.grant.streamId)
+    if (stream?.connection === connection) {
       stream.connection = null
       stream.left = { atMs: nowMs, seq: stream.last }
     }
@@ -98,9 +98,9 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
 
   take(events: ReadonlyArray<LiveEvent>, nowMs: number): void {
     const wanted = events.filter(({ wallet }) => this.#byWallet.has(wallet))
-    const told = framesOf(wanted)
+    const frames = framesOf(wanted)
     const batches = new Map<LiveStream, Array<SharedFrame>>()
-    for (const [at, frame] of told.entries()) {
+    for (const [at, frame] of frames.entries()) {
       const event = wanted[at]
       for (const stream of event === undefined ? [] : this.#readersOf(event)) {
         const batch = batches.get(stream) ?? []
@@ -108,54 +108,57 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
         batch.push(frame)
       }
     }
-    for (const [stream, frames] of batches) {
-      this.#tell(stream, frames, nowMs)
+    for (const [stream, batch] of batches) {
+      this.#send(stream, batch, nowMs)
     }
-    // Only now: what does not fit is given up at once.
-    told.forEach((frame) => this.#archive.add(frame, nowMs))
+    // After delivery, because frames that do not fit are dropped at once.
+    frames.forEach((frame) => this.#replay.add(frame, nowMs))
   }
 
   lost(gap: LiveGap): void {
     for (const stream of this.#streams.values()) {
-      stream.owed = { ...gap, fromMs: stream.owed?.fromMs ?? gap.fromMs }
+      stream.pendingGap = { ...gap, fromMs: stream.pendingGap?.fromMs ?? gap.fromMs }
     }
   }
 
-  /** Tells one stream the snapshot it is owed; false when none is owed any. */
-  settleOne(nowMs: number): boolean {
+  /** Sends the resync snapshot of one stream that missed blocks; false when none is pending. */
+  resyncOne(nowMs: number): boolean {
     for (const stream of this.#streams.values()) {
-      if (stream.owed !== null) {
-        const gap = stream.owed
-        stream.owed = null
-        this.#tellSnapshot(stream, "resync", gap, nowMs)
+      if (stream.pendingGap !== null) {
+        const gap = stream.pendingGap
+        stream.pendingGap = null
+        this.#sendSnapshot(stream, "resync", gap, nowMs)
         return true
       }
     }
     return false
   }
 
-  /** The account tracks other wallets now, or calls them otherwise. */
+  /** Replaces the wallets of a stream and sends a snapshot. */
   changed(stream: LiveStream, items: ReadonlyArray<TrackedWallet>, nowMs: number): void {
     if (this.#streams.get(stream.grant.streamId) === stream) {
       this.#list(stream, items)
-      this.#tellSnapshot(stream, "wallets_changed", null, nowMs)
+      this.#sendSnapshot(stream, "wallets_changed", null, nowMs)
     }
   }
 
   resume(connection: LiveConnection, streamId: string, seq: number, nowMs: number): void {
-    const { stream: begun } = connection
+    const begun = this.#streams.get(connection.stream.grant.streamId)
     const old = this.#streams.get(streamId)
-    const isOurs =
+    if (begun === undefined) {
+      return
+    }
+    const isResumable =
       old !== undefined &&
       old !== begun &&
       old.grant.accountId === begun.grant.accountId &&
       old.grant.keyId === begun.grant.keyId &&
       old.grant.group === begun.grant.group
-    const missed = isOurs ? old.after(seq) : null
-    if (!isOurs || missed === null) {
-      const fromMs = isOurs ? old.openedAtMs : null
-      const reason = isOurs ? ("expired" as const) : ("unknown_stream" as const)
-      this.#tellSnapshot(begun, "resume", { fromMs, toMs: nowMs, reason }, nowMs)
+    const missed = isResumable ? old.after(seq) : null
+    if (!isResumable || missed === null) {
+      const fromMs = isResumable ? old.openedAtMs : null
+      const reason = isResumable ? ("expired" as const) : ("unknown_stream" as const)
+      this.#sendSnapshot(begun, "resume", { fromMs, toMs: nowMs, reason }, nowMs)
       return
     }
     if (old.connection !== null) {
@@ -173,7 +176,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     connection.replay(snapshot, missed, seq, nowMs)
   }
 
-  /** Ends what the key has open, and lets nobody come back to it. */
+  /** Closes the connections of a key with 4403 and discards its streams. */
   revoke(keyId: string, nowMs: number): void {
     this.#closeAll(this.#byKey.get(keyId) ?? [], 4403, "the key may no longer do this", nowMs)
     for (const stream of Array.from(this.#streams.values())) {
@@ -183,21 +186,21 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     }
   }
 
-  /** Tells everyone that the service is about to stop. */
+  /** Sends the draining notice to every connection. */
   announceDrain(nowMs: number): void {
     this.connections.forEach((connection) =>
       connection.notice("draining", "The service restarts; ask for a new session and resume.", nowMs)
     )
   }
 
-  /** Ends everything. */
+  /** Closes every connection. */
   closeAll(code: CloseCode, reason: string, nowMs: number): void {
     this.#closeAll(this.connections, code, reason, nowMs)
   }
 
-  /** Time has passed: what is too old is given up, and readers are kept alive. */
+  /** Expires replay frames and abandoned streams, and runs the timers of every connection. */
   tick(nowMs: number): void {
-    this.#archive.expire(nowMs)
+    this.#replay.expire(nowMs)
     for (const stream of Array.from(this.#streams.values())) {
       const { last, left } = stream
       if (left !== null && (nowMs - left.atMs > KEPT_MS || last - left.seq > MOST_KEPT)) {
@@ -205,7 +208,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
       }
     }
     const health = this.#sources.health(nowMs)
-    const notice = this.#source.look(health, nowMs)
+    const notice = this.#lag.check(health, nowMs)
     for (const connection of this.connections) {
       if (notice !== null) {
         connection.notice(notice.code, notice.message, nowMs)
@@ -217,7 +220,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     }
   }
 
-  /** The streams that tell it: a figure is of one beginning, all else is for those who had begun when it happened. */
+  /** The streams that receive the event: figures go to the streams of their `sinceMs`, others to streams that began before. */
   #readersOf(event: LiveEvent): Iterable<LiveStream> {
     const streams = this.#byWallet.get(event.wallet) ?? new Map<number, Set<LiveStream>>()
     if ("sinceMs" in event) {
@@ -233,7 +236,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     }
   }
 
-  #tell(stream: LiveStream, frames: ReadonlyArray<SharedFrame>, nowMs: number): void {
+  #send(stream: LiveStream, frames: ReadonlyArray<SharedFrame>, nowMs: number): void {
     const first = stream.push(frames)
     const { connection } = stream
     connection?.deliver(frames, first, nowMs)
@@ -242,10 +245,10 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     }
   }
 
-  #tellSnapshot(stream: LiveStream, reason: SnapshotReason, gap: LiveGap | null, nowMs: number): void {
+  #sendSnapshot(stream: LiveStream, reason: SnapshotReason, gap: LiveGap | null, nowMs: number): void {
     const frames = snapshotFrame(snapshotOf(this.#sources, stream, { reason, resumed: false, gap }, nowMs))
-    this.#tell(stream, frames, nowMs)
-    frames.forEach((frame) => this.#archive.add(frame, nowMs))
+    this.#send(stream, frames, nowMs)
+    frames.forEach((frame) => this.#replay.add(frame, nowMs))
   }
 
   #list(stream: LiveStream, items: ReadonlyArray<TrackedWallet>): void {

@@ -9,34 +9,34 @@ import { type Grant, Tickets } from "./Tickets.ts"
 import { TrackerFeed } from "./TrackerFeed.ts"
 import { TrackerStore } from "./TrackerStore.ts"
 
-/** Why there is no connection. */
-export interface Refusal {
+/** Close code and reason of a rejected connection. */
+export interface Rejection {
   readonly code: CloseCode
   readonly reason: string
 }
 
-/** What came of a ticket. */
+/** Result of redeeming a ticket. */
 export type Admission =
   | { readonly _tag: "Connected"; readonly connection: LiveConnection }
-  | { readonly _tag: "Refused"; readonly refusal: Refusal }
+  | { readonly _tag: "Refused"; readonly refusal: Rejection }
 
-/** Live connections: who may open one, what keeps it true while it is open, and what ends it. */
+/** Live connections of this process: admission, key checks, wallet changes and drain. */
 export class LiveSessions extends Context.Service<
   LiveSessions,
   {
-    /** Redeems a ticket and tells the first snapshot. */
+    /** Redeems a ticket and sends the first snapshot. */
     connect(ticket: string, wire: LiveWire): Effect.Effect<Admission>
-    /** The other side is gone. */
+    /** Detaches a connection whose socket is closed. */
     closed(connection: LiveConnection): Effect.Effect<void>
-    /** Tells everyone that the service stops, waits a moment, and ends every connection. No new one begins. */
+    /** Sends the draining notice, waits, and closes every connection with 1012. New ones are rejected. */
     drain(wait: Duration.Duration): Effect.Effect<void>
-    /** How much is held. */
+    /** Open connections and bytes kept for replay. */
     readonly load: () => { readonly connections: number; readonly replayBytes: number }
   }
 >()("fathom/tracker/LiveSessions") {
   /**
-   * Settings: `TRACKER_SOCKETS` (10,000) is how many connections this process takes, `TRACKER_REPLAY_BYTES` (256 MiB) how
-   * much of what was told it holds for those who resume.
+   * Settings: `TRACKER_SOCKETS` (10,000) limits the connections of this process, `TRACKER_REPLAY_BYTES` (256 MiB) the
+   * frames kept for resume.
    */
   static readonly layer: Layer.Layer<
     LiveSessions,
@@ -50,8 +50,8 @@ export class LiveSessions extends Context.Service<
       const store = yield* TrackerStore
       const feed = yield* TrackerFeed
       const hub = new LiveHub(feed, yield* limits)
-      const owed = yield* Latch.make()
-      const attended = yield* Latch.make()
+      const gapPending = yield* Latch.make()
+      const hasStreams = yield* Latch.make()
       const draining = { begun: false }
       const now = Clock.currentTimeMillis
 
@@ -60,14 +60,14 @@ export class LiveSessions extends Context.Service<
         take: (events, nowMs) => hub.take(events, nowMs),
         lost: (gap) => {
           hub.lost(gap)
-          owed.openUnsafe()
+          gapPending.openUnsafe()
         }
       })
 
       const itemsOf = ({ accountId, group }: Grant) =>
         Effect.map(store.overview({ accountId, groupId: group }), ({ wallets }) => wallets)
 
-      /** Whether the key may still do this; `null` when nobody can say. */
+      /** True if the key may read the stream; null while the key store is unavailable. */
       const mayListen = ({ accountId, keyId }: Pick<Grant, "accountId" | "keyId">) =>
         keys.list(accountId).pipe(
           Effect.map((all) => all.some((key) => key.id === keyId && allows(key))),
@@ -76,7 +76,7 @@ export class LiveSessions extends Context.Service<
 
       const admit = Effect.fnUntraced(function* (
         ticket: string
-      ): Effect.fn.Return<{ readonly grant: Grant; readonly items: ReadonlyArray<TrackedWallet> }, Refusal> {
+      ): Effect.fn.Return<{ readonly grant: Grant; readonly items: ReadonlyArray<TrackedWallet> }, Rejection> {
         if (draining.begun) {
           return yield* Effect.fail(refusals.restarting)
         }
@@ -102,7 +102,7 @@ export class LiveSessions extends Context.Service<
           Effect.flatMap(({ grant, items }) =>
             Effect.flatMap(now, (nowMs) => {
               const connection = draining.begun ? null : hub.open(grant, items, wire, nowMs)
-              attended.openUnsafe()
+              hasStreams.openUnsafe()
               return connection === null ? Effect.fail(refusals.full) : Effect.succeed(connection)
             })
           ),
@@ -117,7 +117,7 @@ export class LiveSessions extends Context.Service<
           Effect.catchTag("UnknownGroup", () => Effect.succeed([])),
           Effect.flatMap((items) => Effect.map(now, (nowMs) => hub.changed(stream, items, nowMs))),
           Effect.catchTag("TrackerStoreUnavailable", (error) =>
-            Effect.logWarning("A live stream could not be told of its wallets", error.cause)
+            Effect.logWarning("The wallets of a live stream could not be reloaded", error.cause)
           )
         )
       const reloadAll = (accountId: string) =>
@@ -137,34 +137,36 @@ export class LiveSessions extends Context.Service<
         )
       })
 
-      // One at a time, so that nobody waits for all of them.
-      const settle = Effect.gen(function* () {
-        yield* owed.await
-        owed.closeUnsafe()
-        while (hub.settleOne(yield* now)) {
+      // One stream at a time, yielding in between.
+      const resync = Effect.gen(function* () {
+        yield* gapPending.await
+        gapPending.closeUnsafe()
+        while (hub.resyncOne(yield* now)) {
           yield* Effect.yieldNow
         }
       })
 
       yield* keys.closures.pipe(
-        Stream.runForEach((keyId) => surviving("closing revoked keys", revoke(keyId))),
+        Stream.runForEach((keyId) => keepRunning("closing revoked keys", revoke(keyId))),
         Effect.forkScoped({ startImmediately: true })
       )
       yield* store.changes.pipe(
-        Stream.runForEach((accountId) => surviving("telling of changed wallets", reloadAll(accountId))),
+        Stream.runForEach((accountId) => keepRunning("reloading changed wallets", reloadAll(accountId))),
         Effect.forkScoped({ startImmediately: true })
       )
       const tick = Effect.map(now, (nowMs) => hub.tick(nowMs))
-      yield* Effect.forkScoped(Effect.forever(surviving("catching up", settle)), { startImmediately: true })
-      /** Again and again while there are streams; nobody's clock is kept busy for nothing. */
+      yield* Effect.forkScoped(Effect.forever(keepRunning("sending resync snapshots", resync)), {
+        startImmediately: true
+      })
+      /** Repeats the work while streams are open; without streams no timer runs. */
       const rounds = (name: string, work: Effect.Effect<void>, every: Duration.Duration) =>
-        attended.await.pipe(
-          Effect.andThen(Effect.delay(surviving(name, work), every)),
+        hasStreams.await.pipe(
+          Effect.andThen(Effect.delay(keepRunning(name, work), every)),
           Effect.andThen(
             Effect.sync(() => {
               const [stream] = hub.streams
               if (stream === undefined) {
-                attended.closeUnsafe()
+                hasStreams.closeUnsafe()
               }
             })
           ),
@@ -172,7 +174,7 @@ export class LiveSessions extends Context.Service<
           Effect.forkScoped({ startImmediately: true })
         )
       yield* rounds("checking keys", checkKeys, CHECK_KEYS_EVERY)
-      yield* rounds("keeping alive", tick, TICK_EVERY)
+      yield* rounds("running connection timers", tick, TICK_EVERY)
 
       return LiveSessions.of({
         connect,
@@ -189,8 +191,8 @@ export class LiveSessions extends Context.Service<
   )
 }
 
-/** A defect in one round is told, and does not end the rounds. */
-const surviving = (name: string, work: Effect.Effect<void>) =>
+/** Logs a defect of one round and continues. */
+const keepRunning = (name: string, work: Effect.Effect<void>) =>
   Effect.catchDefect(work, (defect) => Effect.logError(`Live connections: ${name} failed`, defect))
 
 const CHECK_KEYS_EVERY = Duration.seconds(15)

@@ -5,23 +5,23 @@ import type { LiveConnection } from "./LiveConnection.ts"
 import type { SharedFrame } from "./liveFrames.ts"
 import type { Grant } from "./Tickets.ts"
 
-/** How many of its newest frames a stream can send again. */
+/** Frames of a stream that can be replayed. */
 export const MOST_KEPT = 2000
 
-/** One numbered sequence of frames, which may outlive the connection it is told over. */
+/** A numbered sequence of frames. It outlives its connection, so that a client can resume it. */
 export class LiveStream {
   readonly grant: Grant
   readonly openedAtMs: number
-  /** What it is about, as its account sees it. */
+  /** Tracked wallets with the account's labels. */
   items: ReadonlyArray<TrackedWallet> = []
-  /** Its wallets, and since when it tells of each: what was done before a wallet was tracked is not told. */
+  /** Start of tracking by wallet, in milliseconds: earlier events are not sent. */
   wallets: ReadonlyMap<Address, number> = new Map()
-  /** Who it is told to; null while nobody is connected. */
+  /** The current reader; null while disconnected. */
   connection: LiveConnection | null = null
-  /** When its reader left, and how far it was then. */
+  /** Time of the disconnect and the last frame number at that time; null while connected. */
   left: { readonly atMs: number; readonly seq: number } | null = null
-  /** What a snapshot has to make good, when one is owed. */
-  owed: LiveGap | null = null
+  /** The gap that the next resync snapshot covers; null when none is pending. */
+  pendingGap: LiveGap | null = null
   #frames: Array<SharedFrame> = []
   #next = 0
 
@@ -35,7 +35,7 @@ export class LiveStream {
     return this.#next - 1
   }
 
-  /** Gives the frames their places; the number of the first of them. */
+  /** Appends frames and returns the number of the first. */
   push(frames: ReadonlyArray<SharedFrame>): number {
     const first = this.#next
     for (const frame of frames) {
@@ -48,7 +48,7 @@ export class LiveStream {
     return first
   }
 
-  /** The frames after this number; null when one of them is no longer held, or was never told. */
+  /** The frames after this number; null when one of them was dropped or the number is unknown. */
   after(seq: number): ReadonlyArray<SharedFrame> | null {
     const missed = this.last - seq
     if (missed < 0 || missed > MOST_KEPT || missed > this.#frames.length) {

@@ -1,17 +1,17 @@
 import type { SharedFrame } from "./liveFrames.ts"
 
-/** How long a frame can be sent again, in milliseconds. */
+/** Age up to which a frame can be replayed, in milliseconds. */
 export const KEPT_MS = 120_000
 
-interface Kept {
+interface ReplayEntry {
   readonly frame: SharedFrame
   readonly atMs: number
 }
 
-/** Every frame that can still be sent again, within a bound on their bytes: past it, the oldest of all are given up. */
+/** Frames that can be replayed, bounded by age and by bytes over all streams. The oldest are dropped first. */
 export class ReplayBuffer {
   readonly #mostBytes: number
-  #kept: Array<Kept> = []
+  #kept: Array<ReplayEntry> = []
   #first = 0
   #bytes = 0
 
@@ -19,7 +19,7 @@ export class ReplayBuffer {
     this.#mostBytes = mostBytes
   }
 
-  /** What is held, in bytes. */
+  /** Bytes held. */
   get bytes(): number {
     return this.#bytes
   }
@@ -30,7 +30,7 @@ export class ReplayBuffer {
     this.expire(nowMs)
   }
 
-  /** Gives up what is too old, or too much. */
+  /** Drops frames older than `KEPT_MS`, and the oldest beyond the byte limit. */
   expire(nowMs: number): void {
     let oldest = this.#kept[this.#first]
     while (oldest !== undefined && (this.#bytes > this.#mostBytes || nowMs - oldest.atMs > KEPT_MS)) {

@@ -5,46 +5,46 @@ import { randomBase62, SecretSource } from "../access/keyFormat.ts"
 import type { Address } from "../domain/Address.ts"
 import type { GroupId } from "../domain/wallets/Tracker.ts"
 
-/** How long a ticket opens the door, and how many may be asked for. */
+/** Lifetime of a ticket and calls per key and window. */
 export const ticketPolicy = { lifeMs: 60_000, calls: 10, windowMs: 60_000 } as const
 
-/** What a ticket stands for: who may connect, and to what. The ticket decides, not what else the URL says. */
+/** The key, account and wallets that a ticket admits to. Other parameters of the URL are ignored. */
 export interface Grant {
   readonly keyId: string
   readonly accountId: string
-  /** Those tracked when the ticket was made, in the order of the list; never empty. */
+  /** Wallets tracked when the ticket was issued, in list order; never empty. */
   readonly wallets: ReadonlyArray<Address>
-  /** Null when the session is about every group. */
+  /** Null for every group. */
   readonly group: GroupId | null
-  /** Whether control frames were asked for. */
+  /** True if the client requested control frames. */
   readonly control: boolean
   readonly streamId: string
 }
 
-/** The key has asked for as many sessions as it may; there is room again after `retryAfterMs`. */
+/** The key has used its session calls; the next is admitted after `retryAfterMs`. */
 export class TooManySessions extends Schema.TaggedError<TooManySessions>()("TooManySessions", {
   retryAfterMs: Schema.Finite
 }) {}
 
-/** Tickets for live connections: single use, a minute long, bound to a key and to wallets. */
+/** Single-use tickets for live connections, valid for a minute and bound to a key and wallets. */
 export class Tickets extends Context.Service<
   Tickets,
   {
-    /** Counts one call for a session against the ten a minute of the key. A refusal counts nothing. */
+    /** Counts one session call against ten per minute and key. A rejected call counts nothing. */
     enter(keyId: string): Effect.Effect<void, TooManySessions>
-    /** Makes a ticket; only its hash is kept. */
+    /** Issues a ticket; only its hash is stored. */
     issue(grant: Grant): Effect.Effect<{ readonly ticket: string; readonly expiresAtMs: number }>
-    /** What the ticket stands for, the first time and before it expires; null ever after, and for any other text. */
+    /** The grant of a valid, unused ticket; null otherwise. */
     redeem(ticket: string): Effect.Effect<Grant | null>
   }
 >()("fathom/tracker/Tickets") {
-  /** Tickets of this process alone. */
+  /** Tickets of this process only. */
   static readonly layerMemory: Layer.Layer<Tickets> = Layer.effect(
     Tickets,
     Effect.gen(function* () {
       const random = yield* SecretSource
       const calls = new KeyedBudget({ limit: ticketPolicy.calls, windowMs: ticketPolicy.windowMs })
-      // In order of expiry, so that the oldest are found at the front. Calls are limited per key, and so is this.
+      // In order of expiry. The call limit per key bounds the size.
       const grants = new Map<string, { readonly grant: Grant; readonly expiresAtMs: number }>()
 
       const forget = (nowMs: number) => {
@@ -59,9 +59,9 @@ export class Tickets extends Context.Service<
       return Tickets.of({
         enter: (keyId) =>
           Clock.clockWith((clock) => {
-            const verdict = calls.admit(keyId, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
-            return verdict._tag === "Refused"
-              ? Effect.fail(new TooManySessions({ retryAfterMs: verdict.fitsInMs }))
+            const admission = calls.admit(keyId, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
+            return admission._tag === "Refused"
+              ? Effect.fail(new TooManySessions({ retryAfterMs: admission.fitsInMs }))
               : Effect.void
           }),
         issue: (grant) =>

@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
-import type { LiveEvent, LiveGap, PnlBody, PnlSummaryBody } from "../domain/wallets/LiveFrame.ts"
+import type { LiveEvent, LiveGap } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
 import { BEHIND, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
@@ -8,74 +8,32 @@ import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
 import { visitInParts } from "../trades/blocks/PackedTransactions.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
-import { TrackerBooks } from "./TrackerBooks.ts"
+import { TrackerState } from "./TrackerState.ts"
+import type { FeedHealth } from "./FeedHealth.ts"
+import type { LiveFollower } from "./LiveFollower.ts"
+import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import { WatchList } from "./WatchList.ts"
 
-/** The newest trades of some wallets, and how far back they reach. */
-export interface RecentTrades {
-  /** Newest first. */
-  readonly trades: ReadonlyArray<TrackerTrade>
-  readonly oldestTs: number | null
-  readonly newestTs: number | null
-  /** Whether older trades of one of the wallets, since its moment, were seen and are no longer held. */
-  readonly truncated: boolean
-}
-
-/** A wallet, and since when what it did is asked for, in milliseconds. */
-export interface Asked {
-  readonly wallet: Address
-  readonly sinceMs: number
-}
-
-/** How what some wallets hold stands. */
-export interface Standing {
-  /** Positions, the one that traded last first. */
-  readonly pnl: ReadonlyArray<PnlBody>
-  /** One for each wallet, in the order asked. */
-  readonly summaries: ReadonlyArray<PnlSummaryBody>
-}
-
-/** How well the chain is heard. */
-export interface FeedHealth {
-  /** How old the newest block is, by its own time; null before the first. */
-  readonly ingestLagMs: number | null
-  /** When a block was last heard of, by our clock; null before the first. */
-  readonly heardAtMs: number | null
-}
-
-/** Who is told of what happens, by the writer itself: it must not wait, and not throw. */
-export interface LiveFollower {
-  /**
-   * Whether anyone listens to the wallet; with `sinceMs`, whether one does who tracks it from that second on. What nobody
-   * listens to is not made.
-   */
-  readonly wants: (wallet: Address, sinceMs?: number) => boolean
-  /** Everything of one moment: per wallet by slot and index, a trade before what it causes. */
-  readonly take: (events: ReadonlyArray<LiveEvent>, nowMs: number) => void
-  /** Something was missed: whatever was told before has to be told anew. */
-  readonly lost: (gap: LiveGap, nowMs: number) => void
-}
-
-/** What tracked wallets do, from the blocks as they come: nothing from before a wallet was tracked. */
+/** Trades, balances and profits of tracked wallets, live from blocks. History before the start of tracking is not included. */
 export class TrackerFeed extends Context.Service<
   TrackerFeed,
   {
-    /** The newest trades of these wallets together, each since its moment, of about 250 held for each. */
-    tradesOf(asked: ReadonlyArray<Asked>, limit: number): RecentTrades
-    /** Block time of the newest activity since the wallet is tracked; null when none was seen. */
+    /** The newest trades of these wallets together, each since its `sinceMs`. About 250 are held per wallet. */
+    tradesOf(wallets: ReadonlyArray<WalletSince>, limit: number): RecentTrades
+    /** Block time of the newest activity since tracking began; null without activity. */
     lastEventAtMs(wallet: Address): number | null
     health(nowMs: number): FeedHealth
-    /** The newest trades of these wallets together, at most so many of each. Newest first. */
-    newestOf(asked: ReadonlyArray<Asked>, each: number, limit: number): ReadonlyArray<TrackerTrade>
-    /** At most so many positions at the marks of now, by the trades of each wallet since its moment, a whole second. */
-    standingOf(asked: ReadonlyArray<Asked>, limit: number, nowMs: number): Standing
-    /** Wallets that did something, each once a block, from the moment of subscription. */
+    /** The newest trades of these wallets together, newest first, at most `each` per wallet. */
+    newestOf(wallets: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade>
+    /** At most `limit` positions at current marks, from the trades of each wallet since its `sinceMs`, a whole second. */
+    pnlSnapshotOf(wallets: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot
+    /** Active wallets, each once per block, from subscription on. */
     readonly activity: Stream.Stream<{ readonly wallet: Address; readonly atMs: number }>
-    /** Tells the follower until the scope closes. */
+    /** Invokes the follower until the scope closes. */
     follow(follower: LiveFollower): Effect.Effect<void, never, Scope.Scope>
   }
 >()("fathom/tracker/TrackerFeed") {
-  /** From the blocks that go onto the tape, for the wallets of the watch list. */
+  /** From the batches applied to the tape, for the wallets of the watch list. */
   static readonly layer: Layer.Layer<TrackerFeed, never, TradeTape | PriceBook | TokenBook | WatchList> = Layer.effect(
     TrackerFeed,
     Effect.gen(function* () {
@@ -85,7 +43,7 @@ export class TrackerFeed extends Context.Service<
       const watched = yield* WatchList
       const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
       const followers = new Set<LiveFollower>()
-      const books = new TrackerBooks({
+      const state = new TrackerState({
         sincesOf: (wallet) => watched.sincesOf(wallet),
         tokenOf: (mint) => tokens.read(mint),
         pricesAt: (nowMs) => prices.at(nowMs),
@@ -101,10 +59,10 @@ export class TrackerFeed extends Context.Service<
         }
         return false
       }
-      const tell = (events: ReadonlyArray<LiveEvent>, nowMs: number) =>
+      const send = (events: ReadonlyArray<LiveEvent>, nowMs: number) =>
         events.length === 0 ? undefined : followers.forEach((follower) => follower.take(events, nowMs))
 
-      const lose = (reason: LiveGap["reason"], toMs: number, nowMs: number) =>
+      const reportGap = (reason: LiveGap["reason"], toMs: number, nowMs: number) =>
         followers.forEach((follower) => follower.lost({ fromMs: newestMs, toMs, reason }, nowMs))
 
       const concerning = Effect.fnUntraced(function* ({ transactions }: PricedBatch) {
@@ -123,12 +81,12 @@ export class TrackerFeed extends Context.Service<
         const transactions = yield* concerning(batch)
         const nowMs = yield* Clock.currentTimeMillis
         const afterGap = batch.afterGap || isBehind
-        const { events, mints, wallets } = books.apply({ ...batch, transactions, afterGap }, nowMs, wants)
+        const { events, mints, wallets } = state.apply({ ...batch, transactions, afterGap }, nowMs, wants)
         if (newestMs !== null && afterGap) {
-          lose(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
+          reportGap(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
         }
         newestMs = batch.timeMs
-        tell(events, nowMs)
+        send(events, nowMs)
         wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
         const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
         yield* Effect.forEach(unknown, (mint) => Effect.andThen(tokens.warm(mint), prices.warm(mint)), {
@@ -137,22 +95,22 @@ export class TrackerFeed extends Context.Service<
       })
 
       yield* tape.applied.pipe(
-        // Whoever finds as many as can wait may have lost some before them.
+        // A full queue may have dropped batches before these.
         Stream.runForEachArray((batches) =>
           Effect.forEach(batches, (batch, at) => take(batch, at === 0 && batches.length >= BEHIND), { discard: true })
         ),
-        Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be told", defect)),
+        Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be applied", defect)),
         Effect.forkScoped({ startImmediately: true })
       )
-      const tellDue = Effect.map(Clock.currentTimeMillis, (nowMs) => tell(books.due(nowMs, wants), nowMs))
-      yield* tellDue.pipe(Effect.repeat(Schedule.spaced(TELL_DUE_EVERY)), Effect.forkScoped({ startImmediately: true }))
-      yield* Effect.sync(() => books.forget()).pipe(Effect.delay(FORGET_EVERY), Effect.forever, Effect.forkScoped)
+      const sendDue = Effect.map(Clock.currentTimeMillis, (nowMs) => send(state.due(nowMs, wants), nowMs))
+      yield* sendDue.pipe(Effect.repeat(Schedule.spaced(SEND_DUE_EVERY)), Effect.forkScoped({ startImmediately: true }))
+      yield* Effect.sync(() => state.forget()).pipe(Effect.schedule(Schedule.spaced(FORGET_EVERY)), Effect.forkScoped)
 
       return TrackerFeed.of({
-        tradesOf: (asked, limit) => books.tradesOf(asked, limit),
-        lastEventAtMs: (wallet) => books.lastEventAtMs(wallet),
-        newestOf: (asked, each, limit) => books.newestOf(asked, each, limit),
-        standingOf: (asked, limit, nowMs) => books.standingOf(asked, limit, nowMs),
+        tradesOf: (wallets, limit) => state.tradesOf(wallets, limit),
+        lastEventAtMs: (wallet) => state.lastEventAtMs(wallet),
+        newestOf: (wallets, each, limit) => state.newestOf(wallets, each, limit),
+        pnlSnapshotOf: (wallets, limit, nowMs) => state.pnlSnapshotOf(wallets, limit, nowMs),
         health: (nowMs) => ({
           ingestLagMs: newestMs === null ? null : Math.max(0, nowMs - newestMs),
           heardAtMs: tape.heardAtMs()
@@ -171,5 +129,5 @@ export class TrackerFeed extends Context.Service<
 }
 
 const ACTIVITY_HELD = 16_384
-const TELL_DUE_EVERY = Duration.millis(100)
+const SEND_DUE_EVERY = Duration.millis(100)
 const FORGET_EVERY = Duration.seconds(30)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Stream } from "effect"
+import { Context, type Effect, type Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type {
   GroupId,
@@ -10,40 +10,32 @@ import type {
   UnknownGroup,
   WalletActivity
 } from "../domain/wallets/Tracker.ts"
-import { makeMemoryTracker } from "./memoryTracker.ts"
 import type { TrackerOverview } from "./overview.ts"
-import type { WatchList } from "./WatchList.ts"
 
-/** Which accounts track which wallets. Every account has a Main group; nothing of one account can be asked by another. */
+/** Tracked wallets and groups by account. Every account has a Main group; accounts are isolated from each other. */
 export class TrackerStore extends Context.Service<
   TrackerStore,
   {
-    /** What the account tracks, in one group or in all. */
+    /** The wallets of one group or of all, with all groups. */
     overview(request: {
       readonly accountId: string
       readonly groupId: GroupId | null
     }): Effect.Effect<TrackerOverview, UnknownGroup | TrackerStoreUnavailable>
-    /** Puts a wallet into a group, tracked from now on; one that is there already has its texts updated. At most 500 wallets. */
+    /** Adds a wallet to a group, tracked from now on, or updates its labels. At most 500 wallets per account. */
     add(tracking: Tracking): Effect.Effect<Tracked, UnknownGroup | TooManyWallets | TrackerStoreUnavailable>
-    /** Takes a wallet out of every group. False when it was in none. */
+    /** Removes a wallet from every group. False when it was in none. */
     remove(request: {
       readonly accountId: string
       readonly wallet: Address
     }): Effect.Effect<boolean, TrackerStoreUnavailable>
-    /** Makes a group of the account. Names need not differ. A name that is no label is a defect. */
+    /** Creates a group. Names need not be unique. A name that is not a valid label is a defect. */
     createGroup(request: {
       readonly accountId: string
       readonly name: string
     }): Effect.Effect<TrackerGroup, TrackerStoreUnavailable>
-    /** Notes what wallets did, for every account that tracked them then. Never moves a time back. */
+    /** Records the newest activity of wallets for every account that tracked them at that time. Times never decrease. */
     recordActivity(batch: ReadonlyArray<WalletActivity>): Effect.Effect<void, TrackerStoreUnavailable>
-    /** Accounts whose groups, wallets or texts have just changed, anywhere. Activity is no change. */
+    /** Accounts whose groups, wallets or labels changed in any process. Activity is not a change. */
     readonly changes: Stream.Stream<string>
   }
->()("fathom/tracker/TrackerStore") {
-  /** Accounts held in memory, for tests and for those who embed us. */
-  static readonly layerMemory: Layer.Layer<TrackerStore, never, WatchList> = Layer.effect(
-    TrackerStore,
-    Effect.map(makeMemoryTracker, TrackerStore.of)
-  )
-}
+>()("fathom/tracker/TrackerStore") {}

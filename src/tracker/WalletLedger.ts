@@ -4,21 +4,21 @@ import type { Rational } from "../domain/rational.ts"
 import { isMoney } from "../trades/sides.ts"
 import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"
 
-/** How many of its newest trades are held for each wallet. */
+/** Newest trades held per wallet. */
 export const TRADES_PER_WALLET = 250
-/** How many positions are held in each book; then closed ones go, the longest untouched first. */
+/** Positions held per book; beyond it closed ones are dropped first, the least recently traded first. */
 export const POSITIONS_PER_BOOK = 500
 
-/** Why a figure is to be told. */
+/** Cause of a figure update. */
 export type Trigger = "trade" | "mark"
 
-/** A position, and when and at what it was last told. */
+/** A position with the time and mark of its last update sent. */
 export class HeldPosition {
   readonly book: PnlBook
   position: Position
-  toldAtMs = Number.NEGATIVE_INFINITY
-  toldAt: Rational | null = null
-  /** Why it has to be told again as soon as its pace allows; null when what was told still holds. */
+  sentAtMs = Number.NEGATIVE_INFINITY
+  sentPrice: Rational | null = null
+  /** Cause of the pending update; null when the last update is current. */
   due: Trigger | null = null
 
   constructor(book: PnlBook, mint: Mint) {
@@ -28,18 +28,18 @@ export class HeldPosition {
 }
 
 /**
- * What a wallet made, to those who track it from one second on: nothing of it comes from before. So nobody learns from a
- * figure whether others track the wallet, and everybody can compute it again from the trades they were told.
+ * Profit and loss of a wallet from one second on, without earlier trades: every reader can recompute it from the trades
+ * sent to it, and it does not reveal whether other accounts track the wallet.
  */
 export class PnlBook {
   readonly wallet: Address
   /** In milliseconds since the Unix epoch. */
   readonly sinceMs: number
-  /** In the order in which they last traded. */
+  /** By last trade, oldest first. */
   readonly positions = new Map<Mint, HeldPosition>()
-  /** Whether a position, or a trade from the beginning, is missing. */
+  /** True if a position, or a trade since `sinceMs`, is missing. */
   clipped: boolean
-  summaryToldAtMs = Number.NEGATIVE_INFINITY
+  summarySentAtMs = Number.NEGATIVE_INFINITY
 
   constructor(wallet: Address, sinceMs: number, clipped = false) {
     this.wallet = wallet
@@ -47,7 +47,7 @@ export class PnlBook {
     this.clipped = clipped
   }
 
-  /** Takes the next trade; gives its position, or null where money was traded, which is no position. */
+  /** Applies the next trade and returns its position; null for trades of quote money, which have no position. */
   take(trade: TapeTrade): HeldPosition | null {
     if (isMoney(trade.mint)) {
       return null
@@ -74,12 +74,12 @@ export class PnlBook {
   }
 }
 
-/** What is remembered of one tracked wallet. */
+/** Recent trades and books of one tracked wallet. */
 export class WalletLedger {
   readonly wallet: Address
-  /** In the order of the chain; the newest is last. */
+  /** In chain order, newest last. */
   readonly trades: Array<TapeTrade> = []
-  /** By the second from which on somebody tracks the wallet; of those from which it has traded. */
+  /** Books by their `sinceMs`; only seconds since which the wallet has traded. */
   readonly books = new Map<number, PnlBook>()
   lastEventAtMs: number | null = null
   truncated = false
@@ -88,14 +88,14 @@ export class WalletLedger {
     this.wallet = wallet
   }
 
-  /** Takes the next trade, into the books of these beginnings that it is not older than; gives its positions there. */
+  /** Applies the next trade to the books of `sinces` that it is not older than, and returns its positions there. */
   add(trade: TapeTrade, sinces: Iterable<number>): ReadonlyArray<HeldPosition> {
     const books = Array.from(sinces).flatMap((sinceMs) => (trade.timeMs >= sinceMs ? this.bookSince(sinceMs) : []))
     this.trades.push(trade)
     return books.flatMap((book) => book.take(trade) ?? [])
   }
 
-  /** The book that begins in that second, made from the trades held if need be. */
+  /** The book of that second, built from the held trades if new. */
   bookSince(sinceMs: number): PnlBook {
     const known = this.books.get(sinceMs)
     if (known !== undefined) {
@@ -112,7 +112,7 @@ export class WalletLedger {
     return book
   }
 
-  /** Forgets the books of all other beginnings. */
+  /** Drops the books of all other seconds. */
   keepBooks(sinces: ReadonlySet<number>): void {
     for (const sinceMs of this.books.keys()) {
       if (!sinces.has(sinceMs)) {
@@ -121,7 +121,7 @@ export class WalletLedger {
     }
   }
 
-  /** Lets the oldest trade go. */
+  /** Drops the oldest trade. */
   dropTrade(): void {
     this.trades.shift()
     this.truncated = true

@@ -2,14 +2,14 @@ import type { Address } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { type PnlBook, TRADES_PER_WALLET, WalletLedger } from "./WalletLedger.ts"
 
-/** How many trades are held for all wallets together. */
+/** Trades held for all wallets together. */
 export const MOST_TRADES = 400_000
 
-/** What is remembered of every tracked wallet, within a bound: past it, the oldest trades of all go first. */
+/** Ledgers of all tracked wallets, bounded in trades: the oldest trades of all wallets are dropped first. */
 export class WalletLedgers {
   readonly #most: number
   readonly #ledgers = new Map<Address, WalletLedger>()
-  // Whose trade came when. Where a wallet has let one go by itself, its turn passes.
+  // One entry per trade, in order. A ledger that dropped a trade at its own limit skips as many turns (`#passes`).
   #turns: Array<WalletLedger> = []
   #turn = 0
   readonly #passes = new Map<WalletLedger, number>()
@@ -26,7 +26,7 @@ export class WalletLedgers {
     return this.#ledgers.values()
   }
 
-  /** The ledger of the wallet, begun if need be. */
+  /** The ledger of the wallet, created if missing. */
   of(wallet: Address): WalletLedger {
     const known = this.#ledgers.get(wallet)
     if (known !== undefined) {
@@ -37,12 +37,12 @@ export class WalletLedgers {
     return ledger
   }
 
-  /** Whether the book is still kept. */
+  /** True if the book is still held. */
   holds(book: PnlBook): boolean {
     return this.#ledgers.get(book.wallet)?.books.get(book.sinceMs) === book
   }
 
-  /** Writes a trade down, also in the books of these beginnings. */
+  /** Adds a trade to the ledger and to its books of `sinces`. */
   add(ledger: WalletLedger, trade: TapeTrade, sinces: Iterable<number>): ReturnType<WalletLedger["add"]> {
     const held = ledger.add(trade, sinces)
     this.#turns.push(ledger)
@@ -54,7 +54,7 @@ export class WalletLedgers {
     return held
   }
 
-  /** Forgets every wallet that nobody tracks since any moment, and of the others the books that nobody reads. */
+  /** Drops untracked wallets, and books of seconds from which no account tracks. */
   keep(sincesOf: (wallet: Address) => ReadonlySet<number>): void {
     for (const [wallet, ledger] of this.#ledgers) {
       const sinces = sincesOf(wallet)

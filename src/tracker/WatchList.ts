@@ -2,30 +2,30 @@ import { Context, Effect, Layer } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { secondOf } from "./overview.ts"
 
-/** That some account tracks a wallet, and since when. */
+/** A tracked wallet and the time from which an account tracks it. */
 export interface Watch {
   readonly wallet: Address
   readonly addedAtMs: number
 }
 
 /**
- * Every wallet that any account tracks, in memory, for those who see each block. A wallet is here before its account is
- * told that it is tracked; one that nobody tracks any more may stay for some seconds.
+ * Every tracked wallet of all accounts, in memory. A wallet is listed before the call that adds it returns; a removed one
+ * may stay for some seconds.
  */
 export class WatchList extends Context.Service<
   WatchList,
   {
-    /** Whether anybody tracks the wallet. */
+    /** True if any account tracks the wallet. */
     has(wallet: Address): boolean
-    /** From which seconds on accounts track the wallet, in milliseconds: one for all who began in the same second. */
+    /** Seconds from which accounts track the wallet, in milliseconds; one entry per second. */
     sincesOf(wallet: Address): ReadonlySet<number>
-    /** How many wallets are tracked. */
+    /** Count of tracked wallets. */
     size(): number
-    /** Puts a wallet on the list. For the store that keeps it true. */
+    /** Adds a wallet. Called by the store only. */
     add(watch: Watch): void
-    /** Puts others in place of the whole list. What was added after `since`, a `mark()`, stays. */
+    /** Replaces the list. Wallets added after `since`, a `mark()`, stay. */
     replace(watches: Iterable<Watch>, since: number): void
-    /** A moment in the life of the list. */
+    /** Counter of additions, for `replace`. */
     mark(): number
   }
 >()("fathom/tracker/WatchList") {
@@ -33,8 +33,8 @@ export class WatchList extends Context.Service<
     WatchList,
     Effect.sync(() => {
       let listed = new Map<Address, Set<number>>()
-      let moment = 0
-      // What was added when; what the store says from before that moment does not take it away. The oldest is first.
+      let additions = 0
+      // Oldest first. A `replace` with rows read before an addition must not remove it.
       let added: Array<{ readonly watch: Watch; readonly at: number }> = []
 
       const put = (list: Map<Address, Set<number>>, { addedAtMs, wallet }: Watch) =>
@@ -42,10 +42,10 @@ export class WatchList extends Context.Service<
 
       return WatchList.of({
         has: (wallet) => listed.has(wallet),
-        sincesOf: (wallet) => listed.get(wallet) ?? NEVER,
+        sincesOf: (wallet) => listed.get(wallet) ?? NOT_TRACKED,
         size: () => listed.size,
         add: (watch) => {
-          added.push({ watch, at: ++moment })
+          added.push({ watch, at: ++additions })
           put(listed, watch)
         },
         replace: (watches, since) => {
@@ -56,10 +56,10 @@ export class WatchList extends Context.Service<
           }
           added.forEach(({ watch }) => put(listed, watch))
         },
-        mark: () => moment
+        mark: () => additions
       })
     })
   )
 }
 
-const NEVER: ReadonlySet<number> = new Set()
+const NOT_TRACKED: ReadonlySet<number> = new Set()

@@ -1,4 +1,4 @@
-import { Duration, Effect, Layer, Stream } from "effect"
+import { Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { TrackerFeed } from "./TrackerFeed.ts"
 import { TrackerStore } from "./TrackerStore.ts"
@@ -6,8 +6,8 @@ import { TrackerStore } from "./TrackerStore.ts"
 const WRITE_EVERY = Duration.seconds(1)
 
 /**
- * Has the store remember when tracked wallets were last seen, a second's worth at a time: no block waits for a write. What
- * cannot be written is kept, one time a wallet, until it can.
+ * Writes the activity of tracked wallets to the store once per second, and on shutdown. After a failed write the newest
+ * time of each wallet is kept for the next one.
  */
 export const layer: Layer.Layer<never, never, TrackerFeed | TrackerStore> = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -26,7 +26,9 @@ export const layer: Layer.Layer<never, never, TrackerFeed | TrackerStore> = Laye
       }
       return Effect.map(store.recordActivity(batch), forget)
     }).pipe(
-      Effect.catch(({ cause }) => Effect.logWarning("Activity of tracked wallets is not written down yet", cause)),
+      Effect.catch(({ cause }) =>
+        Effect.logWarning("Activity of tracked wallets could not be stored; retrying", cause)
+      ),
       Effect.when(Effect.sync(() => waiting.size > 0))
     )
 
@@ -39,6 +41,6 @@ export const layer: Layer.Layer<never, never, TrackerFeed | TrackerStore> = Laye
       ),
       Effect.forkScoped({ startImmediately: true })
     )
-    yield* write.pipe(Effect.delay(WRITE_EVERY), Effect.forever, Effect.forkScoped({ startImmediately: true }))
+    yield* write.pipe(Effect.schedule(Schedule.spaced(WRITE_EVERY)), Effect.forkScoped({ startImmediately: true }))
   })
 )

@@ -1,36 +1,36 @@
-/** Frames as they stand on the wire: what they say is spelled once, whoever they are for. */
+/** Encoding of live frames. The body is encoded once and shared by all streams; only the head differs. */
 import type { ControlFrame, LiveEvent, PnlBody, SnapshotBody } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
 
-/** How long a frame may be, in bytes. */
+/** Maximum length of a frame, in bytes. */
 export const MOST_FRAME_BYTES = 256 * 1024
-/** Room for what stands before what is shared. */
+/** Upper bound of the head, in bytes. */
 const HEAD_BYTES = 100
 
-/** A frame without its place in a stream. The bytes may be given up, when it is too old to be sent again. */
+/** A frame body without sequence number. Its bytes are dropped when it is too old to be replayed. */
 export interface SharedFrame {
   readonly type: LiveEvent["type"] | "snapshot"
-  /** How many bytes follow the head. */
+  /** Bytes after the head. */
   readonly length: number
-  /** Where they are, among others of the same moment; null once they were given up. */
+  /** Buffer shared with other frames of the same batch; null once dropped. */
   slab: Buffer | null
   readonly at: number
 }
 
-/** Copies what follows the head; the place after it. */
+/** Copies the body to `target` and returns the offset after it. */
 export const copyRest = ({ at, length, slab }: SharedFrame, target: Buffer, to: number): number =>
   to + (slab?.copy(target, to, at, at + length) ?? 0)
 
-/** What is to become a frame: the JSON of an object. */
-interface Draft {
+/** Type and JSON object of a frame to encode. */
+interface UnencodedFrame {
   readonly type: SharedFrame["type"]
   readonly json: string
 }
 
 const COMMA = 44
 
-/** Spells them into one piece of memory, each with a comma in place of its first brace. */
-const spell = (drafts: ReadonlyArray<Draft>): ReadonlyArray<SharedFrame> => {
+/** Encodes frames into one buffer, each with a comma in place of its first brace, so that a head can precede it. */
+const encode = (drafts: ReadonlyArray<UnencodedFrame>): ReadonlyArray<SharedFrame> => {
   const slab = Buffer.allocUnsafeSlow(drafts.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0))
   let at = 0
   return drafts.map(({ json, type }) => {
@@ -41,7 +41,7 @@ const spell = (drafts: ReadonlyArray<Draft>): ReadonlyArray<SharedFrame> => {
   })
 }
 
-/** What stands before the shared part of a frame. */
+/** The head of a frame. */
 export const headOf = (type: SharedFrame["type"], seq: number, sentAtMs: number): string =>
   `{"type":"${type}","seq":${seq},"sentAtMs":${sentAtMs}`
 
@@ -66,11 +66,11 @@ const bodyJson = (event: LiveEvent): string => {
   }
 }
 
-/** The events as frames. */
+/** Events encoded as frames. */
 export const framesOf = (events: ReadonlyArray<LiveEvent>): ReadonlyArray<SharedFrame> =>
-  spell(events.map((event) => ({ type: event.type, json: bodyJson(event) })))
+  encode(events.map((event) => ({ type: event.type, json: bodyJson(event) })))
 
-/** As many of the texts as fit into so many bytes, commas included, and what is left. */
+/** The first texts that fit into `bytes`, commas included, as a JSON array, and the bytes left. */
 const fitting = (texts: ReadonlyArray<string>, bytes: number) => {
   let left = bytes
   let count = 0
@@ -86,8 +86,8 @@ const fitting = (texts: ReadonlyArray<string>, bytes: number) => {
 }
 
 /**
- * The snapshot as a frame that is not too long. What a client cannot do without comes first; of the others the first ones
- * stay: summaries, then trades, then positions.
+ * The snapshot as a frame of at most `MOST_FRAME_BYTES`. Wallets have priority, then summaries, trades and positions; of
+ * each list the first entries are kept.
  */
 export const snapshotFrame = ({
   pnl,
@@ -110,7 +110,7 @@ export const snapshotFrame = ({
   const newest = fitting(trades.map(tradeJson), sums.left)
   const positions = fitting(pnl.map(pnlJson), newest.left)
   const listed = `"wallets":${all.text},"trades":${newest.text},"pnl":${positions.text},"summaries":${sums.text}`
-  return spell([{ type: "snapshot", json: `${fixed.slice(0, -1)},${listed}}` }])
+  return encode([{ type: "snapshot", json: `${fixed.slice(0, -1)},${listed}}` }])
 }
 
 /** A control frame as text. */

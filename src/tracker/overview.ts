@@ -1,4 +1,4 @@
-/** What one account tracks, as its owner sees it. */
+/** Views of the tracked wallets of an account. */
 import type { Address } from "../domain/Address.ts"
 import {
   type GroupId,
@@ -7,29 +7,26 @@ import {
   type TrackerGroup,
   type TrackerStatus
 } from "../domain/wallets/Tracker.ts"
-import type { FeedHealth } from "./TrackerFeed.ts"
+import { type FeedHealth, healthState } from "./FeedHealth.ts"
 
-/** A group as a store keeps it. */
+/** A stored group. */
 export type KeptGroup = Omit<TrackerGroup, "walletCount">
 
-/** A wallet as a store keeps it; `groups` is never empty. */
+/** A stored wallet; `groups` is never empty. */
 export type KeptWallet = Pick<TrackedWallet, "wallet" | "label" | "emoji" | "notes" | "addedAtMs" | "lastEventAtMs"> & {
   readonly groups: readonly [GroupId, ...ReadonlyArray<GroupId>]
 }
 
-/** Everything an account tracks, or what of it is in one group; the groups are always all of them. */
+/** The wallets of an account or of one group, and all groups of the account. */
 export interface TrackerOverview {
-  /** Main first, the others by age. */
+  /** Main first, the others by creation time. */
   readonly groups: ReadonlyArray<TrackerGroup>
-  /** The newest first, those of one moment by their address. */
+  /** Newest first, those of the same millisecond by address. */
   readonly wallets: ReadonlyArray<TrackedWallet>
 }
 
-/** Letters of a group's id: 71 random bits, so that nobody guesses one. */
+/** Random characters of a group id: 71 bits. */
 export const GROUP_ID_LENGTH = 12
-
-const DELAYED_MS = 5000
-const DOWN_MS = 30_000
 
 const wordOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -39,10 +36,10 @@ const byAge = (a: TrackerGroup, b: TrackerGroup): number =>
 const newestFirst = (a: TrackedWallet, b: TrackedWallet): number =>
   b.addedAtMs - a.addedAtMs || wordOrder(a.wallet, b.wallet)
 
-/** The beginning of a second: block times say no more than the second. */
+/** The time rounded down to the second, in milliseconds, because block times are whole seconds. */
 export const secondOf = (timeMs: number): number => timeMs - (timeMs % 1000)
 
-/** Whether it is of the time that a wallet has been tracked; the second of the adding counts. */
+/** True if an event falls into the time of tracking; the second of the addition is included. */
 export const happenedSince = (addedAtMs: number, eventAtMs: number): boolean => eventAtMs >= secondOf(addedAtMs)
 
 const shown = ({ groups, ...kept }: KeptWallet): TrackedWallet => ({
@@ -52,7 +49,7 @@ const shown = ({ groups, ...kept }: KeptWallet): TrackedWallet => ({
   status: kept.lastEventAtMs === null ? "pending" : "live"
 })
 
-/** The overview of an account, of one group if it is named; null when there is no such group. */
+/** The overview of an account or of one group; null for an unknown group. */
 export const overviewOf = (
   groups: ReadonlyArray<KeptGroup>,
   wallets: ReadonlyArray<KeptWallet>,
@@ -74,21 +71,13 @@ export const overviewOf = (
   }
 }
 
-/** The wallet with what was seen of it since the store last heard, if it is of the time it has been tracked. */
+/** The wallet with activity that is newer than the stored one and falls into the time of tracking. */
 export const withActivity = (tracked: TrackedWallet, eventAtMs: number | null): TrackedWallet =>
   eventAtMs === null || eventAtMs <= (tracked.lastEventAtMs ?? -1) || !happenedSince(tracked.addedAtMs, eventAtMs)
     ? tracked
     : { ...tracked, status: "live", lastEventAtMs: eventAtMs }
 
-/** How well the chain is heard: late, not at all, or in time. */
-export const healthState = ({ heardAtMs, ingestLagMs }: FeedHealth, nowMs: number): TrackerStatus["state"] => {
-  if (heardAtMs === null || nowMs - heardAtMs >= DOWN_MS) {
-    return "down"
-  }
-  return ingestLagMs !== null && ingestLagMs > DELAYED_MS ? "delayed" : "live"
-}
-
-/** How the tracking of these wallets goes. */
+/** Status of the tracker for these wallets. */
 export const statusOf = (wallets: ReadonlyArray<TrackedWallet>, health: FeedHealth, nowMs: number): TrackerStatus => {
   const live = wallets.filter(({ status }) => status === "live")
   return {
@@ -106,6 +95,6 @@ export const statusOf = (wallets: ReadonlyArray<TrackedWallet>, health: FeedHeal
   }
 }
 
-/** The addresses of an overview, in its order. */
+/** Addresses in the order of the overview. */
 export const addressesOf = (wallets: ReadonlyArray<TrackedWallet>): ReadonlyArray<Address> =>
   wallets.map(({ wallet }) => wallet)

@@ -1,13 +1,13 @@
-/** How everything stands that a stream is about. */
+/** Snapshots of live streams. */
 import type { LiveGap, SnapshotBody, SnapshotReason } from "../domain/wallets/LiveFrame.ts"
 import type { LiveStream } from "./LiveStream.ts"
 import { secondOf, statusOf, withActivity } from "./overview.ts"
 import type { TrackerFeed } from "./TrackerFeed.ts"
 
-/** Where a snapshot is taken from. */
-export type SnapshotSources = Pick<TrackerFeed["Service"], "health" | "lastEventAtMs" | "newestOf" | "standingOf">
+/** Reads of the feed that a snapshot needs. */
+export type SnapshotSources = Pick<TrackerFeed["Service"], "health" | "lastEventAtMs" | "newestOf" | "pnlSnapshotOf">
 
-/** Why it is taken, and what it makes good. */
+/** Reason of a snapshot and the gap that it covers. */
 export interface SnapshotCause {
   readonly reason: SnapshotReason
   readonly resumed: boolean
@@ -17,7 +17,7 @@ export interface SnapshotCause {
 const EACH = 20
 const MOST = 200
 
-/** The state of now, of what the account may see: nothing from before it tracked a wallet. */
+/** Current wallets, at most 200 trades (20 per wallet) and 200 positions of a stream, since each wallet is tracked. */
 export const snapshotOf = (
   feed: SnapshotSources,
   stream: Pick<LiveStream, "grant" | "items">,
@@ -25,13 +25,13 @@ export const snapshotOf = (
   nowMs: number
 ): SnapshotBody => {
   const wallets = stream.items.map((item) => withActivity(item, feed.lastEventAtMs(item.wallet)))
-  const asked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: secondOf(addedAtMs) }))
-  const { pnl, summaries } = feed.standingOf(asked, MOST, nowMs)
+  const tracked = wallets.map(({ addedAtMs, wallet }) => ({ wallet, sinceMs: secondOf(addedAtMs) }))
+  const { pnl, summaries } = feed.pnlSnapshotOf(tracked, MOST, nowMs)
   return {
     streamId: stream.grant.streamId,
     ...cause,
     wallets,
-    trades: feed.newestOf(asked, EACH, MOST),
+    trades: feed.newestOf(tracked, EACH, MOST),
     pnl,
     summaries,
     status: statusOf(wallets, feed.health(nowMs), nowMs)

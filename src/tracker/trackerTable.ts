@@ -1,7 +1,7 @@
-/** The tables `tracker_accounts`, `tracker_groups`, `tracked_wallets` and `tracked_wallet_groups`, as queries. */
+/** Queries of `tracker_accounts`, `tracker_groups`, `tracked_wallets` and `tracked_wallet_groups`. */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Option, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
 import { Address } from "../domain/Address.ts"
 import {
   GroupId,
@@ -17,30 +17,24 @@ import {
 import type { KeptGroup } from "./overview.ts"
 
 const { walletCount: _walletCount, ...group } = TrackerGroup.fields
-const decodeGroups = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct(group)))
+const GroupRow = Schema.Struct(group)
 
 const { groupId: _groupId, groups: _groups, status: _status, ...wallet } = TrackedWallet.fields
-const decodeWallets = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ ...wallet, groups: Schema.NonEmptyArray(GroupId) }))
-)
-
-const decodeWatches = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ wallet: Address, addedAtMs: TrackedWallet.fields.addedAtMs }))
-)
-const decodeRevisions = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ accountId: Schema.String, revision: Schema.String }))
-)
+const WalletRow = Schema.Struct({ ...wallet, groups: Schema.NonEmptyArray(GroupId) })
+const WatchRow = Schema.Struct({ wallet: Address, addedAtMs: wallet.addedAtMs })
+const RevisionRow = Schema.Struct({ accountId: Schema.String, revision: Schema.String })
+const WalletKey = Schema.Struct({ accountId: Schema.String, wallet: Address })
 
 // Exact: a double holds every millisecond that a timestamp can.
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 as ${column}_ms`
 
-/** The queries. What changes an account runs in a transaction and begins with `hold`. */
+/** The queries. Writes to an account run in a transaction that begins with `hold`. */
 export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
   const groupColumns = sql.literal(`group_id, name, is_main, ${ms("created_at")}`)
   const watchColumns = sql.literal(`wallet, ${ms("added_at")}`)
   const walletColumns = sql.literal(`w.wallet, label, emoji, notes, ${ms("added_at")}, ${ms("last_event_at")}`)
 
-  /** Holds the account until the transaction ends, made with its Main group if it is new. */
+  /** Locks the account until the transaction ends; creates it with its Main group if it is new. */
   const hold = Effect.fnUntraced(function* (accountId: string, nowMs: number) {
     const held = sql`select from tracker_accounts where account_id = ${accountId} for update`
     if ((yield* held).length > 0) {
@@ -55,24 +49,37 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     yield* sql`insert into tracker_groups ${sql.insert(main)} on conflict do nothing`
   })
 
-  /** Says that the account has changed; gives its new revision. */
-  const revise = Effect.fnUntraced(function* (accountId: string) {
-    const rows = yield* sql`
+  const revised = SqlSchema.findOne({
+    Request: Schema.String,
+    Result: RevisionRow,
+    execute: (accountId) => sql`
       update tracker_accounts set revision = nextval('tracker_revision'), changed_at = now()
       where account_id = ${accountId} returning account_id, revision::text
     `
-    const [row] = yield* decodeRevisions(rows)
-    return row?.revision ?? (yield* Effect.die(new Error("an account that is held is there")))
   })
 
-  const claimPlace = Effect.fnUntraced(function* (accountId: string) {
+  /** Marks a held account as changed and returns its new revision. */
+  const revise = (accountId: string) =>
+    revised(accountId).pipe(
+      Effect.catchTag("NoSuchElementError", Effect.die),
+      Effect.map(({ revision }) => revision)
+    )
+
+  const watchOf = SqlSchema.findOneOption({
+    Request: WalletKey,
+    Result: WatchRow,
+    execute: ({ accountId, wallet }) =>
+      sql`select ${watchColumns} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
+  })
+
+  const checkLimit = Effect.fnUntraced(function* (accountId: string) {
     const tracked = yield* sql`select from tracked_wallets where account_id = ${accountId}`
     if (tracked.length >= MAX_TRACKED_WALLETS) {
       return yield* new TooManyWallets({ limit: MAX_TRACKED_WALLETS })
     }
   })
 
-  /** Whether anything of the texts has changed; what is not given stays. */
+  /** Updates the labels given and returns whether any has changed. */
   const describe = ({ accountId, emoji, label, notes, wallet }: Tracking) => {
     const texts = sql`coalesce(${label ?? null}::text, label) as label, coalesce(${emoji ?? null}::text, emoji) as emoji,
       coalesce(${notes ?? null}::text, notes) as notes`
@@ -94,35 +101,36 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     hold,
     revise,
 
-    /** The groups of an account; empty only when nobody has asked for it before. */
-    groups: (accountId: string) =>
-      Effect.flatMap(sql`select ${groupColumns} from tracker_groups where account_id = ${accountId}`, decodeGroups),
+    /** The groups of an account; empty only before its first use. */
+    groups: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: GroupRow,
+      execute: (accountId) => sql`select ${groupColumns} from tracker_groups where account_id = ${accountId}`
+    }),
 
-    wallets: (accountId: string) =>
-      Effect.flatMap(
-        sql`
-          select ${walletColumns}, array_agg(g.group_id order by g.seq) as groups
-          from tracked_wallets as w join tracked_wallet_groups as g using (account_id, wallet)
-          where account_id = ${accountId} group by account_id, w.wallet
-        `,
-        decodeWallets
-      ),
+    wallets: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: WalletRow,
+      execute: (accountId) => sql`
+        select ${walletColumns}, array_agg(g.group_id order by g.seq) as groups
+        from tracked_wallets as w join tracked_wallet_groups as g using (account_id, wallet)
+        where account_id = ${accountId} group by account_id, w.wallet
+      `
+    }),
 
     insertGroup: (accountId: string, { createdAtMs, ...kept }: KeptGroup) =>
       sql`insert into tracker_groups ${sql.insert({ accountId, ...kept, createdAt: PgTypes.timestamptz(createdAtMs) })}`,
 
-    /** Whether the wallet is new in the group, whether anything has changed at all, and since when it is tracked. */
+    /** Adds or updates a wallet. Returns whether it is new in the group, whether anything changed, and its start of tracking. */
     put: Effect.fnUntraced(function* (tracking: Tracking, groupId: GroupId, nowMs: number) {
       const { accountId, emoji = null, label = null, notes = null, wallet } = tracking
       const known = yield* sql`select from tracker_groups where account_id = ${accountId} and group_id = ${groupId}`
       if (known.length === 0) {
         return yield* new UnknownGroup({ groupId })
       }
-      const [tracked] = yield* decodeWatches(
-        yield* sql`select ${watchColumns} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
-      )
-      if (tracked === undefined) {
-        yield* claimPlace(accountId)
+      const tracked = yield* watchOf({ accountId, wallet })
+      if (Option.isNone(tracked)) {
+        yield* checkLimit(accountId)
         const row = { accountId, wallet, label, emoji, notes, addedAt: PgTypes.timestamptz(nowMs) }
         yield* sql`insert into tracked_wallets ${sql.insert(row)}`
       }
@@ -132,7 +140,11 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
         on conflict do nothing returning seq
       `
       const isNew = joined.length > 0
-      return { isNew, isChanged: isNew || isDescribed, addedAtMs: tracked?.addedAtMs ?? nowMs }
+      return {
+        isNew,
+        isChanged: isNew || isDescribed,
+        addedAtMs: Option.isSome(tracked) ? tracked.value.addedAtMs : nowMs
+      }
     }),
 
     takeOut: (accountId: string, wallet: Address) =>
@@ -141,28 +153,32 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
         (rows) => rows.length > 0
       ),
 
-    /** Block times are whole seconds, so what happened in the second of the adding counts as since then. */
+    /** Block times are whole seconds, so activity in the second of the addition is included. */
     recordActivity: (batch: ReadonlyArray<WalletActivity>) =>
       sql`
-        update tracked_wallets as w set last_event_at = seen.at
+        update tracked_wallets as w set last_event_at = activity.at
         from unnest(
           ${batch.map(({ wallet }) => wallet)}::text[], ${batch.map(({ atMs }) => new Date(atMs))}::timestamptz[]
-        ) as seen (wallet, at)
-        where w.wallet = seen.wallet and seen.at >= date_trunc('second', added_at)
-          and (last_event_at is null or last_event_at < seen.at)
+        ) as activity (wallet, at)
+        where w.wallet = activity.wallet and activity.at >= date_trunc('second', added_at)
+          and (last_event_at is null or last_event_at < activity.at)
       `,
 
-    /** Every wallet that anybody tracks, once for each account. */
-    watched: Effect.flatMap(sql`select ${watchColumns} from tracked_wallets`, decodeWatches),
+    /** Every tracked wallet, once per account. */
+    watched: SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: WatchRow,
+      execute: () => sql`select ${watchColumns} from tracked_wallets`
+    })(),
 
-    /** Accounts that changed in the last so many milliseconds of the server's clock, with the revision they have now. */
-    changedWithin: (lastMs: number) =>
-      Effect.flatMap(
-        sql`
-          select account_id, revision::text from tracker_accounts
-          where changed_at > now() - ${lastMs}::float8 * interval '1 millisecond'
-        `,
-        decodeRevisions
-      )
+    /** Accounts changed within the last `lastMs` of the server's clock, with their current revision. */
+    changedWithin: SqlSchema.findAll({
+      Request: Schema.Finite,
+      Result: RevisionRow,
+      execute: (lastMs) => sql`
+        select account_id, revision::text from tracker_accounts
+        where changed_at > now() - ${lastMs}::float8 * interval '1 millisecond'
+      `
+    })
   }
 }

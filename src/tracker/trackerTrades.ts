@@ -1,4 +1,4 @@
-/** Trades and balances of tracked wallets as callers see them. Pure. */
+/** Conversion of trades, balances and profits of tracked wallets into the types of the contract. */
 import type { LiveEvent, PnlBody, PnlSummaryBody } from "../domain/wallets/LiveFrame.ts"
 import type { Mint } from "../domain/Address.ts"
 import { tenTo, uiNumber } from "../domain/decimal.ts"
@@ -11,29 +11,29 @@ import { USD_DIGITS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
 import type { Position } from "../wallets/ledger.ts"
-import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull } from "../wallets/pnl.ts"
+import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull, type WalletPnl } from "../wallets/pnl.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
 import type { PnlBook } from "./WalletLedger.ts"
 
 const SOL_DIGITS = 9
 const MICRO_DIGITS = 6
 
-/** How sure the chain is of what is told; nothing earlier is. */
+/** Commitment of the blocks that trades come from. */
 export type TradeCommitment = TrackerTrade["commitment"]
 
-/** What a mark is worth: micro-dollars for one smallest unit, and when that was so. */
+/** Price of a mint in micro-dollars per smallest unit, and its time. */
 export interface Mark {
   readonly price: Rational | null
   readonly atMs: number | null
 }
 
-/** What all units there are would be worth at the trade's price, as the nearest number; null when either is unknown. */
+/** Supply times price as the nearest double; null when either is unknown. */
 const marketCap = (priceUsd: number | null, token: TokenState | null): number | null => {
   const facts = token?._tag === "Token" ? token.facts : null
   return priceUsd === null || facts === null ? null : priceUsd * uiNumber(facts.supply, facts.decimals)
 }
 
-/** The trade as it is told; `token` is what the chain has said of its mint. */
+/** The trade in the contract's type; `token` is the cached state of its mint. */
 export const trackerTrade = (trade: TapeTrade, token: TokenState | null, commitment: TradeCommitment): TrackerTrade => {
   const metadata = token?._tag === "Token" ? token.metadata : null
   return {
@@ -63,20 +63,20 @@ export const trackerTrade = (trade: TapeTrade, token: TokenState | null, commitm
   }
 }
 
-/** The place of a change in its block: that of the trade that caused it, else of its transaction. */
-export interface Place {
+/** Position of a balance change in its block: that of the trade that caused it, else of its transaction. */
+export interface ChainPosition {
   readonly signature: Signature
   readonly slot: number
   readonly index: number
   readonly timeMs: number
 }
 
-/** Dollars that so many units are worth at the mark, rounded down to a nano-dollar. */
+/** Value of the units in dollars, rounded down to a nano-dollar; null without a mark. */
 const valueUsd = (units: bigint, { price }: Mark): Decimal | null =>
   price === null ? null : usdText((units * 1000n * price.numerator) / price.denominator)
 
-/** The change as it is told. */
-export const balanceUpdate = (change: BalanceChange, place: Place, mark: Mark): LiveEvent => ({
+/** The balance change as an event. */
+export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark: Mark): LiveEvent => ({
   type: "balance_update",
   wallet: change.owner,
   body: {
@@ -95,7 +95,7 @@ export const balanceUpdate = (change: BalanceChange, place: Place, mark: Mark): 
   }
 })
 
-/** Dollars for a whole token. */
+/** Dollars per whole token; null when the price or the decimals are unknown. */
 const markText = ({ price }: Mark, decimals: number | null): Decimal | null =>
   price === null || decimals === null
     ? null
@@ -104,31 +104,39 @@ const markText = ({ price }: Mark, decimals: number | null): Decimal | null =>
         denominator: price.denominator * tenTo(MICRO_DIGITS)
       })
 
-/** How well the profits in a book are known: trades are all that is counted, and only those that were seen. */
+/** Coverage of a book: `source_gap` before missing blocks, `limit_clipped` after drops, else observed swaps only. */
 const coverageOf = ({ clipped, sinceMs }: PnlBook, gapMs: number): Coverage =>
   incomplete(sinceMs < gapMs ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only")
 
-/** What the position made, as it is told. */
-export const pnlBody = (told: {
+/** Sums as decimal text, in the order of the contract. */
+const sumsOf = (pnl: Pick<WalletPnl, "cost" | "proceeds" | "realized" | "roiPct" | "total" | "unrealized">) => ({
+  realized: usdTextOrNull(pnl.realized),
+  unrealized: usdTextOrNull(pnl.unrealized),
+  total: usdTextOrNull(pnl.total),
+  roiPct: pnl.roiPct,
+  costUsd: usdTextOrNull(pnl.cost),
+  proceedsUsd: usdTextOrNull(pnl.proceeds)
+})
+
+const sourceOf = (book: PnlBook, gapMs: number, nowMs: number) =>
+  ({ pnlMode: PNL_MODE, source: OBSERVED_SOURCE, coverage: coverageOf(book, gapMs), asOf: nowMs }) as const
+
+/** Profit and loss of a position. */
+export const pnlBody = (input: {
   readonly book: PnlBook
   readonly position: Position
   readonly mark: Mark
-  /** From before when blocks may be missing, in milliseconds. */
+  /** Blocks before this time may be missing, in milliseconds. */
   readonly gapMs: number
   readonly trigger: PnlBody["trigger"]
   readonly nowMs: number
 }): PnlBody => {
-  const { book, gapMs, mark, nowMs, position, trigger } = told
+  const { book, gapMs, mark, nowMs, position, trigger } = input
   const pnl = pnlOf(position, mark.price)
   return {
     wallet: book.wallet,
     mint: position.mint,
-    realized: usdTextOrNull(pnl.realized),
-    unrealized: usdTextOrNull(pnl.unrealized),
-    total: usdTextOrNull(pnl.total),
-    roiPct: pnl.roiPct,
-    costUsd: usdTextOrNull(pnl.cost),
-    proceedsUsd: usdTextOrNull(pnl.proceeds),
+    ...sumsOf(pnl),
     avgCostUsd: pnl.avgCost,
     holding: position.held,
     decimals: position.decimals,
@@ -137,33 +145,25 @@ export const pnlBody = (told: {
     buys: position.buys,
     sells: position.sells,
     open: pnl.open,
-    pnlMode: PNL_MODE,
-    source: OBSERVED_SOURCE,
-    coverage: coverageOf(book, gapMs),
-    asOf: nowMs,
+    ...sourceOf(book, gapMs, nowMs),
     trigger
   }
 }
 
-/** What the wallet made, as it is told. */
-export const pnlSummaryBody = (told: {
+/** Profit and loss of a wallet. */
+export const pnlSummaryBody = (input: {
   readonly book: PnlBook
   readonly marks: (mint: Mint) => Mark
   readonly gapMs: number
   readonly nowMs: number
 }): PnlSummaryBody => {
-  const { book, gapMs, marks, nowMs } = told
+  const { book, gapMs, marks, nowMs } = input
   const pnl = summaryOf(
     Array.from(book.positions.values(), ({ position }) => ({ position, mark: marks(position.mint).price }))
   )
   return {
     wallet: book.wallet,
-    realized: usdTextOrNull(pnl.realized),
-    unrealized: usdTextOrNull(pnl.unrealized),
-    total: usdTextOrNull(pnl.total),
-    roiPct: pnl.roiPct,
-    costUsd: usdTextOrNull(pnl.cost),
-    proceedsUsd: usdTextOrNull(pnl.proceeds),
+    ...sumsOf(pnl),
     openCostUsd: usdTextOrNull(pnl.openCost),
     openValueUsd: usdTextOrNull(pnl.openValue),
     positionsOpen: pnl.positionsOpen,
@@ -171,9 +171,6 @@ export const pnlSummaryBody = (told: {
     positionsUnknownBasis: pnl.positionsUnknownBasis,
     trades: pnl.trades,
     winRatePct: pnl.winRatePct,
-    pnlMode: PNL_MODE,
-    source: OBSERVED_SOURCE,
-    coverage: coverageOf(book, gapMs),
-    asOf: nowMs
+    ...sourceOf(book, gapMs, nowMs)
   }
 }

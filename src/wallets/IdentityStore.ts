@@ -2,23 +2,23 @@ import { Context, Effect, Layer } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 
-/** Who wallets are, by what several sources say, each of which speaks for itself. */
+/** Identity records of wallets by source. Records of different sources are independent. */
 export class IdentityStore extends Context.Service<
   IdentityStore,
   {
-    /** What is said of these wallets, in the order of the sources' names; those of whom nothing is said are not in it. */
+    /** Records of these wallets, ordered by source name; wallets without records are left out. */
     of(
       wallets: ReadonlyArray<Address>
     ): Effect.Effect<ReadonlyMap<Address, ReadonlyArray<IdentityRecord>>, IdentityStoreUnavailable>
-    /** What a source says from now on, in place of everything it said before. Of two records of one wallet the last counts. */
+    /** Replaces all records of a source. Of two records of one wallet the last is kept. */
     replace(source: string, records: ReadonlyArray<IdentityRecord>): Effect.Effect<void, IdentityStoreUnavailable>
   }
 >()("fathom/wallets/IdentityStore") {
-  /** Identities held in memory, for tests and for those who embed us. */
+  /** Identities held in memory. */
   static readonly layerMemory: Layer.Layer<IdentityStore> = Layer.sync(IdentityStore, () => {
     const sources = new Map<string, ReadonlyMap<Address, IdentityRecord>>()
 
-    const said = (wallet: Address): ReadonlyArray<IdentityRecord> =>
+    const recordsOf = (wallet: Address): ReadonlyArray<IdentityRecord> =>
       Array.from(sources.keys())
         .toSorted()
         .flatMap((source) => sources.get(source)?.get(wallet) ?? [])
@@ -26,7 +26,7 @@ export class IdentityStore extends Context.Service<
     return IdentityStore.of({
       of: (wallets) =>
         Effect.sync(
-          () => new Map(wallets.map((wallet) => [wallet, said(wallet)] as const).filter(([, of]) => of.length > 0))
+          () => new Map(wallets.map((wallet) => [wallet, recordsOf(wallet)] as const).filter(([, of]) => of.length > 0))
         ),
       replace: (source, records) =>
         Effect.sync(() => void sources.set(source, new Map(records.map((record) => [record.wallet, record]))))

@@ -1,30 +1,33 @@
-/** Identities in Postgres. Every question to the database has a deadline. */
+/** `IdentityStore` on Postgres. Every query has a deadline. */
 import { Duration, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import type { Address } from "../domain/Address.ts"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Address } from "../domain/Address.ts"
 import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 import { bounded } from "../storage/deadline.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 
-/** On the path of a request. */
+/** On the request path. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
-const away = (cause: unknown) => new IdentityStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new IdentityStoreUnavailable({ cause })
 
 const Row = Schema.Struct({ record: Schema.fromJsonString(IdentityRecord) })
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const asJson = Schema.encodeEffect(Schema.fromJsonString(Schema.Array(IdentityRecord)))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  const recordsOf = SqlSchema.findAll({
+    Request: Schema.Array(Address),
+    Result: Row,
+    execute: (wallets) => sql`
+      select record::text from wallet_identities where ${sql.in("wallet", wallets)} order by source
+    `
+  })
+
   const of = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
-    const rows = yield* decodeRows(
-      yield* sql`
-        select record::text from wallet_identities where ${sql.in("wallet", wallets)} order by source
-      `
-    )
+    const rows = yield* recordsOf(wallets)
     return Map.groupBy(
       rows.map(({ record }) => record),
       ({ wallet }) => wallet
@@ -45,10 +48,10 @@ const make = Effect.gen(function* () {
     of: Effect.fn("IdentityStore.of")((wallets: ReadonlyArray<Address>) =>
       wallets.length === 0
         ? Effect.succeed(new Map<Address, Array<IdentityRecord>>())
-        : bounded(READ_DEADLINE, away)(of(wallets))
+        : bounded(READ_DEADLINE, unavailable)(of(wallets))
     ),
     replace: Effect.fn("IdentityStore.replace")((source: string, records: ReadonlyArray<IdentityRecord>) =>
-      bounded(WRITE_DEADLINE, away)(sql.withTransaction(replace(source, records)))
+      bounded(WRITE_DEADLINE, unavailable)(sql.withTransaction(replace(source, records)))
     )
   })
 })

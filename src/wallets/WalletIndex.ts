@@ -6,23 +6,23 @@ import { TradeTape } from "../market/tape/TradeTape.ts"
 import { WalletRings } from "./WalletRings.ts"
 import { takeShare, type WalletShare } from "./walletShare.ts"
 
-/** What is held of one wallet, up to its share. Times in milliseconds since the Unix epoch. */
+/** Trades held of one wallet, up to its share. Times in milliseconds since the Unix epoch. */
 export interface WalletHistory {
-  /** What the wallet gave and got, newest first; never empty. */
+  /** Newest first; never empty. */
   readonly trades: ReadonlyArray<TapeTrade>
-  /** Whether its share is used up, so that there may be older ones. */
+  /** True if the share is used up, so that older trades may exist. */
   readonly truncated: boolean
-  /** From when on its trades are held: later than `liveSinceMs` where older ones were dropped, earlier where blocks are missing. */
+  /** Start of the held trades: later than `liveSinceMs` where older ones were dropped, earlier where blocks are missing. */
   readonly coveredFromMs: number
-  /** Up to when blocks were read. */
+  /** Time of the last block read. */
   readonly coveredUntilMs: number
-  /** Since when no block is missing; null while none was read. */
+  /** Start of the span without missing blocks; null before the first block. */
   readonly liveSinceMs: number | null
-  /** Trades of blocks without a time of their own; null when nobody counted. */
+  /** Trades of blocks without a block time; null when not counted. */
   readonly undated: number | null
 }
 
-/** The index does not answer. */
+/** The index did not answer. */
 export class WalletIndexUnavailable extends Schema.TaggedError<WalletIndexUnavailable>()("WalletIndexUnavailable", {
   cause: Schema.Defect()
 }) {
@@ -31,7 +31,7 @@ export class WalletIndexUnavailable extends Schema.TaggedError<WalletIndexUnavai
   }
 }
 
-/** The trades of wallets, as far as they are held: asking loads nothing, and makes nobody watched. */
+/** Held trades of wallets. Reading neither loads trades nor starts tracking a wallet. */
 export class WalletIndex extends Context.Service<
   WalletIndex,
   {
@@ -40,8 +40,8 @@ export class WalletIndex extends Context.Service<
   }
 >()("fathom/wallets/WalletIndex") {
   /**
-   * What the tape tells from now on, in memory. `WALLET_TRADES` (500,000) bounds how many trades are held in all: the
-   * wallets that have not traded for longest are forgotten first.
+   * Trades applied to the tape from now on, in memory. `WALLET_TRADES` (500,000) bounds the trades held in all: the least
+   * recently active wallets are dropped first.
    */
   static readonly layerMemory: Layer.Layer<WalletIndex, Config.ConfigError, TradeTape> = Layer.effect(
     WalletIndex,
@@ -61,7 +61,7 @@ export class WalletIndex extends Context.Service<
     })
   )
 
-  /** What the trade store holds. */
+  /** Trades of the trade store. */
   static readonly layerStored: Layer.Layer<WalletIndex, never, TradeStore | TradeTape> = Layer.effect(
     WalletIndex,
     Effect.gen(function* () {
@@ -85,7 +85,7 @@ interface Held {
   readonly trades: ReadonlyArray<TapeTrade>
   readonly truncated: boolean
   readonly undated: number | null
-  /** Trades before this may have been dropped, beside those that the share leaves out. */
+  /** Trades before this time may have been dropped, beside those that the share leaves out. */
   readonly droppedBeforeMs: number | null
 }
 

@@ -18,13 +18,13 @@ const DEADLINE = Duration.millis(1500)
 
 class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePassed", {}) {}
 
-/** Who wallets are and what they made, from what is held already. Asking loads nothing and makes nobody watched. */
+/** Identities and profits of wallets, from data already held. Reading neither loads data nor starts tracking a wallet. */
 export class WalletReader extends Context.Service<
   WalletReader,
   {
     /**
-     * One row for each of 1 to 100 different wallets, in their order. What cannot be read, or not within a second and a
-     * half, is left out of its row; that nothing can be read is a failure.
+     * One row for each of 1 to 100 different wallets, in request order. Parts that cannot be read within 1.5 s are left
+     * out of their row. Fails when nothing can be read.
      */
     rowsOf(wallets: ReadonlyArray<Address>): Effect.Effect<WalletRows, WalletsUnavailable>
   }
@@ -38,14 +38,14 @@ export class WalletReader extends Context.Service<
         const ledger = yield* LedgerReader
         const prices = yield* PriceBook
 
-        /** A ledger that is away, or says what cannot be, is no ledger. */
+        /** The projection of a wallet; null when the ledger is unavailable or its answer is inconsistent. */
         const projectionOf = (wallet: Address, nowMs: number) =>
           ledger.read(wallet).pipe(
             Effect.flatMap((projection) => {
               const fault = projection && faultOf(projection, wallet, nowMs)
               return fault === null
                 ? Effect.succeed(projection)
-                : Effect.as(Effect.logWarning(`A ledger projection is not believed: ${fault}`, { wallet }), null)
+                : Effect.as(Effect.logWarning(`A ledger projection was rejected: ${fault}`, { wallet }), null)
             }),
             Effect.catch(({ cause }) => Effect.as(Effect.logWarning("The wallet ledger is unavailable", cause), null))
           )
@@ -58,7 +58,7 @@ export class WalletReader extends Context.Service<
           return { projection, history, positions }
         })
 
-        /** What could be read in time. Fails when nothing could be, and not for want of time alone. */
+        /** Holdings that were read in time. Fails when every read failed; a timeout alone is not a failure. */
         const holdingsOfAll = Effect.fnUntraced(function* (
           wallets: ReadonlyArray<Address>,
           share: WalletShare,
@@ -73,7 +73,7 @@ export class WalletReader extends Context.Service<
             })
           yield* Effect.forEach(wallets, readOne, { concurrency: CONCURRENT_READS, discard: true }).pipe(
             within(DEADLINE, () => new DeadlinePassed()),
-            Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries ran out of time"))
+            Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries exceeded their deadline"))
           )
           const [failure] = failures
           if (failure !== undefined && found.size === 0) {
@@ -115,7 +115,7 @@ export class WalletReader extends Context.Service<
     )
 }
 
-/** What the first 64 open mints are worth now; those that no pool prices, and all of them while prices are stale, are left out. */
+/** Current marks of the first 64 open mints. Mints without a price are left out, and all of them while prices are stale. */
 const marksOf = (
   book: PriceBook["Service"],
   holdings: ReadonlyArray<Holdings>,

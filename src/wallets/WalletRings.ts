@@ -2,27 +2,27 @@ import type { Address } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 
-/** No batch may ask for more of one wallet. */
+/** Upper bound of the trades of one wallet in a batch. */
 const MOST_EACH = 10_000
 
 /** The trades of one wallet, oldest first. */
 interface Ring {
   trades: Array<TapeTrade>
-  /** Trades before this were dropped; null when none was. */
+  /** Trades before this time were dropped; null when none were. */
   droppedBeforeMs: number | null
 }
 
-/** What is held of one wallet. */
+/** Trades held of one wallet. */
 export interface HeldTrades {
   /** Newest first. */
   readonly trades: ReadonlyArray<TapeTrade>
-  /** How many of them are of blocks without a time of their own. */
+  /** Count of trades of blocks without a block time. */
   readonly undated: number
-  /** Trades before this may have been dropped, in milliseconds; null when none was. */
+  /** Trades before this time may have been dropped, in milliseconds; null when none were. */
   readonly droppedBeforeMs: number | null
 }
 
-/** Whether the block of these transactions has no time: its first trade tells. */
+/** True if the block has no block time, by its first swap. */
 const lacksTime = (transactions: PricedBatch["transactions"]): boolean => {
   for (const { legs, nets } of transactions) {
     const swap = legs[0] ?? nets[0]
@@ -34,28 +34,28 @@ const lacksTime = (transactions: PricedBatch["transactions"]): boolean => {
 }
 
 /**
- * The newest trades of every wallet, at most ten thousand each and so many in all. What no longer fits goes by whole
- * wallets, the one that has not traded for longest first.
+ * The newest trades of every wallet, at most 10,000 each and `most` in all. Beyond that whole wallets are dropped, the
+ * least recently active first.
  */
 export class WalletRings {
   readonly most: number
-  /** From the wallet that has not traded for longest to the last to trade. */
+  /** Least recently active wallet first. */
   private readonly rings = new Map<Address, Ring>()
   private readonly undated = new WeakSet<TapeTrade>()
   private total = 0
-  /** Of the forgotten wallets, the newest trade. */
-  private forgottenMs: number | null = null
+  /** Time of the newest trade of a dropped wallet. */
+  private evictedMs: number | null = null
 
   constructor(most: number) {
     this.most = most
   }
 
-  /** How many trades are held. */
+  /** Trades held. */
   get size(): number {
     return this.total
   }
 
-  /** Keeps what wallets gave and got in a block. Blocks come in order, each once. */
+  /** Adds the wallet trades of a block. Blocks come in order, each once. */
   add({ trades, transactions }: Pick<PricedBatch, "trades" | "transactions">): void {
     const isUndated = lacksTime(transactions)
     for (const trade of trades) {
@@ -66,10 +66,10 @@ export class WalletRings {
         }
       }
     }
-    this.forget()
+    this.evict()
   }
 
-  /** Null when nothing is held. */
+  /** The trades of a wallet; null when none are held. */
   of(wallet: Address): HeldTrades | null {
     const ring = this.rings.get(wallet)
     if (ring === undefined) {
@@ -84,13 +84,13 @@ export class WalletRings {
   }
 
   private keep(trade: TapeTrade): void {
-    // Whoever was forgotten and comes back may have traded before.
-    const ring = this.rings.get(trade.wallet) ?? { trades: [], droppedBeforeMs: this.forgottenMs }
+    // A wallet that returns after an eviction may have older trades.
+    const ring = this.rings.get(trade.wallet) ?? { trades: [], droppedBeforeMs: this.evictedMs }
     this.rings.delete(trade.wallet)
     this.rings.set(trade.wallet, ring)
     ring.trades.push(trade)
     this.total++
-    // Twice as many, so that dropping them one by one never costs more than keeping them.
+    // Trimmed at twice the bound, so that trimming costs O(1) per trade.
     if (ring.trades.length >= 2 * MOST_EACH) {
       ring.trades = ring.trades.slice(-MOST_EACH)
       ring.droppedBeforeMs = ring.trades[0]?.timeMs ?? null
@@ -98,14 +98,14 @@ export class WalletRings {
     }
   }
 
-  private forget(): void {
+  private evict(): void {
     for (const [wallet, { trades }] of this.rings) {
       if (this.total <= this.most) {
         return
       }
       this.rings.delete(wallet)
       this.total -= trades.length
-      this.forgottenMs = trades.at(-1)?.timeMs ?? this.forgottenMs
+      this.evictedMs = trades.at(-1)?.timeMs ?? this.evictedMs
     }
   }
 }

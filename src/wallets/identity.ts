@@ -1,4 +1,4 @@
-/** What may be told of who a wallet is, out of everything that sources say. */
+/** The publishable identity of a wallet, from the records of all sources. */
 import type { Address } from "../domain/Address.ts"
 import {
   type CachedName,
@@ -11,10 +11,10 @@ import {
 
 type Reviewed = IdentityRecord["classifications"][number]
 
-/** A name of its own under `.sol`: no subdomain, and none of the characters that could pass for others. */
+/** A second-level name under `.sol`: no subdomain, and no characters that can be confused with others. */
 const TOP_LEVEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.sol$/u
 
-/** The domain that may be told of a wallet; null unless it is a top-level one that the wallet itself was found to own. */
+/** The publishable domain of a wallet; null unless it is directly under `.sol` and verified as owned by the wallet. */
 export const ownedDomain = (wallet: Address, name: CachedName | null, nowMs: number): string | null =>
   name !== null &&
   name.owner === wallet &&
@@ -24,16 +24,16 @@ export const ownedDomain = (wallet: Address, name: CachedName | null, nowMs: num
     ? name.domain
     : null
 
-/** Reviewed, current, certain enough, and with a name where it says that somebody else holds the funds. */
+/** Reviewed, current and of sufficient confidence; an exchange, which holds funds of others, must be named. */
 const isShown = ({ confidence, kind, name, reviewedAtMs, validUntilMs }: Reviewed, nowMs: number): boolean =>
   confidence >= REVIEWED_BPS &&
   reviewedAtMs <= nowMs &&
   (validUntilMs === null || nowMs < validUntilMs) &&
   (kind !== "exchange" || name !== null)
 
-const toldOf = ({ validUntilMs: _validUntilMs, ...told }: Reviewed): Classification => told
+const classificationOf = ({ validUntilMs: _validUntilMs, ...shown }: Reviewed): Classification => shown
 
-/** One for each key: the one for which no better one is known. */
+/** The best item of each key. */
 const bestBy = <A>(
   items: ReadonlyArray<A>,
   keyOf: (item: A) => string,
@@ -58,12 +58,14 @@ const evidenceOf = (records: ReadonlyArray<IdentityRecord>, nowMs: number): Read
 
 const classificationsOf = (records: ReadonlyArray<IdentityRecord>, nowMs: number): ReadonlyArray<Classification> =>
   bestBy(
-    records.flatMap(({ classifications }) => classifications.filter((each) => isShown(each, nowMs)).map(toldOf)),
+    records.flatMap(({ classifications }) =>
+      classifications.filter((each) => isShown(each, nowMs)).map(classificationOf)
+    ),
     ({ kind, name }) => JSON.stringify([kind, name]),
     (a, b) => a.reviewedAtMs > b.reviewedAtMs
   )
 
-/** The identity of a wallet from its records; null when nothing of it may be told now. */
+/** The identity of a wallet from its records; null when nothing is publishable at `nowMs`. */
 export const identityOf = (
   wallet: Address,
   records: ReadonlyArray<IdentityRecord>,

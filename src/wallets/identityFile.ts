@@ -1,8 +1,8 @@
-/** Reviewed identities from a file: one JSON object a line, or one JSON array. Taken whole or not at all. */
+/** Parser of reviewed identities: one JSON object per line, or one JSON array. A file is read whole or rejected. */
 import { Effect, Schema, SchemaIssue } from "effect"
 import { IdentityRecord } from "../domain/wallets/WalletIdentity.ts"
 
-/** What is wrong with the file, and where: lines count from one, and the field is a dotted path, empty for a whole line. */
+/** The first error of the file. Lines count from one; the field is a dotted path, empty for a whole line. */
 export class IdentitiesRefused extends Schema.TaggedError<IdentitiesRefused>()("IdentitiesRefused", {
   line: Schema.Int,
   field: Schema.String,
@@ -28,10 +28,10 @@ const parse = (text: string, line: number) =>
     catch: () => new IdentitiesRefused({ line, field: "", detail: "not JSON" })
   })
 
-/** A string, or a character that opens, closes or ends something. */
+/** A JSON string, a bracket, a brace or a line end. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]\n]/gu
 
-/** On which line each object of a JSON array begins. */
+/** The line on which each object of a JSON array begins. */
 const linesOfObjects = (text: string): ReadonlyArray<number> => {
   const lines: Array<number> = []
   let [depth, line] = [0, 1]
@@ -69,14 +69,14 @@ const recordOf = ({ line, value }: Line) =>
     return new IdentitiesRefused({ line, field, detail: first?.message ?? "not a record" })
   })
 
-/** The records that the text of such a file holds. Fails at the first thing that is wrong; a wallet may stand in it once. */
+/** The records of a file. Fails at the first error; a wallet may occur once. */
 export const readIdentities = Effect.fn("readIdentities")(function* (text: string) {
   const lines = yield* text.trimStart().startsWith("[") ? readArray(text) : readLines(text)
   const seen = new Set<string>()
   return yield* Effect.forEach(lines, (line) =>
     Effect.flatMap(recordOf(line), (record) => {
       if (seen.has(record.wallet)) {
-        return Effect.fail(new IdentitiesRefused({ line: line.line, field: "wallet", detail: "stands there before" }))
+        return Effect.fail(new IdentitiesRefused({ line: line.line, field: "wallet", detail: "a duplicate" }))
       }
       seen.add(record.wallet)
       return Effect.succeed(record)

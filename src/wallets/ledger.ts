@@ -1,47 +1,55 @@
 /**
- * What a wallet holds, paid and made, by average cost, from the trades that were seen. Exact: units and nano-dollars are
- * whole numbers, and the one division, the cost of what is sold, moves its rest to what is still held.
+ * Average-cost ledger over observed trades. Exact: units and nano-dollars are integers, and the remainder of the only
+ * division, the cost of units sold, stays with the units held.
  */
-import type { Mint } from "../domain/Address.ts"
+import { Schema } from "effect"
+import { Address, type Mint } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { isMoney } from "../trades/sides.ts"
 
-/** What one wallet gave and got, as far as the ledger cares. A `TapeTrade` of role `wallet` or `both` is one. */
+/** The fields of a trade that the ledger reads. A `TapeTrade` of role `wallet` or `both` is one. */
 export type WalletTrade = Pick<
   TapeTrade,
   "amount" | "decimals" | "index" | "mint" | "side" | "signature" | "slot" | "timeMs" | "volumeUsdNanos"
 >
 
-/** One mint of one wallet, by the trades applied so far. */
-export interface Position {
-  readonly mint: Mint
-  /** Null until a trade tells. */
-  readonly decimals: number | null
-  /** Units bought and not sold since, of what was seen. */
-  readonly held: bigint
-  /** What the units held cost, in nano-dollars; null while that of any of them is unknown. Nothing held costs nothing. */
-  readonly costNanos: bigint | null
-  readonly boughtUnits: bigint
-  readonly soldUnits: bigint
-  /** What all buys cost, in nano-dollars; null once that of one is unknown. */
-  readonly boughtNanos: bigint | null
-  /** What all sells brought, in nano-dollars; null once that of one is unknown. */
-  readonly proceedsNanos: bigint | null
-  /**
-   * Proceeds less average cost of everything sold, in nano-dollars. Null for good once something was sold of which either
-   * is unknown: no later trade can tell it.
-   */
-  readonly realizedNanos: bigint | null
-  readonly buys: number
-  readonly sells: number
-  /** Buys at an unknown price, and sells of more than was seen bought. */
-  readonly unknownBasis: number
-  /** Null before the first trade. */
-  readonly firstAtMs: number | null
-  readonly lastAtMs: number | null
-}
+const Units = Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))
+const Nanos = Schema.NullOr(Schema.BigInt)
+const Cost = Schema.NullOr(Units)
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const Decimals = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 18 }))
 
-/** A mint that the wallet has not traded yet. */
+/** The position of one wallet in one mint after the trades applied so far. Amounts in units and nano-dollars. */
+export const Position = Schema.Struct({
+  mint: Address,
+  /** Null until a trade carries them. */
+  decimals: Schema.NullOr(Decimals),
+  /** Units bought and not sold since, as far as observed. */
+  held: Units,
+  /** Cost of the units held; null while that of any is unknown, zero when none are held. */
+  costNanos: Cost,
+  boughtUnits: Units,
+  soldUnits: Units,
+  /** Cost of all buys; null once that of one is unknown. */
+  boughtNanos: Cost,
+  /** Proceeds of all sells; null once those of one are unknown. */
+  proceedsNanos: Nanos,
+  /**
+   * Proceeds less average cost of all units sold. Null for good once either is unknown for a sale: no later trade can
+   * recover it.
+   */
+  realizedNanos: Nanos,
+  buys: Count,
+  sells: Count,
+  /** Buys at an unknown price, and sells of more than was seen bought. */
+  unknownBasis: Count,
+  /** Null before the first trade. */
+  firstAtMs: Schema.NullOr(Count),
+  lastAtMs: Schema.NullOr(Count)
+})
+export type Position = typeof Position.Type
+
+/** The position before the first trade. */
 export const emptyPosition = (mint: Mint): Position => ({
   mint,
   decimals: null,
@@ -63,7 +71,7 @@ export const emptyPosition = (mint: Mint): Position => ({
 const plus = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a + b)
 
 /** The difference; null when a part is unknown. */
-const minus = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a - b)
+export const minus = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a - b)
 
 const buy = (position: Position, { amount, volumeUsdNanos }: WalletTrade): Partial<Position> => ({
   held: position.held + amount,
@@ -74,7 +82,7 @@ const buy = (position: Position, { amount, volumeUsdNanos }: WalletTrade): Parti
   unknownBasis: position.unknownBasis + (volumeUsdNanos === null ? 1 : 0)
 })
 
-/** The average cost of so many of the units held, rounded down to a nano-dollar; null when it is unknown. */
+/** The average cost of `amount` of the units held, rounded down to a nano-dollar; null when unknown. */
 const costOf = ({ costNanos, held }: Position, amount: bigint): bigint | null => {
   if (amount === 0n) {
     return 0n
@@ -98,8 +106,8 @@ const sell = (position: Position, { amount, volumeUsdNanos }: WalletTrade): Part
 }
 
 /**
- * The position after a trade of its mint. Trades come in the order of the chain, by slot and then by index. What is sold
- * beyond what was seen bought has an unknown cost, and with it the whole sale; nothing is estimated.
+ * The position after a trade of its mint. Trades come in chain order, by slot and then by index. A sale of more units
+ * than are held has an unknown cost; nothing is estimated.
  */
 export const applyTrade = (position: Position, trade: WalletTrade): Position => ({
   ...position,
@@ -109,11 +117,11 @@ export const applyTrade = (position: Position, trade: WalletTrade): Position => 
   lastAtMs: trade.timeMs
 })
 
-/** Before or after, as the chain has it: negative when `a` came first. */
+/** Chain order: negative when `a` comes first. */
 export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<WalletTrade, "index" | "slot">): number =>
   a.slot - b.slot || a.index - b.index
 
-/** The positions of a wallet after these trades of it, by mint, in whatever order they are told. Money, which is never a position, and pool swaps are left out. */
+/** The positions of a wallet by mint after these trades, in any order. Quote money, which has no position, and pool swaps are left out. */
 export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
   const positions = new Map<Mint, Position>()
   for (const trade of trades.toSorted(byChainOrder)) {

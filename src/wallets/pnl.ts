@@ -1,42 +1,42 @@
-/** What positions are worth and made: everything null that is not known, everything known exact. */
+/** Profit and loss of positions. Unknown figures are null; known ones are exact. */
 import { fromAtomic, tenTo } from "../domain/decimal.ts"
 import { decimalText, type Rational } from "../domain/rational.ts"
 import type { Decimal } from "../domain/Scalar.ts"
 import { NANOS_PER_USD, USD_DIGITS } from "../domain/units.ts"
-import type { Position } from "./ledger.ts"
+import { minus, type Position } from "./ledger.ts"
 
-/** How positions of which the cost is unknown are counted: as null, never as an estimate. */
+/** Mode of the figures: positions with an unknown cost basis give null, never an estimate. */
 export const PNL_MODE = "unknown-basis-null"
 
 const NANOS_PER_MICRO = 1000n
 
-/** A position and what its mint is worth: micro-dollars for one smallest unit, as `PriceBook` tells it; null when unknown. */
+/** A position and its mark in micro-dollars per smallest unit, as in `PriceBook`; null when unknown. */
 export interface MarkedPosition {
   readonly position: Position
   readonly mark: Rational | null
 }
 
-/** What one position made. Amounts in nano-dollars. */
+/** Profit and loss of one position. Amounts in nano-dollars. */
 export interface PositionPnl {
-  /** Of what was sold; zero when nothing was. Null once a cost or a price of a sale is unknown. */
+  /** Of units sold; zero without sales. Null once a cost or a price of a sale is unknown. */
   readonly realized: bigint | null
-  /** Value less cost of what is held; zero when nothing is. Null when either is unknown. */
+  /** Value less cost of the units held; zero when none are. Null when either is unknown. */
   readonly unrealized: bigint | null
   /** Both together; null when either is. */
   readonly total: bigint | null
-  /** What all buys cost; null when that of one is unknown. */
+  /** Cost of all buys; null when that of one is unknown. */
   readonly cost: bigint | null
-  /** What all sells brought; null when that of one is unknown. */
+  /** Proceeds of all sells; null when those of one are unknown. */
   readonly proceeds: bigint | null
-  /** What the units held cost. */
+  /** Cost of the units held. */
   readonly openCost: bigint | null
-  /** What the units held are worth at the mark, rounded down; null without a mark, unless nothing is held. */
+  /** Value of the units held at the mark, rounded down; null without a mark, unless none are held. */
   readonly value: bigint | null
-  /** Dollars that a whole token of those held cost; null when nothing is held, or the cost or the decimals are unknown. */
+  /** Average cost in dollars per whole token held; null when none are held, or the cost or the decimals are unknown. */
   readonly avgCost: Decimal | null
-  /** The total in percent of what all buys cost; null when either is unknown, or nothing was paid. */
+  /** The total in percent of the cost of all buys; null when either is unknown or the cost is zero. */
   readonly roiPct: Decimal | null
-  /** Whether anything is held. */
+  /** True if units are held. */
   readonly open: boolean
 }
 
@@ -44,17 +44,15 @@ export interface PositionPnl {
 export const usdText = (nanos: bigint): Decimal =>
   nanos < 0n ? `-${fromAtomic(-nanos, USD_DIGITS)}` : fromAtomic(nanos, USD_DIGITS)
 
-/** The same of what may be unknown. */
+/** Like `usdText`, with null for null. */
 export const usdTextOrNull = (nanos: bigint | null): Decimal | null => (nanos === null ? null : usdText(nanos))
 
-const difference = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a - b)
-
-/** The sum of all of them; null when any is unknown. */
-const sumOf = (parts: ReadonlyArray<bigint | null>): bigint | null =>
+/** The sum of all parts; null when one is unknown. */
+export const sumOf = (parts: ReadonlyArray<bigint | null>): bigint | null =>
   parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0n)
 
-/** `part` in percent of `of`, to fifteen digits; null when either is unknown, or `of` is nothing. */
-const percent = (part: bigint | null, of: bigint | null): Decimal | null =>
+/** `part` in percent of `of`, to fifteen digits; null when either is unknown, or `of` is zero or less. */
+export const percent = (part: bigint | null, of: bigint | null): Decimal | null =>
   part === null || of === null || of <= 0n ? null : decimalText({ numerator: part * 100n, denominator: of })
 
 const valueOf = (held: bigint, mark: Rational | null): bigint | null => {
@@ -69,11 +67,11 @@ const avgCostOf = ({ costNanos, decimals, held }: Position): Decimal | null =>
     ? null
     : decimalText({ numerator: costNanos * tenTo(decimals), denominator: held * NANOS_PER_USD })
 
-/** What a position made when its mint is worth `mark`: micro-dollars for one smallest unit, null when unknown. */
+/** Profit and loss of a position at `mark`, in micro-dollars per smallest unit; null when unknown. */
 export const pnlOf = (position: Position, mark: Rational | null): PositionPnl => {
   const { boughtNanos, costNanos, held, proceedsNanos, realizedNanos } = position
   const value = valueOf(held, mark)
-  const unrealized = difference(value, costNanos)
+  const unrealized = minus(value, costNanos)
   const total = sumOf([realizedNanos, unrealized])
   return {
     realized: realizedNanos,
@@ -89,19 +87,19 @@ export const pnlOf = (position: Position, mark: Rational | null): PositionPnl =>
   }
 }
 
-/** What all positions of a wallet made together. Amounts in nano-dollars; each sum is null when one of its parts is. */
+/** Profit and loss of all positions of a wallet. Amounts in nano-dollars; each sum is null when one of its parts is. */
 export interface WalletPnl extends Pick<
   PositionPnl,
   "cost" | "openCost" | "proceeds" | "realized" | "roiPct" | "total" | "unrealized"
 > {
-  /** What everything held is worth. */
+  /** Value of all units held. */
   readonly openValue: bigint | null
   readonly positionsOpen: number
   readonly positionsClosed: number
-  /** Open or closed: those with a buy at an unknown price or a sale of more than was seen bought. */
+  /** Open or closed positions with a buy at an unknown price or a sale of more than was seen bought. */
   readonly positionsUnknownBasis: number
   readonly trades: number
-  /** Winners among the closed positions of which every cost and price is known; null when there are none. */
+  /** Share of winners among closed positions with known costs and prices; null when there are none. */
   readonly winRatePct: Decimal | null
 }
 
@@ -114,8 +112,8 @@ const winRate = (positions: ReadonlyArray<Position>): Decimal | null => {
 }
 
 /**
- * The whole wallet. A position with an unknown cost makes `realized` or `unrealized` unknown, one without a mark
- * `unrealized`, and either `total`; a wallet without positions made nothing.
+ * Sums over a wallet. A position with an unknown cost makes `realized` or `unrealized` null, one without a mark
+ * `unrealized`, and either `total`. All sums of a wallet without positions are zero.
  */
 export const summaryOf = (marked: ReadonlyArray<MarkedPosition>): WalletPnl => {
   const positions = marked.map(({ position }) => position)

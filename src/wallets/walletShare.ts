@@ -1,7 +1,7 @@
-/** What one wallet of a batch may take of what the batch may read. */
+/** Read limits of one wallet within a batch. */
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 
-/** The most trades, and the most bytes of them, that may be read of one wallet. */
+/** Maximum trades, and bytes of trades, read for one wallet. */
 export interface WalletShare {
   readonly events: number
   readonly bytes: number
@@ -10,16 +10,16 @@ export interface WalletShare {
 const BATCH_EVENTS = 10_000
 const BATCH_BYTES = 4 * 1024 * 1024
 
-/** Numbers and amounts of a trade, at eight bytes each. */
+/** Numbers and amounts of a trade, eight bytes each. */
 const FIXED_BYTES = 9 * 8
 
-/** Equal parts, rounded down, of ten thousand events and four mebibytes for 1 to 100 wallets. */
+/** Equal parts of 10,000 events and 4 MiB for 1 to 100 wallets, rounded down. */
 export const shareOfBatch = (wallets: number): WalletShare => ({
   events: Math.floor(BATCH_EVENTS / wallets),
   bytes: Math.floor(BATCH_BYTES / wallets)
 })
 
-/** What a trade counts for: its texts, which are all ASCII, and its numbers. */
+/** Size of a trade in bytes: its texts, all ASCII, and its numbers. */
 export const bytesOf = ({ dex, launchpad, mint, pool, signature, wallet }: TapeTrade): number =>
   FIXED_BYTES +
   signature.length +
@@ -29,7 +29,7 @@ export const bytesOf = ({ dex, launchpad, mint, pool, signature, wallet }: TapeT
   (dex?.length ?? 0) +
   (launchpad?.length ?? 0)
 
-/** As many of the trades, from the first on, as the share allows; `truncated` once it is used up, whether more follow or not. */
+/** The first trades within the share; `truncated` once it is used up, even if no more follow. */
 export const takeShare = (
   trades: ReadonlyArray<TapeTrade>,
   share: WalletShare

@@ -1,4 +1,4 @@
-/** The summary of one wallet, and on what it rests. */
+/** The summary of one wallet with its coverage. */
 import type { Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
 import type { Status } from "../domain/Scalar.ts"
@@ -14,31 +14,31 @@ import { PNL_MODE, summaryOf, usdTextOrNull } from "./pnl.ts"
 import type { WalletHistory } from "./WalletIndex.ts"
 import type { WalletShare } from "./walletShare.ts"
 
-/** Where sums come from that are made of the swaps that were seen. */
+/** Source of sums over observed swaps. */
 export const OBSERVED_SOURCE = "wallet-trade-index:observed-average-cost"
-/** Where sums come from that a native ledger made. */
+/** Source of sums of a native ledger. */
 export const NATIVE_SOURCE = "wallet-trade-ledger:fee-inclusive-average-cost"
 
 const OBSERVED_EXCLUSIONS = ["transfers", "fees", "pre_window_inventory", "unobserved_assets"]
 const NATIVE_EXCLUSIONS = ["transfers", "pre_window_inventory"]
 
-/** What is held of one wallet: by the index, by the ledger, or by both. */
+/** Data held of one wallet by the index, the ledger, or both. */
 export interface Holdings {
   readonly positions: ReadonlyArray<Position>
-  /** Null when nothing was seen. */
+  /** Null without observed trades. */
   readonly history: WalletHistory | null
-  /** Null where there is none to be believed. */
+  /** Null without a consistent projection. */
   readonly projection: LedgerProjection | null
 }
 
-/** What a summary needs besides. Marks in micro-dollars for one smallest unit; a mint that is not in it has none. */
+/** Marks, time and share of a summary. Marks in micro-dollars per smallest unit; a mint without an entry has no mark. */
 export interface Valuation {
   readonly marks: ReadonlyMap<Mint, Rational>
   readonly nowMs: number
   readonly share: WalletShare
 }
 
-/** So many of so many; of none, all are known. */
+/** Coverage of `known` out of `total`; complete when the total is zero. */
 const shareOf = (known: number, total: number): CoverageShare => {
   const status: Status = known === total ? "known" : known === 0 ? "unavailable" : "partial"
   return { complete: known === total, known, status, total }
@@ -67,16 +67,16 @@ const indexOf = (history: WalletHistory | null, { events }: WalletShare): Wallet
     source: "wallet-trade-index",
     status: history === null ? "unavailable" : "partial",
     truncated: history?.truncated ?? false,
-    // Whoever missed a block cannot tell what was in it.
+    // The content of missing blocks is unknown.
     unfetchedTransactions: isUnbroken ? 0 : null,
     unpricedTransactions: transactionsOf(trades.filter(({ volumeUsdNanos }) => volumeUsdNanos === null)),
-    // A swap that could not be told has no wallet that it could be counted for.
+    // An undecodable swap cannot be attributed to a wallet.
     unprovableTransactions: null
   }
 }
 
-/** What is told of the sums wherever they come from. */
-const groundsOf = (positions: ReadonlyArray<Position>, { marks }: Valuation) => {
+/** Coverage of cost basis and valuation, for either source. */
+const coverageOf = (positions: ReadonlyArray<Position>, { marks }: Valuation) => {
   const open = positions.filter(({ held }) => held > 0n)
   return {
     costBasis: shareOf(positions.filter(({ unknownBasis }) => unknownBasis === 0).length, positions.length),
@@ -101,7 +101,7 @@ const observed = (positions: ReadonlyArray<Position>, history: WalletHistory, va
   observedEvents: history.trades.length,
   undatedEvents: history.undated,
   exclusions: OBSERVED_EXCLUSIONS,
-  ...groundsOf(positions, valuation),
+  ...coverageOf(positions, valuation),
   fees: shareOf(0, history.trades.length),
   history: historyShare(history.trades.length)
 })
@@ -116,22 +116,21 @@ const native = (projection: LedgerProjection, valuation: Valuation) => ({
   observedEvents: projection.events,
   undatedEvents: 0,
   exclusions: NATIVE_EXCLUSIONS,
-  ...groundsOf(projection.positions, valuation),
+  ...coverageOf(projection.positions, valuation),
   fees: shareOf(projection.events, projection.events),
   history: historyShare(projection.events)
 })
 
-/** The positions that count: those of the ledger where there is a projection, else those that were seen. */
+/** The positions of the projection where there is one, else the observed ones. */
 export const positionsThatCount = ({ positions, projection }: Holdings): ReadonlyArray<Position> =>
   projection?.positions ?? positions
 
-/** What a wallet made, in the words of the contract; null when nothing is held of it. */
+/** The summary of a wallet in the contract's type; null when no data is held. */
 export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletSummary | null => {
   const { history, projection } = holdings
   const positions = positionsThatCount(holdings)
-  const grounds =
-    projection === null ? history && observed(positions, history, valuation) : native(projection, valuation)
-  if (grounds === null) {
+  const basis = projection === null ? history && observed(positions, history, valuation) : native(projection, valuation)
+  if (basis === null) {
     return null
   }
   const { realized, total, unrealized } = summaryOf(
@@ -142,10 +141,10 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
     chain: "solana",
     complete: false,
     status: "partial",
-    // Blocks are read once they are confirmed, and nobody says afterwards that one was not.
+    // Blocks are read once confirmed; later orphaning is not reported.
     orphanedEvents: null,
     transfersIncluded: false,
-    ...grounds,
+    ...basis,
     index
   }
   return {
@@ -155,7 +154,7 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
     historyCoverage: { solana },
     index,
     pnlMode: PNL_MODE,
-    source: grounds.source,
+    source: basis.source,
     token: null,
     wallet: {
       realized: usdTextOrNull(realized),

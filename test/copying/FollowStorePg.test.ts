@@ -17,7 +17,7 @@ const open = (address: TestDatabase.TestAddress) =>
 
 const fill = (number: number) => copyOf({ followId: "cf_shared", number, side: "buy", tokens: 5n, usdNanos: 9n })
 
-// The longest deadline of a read is 1.5 s; a busy machine may add to it, and without one it would be thirty seconds.
+// The longest deadline of a read is 1.5 s, plus tolerance for a busy machine; without a deadline it takes 30 s.
 const DEADLINE_MS = 4000
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
@@ -26,22 +26,22 @@ describe.runIf(TestDatabase.isAvailable)("the contract", () => {
 })
 
 describe.runIf(TestDatabase.isAvailable)("the follows of a database", { concurrent: true }, () => {
-  it.live("count a fill once in whatever process it is told", () =>
+  it.live("count a fill once, whichever processes record it", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
       yield* here.recordFollow(followOf("cf_shared"))
-      const told = yield* Effect.forEach(
+      const recorded = yield* Effect.forEach(
         Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? here : there)),
         (store, i) => store.recordFill(fill(i % 5)),
         { concurrency: "unbounded" }
       )
-      assert.strictEqual(told.filter((isNew) => isNew).length, 5)
+      assert.strictEqual(recorded.filter((isNew) => isNew).length, 5)
       assert.deepInclude(yield* there.find("acct_a", "cf_shared"), { counts: { filled: 5, failed: 0, skipped: 0 } })
     })
   )
 
-  it.live("are away within the deadline when the database is frozen, and back when it is", () =>
+  it.live("are unavailable within the deadline while the database is frozen, and available after it", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* open(proxy.address)
@@ -62,7 +62,7 @@ describe.runIf(TestDatabase.isAvailable)("the follows of a database", { concurre
     })
   )
 
-  it.live("are away when their tables are", () =>
+  it.live("are unavailable without their tables", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const store = yield* open(address)

@@ -1,16 +1,17 @@
 /** Follows and fills for tests. */
 import bs58 from "bs58"
-import type { CopyFill, Execution, NewFollow } from "../../src/domain/wallets/Copying.ts"
+import type { CopyFill, Execution, FilledCopy, NewFollow } from "../../src/domain/wallets/Copying.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
+import { byPosition, CopyPosition } from "../../src/copying/positions.ts"
 import { addressOf } from "../callouts/callouts.ts"
 
-/** Where the time of these copies begins. */
+/** Time of the first copy. */
 export const START = Date.UTC(2026, 9, 1, 12)
 
 const FIRST_SLOT = 371_204_000
 
-/** A signature that is told from others by its number. */
+/** A unique signature per number. */
 export const signatureOf = (number: number): Signature =>
   Signature.make(bs58.encode(Uint8Array.from({ length: 64 }, (_, i) => (i < 4 ? (number >>> (8 * i)) & 255 : 7))))
 
@@ -29,7 +30,7 @@ export const followOf = (id: string, other: Partial<NewFollow> = {}): NewFollow 
   ...other
 })
 
-/** What a filled copy is told by: the rest follows from its number, which is also its order. */
+/** Fields of a filled copy; the others derive from its number, which is also its order. */
 export interface Copied {
   readonly followId: string
   readonly number: number
@@ -90,3 +91,15 @@ export const copyOf = (copied: Copied, other: Partial<CopyFill> = {}): CopyFill 
     ...other
   }
 }
+
+/** The positions made by these copies. */
+export const copyPositions = (history: ReadonlyArray<FilledCopy>): ReadonlyArray<CopyPosition> =>
+  byPosition(history).flatMap((copies) => {
+    const [first] = copies
+    if (first === undefined) {
+      return []
+    }
+    const position = new CopyPosition(first)
+    position.take(copies)
+    return [position]
+  })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { copyPnlOf, groupPositions, type Marks, spanOf } from "../../src/copying/copyPnl.ts"
-import { copyPositions } from "../../src/copying/positions.ts"
+import { copyPositions } from "./copies.ts"
 import { slippageVsLeader } from "../../src/copying/slippage.ts"
 import type { FilledCopy } from "../../src/domain/wallets/Copying.ts"
 import type { CopyPnl } from "../../src/domain/wallets/CopyPnl.ts"
@@ -40,7 +40,7 @@ const bought = copied(1, {})
 const sold = copied(2, { ...half, valueUsdNanos: 80n * USD, feeUsdNanos: USD / 2n })
 
 describe("profit and loss of copies", () => {
-  it("has every fee inside of cost and proceeds", () => {
+  it("includes every fee in cost and proceeds", () => {
     // 100 and a fee of 1 bought 1,000; 500 of them cost 50.5 and brought 80 less 0.5. The rest is worth 75.
     assert.deepStrictEqual(pnlOf([bought, sold]), {
       realized: "29",
@@ -60,7 +60,7 @@ describe("profit and loss of copies", () => {
     })
   })
 
-  it("is nothing, and known, where nothing was copied", () => {
+  it("is zero and known without copies", () => {
     assert.deepInclude(pnlOf([]), { realized: "0", total: "0", costUsd: "0", roiPct: null, fills: 0, openPositions: 0 })
     assert.isTrue(pnlOf([], always, noMarks).coverage.complete)
   })
@@ -74,7 +74,7 @@ describe("profit and loss of copies", () => {
     assert.deepInclude(after, { realized: "0", feesUsd: "0", fills: 0, unrealized: "24.5", roiPct: null })
   })
 
-  it("tells wins from losses, and counts neither for what came out even", () => {
+  it("counts wins and losses, and neither for a result of zero", () => {
     const even = copied(3, { amount: 250n, side: "sell", valueUsdNanos: 25_250_000_000n, feeUsdNanos: 0n })
     const worse = copied(4, { amount: 250n, side: "sell", valueUsdNanos: USD, feeUsdNanos: 2n * USD })
     assert.deepInclude(pnlOf([bought, sold, even, worse]), {
@@ -86,7 +86,7 @@ describe("profit and loss of copies", () => {
     })
   })
 
-  it("knows no sum of which the cost of a part is unknown", () => {
+  it("gives null for a sum with a part of unknown cost", () => {
     const unknown = { realized: null, total: null, costUsd: null, roiPct: null, unknownBasis: 1 }
     const basis = { complete: false, reason: "basis_unknown" } as const
     // Sold more than was seen bought, paid an unknown price, paid an unknown fee.
@@ -99,7 +99,7 @@ describe("profit and loss of copies", () => {
     assert.isNull(pnlOf([copied(1, { feeUsdNanos: null })]).feesUsd)
   })
 
-  it("knows nothing of a position's worth without a mark, and everything of its sales", () => {
+  it("gives a null value without a mark, and known sales", () => {
     assert.deepInclude(pnlOf([bought, sold], always, noMarks), {
       realized: "29",
       unrealized: null,
@@ -108,7 +108,7 @@ describe("profit and loss of copies", () => {
     })
   })
 
-  it("keeps what one follow bought apart from what another sells", () => {
+  it("keeps the positions of follows apart", () => {
     const pnl = pnlOf([bought, { ...sold, followId: "cf_b" }])
     assert.deepInclude(pnl, { realized: null, unknownBasis: 1, unrealized: "49", openPositions: 1 })
   })
@@ -135,7 +135,7 @@ const Trades = Schema.Array(
   })
 )
 
-/** The trades as copies, none of which sells what it does not have. */
+/** The trades as copies, which never sell more than is held. */
 const covered = (trades: typeof Trades.Type): ReadonlyArray<FilledCopy> => {
   const held = new Map<string, bigint>()
   return trades.flatMap(({ amount, fee, follow, hoursAgo, isBuy, mint, value }, number) => {
@@ -218,7 +218,7 @@ describe("the sums", () => {
   )
 })
 
-describe("the price of a copy against its leader's", () => {
+describe("the slippage of a copy against its leader", () => {
   it("is worse when a sale was cheaper or a purchase dearer", () => {
     const prices = { leader: "0.000131", copy: "0.0001298" }
     assert.strictEqual(slippageVsLeader("sell", prices), "0.916030534351145")

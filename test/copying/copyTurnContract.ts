@@ -7,10 +7,10 @@ import { copyOf, followOf } from "./copies.ts"
 const buy = (followId: string, number: number) =>
   copyOf({ followId, number, side: "buy", tokens: BigInt(number), usdNanos: 9n })
 
-/** What every follow store says of the turns in which copies were filled. Each test has an account of its own. */
+/** Contract of the recording order of copies for every follow store. Each test uses its own account. */
 export const copyTurnContract = <E>(name: string, store: Layer.Layer<FollowStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(`${name}: turns`, (it) => {
-    it.effect("counts copies as they are filled, and tells those that are new", () =>
+    it.effect("counts copies as they are filled, and returns the new ones", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         const [accountId, followId] = ["acct_turn", "cf_turn"]
@@ -33,7 +33,7 @@ export const copyTurnContract = <E>(name: string, store: Layer.Layer<FollowStore
       })
     )
 
-    it.effect("gives each of many told at once a turn of its own", () =>
+    it.effect("gives each of many concurrent copies its own turn", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         const [accountId, followId] = ["acct_rush", "cf_rush"]
@@ -42,15 +42,15 @@ export const copyTurnContract = <E>(name: string, store: Layer.Layer<FollowStore
         yield* Effect.forEach(numbers, (number) => copies.recordFill(buy(followId, number)), {
           concurrency: "unbounded"
         })
-        const told = yield* copies.inTurn({ accountId, followId, after: 0, through: 20 })
+        const filled = yield* copies.inTurn({ accountId, followId, after: 0, through: 20 })
         assert.sameMembers(
-          told.map(({ amount }) => Number(amount)),
+          filled.map(({ amount }) => Number(amount)),
           numbers
         )
       })
     )
 
-    it.effect("tells nothing of another account, and knows a follow that was told again from the one before", () =>
+    it.effect("hides other accounts, and gives a follow recorded again a new generation", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         const [accountId, followId] = ["acct_again", "cf_again"]

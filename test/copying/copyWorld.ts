@@ -1,4 +1,4 @@
-/** A copy reader over memory, with prices and names of the test's choice. */
+/** A copy reader over memory, with given prices and names. */
 import { Effect, Layer } from "effect"
 import { CopyReader } from "../../src/copying/CopyReader.ts"
 import { FollowStore } from "../../src/copying/FollowStore.ts"
@@ -7,13 +7,13 @@ import type { Mint } from "../../src/domain/Address.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 
-/** What a test's market knows. */
+/** Prices and names of a test. */
 export interface CopyMarket {
   /** Micro-dollars of one smallest unit. */
   readonly price: (mint: Mint) => bigint | null
   readonly isStale?: () => boolean
   readonly symbol?: (mint: Mint) => string | null
-  /** Hears what prices and names were asked for. */
+  /** Called with each mint queued for loading. */
   readonly warmed?: (mint: Mint) => void
 }
 
@@ -50,7 +50,7 @@ export const readerOver = (market: CopyMarket, store: Layer.Layer<FollowStore> =
 
 const down = () => new FollowStoreUnavailable({ cause: new Error("away") })
 
-/** A store that answers nothing. */
+/** A store of which every call fails. */
 export const storeAway = Layer.succeed(FollowStore, {
   recordFollow: down,
   recordFill: down,

@@ -41,13 +41,13 @@ const follows = (selection: Partial<FollowSelection> & { readonly accountId: str
 const fills = (selection: Partial<FillSelection> & { readonly accountId: string }) =>
   Effect.flatMap(FollowStore, (store) => walk((after) => store.fills({ ...anyFill, ...selection, after })))
 
-/** What every follow store does, whatever holds the follows. Each test has an account of its own. */
+/** Contract of every follow store. Each test uses its own account. */
 export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
-    it.effect("gives back exactly what was told, with nothing counted yet", () =>
+    it.effect("returns a follow exactly as recorded, with zero counts", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
-        const told = followOf("cf_exact", {
+        const follow = followOf("cf_exact", {
           accountId: "acct_exact",
           leader: { wallet: addressOf(7), label: "Ö'hara \u202e; drop table 🦦" },
           sizing: {
@@ -69,24 +69,24 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
           updatedAtMs: START + 123_457,
           stoppedAtMs: START + 123_456
         })
-        assert.isTrue(yield* copies.recordFollow(told))
-        const { accountId, ...shown } = told
+        assert.isTrue(yield* copies.recordFollow(follow))
+        const { accountId, ...shown } = follow
         const expected = { ...shown, counts: { filled: 0, failed: 0, skipped: 0 }, lastFillAtMs: null }
-        assert.deepStrictEqual(yield* copies.find(accountId, told.id), expected)
+        assert.deepStrictEqual(yield* copies.find(accountId, follow.id), expected)
         assert.deepStrictEqual((yield* copies.follows({ ...anyFollow, accountId })).rows, [expected])
       })
     )
 
-    it.effect("keeps the newest telling of a follow, and the day it was made", () =>
+    it.effect("keeps the newest version of a follow, and its creation time", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
-        const follow = followOf("cf_told", { accountId: "acct_told" })
+        const follow = followOf("cf_later", { accountId: "acct_later" })
         assert.isTrue(yield* copies.recordFollow(follow))
         assert.isFalse(yield* copies.recordFollow(follow))
         const later = { ...follow, status: "paused" as const, createdAtMs: START + 9, updatedAtMs: START + 5 }
         assert.isTrue(yield* copies.recordFollow(later))
         assert.isFalse(yield* copies.recordFollow({ ...follow, updatedAtMs: START + 4 }))
-        assert.deepInclude(yield* copies.find("acct_told", "cf_told"), {
+        assert.deepInclude(yield* copies.find("acct_later", "cf_later"), {
           status: "paused",
           createdAtMs: START,
           updatedAtMs: START + 5
@@ -94,7 +94,7 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
       })
     )
 
-    it.effect("shows an account nothing of another's, and lets none take over an id", () =>
+    it.effect("hides the follows of other accounts, and refuses an id of another account", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         const follow = followOf("cf_mine", { accountId: "acct_mine" })
@@ -107,7 +107,7 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
       })
     )
 
-    it.effect("takes no record that contradicts itself", () =>
+    it.effect("rejects inconsistent records", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         const follow = followOf("cf_bad", { accountId: "acct_bad" })
@@ -138,18 +138,18 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
       })
     )
 
-    it.effect("knows nothing of ids that it cannot have given", () =>
+    it.effect("finds nothing for malformed ids", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
-        for (const id of ["cf_nobody", "", "cf_a\0b", `cf_${"x".repeat(10_000)}`, "cf_'; drop table copy_follows"]) {
+        for (const id of ["cf_unknown", "", "cf_a\0b", `cf_${"x".repeat(10_000)}`, "cf_'; drop table copy_follows"]) {
           assert.isNull(yield* copies.find("acct_a", id))
         }
-        const orphan = copyOf({ followId: "cf_nobody", number: 1, side: "buy", tokens: 5n, usdNanos: 9n })
+        const orphan = copyOf({ followId: "cf_unknown", number: 1, side: "buy", tokens: 5n, usdNanos: 9n })
         assert.isFalse(yield* copies.recordFill(orphan))
       })
     )
 
-    it.effect("keeps a fill exactly, once, however often it is told", () =>
+    it.effect("stores a fill exactly and once, however often it is recorded", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         yield* copies.recordFollow(followOf("cf_once", { accountId: "acct_once" }))
@@ -161,10 +161,10 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
           usdNanos: 9_007_199_254_740_993_000_000_001n,
           feeUsdNanos: null
         })
-        const told = yield* Effect.forEach(Array.from({ length: 8 }), () => copies.recordFill(fill), {
+        const recorded = yield* Effect.forEach(Array.from({ length: 8 }), () => copies.recordFill(fill), {
           concurrency: "unbounded"
         })
-        assert.strictEqual(told.filter((isNew) => isNew).length, 1)
+        assert.strictEqual(recorded.filter((isNew) => isNew).length, 1)
         assert.isFalse(yield* copies.recordFill({ ...fill, mint: fill.mint, side: "sell" }))
         const { rows } = yield* copies.fills({ ...anyFill, accountId: "acct_once" })
         assert.deepStrictEqual(rows, [fill])
@@ -175,7 +175,7 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
       })
     )
 
-    it.effect("lets a pending fill become what it became, and nothing after that", () =>
+    it.effect("changes a pending fill to its final status once", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         yield* copies.recordFollow(followOf("cf_pend", { accountId: "acct_pend" }))
@@ -258,7 +258,7 @@ export const followStoreContract = <E>(name: string, store: Layer.Layer<FollowSt
       })
     )
 
-    it.effect("forgets an account's other follows with their fills, and nobody else's", () =>
+    it.effect("deletes the other follows of an account with their fills, and none of other accounts", () =>
       Effect.gen(function* () {
         const copies = yield* FollowStore
         const accountId = "acct_forget"

@@ -5,25 +5,26 @@ import { Signature } from "../../src/domain/Signature.ts"
 import type { TrackerTrade } from "../../src/domain/wallets/Tracker.ts"
 import { Tickets } from "../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
+import * as TrackerStoreMemory from "./TrackerStoreMemory.ts"
 
-/** A feed that has heard nothing, but for what is put in. */
-export const trackerFeed = (told: Partial<TrackerFeed["Service"]> = {}): Layer.Layer<TrackerFeed> =>
+/** An empty feed with overrides. */
+export const trackerFeed = (overrides: Partial<TrackerFeed["Service"]> = {}): Layer.Layer<TrackerFeed> =>
   Layer.succeed(TrackerFeed, {
     tradesOf: () => ({ trades: [], oldestTs: null, newestTs: null, truncated: false }),
     newestOf: () => [],
     lastEventAtMs: () => null,
     health: () => ({ ingestLagMs: null, heardAtMs: null }),
-    standingOf: () => ({ pnl: [], summaries: [] }),
+    pnlSnapshotOf: () => ({ pnl: [], summaries: [] }),
     activity: Stream.never,
     follow: () => Effect.void,
-    ...told
+    ...overrides
   })
 
 /** Accounts in memory, and tickets. */
 export const memoryTracker: Layer.Layer<TrackerStore | WatchList | Tickets> = Layer.merge(
-  TrackerStore.layerMemory,
+  TrackerStoreMemory.layer,
   Tickets.layerMemory
 ).pipe(Layer.provideMerge(WatchList.layer))
 
@@ -31,7 +32,7 @@ const signature = Signature.make(
   "2soASZVz6NaEUZtRyCbf3hAdpPAAiecRovUSi99FFw9GJGQTbdoPFaFctNx1Nzt2FzPMLj5JjBnkXJm6CGofULNX"
 )
 
-/** A buy at that moment. */
+/** A buy at that time. */
 export const trackerTrade = (wallet: Address, ts: number, other: Partial<TrackerTrade> = {}): TrackerTrade => ({
   type: "trade",
   eventId: `${signature}:${ts}`,

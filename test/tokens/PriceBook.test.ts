@@ -59,7 +59,7 @@ describe("PriceBook", () => {
     })
   )
 
-  it.effect("weighs pools against SOL and against USDC by their money in dollars", () => {
+  it.effect("weights pools against SOL and against USDC by their quote side in dollars", () => {
     const inSol = pool(TOKEN, SOL, 1000n, 4000n)
     const richer = pool(TOKEN, USDC, 1000n, 700n)
     const poorer = pool(TOKEN, USDC, 700n, 500n)
@@ -82,7 +82,7 @@ describe("PriceBook", () => {
     })
   )
 
-  it.effect("says nothing of the other currency while SOL has no price", () =>
+  it.effect("gives null for the other currency while SOL has no price", () =>
     pricesAt(toy([pool(TOKEN, SOL, 1000n, 4000n), pool(OTHER, USDC, 1000n, 2000n)]), (prices) => {
       assert.deepStrictEqual(both(prices, TOKEN), ["4/1", null])
       assert.deepStrictEqual(both(prices, OTHER), [null, "2/1"])
@@ -91,19 +91,19 @@ describe("PriceBook", () => {
     })
   )
 
-  it.effect("knows no price of a mint that trades against neither", () =>
+  it.effect("gives null for a mint that trades against neither", () =>
     pricesAt(toy([money, pool(TOKEN, OTHER, 1000n, 4000n)]), (prices) => {
       assert.deepStrictEqual(both(prices, TOKEN), [null, null])
     })
   )
 
-  it.effect("prices a curve that nobody has bought from", () =>
+  it.effect("prices a bonding curve without purchases", () =>
     pricesAt(toy([money, { ...pool(TOKEN, SOL, 1000n, 4000n), reserves: [1000n, 0n] }]), (prices) => {
       assert.strictEqual(both(prices, TOKEN)?.[0], "4/1")
     })
   )
 
-  it.effect("tells a mint whose pools are not loaded from one that has no price", () =>
+  it.effect("distinguishes a mint whose pools are not loaded from one without a price", () =>
     pricesAt(toy([money, pool(TOKEN, USDC, 1n, 1n)], [USDC]), (prices) => {
       assert.isNull(both(prices, TOKEN))
     })
@@ -145,7 +145,7 @@ describe("PriceBook", () => {
     )
   )
 
-  it.effect("has USDC loaded from the start, and with every mint that is asked for", () => {
+  it.effect("loads USDC at the start, and with every mint", () => {
     const book = toy([], [])
     return PriceBook.use(({ warm }) =>
       Effect.gen(function* () {

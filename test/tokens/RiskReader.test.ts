@@ -13,7 +13,7 @@ const START = 1_700_000_000_000
 
 const settle = TestClock.adjust(0).pipe(Effect.repeat({ times: 20 }))
 
-/** A source that a test changes, and that counts how often it is read. */
+/** A mutable source that counts its reads. */
 class Source {
   reads = 0
   audit: MintAudit | null = {
@@ -89,7 +89,7 @@ describe("RiskReader", () => {
     )
   })
 
-  it.effect("fails while the source does, and not a moment longer", () => {
+  it.effect("fails while the source does, and no longer", () => {
     const source = new Source()
     source.broken = true
     return overSource(source, (risks) =>
@@ -117,7 +117,7 @@ const overChain = <A, E>(chain: ToyChain, use: (risks: RiskReader["Service"]) =>
   )
 
 describe("RiskReader over the mints in memory", () => {
-  it.effect("knows nothing at first, has the mint loaded, and then knows its authorities", () =>
+  it.effect("is unknown at first, loads the mint, and then knows its authorities", () =>
     overChain(new ToyChain().put(classicMint(MINT, { mintAuthority: at(1) })), (risks) =>
       Effect.gen(function* () {
         assert.isNull(yield* active(risks))
@@ -129,29 +129,26 @@ describe("RiskReader over the mints in memory", () => {
     )
   )
 
-  it.effect(
-    "is told of a mint once more before a day has passed, and knows nothing once the chain stays silent",
-    () => {
-      const chain = new ToyChain().put(classicMint(MINT, { mintAuthority: at(1) }))
-      return overChain(chain, (risks) =>
-        Effect.gen(function* () {
-          yield* active(risks)
-          yield* settle
-          yield* TestClock.adjust(DAY + 1)
-          yield* settle
-          assert.strictEqual(yield* active(risks), true)
-          chain.withheld.add(MINT)
-          yield* TestClock.adjust(DAY - 60_000)
-          yield* settle
-          assert.strictEqual(yield* active(risks), true, "last observed 24 hours after the start")
-          yield* TestClock.adjust(120_000)
-          assert.isNull(yield* active(risks))
-        })
-      )
-    }
-  )
+  it.effect("refreshes a mint before a day has passed, and is unknown once the chain stays silent", () => {
+    const chain = new ToyChain().put(classicMint(MINT, { mintAuthority: at(1) }))
+    return overChain(chain, (risks) =>
+      Effect.gen(function* () {
+        yield* active(risks)
+        yield* settle
+        yield* TestClock.adjust(DAY + 1)
+        yield* settle
+        assert.strictEqual(yield* active(risks), true)
+        chain.withheld.add(MINT)
+        yield* TestClock.adjust(DAY - 60_000)
+        yield* settle
+        assert.strictEqual(yield* active(risks), true, "last observed 24 hours after the start")
+        yield* TestClock.adjust(120_000)
+        assert.isNull(yield* active(risks))
+      })
+    )
+  })
 
-  it.effect("says nothing of an account that is no mint, and fails on one that makes no sense", () => {
+  it.effect("is unknown for an account that is not a mint, and fails on a malformed one", () => {
     const broken = classicMint(at(11))
     broken.data[0] = 9
     const chain = new ToyChain().put({ ...classicMint(MINT), owner: at(3) }, broken)
@@ -166,7 +163,7 @@ describe("RiskReader over the mints in memory", () => {
     )
   })
 
-  it.effect("does not believe what could be rolled back", () => {
+  it.effect("ignores processed state, which could be rolled back", () => {
     const chain = new ToyChain().put(classicMint(MINT))
     chain.commitment = "processed"
     return overChain(chain, (risks) =>

@@ -10,7 +10,7 @@ import { classicMint, extendedMint, extension, metadataOf, metaplexAccount } fro
 const [MINT, OTHER] = [at(10), at(11)]
 const METADATA = metaplexAddress(MINT, findProgramAddress)
 
-/** Lets every fiber do what it can without time passing. */
+/** Yields to every fiber without advancing the clock. */
 const settle = TestClock.adjust(0).pipe(Effect.repeat({ times: 20 }))
 
 const withBook = <A, E>(
@@ -28,7 +28,7 @@ const withBook = <A, E>(
   )
 
 describe("TokenBook", () => {
-  it.effect("knows nothing of a mint until somebody asks, then what the chain says, and since when", () => {
+  it.effect("loads a mint on request, with slot and time of the observation", () => {
     const chain = new ToyChain().put(classicMint(MINT, { supply: 7n, slot: 5 }))
     return withBook(chain, (book) =>
       Effect.gen(function* () {
@@ -63,7 +63,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("has the chain asked again for mints that do not change", () => {
+  it.effect("reads unchanged mints from the chain again", () => {
     const chain = new ToyChain().put(classicMint(MINT))
     return withBook(chain, (book) =>
       Effect.gen(function* () {
@@ -100,7 +100,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("tells a mint that does not exist from one that nobody has asked for, and notices when it comes", () => {
+  it.effect("distinguishes a missing mint from one not requested, and sees it once it exists", () => {
     const chain = new ToyChain()
     return withBook(chain, (book) =>
       Effect.gen(function* () {
@@ -114,7 +114,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("says so when the account is not what its program writes", () => {
+  it.effect("marks an account that its program would not write as malformed", () => {
     const broken = classicMint(MINT)
     broken.data[45] = 7
     return withBook(new ToyChain().put(broken), (book) =>
@@ -126,7 +126,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("takes nothing for a fact of a mint that a recording left out", () =>
+  it.effect("has no facts of a mint that a recording omits", () =>
     withBook(new ToyChain().put({ ...classicMint(MINT), lamports: 0n }), (book) =>
       Effect.gen(function* () {
         yield* book.warm(MINT)
@@ -136,7 +136,7 @@ describe("TokenBook", () => {
     )
   )
 
-  it.effect("keeps a bounded number, and lets the longest unused go with all that was followed for it", () => {
+  it.effect("keeps a bounded number, and evicts the least recently used with its watched accounts", () => {
     const chain = new ToyChain().put(classicMint(MINT), classicMint(OTHER), classicMint(at(12)))
     return withBook(
       chain,
@@ -158,7 +158,7 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("dates a recording by what it says, and not at all where it says nothing", () => {
+  it.effect("dates a recording by its own clock, and not at all without one", () => {
     const chain = new ToyChain().put(classicMint(MINT), classicMint(OTHER))
     chain.fresh = { slot: 1, heardAtMs: 0, state: "recorded" }
     chain.time = { slot: 1, epoch: 0, unixTimestamp: 1_700_000_000 }

@@ -7,7 +7,7 @@ import { COLD, makeTokenWorld, NOTHING, PLAIN, pools, TOKEN } from "../support/t
 import { known, partly, withTokens } from "./tokenScene.ts"
 
 describe("TokenReader.liquidityOf", () => {
-  it.effect("tells the pools of the token, the deepest first, each from the token's side", () =>
+  it.effect("lists the pools of the token, deepest first, each from the token's side", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         const { data } = yield* tokens.liquidityOf(TOKEN, 20)
@@ -53,7 +53,7 @@ describe("TokenReader.liquidityOf", () => {
     )
   )
 
-  it.effect("sums all pools however few are told", () =>
+  it.effect("sums all pools, however few are listed", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         const { data } = yield* tokens.liquidityOf(TOKEN, 1)
@@ -63,7 +63,7 @@ describe("TokenReader.liquidityOf", () => {
     )
   )
 
-  it.effect("is wholly known where every pool states its reserves, and a measured zero without pools", () => {
+  it.effect("is known where every pool states its reserves, and a known zero without pools", () => {
     const world = makeTokenWorld()
     world.pools.pools = world.pools.pools.filter(
       ({ address }) => address !== pools.ODD_POOL && address !== pools.USDC_POOL
@@ -82,7 +82,7 @@ describe("TokenReader.liquidityOf", () => {
     )
   })
 
-  it.effect("measures no more than a thousand pools, and says so", () => {
+  it.effect("values at most a thousand pools, and marks the sum as clipped", () => {
     const world = makeTokenWorld()
     const first = world.pools.pools.find(({ address }) => address === pools.SOL_POOL)
     const many = Array.from({ length: 1001 }, () => first ?? assert.fail("no pool"))
@@ -100,7 +100,7 @@ describe("TokenReader.liquidityOf", () => {
     )
   })
 
-  it.effect("keeps values to itself once the chain has been silent, and says how old the state is", () =>
+  it.effect("hides values once the chain has been silent, and states the age of the state", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         yield* TestClock.adjust(10_001)
@@ -113,7 +113,7 @@ describe("TokenReader.liquidityOf", () => {
     )
   )
 
-  it.effect("waits for nobody to load the pools, and has them loaded", () =>
+  it.effect("does not wait for pools, and queues them for loading", () =>
     withTokens((tokens, { pools }) =>
       Effect.gen(function* () {
         pools.warmed.clear()
@@ -126,7 +126,7 @@ describe("TokenReader.liquidityOf", () => {
 })
 
 describe("TokenReader.pricesOf", () => {
-  it.effect("gives a row for every mint in order, whatever is known of it", () =>
+  it.effect("gives a row for every mint in order, known or not", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         const { data, knowledge } = yield* tokens.pricesOf([NOTHING, TOKEN, COLD, USDC, SOL])
@@ -145,7 +145,7 @@ describe("TokenReader.pricesOf", () => {
     )
   )
 
-  it.effect("is wholly known when every price is, and not at all when none is", () =>
+  it.effect("is known when every price is, and unavailable when none is", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         assert.strictEqual((yield* tokens.pricesOf([TOKEN, SOL])).knowledge.status, "known")

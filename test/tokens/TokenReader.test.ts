@@ -7,7 +7,7 @@ import { AUTHORITY, BROKEN, COLD, makeTokenWorld, NOTHING, PLAIN, TOKEN, tokensO
 import { known, missing, partly, settle, withTokens } from "./tokenScene.ts"
 
 describe("TokenReader.factsOf", () => {
-  it.effect("tells what the mint, its pools and nobody else say", () =>
+  it.effect("returns the facts of the mint and its pools only", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         const { data, knowledge } = yield* tokens.factsOf(TOKEN)
@@ -44,7 +44,7 @@ describe("TokenReader.factsOf", () => {
     )
   )
 
-  it.effect("is never zero where it does not know", () =>
+  it.effect("is never zero where a figure is unknown", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         const { data } = yield* tokens.factsOf(PLAIN)
@@ -56,7 +56,7 @@ describe("TokenReader.factsOf", () => {
     )
   )
 
-  it.effect("does not take the empty supply of wrapped SOL for a fact", () => {
+  it.effect("gives a null supply for wrapped SOL", () => {
     const world = makeTokenWorld()
     world.chain.put({ ...(world.chain.accounts.get(PLAIN) ?? assert.fail("no mint")), address: SOL })
     return withTokens(
@@ -73,7 +73,7 @@ describe("TokenReader.factsOf", () => {
     )
   })
 
-  it.effect("keeps to itself an authority that was observed more than a day ago", () => {
+  it.effect("hides an authority that was observed more than a day ago", () => {
     const world = makeTokenWorld()
     return withTokens(
       (tokens, { chain }) =>
@@ -90,7 +90,7 @@ describe("TokenReader.factsOf", () => {
     )
   })
 
-  it.effect("tells apart what does not exist, what makes no sense and what is not loaded, which it queues", () => {
+  it.effect("distinguishes missing, malformed and unloaded mints, and queues the latter", () => {
     const world = makeTokenWorld()
     return Effect.andThen(
       TestClock.setTime(1000),
@@ -110,7 +110,7 @@ describe("TokenReader.factsOf", () => {
     )
   })
 
-  it.effect("says nothing of prices once the chain has been silent", () =>
+  it.effect("hides prices once the chain has been silent", () =>
     withTokens((tokens) =>
       Effect.gen(function* () {
         yield* TestClock.adjust(10_001)
@@ -123,7 +123,7 @@ describe("TokenReader.factsOf", () => {
     )
   )
 
-  it.effect("knows nothing of a mint that a recording left out, and does not invent it", () => {
+  it.effect("has no facts of a mint that a recording omits", () => {
     const world = makeTokenWorld()
     world.chain.put({ ...(world.chain.accounts.get(PLAIN) ?? assert.fail("no mint")), lamports: 0n })
     return withTokens(

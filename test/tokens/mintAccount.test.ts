@@ -22,7 +22,7 @@ describe("readMintAccount", () => {
     })
   })
 
-  it("reads authorities that were given up as null", () => {
+  it("reads revoked authorities as null", () => {
     assert.deepInclude(readMintAccount(classicMint(MINT)), { mintAuthority: null, freezeAuthority: null })
   })
 
@@ -46,7 +46,7 @@ describe("readMintAccount", () => {
     assert.deepInclude(readMintAccount(plain), { tokenProgram: "token-2022", extensions: [] })
   })
 
-  it("stops at the end of the list, whatever lies behind it", () => {
+  it("stops at the end of the list, whatever follows it", () => {
     const extensions = [extension(1, new Uint8Array(108)), new Uint8Array(4), extension(9, new Uint8Array(0))]
     assert.deepInclude(readMintAccount(extendedMint(MINT, extensions)), { extensions: ["transfer_fee"] })
   })
@@ -80,8 +80,8 @@ describe("readMintAccount", () => {
     ["a multisig", { ...extended, data: new Uint8Array(355).fill(1) }, "NotAMint"],
     ["a mint that was never begun", changed(mint, 45, 0), "NotAMint"],
     ["a mint that is neither begun nor not", changed(mint, 45, 2), "Malformed"],
-    ["an authority that is neither there nor not", changed(mint, 0, 2), "Malformed"],
-    ["a freeze authority that is neither there nor not", changed(mint, 48, 1), "Malformed"],
+    ["an authority with an invalid tag", changed(mint, 0, 2), "Malformed"],
+    ["a freeze authority with an invalid tag", changed(mint, 48, 1), "Malformed"],
     ["an unknown kind of account", changed(extended, 165, 9), "Malformed"],
     ["an extension beyond the end", changed(extended, 169, 1), "Malformed"]
   ]
@@ -117,7 +117,7 @@ describe("Metaplex metadata", () => {
     })
   })
 
-  it("is null where there is no text, and where there is more than a name", () => {
+  it("is null where there is no text, and where it is too long", () => {
     assert.deepInclude(readMetaplex(metaplexAccount(at(1), MINT, "", "x".repeat(257)), MINT), {
       name: null,
       symbol: null
@@ -127,7 +127,7 @@ describe("Metaplex metadata", () => {
     assert.deepInclude(readMetaplex(account, MINT), { name: null, symbol: "OTTER" })
   })
 
-  it("is not believed of another program, another mint or another kind", () => {
+  it("is ignored of another program, another mint or another kind", () => {
     const account = metaplexAccount(at(1), MINT, "Otter", "OTTER")
     assert.isNull(readMetaplex({ ...account, owner: at(2) }, MINT))
     assert.isNull(readMetaplex(account, at(11)))

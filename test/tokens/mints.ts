@@ -4,7 +4,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/programs/math/token
 import type { OnChainAccount } from "../../src/domain/OnChainAccount.ts"
 import { Address, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 
-/** What a mint is to say. */
+/** Fields of a mint. */
 export interface MintPlan {
   readonly supply?: bigint
   readonly decimals?: number

@@ -10,7 +10,7 @@ import { at, constantProduct } from "../quotes/toyChain.ts"
 const TOKEN = at(10)
 const clock = { slot: 1, epoch: 0, unixTimestamp: 0 }
 
-/** x·y = k with a fee in parts per million on the input, and reserves that it states. */
+/** x·y = k with a fee in parts per million on the input, and stated reserves. */
 const withFee = (reserves: readonly [bigint, bigint], feePpm: bigint): Pool => {
   const side = (reserveIn: bigint, reserveOut: bigint): Side => ({
     reserveIn,
@@ -119,13 +119,13 @@ describe("payable", () => {
     assert.strictEqual(payable(pool, SOL, clock), 500n)
   })
 
-  it("is what a sale without end gets where no reserve is stated", () => {
+  it("is the output of an unbounded sale where no reserve is stated", () => {
     const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 500n], { most: 2000n })
     assert.strictEqual(payable(pool, SOL, clock), 250n)
     assert.strictEqual(payable(pool, TOKEN, clock), 1600n)
   })
 
-  it("is unknown where the program refuses", () => {
+  it("is null where the program rejects the sale", () => {
     const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 0n])
     assert.isNull(payable(pool, SOL, clock))
   })
@@ -134,7 +134,7 @@ describe("payable", () => {
 const item = (price: bigint, weight: bigint) => ({ price: { numerator: price, denominator: 1n }, weight })
 
 describe("medianPrice", () => {
-  it("is where half of the money stands below", () => {
+  it("is the price below which half of the weight lies", () => {
     assert.strictEqual(medianPrice([item(3n, 1n), item(1n, 1n), item(2n, 1n)])?.price.numerator, 2n)
     assert.strictEqual(medianPrice([item(3n, 5n), item(1n, 1n), item(2n, 1n)])?.price.numerator, 3n)
     assert.strictEqual(medianPrice([item(9n, 4n)])?.price.numerator, 9n)
@@ -170,7 +170,7 @@ describe("feeBpsOf", () => {
     Effect.sync(() => assert.strictEqual(feeBpsOf(withFee([a, b], ppm), clock), Number(ppm) / 100))
   )
 
-  it("says nothing of a pool that states no reserves", () => {
+  it("is null for a pool without stated reserves", () => {
     assert.isNull(feeBpsOf(constantProduct(at(1), TOKEN, SOL, [2000n, 500n]), clock))
   })
 })

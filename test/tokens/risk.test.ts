@@ -44,7 +44,7 @@ const assertAllUnknown = (risk: TokenRisk) => {
 }
 
 describe("riskOf", () => {
-  it("says what a proof of the mint account says of its two authorities, and nothing of the rest", () => {
+  it("derives the two authority signals from a proof, and leaves the rest unknown", () => {
     const risk = riskOf(MINT, audit, OBSERVED + 1)
     assert.deepInclude(risk, { chain: "solana", address: MINT, modelVersion: "public-risk-v1" })
     assert.deepStrictEqual(tagOf(risk, "mint_authority_active"), {
@@ -83,7 +83,7 @@ describe("riskOf", () => {
     assert.sameMembers(Object.keys(risk), ["chain", "address", "modelVersion", "facts", "tags"])
   })
 
-  it("knows an authority to the last millisecond of a day after it was observed, and keeps saying when that was", () => {
+  it("knows an authority to the last millisecond of a day after its observation, and keeps the time of it", () => {
     assert.strictEqual(riskOf(MINT, audit, OBSERVED + DAY).facts.mint_authority_active, true)
     const risk = riskOf(MINT, audit, OBSERVED + DAY + 1)
     assertAllUnknown(risk)
@@ -105,7 +105,7 @@ describe("riskOf", () => {
   ]
 
   for (const [why, given] of unproven) {
-    it(`knows nothing when ${why}`, () => {
+    it(`is unknown when ${why}`, () => {
       const risk = riskOf(MINT, given, OBSERVED)
       assertAllUnknown(risk)
       assert.isTrue(risk.tags.every(({ observedAtMs }) => observedAtMs === null))
@@ -130,7 +130,7 @@ describe("riskOf", () => {
   const Age = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 * DAY }))
   const isRisk = Schema.is(TokenRisk)
 
-  it.effect.prop("never says more than it knows", [Audit, Age], ([drawn, age]) =>
+  it.effect.prop("never exceeds the proof", [Audit, Age], ([drawn, age]) =>
     Effect.sync(() => {
       const given = drawn && {
         ...drawn,

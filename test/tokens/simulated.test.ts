@@ -17,7 +17,7 @@ import { TokenReader } from "../../src/tokens/TokenReader.ts"
 
 const readers = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.provide(AuditReader.layer))).pipe(
   Layer.provide([TokenBook.layer, PriceBook.layer, ActivityReader.layerUnknown]),
-  // Time passes and nobody trades, so that what is read twice is the same.
+  // No trades, so that two reads are the same.
   Layer.provideMerge(SimulatedMarket.layer({ seed: "embedding", swapsPerSecond: 0 }))
 )
 
@@ -48,7 +48,7 @@ layer(readers, { excludeTestServices: true })("tokens of a simulated chain", (it
         for (const pool of book.between(mint, SOL)?.pools ?? []) {
           const { amountOut, ending } = pool.swap(pool.mintA === SOL, 1_000_000n, clock)
           if (ending === "refused") {
-            // Some pools of the market are not open: they have no say.
+            // Pools that are not open have no weight.
             assert.isNull(midRate(pool, mint, clock), pool.dex)
             continue
           }

@@ -1,4 +1,4 @@
-/** A reader of tokens that everything is loaded for, and the scalars it is expected to tell. */
+/** A token reader with everything loaded, and the expected scalars. */
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL, USDC } from "../../src/domain/Address.ts"

@@ -1,11 +1,11 @@
-/** Pools in a map behind the port of the pool book, for tests of what is priced from them. */
+/** A `PoolBook` over a map of pools, for tests of prices. */
 import { Effect, Layer } from "effect"
 import type { Pool } from "../../src/programs/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
 import type { MintPools } from "../../src/pools/MintPools.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
 
-/** What the book holds, and what it was asked to load. Mints that are not loaded have no pools, whatever is here. */
+/** The pools of the book, and the mints queued for loading. Mints that are not loaded have no pools. */
 export interface ToyPools {
   pools: ReadonlyArray<Pool>
   loaded: ReadonlySet<Mint>

@@ -13,7 +13,7 @@ const grant: Grant = {
   streamId: "str_1"
 }
 
-it.effect("gives what a ticket stands for once, even to many who ask at once", () =>
+it.effect("redeems a ticket once, also under concurrent requests", () =>
   Effect.gen(function* () {
     const tickets = yield* Tickets
     const { ticket } = yield* tickets.issue(grant)
@@ -27,7 +27,7 @@ it.effect("gives what a ticket stands for once, even to many who ask at once", (
   }).pipe(Effect.provide(Tickets.layerMemory))
 )
 
-it.effect("gives nothing for a text that is no ticket, or for one that has expired", () =>
+it.effect("returns null for an invalid or expired ticket", () =>
   Effect.gen(function* () {
     const tickets = yield* Tickets
     const { expiresAtMs, ticket } = yield* tickets.issue(grant)
@@ -40,7 +40,7 @@ it.effect("gives nothing for a text that is no ticket, or for one that has expir
   }).pipe(Effect.provide(Tickets.layerMemory))
 )
 
-it.effect("makes every ticket another one", () =>
+it.effect("issues unique tickets", () =>
   Effect.gen(function* () {
     const tickets = yield* Tickets
     const made = yield* Effect.forEach(Array.from({ length: 200 }), () => tickets.issue(grant))

@@ -3,13 +3,14 @@ import { Effect, Layer } from "effect"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import { addressOf } from "../callouts/callouts.ts"
+import * as TrackerStoreMemory from "../support/TrackerStoreMemory.ts"
 import { trackerStoreContract } from "./trackerStoreContract.ts"
 
-const store = TrackerStore.layerMemory.pipe(Layer.provideMerge(WatchList.layer))
+const store = TrackerStoreMemory.layer.pipe(Layer.provideMerge(WatchList.layer))
 
-trackerStoreContract("TrackerStore.layerMemory", store)
+trackerStoreContract("TrackerStoreMemory.layer", store)
 
-it.effect("takes a wallet off the list of the watched once nobody tracks it", () =>
+it.effect("removes a wallet from the watch list once no account tracks it", () =>
   Effect.gen(function* () {
     const tracker = yield* TrackerStore
     const watched = yield* WatchList

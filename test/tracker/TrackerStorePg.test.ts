@@ -79,7 +79,7 @@ describe.runIf(TestDatabase.isAvailable)("the tracked wallets of a database", { 
     })
   )
 
-  it.live("are known to other processes soon, and forgotten by all", () =>
+  it.live("are known to other processes soon, and removed from all", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
@@ -98,7 +98,7 @@ describe.runIf(TestDatabase.isAvailable)("the tracked wallets of a database", { 
   )
 
   it.live(
-    "are away within the deadline when the database is frozen, and back when it is",
+    "are unavailable within the deadline while the database is frozen, and available after it",
     () =>
       Effect.gen(function* () {
         const proxy = yield* Proxy.make(yield* TestDatabase.create)
@@ -123,7 +123,7 @@ describe.runIf(TestDatabase.isAvailable)("the tracked wallets of a database", { 
     30_000
   )
 
-  it.live("are away when their tables are", () =>
+  it.live("are unavailable without their tables", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const { tracker } = yield* open(address)

@@ -5,14 +5,14 @@ import { addressOf } from "../callouts/callouts.ts"
 
 const [fern, moss, reed] = [addressOf(1), addressOf(2), addressOf(3)]
 
-it.effect("is replaced whole, but for what was added since the question was asked", () =>
+it.effect("is replaced whole, except wallets added since the query began", () =>
   Effect.gen(function* () {
     const list = yield* WatchList
     list.add({ wallet: fern, addedAtMs: 1000 })
     const since = list.mark()
     list.add({ wallet: moss, addedAtMs: 2345 })
     list.add({ wallet: moss, addedAtMs: 2999 })
-    // The answer is from before moss was added, and after fern was removed.
+    // The rows were read before moss was added, and after fern was removed.
     list.replace(
       [
         { wallet: reed, addedAtMs: 0 },

@@ -1,4 +1,4 @@
-/** A hub whose readers are in the test's hand: no socket, and time is a number. */
+/** A hub with fake readers: no socket, and time is a number. */
 import type { Address } from "../../src/domain/Address.ts"
 import { MAIN_GROUP, type TrackedWallet } from "../../src/domain/wallets/Tracker.ts"
 import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
@@ -7,17 +7,17 @@ import { copyRest, headOf, type SharedFrame } from "../../src/tracker/liveFrames
 import { type HubLimits, LiveHub } from "../../src/tracker/LiveHub.ts"
 import type { Grant } from "../../src/tracker/Tickets.ts"
 import { secondOf } from "../../src/tracker/overview.ts"
-import { TrackerBooks } from "../../src/tracker/TrackerBooks.ts"
-import type { FeedHealth } from "../../src/tracker/TrackerFeed.ts"
+import { TrackerState } from "../../src/tracker/TrackerState.ts"
+import type { FeedHealth } from "../../src/tracker/FeedHealth.ts"
 import { type Marks, named, pricesOf, START } from "./liveScene.ts"
 
-/** A frame as a reader sees it. */
-export type Heard = Record<string, unknown> & { readonly type: string; readonly seq: number }
+/** A parsed frame. */
+export type ReceivedFrame = Record<string, unknown> & { readonly type: string; readonly seq: number }
 
-/** A reader's side of a connection. */
+/** A transport that records frames, texts and the close code. */
 export class FakeWire implements LiveWire {
   readonly texts: Array<string> = []
-  readonly said: Array<Record<string, unknown>> = []
+  readonly controls: Array<Record<string, unknown>> = []
   pings = 0
   closedWith: CloseCode | null = null
   unsent = { bytes: 0, frames: 0 }
@@ -29,8 +29,8 @@ export class FakeWire implements LiveWire {
       this.texts.push(headOf(frame.type, firstSeq + at, sentAtMs) + String(rest))
     }
   }
-  say(text: string): void {
-    this.said.push(JSON.parse(text))
+  sendText(text: string): void {
+    this.controls.push(JSON.parse(text))
   }
   unsentBytes(): number {
     return this.unsent.bytes
@@ -45,14 +45,14 @@ export class FakeWire implements LiveWire {
     this.closedWith = code
   }
 
-  /** Every data frame so far. */
-  get frames(): ReadonlyArray<Heard> {
+  /** Every data frame received. */
+  get frames(): ReadonlyArray<ReceivedFrame> {
     return this.texts.map((text) => JSON.parse(text))
   }
 }
 
-/** A wallet as its account tracks it. */
-export const tracked = (wallet: Address, told: Partial<TrackedWallet> = {}): TrackedWallet => ({
+/** A tracked wallet with overrides. */
+export const tracked = (wallet: Address, overrides: Partial<TrackedWallet> = {}): TrackedWallet => ({
   wallet,
   label: null,
   emoji: null,
@@ -62,17 +62,17 @@ export const tracked = (wallet: Address, told: Partial<TrackedWallet> = {}): Tra
   status: "pending",
   lastEventAtMs: null,
   addedAtMs: START,
-  ...told
+  ...overrides
 })
 
-/** A hub, the books it tells from, and the time. */
+/** A hub with the tracker state behind it, and the time. */
 export class HubScene {
   nowMs = START
   readonly marks: Marks = { usd: 1n }
   health: FeedHealth = { ingestLagMs: 0, heardAtMs: START }
-  /** From which seconds on wallets are tracked. */
+  /** Seconds from which wallets are tracked. */
   readonly sinces = new Map<Address, Set<number>>()
-  readonly books = new TrackerBooks({
+  readonly books = new TrackerState({
     sincesOf: (wallet) => this.sinces.get(wallet) ?? new Set(),
     tokenOf: () => named,
     pricesAt: (nowMs) => pricesOf(this.marks, nowMs),
@@ -87,53 +87,53 @@ export class HubScene {
         health: () => this.health,
         lastEventAtMs: (wallet) => this.books.lastEventAtMs(wallet),
         newestOf: (asked, each, limit) => this.books.newestOf(asked, each, limit),
-        standingOf: (asked, limit, nowMs) => this.books.standingOf(asked, limit, nowMs)
+        pnlSnapshotOf: (asked, limit, nowMs) => this.books.pnlSnapshotOf(asked, limit, nowMs)
       },
       { replayBytes: 64 * 1024 * 1024, sockets: 100, ...limits }
     )
   }
 
-  /** Somebody tracks these wallets. */
+  /** Starts tracking these wallets. */
   track(wallets: ReadonlyArray<Address>, addedAtMs = START): void {
     const sinceMs = secondOf(addedAtMs)
     wallets.forEach((wallet) => this.sinces.set(wallet, (this.sinces.get(wallet) ?? new Set()).add(sinceMs)))
   }
 
   /** Connects a reader of these wallets. */
-  connect(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}, addedAtMs = START) {
+  connect(wallets: ReadonlyArray<Address>, overrides: Partial<Grant> = {}, addedAtMs = START) {
     this.track(wallets, addedAtMs)
     const streamId = `str_${++this.#streams}`
-    const grant = { keyId: "key_a", accountId: "a", wallets, group: null, control: true, streamId, ...told }
+    const grant = { keyId: "key_a", accountId: "a", wallets, group: null, control: true, streamId, ...overrides }
     const wire = new FakeWire()
     const items = wallets.map((wallet) => tracked(wallet, { addedAtMs }))
     const connection = this.hub.open(grant, items, wire, this.nowMs)
     return { wire, streamId, connection }
   }
 
-  /** Connects a reader that there is room for. */
-  reader(wallets: ReadonlyArray<Address>, told: Partial<Grant> = {}, addedAtMs = START) {
-    const { connection, ...rest } = this.connect(wallets, told, addedAtMs)
+  /** Connects a reader below the connection limit. */
+  reader(wallets: ReadonlyArray<Address>, overrides: Partial<Grant> = {}, addedAtMs = START) {
+    const { connection, ...rest } = this.connect(wallets, overrides, addedAtMs)
     if (connection === null) {
       throw new Error("no room for a reader")
     }
     return { ...rest, connection }
   }
 
-  /** A block happens, and what is due is told. */
+  /** Applies a block and sends due figures. */
   block(batch: PricedBatch): void {
     const { events } = this.books.apply(batch, this.nowMs, (wallet, sinceMs) => this.hub.wants(wallet, sinceMs))
     this.hub.take(events, this.nowMs)
     this.#due()
   }
 
-  /** Time passes, and what was due is told. */
+  /** Advances the time and sends due figures. */
   pass(ms: number): void {
     this.nowMs += ms
     this.#due()
     this.hub.tick(this.nowMs)
   }
 
-  /** The client says something. */
+  /** Handles a client message. */
   say(connection: LiveConnection, message: unknown): void {
     connection.message(JSON.stringify(message), this.nowMs)
   }

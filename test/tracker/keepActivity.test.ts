@@ -12,26 +12,26 @@ const [fern, moss] = [addressOf(1), addressOf(2)]
 
 const unused = () => Effect.die("this test only writes")
 
-/** Runs a test over a store that notes what it is told, and fails while it is away. */
+/** Runs a test over a store that records its calls, and fails while it is unavailable. */
 const keeping = <E>(
   test: (world: {
     readonly see: (wallet: Address, atMs: number) => Effect.Effect<void>
     readonly written: Array<ReadonlyArray<WalletActivity>>
-    readonly store: { isAway: boolean }
+    readonly store: { isUnavailable: boolean }
   }) => Effect.Effect<void, E>
 ) =>
   Effect.gen(function* () {
     const seen = yield* PubSub.unbounded<WalletActivity>()
     const written: Array<ReadonlyArray<WalletActivity>> = []
-    const store = { isAway: false }
-    const told = Layer.succeed(TrackerStore, {
+    const store = { isUnavailable: false }
+    const recording = Layer.succeed(TrackerStore, {
       overview: unused,
       add: unused,
       remove: unused,
       createGroup: unused,
       recordActivity: (batch) =>
-        store.isAway
-          ? Effect.fail(new TrackerStoreUnavailable({ cause: "away" }))
+        store.isUnavailable
+          ? Effect.fail(new TrackerStoreUnavailable({ cause: "unavailable" }))
           : Effect.sync(() => void written.push(batch)),
       changes: Stream.never
     })
@@ -40,14 +40,14 @@ const keeping = <E>(
     yield* Effect.scoped(
       Effect.gen(function* () {
         const feed = trackerFeed({ activity: Stream.fromPubSub(seen) })
-        yield* Layer.build(KeepActivity.layer.pipe(Layer.provide([told, feed])))
+        yield* Layer.build(KeepActivity.layer.pipe(Layer.provide([recording, feed])))
         yield* test({ see, written, store })
       })
     )
     return written
   })
 
-it.effect("writes the newest time of each wallet, once a second, and nothing when nothing happened", () =>
+it.effect("writes the newest time of each wallet once per second, and nothing without activity", () =>
   keeping(({ see, written }) =>
     Effect.gen(function* () {
       yield* see(fern, 1000)
@@ -68,14 +68,14 @@ it.effect("writes the newest time of each wallet, once a second, and nothing whe
   )
 )
 
-it.effect("keeps what cannot be written until it can", () =>
+it.effect("keeps activity until it can be written", () =>
   keeping(({ see, store, written }) =>
     Effect.gen(function* () {
-      store.isAway = true
+      store.isUnavailable = true
       yield* see(fern, 1000)
       yield* TestClock.adjust("3 seconds")
       yield* see(moss, 2000)
-      store.isAway = false
+      store.isUnavailable = false
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(written, [
         [
@@ -87,7 +87,7 @@ it.effect("keeps what cannot be written until it can", () =>
   )
 )
 
-it.effect("writes what is left when the service stops", () =>
+it.effect("writes the remaining activity when the service stops", () =>
   Effect.gen(function* () {
     const written = yield* keeping(({ see }) => see(fern, 1000))
     assert.deepStrictEqual(written, [[{ wallet: fern, atMs: 1000 }]])

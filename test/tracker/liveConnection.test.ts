@@ -5,10 +5,10 @@ import { blockOf, walletOf } from "./liveScene.ts"
 
 const A = walletOf(1)
 
-const codes = (wire: FakeWire) => wire.said.map(({ code, type }) => code ?? type)
+const codes = (wire: FakeWire) => wire.controls.map(({ code, type }) => code ?? type)
 
 describe("a live connection", () => {
-  it("is given up at 4 MiB or 1000 frames unsent, and nobody else notices", () => {
+  it("is closed at 4 MiB or 1000 frames unsent, without effect on others", () => {
     const scene = new HubScene()
     const [slow, slower, quick] = [scene.reader([A]), scene.reader([A]), scene.reader([A])]
     slow.wire.unsent = { bytes: slowLimits.bytes - 100, frames: 1 }
@@ -23,7 +23,7 @@ describe("a live connection", () => {
     assert.lengthOf(quick.wire.frames, 4)
   })
 
-  it("answers a ping a second, and closes with 4429 on who never stops", () => {
+  it("answers one ping per second, and closes with 4429 after too many", () => {
     const scene = new HubScene()
     const { connection, wire } = scene.reader([A])
     for (let n = 0; n < 3; n++) {
@@ -32,7 +32,7 @@ describe("a live connection", () => {
     }
     scene.say(connection, { op: "ping" })
     assert.deepStrictEqual(
-      wire.said.map(({ id, type }) => [type, id]),
+      wire.controls.map(({ id, type }) => [type, id]),
       [
         ["pong", "p0"],
         ["pong", "p1"],
@@ -45,7 +45,7 @@ describe("a live connection", () => {
       scene.say(connection, { op: "ping" })
     }
     assert.strictEqual(wire.closedWith, 4429)
-    assert.strictEqual(wire.said.at(-1)?.["code"], "rate_limited")
+    assert.strictEqual(wire.controls.at(-1)?.["code"], "rate_limited")
   })
 
   it.each([
@@ -99,12 +99,12 @@ describe("a live connection", () => {
     scene.block(blockOf(1, [{ wallet: A }]))
     scene.pass(19_999)
     connection.pong(scene.nowMs)
-    assert.deepStrictEqual(wire.said, [])
+    assert.deepStrictEqual(wire.controls, [])
     scene.pass(1)
-    assert.deepStrictEqual(wire.said, [{ type: "heartbeat", sentAtMs: scene.nowMs, seq: 3, ingestLagMs: 640 }])
+    assert.deepStrictEqual(wire.controls, [{ type: "heartbeat", sentAtMs: scene.nowMs, seq: 3, ingestLagMs: 640 }])
   })
 
-  it("says once that the chain is late, and once that it is back", () => {
+  it("reports once that chain data is late, and once that it is on time again", () => {
     const scene = new HubScene()
     const { wire } = scene.reader([A])
     scene.health = { ingestLagMs: 5001, heardAtMs: scene.nowMs }
@@ -116,17 +116,17 @@ describe("a live connection", () => {
     assert.deepStrictEqual(codes(wire), ["source_delayed", "source_restored"])
   })
 
-  it("says only the five kinds of frame to who did not ask for more", () => {
+  it("sends only the five data frames without a request for control frames", () => {
     const scene = new HubScene()
     const { connection, wire } = scene.reader([A], { control: false })
     scene.say(connection, { op: "ping", id: "x" })
     connection.message("nonsense", scene.nowMs)
     scene.hub.announceDrain(scene.nowMs)
     scene.pass(20_000)
-    assert.deepStrictEqual(wire.said, [])
+    assert.deepStrictEqual(wire.controls, [])
   })
 
-  it("is the oldest of its key to go when a sixth comes; other keys keep theirs", () => {
+  it("replaces the oldest of its key when a sixth opens; other keys keep theirs", () => {
     const scene = new HubScene()
     const other = scene.reader([A], { keyId: "key_b" })
     const mine = Array.from({ length: 7 }, () => scene.reader([A]))
@@ -137,7 +137,7 @@ describe("a live connection", () => {
     assert.isNull(other.wire.closedWith)
   })
 
-  it("ends with its key, which cannot come back to its streams", () => {
+  it("closes with its key, whose streams cannot be resumed", () => {
     const scene = new HubScene()
     const [mine, other] = [scene.reader([A]), scene.reader([A], { keyId: "key_b" })]
     scene.hub.revoke("key_a", scene.nowMs)
@@ -150,7 +150,7 @@ describe("a live connection", () => {
     assert.deepInclude(again.wire.frames[1], { resumed: false })
   })
 
-  it("is not begun when the process has as many as it takes", () => {
+  it("is not opened at the limit of the process", () => {
     const scene = new HubScene({ sockets: 1 })
     scene.reader([A])
     assert.isNull(scene.connect([A], { keyId: "key_b" }).connection)

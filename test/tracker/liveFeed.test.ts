@@ -16,54 +16,56 @@ const watch = (...wallets: ReadonlyArray<Address>) =>
 
 const asked = (...wallets: ReadonlyArray<Address>) => wallets.map((wallet) => ({ wallet, sinceMs: 0 }))
 
-/** Puts a block onto the tape and lets who follows it take it in. */
+/** Applies blocks to the tape and waits until the feed has processed them. */
 const happen = (...batches: ReadonlyArray<ReturnType<typeof blockOf>>) =>
   TradeTape.use((tape) => Effect.forEach(batches, (batch) => tape.apply(batch), { discard: true })).pipe(
     Effect.andThen(Effect.yieldNow),
     Effect.andThen(TestClock.adjust(1))
   )
 
-/** Listens to everything until the test ends. */
+/** Records every event and gap until the test ends. */
 const listening = Effect.gen(function* () {
   const feed = yield* TrackerFeed
-  const told: { readonly events: Array<LiveEvent>; readonly gaps: Array<LiveGap> } = { events: [], gaps: [] }
+  const seen: { readonly events: Array<LiveEvent>; readonly gaps: Array<LiveGap> } = { events: [], gaps: [] }
   yield* feed.follow({
     wants: () => true,
-    take: (events) => void told.events.push(...events),
-    lost: (gap) => void told.gaps.push(gap)
+    take: (events) => void seen.events.push(...events),
+    lost: (gap) => void seen.gaps.push(gap)
   })
-  return told
+  return seen
 })
 
 layer(feedOver())("TrackerFeed.layer", (it) => {
-  it.effect("holds the newest 250 trades of each watched wallet, newest first, and says when older ones went", () =>
-    Effect.gen(function* () {
-      const [a, b, c] = [walletOf(1), walletOf(2), walletOf(3)]
-      yield* watch(a, b)
-      const feed = yield* TrackerFeed
-      for (let slot = 1; slot <= TRADES_PER_WALLET; slot++) {
-        yield* happen(blockOf(slot, [{ wallet: a }, { wallet: c }]))
-      }
-      assert.isFalse(feed.tradesOf(asked(a), 500).truncated)
-      yield* happen(blockOf(251, [{ wallet: a }, { wallet: b }]))
-      const { newestTs, oldestTs, trades, truncated } = feed.tradesOf(asked(a, b, c), 500)
-      assert.lengthOf(trades, TRADES_PER_WALLET + 1)
-      assert.isTrue(truncated)
-      assert.isFalse(feed.tradesOf(asked(b), 500).truncated)
-      assert.deepStrictEqual([trades[0]?.wallet, trades[1]?.wallet, trades.at(-1)?.slot], [b, a, 2])
-      assert.deepStrictEqual([newestTs, oldestTs], [timeOf(251), timeOf(2)])
-      assert.lengthOf(feed.tradesOf(asked(a, b), 3).trades, 3)
-      assert.deepStrictEqual(feed.tradesOf(asked(c), 9), {
-        trades: [],
-        oldestTs: null,
-        newestTs: null,
-        truncated: false
+  it.effect(
+    "holds the newest 250 trades of each watched wallet, newest first, and marks dropped ones as truncated",
+    () =>
+      Effect.gen(function* () {
+        const [a, b, c] = [walletOf(1), walletOf(2), walletOf(3)]
+        yield* watch(a, b)
+        const feed = yield* TrackerFeed
+        for (let slot = 1; slot <= TRADES_PER_WALLET; slot++) {
+          yield* happen(blockOf(slot, [{ wallet: a }, { wallet: c }]))
+        }
+        assert.isFalse(feed.tradesOf(asked(a), 500).truncated)
+        yield* happen(blockOf(251, [{ wallet: a }, { wallet: b }]))
+        const { newestTs, oldestTs, trades, truncated } = feed.tradesOf(asked(a, b, c), 500)
+        assert.lengthOf(trades, TRADES_PER_WALLET + 1)
+        assert.isTrue(truncated)
+        assert.isFalse(feed.tradesOf(asked(b), 500).truncated)
+        assert.deepStrictEqual([trades[0]?.wallet, trades[1]?.wallet, trades.at(-1)?.slot], [b, a, 2])
+        assert.deepStrictEqual([newestTs, oldestTs], [timeOf(251), timeOf(2)])
+        assert.lengthOf(feed.tradesOf(asked(a, b), 3).trades, 3)
+        assert.deepStrictEqual(feed.tradesOf(asked(c), 9), {
+          trades: [],
+          oldestTs: null,
+          newestTs: null,
+          truncated: false
+        })
+        assert.deepStrictEqual([feed.lastEventAtMs(a), feed.lastEventAtMs(c)], [timeOf(251), null])
       })
-      assert.deepStrictEqual([feed.lastEventAtMs(a), feed.lastEventAtMs(c)], [timeOf(251), null])
-    })
   )
 
-  it.effect("forgets a wallet once nobody tracks it any more", () =>
+  it.effect("drops a wallet once no account tracks it", () =>
     Effect.gen(function* () {
       const [kept, gone] = [walletOf(11), walletOf(12)]
       yield* watch(kept, gone)
@@ -78,7 +80,7 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
     })
   )
 
-  it.effect("says which wallets did something, each once a block", () =>
+  it.effect("publishes active wallets, each once per block", () =>
     Effect.gen(function* () {
       const [a, b] = [walletOf(21), walletOf(22)]
       yield* watch(a, b)
@@ -93,7 +95,7 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
     })
   )
 
-  it.effect("says how old the newest block is", () =>
+  it.effect("reports the age of the newest block", () =>
     Effect.gen(function* () {
       const feed = yield* TrackerFeed
       yield* happen(blockOf(330, []))
@@ -103,12 +105,12 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
     })
   )
 
-  it.effect("tells a gap of the chain, and one of its own when it fell behind the tape", () =>
+  it.effect("reports a gap of the chain, and one of its own when it fell behind the tape", () =>
     Effect.gen(function* () {
-      const told = yield* listening
+      const seen = yield* listening
       yield* happen(blockOf(340, []))
       yield* happen(blockOf(360, [], { afterGap: true }))
-      assert.deepStrictEqual(told.gaps, [{ fromMs: timeOf(340), toMs: timeOf(360), reason: "source_gap" }])
+      assert.deepStrictEqual(seen.gaps, [{ fromMs: timeOf(340), toMs: timeOf(360), reason: "source_gap" }])
       const feed = yield* TrackerFeed
       const tape = yield* TradeTape
       yield* watch(walletOf(31))
@@ -121,11 +123,11 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
       })
       yield* happen(blockOf(400, [{ wallet: walletOf(31) }]))
       yield* eventually(
-        Effect.sync(() => told.gaps.length),
+        Effect.sync(() => seen.gaps.length),
         (gaps) => gaps === 2
       )
       assert.deepStrictEqual(
-        told.gaps.map(({ reason }) => reason),
+        seen.gaps.map(({ reason }) => reason),
         ["source_gap", "behind"]
       )
     })
@@ -133,7 +135,7 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
 })
 
 describe("WalletLedgers", () => {
-  it("lets the oldest trade of all go when there are too many, whoever made it", () => {
+  it("drops the oldest trade of all wallets beyond the limit", () => {
     const ledgers = new WalletLedgers(4)
     const [a, b] = [ledgers.of(walletOf(1)), ledgers.of(walletOf(2))]
     for (const [slot, ledger] of [a, b, a, b, b, b].entries()) {

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { DataFrame } from "../../src/domain/wallets/LiveFrame.ts"
 import { MOST_FRAME_BYTES } from "../../src/tracker/liveFrames.ts"
-import { FakeWire, type Heard, HubScene, tracked } from "./hubScene.ts"
+import { FakeWire, type ReceivedFrame, HubScene, tracked } from "./hubScene.ts"
 import { blockOf, mintOf, received, START, timeOf, transactionOf, walletOf } from "./liveScene.ts"
 
-const kinds = (frames: ReadonlyArray<Heard>) => frames.map(({ type }) => type)
-const slots = (frames: ReadonlyArray<Heard>) => frames.flatMap(({ slot }) => slot ?? [])
+const kinds = (frames: ReadonlyArray<ReceivedFrame>) => frames.map(({ type }) => type)
+const slots = (frames: ReadonlyArray<ReceivedFrame>) => frames.flatMap(({ slot }) => slot ?? [])
 const [A, B, C] = [walletOf(1), walletOf(2), walletOf(3)]
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(DataFrame), { onExcessProperty: "error" })
 
@@ -23,13 +23,13 @@ describe("a live stream", () => {
     assert.deepInclude(wire.frames[0], { streamId, reason: "connect", resumed: false, gap: null })
   })
 
-  it.effect("says each kind of frame exactly as the contract has it", () =>
+  it.effect("encodes each kind of frame exactly as in the contract", () =>
     Effect.gen(function* () {
       const scene = new HubScene()
       const { wire } = scene.reader([A])
       scene.block(blockOf(1, [{ wallet: A, after: 2_000_000n }]))
       scene.hub.lost({ fromMs: START, toMs: START + 1, reason: "source_gap" })
-      scene.hub.settleOne(scene.nowMs)
+      scene.hub.resyncOne(scene.nowMs)
       const decoded = yield* Effect.forEach(wire.texts, (text) => decode(text))
       assert.deepStrictEqual(
         decoded.map(({ type }) => type),
@@ -71,7 +71,7 @@ describe("a live stream", () => {
     })
   )
 
-  it("tells a wallet's trades by slot and index, each before the balance it causes", () => {
+  it("sends a wallet's trades by slot and index, each before its balance change", () => {
     const scene = new HubScene()
     const { wire } = scene.reader([A, B])
     const deals = Array.from({ length: 40 }, (_, n) => ({
@@ -101,7 +101,7 @@ describe("a live stream", () => {
     )
   })
 
-  it("tells of money that came without a trade, and of nothing that others did", () => {
+  it("sends balance changes without a trade, and none of other wallets", () => {
     const scene = new HubScene()
     const { wire } = scene.reader([A])
     const transactions = [transactionOf(3, 4, [received(A, 5n, 12n), received(C, 1n, 1n)])]
@@ -112,14 +112,14 @@ describe("a live stream", () => {
     assert.isNull(scene.books.lastEventAtMs(C))
   })
 
-  it("leaves out pool swaps, and trades of wallets that nobody tracks", () => {
+  it("leaves out pool swaps, and trades of untracked wallets", () => {
     const scene = new HubScene()
     const { wire } = scene.reader([A])
     scene.block(blockOf(1, [{ wallet: A, role: "pool" }, { wallet: B }]))
     assert.deepStrictEqual(kinds(wire.frames), ["snapshot"])
   })
 
-  it("tells profits of a position once a second and sums of a wallet once in two, the newest values", () => {
+  it("sends profits of a position once per second and of a wallet once in two, with the newest values", () => {
     const scene = new HubScene()
     const { wire } = scene.reader([A])
     for (let slot = 1; slot <= 10; slot++) {
@@ -137,7 +137,7 @@ describe("a live stream", () => {
     assert.deepInclude(wire.frames.at(-1), { type: "pnl_summary", trades: 10 })
   })
 
-  it("tells what a position makes when its mark moves", () => {
+  it("sends the profit of a position when its mark moves", () => {
     const scene = new HubScene()
     const { wire } = scene.reader([A])
     scene.block(blockOf(1, [{ wallet: A }]))
@@ -149,7 +149,7 @@ describe("a live stream", () => {
     assert.deepInclude(wire.frames[4], { trigger: "mark", markUsd: "3", unrealized: "4" })
   })
 
-  it("says when the chain left something out, once for each stream, and distrusts what it made since", () => {
+  it("reports a gap once per stream, and marks later figures as incomplete", () => {
     const scene = new HubScene()
     const [one, two] = [scene.reader([A]), scene.reader([A, B])]
     scene.block(blockOf(1, [{ wallet: A }]))
@@ -157,21 +157,23 @@ describe("a live stream", () => {
     scene.hub.lost(gap)
     scene.pass(2000)
     scene.block(blockOf(9, [{ wallet: A }], { afterGap: true }))
-    assert.isTrue(scene.hub.settleOne(scene.nowMs))
-    assert.isTrue(scene.hub.settleOne(scene.nowMs))
-    assert.isFalse(scene.hub.settleOne(scene.nowMs))
+    assert.isTrue(scene.hub.resyncOne(scene.nowMs))
+    assert.isTrue(scene.hub.resyncOne(scene.nowMs))
+    assert.isFalse(scene.hub.resyncOne(scene.nowMs))
     for (const { wire } of [one, two]) {
       assert.deepInclude(wire.frames.at(-1), { type: "snapshot", reason: "resync", gap })
-      const told = wire.frames.findLast(({ type }) => type === "pnl")
-      assert.deepStrictEqual(told?.["coverage"], { complete: false, reason: "source_gap" })
+      const pnl = wire.frames.findLast(({ type }) => type === "pnl")
+      assert.deepStrictEqual(pnl?.["coverage"], { complete: false, reason: "source_gap" })
     }
   })
 
-  it("follows the account's list: another snapshot, and from then on the others", () => {
+  it("follows the account's list with another snapshot and the events of the new wallets", () => {
     const scene = new HubScene()
-    const { connection, wire } = scene.reader([A])
+    const { wire } = scene.reader([A])
     scene.track([B])
-    scene.hub.changed(connection.stream, [tracked(B)], scene.nowMs)
+    const [stream] = scene.hub.streams
+    assert.isDefined(stream)
+    scene.hub.changed(stream, [tracked(B)], scene.nowMs)
     scene.block(blockOf(1, [{ wallet: A }, { wallet: B }]))
     assert.deepStrictEqual(kinds(wire.frames).slice(0, 3), ["snapshot", "snapshot", "trade"])
     assert.deepInclude(wire.frames[1], { reason: "wallets_changed", seq: 1 })
@@ -187,7 +189,7 @@ describe("a live stream", () => {
     scene.hub.open(grant, [tracked(A, { addedAtMs: timeOf(1) + 5000 })], wire, scene.nowMs)
     assert.deepStrictEqual(wire.frames[0]?.["trades"], [])
     assert.deepInclude(wire.frames[0]?.["status"], { walletsPending: 1, walletsLive: 0 })
-    // The chain is heard late: this happened before the wallet was added, and is told to those who had it then.
+    // A late block from before the wallet was added goes to the accounts that tracked it then.
     const early = scene.reader([A])
     scene.block(blockOf(2, [{ wallet: A, after: 1n }]))
     scene.block(blockOf(20, [{ wallet: A, after: 1n }]))

@@ -3,13 +3,13 @@ import { Effect, Schema } from "effect"
 import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
 import { positionsOf } from "../../src/wallets/ledger.ts"
 import { usdTextOrNull } from "../../src/wallets/pnl.ts"
-import { type Heard, HubScene } from "./hubScene.ts"
+import { type ReceivedFrame, HubScene } from "./hubScene.ts"
 import { blockOf, mintOf, START, timeOf, walletOf } from "./liveScene.ts"
 
 const A = walletOf(1)
-const last = (frames: ReadonlyArray<Heard>, type: string) => frames.findLast((frame) => frame.type === type)
+const last = (frames: ReadonlyArray<ReceivedFrame>, type: string) => frames.findLast((frame) => frame.type === type)
 
-/** A scene in which a wallet has bought for two dollars before the second account begins to track it. */
+/** A wallet has bought for two dollars before the second account starts tracking it. */
 const trackedTwice = () => {
   const scene = new HubScene()
   const early = scene.reader([A])
@@ -20,7 +20,7 @@ const trackedTwice = () => {
 }
 
 describe("profits of a wallet that two accounts track", () => {
-  it("count from where each of them began", () => {
+  it("count from the start of each account's tracking", () => {
     const { early, late, scene } = trackedTwice()
     scene.block(blockOf(20, [{ wallet: A, usd: 5 }]))
     scene.pass(3000)
@@ -30,7 +30,7 @@ describe("profits of a wallet that two accounts track", () => {
     assert.deepInclude(last(late.wire.frames, "pnl_summary"), { costUsd: "5", trades: 1 })
   })
 
-  it("are in no snapshot of the one who began later, nor does a mark that moves tell of them", () => {
+  it("are hidden from the later account, in snapshots and when a mark moves", () => {
     const { late, scene } = trackedTwice()
     scene.marks.usd = 3n
     scene.pass(3000)
@@ -40,7 +40,7 @@ describe("profits of a wallet that two accounts track", () => {
     assert.deepInclude(Array.isArray(summaries) ? summaries[0] : null, { trades: 0, total: "0", positionsOpen: 0 })
   })
 
-  it("begin anew for who stops tracking it and starts again", () => {
+  it("start again for an account that removes the wallet and adds it again", () => {
     const { late, scene } = trackedTwice()
     scene.block(blockOf(20, [{ wallet: A, usd: 5 }]))
     scene.sinces.get(A)?.delete(timeOf(10))
@@ -52,7 +52,7 @@ describe("profits of a wallet that two accounts track", () => {
     assert.deepInclude(last(again.wire.frames, "pnl"), { costUsd: "9", buys: 1 })
   })
 
-  it("name a gap only to those who tracked it before", () => {
+  it("report a gap only to accounts that tracked it before", () => {
     const { early, late, scene } = trackedTwice()
     scene.block(blockOf(11, [], { afterGap: true, timeMs: timeOf(10) }))
     scene.block(blockOf(20, [{ wallet: A }]))
@@ -76,13 +76,13 @@ describe("profits of a wallet that two accounts track", () => {
   it.effect.prop(
     "are those of the trades from their second on, whenever they began",
     [deals, beginning],
-    ([told, slot]) =>
+    ([swaps, slot]) =>
       Effect.sync(() => {
         const scene = new HubScene()
         const sinceMs = timeOf(slot)
         scene.track([A])
         const { wire } = scene.reader([A], {}, sinceMs)
-        const batches: ReadonlyArray<PricedBatch> = told.map(({ isBuy, mint, units, usd }, n) =>
+        const batches: ReadonlyArray<PricedBatch> = swaps.map(({ isBuy, mint, units, usd }, n) =>
           blockOf(n, [{ wallet: A, mint: mintOf(mint), side: isBuy ? "buy" : "sell", amount: BigInt(units), usd }])
         )
         batches.forEach((batch) => scene.block(batch))

@@ -1,22 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { MOST_KEPT } from "../../src/tracker/LiveStream.ts"
-import { type FakeWire, type Heard, HubScene } from "./hubScene.ts"
+import { type FakeWire, type ReceivedFrame, HubScene } from "./hubScene.ts"
 import { blockOf, mintOf, walletOf } from "./liveScene.ts"
 
 const [A, B] = [walletOf(1), walletOf(2)]
 
-/** What was told, without what differs between one telling and the next. */
-const story = (frames: ReadonlyArray<Heard>) => frames.map((frame) => ({ ...frame, sentAtMs: null }))
+/** Frames without fields that differ between transmissions. */
+const story = (frames: ReadonlyArray<ReceivedFrame>) => frames.map((frame) => ({ ...frame, sentAtMs: null }))
 
-const codes = (wire: FakeWire) => wire.said.map(({ code, type }) => code ?? type)
+const codes = (wire: FakeWire) => wire.controls.map(({ code, type }) => code ?? type)
 
 describe("resuming a stream", () => {
   const step = Schema.Struct({
     trades: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 })),
     drops: Schema.Boolean,
-    away: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
-    // How many of the frames that arrived were not processed before the connection broke.
+    missed: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
+    // Frames that arrived and were not processed before the connection broke.
     unread: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
   })
 
@@ -46,13 +46,13 @@ describe("resuming a stream", () => {
         heard.push(...reader.wire.frames.slice(taken))
         taken = reader.wire.frames.length
       }
-      for (const { away, drops, trades, unread } of steps) {
+      for (const { missed, drops, trades, unread } of steps) {
         blocks(1, trades)
         read()
         if (drops) {
           heard.splice(Math.max(1, heard.length - unread))
           scene.hub.closed(reader.connection, scene.nowMs)
-          blocks(away, trades)
+          blocks(missed, trades)
           reader = scene.reader([A, B], { keyId: "key_b" })
           blocks(1, trades)
           const begun = reader.wire.frames.length
@@ -70,7 +70,7 @@ describe("resuming a stream", () => {
     }
   )
 
-  it("says what is missing when more was told than is held", () => {
+  it("reports a gap when missed frames were dropped", () => {
     const scene = new HubScene()
     const first = scene.reader([A])
     scene.hub.closed(first.connection, scene.nowMs)
@@ -96,7 +96,7 @@ describe("resuming a stream", () => {
     assert.strictEqual(again.wire.frames[2]?.seq, 2)
   })
 
-  it("holds what was told for two minutes", () => {
+  it("keeps frames for two minutes", () => {
     const scene = new HubScene()
     const resumedAfter = (ms: number) => {
       const first = scene.reader([A])
@@ -112,7 +112,7 @@ describe("resuming a stream", () => {
     assert.isFalse(resumedAfter(120_001))
   })
 
-  it("gives up the oldest frames of all when they are too many bytes, and says so", () => {
+  it("drops the oldest frames of all streams beyond the byte limit, and reports the gap", () => {
     const scene = new HubScene({ replayBytes: 4000 })
     const first = scene.reader([A])
     scene.hub.closed(first.connection, scene.nowMs)
@@ -133,21 +133,21 @@ describe("resuming a stream", () => {
     ["another account's", { accountId: "b" }],
     ["another key's", { keyId: "key_z" }],
     ["another group's", { group: "grp_other" as never }]
-  ])("knows %s stream no more than one that never was", (_, told) => {
+  ])("knows %s stream no more than one that never was", (_, grant) => {
     const scene = new HubScene()
-    const theirs = scene.reader([A], told)
+    const theirs = scene.reader([A], grant)
     scene.hub.closed(theirs.connection, scene.nowMs)
     const mine = scene.reader([A])
     scene.say(mine.connection, { op: "resume", streamId: theirs.streamId, seq: 0 })
-    const stranger = scene.reader([A])
-    scene.say(stranger.connection, { op: "resume", streamId: "str_never", seq: 0 })
+    const other = scene.reader([A])
+    scene.say(other.connection, { op: "resume", streamId: "str_never", seq: 0 })
     const gap = { fromMs: null, toMs: scene.nowMs, reason: "unknown_stream" }
-    for (const { wire } of [mine, stranger]) {
+    for (const { wire } of [mine, other]) {
       assert.deepInclude(wire.frames[1], { resumed: false, gap })
     }
   })
 
-  it("takes the stream away from a connection that still seems open", () => {
+  it("takes over the stream of a connection that still seems open", () => {
     const scene = new HubScene()
     const first = scene.reader([A])
     const again = scene.reader([A])

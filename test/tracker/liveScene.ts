@@ -1,4 +1,4 @@
-/** Blocks for tracked wallets, and what surrounds the feed that follows them. */
+/** Blocks for tracked wallets, and a feed over them. */
 import { Effect, Layer } from "effect"
 import { type Address, addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
 import { Signature } from "../../src/domain/Signature.ts"
@@ -12,10 +12,10 @@ import { PriceBook, type Prices } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
-import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
+import * as TrackerStoreMemory from "../support/TrackerStoreMemory.ts"
 
-/** When block 1 was made. */
+/** Time of block 1. */
 export const START = 1_791_633_600_000
 
 const address = (family: number, n: number): Address => {
@@ -37,7 +37,7 @@ export const signatureOf = (n: number): Signature => {
   return Signature.make(SAMPLE.slice(0, 82) + digits.join(""))
 }
 
-/** One exchange: a wallet buys so many units, or sells them, for dollars. */
+/** A swap: a wallet buys or sells units for dollars. */
 export interface Deal {
   readonly wallet: Address
   readonly mint?: Mint
@@ -45,7 +45,7 @@ export interface Deal {
   readonly amount?: bigint
   readonly usd?: number | null
   readonly role?: TapeTrade["role"]
-  /** What the wallet held after it; without it no balance is told. */
+  /** Units held afterwards; without it the block has no balance change. */
   readonly after?: bigint
 }
 
@@ -72,7 +72,7 @@ const tradeIn = (deal: Deal, slot: number, place: number, timeMs: number): TapeT
   }
 }
 
-/** Block time of a slot: whole seconds, as the chain has them. */
+/** Block time of a slot, in whole seconds. */
 export const timeOf = (slot: number): number => START + Math.floor((slot * 400) / 1000) * 1000
 
 const changeOf = ({
@@ -104,18 +104,22 @@ export const transactionOf = (
   unresolved: 0
 })
 
-/** A block of exchanges, one to a transaction, in this order. */
-export const blockOf = (slot: number, deals: ReadonlyArray<Deal>, told: Partial<PricedBatch> = {}): PricedBatch => ({
+/** A block of swaps, one per transaction, in this order. */
+export const blockOf = (
+  slot: number,
+  deals: ReadonlyArray<Deal>,
+  overrides: Partial<PricedBatch> = {}
+): PricedBatch => ({
   slot,
   timeMs: timeOf(slot),
   transactions: deals.map((deal, place) => transactionOf(slot, place, changeOf(deal))),
   launches: null,
   afterGap: false,
-  trades: deals.map((deal, place) => tradeIn(deal, slot, place, told.timeMs ?? timeOf(slot))),
-  ...told
+  trades: deals.map((deal, place) => tradeIn(deal, slot, place, overrides.timeMs ?? timeOf(slot))),
+  ...overrides
 })
 
-/** Lamports that a wallet received, and did not trade for. */
+/** Lamports received without a trade. */
 export const received = (wallet: Address, lamports: bigint, after: bigint): BalanceChange => ({
   owner: wallet,
   mint: SOL,
@@ -127,12 +131,12 @@ export const received = (wallet: Address, lamports: bigint, after: bigint): Bala
   cause: "transfer"
 })
 
-/** Prices that a test may change: dollars for a million units of any mint. */
+/** A mutable price: dollars for a million units of any mint. */
 export interface Marks {
   usd: bigint | null
 }
 
-/** The prices of now. */
+/** Current prices. */
 export const pricesOf = (marks: Marks, nowMs: number): Prices => ({
   // Micro-dollars for one unit: a dollar for a million units is one.
   of: () => ({ sol: null, usd: marks.usd === null ? null : { numerator: marks.usd, denominator: 1n } }),
@@ -142,7 +146,7 @@ export const pricesOf = (marks: Marks, nowMs: number): Prices => ({
   clock: { slot: 1, epoch: 0, unixTimestamp: 0 }
 })
 
-/** A token that says its name, of which there are a billion. */
+/** A token with metadata and a supply of a billion. */
 export const named: TokenState = {
   _tag: "Token",
   observation: { slot: 1, observedAtMs: START },
@@ -159,14 +163,14 @@ export const named: TokenState = {
   }
 }
 
-/** The feed over a tape that the test writes, and a store in memory. */
+/** The feed over a manual tape and a store in memory. */
 export const feedOver = (marks: Marks = { usd: 1n }) =>
   TrackerFeed.layer.pipe(
     Layer.provideMerge([
       TradeTape.layerManual(),
       Layer.succeed(PriceBook, { at: (nowMs: number) => pricesOf(marks, nowMs), warm: () => Effect.void }),
       Layer.succeed(TokenBook, { read: () => named, commitment: "confirmed", warm: () => Effect.void }),
-      TrackerStore.layerMemory
+      TrackerStoreMemory.layer
     ]),
     Layer.provideMerge(WatchList.layer)
   )

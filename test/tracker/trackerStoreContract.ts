@@ -23,10 +23,10 @@ const remove = (accountId: string, wallet: Address) => TrackerStore.use((store) 
 
 const saw = (wallet: Address, atMs: number) => TrackerStore.use((store) => store.recordActivity([{ wallet, atMs }]))
 
-/** What every tracker store does, whatever holds the accounts. Each test has accounts of its own. */
+/** Contract of every tracker store. Each test uses its own accounts. */
 export const trackerStoreContract = <E>(name: string, store: Layer.Layer<TrackerStore | WatchList, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
-    it.effect("gives an account that nobody has heard of its Main group, and no wallets", () =>
+    it.effect("gives a new account its Main group, and no wallets", () =>
       Effect.gen(function* () {
         const first = yield* ofAccount("new").pipe(now)
         assert.deepStrictEqual(first, {
@@ -111,26 +111,26 @@ export const trackerStoreContract = <E>(name: string, store: Layer.Layer<Tracker
       })
     )
 
-    it.effect("knows only the groups of the account that asks", () =>
+    it.effect("knows only the groups of the requesting account", () =>
       Effect.gen(function* () {
         const tracker = yield* TrackerStore
         const theirs = yield* tracker.createGroup({ accountId: "owner", name: "Private" })
         yield* add("owner", addressOf(5), { groupId: theirs.groupId })
-        for (const groupId of [theirs.groupId, GroupId.make("grp_nobody")]) {
-          const error = yield* Effect.flip(ofAccount("stranger", groupId))
+        for (const groupId of [theirs.groupId, GroupId.make("grp_unknown")]) {
+          const error = yield* Effect.flip(ofAccount("other", groupId))
           assert.deepInclude(error, { _tag: "UnknownGroup", groupId })
-          assert.deepInclude(yield* Effect.flip(add("stranger", addressOf(5), { groupId })), {
+          assert.deepInclude(yield* Effect.flip(add("other", addressOf(5), { groupId })), {
             _tag: "UnknownGroup",
             groupId
           })
         }
-        assert.isFalse(yield* remove("stranger", addressOf(5)))
-        assert.deepStrictEqual((yield* ofAccount("stranger")).wallets, [])
+        assert.isFalse(yield* remove("other", addressOf(5)))
+        assert.deepStrictEqual((yield* ofAccount("other")).wallets, [])
         assert.strictEqual((yield* ofAccount("owner", theirs.groupId)).wallets.length, 1)
       }).pipe(now)
     )
 
-    it.effect("says since when each account tracks a wallet, also once more groups have it", () =>
+    it.effect("keeps the start of tracking per account, also with several groups", () =>
       Effect.gen(function* () {
         const store = yield* TrackerStore
         const list = yield* WatchList
@@ -157,7 +157,7 @@ export const trackerStoreContract = <E>(name: string, store: Layer.Layer<Tracker
       }).pipe(now)
     )
 
-    it.effect("forgets a removed wallet whole, and begins anew when it is added again", () =>
+    it.effect("removes a wallet with its labels, and starts again when it is added again", () =>
       Effect.gen(function* () {
         yield* add("again", addressOf(7), { label: "old" }).pipe(now)
         yield* saw(addressOf(7), START)
@@ -175,7 +175,7 @@ export const trackerStoreContract = <E>(name: string, store: Layer.Layer<Tracker
 
     it.effect("becomes live with the first activity since it was added, and keeps the newest", () =>
       Effect.gen(function* () {
-        // Added in the middle of a second: block times say no more than the second.
+        // Added in the middle of a second, because block times are whole seconds.
         yield* add("lively", addressOf(8)).pipe(at(START + 500))
         const last = Effect.map(ofAccount("lively"), ({ wallets }) => [wallets[0]?.status, wallets[0]?.lastEventAtMs])
         yield* saw(addressOf(8), START - 1000)
@@ -188,7 +188,7 @@ export const trackerStoreContract = <E>(name: string, store: Layer.Layer<Tracker
       }).pipe(now)
     )
 
-    it.effect("notes activity for every account that tracked the wallet by then", () =>
+    it.effect("records activity for every account that tracked the wallet by then", () =>
       Effect.gen(function* () {
         yield* add("early", addressOf(9)).pipe(now)
         yield* add("late", addressOf(9)).pipe(at(START + 60_000))
@@ -226,7 +226,7 @@ export const trackerStoreContract = <E>(name: string, store: Layer.Layer<Tracker
       }).pipe(now)
     )
 
-    it.effect("takes no group name that could not be shown", () =>
+    it.effect("rejects a group name that is not a label", () =>
       Effect.gen(function* () {
         const tracker = yield* TrackerStore
         for (const name of ["", "a\0b", "half a pair \ud800", "x".repeat(65)]) {
@@ -236,31 +236,33 @@ export const trackerStoreContract = <E>(name: string, store: Layer.Layer<Tracker
       }).pipe(now)
     )
 
-    it.effect("says which account changed, when something did and once", () =>
+    it.effect("publishes an account once per change, and not without one", () =>
       Effect.gen(function* () {
         const tracker = yield* TrackerStore
         const heard: Array<string> = []
         yield* tracker.changes.pipe(
-          Stream.filter((accountId) => accountId.startsWith("told")),
+          Stream.filter((accountId) => accountId.startsWith("changed")),
           Stream.runForEach((accountId) => Effect.sync(() => heard.push(accountId))),
           Effect.forkScoped({ startImmediately: true })
         )
-        const toldOf = Effect.fnUntraced(function* <A, E2, R>(change: Effect.Effect<A, E2, R>) {
+        const changesOf = Effect.fnUntraced(function* <A, E2, R>(change: Effect.Effect<A, E2, R>) {
           heard.length = 0
           yield* change
           // A last change of another account comes after all that went before.
-          yield* tracker.createGroup({ accountId: "told_last", name: "x" })
-          yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => heard.includes("told_last") }))
-          return heard.filter((accountId) => accountId !== "told_last")
+          yield* tracker.createGroup({ accountId: "changed_last", name: "x" })
+          yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => heard.includes("changed_last") }))
+          return heard.filter((accountId) => accountId !== "changed_last")
         })
-        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20))), ["told_a"])
-        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20))), [])
-        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20), { label: "x" })), ["told_a"])
-        assert.deepStrictEqual(yield* toldOf(add("told_a", addressOf(20), { label: "x" })), [])
-        assert.deepStrictEqual(yield* toldOf(saw(addressOf(20), START + 5000)), [])
-        assert.deepStrictEqual(yield* toldOf(tracker.createGroup({ accountId: "told_a", name: "x" })), ["told_a"])
-        assert.deepStrictEqual(yield* toldOf(remove("told_a", addressOf(20))), ["told_a"])
-        assert.deepStrictEqual(yield* toldOf(remove("told_a", addressOf(20))), [])
+        assert.deepStrictEqual(yield* changesOf(add("changed_a", addressOf(20))), ["changed_a"])
+        assert.deepStrictEqual(yield* changesOf(add("changed_a", addressOf(20))), [])
+        assert.deepStrictEqual(yield* changesOf(add("changed_a", addressOf(20), { label: "x" })), ["changed_a"])
+        assert.deepStrictEqual(yield* changesOf(add("changed_a", addressOf(20), { label: "x" })), [])
+        assert.deepStrictEqual(yield* changesOf(saw(addressOf(20), START + 5000)), [])
+        assert.deepStrictEqual(yield* changesOf(tracker.createGroup({ accountId: "changed_a", name: "x" })), [
+          "changed_a"
+        ])
+        assert.deepStrictEqual(yield* changesOf(remove("changed_a", addressOf(20))), ["changed_a"])
+        assert.deepStrictEqual(yield* changesOf(remove("changed_a", addressOf(20))), [])
       }).pipe(Effect.scoped, now)
     )
   })

@@ -14,7 +14,7 @@ const open = (address: TestDatabase.TestAddress) =>
     Context.get(context, IdentityStore)
   )
 
-// The deadline itself is 400 ms; a busy machine may add to it, and without one it would be thirty seconds.
+// The deadline is 400 ms, plus tolerance for a busy machine; without one it takes 30 s.
 const DEADLINE_MS = 2000
 
 identityStoreContract("IdentityStore.layerMemory", IdentityStore.layerMemory)
@@ -24,7 +24,7 @@ describe.runIf(TestDatabase.isAvailable)("the contract", () => {
 })
 
 describe.runIf(TestDatabase.isAvailable)("the identities of a database", { concurrent: true }, () => {
-  it.live("are what another process said", () =>
+  it.live("are shared between processes", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       yield* (yield* open(address)).replace("reviewed", [FULL])
@@ -32,7 +32,7 @@ describe.runIf(TestDatabase.isAvailable)("the identities of a database", { concu
     })
   )
 
-  it.live("are away within the deadline when the database is frozen, and back when it is", () =>
+  it.live("are unavailable within the deadline while the database is frozen, and available after it", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* open(proxy.address)
@@ -46,7 +46,7 @@ describe.runIf(TestDatabase.isAvailable)("the identities of a database", { concu
     })
   )
 
-  it.live("are away when what is kept makes no sense", () =>
+  it.live("are unavailable when a stored record is malformed", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const store = yield* open(address)

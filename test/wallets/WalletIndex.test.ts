@@ -11,8 +11,8 @@ import { EVIDENCE } from "./identities.ts"
 import { blockOf, MINT, MINT_2, OTHER, START, tradeOf, WALLET, walletOf } from "./trades.ts"
 
 const SHARE = { events: 5, bytes: 1_000_000 }
-const slots = (told: { readonly trades: ReadonlyArray<{ readonly slot: number }> } | null) =>
-  told?.trades.map(({ slot }) => slot)
+const slots = (history: { readonly trades: ReadonlyArray<{ readonly slot: number }> } | null) =>
+  history?.trades.map(({ slot }) => slot)
 const inSlots = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => tradeOf({ slot: from + i }))
 
@@ -45,7 +45,7 @@ const undatedTransaction: BlockTransaction = {
   ]
 }
 
-/** Lets whoever follows the tape catch up. */
+/** Yields until the followers of the tape have caught up. */
 const settled = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
 describe("a share", () => {
@@ -69,8 +69,8 @@ describe("a share", () => {
   })
 })
 
-describe("what is held of wallets in memory", () => {
-  it("is what they gave and got, newest first, and nothing that pools did", () => {
+describe("the trades held in memory", () => {
+  it("are those of wallets, newest first, without the side of pools", () => {
     const rings = new WalletRings(100)
     rings.add(blockOf([tradeOf({ slot: 1 }), tradeOf({ slot: 1, index: 1, role: "pool" })]))
     rings.add(blockOf([tradeOf({ slot: 2, wallet: OTHER }), tradeOf({ slot: 2, role: "wallet" })]))
@@ -79,7 +79,7 @@ describe("what is held of wallets in memory", () => {
     assert.isNull(rings.of(MINT_2))
   })
 
-  it("is bounded in all, and the wallets that have not traded for longest go first", () => {
+  it("are bounded in all, and the least recently active wallets are dropped first", () => {
     const rings = new WalletRings(4)
     rings.add(blockOf([1, 2, 3].map((n) => tradeOf({ slot: 1, wallet: walletOf(n) }))))
     rings.add(blockOf([tradeOf({ slot: 2, wallet: walletOf(1) })]))
@@ -93,7 +93,7 @@ describe("what is held of wallets in memory", () => {
     assert.isAtMost(rings.size, 4)
   })
 
-  it("is ten thousand trades of one wallet at most, and says from when on", () => {
+  it("are at most ten thousand of one wallet, with the time from which they are complete", () => {
     const rings = new WalletRings(1_000_000)
     for (let slot = 1; slot <= 20_000; slot++) {
       rings.add(blockOf([tradeOf({ slot })]))
@@ -113,7 +113,7 @@ const inMemory = (settings: Record<string, string> = {}) =>
   )
 
 describe("WalletIndex.layerMemory", () => {
-  it.effect("tells the newest trades up to the share, and which time they cover", () =>
+  it.effect("returns the newest trades up to the share, and the time that they cover", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       const index = yield* WalletIndex
@@ -140,7 +140,7 @@ describe("WalletIndex.layerMemory", () => {
     }).pipe(Effect.provide(inMemory()))
   )
 
-  it.effect("says that blocks are missing, and which trades have no time of their own", () =>
+  it.effect("reports missing blocks, and counts trades without a block time", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       const index = yield* WalletIndex
@@ -172,7 +172,7 @@ describe("WalletIndex.layerStored", () => {
     Layer.provideMerge(TradeTape.layerManual())
   )
 
-  it.effect("tells what the store holds, and fails with it", () =>
+  it.effect("returns the trades of the store, and fails with it", () =>
     Effect.gen(function* () {
       const store = yield* TradeStore
       const index = yield* WalletIndex

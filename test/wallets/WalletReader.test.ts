@@ -46,12 +46,12 @@ const projection = LedgerProjection.make({
 })
 
 const native = () => Effect.succeed(projection)
-const away = () => Effect.fail(new LedgerUnavailable({ cause: new Error("gone") }))
+const unavailable = () => Effect.fail(new LedgerUnavailable({ cause: new Error("gone") }))
 
 const known = { marks: { [MINT]: 3n }, trades: { [WALLET]: traded } }
 
 describe("rows of wallets", () => {
-  it.effect("come in the order asked for, each with what is known of its wallet", () =>
+  it.effect("come in request order, each with the data of its wallet", () =>
     Effect.gen(function* () {
       const identities = [recordOf({ wallet: OTHER, labels: ["Other"] })]
       const { complete, wallets } = yield* rowsOf({ ...known, identities }, NOBODY, OTHER, WALLET)
@@ -68,7 +68,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("say on what a summary rests, in every field of the contract", () =>
+  it.effect("state the coverage of a summary in every field of the contract", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(START + 5_000_000)
       const [row] = (yield* rowsOf({ ...known, identities: [FULL] }, WALLET)).wallets
@@ -128,7 +128,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("do not know what an unknown basis, an unknown mark or a stale one hides", () =>
+  it.effect("give null for an unknown basis, an unknown mark or a stale one", () =>
     Effect.gen(function* () {
       const pnlOf = (findings: Findings) =>
         Effect.map(rowsOf(findings, WALLET), ({ wallets }) => wallets[0]?.summary?.wallet)
@@ -145,7 +145,7 @@ describe("rows of wallets", () => {
     })
   )
 
-  it.effect("share ten thousand events, and say which wallet is at its share", () =>
+  it.effect("share ten thousand events, and mark wallets at their share as truncated", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 100 }, (_, n) => walletOf(n))
       const trades = Object.fromEntries(
@@ -244,7 +244,7 @@ describe("rows of wallets", () => {
 })
 
 describe("a native ledger", () => {
-  it.effect("counts instead of what was seen, with its fees", () =>
+  it.effect("replaces the observed swaps, with its fees", () =>
     Effect.gen(function* () {
       const [row] = (yield* rowsOf({ ...known, ledger: native }, WALLET)).wallets
       const { historyCoverage, index, source, wallet } = row?.summary ?? {}
@@ -256,7 +256,7 @@ describe("a native ledger", () => {
         [source, 2, "native_ledger"]
       )
       assert.deepStrictEqual(coverage?.fees, { complete: true, known: 2, status: "known", total: 2 })
-      assert.strictEqual(index?.eventCount, 2, "the index says what it holds all the same")
+      assert.strictEqual(index?.eventCount, 2, "the index coverage counts its trades all the same")
       const [alone] = (yield* rowsOf({ marks: known.marks, ledger: native }, WALLET)).wallets
       assert.strictEqual(alone?.summary?.index.status, "unavailable")
     })
@@ -267,7 +267,7 @@ describe("a native ledger", () => {
     ["is of another wallet", { ...projection, wallet: OTHER }],
     ["ends before it begins", { ...projection, fromMs: 1 }],
     ["reaches into the future", { ...projection, throughMs: 1 }],
-    ["tells a mint twice", { ...projection, positions: [...projection.positions, ...projection.positions] }],
+    ["lists a mint twice", { ...projection, positions: [...projection.positions, ...projection.positions] }],
     ["is not of the shape", { ...projection, events: -1 }],
     ...(entry === undefined
       ? []
@@ -277,7 +277,7 @@ describe("a native ledger", () => {
           ["bought without a buy", { ...projection, positions: [{ ...entry, buys: 0 }] }]
         ] as const))
   ]
-  it.effect.each(wrong)("is not believed when it %s", ([, broken]) =>
+  it.effect.each(wrong)("is rejected when it %s", ([, broken]) =>
     Effect.gen(function* () {
       const [row] = (yield* rowsOf({ ...known, ledger: () => Effect.succeed(broken) }, WALLET)).wallets
       assert.strictEqual(row?.summary?.source, "wallet-trade-index:observed-average-cost")
@@ -285,9 +285,9 @@ describe("a native ledger", () => {
     })
   )
 
-  it.effect("is done without while it is away", () =>
+  it.effect("is ignored while it is unavailable", () =>
     Effect.gen(function* () {
-      const [row] = (yield* rowsOf({ ...known, ledger: away }, WALLET)).wallets
+      const [row] = (yield* rowsOf({ ...known, ledger: unavailable }, WALLET)).wallets
       assert.strictEqual(row?.summary?.wallet.total, "16")
     })
   )

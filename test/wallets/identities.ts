@@ -1,4 +1,4 @@
-/** Identities, as tests write them. */
+/** Identity records for tests. */
 import bs58 from "bs58"
 import { Address } from "../../src/domain/Address.ts"
 import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
@@ -8,8 +8,8 @@ import { OTHER, START, WALLET } from "./trades.ts"
 export const NOBODY = Address.make("2qKHuhtKcRg4p6cmfQCBBEkQBrDUkjCSVsqPKCrqrE5R")
 export const EVIDENCE = Signature.make(bs58.encode(new Uint8Array(64).fill(7)))
 
-/** A record that says nothing but what it is told. */
-export const recordOf = (told: Partial<IdentityRecord> = {}): IdentityRecord =>
+/** An empty record with overrides. */
+export const recordOf = (overrides: Partial<IdentityRecord> = {}): IdentityRecord =>
   IdentityRecord.make({
     wallet: WALLET,
     labels: [],
@@ -17,25 +17,25 @@ export const recordOf = (told: Partial<IdentityRecord> = {}): IdentityRecord =>
     platforms: [],
     classifications: [],
     sns: null,
-    ...told
+    ...overrides
   })
 
 /** Evidence of a platform. */
 export const platformOf = (
   name: string,
-  told: Partial<IdentityRecord["platforms"][number]> = {}
+  overrides: Partial<IdentityRecord["platforms"][number]> = {}
 ): IdentityRecord["platforms"][number] => ({
   tag: `platform:${name}`,
   method: "fee_account",
   evidenceTx: EVIDENCE,
   confidence: 8000,
   observedAtMs: START,
-  ...told
+  ...overrides
 })
 
-/** A review that is good enough to be told. */
+/** A review that is publishable. */
 export const reviewOf = (
-  told: Partial<IdentityRecord["classifications"][number]> = {}
+  overrides: Partial<IdentityRecord["classifications"][number]> = {}
 ): IdentityRecord["classifications"][number] => ({
   kind: "hacker",
   name: null,
@@ -44,10 +44,10 @@ export const reviewOf = (
   confidence: 9500,
   reviewedAtMs: START,
   validUntilMs: null,
-  ...told
+  ...overrides
 })
 
-/** A record in which everything is said. */
+/** A record with every field. */
 export const FULL = recordOf({
   labels: ["Early buyer", "Market maker 🦦"],
   display: { name: "Ada", avatarUrl: "https://images.example/ada.png" },

@@ -6,13 +6,13 @@ import { OTHER, START, WALLET } from "./trades.ts"
 
 const shown = (records: ReadonlyArray<IdentityRecord>, nowMs = START) => identityOf(WALLET, records, nowMs)
 
-const kindsOf = (told: Partial<IdentityRecord["classifications"][number]>, nowMs = START) =>
-  shown([recordOf({ labels: ["someone"], classifications: [reviewOf(told)] })], nowMs)?.classifications.map(
+const kindsOf = (overrides: Partial<IdentityRecord["classifications"][number]>, nowMs = START) =>
+  shown([recordOf({ labels: ["someone"], classifications: [reviewOf(overrides)] })], nowMs)?.classifications.map(
     ({ kind }) => kind
   )
 
 describe("an identity", () => {
-  it("tells everything that is known, in the words of the contract", () => {
+  it("has every known field, in the contract's type", () => {
     assert.deepStrictEqual(shown([FULL]), {
       labels: ["Early buyer", "Market maker 🦦"],
       display: { name: "Ada", avatarUrl: "https://images.example/ada.png" },
@@ -40,7 +40,7 @@ describe("an identity", () => {
     })
   })
 
-  it("is none when nothing is known, or nothing of it may be told", () => {
+  it("is null when no field is publishable", () => {
     assert.isNull(shown([]))
     assert.isNull(shown([recordOf()]))
     assert.isNull(shown([recordOf({ classifications: [reviewOf({ confidence: 9499 })] })]))
@@ -58,7 +58,7 @@ describe("an identity", () => {
     assert.deepStrictEqual(kindsOf({ kind: "exchange", name: "Harbor" }), ["exchange"])
   })
 
-  it("joins what several sources say, with the best evidence of each tag", () => {
+  it("joins the records of several sources, with the best evidence of each tag", () => {
     const weak = recordOf({ labels: ["one", "both"], platforms: [platformOf("harbor"), platformOf("reef")] })
     const strong = recordOf({
       labels: ["both", "two"],
@@ -79,7 +79,7 @@ describe("an identity", () => {
 describe("a domain", () => {
   const name = { domain: "ada.sol", owner: WALLET, isTokenized: false, verifiedAtMs: START }
 
-  it("is told when the wallet was found to own it itself", () => {
+  it("is shown when it is verified as owned by the wallet", () => {
     assert.strictEqual(ownedDomain(WALLET, name, START), "ada.sol")
     assert.strictEqual(ownedDomain(WALLET, { ...name, domain: "a-1.sol" }, START), "a-1.sol")
   })

@@ -29,8 +29,8 @@ describe("a file of identities", () => {
   )
 
   const cases: ReadonlyArray<readonly [string, string, number, string]> = [
-    ["what is no JSON", `${line(FULL)}\n{"wallet":`, 2, ""],
-    ["an address that is none", `\n${line({ wallet: "nobody" })}`, 2, "wallet"],
+    ["invalid JSON", `${line(FULL)}\n{"wallet":`, 2, ""],
+    ["an address that is none", `\n${line({ wallet: "not an address" })}`, 2, "wallet"],
     ["a record without a wallet", line({ labels: [] }), 1, "wallet"],
     ["a field it does not know", line({ wallet: WALLET, label: "one" }), 1, "label"],
     [

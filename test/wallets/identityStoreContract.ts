@@ -4,10 +4,10 @@ import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { OTHER, WALLET } from "./trades.ts"
 import { FULL, NOBODY, recordOf, SECOND } from "./identities.ts"
 
-/** What every identity store does. */
+/** Contract of every identity store. */
 export const identityStoreContract = <E>(name: string, store: Layer.Layer<IdentityStore, E>) =>
   layer(store)(name, (it) => {
-    it.effect("gives back what was said, to the letter, and nothing of those of whom nothing was", () =>
+    it.effect("returns records exactly as stored, and none for other wallets", () =>
       Effect.gen(function* () {
         const identities = yield* IdentityStore
         yield* identities.replace("a", [FULL, SECOND])
@@ -19,7 +19,7 @@ export const identityStoreContract = <E>(name: string, store: Layer.Layer<Identi
       })
     )
 
-    it.effect("lets each source speak for itself, in the order of their names", () =>
+    it.effect("keeps the records of each source apart, ordered by source name", () =>
       Effect.gen(function* () {
         const identities = yield* IdentityStore
         const [first, last] = [recordOf({ labels: ["first"] }), recordOf({ labels: ["last"] })]
@@ -30,7 +30,7 @@ export const identityStoreContract = <E>(name: string, store: Layer.Layer<Identi
       })
     )
 
-    it.effect("forgets what a source no longer says, and takes its last word on a wallet", () =>
+    it.effect("drops records that a source no longer has, and keeps its last record of a wallet", () =>
       Effect.gen(function* () {
         const identities = yield* IdentityStore
         yield* identities.replace("d", [SECOND, FULL])

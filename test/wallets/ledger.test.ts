@@ -8,9 +8,9 @@ import { pnlOf, summaryOf, usdText } from "../../src/wallets/pnl.ts"
 import { MINT, MINT_2, OTHER, START, tradeOf, usd } from "./trades.ts"
 
 const after = (...trades: ReadonlyArray<Partial<TapeTrade>>): Position =>
-  trades.reduce<Position>((position, told) => applyTrade(position, tradeOf(told)), emptyPosition(MINT))
+  trades.reduce<Position>((position, trade) => applyTrade(position, tradeOf(trade)), emptyPosition(MINT))
 
-/** Micro-dollars for a smallest unit of a token of six decimals at so many dollars: the same number. */
+/** A price in dollars as micro-dollars per smallest unit of a token of six decimals: the same number. */
 const mark = (dollars: bigint) => ({ numerator: dollars, denominator: 1n })
 
 const Units = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 10n ** 18n }))
@@ -33,7 +33,7 @@ const covered = (orders: ReadonlyArray<typeof Order.Type>): ReadonlyArray<TapeTr
 const applied = (trades: ReadonlyArray<TapeTrade>): Position => trades.reduce(applyTrade, emptyPosition(MINT))
 
 describe("a position", () => {
-  it("takes the average cost of what is sold out of what is held", () => {
+  it("takes the average cost of units sold from the units held", () => {
     const position = after(
       { amount: 100n, volumeUsdNanos: usd(100) },
       { amount: 300n, volumeUsdNanos: usd(500) },
@@ -53,7 +53,7 @@ describe("a position", () => {
     })
   })
 
-  it("tells nothing of a sale beyond what was seen bought, then or later", () => {
+  it("has no result once more was sold than was seen bought", () => {
     const oversold = after(
       { amount: 10n, volumeUsdNanos: usd(10) },
       { side: "sell", amount: 15n, volumeUsdNanos: usd(30) }
@@ -69,7 +69,7 @@ describe("a position", () => {
     assert.deepInclude(later, { held: 5n, costNanos: usd(5), realizedNanos: null })
   })
 
-  it("does not know the cost of what is held until the units bought at an unknown price are gone", () => {
+  it("has no cost until the units bought at an unknown price are sold", () => {
     const unpriced = after({ amount: 10n, volumeUsdNanos: null }, { amount: 10n, volumeUsdNanos: usd(1) })
     assert.deepInclude(unpriced, { held: 20n, costNanos: null, boughtNanos: null, realizedNanos: 0n, unknownBasis: 1 })
     const sold = applyTrade(unpriced, tradeOf({ side: "sell", amount: 20n, volumeUsdNanos: usd(9) }))
@@ -87,7 +87,7 @@ describe("a position", () => {
     })
   })
 
-  it("keeps when it was first and last traded, and the decimals that were told once", () => {
+  it("keeps its first and last time, and the decimals once known", () => {
     const position = after({ slot: 3 }, { slot: 9, decimals: null, side: "sell" })
     assert.deepInclude(position, { firstAtMs: START + 1200, lastAtMs: START + 3600, decimals: 6 })
     assert.deepInclude(emptyPosition(MINT), { firstAtMs: null, lastAtMs: null, decimals: null, costNanos: 0n })
@@ -95,13 +95,13 @@ describe("a position", () => {
 })
 
 describe("the positions of a wallet", () => {
-  it("leave out money and what pools did", () => {
+  it("leave out quote money and pool swaps", () => {
     const trades = [SOL, USDC, USDT].map((mint, index) => tradeOf({ mint, index }))
     const positions = positionsOf([...trades, tradeOf({ role: "pool" }), tradeOf({ mint: MINT_2, role: "wallet" })])
     assert.deepStrictEqual(Array.from(positions.keys()), [MINT_2])
   })
 
-  it("are those of the chain's order, whatever order they are told in", () => {
+  it("are those of chain order, in any order of the trades", () => {
     const trades = [
       tradeOf({ slot: 5, index: 9, side: "sell", amount: 10n }),
       tradeOf({ slot: 4, index: 90, amount: 5n }),
@@ -161,7 +161,7 @@ describe("profit and loss", () => {
     assert.deepInclude(summaryOf([{ ...known, mark: null }, won]), { realized: usd(1), unrealized: null, total: null })
   })
 
-  it("of a wallet that traded nothing is nothing", () => {
+  it("of a wallet without trades is zero", () => {
     assert.deepInclude(summaryOf([]), { realized: 0n, unrealized: 0n, total: 0n, roiPct: null, winRatePct: null })
   })
 

@@ -1,4 +1,4 @@
-/** What stands behind a wallet reader in tests. */
+/** A wallet reader over fixed data for tests. */
 import { Effect, Layer } from "effect"
 import type { Mint } from "../../src/domain/Address.ts"
 import type { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
@@ -11,12 +11,12 @@ import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import { takeShare } from "../../src/wallets/walletShare.ts"
 import { START } from "./trades.ts"
 
-/** What a reader may find, and what it asked for. */
+/** Data of a reader, and its recorded calls. */
 export interface Findings {
   /** Trades by wallet, newest first. */
   readonly trades?: Readonly<Record<string, ReadonlyArray<TapeTrade>>>
   readonly identities?: ReadonlyArray<IdentityRecord>
-  /** Micro-dollars for a smallest unit. */
+  /** Micro-dollars per smallest unit. */
   readonly marks?: Readonly<Record<string, bigint>>
   readonly stalePrices?: boolean
   readonly index?: WalletIndex["Service"]["read"]
@@ -70,7 +70,7 @@ const identityStore = (records: ReadonlyArray<IdentityRecord>) =>
     Layer.orDie
   )
 
-/** The real reader over them. */
+/** The production reader over this data. */
 export const readerOver = (findings: Findings): Layer.Layer<WalletReader> =>
   WalletReader.layer.pipe(
     Layer.provide([

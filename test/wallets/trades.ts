@@ -1,4 +1,4 @@
-/** Trades of wallets, as tests write them. */
+/** Trades of wallets for tests. */
 import { Address, addressFromBytes } from "../../src/domain/Address.ts"
 import { NANOS_PER_USD } from "../../src/domain/units.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
@@ -13,13 +13,13 @@ export const START = 1_700_000_000_000
 /** Whole dollars in nano-dollars. */
 export const usd = (dollars: number): bigint => (BigInt(Math.round(dollars * 1e6)) * NANOS_PER_USD) / 1_000_000n
 
-/** A trade of `WALLET` in `MINT`, unless it says otherwise. */
-export const tradeOf = (told: Partial<TapeTrade> = {}): TapeTrade => ({
+/** A trade of `WALLET` in `MINT`, with overrides. */
+export const tradeOf = (overrides: Partial<TapeTrade> = {}): TapeTrade => ({
   role: "both",
-  signature: `sig_${told.slot ?? 1}_${told.index ?? 0}`,
+  signature: `sig_${overrides.slot ?? 1}_${overrides.index ?? 0}`,
   slot: 1,
   index: 0,
-  timeMs: START + (told.slot ?? 1) * 400,
+  timeMs: START + (overrides.slot ?? 1) * 400,
   wallet: WALLET,
   mint: MINT,
   side: "buy",
@@ -31,18 +31,18 @@ export const tradeOf = (told: Partial<TapeTrade> = {}): TapeTrade => ({
   pool: null,
   dex: null,
   launchpad: null,
-  ...told
+  ...overrides
 })
 
 /** A block of these trades. */
-export const blockOf = (trades: ReadonlyArray<TapeTrade>, told: Partial<PricedBatch> = {}): PricedBatch => ({
+export const blockOf = (trades: ReadonlyArray<TapeTrade>, overrides: Partial<PricedBatch> = {}): PricedBatch => ({
   slot: trades[0]?.slot ?? 1,
   timeMs: trades[0]?.timeMs ?? START,
   transactions: [],
   launches: null,
   afterGap: false,
   trades,
-  ...told
+  ...overrides
 })
 
 /** The `n`th of many wallets. */

@@ -33,7 +33,6 @@ import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
 import { Tickets } from "../../../src/tracker/Tickets.ts"
 import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
-import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
 import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
@@ -42,6 +41,7 @@ import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
+import * as TrackerStoreMemory from "../../../test/support/TrackerStoreMemory.ts"
 
 const [rpcUrl] = process.argv.slice(2)
 
@@ -85,7 +85,7 @@ const wallets = WalletReader.layer.pipe(
   Layer.provide(warmMarket)
 )
 
-const tracker = Layer.mergeAll(TrackerStore.layerMemory, TrackerFeed.layer, Tickets.layerMemory).pipe(
+const tracker = Layer.mergeAll(TrackerStoreMemory.layer, TrackerFeed.layer, Tickets.layerMemory).pipe(
   Layer.provide([WatchList.layer, tape, PriceBook.layer, TokenBook.layer]),
   Layer.provide(warmMarket)
 )

@@ -74,7 +74,7 @@ export class SocketWire implements LiveWire {
     }
   }
 
-  say(text: string): void {
+  sendText(text: string): void {
     if (this.#ws.readyState === this.#ws.OPEN) {
       this.#ws.send(text)
     }

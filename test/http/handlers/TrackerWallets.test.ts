@@ -102,7 +102,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
         [{ wallet: fern, accountId: "account_b" }, "accountId", "unknown"],
         [`{"wallet":"${fern}","__proto__":{}}`, "__proto__", "unknown"],
         [`{"wallet":"${fern}","wallet":"${moss}"}`, "wallet", "duplicate"],
-        [{ wallet: fern, group: "grp_nobody" }, "group", "unknown"],
+        [{ wallet: fern, group: "grp_unknown" }, "group", "unknown"],
         [{ wallet: fern, group: "main" }, "group", "format"],
         ["", "", "missing"],
         ["not json", "", "format"]
@@ -144,7 +144,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
       for (const path of READS) {
         assertDetail(yield* call(`${path}?group=`, { key: "f" }), "query", "group", "format")
         assertDetail(yield* call(`${path}?group=%00`, { key: "f" }), "query", "group", "format")
-        assertDetail(yield* call(`${path}?group=grp_nobody`, { key: "f" }), "query", "group", "unknown")
+        assertDetail(yield* call(`${path}?group=grp_unknown`, { key: "f" }), "query", "group", "unknown")
         assertDetail(yield* call(`${path}?group=grp_main&group=grp_main`, { key: "f" }), "query", "group", "repeated")
         assertDetail(yield* call(`${path}?account=account_b`, { key: "f" }), "query", "account", "unknown")
       }

@@ -7,8 +7,8 @@ import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
 import type { Prices } from "../tokens/PriceBook.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
-import { LiveFigures, type Step } from "./LiveFigures.ts"
-import type { Asked, RecentTrades, Standing } from "./TrackerFeed.ts"
+import { LiveFigures, type FigurePass } from "./LiveFigures.ts"
+import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import {
   balanceUpdate,
   type Mark,
@@ -20,62 +20,62 @@ import {
 import { type HeldPosition, PnlBook } from "./WalletLedger.ts"
 import { WalletLedgers } from "./WalletLedgers.ts"
 
-/** What the books of tracked wallets are kept from. Everything is read synchronously. */
-export interface BookSources {
-  /** From which seconds on accounts track the wallet, in milliseconds; empty when nobody does. */
+/** Inputs of the tracker state, read synchronously. */
+export interface TrackerSources {
+  /** Seconds from which accounts track the wallet, in milliseconds; empty for an untracked wallet. */
   readonly sincesOf: (wallet: Address) => ReadonlySet<number>
   readonly tokenOf: (mint: Mint) => TokenState | null
   readonly pricesAt: (nowMs: number) => Prices
   readonly commitment: TradeCommitment
 }
 
-/** What a block did to tracked wallets, and what of it there is to tell. */
-export interface BlockStory {
+/** The effect of a block on tracked wallets: events to send, wallets and mints involved. */
+export interface BlockUpdate {
   readonly events: ReadonlyArray<LiveEvent>
   readonly wallets: ReadonlySet<Address>
   readonly mints: ReadonlySet<Mint>
 }
 
-/** What one transaction did to tracked wallets. */
-interface Moment {
+/** Trades and balance changes of one transaction that concern tracked wallets. */
+interface TransactionUpdate {
   readonly trades: Array<TapeTrade>
   transaction: BlockTransaction | null
 }
 
-/** What tracked wallets did and hold. One writer; whatever a block did is written down and told in one step. */
-export class TrackerBooks {
-  readonly #sources: BookSources
+/** Trades, positions and profits of tracked wallets. One writer; a block is applied and its events built in one pass. */
+export class TrackerState {
+  readonly #sources: TrackerSources
   readonly #ledgers: WalletLedgers
   readonly #figures: LiveFigures
-  /** When the newest block came of which none may be told what was before it. */
+  /** Time of the newest block after a gap: history before it may be incomplete. */
   #gapMs = 0
 
-  constructor(sources: BookSources, mostTrades?: number) {
+  constructor(sources: TrackerSources, mostTrades?: number) {
     this.#sources = sources
     this.#ledgers = new WalletLedgers(mostTrades)
     this.#figures = new LiveFigures(this.#ledgers)
   }
 
   /**
-   * Writes a block down. Per wallet, what there is to tell is in the order of the chain, a trade before what it causes.
-   * Figures are due from then on: nobody waits for those of others.
+   * Applies a block. Events are in chain order per wallet, a trade before its balance changes. Figures are queued for
+   * `due`.
    */
-  apply(batch: PricedBatch, nowMs: number, wants: Step["wants"]): BlockStory {
+  apply(batch: PricedBatch, nowMs: number, wants: FigurePass["wants"]): BlockUpdate {
     if (batch.afterGap) {
       this.#gapMs = batch.timeMs
     }
-    const step = this.#stepAt(nowMs, wants)
+    const pass = this.#passAt(nowMs, wants)
     const touched: Array<HeldPosition> = []
     const wallets = new Set<Address>()
     const mints = new Set<Mint>()
-    const moments = this.#momentsOf(batch)
-    for (const [at, { trades, transaction }] of Array.from(moments).toSorted(([a], [b]) => a - b)) {
+    const updates = this.#transactionsOf(batch)
+    for (const [at, { trades, transaction }] of Array.from(updates).toSorted(([a], [b]) => a - b)) {
       const indexes = new Map<Address, number>()
       for (const trade of trades) {
         wallets.add(trade.wallet)
         mints.add(trade.mint)
         indexes.set(trade.wallet, trade.index)
-        touched.push(...this.#trade(trade, step))
+        touched.push(...this.#trade(trade, pass))
       }
       for (const { owner } of transaction?.changes ?? []) {
         if (this.#isTracked(owner)) {
@@ -83,45 +83,45 @@ export class TrackerBooks {
         }
       }
       if (transaction !== null) {
-        this.#tellBalances(transaction, batch, (owner) => indexes.get(owner) ?? at * PLACES, step)
+        this.#emitBalances(transaction, batch, (owner) => indexes.get(owner) ?? at * PLACES, pass)
       }
     }
     for (const wallet of wallets) {
       this.#ledgers.of(wallet).lastEventAtMs = batch.timeMs
     }
-    this.#figures.owe(touched)
-    return { events: step.events, wallets, mints }
+    this.#figures.enqueue(touched)
+    return { events: pass.events, wallets, mints }
   }
 
-  /** What has waited for its time to be told. */
-  due(nowMs: number, wants: Step["wants"]): ReadonlyArray<LiveEvent> {
-    const step = this.#stepAt(nowMs, wants)
-    this.#figures.due(step)
-    return step.events
+  /** Queued figures whose interval has passed. */
+  due(nowMs: number, wants: FigurePass["wants"]): ReadonlyArray<LiveEvent> {
+    const pass = this.#passAt(nowMs, wants)
+    this.#figures.due(pass)
+    return pass.events
   }
 
-  /** Forgets the wallets that nobody tracks any more, and what only those knew who have stopped. */
+  /** Drops untracked wallets, and books of seconds from which no account tracks. */
   forget(): void {
     this.#ledgers.keep(this.#sources.sincesOf)
     this.#figures.reset()
   }
 
-  tradesOf(asked: ReadonlyArray<Asked>, limit: number): RecentTrades {
-    const trades = this.newestOf(asked, limit, limit)
+  tradesOf(wallets: ReadonlyArray<WalletSince>, limit: number): RecentTrades {
+    const trades = this.newestOf(wallets, limit, limit)
     return {
       trades,
       oldestTs: trades.at(-1)?.ts ?? null,
       newestTs: trades[0]?.ts ?? null,
-      // What was dropped is older than what is held.
-      truncated: asked.some(({ sinceMs, wallet }) => {
+      // Dropped trades are older than the held ones.
+      truncated: wallets.some(({ sinceMs, wallet }) => {
         const ledger = this.#ledgers.get(wallet)
         return ledger?.truncated === true && (ledger.trades[0]?.timeMs ?? 0) >= sinceMs
       })
     }
   }
 
-  newestOf(asked: ReadonlyArray<Asked>, each: number, limit: number): ReadonlyArray<TrackerTrade> {
-    return asked
+  newestOf(wallets: ReadonlyArray<WalletSince>, each: number, limit: number): ReadonlyArray<TrackerTrade> {
+    return wallets
       .flatMap(({ sinceMs, wallet }) => {
         const trades = this.#ledgers.get(wallet)?.trades.slice(-each) ?? []
         return trades.filter(({ timeMs }) => timeMs >= sinceMs)
@@ -135,10 +135,10 @@ export class TrackerBooks {
     return this.#ledgers.get(wallet)?.lastEventAtMs ?? null
   }
 
-  standingOf(asked: ReadonlyArray<Asked>, limit: number, nowMs: number): Standing {
+  pnlSnapshotOf(wallets: ReadonlyArray<WalletSince>, limit: number, nowMs: number): PnlSnapshot {
     const marks = this.#marksAt(nowMs)
     const gapMs = this.#gapMs
-    const books = asked.map(
+    const books = wallets.map(
       ({ sinceMs, wallet }) => this.#ledgers.get(wallet)?.bookSince(sinceMs) ?? new PnlBook(wallet, sinceMs)
     )
     const pnl = books
@@ -155,11 +155,11 @@ export class TrackerBooks {
     return this.#sources.sincesOf(wallet).size > 0
   }
 
-  #stepAt(nowMs: number, wants: Step["wants"]): Step {
+  #passAt(nowMs: number, wants: FigurePass["wants"]): FigurePass {
     return { nowMs, wants, marks: this.#marksAt(nowMs), gapMs: this.#gapMs, events: [] }
   }
 
-  #trade(trade: TapeTrade, { events, wants }: Step): ReadonlyArray<HeldPosition> {
+  #trade(trade: TapeTrade, { events, wants }: FigurePass): ReadonlyArray<HeldPosition> {
     const sinces = this.#sources.sincesOf(trade.wallet)
     const touched = this.#ledgers.add(this.#ledgers.of(trade.wallet), trade, sinces)
     touched.forEach((held) => (held.due = "trade"))
@@ -169,11 +169,11 @@ export class TrackerBooks {
     return touched
   }
 
-  #tellBalances(
+  #emitBalances(
     { changes, signature }: BlockTransaction,
     { slot, timeMs }: PricedBatch,
     indexOf: (owner: Address) => number,
-    { events, marks, wants }: Step
+    { events, marks, wants }: FigurePass
   ): void {
     for (const change of changes) {
       if (this.#isTracked(change.owner) && wants(change.owner)) {
@@ -187,7 +187,7 @@ export class TrackerBooks {
     return trackerTrade(trade, this.#sources.tokenOf(trade.mint), this.#sources.commitment)
   }
 
-  /** What mints are worth in this moment. */
+  /** Marks at `nowMs`, memoized per mint. */
   #marksAt(nowMs: number): (mint: Mint) => Mark {
     const prices = this.#sources.pricesAt(nowMs)
     const atMs = prices.lifetime?.observedAtMs ?? null
@@ -199,24 +199,24 @@ export class TrackerBooks {
     }
   }
 
-  /** What each transaction did to tracked wallets, by its place in the block. */
-  #momentsOf({ trades, transactions }: PricedBatch): ReadonlyMap<number, Moment> {
-    const moments = new Map<number, Moment>()
-    const momentAt = (at: number): Moment => {
-      const moment = moments.get(at) ?? { trades: [], transaction: null }
-      moments.set(at, moment)
-      return moment
+  /** Updates by index of the transaction in the block. */
+  #transactionsOf({ trades, transactions }: PricedBatch): ReadonlyMap<number, TransactionUpdate> {
+    const updates = new Map<number, TransactionUpdate>()
+    const updateAt = (at: number): TransactionUpdate => {
+      const update = updates.get(at) ?? { trades: [], transaction: null }
+      updates.set(at, update)
+      return update
     }
     for (const trade of trades) {
       if (trade.role !== "pool" && this.#isTracked(trade.wallet)) {
-        momentAt(Math.floor(trade.index / PLACES)).trades.push(trade)
+        updateAt(Math.floor(trade.index / PLACES)).trades.push(trade)
       }
     }
     for (const transaction of transactions) {
       if (transaction.changes.some(({ owner }) => this.#isTracked(owner))) {
-        momentAt(transaction.index).transaction = transaction
+        updateAt(transaction.index).transaction = transaction
       }
     }
-    return moments
+    return updates
   }
 }

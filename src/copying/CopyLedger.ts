@@ -4,14 +4,14 @@ import type { FilledCopy, FollowStoreUnavailable } from "../domain/wallets/Copyi
 import type { FollowProgress, FollowStore } from "./FollowStore.ts"
 import { byPosition, CopyPosition } from "./positions.ts"
 
-/** Copies that are asked for together. */
-const TOGETHER = 5000
+/** Copies read per query. */
+const BATCH_SIZE = 5000
 
-/** What is known of one follow. */
-class FollowBook {
+/** Positions of one follow. */
+class FollowLedger {
   readonly generation: string
   readonly positions = new Map<Mint, CopyPosition>()
-  /** How many copies it was made from. */
+  /** Copies applied so far. */
   count = 0
 
   constructor(generation: string) {
@@ -31,29 +31,29 @@ class FollowBook {
   }
 }
 
-/** What all copies of one account came to, kept so that only what is new has to be read. */
-export class CopyBook {
+/** Positions from all copies of one account, updated incrementally. */
+export class CopyLedger {
   readonly #accountId: string
   readonly #store: Pick<FollowStore["Service"], "inTurn" | "progress">
-  readonly #follows = new Map<string, FollowBook>()
+  readonly #follows = new Map<string, FollowLedger>()
 
   constructor(accountId: string, store: Pick<FollowStore["Service"], "inTurn" | "progress">) {
     this.#accountId = accountId
     this.#store = store
   }
 
-  /** How many copies are held. */
+  /** Copies held. */
   get size(): number {
     return this.#follows.values().reduce((sum, { count }) => sum + count, 0)
   }
 
   /** The positions of one follow, or of all. */
   positions(followId: string | null): ReadonlyArray<CopyPosition> {
-    const books = followId === null ? Array.from(this.#follows.values()) : [this.#follows.get(followId)]
-    return books.flatMap((book) => Array.from(book?.positions.values() ?? []))
+    const ledgers = followId === null ? Array.from(this.#follows.values()) : [this.#follows.get(followId)]
+    return ledgers.flatMap((ledger) => Array.from(ledger?.positions.values() ?? []))
   }
 
-  /** Reads what was filled since the last time. For one at a time; what was read stays when the rest fails. */
+  /** Reads the copies filled since the previous call. Not reentrant; after a failure the copies read so far are kept. */
   readonly catchUp: Effect.Effect<void, FollowStoreUnavailable> = Effect.suspend(() =>
     Effect.flatMap(this.#store.progress(this.#accountId), (progress) => {
       const left = new Set(progress.map(({ followId }) => followId))
@@ -68,16 +68,21 @@ export class CopyBook {
 
   #follow({ filled, followId, generation }: FollowProgress): Effect.Effect<void, FollowStoreUnavailable> {
     const known = this.#follows.get(followId)
-    const book = known?.generation === generation ? known : new FollowBook(generation)
-    this.#follows.set(followId, book)
+    const ledger = known?.generation === generation ? known : new FollowLedger(generation)
+    this.#follows.set(followId, ledger)
     const accountId = this.#accountId
     const read = Effect.suspend(() =>
-      this.#store.inTurn({ accountId, followId, after: book.count, through: Math.min(filled, book.count + TOGETHER) })
+      this.#store.inTurn({
+        accountId,
+        followId,
+        after: ledger.count,
+        through: Math.min(filled, ledger.count + BATCH_SIZE)
+      })
     )
-    const readSome = Effect.tap(read, (copies) => Effect.sync(() => book.take(copies)))
-    // A follow that was forgotten meanwhile has no more copies.
+    const readSome = Effect.tap(read, (copies) => Effect.sync(() => ledger.take(copies)))
+    // A follow deleted meanwhile has no more copies.
     return Effect.whileLoop({
-      while: () => book.count < filled && this.#follows.get(followId) === book,
+      while: () => ledger.count < filled && this.#follows.get(followId) === ledger,
       body: () => readSome,
       step: (copies) => {
         if (copies.length === 0) {

@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { copyPnlOf, spanOf } from "../../src/copying/copyPnl.ts"
 import { CopyReader } from "../../src/copying/CopyReader.ts"
-import { CopySums } from "../../src/copying/copySums.ts"
+import { CopySums, type SettledCopy } from "../../src/copying/copySums.ts"
 import { FollowStore, type TurnSelection } from "../../src/copying/FollowStore.ts"
-import { copyPositions, type SettledCopy } from "../../src/copying/positions.ts"
 import type { CopyGrouping } from "../../src/domain/wallets/Copying.ts"
 import { addressOf } from "../callouts/callouts.ts"
-import { copyOf, followOf, START } from "./copies.ts"
+import { START, copyOf, copyPositions, followOf } from "./copies.ts"
 import { readerOver } from "./copyWorld.ts"
 
 const HOUR = 3_600_000
@@ -16,9 +15,9 @@ const market = { price: () => 3n }
 const marks = { of: () => ({ numerator: 3n, denominator: 1n }), missing: "mark_unknown" } as const
 
 const Nanos = Schema.NullOr(Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 1_000_000n })))
-const Told = Schema.Array(
+const History = Schema.Array(
   Schema.Struct({
-    // Also the order in which they happened, which is not that in which they are told.
+    // Also the execution order, which differs from the recording order.
     number: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 })),
     followId: Schema.Literals(FOLLOWS),
     mint: Schema.Literals([1, 2]),
@@ -31,13 +30,13 @@ const Told = Schema.Array(
   })
 ).check(Schema.isMaxLength(30))
 
-const fillOf = ({ isAsked: _isAsked, mint, minutesLate, ...told }: (typeof Told.Type)[number]) =>
-  copyOf({ ...told, mint: addressOf(mint), atMs: START + told.number * 10 * 60_000 + minutesLate * 15 * 60_000 })
+const fillOf = ({ isAsked: _isAsked, mint, minutesLate, ...copy }: (typeof History.Type)[number]) =>
+  copyOf({ ...copy, mint: addressOf(mint), atMs: START + copy.number * 10 * 60_000 + minutesLate * 15 * 60_000 })
 
 const request = (window: "24h" | "all", followId: string | null = null, groupBy: CopyGrouping = "none") =>
   ({ accountId: "acct_a", window, followId, groupBy, limit: 50, after: null }) as const
 
-/** The same sums from the whole history, as if nothing had been asked before. */
+/** The same sums from the whole history, without a cache. */
 const anew = Effect.fnUntraced(function* (window: "24h" | "all", followId: string | null, throughMs: number) {
   const store = yield* FollowStore
   const history = yield* Effect.forEach(followId === null ? FOLLOWS : [followId], (id) =>
@@ -46,12 +45,12 @@ const anew = Effect.fnUntraced(function* (window: "24h" | "all", followId: strin
   return copyPnlOf(copyPositions(history.flat()), spanOf(window, throughMs), marks)
 })
 
-describe("profits of copies that were asked for before", () => {
-  it.effect.prop("are those of the whole history, in whatever order it was told", [Told], ([told]) =>
+describe("cached profits of copies", () => {
+  it.effect.prop("are those of the whole history, in any recording order", [History], ([history]) =>
     Effect.gen(function* () {
       const [store, reader] = [yield* FollowStore, yield* CopyReader]
       yield* Effect.forEach(FOLLOWS, (id) => store.recordFollow(followOf(id)))
-      for (const one of [...told, null]) {
+      for (const one of [...history, null]) {
         yield* one === null ? Effect.void : store.recordFill(fillOf(one))
         for (const window of one === null || one.isAsked ? (["24h", "all"] as const) : []) {
           for (const followId of [null, "cf_a"]) {
@@ -63,7 +62,7 @@ describe("profits of copies that were asked for before", () => {
     }).pipe(Effect.provide(readerOver(market)))
   )
 
-  it.effect("are read once: what was told before is not asked for again", () => {
+  it.effect("read each copy once", () => {
     const asked: Array<TurnSelection> = []
     const overheard = Layer.effect(
       FollowStore,
@@ -91,7 +90,7 @@ describe("profits of copies that were asked for before", () => {
     }).pipe(Effect.provide(readerOver(market, overheard)))
   })
 
-  it.effect("begin anew when a follow was forgotten and told again", () =>
+  it.effect("start again when a follow was deleted and recorded again", () =>
     Effect.gen(function* () {
       const [store, reader] = [yield* FollowStore, yield* CopyReader]
       const buy = (number: number, usdNanos: bigint) =>
@@ -107,7 +106,7 @@ describe("profits of copies that were asked for before", () => {
     }).pipe(Effect.provide(readerOver(market)))
   )
 
-  it.effect("are the same for many who ask at once", () =>
+  it.effect("are the same for concurrent requests", () =>
     Effect.gen(function* () {
       const [store, reader] = [yield* FollowStore, yield* CopyReader]
       yield* store.recordFollow(followOf("cf_a"))
@@ -115,10 +114,10 @@ describe("profits of copies that were asked for before", () => {
         Array.from({ length: 300 }, (_, number) => number),
         (number) => store.recordFill(copyOf({ followId: "cf_a", number, side: "buy", tokens: 5n, usdNanos: 9n }))
       )
-      const told = yield* Effect.forEach(Array.from({ length: 8 }), () => reader.pnl(request("all", null, "mint")), {
+      const answers = yield* Effect.forEach(Array.from({ length: 8 }), () => reader.pnl(request("all", null, "mint")), {
         concurrency: "unbounded"
       })
-      assert.isTrue(told.every(({ groups, total }) => total.fills === 300 && groups[0]?.pnl.fills === 300))
+      assert.isTrue(answers.every(({ groups, total }) => total.fills === 300 && groups[0]?.pnl.fills === 300))
     }).pipe(Effect.provide(readerOver(market)))
   )
 })
@@ -155,9 +154,9 @@ const known = (parts: ReadonlyArray<bigint | null>) => parts.reduce<bigint>((sum
 const unknown = (parts: ReadonlyArray<bigint | null>) => parts.filter((part) => part === null).length
 
 describe("CopySums", () => {
-  it.effect.prop("tell of any window what its copies come to", [Settled, Hour, Hour], ([told, from, through]) =>
+  it.effect.prop("give the totals of the copies of any window", [Settled, Hour, Hour], ([settled, from, through]) =>
     Effect.sync(() => {
-      const copies = told.map(settledOf)
+      const copies = settled.map(settledOf)
       const sums = new CopySums(copies)
       for (const fromMs of [null, from * HOUR]) {
         const throughMs = through * HOUR

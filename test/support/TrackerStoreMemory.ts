@@ -1,7 +1,7 @@
-/** Tracked wallets held in process: what `TrackerStore.layerMemory` is made of. */
-import { Clock, Effect, PubSub, Stream } from "effect"
-import { randomBase62, SecretSource } from "../access/keyFormat.ts"
-import type { Address } from "../domain/Address.ts"
+/** A `TrackerStore` without a database, for tests of what stands on it. It passes the contract of the store. */
+import { Clock, Effect, Layer, PubSub, Stream } from "effect"
+import { randomBase62, SecretSource } from "../../src/access/keyFormat.ts"
+import type { Address } from "../../src/domain/Address.ts"
 import {
   GroupId,
   MAIN_GROUP,
@@ -12,9 +12,16 @@ import {
   UnknownGroup,
   type WalletActivity,
   WalletLabel
-} from "../domain/wallets/Tracker.ts"
-import { GROUP_ID_LENGTH, happenedSince, type KeptGroup, type KeptWallet, overviewOf } from "./overview.ts"
-import { WatchList } from "./WatchList.ts"
+} from "../../src/domain/wallets/Tracker.ts"
+import {
+  GROUP_ID_LENGTH,
+  happenedSince,
+  type KeptGroup,
+  type KeptWallet,
+  overviewOf
+} from "../../src/tracker/overview.ts"
+import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
+import { WatchList } from "../../src/tracker/WatchList.ts"
 
 interface Account {
   readonly groups: Map<GroupId, KeptGroup>
@@ -32,8 +39,8 @@ const described = (kept: KeptWallet, { emoji, label, notes }: Tracking): KeptWal
 const isSame = (a: KeptWallet, b: KeptWallet): boolean =>
   a.label === b.label && a.emoji === b.emoji && a.notes === b.notes && a.groups.length === b.groups.length
 
-/** The methods of a store without a disk. Each reads the clock first and then acts in one synchronous step. */
-export const makeMemoryTracker = Effect.gen(function* () {
+// Each method reads the clock first and then acts in one synchronous step.
+const make = Effect.gen(function* () {
   const watchList = yield* WatchList
   const random = yield* SecretSource
   const changed = yield* PubSub.unbounded<string>()
@@ -95,7 +102,7 @@ export const makeMemoryTracker = Effect.gen(function* () {
     }
   }
 
-  return {
+  return TrackerStore.of({
     overview: Effect.fn("TrackerStore.overview")(
       ({ accountId, groupId }: { readonly accountId: string; readonly groupId: GroupId | null }) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
@@ -127,5 +134,8 @@ export const makeMemoryTracker = Effect.gen(function* () {
       Effect.sync(() => batch.forEach(note))
     ),
     changes: Stream.fromPubSub(changed)
-  }
+  })
 })
+
+/** Accounts held in process. */
+export const layer: Layer.Layer<TrackerStore, never, WatchList> = Layer.effect(TrackerStore, make)
