@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
 import { type ApiKey, isActive, KeyNotFound, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
 import { bounded, type Broken } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { KeyCache } from "./KeyCache.ts"
 import { makeKeyChannel } from "./KeyChannel.ts"
 import * as Format from "./keyFormat.ts"
@@ -89,7 +90,7 @@ const make = Effect.gen(function* () {
     const secret = Format.makeSecret(environment, random)
     const identity = { id: Format.makeId(random), ...Format.visibleParts(secret), createdAtMs }
     const stored = table.insert({ ...request, ...identity, secretHash: Format.hashSecret(pepper, secret) })
-    return { key: yield* atDesk(sql.withTransaction(stored)), secret }
+    return { key: yield* atDesk(transaction(sql, stored)), secret }
   })
 
   const list = Effect.fn("KeyStore.list")(function* (accountId: string) {
@@ -106,7 +107,7 @@ const make = Effect.gen(function* () {
       return yield* new KeyNotFound({ id })
     }
     const announced = Effect.tap(statement, (key) => channel.announce(id, isActive(key)))
-    const key = yield* atDesk(sql.withTransaction(announced))
+    const key = yield* atDesk(transaction(sql, announced))
     cache.drop(id)
     if (!isActive(key)) {
       yield* PubSub.publish(closed, id)

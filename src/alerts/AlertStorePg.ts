@@ -12,6 +12,7 @@ import {
   type NewAlert
 } from "../domain/wallets/Alert.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { makeAlertTable } from "./alertTable.ts"
 
@@ -31,7 +32,7 @@ const make = Effect.gen(function* () {
 
   return AlertStore.of({
     create: Effect.fn("AlertStore.create")((alert: NewAlert) =>
-      now((nowMs) => write(sql.withTransaction(table.create(alert, nowMs))))
+      now((nowMs) => write(transaction(sql, table.create(alert, nowMs))))
     ),
     // What cannot be an id may hold what the database cannot even be asked about.
     find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>
@@ -42,7 +43,7 @@ const make = Effect.gen(function* () {
     ),
     change: <E>(accountId: string, id: string, decide: (alert: Alert) => Effect.Effect<AlertChange, E>) =>
       (isAlertId(id)
-        ? now((nowMs) => write(sql.withTransaction(table.change(accountId, id, decide, nowMs))))
+        ? now((nowMs) => write(transaction(sql, table.change(accountId, id, decide, nowMs))))
         : Effect.succeed(null)
       ).pipe(Effect.withSpan("AlertStore.change")),
     remove: Effect.fn("AlertStore.remove")((accountId: string, id: string) =>

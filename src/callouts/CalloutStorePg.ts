@@ -9,6 +9,7 @@ import {
   NewCallout
 } from "../domain/wallets/Callout.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"
 
@@ -27,7 +28,7 @@ const make = Effect.gen(function* () {
 
   return CalloutStore.of({
     post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>
-      Effect.flatMap(now, (nowMs) => write(sql.withTransaction(table.post(NewCallout.make(callout), nowMs))))
+      Effect.flatMap(now, (nowMs) => write(transaction(sql, table.post(NewCallout.make(callout), nowMs))))
     ),
     // What cannot be an id may hold what the database cannot even be asked about.
     remove: Effect.fn("CalloutStore.remove")((id: string) =>
@@ -45,7 +46,7 @@ const make = Effect.gen(function* () {
         : Effect.void
     ),
     attribute: Effect.fn("CalloutStore.attribute")((trade: AttributedTrade) =>
-      isCalloutId(trade.calloutId) ? write(sql.withTransaction(table.attribute(trade))) : Effect.succeed(false)
+      isCalloutId(trade.calloutId) ? write(transaction(sql, table.attribute(trade))) : Effect.succeed(false)
     )
   })
 })

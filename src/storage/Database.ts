@@ -5,6 +5,7 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrations } from "./migrations.ts"
+import { transaction } from "./transaction.ts"
 
 // Any number, the same in every process.
 const MIGRATION_LOCK = 7_426_110
@@ -38,7 +39,8 @@ export const clientConfig = (options: {
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* sql.withTransaction(
+    yield* transaction(
+      sql,
       Effect.gen(function* () {
         yield* sql`set local statement_timeout = 0`
         yield* sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`

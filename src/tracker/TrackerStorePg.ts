@@ -13,6 +13,7 @@ import {
   WalletLabel
 } from "../domain/wallets/Tracker.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { GROUP_ID_LENGTH, overviewOf } from "./overview.ts"
 import { TrackerStore } from "./TrackerStore.ts"
 import { makeTrackerTable } from "./trackerTable.ts"
@@ -51,7 +52,7 @@ const make = Effect.gen(function* () {
   /** Changes an account that nobody else changes meanwhile. */
   const change = Effect.fnUntraced(function* <A, E>(accountId: string, changing: Effect.Effect<A, E>) {
     const nowMs = yield* now
-    return yield* write(sql.withTransaction(Effect.andThen(table.hold(accountId, nowMs), changing)))
+    return yield* write(transaction(sql, Effect.andThen(table.hold(accountId, nowMs), changing)))
   })
 
   const groupsOf = Effect.fnUntraced(function* (accountId: string) {

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Address } from "../domain/Address.ts"
 import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 
 /** On the path of a request. */
@@ -48,7 +49,7 @@ const make = Effect.gen(function* () {
         : bounded(READ_DEADLINE, away)(of(wallets))
     ),
     replace: Effect.fn("IdentityStore.replace")((source: string, records: ReadonlyArray<IdentityRecord>) =>
-      bounded(WRITE_DEADLINE, away)(sql.withTransaction(replace(source, records)))
+      bounded(WRITE_DEADLINE, away)(transaction(sql, replace(source, records)))
     )
   })
 })

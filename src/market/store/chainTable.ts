@@ -4,6 +4,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ClosedTo } from "./barTable.ts"
 import type { ChainIdentity, TradeProgress } from "./TradeStore.ts"
+import { transaction } from "../../storage/transaction.ts"
 
 const time = Schema.NullOr(Schema.Date)
 const Row = Schema.Struct({
@@ -86,7 +87,8 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
 
     /** Takes away everything of a chain. */
     remove: (id: number) =>
-      sql.withTransaction(
+      transaction(
+        sql,
         Effect.gen(function* () {
           yield* sql`set local statement_timeout = 0`
           yield* sql`delete from trades where chain = ${id}`

@@ -1,6 +1,7 @@
 /** The days of `trades` and `minute_bars`: made before they are written to, dropped when they are too old. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { transaction } from "../../storage/transaction.ts"
 
 const DAY_MS = 86_400_000
 // Any number, the same in every process.
@@ -27,7 +28,8 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
 
   /** The lock keeps processes from making the same day, and a reader that takes its time from being waited for. */
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    sql.withTransaction(
+    transaction(
+      sql,
       Effect.gen(function* () {
         yield* sql`set local lock_timeout = '5s'`
         yield* sql`select pg_advisory_xact_lock(${PARTITION_LOCK}::bigint)`
