@@ -27,7 +27,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   api: ["domain"],
   client: ["api", "domain"],
   solana: ["domain"],
-  storage: [],
+  storage: ["domain"],
   pools: ["domain", "programs", "quotes", "solana"],
   quotes: ["domain", "pools", "programs", "solana"],
   trades: ["domain", "programs", "solana"],

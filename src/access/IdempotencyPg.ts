@@ -9,9 +9,9 @@ import {
   type KeyedRequest,
   type StoredAnswer
 } from "../domain/Idempotency.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { bounded } from "../storage/deadline.ts"
 import { Idempotency } from "./Idempotency.ts"
-import { randomBase62, SecretSource } from "./keyFormat.ts"
 
 /** On the path of a request. */
 const DEADLINE = Duration.millis(400)

@@ -7,7 +7,7 @@ import {
   type Charge,
   type LimiterUnavailable
 } from "../domain/Budget.ts"
-import { KeyedBudget, type Standing } from "./KeyedBudget.ts"
+import { KeyedBudget, type Standing } from "../domain/KeyedBudget.ts"
 
 /** Admits costs against the budgets of a key: at most `limit` units in any 60 seconds, exactly. */
 export class RateLimiter extends Context.Service<

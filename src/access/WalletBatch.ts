@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, Schema, type Scope } from "effect"
-import { KeyedBudget } from "./KeyedBudget.ts"
+import { KeyedBudget } from "../domain/KeyedBudget.ts"
 
 /** What one caller may do of the reads that gather many accounts: at a time, and begin in any window. */
 export const walletBatchPolicy = { name: "wallet-batch", concurrent: 2, starts: 60, windowMs: 60_000 } as const

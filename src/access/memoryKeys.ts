@@ -1,6 +1,7 @@
 /** Keys held in process: what `KeyStore.layerMemory` is made of. */
 import { Clock, Effect, PubSub, type Redacted, Result, Stream } from "effect"
 import { ApiKey, isActive, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
+import { SecretSource } from "../domain/randomText.ts"
 import * as Format from "./keyFormat.ts"
 import * as Rules from "./keyRules.ts"
 
@@ -29,7 +30,7 @@ const FRESH = {
 
 /** The methods of a key store without a disk. Each reads the clock first and then acts in one synchronous step. */
 export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: MemoryKeysOptions) {
-  const random = yield* Format.SecretSource
+  const random = yield* SecretSource
   const pepper = Format.makePepper(random)
   const closed = yield* PubSub.unbounded<string>()
   // In order of issue.

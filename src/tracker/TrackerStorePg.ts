@@ -1,7 +1,7 @@
 /** Tracked wallets in Postgres. Every question to the database has a deadline. */
 import { Clock, Duration, Effect, Layer, PubSub, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { randomBase62, SecretSource } from "../access/keyFormat.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import type { Address } from "../domain/Address.ts"
 import {
   GroupId,

@@ -1,6 +1,6 @@
 /** Tracked wallets held in process: what `TrackerStore.layerMemory` is made of. */
 import { Clock, Effect, PubSub, Stream } from "effect"
-import { randomBase62, SecretSource } from "../access/keyFormat.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import type { Address } from "../domain/Address.ts"
 import {
   GroupId,
