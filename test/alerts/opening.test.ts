@@ -6,6 +6,7 @@ import { AlertStoreUnavailable } from "../../src/domain/wallets/Alert.ts"
 import { alertsOf } from "../../src/simulator/seed/alerts.ts"
 import { coins } from "../../src/simulator/chain/catalog.ts"
 import { mintOf } from "../market/tape/tape.ts"
+import * as MemoryAlerts from "../support/memoryAlerts.ts"
 
 const ALL = { status: null, mint: null, limit: 100, after: null }
 
@@ -26,14 +27,14 @@ describe("the opening alerts", () => {
       assert.isTrue(rows.every(({ mint, status }) => mint === mintOf(3) && status === "active"))
       yield* setOpening
       assert.strictEqual((yield* alertsIn(accountId)).rows.length, 2)
-    }).pipe(Effect.provide(AlertStore.layerMemory), Effect.provideService(OpeningAlerts, opening))
+    }).pipe(Effect.provide(MemoryAlerts.layer), Effect.provideService(OpeningAlerts, opening))
   )
 
   it.effect("are none where the market is real", () =>
     Effect.gen(function* () {
       yield* setOpening
       assert.deepStrictEqual(yield* AlertStore.use((store) => store.versions), [])
-    }).pipe(Effect.provide(AlertStore.layerMemory))
+    }).pipe(Effect.provide(MemoryAlerts.layer))
   )
 
   it.effect("keep nobody from starting while the store is away", () => {
@@ -42,7 +43,7 @@ describe("the opening alerts", () => {
       Effect.map(AlertStore, (store) =>
         AlertStore.of({ ...store, page: () => Effect.fail(new AlertStoreUnavailable({ cause: "away" })) })
       )
-    ).pipe(Layer.provide(AlertStore.layerMemory))
+    ).pipe(Layer.provide(MemoryAlerts.layer))
     return setOpening.pipe(Effect.provide(away), Effect.provideService(OpeningAlerts, opening))
   })
 })

@@ -7,7 +7,7 @@ import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
-import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { type AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { CopyReader } from "../../src/copying/CopyReader.ts"
@@ -27,6 +27,7 @@ import type { Tickets } from "../../src/tracker/Tickets.ts"
 import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
+import * as MemoryAlerts from "./memoryAlerts.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
 
@@ -90,7 +91,7 @@ const noCopying = Layer.succeed(CopyReader, {
 })
 
 const noAlerts = Layer.merge(
-  AlertStore.layerMemory,
+  MemoryAlerts.layer,
   Layer.succeed(Evaluator, {
     now: () => ({ state: "unavailable" }),
     placeOf: () => 0,

@@ -8,7 +8,6 @@ import { Idempotency } from "../../../src/access/Idempotency.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
-import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
 import { CopyReader } from "../../../src/copying/CopyReader.ts"
@@ -19,6 +18,7 @@ import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import * as MemoryAlerts from "../../../test/support/memoryAlerts.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/http/NodeServer.ts"
@@ -71,7 +71,7 @@ const copying = CopyReader.layer.pipe(
 )
 
 const alerts = Evaluator.layer.pipe(
-  Layer.provideMerge(AlertStore.layerMemory),
+  Layer.provideMerge(MemoryAlerts.layer),
   Layer.provide([tape, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
