@@ -22,13 +22,13 @@ type Occasion =
 export class Evaluator extends Context.Service<
   Evaluator,
   {
-    /** What a metric of a token is now. Read synchronously. */
+    /** Current value of a metric of a token. Synchronous. */
     readonly now: (mint: Mint, measure: Measure, nowMs: number) => Reading
     /** The place of the newest trade of a token: what is watched from now on comes after it. */
     readonly placeOf: (mint: Mint) => number
-    /** Watches an alert as it is from now on; one that is not active is let go. */
+    /** Watches an alert as it is from now on; one that is not active is dropped. */
     take(alert: Alert): Effect.Effect<void>
-    /** Lets an alert go. */
+    /** Stops watching an alert. */
     drop(id: string): Effect.Effect<void>
   }
 >()("fathom/alerts/Evaluator") {
@@ -186,7 +186,7 @@ const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray
 
 const needsSupply = ({ measure }: WatchGroup): boolean => measure.metric === "market_cap_usd"
 
-/** What an alert comes to with what was seen; null when it stays as it is. */
+/** The step of an alert after the observations; null when it does not change. */
 const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {
   const { fires, watch } = evaluate(rule, alert, seen, alert.lastTriggeredAtMs)
   const value = fires === null ? null : decimalText(fires.value)

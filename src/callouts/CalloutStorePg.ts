@@ -1,4 +1,4 @@
-/** Callouts in Postgres. Every question to the database has a deadline. */
+/** Callouts in Postgres. Every query has a deadline. */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -17,20 +17,20 @@ import { makeCalloutTable } from "./calloutTable.ts"
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
-const away = (cause: unknown) => new CalloutStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new CalloutStoreUnavailable({ cause })
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const table = makeCalloutTable(sql)
   const now = Clock.currentTimeMillis
-  const read = bounded(READ_DEADLINE, away)
-  const write = bounded(WRITE_DEADLINE, away)
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
 
   return CalloutStore.of({
     post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>
       Effect.flatMap(now, (nowMs) => write(transaction(sql, table.post(NewCallout.make(callout), nowMs))))
     ),
-    // What cannot be an id may hold what the database cannot even be asked about.
+    // A text that is no id may hold characters that the database rejects.
     remove: Effect.fn("CalloutStore.remove")((id: string) =>
       isCalloutId(id) ? write(table.remove(id)) : Effect.succeed(false)
     ),

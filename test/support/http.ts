@@ -2,7 +2,7 @@
 import { Duration, Effect, Layer, Redacted, Stream } from "effect"
 import { connect } from "node:net"
 import { checksum } from "../../src/access/keyFormat.ts"
-import { Idempotency } from "../../src/access/Idempotency.ts"
+import type { Idempotency } from "../../src/access/Idempotency.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
@@ -30,6 +30,7 @@ import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import * as MemoryAlerts from "./memoryAlerts.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
+import * as MemoryIdempotency from "./memoryIdempotency.ts"
 
 /** A well-formed secret that is told from others by its letter. */
 export const secretOf = (letter: string): string => {
@@ -160,7 +161,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.perps ?? PerpsVenues.layer([]),
     world.callouts ?? CalloutStore.layerMemory,
     world.alerts ?? noAlerts,
-    world.idempotency ?? Idempotency.layerMemory,
+    world.idempotency ?? MemoryIdempotency.layer,
     world.copying ?? noCopying,
     world.tokens ?? noTokens,
     world.market ?? noMarket,

@@ -4,7 +4,6 @@
  */
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import { Idempotency } from "../../../src/access/Idempotency.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
@@ -43,6 +42,7 @@ import { WalletIndex } from "../../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
+import * as MemoryIdempotency from "../../../test/support/memoryIdempotency.ts"
 
 const [rpcUrl] = process.argv.slice(2)
 
@@ -101,7 +101,7 @@ const serving = Server.layer.pipe(
     FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
-    Idempotency.layerMemory,
+    MemoryIdempotency.layer,
     alerts,
     copying,
     warmMarket,
