@@ -24,7 +24,7 @@ export class Evaluator extends Context.Service<
   {
     /** Current value of a metric of a token. Synchronous. */
     readonly now: (mint: Mint, measure: Measure, nowMs: number) => Reading
-    /** The place of the newest trade of a token: what is watched from now on comes after it. */
+    /** The place of the newest trade of a token: new alerts watch trades after it. */
     readonly placeOf: (mint: Mint) => number
     /** Watches an alert as it is from now on; one that is not active is dropped. */
     take(alert: Alert): Effect.Effect<void>

@@ -100,7 +100,7 @@ export class Metrics {
     })
   }
 
-  /** The place of the newest trade of a token; what is watched from now on comes after it. */
+  /** The place of the newest trade of a token; new alerts watch trades after it. */
   placeOf(mint: Mint): number {
     return Math.max(this.tape.tape.lastPrice(mint)?.key ?? 0, this.inSol.get(mint)?.place ?? 0)
   }

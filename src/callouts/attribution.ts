@@ -5,7 +5,7 @@ import { BPS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 
 /**
- * A wallet whose owner came through a callout's share page. The chain says nothing of visits, so only the application that
+ * A wallet whose owner came through a callout's share page. Visits are not on the chain, so only the application that
  * people connect their wallets to can know it.
  */
 export interface CalloutLink {

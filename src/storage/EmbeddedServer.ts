@@ -217,7 +217,7 @@ const startLogged = (command: Processes.Command, log: string): Effect.Effect<Chi
     (file) => Effect.sync(() => closeSync(file))
   )
 
-/** Line 1 of the pid file names the server, an older one may have left the file behind; line 8 says `ready`. */
+/** Line 1 of the pid file names the server, an older one may have left the file behind; line 8 is `ready`. */
 const ready = (server: Server, child: ChildProcess, log: string): Effect.Effect<void, ServerFailed> =>
   Effect.suspend(() => {
     if (Processes.hasEnded(child)) {
