@@ -27,7 +27,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   api: ["domain"],
   client: ["api", "domain"],
   solana: ["domain", "upstream"],
-  storage: [],
+  storage: ["domain"],
   upstream: [],
   pools: ["domain", "programs", "solana"],
   quotes: ["domain", "pools", "programs", "solana"],

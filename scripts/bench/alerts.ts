@@ -10,6 +10,7 @@ import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import * as MemoryAlerts from "../../test/support/memoryAlerts.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
@@ -26,7 +27,7 @@ const books = Layer.succeed(TokenBook, { read: () => null, commitment: "confirme
 
 const world = () =>
   Evaluator.layer.pipe(
-    Layer.provideMerge(Layer.fresh(Layer.merge(AlertStore.layerMemory, TradeTape.layerManual()))),
+    Layer.provideMerge(Layer.fresh(Layer.merge(MemoryAlerts.layer, TradeTape.layerManual()))),
     Layer.provide(books),
     Layer.fresh
   )

@@ -1,7 +1,7 @@
-/** Idempotency keys in Postgres: every process knows them, and they survive a restart. */
+/** Idempotency keys in Postgres, shared by all processes and kept across restarts. */
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Duration, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { Clock, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 import {
   type Beginning,
   IdempotencyUnavailable,
@@ -9,9 +9,9 @@ import {
   type KeyedRequest,
   type StoredAnswer
 } from "../domain/Idempotency.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { bounded } from "../storage/deadline.ts"
 import { Idempotency } from "./Idempotency.ts"
-import { randomBase62, SecretSource } from "./keyFormat.ts"
 
 /** On the path of a request. */
 const DEADLINE = Duration.millis(400)
@@ -19,23 +19,18 @@ const SWEEP_DEADLINE = Duration.seconds(5)
 const SWEEP_EVERY = Duration.minutes(10)
 const HOLDER_LENGTH = 22
 
-const away = (cause: unknown) => new IdempotencyUnavailable({ cause })
-const inTime = bounded(DEADLINE, away)
+const unavailable = (cause: unknown) => new IdempotencyUnavailable({ cause })
+const inTime = bounded(DEADLINE, unavailable)
 
-const decodeHeld = Schema.decodeUnknownEffect(
-  Schema.Array(
-    Schema.Struct({
-      digest: Schema.String,
-      status: Schema.NullOr(Schema.Int),
-      body: Schema.NullOr(Schema.String)
-    })
-  )
-)
+const KeyRow = Schema.Struct({ keyId: Schema.String, idempotencyKey: Schema.String })
+const HeldRow = Schema.Struct({
+  digest: Schema.String,
+  status: Schema.NullOr(Schema.Int),
+  body: Schema.NullOr(Schema.String)
+})
 
-type Held = Effect.Success<ReturnType<typeof decodeHeld>>[number]
-
-/** What a row says to a request like the one it stands for. One that is gone by now was running a moment ago. */
-const told = (row: Held | undefined, digest: string): Beginning => {
+/** The outcome of a request whose key the row holds. A row that was deleted meanwhile counts as in flight. */
+const heldOutcome = (row: typeof HeldRow.Type | undefined, digest: string): Beginning => {
   if (row === undefined) {
     return { _tag: "InFlight" }
   }
@@ -50,7 +45,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecretSource
 
-  /** Takes the place if it is free: never used, forgotten, or left by the same request when it died. */
+  /** Claims the key when it is unused or expired, or when the lease of the same unfinished request has ended. */
   const take = ({ digest, idempotencyKey, keyId }: KeyedRequest, holder: string, nowMs: number) => {
     const row = {
       keyId,
@@ -82,6 +77,15 @@ const make = Effect.gen(function* () {
     }
   }
 
+  const held = SqlSchema.findOneOption({
+    Request: KeyRow,
+    Result: HeldRow,
+    execute: ({ idempotencyKey, keyId }) => sql`
+      select digest, status::int, body from idempotency_keys
+      where key_id = ${keyId} and idempotency_key = ${idempotencyKey}
+    `
+  })
+
   const begin = Effect.fn("Idempotency.begin")(function* (request: KeyedRequest) {
     const nowMs = yield* Clock.currentTimeMillis
     const holder = randomBase62(HOLDER_LENGTH, random)
@@ -89,23 +93,17 @@ const make = Effect.gen(function* () {
     if (taken.length > 0) {
       return fresh(request, holder)
     }
-    const { digest, idempotencyKey, keyId } = request
-    const [row] = yield* inTime(
-      Effect.flatMap(
-        sql`
-          select digest, status::int, body from idempotency_keys
-          where key_id = ${keyId} and idempotency_key = ${idempotencyKey}
-        `,
-        decodeHeld
-      )
-    )
-    return told(row, digest)
+    const row = yield* inTime(held(request))
+    return heldOutcome(Option.getOrUndefined(row), request.digest)
   })
 
   const sweep = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
-    bounded(SWEEP_DEADLINE, away)(sql`delete from idempotency_keys where expires_at <= ${PgTypes.timestamptz(nowMs)}`)
+    bounded(
+      SWEEP_DEADLINE,
+      unavailable
+    )(sql`delete from idempotency_keys where expires_at <= ${PgTypes.timestamptz(nowMs)}`)
   ).pipe(Effect.ignore)
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(sweep, Effect.sleep(SWEEP_EVERY))))
+  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(SWEEP_EVERY)))
 
   return Idempotency.of({ begin })
 })

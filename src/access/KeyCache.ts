@@ -13,35 +13,35 @@ const put = <A>(map: Map<string, A>, name: string, value: A): A | undefined => {
   return oldest?.[1]
 }
 
-/** What the store last said about secrets, by their hash. Holds so many keys, and so many strangers, and forgets the oldest. */
+/** Cache of keys by the hash of their secret, oldest evicted first; a negative cache keeps unknown hashes for 60 s. 10,000 of each. */
 export class KeyCache {
   private readonly keys = new Map<string, ApiKey>()
   private readonly hashes = new Map<string, string>()
-  private readonly strangers = new Map<string, number>()
+  private readonly unknownUntilMs = new Map<string, number>()
   private changes = 0
 
-  /** To be taken before the store is read, and handed to `remember`. */
+  /** Counts changes of keys. Read it before the store is read, and pass it to `remember`. */
   get version(): number {
     return this.changes
   }
 
-  /** The key of the hash; null when the store knows none; undefined when it has to be asked. */
+  /** The key of the hash; null when the store has none; undefined when it is not cached. */
   get(hash: string, nowMs: number): ApiKey | null | undefined {
     const key = this.keys.get(hash)
     if (key !== undefined) {
       return key
     }
-    const knownUntilMs = this.strangers.get(hash)
+    const knownUntilMs = this.unknownUntilMs.get(hash)
     return knownUntilMs !== undefined && nowMs < knownUntilMs ? null : undefined
   }
 
-  /** Keeps an answer of the store, unless a key has changed since `version`: then nobody knows which came first. */
+  /** Keeps what the store returned, unless a key has changed since `version`: the order of the two is then unknown. */
   remember(hash: string, key: ApiKey | null, version: number, nowMs: number): void {
     if (version !== this.changes) {
       return
     }
     if (key === null) {
-      put(this.strangers, hash, nowMs + UNKNOWN_FOR_MS)
+      put(this.unknownUntilMs, hash, nowMs + UNKNOWN_FOR_MS)
       return
     }
     const evicted = put(this.keys, hash, key)
@@ -51,25 +51,25 @@ export class KeyCache {
     this.hashes.set(key.id, hash)
   }
 
-  /** Replaces a key that is held by a newer picture of the same standing. */
+  /** Replaces a cached key by one with a newer time of last use. */
   refresh(hash: string, key: ApiKey): void {
     if (this.keys.has(hash)) {
       this.keys.set(hash, key)
     }
   }
 
-  /** Forgets one key, because it has changed. */
+  /** Removes one key, because it has changed. */
   drop(id: string): void {
     this.changes++
     this.keys.delete(this.hashes.get(id) ?? "")
     this.hashes.delete(id)
   }
 
-  /** Forgets everything, because changes may have gone unheard. */
+  /** Removes everything, because changes may have been missed. */
   clear(): void {
     this.changes++
     this.keys.clear()
     this.hashes.clear()
-    this.strangers.clear()
+    this.unknownUntilMs.clear()
   }
 }

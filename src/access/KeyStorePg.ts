@@ -1,10 +1,12 @@
-/** Keys in Postgres, cached in this process for as long as it is certain to hear of every change. */
-import { PgClient } from "@effect/sql-pg"
-import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
+/** Keys in Postgres, cached in this process while the change channel is proven to deliver every change. */
+import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Schedule, Stream } from "effect"
+import { SqlClient } from "effect/sql"
 import { type ApiKey, isActive, KeyNotFound, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
+import { SecretSource } from "../domain/randomText.ts"
+import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded, type Broken } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { KeyCache } from "./KeyCache.ts"
-import { makeKeyChannel } from "./KeyChannel.ts"
 import * as Format from "./keyFormat.ts"
 import { admitted } from "./keyRules.ts"
 import { KeyStore } from "./KeyStore.ts"
@@ -12,9 +14,9 @@ import { makeKeyTable } from "./keyTable.ts"
 import { LastUsedLog } from "./LastUsedLog.ts"
 import type { KeyRequest } from "./memoryKeys.ts"
 
-/** On the path of a request. The edge has half a second to say that the store is away. */
+/** On the path of a request, which has half a second to fail in. */
 const REQUEST_DEADLINE = Duration.millis(400)
-const DESK_DEADLINE = Duration.seconds(5)
+const ADMIN_DEADLINE = Duration.seconds(5)
 const FLUSH_EVERY = Duration.seconds(5)
 /** How much longer than the gap to look back for missed changes: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
@@ -25,28 +27,31 @@ const settings = Config.all({
   pepper: Config.option(Config.Redacted("KEY_PEPPER"))
 })
 
-const away = (cause: unknown) => new KeyStoreUnavailable({ cause })
-const onRequest = bounded(REQUEST_DEADLINE, away)
-const atDesk = bounded(DESK_DEADLINE, away)
+const unavailable = (cause: unknown) => new KeyStoreUnavailable({ cause })
+const onRequest = bounded(REQUEST_DEADLINE, unavailable)
+const onAdmin = bounded(ADMIN_DEADLINE, unavailable)
 
 const KEY_ID = /^[\w-]{1,64}$/u
 
 const make = Effect.gen(function* () {
   const { environment, pepper: given } = yield* settings
-  const random = yield* Format.SecretSource
-  const sql = yield* PgClient.PgClient
+  const random = yield* SecretSource
+  const sql = yield* SqlClient.SqlClient
+  const channel = yield* ChangeChannel
   const table = makeKeyTable(sql)
   const pepper = Option.isSome(given)
     ? given.value
-    : yield* atDesk(table.secret("key_pepper", Format.makePepper(random)))
+    : yield* onAdmin(table.secret("key_pepper", Format.makePepper(random)))
   const cache = new KeyCache()
   const lastUsed = new LastUsedLog()
   const closed = yield* PubSub.unbounded<string>()
 
-  const channel = yield* makeKeyChannel({
-    onChange: (id, isOpen) => {
+  // Handlers, not a stream: a key has to leave the cache before the next beat proves the channel.
+  yield* channel.subscribe("keys", {
+    onChange: (subject) => {
+      const [state, id = ""] = subject.split(" ")
       cache.drop(id)
-      if (!isOpen) {
+      if (state !== "open") {
         PubSub.publishUnsafe(closed, id)
       }
     },
@@ -59,10 +64,10 @@ const make = Effect.gen(function* () {
 
   const flush = Effect.suspend(() => {
     const batch = lastUsed.batch()
-    return batch.length === 0 ? Effect.void : Effect.map(atDesk(table.markUsed(batch)), () => lastUsed.written(batch))
+    return batch.length === 0 ? Effect.void : Effect.map(onAdmin(table.markUsed(batch)), () => lastUsed.written(batch))
   }).pipe(Effect.ignore)
   yield* Effect.addFinalizer(() => flush)
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(FLUSH_EVERY), flush)))
+  yield* Effect.forkScoped(Effect.schedule(flush, Schedule.spaced(FLUSH_EVERY)))
 
   const read = Effect.fnUntraced(function* (hash: string, nowMs: number) {
     const version = cache.version
@@ -89,15 +94,15 @@ const make = Effect.gen(function* () {
     const secret = Format.makeSecret(environment, random)
     const identity = { id: Format.makeId(random), ...Format.visibleParts(secret), createdAtMs }
     const stored = table.insert({ ...request, ...identity, secretHash: Format.hashSecret(pepper, secret) })
-    return { key: yield* atDesk(sql.withTransaction(stored)), secret }
+    return { key: yield* onAdmin(transaction(sql, stored)), secret }
   })
 
   const list = Effect.fn("KeyStore.list")(function* (accountId: string) {
-    const keys = yield* atDesk(table.ofAccount(accountId))
+    const keys = yield* onAdmin(table.ofAccount(accountId))
     return keys.map((key) => lastUsed.merge(key))
   })
 
-  /** Changes a key and tells everyone in one transaction. This process does not wait to hear of it. */
+  /** Changes a key and announces it in one transaction. In this process it takes effect without waiting for the channel. */
   const change = Effect.fnUntraced(function* <E>(
     id: string,
     statement: Effect.Effect<ApiKey, E | Broken | KeyNotFound>
@@ -105,8 +110,10 @@ const make = Effect.gen(function* () {
     if (!KEY_ID.test(id)) {
       return yield* new KeyNotFound({ id })
     }
-    const announced = Effect.tap(statement, (key) => channel.announce(id, isActive(key)))
-    const key = yield* atDesk(sql.withTransaction(announced))
+    const announced = Effect.tap(statement, (key) =>
+      channel.announce("keys", `${isActive(key) ? "open" : "closed"} ${id}`)
+    )
+    const key = yield* onAdmin(transaction(sql, announced))
     cache.drop(id)
     if (!isActive(key)) {
       yield* PubSub.publish(closed, id)
@@ -132,7 +139,8 @@ const make = Effect.gen(function* () {
 })
 
 /** Keys in the table `api_keys`. */
-export const layer: Layer.Layer<KeyStore, Config.ConfigError | KeyStoreUnavailable, PgClient.PgClient> = Layer.effect(
+export const layer: Layer.Layer<
   KeyStore,
-  make
-)
+  Config.ConfigError | KeyStoreUnavailable,
+  SqlClient.SqlClient | ChangeChannel
+> = Layer.effect(KeyStore, make)

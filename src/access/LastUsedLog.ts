@@ -1,7 +1,7 @@
 import type { ApiKey } from "../domain/ApiKey.ts"
 import { used } from "./keyRules.ts"
 
-/** Uses of keys that the store has not heard of yet. Kept here so that no request waits for a write. */
+/** Times of last use that are not stored yet, so that no request waits for a write. */
 export class LastUsedLog {
   private readonly waiting = new Map<string, number>()
 
@@ -15,18 +15,18 @@ export class LastUsedLog {
     return after
   }
 
-  /** The key with the uses that only this process knows of. */
+  /** The key with a use that is not stored yet. */
   merge(key: ApiKey): ApiKey {
     const lastUsedAtMs = this.waiting.get(key.id) ?? null
     return lastUsedAtMs === null || lastUsedAtMs <= (key.lastUsedAtMs ?? -1) ? key : { ...key, lastUsedAtMs }
   }
 
-  /** What has to be written: ids and times of the last use. */
+  /** Ids and times of last use to be written. */
   batch(): ReadonlyArray<readonly [id: string, lastUsedAtMs: number]> {
     return Array.from(this.waiting)
   }
 
-  /** Forgets what has been written, unless the key was used again meanwhile. */
+  /** Removes what has been written, unless the key was used again meanwhile. */
   written(batch: ReadonlyArray<readonly [id: string, lastUsedAtMs: number]>): void {
     for (const [id, lastUsedAtMs] of batch) {
       if (this.waiting.get(id) === lastUsedAtMs) {

@@ -7,7 +7,7 @@ import {
   type Charge,
   type LimiterUnavailable
 } from "../domain/Budget.ts"
-import { KeyedBudget, type Standing } from "./KeyedBudget.ts"
+import { KeyedBudget, type KeyBudget } from "../domain/KeyedBudget.ts"
 
 /** Admits costs against the budgets of a key: at most `limit` units in any 60 seconds, exactly. */
 export class RateLimiter extends Context.Service<
@@ -21,7 +21,7 @@ export class RateLimiter extends Context.Service<
     }): Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
     /** Gives a charge back. Giving it back twice, or after it left the window, changes nothing. */
     refund(charge: Charge): Effect.Effect<BudgetState, LimiterUnavailable>
-    /** Where a budget stands; costs nothing. */
+    /** State of a budget; charges nothing. */
     peek(key: string, budget: BudgetName): Effect.Effect<BudgetState, LimiterUnavailable>
   }
 >()("fathom/access/RateLimiter") {
@@ -35,30 +35,30 @@ export class RateLimiter extends Context.Service<
           if (!Number.isSafeInteger(cost) || cost < 0) {
             return Effect.die(new RangeError(`a cost is a whole number of units, not ${cost}`))
           }
-          const verdict = meters[budget].admit(key, cost, monotonicMs(clock))
+          const decision = meters[budget].admit(key, cost, monotonicMs(clock))
           const atMs = clock.currentTimeMillisUnsafe()
-          const state = stateOf(budget, verdict, atMs)
-          return verdict._tag === "Admitted"
-            ? Effect.succeed({ ...state, key, cost, atMs, seq: verdict.seq })
+          const state = stateOf(budget, decision, atMs)
+          return decision._tag === "Admitted"
+            ? Effect.succeed({ ...state, key, cost, atMs, seq: decision.seq })
             : Effect.fail(
                 new BudgetExceeded({
                   budget,
                   cost,
                   limit: state.limit,
                   remaining: state.remaining,
-                  fitsAtMs: Math.ceil(atMs + verdict.fitsInMs)
+                  fitsAtMs: Math.ceil(atMs + decision.fitsInMs)
                 })
               )
         }),
       refund: ({ budget, key, seq }) =>
         Clock.clockWith((clock) => {
-          const standing = meters[budget].refund(key, seq, monotonicMs(clock))
-          return Effect.succeed(stateOf(budget, standing, clock.currentTimeMillisUnsafe()))
+          const budgetState = meters[budget].refund(key, seq, monotonicMs(clock))
+          return Effect.succeed(stateOf(budget, budgetState, clock.currentTimeMillisUnsafe()))
         }),
       peek: (key, budget) =>
         Clock.clockWith((clock) => {
-          const standing = meters[budget].peek(key, monotonicMs(clock))
-          return Effect.succeed(stateOf(budget, standing, clock.currentTimeMillisUnsafe()))
+          const budgetState = meters[budget].peek(key, monotonicMs(clock))
+          return Effect.succeed(stateOf(budget, budgetState, clock.currentTimeMillisUnsafe()))
         })
     })
   })
@@ -67,7 +67,7 @@ export class RateLimiter extends Context.Service<
 const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 // Whole milliseconds, rounded up: a caller who waits that long never comes too early.
-const stateOf = (budget: BudgetName, { remaining, resetInMs }: Standing, nowMs: number): BudgetState => ({
+const stateOf = (budget: BudgetName, { remaining, resetInMs }: KeyBudget, nowMs: number): BudgetState => ({
   budget,
   limit: budgets[budget].limit,
   remaining,

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Schema, type Scope } from "effect"
-import { KeyedBudget } from "./KeyedBudget.ts"
+import { KeyedBudget } from "../domain/KeyedBudget.ts"
 
-/** What one caller may do of the reads that gather many accounts: at a time, and begin in any window. */
+/** Limits of reads that gather many accounts, per caller: at a time, and begun in any window. */
 export const walletBatchPolicy = { name: "wallet-batch", concurrent: 2, starts: 60, windowMs: 60_000 } as const
 
 /** One more would be too many. `retryAfterMs` is when it could fit: null when that depends on the others ending. */
@@ -29,9 +29,9 @@ export class WalletBatch extends Context.Service<
         if (busy >= walletBatchPolicy.concurrent) {
           return Effect.fail(new BatchRefused({ limit: "concurrent", retryAfterMs: null }))
         }
-        const verdict = starts.admit(caller, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
-        if (verdict._tag === "Refused") {
-          return Effect.fail(new BatchRefused({ limit: "starts", retryAfterMs: verdict.fitsInMs }))
+        const decision = starts.admit(caller, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
+        if (decision._tag === "Refused") {
+          return Effect.fail(new BatchRefused({ limit: "starts", retryAfterMs: decision.fitsInMs }))
         }
         running.set(caller, busy + 1)
         return Effect.void

@@ -1,4 +1,4 @@
-/** Where a key may be used from: CIDR blocks against the address of a caller. */
+/** Address policy of keys: CIDR blocks against the address of a caller. */
 import { Option, Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
@@ -6,7 +6,7 @@ const PREFIX_LENGTH = /^(?:0|[1-9]\d{0,2})$/u
 const MAPPED_BITS = 96
 
 const addressOf = (text: string): Option.Option<NetAddress.IpAddress> =>
-  // A link-local peer comes with the name of our interface, which is no part of who it is.
+  // A link-local peer comes with the name of the local interface, which is no part of its identity.
   Option.map(Result.getSuccess(NetAddress.ipFromString(text.split("%", 1)[0] ?? "")), (ip) =>
     NetAddress.toCanonical(ip)
   )
@@ -32,7 +32,7 @@ const networkOf = (text: string): Option.Option<IpNetwork.IpNetwork> => {
 export const canonicalBlock = (text: string): Option.Option<string> => Option.map(networkOf(text), IpNetwork.format)
 
 /**
- * Whether a key of that policy may be used from the address. No policy allows every address. Under a policy, what
+ * True when a key of that policy may be used from the address. No policy allows every address. Under a policy, what
  * cannot be read, block or address, allows nothing. IPv4 and its IPv6-mapped form are the same address.
  */
 export const ipAllowed = (policy: ReadonlyArray<string> | null, address: string | null): boolean => {

@@ -1,10 +1,10 @@
-/** What every key store decides alike, whatever holds the keys. */
+/** Rules of keys that every key store applies. */
 import { Result } from "effect"
 import { type ApiKey, DisabledKey, KeyNotFound, UnknownKey } from "../domain/ApiKey.ts"
 
 const LAST_USED_RESOLUTION_MS = 1000
 
-/** The key, when it opens doors. A revoked key looks like one that was never issued, also when it was disabled before. */
+/** The key when it may be used. A revoked key looks like one that was never issued, also when it was disabled before. */
 export const admitted = (key: ApiKey | null): Result.Result<ApiKey, UnknownKey | DisabledKey> => {
   if (key === null || key.revokedAtMs !== null) {
     return Result.fail(new UnknownKey())

@@ -49,7 +49,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
   })
 
   return {
-    /** The key of a hash, whatever its standing; null when there is none. */
+    /** The key of a hash, revoked or disabled ones too; null when there is none. */
     byHash: (hash: string) =>
       Effect.map(keys(sql`select ${columns} from api_keys where secret_hash = ${hash}`), ([key]) => key ?? null),
 
@@ -115,7 +115,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
         where api_keys.id = used.id
       `,
 
-    /** A secret of the service: the first process ever to ask decides what it is. */
+    /** A secret of the service, shared by all processes: the first candidate ever given is kept. */
     secret: Effect.fnUntraced(function* (name: string, candidate: Redacted.Redacted) {
       const row = { name, value: Redacted.value(candidate) }
       yield* sql`insert into service_secrets ${sql.insert(row)} on conflict do nothing`

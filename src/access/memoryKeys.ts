@@ -1,18 +1,19 @@
-/** Keys held in process: what `KeyStore.layerMemory` is made of. */
+/** Keys held in process, for `KeyStore.layerMemory`. */
 import { Clock, Effect, PubSub, type Redacted, Result, Stream } from "effect"
 import { ApiKey, isActive, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
+import { SecretSource } from "../domain/randomText.ts"
 import * as Format from "./keyFormat.ts"
 import * as Rules from "./keyRules.ts"
 
-/** A key that exists from the start. What is left out is what a fresh key of account `local` has. */
+/** A key that exists from the start. Fields left out are those of a new key of account `local`. */
 export interface KnownKey extends Partial<Omit<ApiKey, "prefix" | "lastFour">> {
   readonly secret: Redacted.Redacted
 }
 
-/** What a key is issued for. */
+/** Fields of a key that is to be issued. */
 export type KeyRequest = Pick<ApiKey, "accountId" | "name" | "scopes" | "ipPolicy">
 
-/** What a store in memory begins with, and whether the secrets it makes are those of a sandbox. */
+/** Initial keys of a store in memory, and the environment of the secrets that it issues. */
 export interface MemoryKeysOptions {
   readonly keys?: ReadonlyArray<KnownKey> | undefined
   readonly environment?: Format.KeyEnvironment | undefined
@@ -29,7 +30,7 @@ const FRESH = {
 
 /** The methods of a key store without a disk. Each reads the clock first and then acts in one synchronous step. */
 export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: MemoryKeysOptions) {
-  const random = yield* Format.SecretSource
+  const random = yield* SecretSource
   const pepper = Format.makePepper(random)
   const closed = yield* PubSub.unbounded<string>()
   // In order of issue.

@@ -5,7 +5,7 @@ import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { type Rule, triggerOf } from "./evaluate.ts"
 import type { Measure } from "./Metrics.ts"
 
-/** An alert that is watched, with its condition made ready. */
+/** A watched alert with its compiled rule. */
 export interface Watched {
   readonly alert: Alert
   readonly rule: Rule
@@ -36,7 +36,7 @@ export class AlertIndex {
   private readonly byId = new Map<string, Alert>()
   private readonly byMint = new Map<Mint, Map<string, WatchGroup>>()
 
-  /** Watches the alert as it is now; one that is not active is let go. An older version than the one held is ignored. */
+  /** Watches the alert as it is now; one that is not active is dropped. An older version than the one held is ignored. */
   put(alert: Alert): void {
     const held = this.byId.get(alert.id)
     if (held !== undefined && held.version > alert.version) {
@@ -49,7 +49,7 @@ export class AlertIndex {
     }
   }
 
-  /** Lets an alert go. */
+  /** Stops watching an alert. */
   drop(id: string): void {
     const alert = this.byId.get(id)
     if (alert === undefined) {
@@ -68,7 +68,7 @@ export class AlertIndex {
     }
   }
 
-  /** What is watched of a token. */
+  /** The groups of alerts on a token. */
   of(mint: Mint): Iterable<WatchGroup> {
     return this.byMint.get(mint)?.values() ?? []
   }

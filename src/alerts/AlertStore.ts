@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect, type Stream } from "effect"
 import type {
   Alert,
   AlertChange,
@@ -11,15 +11,14 @@ import type {
   Slice,
   TooManyAlerts
 } from "../domain/wallets/Alert.ts"
-import { makeMemoryAlerts } from "./memoryAlerts.ts"
 
-/** Which version of an active alert is the newest. */
+/** The newest version of an active alert. */
 export interface AlertVersion {
   readonly id: string
   readonly version: number
 }
 
-/** Price alerts and their firings. An alert of another account is as absent as one that never was. */
+/** Price alerts and their firings. An alert of another account is not found. */
 export class AlertStore extends Context.Service<
   AlertStore,
   {
@@ -30,7 +29,7 @@ export class AlertStore extends Context.Service<
     /** One page of the account's alerts, newest first. */
     page(accountId: string, selection: AlertSelection): Effect.Effect<Slice<Alert>, AlertStoreUnavailable>
     /**
-     * Changes what `decide` says, which sees the alert as it is and which nothing overtakes; its refusal is the failure.
+     * Applies the change that `decide` returns for the alert, which is locked meanwhile. Fails as `decide` does.
      * Null when the account has no such alert.
      */
     change<E>(
@@ -38,26 +37,25 @@ export class AlertStore extends Context.Service<
       id: string,
       decide: (alert: Alert) => Effect.Effect<AlertChange, E>
     ): Effect.Effect<Alert | null, E | AlertStoreUnavailable>
-    /** Takes an alert away, and says so again when asked again. False when the account never had it. */
+    /** Removes an alert. True again when it is repeated; false when the account never had it. */
     remove(accountId: string, id: string): Effect.Effect<boolean, AlertStoreUnavailable>
     /** One page of the account's firings of the last 30 days, newest first. */
     events(accountId: string, selection: EventSelection): Effect.Effect<Slice<AlertEvent>, AlertStoreUnavailable>
     /** The newest version of every active alert of every account. */
     readonly versions: Effect.Effect<ReadonlyArray<AlertVersion>, AlertStoreUnavailable>
-    /** Those of the alerts that are active. */
+    /** The active ones among the alerts. */
     load(ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Alert>, AlertStoreUnavailable>
     /**
-     * Takes every step whose alert is still active and at the version that was looked at, all of them or, when the store
-     * fails, none: the alert's state and its firing in one. Gives the alerts that moved, as they are now.
+     * Takes every step whose alert is still active and at the step's version, all of them or, when the store fails, none: the
+     * alert's state and its firing together. Returns the alerts that were advanced, in their new state.
      */
     advance(steps: ReadonlyArray<AlertStep>): Effect.Effect<ReadonlyArray<Alert>, AlertStoreUnavailable>
-    /** Forgets firings, and alerts that were taken away, of more than 30 days ago. */
+    /**
+     * Ids of alerts that another process created, changed, removed or advanced; null when some may have been missed, so that
+     * `versions` has to be read. The first is null.
+     */
+    readonly changes: Stream.Stream<string | null>
+    /** Deletes firings, and removed alerts, that are more than 30 days old. */
     readonly purge: Effect.Effect<void, AlertStoreUnavailable>
   }
->()("fathom/alerts/AlertStore") {
-  /** Alerts held in memory, for tests and for those who embed us. */
-  static readonly layerMemory: Layer.Layer<AlertStore> = Layer.effect(
-    AlertStore,
-    Effect.sync(() => AlertStore.of(makeMemoryAlerts()))
-  )
-}
+>()("fathom/alerts/AlertStore") {}

@@ -1,5 +1,5 @@
-/** Alerts in Postgres. Every question to the database has a deadline. */
-import { Clock, Duration, Effect, Layer } from "effect"
+/** Alerts in Postgres. Every query has a deadline. */
+import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type Alert,
@@ -11,7 +11,9 @@ import {
   isAlertId,
   type NewAlert
 } from "../domain/wallets/Alert.ts"
+import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { makeAlertTable } from "./alertTable.ts"
 
@@ -19,21 +21,22 @@ import { makeAlertTable } from "./alertTable.ts"
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
-const away = (cause: unknown) => new AlertStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new AlertStoreUnavailable({ cause })
 
 const now = <A, E>(act: (nowMs: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, act)
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const table = makeAlertTable(sql)
-  const read = bounded(READ_DEADLINE, away)
-  const write = bounded(WRITE_DEADLINE, away)
+  const channel = yield* ChangeChannel
+  const table = makeAlertTable(sql, (id) => channel.announcing("alerts", id))
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
 
   return AlertStore.of({
     create: Effect.fn("AlertStore.create")((alert: NewAlert) =>
-      now((nowMs) => write(sql.withTransaction(table.create(alert, nowMs))))
+      now((nowMs) => write(transaction(sql, table.create(alert, nowMs))))
     ),
-    // What cannot be an id may hold what the database cannot even be asked about.
+    // A text that is no id may hold characters that the database rejects.
     find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>
       isAlertId(id) ? now((nowMs) => read(table.find(accountId, id, nowMs))) : Effect.succeed(null)
     ),
@@ -42,7 +45,7 @@ const make = Effect.gen(function* () {
     ),
     change: <E>(accountId: string, id: string, decide: (alert: Alert) => Effect.Effect<AlertChange, E>) =>
       (isAlertId(id)
-        ? now((nowMs) => write(sql.withTransaction(table.change(accountId, id, decide, nowMs))))
+        ? now((nowMs) => write(transaction(sql, table.change(accountId, id, decide, nowMs))))
         : Effect.succeed(null)
       ).pipe(Effect.withSpan("AlertStore.change")),
     remove: Effect.fn("AlertStore.remove")((accountId: string, id: string) =>
@@ -58,9 +61,13 @@ const make = Effect.gen(function* () {
     advance: Effect.fn("AlertStore.advance")((steps: ReadonlyArray<AlertStep>) =>
       now((nowMs) => write(table.advance(steps, nowMs)))
     ),
+    changes: channel.changes("alerts").pipe(
+      Stream.filter((signal) => signal._tag === "Missed" || !signal.isOwn),
+      Stream.map((signal) => (signal._tag === "Missed" ? null : signal.subject))
+    ),
     purge: now((nowMs) => write(table.purge(nowMs)))
   })
 })
 
 /** Alerts in the table `alerts`. */
-export const layer: Layer.Layer<AlertStore, never, SqlClient.SqlClient> = Layer.effect(AlertStore, make)
+export const layer: Layer.Layer<AlertStore, never, SqlClient.SqlClient | ChangeChannel> = Layer.effect(AlertStore, make)

@@ -10,31 +10,33 @@ import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
 import { type Measure, Metrics, type Reading } from "./Metrics.ts"
 import { AlertIndex, type Watched, type WatchGroup } from "./AlertIndex.ts"
 
-/** Steps that are taken together, and alerts that are read together. */
-const TOGETHER = 1000
+/** Steps in one write, and alerts in one read. */
+const BATCH_SIZE = 1000
 
 type Occasion =
   | { readonly _tag: "Block"; readonly batch: PricedBatch }
-  | { readonly _tag: "Tick" | "Refresh" | "Purge" }
+  /** Ids of alerts that other processes changed; null when any may have been. */
+  | { readonly _tag: "Changed"; readonly ids: ReadonlyArray<string> | null }
+  | { readonly _tag: "Tick" | "Purge" }
 
 /** Watches every active alert: with each block the tokens it traded, and all of them from time to time. */
 export class Evaluator extends Context.Service<
   Evaluator,
   {
-    /** What a metric of a token is now. Read synchronously. */
+    /** Current value of a metric of a token. Synchronous. */
     readonly now: (mint: Mint, measure: Measure, nowMs: number) => Reading
-    /** The place of the newest trade of a token: what is watched from now on comes after it. */
+    /** The place of the newest trade of a token: new alerts watch trades after it. */
     readonly placeOf: (mint: Mint) => number
-    /** Watches an alert as it is from now on; one that is not active is let go. */
+    /** Watches an alert as it is from now on; one that is not active is dropped. */
     take(alert: Alert): Effect.Effect<void>
-    /** Lets an alert go. */
+    /** Stops watching an alert. */
     drop(id: string): Effect.Effect<void>
   }
 >()("fathom/alerts/Evaluator") {
   /**
-   * Settings: `ALERTS_EVERY` (2 s) is how often every alert is looked at, whether or not its token traded, and
-   * `ALERTS_REFRESH` (15 s) how long what another process did to an alert may stay unnoticed. A firing is on disk before
-   * the next block is looked at; while the store is away nothing fires, and blocks older than a minute never do.
+   * Settings: `ALERTS_EVERY` (2 s) is the interval at which every alert is evaluated, traded or not, and `ALERTS_REFRESH`
+   * (5 min) that at which the list is compared with the store. A firing is stored before the next block is evaluated; while
+   * the store is unavailable nothing fires. Blocks older than a minute never fire.
    */
   static readonly layer: Layer.Layer<Evaluator, Config.ConfigError, AlertStore | TradeTape | TokenBook> = Layer.effect(
     Evaluator,
@@ -47,33 +49,30 @@ export class Evaluator extends Context.Service<
       const list = new AlertIndex()
 
       const commit = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
-        const moved = yield* untilAnswered(store.advance(steps))
+        const moved = yield* retryForever(store.advance(steps))
         moved.forEach((alert) => list.put(alert))
         const left = new Set(steps.map(({ id }) => id))
         moved.forEach(({ id }) => left.delete(id))
-        // Somebody else moved these: their owner, or another process.
+        // Their owner or another process has changed these.
         yield* reload(Array.from(left))
       })
 
       const reload = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-        if (ids.length === 0) {
-          return
+        for (const chunk of chunksOf(ids)) {
+          const found = yield* retryForever(store.load(chunk))
+          const known = new Set(found.map(({ id }) => id))
+          chunk.filter((id) => !known.has(id)).forEach((id) => list.drop(id))
+          found.forEach((alert) => list.put(alert))
         }
-        const found = yield* untilAnswered(store.load(ids))
-        const known = new Set(found.map(({ id }) => id))
-        ids.filter((id) => !known.has(id)).forEach((id) => list.drop(id))
-        found.forEach((alert) => list.put(alert))
       })
 
       const catchUp = Effect.gen(function* () {
         const held = Array.from(list.ids())
-        const newest = yield* untilAnswered(store.versions)
+        const newest = yield* retryForever(store.versions)
         const active = new Set(newest.map(({ id }) => id))
         held.filter((id) => !active.has(id)).forEach((id) => list.drop(id))
         const changed = newest.filter(({ id, version }) => list.versionOf(id) !== version)
-        for (const ids of chunksOf(changed.map(({ id }) => id))) {
-          yield* reload(ids)
-        }
+        yield* reload(changed.map(({ id }) => id))
       })
 
       const judge = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
@@ -120,8 +119,8 @@ export class Evaluator extends Context.Service<
             return lookAt(occasion.batch)
           case "Tick":
             return lookAtAll
-          case "Refresh":
-            return catchUp
+          case "Changed":
+            return occasion.ids === null ? catchUp : reload(occasion.ids)
           case "Purge":
             return Effect.catch(store.purge, ({ cause }) => Effect.logWarning("Old firings were not purged", cause))
         }
@@ -130,7 +129,9 @@ export class Evaluator extends Context.Service<
       const occasions = Stream.mergeAll(
         [
           Stream.map(tape.applied, (batch): Occasion => ({ _tag: "Block", batch })),
-          ticking("Refresh", refresh),
+          Stream.mapArray(store.changes, (ids): [Occasion] => [{ _tag: "Changed", ids: knownOf(ids) }]),
+          // A safety net, and the way in which expired alerts are dropped: nothing announces that time has passed.
+          Stream.map(Stream.tick(refresh), (): Occasion => ({ _tag: "Changed", ids: null })),
           ticking("Tick", every),
           ticking("Purge", Duration.hours(1))
         ],
@@ -159,26 +160,34 @@ export class Evaluator extends Context.Service<
 
 const settings = Config.all({
   every: Config.Duration("ALERTS_EVERY").pipe(Config.withDefault(Duration.seconds(2))),
-  refresh: Config.Duration("ALERTS_REFRESH").pipe(Config.withDefault(Duration.seconds(15)))
+  refresh: Config.Duration("ALERTS_REFRESH").pipe(Config.withDefault(Duration.minutes(5)))
 })
 
-const ticking = (_tag: "Tick" | "Refresh" | "Purge", interval: Duration.Duration) =>
+/** The distinct ids; null when one of them is. */
+const knownOf = (ids: ReadonlyArray<string | null>): ReadonlyArray<string> | null => {
+  const known = new Set(ids.flatMap((id) => id ?? []))
+  return ids.includes(null) ? null : Array.from(known)
+}
+
+const ticking = (_tag: "Tick" | "Purge", interval: Duration.Duration) =>
   Stream.map(Stream.tick(interval), (): Occasion => ({ _tag }))
 
-/** Asks until the store answers: a crossing that could not be written down yet is not forgotten. */
-const untilAnswered = <A>(question: Effect.Effect<A, AlertStoreUnavailable>): Effect.Effect<A> =>
-  question.pipe(
+/** Retries every second, so that a crossing that could not be stored yet is kept. */
+const retryForever = <A>(effect: Effect.Effect<A, AlertStoreUnavailable>): Effect.Effect<A> =>
+  effect.pipe(
     Effect.tapError(({ cause }) => Effect.logWarning("The alert store is unavailable: alerts wait", cause)),
     Effect.retry(Schedule.spaced("1 second")),
     Effect.orDie
   )
 
 const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray<Item>> =>
-  Array.from({ length: Math.ceil(items.length / TOGETHER) }, (_, i) => items.slice(i * TOGETHER, (i + 1) * TOGETHER))
+  Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, i) =>
+    items.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE)
+  )
 
 const needsSupply = ({ measure }: WatchGroup): boolean => measure.metric === "market_cap_usd"
 
-/** What an alert comes to with what was seen; null when it stays as it is. */
+/** The step of an alert after the observations; null when it does not change. */
 const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {
   const { fires, watch } = evaluate(rule, alert, seen, alert.lastTriggeredAtMs)
   const value = fires === null ? null : decimalText(fires.value)

@@ -13,16 +13,16 @@ import { windowNames, windowSeconds } from "../market/windows/windows.ts"
 import type { TokenBook } from "../tokens/TokenBook.ts"
 import type { Observation } from "./evaluate.ts"
 
-/** What an alert may watch of a token. */
+/** A metric of a token that an alert may watch. */
 export type Measure = Pick<AlertCondition, "metric" | "windowSeconds">
 
-/** What a metric is now. Values past their time are not told. */
+/** Current value of a metric. Stale values are not given. */
 export type Reading =
   | { readonly state: "ok"; readonly seen: Observation }
   | { readonly state: "stale"; readonly observedAtMs: number }
   | { readonly state: "unavailable" }
 
-/** A block of more than this many milliseconds ago is history: it tells nobody what a token costs. */
+/** A block of more than this many milliseconds ago is too old to price a token. */
 const OLD_MS = 60_000
 
 /** Tokens remembered beyond those of the tape. */
@@ -41,7 +41,7 @@ const priceInSol = ({ amount, lamports }: TapeTrade, decimals: number | null): R
 const windowOf = (seconds: number | null) => windowNames[windowSeconds.indexOf(seconds ?? 0)] ?? null
 
 /**
- * What the trades of the tape say of tokens. The price is that of the last pool swap, the one that charts and discovery
+ * Metrics of tokens by the trades of the tape. The price is that of the last pool swap, the one that charts and discovery
  * show: so every swap of a block counts, and what a candle touched an alert has seen. A change compares it with the price
  * in force when the window began; a market cap is the whole supply at it.
  */
@@ -56,7 +56,7 @@ export class Metrics {
     this.tokens = tokens
   }
 
-  /** Whether a block of that time still says what tokens cost. */
+  /** True when a block of that time is recent enough to price tokens. */
   isFresh(blockTimeMs: number, nowMs: number): boolean {
     return nowMs - blockTimeMs <= OLD_MS
   }
@@ -77,7 +77,7 @@ export class Metrics {
     }
   }
 
-  /** What the metric is now. */
+  /** Current value of the metric. */
   now(mint: Mint, measure: Measure, nowMs: number): Reading {
     const heardAtMs = this.tape.heardAtMs()
     const last = measure.metric === "price_sol" ? this.inSol.get(mint) : this.lastUsd(mint)
@@ -92,7 +92,7 @@ export class Metrics {
     return value === null ? UNAVAILABLE : { state: "ok", seen: { value, place: last.place, observedAtMs } }
   }
 
-  /** What the metric was at each of the swaps of one token, in the order given. */
+  /** Values of the metric at each of the swaps of one token, in the order given. */
   during(swaps: ReadonlyArray<TapeTrade>, measure: Measure, nowMs: number): ReadonlyArray<Observation> {
     return swaps.flatMap((trade) => {
       const price = measure.metric === "price_sol" ? this.solPrice(trade) : priceRational(trade.priceUsd)
@@ -101,7 +101,7 @@ export class Metrics {
     })
   }
 
-  /** The place of the newest trade of a token; what is watched from now on comes after it. */
+  /** The place of the newest trade of a token; new alerts watch trades after it. */
   placeOf(mint: Mint): number {
     return Math.max(this.tape.state.lastPrice(mint)?.key ?? 0, this.inSol.get(mint)?.place ?? 0)
   }

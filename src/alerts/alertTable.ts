@@ -1,7 +1,7 @@
 /** The tables `alerts` and `alert_events`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import {
   Alert,
   type AlertChange,
@@ -16,7 +16,7 @@ import {
   TooManyAlerts
 } from "../domain/wallets/Alert.ts"
 
-// Any number that no other lock has, the same in every process: whoever creates an alert of an account holds it.
+// Any number that no other lock has, the same in every process. Held while an alert of an account is created.
 const ACCOUNT_LOCK = 7_426_130
 
 // A double holds every millisecond that a timestamp can.
@@ -79,8 +79,12 @@ const sliceOf = <Found, Row>(
   return { rows, next: last !== undefined && found.length > limit ? placeOf(last) : null }
 }
 
-/** The queries. What reads before it writes runs in a transaction. */
-export const makeAlertTable = (sql: SqlClient.SqlClient) => {
+/** The queries; those that read before they write run in a transaction. `announcing` is an SQL expression for an alert's id. */
+export const makeAlertTable = (
+  sql: SqlClient.SqlClient,
+  announcing: (id: Statement.Fragment) => Statement.Fragment
+) => {
+  const announced = announcing(sql`id`)
   const statusAt = (nowMs: number) => sql`
     case when status in ('active', 'paused') and expires_at <= ${at(nowMs)} then 'expired' else status end
   `
@@ -114,7 +118,9 @@ export const makeAlertTable = (sql: SqlClient.SqlClient) => {
         updatedAt: at(createdAtMs),
         expiresAt: expiresAtMs === null ? null : at(expiresAtMs)
       }
-      const [made] = yield* decodeRows(yield* sql`insert into alerts ${sql.insert(row)} returning ${shown(nowMs)}`)
+      const [made] = yield* decodeRows(
+        yield* sql`insert into alerts ${sql.insert(row)} returning ${shown(nowMs)}, ${announced}`
+      )
       return made === undefined ? yield* Effect.die(new Error("nothing was inserted")) : alertOf(made)
     }),
 
@@ -155,12 +161,14 @@ export const makeAlertTable = (sql: SqlClient.SqlClient) => {
         updatedAt: at(nowMs),
         version: found.version + 1
       }
-      return yield* one(yield* sql`update alerts set ${sql.update(row)} where id = ${id} returning ${shown(nowMs)}`)
+      return yield* one(
+        yield* sql`update alerts set ${sql.update(row)} where id = ${id} returning ${shown(nowMs)}, ${announced}`
+      )
     }),
 
     remove: (accountId: string, id: string, nowMs: number) =>
       Effect.map(
-        sql`update alerts set removed_at = coalesce(removed_at, ${at(nowMs)}) where ${own(accountId, id)} returning id`,
+        sql`update alerts set removed_at = coalesce(removed_at, ${at(nowMs)}) where ${own(accountId, id)} returning id, ${announced}`,
         (rows) => rows.length > 0
       ),
 
@@ -188,14 +196,14 @@ export const makeAlertTable = (sql: SqlClient.SqlClient) => {
       return (yield* decodeRows(rows)).map(alertOf)
     }),
 
-    /** One statement, so a firing and what it does to its alert are never apart. */
+    /** One statement, so that a firing, its id and the new state of its alert are written together. */
     advance: Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>, nowMs: number) {
       const rows = yield* sql`
         with steps as (
           select * from json_to_recordset(${JSON.stringify(steps.map(stepRow))}::text::json)
             as step (id text, version int, armed boolean, cleared boolean, mark bigint, value text, observed_at_ms float8)
         ), locked as (
-          -- Everyone locks in one order, or two processes would wait for each other.
+          -- In one order everywhere, or two processes would wait for each other.
           select id from alerts where id in (select id from steps) order by id for update
         ), moved as (
           update alerts set
@@ -214,7 +222,7 @@ export const makeAlertTable = (sql: SqlClient.SqlClient) => {
           from moved where value is not null
           on conflict (event_id) do nothing
         )
-        select ${shown(nowMs)} from moved
+        select ${shown(nowMs)}, ${announced} from moved
       `
       return (yield* decodeRows(rows)).map(alertOf)
     }),

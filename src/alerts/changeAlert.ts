@@ -1,4 +1,4 @@
-/** What owners may decide of an alert, and what follows from it. Plain values in and out. */
+/** Changes that owners may make to an alert, as pure functions. */
 import {
   type Alert,
   type AlertChange,
@@ -9,7 +9,7 @@ import {
 } from "../domain/wallets/Alert.ts"
 import { begin, type Observation, resume, triggerOf } from "./evaluate.ts"
 
-/** What an owner asks to be changed; what is left out stays. */
+/** Fields to change; fields left out stay. */
 export interface AlertPatch {
   readonly threshold?: string
   readonly recurrence?: AlertRecurrence
@@ -20,21 +20,21 @@ export interface AlertPatch {
   readonly status?: "active" | "paused"
 }
 
-/** Why something cannot be decided so. */
+/** The reason why a change is refused. */
 export interface AlertFault {
   readonly field: string
   readonly issue: "conflict" | "out_of_range"
   readonly message: string
 }
 
-/** The moment of a decision: the metric, where it is known, and the place after which the alert listens. */
+/** Context of a decision: the metric, where it is known, and the place after which the alert listens. */
 export interface Decided {
   readonly now: Observation | null
   readonly place: number
   readonly nowMs: number
 }
 
-/** Why an alert cannot expire then; null when it can. */
+/** The fault of an expiry; null when it is allowed. */
 export const expiryFault = (expiresAtMs: number | null | undefined, nowMs: number): AlertFault | null =>
   typeof expiresAtMs !== "number" || (expiresAtMs > nowMs && expiresAtMs <= nowMs + MAX_EXPIRY_MS)
     ? null
@@ -44,7 +44,7 @@ export const expiryFault = (expiresAtMs: number | null | undefined, nowMs: numbe
         message: "expiresAtMs must be in the future and at most 90 days ahead."
       }
 
-/** Why a cooldown does not belong to that recurrence; null when it does. */
+/** The fault of a cooldown under that recurrence; null when it is allowed. */
 export const cooldownFault = (
   recurrence: AlertRecurrence,
   cooldownSeconds: number | null | undefined
@@ -71,7 +71,7 @@ const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => 
       }
 }
 
-/** How the alert goes on watching. What was paused or has another threshold must not fire for what it did not see. */
+/** The watch state after the change. What was paused or has another threshold must not fire for what it did not see. */
 const rewatched = (alert: Alert, patch: AlertPatch, decided: Decided): AlertChange => {
   const { threshold = alert.condition.threshold } = patch
   const condition = { ...alert.condition, threshold }

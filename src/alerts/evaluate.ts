@@ -1,4 +1,4 @@
-/** When an alert arms and when it fires. Plain values in and out; every comparison is of exact fractions. */
+/** Arming and firing of alerts, as pure functions; every comparison is of exact fractions. */
 import type { AlertCondition, Watch } from "../domain/wallets/Alert.ts"
 import { tenTo, toAtomic } from "../domain/decimal.ts"
 import { compare, type Rational } from "../domain/rational.ts"
@@ -6,9 +6,9 @@ import { compare, type Rational } from "../domain/rational.ts"
 /** A value of a metric at one place of the chain. */
 export interface Observation {
   readonly value: Rational
-  /** Where it stands in the order of the chain. */
+  /** Position in the order of the chain. */
   readonly place: number
-  /** When the chain had it, in milliseconds since the Unix epoch. */
+  /** Block time, in milliseconds since the Unix epoch. */
   readonly observedAtMs: number
 }
 
@@ -18,11 +18,11 @@ export interface Trigger {
   readonly at: Rational
   /** One percent of the threshold on the other side of it. */
   readonly clearAt: Rational
-  /** Whether only a crossing counts: a level that is past its threshold from the beginning has crossed nothing. */
+  /** True when only a crossing counts: a level that is past its threshold from the beginning has crossed nothing. */
   readonly isLevel: boolean
 }
 
-/** What an alert is, as far as firing goes. */
+/** The part of an alert that decides firing. */
 export interface Rule {
   readonly trigger: Trigger
   readonly repeats: boolean
@@ -47,7 +47,7 @@ const percentOf = ({ denominator, numerator }: Rational, percent: bigint): Ratio
   denominator: denominator * 100n
 })
 
-/** What the condition compares with. A fall of five percent is a change of at most minus five. */
+/** The condition in comparable form. A fall of five percent is a change of at most minus five. */
 export const triggerOf = ({ operator, threshold }: Pick<AlertCondition, "operator" | "threshold">): Trigger => {
   const size = fractionOf(threshold)
   switch (operator) {
@@ -64,13 +64,13 @@ export const triggerOf = ({ operator, threshold }: Pick<AlertCondition, "operato
 
 const turned = ({ isDownward }: Trigger, value: Rational): Rational => (isDownward ? negated(value) : value)
 
-/** Whether the value is past the threshold. To reach it is enough. */
+/** True when the value has reached or passed the threshold. */
 export const isPast = (trigger: Trigger, value: Rational): boolean => compare(turned(trigger, value), trigger.at) >= 0
 
 const isClear = (trigger: Trigger, value: Rational): boolean => compare(turned(trigger, value), trigger.clearAt) <= 0
 
 /**
- * How an alert begins, and begins again with another threshold. A level needs a known value on this side of its threshold
+ * The watch state of a new alert, and of one with a new threshold. A level needs a known value on this side of its threshold
  * to be armed; a change has nothing to come back from.
  */
 export const begin = (trigger: Trigger, now: Observation | null, place: number): Watch => ({
@@ -79,22 +79,22 @@ export const begin = (trigger: Trigger, now: Observation | null, place: number):
   mark: place
 })
 
-/** How an alert goes on after a pause: a level that was crossed meanwhile has to come back first. */
+/** The watch state after a pause: a level that was crossed meanwhile has to come back first. */
 export const resume = (trigger: Trigger, watch: Watch, now: Observation | null, place: number): Watch => ({
   armed: watch.armed && begin(trigger, now, place).armed,
   cleared: watch.cleared || watch.armed,
   mark: Math.max(watch.mark, place)
 })
 
-/** What an alert has come to. */
+/** Result of an evaluation. */
 export interface Outcome {
   readonly watch: Watch
-  /** What it fires with; null when it does not. */
+  /** The observation that fires it; null when none does. */
   readonly fires: Observation | null
 }
 
 /**
- * Whether the silence after the last firing was over when the chain had the value. The chain's time decides, so that a block
+ * True when the cooldown after the last firing was over when the chain had the value. The chain's time decides, so that a block
  * that is read again after a restart is judged as it was.
  */
 const isRested = ({ cooldownMs }: Rule, lastTriggeredAtMs: number | null, { observedAtMs }: Observation): boolean =>
@@ -161,7 +161,7 @@ export const spanOf = (seen: ReadonlyArray<Observation>): Span | null => {
   )
 }
 
-/** Whether values within the span can change anything: of many alerts most are left alone after one comparison. */
+/** True when values within the span can change anything: of many alerts most are left alone after one comparison. */
 export const canMove = ({ trigger }: Rule, watch: Watch, { high, low }: Span): boolean => {
   const [nearest, farthest] = trigger.isDownward ? [low, high] : [high, low]
   if (watch.armed) {

@@ -9,13 +9,13 @@ import type {
 } from "../domain/wallets/Callout.ts"
 import { makeMemoryCallouts } from "./memoryCallouts.ts"
 
-/** Users' calls of tokens, and what came of them. Only active ones can be read: neither expired nor removed. */
+/** Users' calls of tokens, with attributed clicks and trades. Only active ones can be read: neither expired nor removed. */
 export class CalloutStore extends Context.Service<
   CalloutStore,
   {
     /** Keeps a callout. False, and nothing happens, when its id is taken. One that breaks the rules of its type is a defect. */
     post(callout: NewCallout): Effect.Effect<boolean, CalloutStoreUnavailable>
-    /** Takes a callout away for good. False when there is none to take. */
+    /** Removes a callout for good. False when there is none. */
     remove(id: string): Effect.Effect<boolean, CalloutStoreUnavailable>
     /** The active callout of that id; null when there is none. */
     find(id: string): Effect.Effect<Callout | null, CalloutStoreUnavailable>
@@ -33,7 +33,7 @@ export class CalloutStore extends Context.Service<
     attribute(trade: AttributedTrade): Effect.Effect<boolean, CalloutStoreUnavailable>
   }
 >()("fathom/callouts/CalloutStore") {
-  /** Callouts held in memory, for tests and for those who embed us. */
+  /** Callouts held in memory, for tests and for embedding applications. */
   static readonly layerMemory: Layer.Layer<CalloutStore> = Layer.effect(
     CalloutStore,
     Effect.sync(() => CalloutStore.of(makeMemoryCallouts()))

@@ -1,4 +1,4 @@
-/** Callouts in Postgres. Every question to the database has a deadline. */
+/** Callouts in Postgres. Every query has a deadline. */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -9,6 +9,7 @@ import {
   NewCallout
 } from "../domain/wallets/Callout.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"
 
@@ -16,20 +17,20 @@ import { makeCalloutTable } from "./calloutTable.ts"
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 
-const away = (cause: unknown) => new CalloutStoreUnavailable({ cause })
+const unavailable = (cause: unknown) => new CalloutStoreUnavailable({ cause })
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const table = makeCalloutTable(sql)
   const now = Clock.currentTimeMillis
-  const read = bounded(READ_DEADLINE, away)
-  const write = bounded(WRITE_DEADLINE, away)
+  const read = bounded(READ_DEADLINE, unavailable)
+  const write = bounded(WRITE_DEADLINE, unavailable)
 
   return CalloutStore.of({
     post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>
-      Effect.flatMap(now, (nowMs) => write(sql.withTransaction(table.post(NewCallout.make(callout), nowMs))))
+      Effect.flatMap(now, (nowMs) => write(transaction(sql, table.post(NewCallout.make(callout), nowMs))))
     ),
-    // What cannot be an id may hold what the database cannot even be asked about.
+    // A text that is no id may hold characters that the database rejects.
     remove: Effect.fn("CalloutStore.remove")((id: string) =>
       isCalloutId(id) ? write(table.remove(id)) : Effect.succeed(false)
     ),
@@ -45,7 +46,7 @@ const make = Effect.gen(function* () {
         : Effect.void
     ),
     attribute: Effect.fn("CalloutStore.attribute")((trade: AttributedTrade) =>
-      isCalloutId(trade.calloutId) ? write(sql.withTransaction(table.attribute(trade))) : Effect.succeed(false)
+      isCalloutId(trade.calloutId) ? write(transaction(sql, table.attribute(trade))) : Effect.succeed(false)
     )
   })
 })

@@ -1,28 +1,28 @@
-/** Which trades a callout brought about, told from trades that anybody can see and from links that the application knows. */
+/** Attribution of public trades to callouts, by links that the application knows. */
 import type { Address, Mint } from "../domain/Address.ts"
 import type { AttributedTrade } from "../domain/wallets/Callout.ts"
 import { BPS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 
 /**
- * A wallet whose owner came through a callout's share page. The chain says nothing of visits, so only the application that
+ * A wallet whose owner came through a callout's share page. Visits are not on the chain, so only the application that
  * people connect their wallets to can know it.
  */
 export interface CalloutLink {
   readonly calloutId: string
   readonly mint: Mint
   readonly wallet: Address
-  /** Whose wallet it is, by the application's word. */
+  /** The user who owns the wallet, according to the application. */
   readonly visitorId: string
-  /** Who posted the callout: nobody is attributed to themselves. */
+  /** The user who posted the callout; own trades are not attributed. */
   readonly creatorId: string
-  /** When the visitor came. */
+  /** Time of the visit. */
   readonly fromMs: number
-  /** When the callout expires. */
+  /** Time at which the callout expires. */
   readonly untilMs: number
 }
 
-/** What a trade brings to the creator of the callout. */
+/** The reward of a callout's creator for a trade. */
 export interface Terms {
   /** Hundredths of a percent of the volume. */
   readonly creatorBps: number
@@ -38,9 +38,9 @@ const lastOf = (links: ReadonlyArray<CalloutLink>): CalloutLink | undefined =>
   links.toSorted((a, b) => b.fromMs - a.fromMs || (a.calloutId < b.calloutId ? -1 : 1))[0]
 
 /**
- * The callout that a trade counts for: it trades the callout's mint, from a wallet that was linked before it and by
- * somebody who did not post it, before the callout expires. Of several the last visit counts. Null for all other trades, for
- * the swaps that a whole route is made of, and where nobody knows what the trade was worth. Both amounts are rounded down.
+ * The callout that a trade counts for: it trades the callout's mint, from a wallet that was linked before it and whose
+ * owner did not post it, before the callout expires. Of several the last visit counts. Null for all other trades, for
+ * the swaps that a whole route is made of, and where the volume in dollars is unknown. Both amounts are rounded down.
  */
 export const attributionOf = (
   trade: TapeTrade,

@@ -11,7 +11,7 @@ import {
   type NewCallout
 } from "../domain/wallets/Callout.ts"
 
-// Any number, the same in every process. Whoever writes to the ledger holds it, so its numbers become visible in order.
+// Any number, the same in every process. Held by every write to the ledger, so that its numbers become visible in order.
 const LEDGER_LOCK = 7_426_120
 
 /** How long an expired callout stays in the indexes of the lists: longer than clocks of two processes disagree. */
@@ -43,7 +43,7 @@ const PageRow = Schema.Struct({ ...Row.fields, key: Schema.BigIntFromString, mar
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodePage = Schema.decodeUnknownEffect(Schema.Array(PageRow))
 
-/** Every query of ours asks for active callouts only. */
+/** The callout of a row. Queries select active callouts only. */
 const calloutOf = ({
   creatorAvatarUrl: avatarUrl,
   creatorDisplayName: displayName,
@@ -134,7 +134,7 @@ export const makeCalloutTable = (sql: SqlClient.SqlClient) => {
       return slice
     }),
 
-    /** Whoever posts takes what expired a while ago out of the indexes of the lists. */
+    /** Also takes callouts that expired more than an hour ago out of the indexes of the lists. */
     post: Effect.fnUntraced(function* ({ createdAtMs, creator, expiresAtMs, ...callout }: NewCallout, nowMs: number) {
       yield* lock
       const row = {

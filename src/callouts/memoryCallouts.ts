@@ -1,4 +1,4 @@
-/** Callouts held in process: what `CalloutStore.layerMemory` is made of. */
+/** Callouts held in process, for `CalloutStore.layerMemory`. */
 import { Clock, Effect } from "effect"
 import {
   type AttributedTrade,
@@ -9,18 +9,18 @@ import {
   statusAt
 } from "../domain/wallets/Callout.ts"
 
-interface Entry {
+interface CalloutEntry {
   callout: Callout
   isRemoved: boolean
-  /** Where the ledger stood when it was posted. */
+  /** Position of the ledger when it was posted. */
   readonly at: bigint
   readonly traders: Set<string>
-  /** What each trade brought, oldest first. */
+  /** Volume of each trade, oldest first. */
   readonly gains: Array<{ readonly at: bigint; readonly usdNanos: bigint }>
 }
 
 interface Ranked {
-  readonly entry: Entry
+  readonly entry: CalloutEntry
   readonly key: bigint
 }
 
@@ -33,7 +33,7 @@ const NOTHING_YET = {
 }
 
 /** The volume that had been attributed when the ledger stood at the mark. */
-const volumeAt = ({ callout, gains }: Entry, mark: bigint): bigint =>
+const volumeAt = ({ callout, gains }: CalloutEntry, mark: bigint): bigint =>
   gains
     .filter(({ at }) => at > mark)
     .reduce((volume, { usdNanos }) => volume - usdNanos, callout.attributedVolumeUsdNanos)
@@ -50,16 +50,16 @@ const compare = (a: Key, b: Key): number => {
 
 const keyOf = ({ entry, key }: Ranked): Key => ({ key, id: entry.callout.id })
 
-/** The methods of a store without a disk. Each reads the clock first and then acts in one synchronous step. */
+/** The methods of the store. Each reads the clock first and then acts in one synchronous step. */
 export const makeMemoryCallouts = () => {
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, CalloutEntry>()
   const counted = new Set<string>()
   let ledger = 0n
 
-  const isActive = ({ callout, isRemoved }: Entry, nowMs: number): boolean =>
+  const isActive = ({ callout, isRemoved }: CalloutEntry, nowMs: number): boolean =>
     statusAt({ expiresAtMs: callout.expiresAtMs, isRemoved }, nowMs) === "active"
 
-  const activeEntry = (id: string, nowMs: number): Entry | null => {
+  const activeEntry = (id: string, nowMs: number): CalloutEntry | null => {
     const entry = entries.get(id)
     return entry !== undefined && isActive(entry, nowMs) ? entry : null
   }

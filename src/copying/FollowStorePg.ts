@@ -10,6 +10,7 @@ import {
   NewFollow
 } from "../domain/wallets/Copying.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { makeFillTable } from "./fillTable.ts"
 import { FollowStore, type TurnSelection } from "./FollowStore.ts"
 import { makeFollowTable } from "./followTable.ts"
@@ -34,7 +35,7 @@ const make = Effect.gen(function* () {
       Effect.suspend(() => write(follows.record(NewFollow.make(follow))))
     ),
     recordFill: Effect.fn("FollowStore.recordFill")((fill: CopyFill) =>
-      Effect.suspend(() => write(sql.withTransaction(fills.record(CopyFill.make(fill)))))
+      Effect.suspend(() => write(transaction(sql, fills.record(CopyFill.make(fill)))))
     ),
     forgetOthers: Effect.fn("FollowStore.forgetOthers")((accountId: string, kept: ReadonlyArray<string>) =>
       Effect.asVoid(write(follows.forgetOthers(accountId, kept)))

@@ -1,10 +1,12 @@
-/** The database: the one that `DATABASE_URL` names, or a PostgreSQL of our own in `DATA_DIR`. */
+/** The database: the one that `DATABASE_URL` names, or an embedded PostgreSQL in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
+import { ChangeChannel } from "./ChangeChannel.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrations } from "./migrations.ts"
+import { transaction } from "./transaction.ts"
 
 // Any number, the same in every process.
 const MIGRATION_LOCK = 7_426_110
@@ -12,7 +14,7 @@ const MIGRATION_LOCK = 7_426_110
 const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".fathom")),
-  /** Beside these, each key store holds one connection to listen on. */
+  /** Beside these, each process holds one connection for the change channel. */
   poolSize: Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })), "DATABASE_POOL_SIZE").pipe(
     Config.withDefault(10)
   ),
@@ -38,7 +40,8 @@ export const clientConfig = (options: {
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* sql.withTransaction(
+    yield* transaction(
+      sql,
       Effect.gen(function* () {
         yield* sql`set local statement_timeout = 0`
         yield* sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
@@ -53,7 +56,7 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
     return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
   }
   const server = yield* embedded({ folder: join(dataDir, "postgres") })
-  yield* Effect.logDebug("The database is our own", { folder: server.socketFolder, pid: server.pid })
+  yield* Effect.logDebug("PostgreSQL runs embedded", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
   return yield* PgClient.make({ ...clientConfig(rest), ...local })
 })
@@ -68,8 +71,10 @@ type Unusable =
 
 const migrated = (
   embedded: typeof EmbeddedServer.start
-): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
-  Layer.effectDiscard(migrate).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
+): Layer.Layer<ChangeChannel | PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
+  Layer.merge(ChangeChannel.layer, Layer.effectDiscard(migrate)).pipe(
+    Layer.provideMerge(PgClient.layerFrom(connect(embedded)))
+  )
 
 /** A connected, fully migrated database. Without `DATABASE_URL` this process has to be the only one in `DATA_DIR`. */
 export const layer = migrated(EmbeddedServer.start)

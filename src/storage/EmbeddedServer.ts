@@ -9,7 +9,7 @@ import { takeFolder } from "./folderLock.ts"
 import * as Processes from "./processes.ts"
 import { findRunner, type Runner } from "./unprivileged.ts"
 
-/** A running PostgreSQL 18 of our own. */
+/** A running embedded PostgreSQL 18. */
 export interface EmbeddedServer {
   /** Holds the socket; as the host of a client it means exactly that. The user is `postgres`, without a password. */
   readonly socketFolder: string
@@ -33,7 +33,7 @@ export class NoBinaries extends Schema.TaggedError<NoBinaries>()("NoBinaries", {
   }
 }
 
-/** The server did not come up; `detail` is what it said. */
+/** The server did not come up; `detail` is its output. */
 export class ServerFailed extends Schema.TaggedError<ServerFailed>()("ServerFailed", {
   folder: Schema.String,
   detail: Schema.String
@@ -43,7 +43,7 @@ export class ServerFailed extends Schema.TaggedError<ServerFailed>()("ServerFail
   }
 }
 
-/** Where the server keeps its files, and what is set differently. */
+/** Folder and settings of the server. */
 export interface EmbeddedServerOptions {
   readonly folder: string
   /** Server settings that replace the defaults. */
@@ -127,7 +127,7 @@ export const start: (
     const pid = yield* launch(server, settings)
     return { socketFolder: server.socketFolder, pid }
   },
-  // What the file system refuses is as good as a server that does not start.
+  // A refusal of the file system counts as a server that does not start.
   (effect, { folder }) =>
     Effect.catchDefect(effect, (cause) => Effect.fail(new ServerFailed({ folder, detail: String(cause) })))
 )
@@ -156,7 +156,7 @@ const socketFolderOf = (folder: string): string => {
   }
   const short = Path.join(tmpdir(), `fathom-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`)
   if (existsSync(short) && statSync(short).uid !== statSync(folder).uid) {
-    throw new Error(`${short} belongs to somebody else`)
+    throw new Error(`${short} belongs to another user`)
   }
   return short
 }
@@ -217,7 +217,7 @@ const startLogged = (command: Processes.Command, log: string): Effect.Effect<Chi
     (file) => Effect.sync(() => closeSync(file))
   )
 
-/** Line 1 of the pid file names the server, an older one may have left the file behind; line 8 says `ready`. */
+/** Line 1 of the pid file names the server, an older one may have left the file behind; line 8 is `ready`. */
 const ready = (server: Server, child: ChildProcess, log: string): Effect.Effect<void, ServerFailed> =>
   Effect.suspend(() => {
     if (Processes.hasEnded(child)) {

@@ -1,10 +1,11 @@
-/** How stores ask the database: every question has a deadline, and every failure of the database one name. */
+/** Deadlines of database queries, and one typed failure per port. */
 import { type Duration, Effect, Fiber, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
+import { failOnLostConnection } from "./transaction.ts"
 
 /**
- * Fails with what `late` gives when the effect takes longer. It is told to stop, and nobody waits until it has: an
- * interrupted query first hears the server out, and a frozen server says nothing.
+ * Fails with `late` when the effect takes longer than `limit`. The effect is then interrupted in the background: an
+ * interrupted query waits for the server's answer, which a frozen server never gives.
  */
 export const within =
   <Late>(limit: Duration.Input, late: (cause: Error) => Late) =>
@@ -19,11 +20,13 @@ export const within =
       )
     )
 
-/** What a query fails with when the database is away, or answers what makes no sense. */
+/** Failure of a query: the database is unavailable, or a row does not have the expected shape. */
 export type Broken = SqlError.SqlError | Schema.SchemaError
 
-/** Runs a query to its end or to the deadline. Whatever is wrong with the database, the caller learns what `away` says. */
+/** Runs a query to its end or to the deadline. Any failure of the database becomes the one that `unavailable` makes. */
 export const bounded =
-  <Away>(limit: Duration.Input, away: (cause: unknown) => Away) =>
+  <Unavailable>(limit: Duration.Input, unavailable: (cause: unknown) => Unavailable) =>
   <A, E, R>(effect: Effect.Effect<A, E | Broken, R>) =>
-    Effect.catchTag(within(limit, away)(effect), ["SqlError", "SchemaError"], (cause) => Effect.fail(away(cause)))
+    Effect.catchTag(within(limit, unavailable)(failOnLostConnection(effect)), ["SqlError", "SchemaError"], (cause) =>
+      Effect.fail(unavailable(cause))
+    )

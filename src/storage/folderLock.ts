@@ -1,4 +1,4 @@
-/** One owner per data folder, held by the operating system: it lets go when the owner dies, whatever kills it. */
+/** One owner per data folder, held by the operating system, which releases it when the owner dies. */
 import { Effect, type Scope } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -28,7 +28,7 @@ const lock = (file: string): DatabaseSync | null => {
 }
 
 /**
- * Takes the folder until the scope closes. Null when it is ours, else the process id that the owner left there, 0 when
+ * Takes the folder until the scope closes. Null when it was taken, else the process id that the owner left there, 0 when
  * it left none. A folder that cannot be written is a defect.
  */
 export const takeFolder = (folder: string): Effect.Effect<number | null, never, Scope.Scope> =>

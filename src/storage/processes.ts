@@ -1,4 +1,4 @@
-/** Starting other programs, and asking after them. */
+/** Starting, signalling and inspecting other programs. */
 import { Effect } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -21,7 +21,7 @@ const optionsOf = ({ gid, uid }: Command) => ({
   ...(gid === undefined ? {} : { gid })
 })
 
-/** Runs a program to its end; fails with what it wrote when it does not end well. */
+/** Runs a program to its end; fails with its output when the exit code is not 0. */
 export const run = (command: Command): Effect.Effect<void, string> =>
   Effect.callback((resume) => {
     const child = execFile(command.file, command.args, optionsOf(command), (error, stdout, stderr) => {
@@ -33,14 +33,14 @@ export const run = (command: Command): Effect.Effect<void, string> =>
 /** Starts a program that writes to the open file `log`; fails when there is no such program. */
 export const start = (command: Command, log: number): Effect.Effect<ChildProcess, string> =>
   Effect.callback((resume) => {
-    // A session of its own: Ctrl-C in a terminal is for us, and we stop the server in our order.
+    // A session of its own: Ctrl-C in a terminal stops this process, which stops the server in order.
     const options = { ...optionsOf(command), detached: true, stdio: ["ignore" as const, log, log] }
     const child = spawn(command.file, command.args, options)
     child.once("spawn", () => resume(Effect.succeed(child)))
     child.once("error", (error) => resume(Effect.fail(error.message)))
   })
 
-/** Whether the program has ended. */
+/** True when the program has ended. */
 export const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
 
 /** Waits until the program has ended. */
@@ -55,7 +55,7 @@ export const ended = (child: ChildProcess): Effect.Effect<void> =>
     return Effect.sync(() => child.off("exit", done))
   })
 
-/** Sends a signal; false when there is no such process, or it is not ours to signal. */
+/** Sends a signal; false when there is no such process, or this process may not signal it. */
 export const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, name)

@@ -10,9 +10,9 @@ const NOBODY = 65534
 export interface Runner {
   /** A program that ends by itself. */
   readonly once: (file: string, args: ReadonlyArray<string>) => Command
-  /** A server. It follows this process to the grave with an orderly shutdown where the system can do that. */
+  /** A server. It shuts down in order when this process dies, where the system supports that. */
   readonly server: (file: string, args: ReadonlyArray<string>) => Command
-  /** Gives a folder to whoever runs the programs. */
+  /** Makes the user that runs the programs the owner of a folder. */
   readonly own: (folder: string) => void
 }
 

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { createHash } from "node:crypto"
-import { KeyedBudget } from "../access/KeyedBudget.ts"
-import { randomBase62, SecretSource } from "../access/keyFormat.ts"
+import { KeyedBudget } from "../domain/KeyedBudget.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import type { Address } from "../domain/Address.ts"
 import type { GroupId } from "../domain/wallets/Tracker.ts"
 

@@ -1,7 +1,7 @@
 /** Tracked wallets in Postgres. Every question to the database has a deadline. */
-import { Clock, Duration, Effect, Layer, PubSub, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, PubSub, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { randomBase62, SecretSource } from "../access/keyFormat.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import type { Address } from "../domain/Address.ts"
 import {
   GroupId,
@@ -12,7 +12,9 @@ import {
   type WalletActivity,
   WalletLabel
 } from "../domain/wallets/Tracker.ts"
+import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { GROUP_ID_LENGTH, overviewOf } from "./overview.ts"
 import { TrackerStore } from "./TrackerStore.ts"
 import { makeTrackerTable } from "./trackerTable.ts"
@@ -21,8 +23,8 @@ import { WatchList } from "./WatchList.ts"
 /** On the path of a request. */
 const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
-/** How soon this process knows what others did. */
-const LISTEN_EVERY = Duration.seconds(2)
+/** Least time between two reads of what other processes changed, and between two attempts. */
+const LISTEN_EVERY = Duration.millis(500)
 /** How much longer than the gap to look back: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
@@ -33,6 +35,7 @@ const write = bounded(WRITE_DEADLINE, away)
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecretSource
+  const channel = yield* ChangeChannel
   const watchList = yield* WatchList
   const table = makeTrackerTable(sql)
   const changed = yield* PubSub.unbounded<string>()
@@ -51,8 +54,12 @@ const make = Effect.gen(function* () {
   /** Changes an account that nobody else changes meanwhile. */
   const change = Effect.fnUntraced(function* <A, E>(accountId: string, changing: Effect.Effect<A, E>) {
     const nowMs = yield* now
-    return yield* write(sql.withTransaction(Effect.andThen(table.hold(accountId, nowMs), changing)))
+    return yield* write(transaction(sql, Effect.andThen(table.hold(accountId, nowMs), changing)))
   })
+
+  /** Numbers a change of the account, and announces it with the commit. */
+  const revise = (accountId: string, kind: "added" | "removed" = "added") =>
+    Effect.tap(table.revise(accountId), () => channel.announce("tracker", kind))
 
   const groupsOf = Effect.fnUntraced(function* (accountId: string) {
     const groups = yield* read(table.groups(accountId))
@@ -82,7 +89,7 @@ const make = Effect.gen(function* () {
       accountId,
       Effect.gen(function* () {
         const { isChanged, ...put } = yield* table.put(tracking, groupId, nowMs)
-        return { ...put, revision: isChanged ? yield* table.revise(accountId) : null }
+        return { ...put, revision: isChanged ? yield* revise(accountId) : null }
       })
     )
     watchList.add({ wallet, addedAtMs })
@@ -98,10 +105,9 @@ const make = Effect.gen(function* () {
     const revision = yield* change(
       accountId,
       Effect.gen(function* () {
-        return (yield* table.takeOut(accountId, wallet)) ? yield* table.revise(accountId) : null
+        return (yield* table.takeOut(accountId, wallet)) ? yield* revise(accountId, "removed") : null
       })
     )
-    heard.isListDue ||= revision !== null
     tell(accountId, revision)
     return revision !== null
   })
@@ -117,10 +123,7 @@ const make = Effect.gen(function* () {
       isMain: false,
       createdAtMs: yield* now
     }
-    const revision = yield* change(
-      accountId,
-      Effect.andThen(table.insertGroup(accountId, kept), table.revise(accountId))
-    )
+    const revision = yield* change(accountId, Effect.andThen(table.insertGroup(accountId, kept), revise(accountId)))
     tell(accountId, revision)
     return { ...kept, walletCount: 0 }
   })
@@ -148,10 +151,18 @@ const make = Effect.gen(function* () {
       yield* refreshList
     }
     news.forEach(({ accountId, revision }) => tell(accountId, revision))
-  }).pipe(Effect.ignore)
+  })
 
-  yield* listen
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LISTEN_EVERY), listen)))
+  yield* Effect.ignore(listen)
+  yield* channel.changes("tracker").pipe(
+    // Of its own changes only a removal is not on the list yet.
+    Stream.filter((signal) => signal._tag === "Missed" || !signal.isOwn || signal.subject === "removed"),
+    Stream.runForEachArray(() => {
+      heard.isListDue = true
+      return Effect.andThen(Effect.retry(listen, Schedule.spaced(LISTEN_EVERY)), Effect.sleep(LISTEN_EVERY))
+    }),
+    Effect.forkScoped
+  )
 
   return TrackerStore.of({
     overview,
@@ -165,5 +176,8 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Tracked wallets in the tables of `trackerTable.ts`, known to every process within two seconds. */
-export const layer: Layer.Layer<TrackerStore, never, SqlClient.SqlClient | WatchList> = Layer.effect(TrackerStore, make)
+/** Tracked wallets in the tables of `trackerTable.ts`, known to every process within a second. */
+export const layer: Layer.Layer<TrackerStore, never, ChangeChannel | SqlClient.SqlClient | WatchList> = Layer.effect(
+  TrackerStore,
+  make
+)

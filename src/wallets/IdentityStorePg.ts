@@ -4,6 +4,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { Address } from "../domain/Address.ts"
 import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 import { bounded } from "../storage/deadline.ts"
+import { transaction } from "../storage/transaction.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 
 /** On the request path. */
@@ -51,7 +52,7 @@ const make = Effect.gen(function* () {
         : bounded(READ_DEADLINE, unavailable)(of(wallets))
     ),
     replace: Effect.fn("IdentityStore.replace")((source: string, records: ReadonlyArray<IdentityRecord>) =>
-      bounded(WRITE_DEADLINE, unavailable)(sql.withTransaction(replace(source, records)))
+      bounded(WRITE_DEADLINE, unavailable)(transaction(sql, replace(source, records)))
     )
   })
 })

@@ -1,4 +1,4 @@
-import { Idempotency } from "../../src/access/Idempotency.ts"
 import { idempotencyContract } from "./idempotencyContract.ts"
+import * as MemoryIdempotency from "../support/memoryIdempotency.ts"
 
-idempotencyContract("Idempotency.layerMemory", Idempotency.layerMemory)
+idempotencyContract("Idempotency.layerMemory", MemoryIdempotency.layer)

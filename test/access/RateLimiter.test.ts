@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { KeyedBudget } from "../../src/access/KeyedBudget.ts"
+import { KeyedBudget } from "../../src/domain/KeyedBudget.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { budgets, type Charge } from "../../src/domain/Budget.ts"
 

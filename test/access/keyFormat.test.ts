@@ -8,9 +8,9 @@ import {
   makeId,
   makePepper,
   makeSecret,
-  randomBase62,
   visibleParts
 } from "../../src/access/keyFormat.ts"
+import { randomBase62 } from "../../src/domain/randomText.ts"
 
 const bytes = (...values: ReadonlyArray<number>) => {
   let next = 0

@@ -1,4 +1,4 @@
-import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alertStoreContract } from "./alertStoreContract.ts"
 
-alertStoreContract("AlertStore.layerMemory", AlertStore.layerMemory)
+alertStoreContract("AlertStore.layerMemory", MemoryAlerts.layer)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
@@ -50,6 +50,38 @@ describe.runIf(TestDatabase.isAvailable)("the alerts of a database", { concurren
       )
       assert.strictEqual(moved.flat().length, 50)
       assert.strictEqual((yield* there.events("acct", EVERY)).rows.length, 50)
+    }).pipe(now)
+  )
+
+  it.live("are announced to other processes when they are created, changed, removed or advanced", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      const [own, others]: [Array<string | null>, Array<string | null>] = [[], []]
+      for (const [store, ids] of [
+        [here, own],
+        [there, others]
+      ] as const) {
+        yield* store.changes.pipe(
+          Stream.runForEach((id) => Effect.sync(() => ids.push(id))),
+          Effect.forkScoped({ startImmediately: true })
+        )
+      }
+      const until = (count: number) =>
+        Effect.sync(() => own.length > 0 && others.length >= count).pipe(
+          Effect.delay("10 millis"),
+          Effect.repeat({ until: (so) => so, times: 1000 })
+        )
+      yield* until(1)
+      yield* here.create(alertOf("al_one"))
+      yield* here.create(alertOf("al_two"))
+      yield* here.change("acct", "al_one", () => Effect.succeed({ note: "new" }))
+      const watch = { armed: false, cleared: false, mark: 1 }
+      yield* here.advance([{ id: "al_two", version: 1, watch, firing: null }])
+      yield* here.remove("acct", "al_two")
+      yield* until(6)
+      assert.deepStrictEqual(others, [null, "al_one", "al_two", "al_one", "al_two", "al_two"])
+      assert.deepStrictEqual(own, [null])
     }).pipe(now)
   )
 

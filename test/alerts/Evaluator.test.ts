@@ -7,6 +7,7 @@ import { type AlertCondition, AlertStoreUnavailable, type NewAlert } from "../..
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { mintOf, MONDAY, trade } from "../market/tape/tape.ts"
 import { block, minted } from "../support/reads.ts"
+import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alertOf } from "./alerts.ts"
 import { alerting, makeMints, priced, settle } from "./world.ts"
 
@@ -28,7 +29,7 @@ const on = (condition: Partial<AlertCondition>): Partial<NewAlert> => ({
   condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null, ...condition }
 })
 
-const memory = () => alerting(AlertStore.layerMemory)
+const memory = () => alerting(MemoryAlerts.layer)
 
 describe("the evaluator", () => {
   it.effect("fires on a swap inside a block, with what that swap said and when", () =>
@@ -101,7 +102,7 @@ describe("the evaluator", () => {
       mints.known.set(mintOf(1), minted(1_000_000_000n, 6))
       yield* priced(5, [5])
       assert.deepStrictEqual(yield* fired, ["al_cap 5000"])
-    }).pipe(Effect.provide(alerting(AlertStore.layerMemory, { mints })))
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
   })
 
   it.effect("measures changes from the price in force when the window began, and only over what was seen", () =>
@@ -188,12 +189,31 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("hears of what another process did to alerts before long, and never acts on what it had read before", () =>
+  it.effect("follows alerts that another process creates, changes and removes, as soon as they are announced", () =>
+    Effect.gen(function* () {
+      const store = yield* AlertStore
+      yield* settle
+      yield* priced(0, [9])
+      yield* set("al_moved")
+      yield* set("al_gone")
+      yield* store.change("acct", "al_moved", (alert) =>
+        Effect.succeed({ condition: { ...alert.condition, threshold: "20" } })
+      )
+      yield* store.remove("acct", "al_gone")
+      yield* store.create(alertOf("al_unheard", { mint: mintOf(2) }))
+      yield* settle
+      yield* priced(1, [11], { mint: mintOf(2) })
+      yield* priced(2, [11])
+      yield* priced(3, [21])
+      assert.deepStrictEqual(yield* fired, ["al_unheard 11", "al_moved 21"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layerShared)))
+  )
+
+  it.effect("compares its list with the store from time to time, and never acts on what it had read before", () =>
     Effect.gen(function* () {
       const store = yield* AlertStore
       yield* priced(0, [9])
       yield* set("al_moved")
-      // Nobody tells this process.
       yield* store.change("acct", "al_moved", (alert) =>
         Effect.succeed({ condition: { ...alert.condition, threshold: "20" } })
       )
@@ -205,7 +225,7 @@ describe("the evaluator", () => {
       yield* priced(20, [11], { mint: mintOf(2) })
       yield* priced(21, [21])
       assert.deepStrictEqual(yield* fired, ["al_unheard 11", "al_moved 21"])
-    }).pipe(Effect.provide(memory()))
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { settings: { ALERTS_REFRESH: "15 seconds" } })))
   )
 
   it.effect("writes a crossing down once the store is back, once", () =>
@@ -222,7 +242,7 @@ describe("the evaluator", () => {
               )
           })
         )
-      ).pipe(Layer.provide(AlertStore.layerMemory))
+      ).pipe(Layer.provide(MemoryAlerts.layer))
       yield* Effect.gen(function* () {
         yield* priced(0, [9])
         yield* set("al_late")
@@ -243,7 +263,7 @@ describe("the evaluator", () => {
 
   it.effect("fires once where two processes watch the same trades", () =>
     Effect.gen(function* () {
-      const store = Layer.succeedContext(yield* Layer.build(AlertStore.layerMemory))
+      const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layer))
       const processes = [
         yield* Layer.build(Layer.fresh(alerting(store))),
         yield* Layer.build(Layer.fresh(alerting(store)))

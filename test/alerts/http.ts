@@ -1,8 +1,9 @@
 /** The alerts of a service on a real socket, over a tape that a test writes. */
 import { Effect, Layer } from "effect"
-import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { type AlertStore } from "../../src/alerts/AlertStore.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import { call, keyOf, running, type World } from "../support/http.ts"
+import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alerting, type Mints } from "./world.ts"
 
 const both = ["alerts.read", "alerts.write"] as const
@@ -23,7 +24,7 @@ export const keys = [
 /** The service, its tape and its evaluator. */
 export const serving = <E>({
   mints,
-  store = AlertStore.layerMemory,
+  store = MemoryAlerts.layer,
   world = {}
 }: {
   readonly store?: Layer.Layer<AlertStore, E>

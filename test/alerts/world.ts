@@ -36,7 +36,7 @@ export const alerting = <E>(
 ) =>
   Evaluator.layer.pipe(
     Layer.provideMerge(Layer.merge(store, TradeTape.layerManual())),
-    // Whoever looks every two seconds would look very often between the beginning of time and now.
+    // A tick every two seconds would run very often between the beginning of time and now.
     Layer.provide(Layer.effectDiscard(begin)),
     Layer.provide([tokenBook(mints), ConfigProvider.layer(ConfigProvider.fromUnknown(settings))]),
     Layer.orDie

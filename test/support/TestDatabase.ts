@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { connect as dial } from "node:net"
 import { inject } from "vitest"
 import { findBinaries } from "../../src/storage/binaries.ts"
+import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import { clientConfig } from "../../src/storage/Database.ts"
 import { TEMPLATE } from "./databaseServer.ts"
 
@@ -48,16 +49,19 @@ export const create: Effect.Effect<TestAddress> = Effect.gen(function* () {
 
 /** Another client of a database, as another process would have it. */
 export const connect = (address: TestAddress) =>
-  Layer.orDie(
-    PgClient.layer({
-      ...clientConfig({
-        poolSize: 10,
-        connectTimeout: Duration.seconds(5),
-        statementTimeout: Duration.seconds(30)
-      }),
-      ...address,
-      username: "postgres"
-    })
+  ChangeChannel.layer.pipe(
+    Layer.provideMerge(
+      PgClient.layer({
+        ...clientConfig({
+          poolSize: 10,
+          connectTimeout: Duration.seconds(5),
+          statementTimeout: Duration.seconds(30)
+        }),
+        ...address,
+        username: "postgres"
+      })
+    ),
+    Layer.orDie
   )
 
 /** A client of a database of its own. */

@@ -1,6 +1,6 @@
 /** A `TrackerStore` without a database, for tests of what stands on it. It passes the contract of the store. */
 import { Clock, Effect, Layer, PubSub, Stream } from "effect"
-import { randomBase62, SecretSource } from "../../src/access/keyFormat.ts"
+import { randomBase62, SecretSource } from "../../src/domain/randomText.ts"
 import type { Address } from "../../src/domain/Address.ts"
 import {
   GroupId,

@@ -2,12 +2,12 @@
 import { Duration, Effect, Layer, Redacted, Stream } from "effect"
 import { connect } from "node:net"
 import { checksum } from "../../src/access/keyFormat.ts"
-import { Idempotency } from "../../src/access/Idempotency.ts"
+import type { Idempotency } from "../../src/access/Idempotency.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
-import { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { type AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import { CopyReader } from "../../src/copying/CopyReader.ts"
@@ -27,8 +27,10 @@ import type { Tickets } from "../../src/tracker/Tickets.ts"
 import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
+import * as MemoryAlerts from "./memoryAlerts.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
+import * as MemoryIdempotency from "./memoryIdempotency.ts"
 
 /** A well-formed secret, distinguished by its letter. */
 export const secretOf = (letter: string): string => {
@@ -90,7 +92,7 @@ const noCopying = Layer.succeed(CopyReader, {
 })
 
 const noAlerts = Layer.merge(
-  AlertStore.layerMemory,
+  MemoryAlerts.layer,
   Layer.succeed(Evaluator, {
     now: () => ({ state: "unavailable" }),
     placeOf: () => 0,
@@ -159,7 +161,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.perps ?? PerpsVenues.layer([]),
     world.callouts ?? CalloutStore.layerMemory,
     world.alerts ?? noAlerts,
-    world.idempotency ?? Idempotency.layerMemory,
+    world.idempotency ?? MemoryIdempotency.layer,
     world.copying ?? noCopying,
     world.tokens ?? noTokens,
     world.market ?? noMarket,

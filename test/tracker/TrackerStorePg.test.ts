@@ -119,6 +119,8 @@ describe.runIf(TestDatabase.isAvailable)("the tracked wallets of a database", { 
         }
         yield* proxy.replace
         assert.strictEqual((yield* Effect.eventually(tracker.overview(own))).wallets.length, 1)
+        // A transaction on a dead connection cannot be interrupted, and the pool waits for it when it closes.
+        yield* proxy.thaw
       }),
     30_000
   )

@@ -4,7 +4,7 @@
  */
 import Fastify, { type FastifyReply, type FastifyRequest } from "fastify"
 import { Redacted } from "effect"
-import { KeyedBudget } from "../../../src/access/KeyedBudget.ts"
+import { KeyedBudget } from "../../../src/domain/KeyedBudget.ts"
 import { hashSecret, isWellFormed } from "../../../src/access/keyFormat.ts"
 import { type Address, isAddress } from "../../../src/domain/Address.ts"
 import { budgets } from "../../../src/domain/Budget.ts"

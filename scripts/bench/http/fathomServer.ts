@@ -4,11 +4,9 @@
  */
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import { Idempotency } from "../../../src/access/Idempotency.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
-import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../../src/alerts/Evaluator.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
 import { CopyReader } from "../../../src/copying/CopyReader.ts"
@@ -19,6 +17,7 @@ import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import * as MemoryAlerts from "../../../test/support/memoryAlerts.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
 import { Listening } from "../../../src/http/NodeServer.ts"
@@ -42,6 +41,7 @@ import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
 import * as TrackerStoreMemory from "../../../test/support/TrackerStoreMemory.ts"
+import * as MemoryIdempotency from "../../../test/support/memoryIdempotency.ts"
 
 const [rpcUrl] = process.argv.slice(2)
 
@@ -70,7 +70,7 @@ const copying = CopyReader.layer.pipe(
 )
 
 const alerts = Evaluator.layer.pipe(
-  Layer.provideMerge(AlertStore.layerMemory),
+  Layer.provideMerge(MemoryAlerts.layer),
   Layer.provide([tape, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
@@ -100,7 +100,7 @@ const serving = Server.layer.pipe(
     FundingClient.layerUnconfigured,
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
-    Idempotency.layerMemory,
+    MemoryIdempotency.layer,
     alerts,
     copying,
     warmMarket,

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { randomBase62, SecretSource } from "../../access/keyFormat.ts"
+import { randomBase62, SecretSource } from "../../domain/randomText.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { type ErrorDetail, retryAfter } from "../../api/Problem.ts"

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { bounded, type Broken } from "../../storage/deadline.ts"
+import { transaction } from "../../storage/transaction.ts"
 import { closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
@@ -89,7 +90,8 @@ const make = Effect.gen(function* () {
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))
     yield* write(
-      sql.withTransaction(
+      transaction(
+        sql,
         Effect.gen(function* () {
           if (rows.length > 0) {
             yield* trades.insertTrades(open.id, rows)
@@ -115,7 +117,8 @@ const make = Effect.gen(function* () {
     }
     const nowMs = yield* Clock.currentTimeMillis
     yield* write(
-      sql.withTransaction(
+      transaction(
+        sql,
         Effect.andThen(bars.close(open.id, stored.closed, closed), chains.save(open.id, { ...stored, closed }, nowMs))
       )
     )

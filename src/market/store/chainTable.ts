@@ -5,6 +5,7 @@ import { type SqlClient, SqlSchema } from "effect/sql"
 import type { ClosedTo } from "./barTable.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { TradeProgress } from "./TradeProgress.ts"
+import { transaction } from "../../storage/transaction.ts"
 
 const time = Schema.NullOr(Schema.Date)
 const Row = Schema.Struct({
@@ -94,7 +95,8 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
 
     /** Deletes a chain with everything stored of it. */
     remove: (id: number) =>
-      sql.withTransaction(
+      transaction(
+        sql,
         Effect.gen(function* () {
           yield* sql`set local statement_timeout = 0`
           yield* sql`delete from trades where chain = ${id}`

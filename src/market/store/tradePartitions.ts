@@ -1,6 +1,7 @@
 /** The daily partitions of `trades` and `minute_bars`: created before they are written to, dropped once they are too old. */
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
+import { transaction } from "../../storage/transaction.ts"
 
 const DAY_MS = 86_400_000
 // Any number, the same in every process.
@@ -25,7 +26,8 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
 
   /** Runs alone among processes, which must not create the same day twice, and never waits long for a slow reader. */
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    sql.withTransaction(
+    transaction(
+      sql,
       Effect.gen(function* () {
         yield* sql`set local lock_timeout = '5s'`
         yield* sql`select pg_advisory_xact_lock(${PARTITION_LOCK}::bigint)`

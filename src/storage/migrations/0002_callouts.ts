@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Callouts, the trades they brought about and who made them. */
+/** Callouts, the trades attributed to them and their traders. */
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // One sequence numbers callouts and trades alike, so that a single number says how much of both a list has seen.
+  // One sequence numbers callouts and trades alike, so that a single number marks how much of both a list has seen.
   yield* sql`create sequence callout_ledger`
   yield* sql`
     create table callouts (

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 /** Trades by day, the launches beside them, the candles made of them, and how far each chain is stored. */
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Progress and the ends of what is closed are null before the first block.
+  // Progress and the ends of closed bars are null before the first block.
   yield* sql`
     create table chains (
       id            integer generated always as identity primary key,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Who wallets are, by what each source says of them. */
+/** Identities of wallets by source. */
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Who tracks which wallets, and which requests were sent under which idempotency key. */
+/** Tracked wallets by account, and requests by idempotency key. */
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // One row per account: whoever changes the account holds it, and its revision says that something has changed.
+  // One row per account: a change of the account locks it and raises its revision.
   yield* sql`create sequence tracker_revision`
   yield* sql`
     create table tracker_accounts (

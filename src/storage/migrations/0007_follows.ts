@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Whom accounts follow, and what was copied. */
+/** Followed wallets by account, and copied trades. */
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

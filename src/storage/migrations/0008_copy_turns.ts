@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** In which turn each copy of a follow was filled, so that what is new can be asked for. */
+/** The turn in which each copy of a follow was filled, so that new ones can be selected. */
 export const up = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`create sequence copy_generation`

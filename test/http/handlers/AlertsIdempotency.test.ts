@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { itemsOf, read, send, serving, wanted } from "../../alerts/http.ts"
+import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 
 const named = { headers: { "idempotency-key": "one-and-only" } }
 
@@ -52,7 +53,7 @@ describe("a request that is sent again", () => {
               )
           })
         )
-      ).pipe(Layer.provide(AlertStore.layerMemory))
+      ).pipe(Layer.provide(MemoryAlerts.layer))
       yield* Effect.gen(function* () {
         const first = yield* Effect.forkChild(send("POST", "", wanted, named))
         yield* Deferred.await(begun)

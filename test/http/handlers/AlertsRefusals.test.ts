@@ -10,6 +10,7 @@ import { itemsOf, make, read, remove, send, serving, wanted } from "../../alerts
 import { settle } from "../../alerts/world.ts"
 import { MONDAY } from "../../market/tape/tape.ts"
 import { type Answer, call } from "../../support/http.ts"
+import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 
 const DAY_MS = 86_400_000
 
@@ -204,7 +205,7 @@ const storeOf = (change: (store: AlertStore["Service"]) => Partial<AlertStore["S
   Layer.effect(
     AlertStore,
     Effect.map(AlertStore, (store) => AlertStore.of({ ...store, ...change(store) }))
-  ).pipe(Layer.provide(AlertStore.layerMemory))
+  ).pipe(Layer.provide(MemoryAlerts.layer))
 
 const away = Effect.fail(new AlertStoreUnavailable({ cause: "away" }))
 

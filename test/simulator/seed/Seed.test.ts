@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { MessageChannel } from "node:worker_threads"
+import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
 import { FollowStore } from "../../../src/copying/FollowStore.ts"
@@ -38,7 +39,7 @@ const thread = Layer.effect(
 )
 
 const stores = Layer.mergeAll(
-  AlertStore.layerMemory,
+  MemoryAlerts.layer,
   CalloutStore.layerMemory,
   FollowStore.layerMemory,
   IdentityStore.layerMemory,

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
 import { AlertStoreUnavailable } from "../../../src/domain/wallets/Alert.ts"
 import { coins } from "../../../src/simulator/chain/catalog.ts"
@@ -25,7 +26,7 @@ describe("demo alerts", () => {
       assert.isTrue(rows.every(({ mint, status }) => mint === mintOf(3) && status === "active"))
       yield* seedAlerts(demo)
       assert.strictEqual((yield* alertsIn("welcome")).rows.length, 2)
-    }).pipe(Effect.provide(AlertStore.layerMemory))
+    }).pipe(Effect.provide(MemoryAlerts.layer))
   )
 
   it.effect("are created once when the store fails after it has written one", () =>
@@ -43,7 +44,7 @@ describe("demo alerts", () => {
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(seeding)
       assert.strictEqual((yield* alertsIn("welcome")).rows.length, 2)
-    }).pipe(Effect.provide(AlertStore.layerMemory))
+    }).pipe(Effect.provide(MemoryAlerts.layer))
   )
 
   it.effect("fail after two minutes with a store that stays unavailable", () => {
@@ -52,7 +53,7 @@ describe("demo alerts", () => {
       Effect.map(AlertStore, (store) =>
         AlertStore.of({ ...store, page: () => Effect.fail(new AlertStoreUnavailable({ cause: "down" })) })
       )
-    ).pipe(Layer.provide(AlertStore.layerMemory))
+    ).pipe(Layer.provide(MemoryAlerts.layer))
     return Effect.gen(function* () {
       const seeding = yield* Effect.forkChild(Effect.flip(seedAlerts(demo)))
       yield* TestClock.adjust("115 seconds")

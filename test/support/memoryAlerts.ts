@@ -1,5 +1,5 @@
-/** Alerts held in process: what `AlertStore.layerMemory` is made of. */
-import { Clock, Effect } from "effect"
+/** Alerts held in process, for tests without a database. The contract of the store holds for them too. */
+import { Clock, Effect, Layer, PubSub, Stream } from "effect"
 import {
   type Alert,
   type AlertChange,
@@ -15,8 +15,8 @@ import {
   type Slice,
   statusAt,
   TooManyAlerts
-} from "../domain/wallets/Alert.ts"
-import { eventIdOf } from "./eventId.ts"
+} from "../../src/domain/wallets/Alert.ts"
+import { AlertStore } from "../../src/alerts/AlertStore.ts"
 
 interface Entry {
   alert: Alert
@@ -50,8 +50,8 @@ const asOf = (alert: Alert, nowMs: number): Alert => ({ ...alert, status: status
 
 const now = <A, E>(act: (nowMs: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, act)
 
-/** The methods of a store without a disk. Each reads the clock first and then acts in one synchronous step. */
-export const makeMemoryAlerts = () => {
+const makeAlerts = Effect.gen(function* () {
+  const changed = yield* PubSub.unbounded<string>()
   const entries = new Map<string, Entry>()
   const firings = new Map<string, Firing>()
 
@@ -79,12 +79,14 @@ export const makeMemoryAlerts = () => {
       version: 1
     }
     entries.set(alert.id, { alert, removedAtMs: null })
+    PubSub.publishUnsafe(changed, alert.id)
     return Effect.succeed(alert)
   }
 
   const write = (entry: Entry, change: AlertChange | Pick<Alert, "lastTriggeredAtMs">, nowMs: number): Alert => {
     const { alert } = entry
     entry.alert = { ...alert, ...change, updatedAtMs: nowMs, version: alert.version + 1 }
+    PubSub.publishUnsafe(changed, alert.id)
     return asOf(entry.alert, nowMs)
   }
 
@@ -99,7 +101,7 @@ export const makeMemoryAlerts = () => {
     }
     const { accountId, condition, mint, recurrence, triggerCount } = entry.alert
     const count = triggerCount + 1
-    const eventId = eventIdOf(id, count)
+    const eventId = `evt_${id.slice("al_".length)}_${count}`
     firings.set(eventId, { ...firing, eventId, alertId: id, accountId, mint, condition, firedAtMs: nowMs })
     const status = recurrence === "once" ? ("triggered" as const) : ("active" as const)
     const fired = { ...watch, status, triggerCount: count, lastTriggeredAtMs: nowMs }
@@ -120,7 +122,9 @@ export const makeMemoryAlerts = () => {
     }
   }
 
-  return {
+  return AlertStore.of({
+    changes: Stream.concat(Stream.succeed(null), Stream.fromPubSub(changed)),
+
     create: Effect.fn("AlertStore.create")((alert: NewAlert) => now((nowMs) => create(alert, nowMs))),
 
     find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>
@@ -156,6 +160,7 @@ export const makeMemoryAlerts = () => {
         const entry = entryOf(accountId, id)
         if (entry !== null) {
           entry.removedAtMs ??= nowMs
+          PubSub.publishUnsafe(changed, id)
         }
         return Effect.succeed(entry !== null)
       })
@@ -199,5 +204,14 @@ export const makeMemoryAlerts = () => {
     ),
 
     purge: now((nowMs) => Effect.sync(() => purge(nowMs)))
-  }
-}
+  })
+})
+
+/** An alert store of one process, which has no changes of others. */
+export const layer: Layer.Layer<AlertStore> = Layer.effect(
+  AlertStore,
+  Effect.map(makeAlerts, (store) => AlertStore.of({ ...store, changes: Stream.succeed(null) }))
+)
+
+/** An alert store whose every change is signalled as that of another process. */
+export const layerShared: Layer.Layer<AlertStore> = Layer.effect(AlertStore, makeAlerts)

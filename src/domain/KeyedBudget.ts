@@ -1,18 +1,18 @@
 import { SlidingLog } from "./SlidingLog.ts"
 
-/** Where the budget of one key stands. */
-export interface Standing {
+/** State of the budget of one key. */
+export interface KeyBudget {
   /** Units that fit now. */
   readonly remaining: number
   /** Milliseconds until the oldest counted unit leaves the window; 0 when nothing is counted. */
   readonly resetInMs: number
 }
 
-/** What came of asking for units. */
-export type Verdict =
-  | (Standing & { readonly _tag: "Admitted"; readonly seq: number })
+/** Outcome of a charge. */
+export type BudgetDecision =
+  | (KeyBudget & { readonly _tag: "Admitted"; readonly seq: number })
   /** `fitsInMs` is when the cost fits, or a whole window when it never can. */
-  | (Standing & { readonly _tag: "Refused"; readonly fitsInMs: number })
+  | (KeyBudget & { readonly _tag: "Refused"; readonly fitsInMs: number })
 
 /** One sliding budget for each of many keys. Times are milliseconds of a clock that never steps back. */
 export class KeyedBudget {
@@ -27,13 +27,13 @@ export class KeyedBudget {
     this.windowMs = options.windowMs
   }
 
-  /** How many keys are held in memory. */
+  /** Keys in memory. */
   get size(): number {
     return this.logs.size
   }
 
   /** Charges the whole cost or nothing, and once a window forgets idle keys. A cost of 0 is always admitted and leaves no trace. */
-  admit(key: string, cost: number, now: number): Verdict {
+  admit(key: string, cost: number, now: number): BudgetDecision {
     if (now >= this.sweepsAt) {
       this.sweep(now)
       this.sweepsAt = now + this.windowMs
@@ -53,13 +53,13 @@ export class KeyedBudget {
   }
 
   /** Gives the units of one charge back; a second time, or after they expired, changes nothing. */
-  refund(key: string, seq: number, now: number): Standing {
+  refund(key: string, seq: number, now: number): KeyBudget {
     this.logs.get(key)?.remove(seq)
     return this.peek(key, now)
   }
 
-  /** Where a key stands; costs nothing. */
-  peek(key: string, now: number): Standing {
+  /** State of the budget of a key; charges nothing. */
+  peek(key: string, now: number): KeyBudget {
     return this.standing(this.logOf(key, now), now)
   }
 
@@ -69,7 +69,7 @@ export class KeyedBudget {
     return log
   }
 
-  private standing(log: SlidingLog, now: number): Standing {
+  private standing(log: SlidingLog, now: number): KeyBudget {
     return { remaining: this.limit - log.spent, resetInMs: log.freesIn(1, now) }
   }
 

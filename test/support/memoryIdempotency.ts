@@ -1,30 +1,35 @@
-/** Idempotency keys held in process: what `Idempotency.layerMemory` is made of. */
-import { Clock, Effect } from "effect"
-import { type Beginning, idempotencyPolicy, type KeyedRequest, type StoredAnswer } from "../domain/Idempotency.ts"
+/** Idempotency keys held in process, for tests without a database. The contract of the store holds for them too. */
+import { Clock, Effect, Layer } from "effect"
+import { Idempotency } from "../../src/access/Idempotency.ts"
+import {
+  type Beginning,
+  idempotencyPolicy,
+  type KeyedRequest,
+  type StoredAnswer
+} from "../../src/domain/Idempotency.ts"
 
-interface Entry {
+interface HeldRequest {
   readonly digest: string
-  /** When another may take the place of a request that never came to an end. */
+  /** The time from which an unfinished request may be replaced. */
   readonly heldUntilMs: number
   readonly expiresAtMs: number
   answer: StoredAnswer | null
 }
 
-/** What an entry says to a request like those it stands for. */
-const told = (entry: Entry, digest: string): Beginning => {
+/** The outcome of a request whose key the entry holds. */
+const heldOutcome = (entry: HeldRequest, digest: string): Beginning => {
   if (entry.digest !== digest) {
     return { _tag: "Reused" }
   }
   return entry.answer === null ? { _tag: "InFlight" } : { _tag: "Replay", answer: entry.answer }
 }
 
-const isFree = (entry: Entry, digest: string, nowMs: number): boolean =>
+const isFree = (entry: HeldRequest, digest: string, nowMs: number): boolean =>
   entry.expiresAtMs <= nowMs || (entry.answer === null && entry.digest === digest && entry.heldUntilMs <= nowMs)
 
-/** The method of a store without a disk: it reads the clock first and then acts in one synchronous step. */
-export const makeMemoryIdempotency = () => {
+const makeMemoryIdempotency = () => {
   // In order of first use, so that the oldest are found at the front.
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, HeldRequest>()
 
   const forget = (nowMs: number) => {
     for (const [name, { expiresAtMs }] of entries) {
@@ -36,7 +41,7 @@ export const makeMemoryIdempotency = () => {
   }
 
   const hold = (name: string, digest: string, nowMs: number): Beginning => {
-    const entry: Entry = {
+    const entry: HeldRequest = {
       digest,
       heldUntilMs: nowMs + idempotencyPolicy.leaseMs,
       expiresAtMs: nowMs + idempotencyPolicy.keptMs,
@@ -64,8 +69,13 @@ export const makeMemoryIdempotency = () => {
         forget(nowMs)
         const name = `${keyId} ${idempotencyKey}`
         const entry = entries.get(name)
-        return entry === undefined || isFree(entry, digest, nowMs) ? hold(name, digest, nowMs) : told(entry, digest)
+        return entry === undefined || isFree(entry, digest, nowMs)
+          ? hold(name, digest, nowMs)
+          : heldOutcome(entry, digest)
       })
     )
   }
 }
+
+/** Requests of this process alone. */
+export const layer: Layer.Layer<Idempotency> = Layer.sync(Idempotency, () => Idempotency.of(makeMemoryIdempotency()))

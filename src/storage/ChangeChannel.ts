@@ -1,0 +1,167 @@
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Clock, Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
+import type { SqlError, Statement } from "effect/sql"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
+import { within } from "./deadline.ts"
+
+const CHANNEL = "fathom_changes"
+const BEAT_EVERY_MS = 250
+const CONNECT_TIMEOUT_MS = 2000
+const BEAT_TIMEOUT_MS = 500
+const RETRY_EVERY_MS = 250
+/** How long a beat proves the channel: a beat may be late, three may not. */
+const PROVEN_FOR_MS = 750
+
+const inTime = within(BEAT_TIMEOUT_MS, (cause) => cause)
+
+/** A kind of change that processes announce to each other. */
+export type Topic = "keys" | "tracker" | "alerts"
+
+/** Synchronous handlers of one topic. */
+export interface ChangeHandlers {
+  /** A process has changed the subject; `isOwn` when it was this one. */
+  readonly onChange: (subject: string, isOwn: boolean) => void
+  /**
+   * The channel listens. Changes of the last `gapMs` milliseconds may have been missed; null when it has not listened before.
+   * The channel is proven only after this has succeeded; a failure connects again.
+   */
+  readonly onConnected: (gapMs: number | null) => Effect.Effect<void, unknown>
+}
+
+/** A change of another process or of this one, or `Missed`: changes may have been missed, so the state has to be read again. */
+export type ChangeSignal =
+  | { readonly _tag: "Changed"; readonly subject: string; readonly isOwn: boolean }
+  | { readonly _tag: "Missed" }
+
+/**
+ * Changes between processes that share a database, over LISTEN and NOTIFY on one connection, which is opened with the first
+ * subscription. Delivery is in order of commit. Every 250 ms the channel sends itself a beat: receiving it proves that
+ * everything committed before it was received.
+ */
+export class ChangeChannel extends Context.Service<
+  ChangeChannel,
+  {
+    /** True while every change that was committed more than 750 ms ago has been received. */
+    readonly isProven: () => boolean
+    /** SQL expression that announces a change with the commit of its transaction. The subject is at most 7,900 bytes. */
+    announcing(topic: Topic, subject: string | Statement.Fragment): Statement.Fragment
+    /** Announces a change; inside a transaction with its commit. */
+    announce(topic: Topic, subject: string): Effect.Effect<void, SqlError.SqlError>
+    /** Calls the handlers until the scope closes, `onConnected` first. */
+    subscribe(topic: Topic, handlers: ChangeHandlers): Effect.Effect<void, never, Scope.Scope>
+    /** Changes of a topic. `Missed` comes first, and again whenever the channel was down. */
+    changes(topic: Topic): Stream.Stream<ChangeSignal>
+  }
+>()("fathom/storage/ChangeChannel") {
+  static readonly layer: Layer.Layer<ChangeChannel, never, PgClient.PgClient> = Layer.effect(
+    ChangeChannel,
+    Effect.suspend(() => make)
+  )
+}
+
+interface Subscription extends ChangeHandlers {
+  readonly topic: string
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
+  const sender = randomBase62(16, yield* SecretSource)
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const subscriptions = new Set<Subscription>()
+  let isStarted = false
+  let isConnected = false
+  // A beat of an earlier session proves nothing of this one.
+  let isBeating = false
+  let isReported = false
+  let provenAtMs: number | null = null
+
+  const receive = (payload: string): void => {
+    const [from, topic, ...rest] = payload.split(" ")
+    const subject = rest.join(" ")
+    if (topic !== "beat") {
+      subscriptions.forEach((each) => each.topic === topic && each.onChange(subject, from === sender))
+    } else if (from === sender) {
+      isBeating = true
+      provenAtMs = Number(subject)
+    }
+  }
+
+  const session = Effect.scoped(
+    Effect.gen(function* () {
+      // Closed after the connection: UNLISTEN on a connection that does not answer would never end.
+      const listening = yield* Effect.acquireRelease(Scope.make(), (held) => Scope.close(held, Exit.void))
+      const connection = yield* PgConnection.make({ ...sql.config, connectTimeout: CONNECT_TIMEOUT_MS })
+      const pinned = yield* Scope.provide(connection.pin, listening)
+      const notifications = yield* inTime(Scope.provide(pinned.listen(CHANNEL), listening))
+      const gapMs = provenAtMs === null ? null : nowMs() - provenAtMs
+      // Subscriptions may be added while others are being connected.
+      const connected = new Set<ChangeHandlers>()
+      const waiting = () => Array.from(subscriptions).find((each) => !connected.has(each))
+      for (let next = waiting(); next !== undefined; next = waiting()) {
+        connected.add(next)
+        yield* inTime(next.onConnected(gapMs))
+      }
+      isConnected = true
+      isReported = false
+      const beat = Effect.suspend(() =>
+        inTime(pinned.query("select pg_notify($1, $2)", [CHANNEL, `${sender} beat ${nowMs()}`]))
+      )
+      yield* Effect.raceFirst(
+        Effect.forever(Effect.map(Queue.take(notifications), ({ payload }) => receive(payload))),
+        Effect.repeat(beat, Schedule.spaced(BEAT_EVERY_MS))
+      )
+    })
+  )
+
+  // One log line each time the channel goes down, however often it is tried again.
+  const down = (exit: Exit.Exit<unknown, unknown>) => {
+    const isFirst = !isReported
+    isConnected = false
+    isBeating = false
+    isReported = true
+    return isFirst && Exit.isFailure(exit)
+      ? Effect.logWarning("Changes of other processes cannot be received; keys are read from the database", exit.cause)
+      : Effect.void
+  }
+
+  const start = Effect.suspend(() => {
+    if (isStarted) {
+      return Effect.void
+    }
+    isStarted = true
+    return Effect.exit(session).pipe(
+      Effect.flatMap(down),
+      Effect.repeat(Schedule.spaced(RETRY_EVERY_MS)),
+      Effect.forkIn(scope)
+    )
+  })
+
+  const subscribe = Effect.fnUntraced(function* (topic: Topic, handlers: ChangeHandlers) {
+    const subscription = { topic, ...handlers }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => subscriptions.add(subscription)),
+      () => Effect.sync(() => subscriptions.delete(subscription))
+    )
+    // From here on every change reaches the handlers, so there is no gap.
+    yield* isConnected ? Effect.ignore(handlers.onConnected(null)) : start
+  })
+
+  const announcing = (topic: Topic, subject: string | Statement.Fragment): Statement.Fragment =>
+    sql`pg_notify(${CHANNEL}, ${`${sender} ${topic} `}::text || ${subject}::text)`
+
+  return ChangeChannel.of({
+    isProven: () => isBeating && provenAtMs !== null && nowMs() - provenAtMs < PROVEN_FOR_MS,
+    announcing,
+    announce: (topic, subject) => Effect.asVoid(sql`select ${announcing(topic, subject)}`),
+    subscribe,
+    changes: (topic) =>
+      Stream.callback<ChangeSignal>((queue) =>
+        subscribe(topic, {
+          onChange: (subject, isOwn) => Queue.offerUnsafe(queue, { _tag: "Changed", subject, isOwn }),
+          onConnected: () => Effect.asVoid(Queue.offer(queue, { _tag: "Missed" }))
+        })
+      )
+  })
+})
