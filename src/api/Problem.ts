@@ -43,17 +43,30 @@ export interface Problem extends Envelope {
 
 const requestId = Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed("")))
 
-/** Fields and annotations of the class of one code: its fields are the wire. */
-export const problem = <const Code extends ErrorCode>(identifier: string, code: Code) => {
-  const { status, message } = catalogue[code]
-  const error = Schema.Struct({
-    code: Schema.tag(code),
-    message: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed<string>(message))),
-    details: Schema.optionalKey(Schema.Array(ErrorDetail))
-  })
-  const wire = Schema.Struct({ error: error.pipe(Schema.withConstructorDefault(Effect.succeed({}))), requestId })
-  return [wire.annotate({ identifier }), { httpApiStatus: status, description: message }] as const
+/** Parts of a problem beside its wire fields. */
+export interface ProblemMembers<Tag extends string> {
+  readonly _tag: Tag
+  retryAfter?: number
 }
+
+/** The base class of the problem of one code. Its schema fields are the wire; `_tag` is not encoded. */
+export const problem =
+  <Self>() =>
+  <const Tag extends string, const Code extends ErrorCode>(tag: Tag, code: Code) => {
+    const { status, message } = catalogue[code]
+    const error = Schema.Struct({
+      code: Schema.tag(code),
+      message: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed<string>(message))),
+      details: Schema.optionalKey(Schema.Array(ErrorDetail))
+    })
+    const wire = Schema.Struct({ error: error.pipe(Schema.withConstructorDefault(Effect.succeed({}))), requestId })
+    const base = Schema.Error<Self, ProblemMembers<Tag>>(tag)(wire.annotate({ identifier: tag }), {
+      httpApiStatus: status,
+      description: message
+    })
+    Reflect.defineProperty(Object(base).prototype, "_tag", { value: tag, enumerable: true })
+    return base
+  }
 
 /** Asks the caller to come back after so many whole seconds, at least one. */
 export const retryAfter = <P extends Problem>(raised: P, seconds: number): P =>
