@@ -32,7 +32,10 @@ export class MissingScope extends problem<MissingScope>()("MissingScope", "missi
 export class IpNotAllowed extends problem<IpNotAllowed>()("IpNotAllowed", "ip_not_allowed") {}
 
 /** 403: The call must be signed and signing is not released. */
-export class SignatureRequired extends problem<SignatureRequired>()("SignatureRequired", "request_signature_required") {}
+export class SignatureRequired extends problem<SignatureRequired>()(
+  "SignatureRequired",
+  "request_signature_required"
+) {}
 
 /** 403: A named capability that v1 does not offer. */
 export class FeatureUnavailable extends problem<FeatureUnavailable>()("FeatureUnavailable", "feature_unavailable") {}
@@ -47,7 +50,10 @@ export class TokenNotFound extends problem<TokenNotFound>()("TokenNotFound", "to
 export class WalletNotFound extends problem<WalletNotFound>()("WalletNotFound", "wallet_not_found") {}
 
 /** 404: Network or asset not in the catalog, or not for this wallet. */
-export class FundingTargetNotFound extends problem<FundingTargetNotFound>()("FundingTargetNotFound", "funding_target_not_found") {}
+export class FundingTargetNotFound extends problem<FundingTargetNotFound>()(
+  "FundingTargetNotFound",
+  "funding_target_not_found"
+) {}
 
 /** 404: Unknown, or not the caller's. */
 export class AlertNotFound extends problem<AlertNotFound>()("AlertNotFound", "alert_not_found") {}
@@ -68,16 +74,25 @@ export class CursorExpired extends problem<CursorExpired>()("CursorExpired", "cu
 export class LimitReached extends problem<LimitReached>()("LimitReached", "limit_reached") {}
 
 /** 409: The first request of this idempotency key still runs. */
-export class IdempotencyInFlight extends problem<IdempotencyInFlight>()("IdempotencyInFlight", "idempotency_in_flight") {}
+export class IdempotencyInFlight extends problem<IdempotencyInFlight>()(
+  "IdempotencyInFlight",
+  "idempotency_in_flight"
+) {}
 
 /** 413: The body exceeds the limit of the endpoint, 8 KiB by default. */
 export class BodyTooLarge extends problem<BodyTooLarge>()("BodyTooLarge", "body_too_large") {}
 
 /** 415: A body without a JSON content type. */
-export class UnsupportedMediaType extends problem<UnsupportedMediaType>()("UnsupportedMediaType", "unsupported_media_type") {}
+export class UnsupportedMediaType extends problem<UnsupportedMediaType>()(
+  "UnsupportedMediaType",
+  "unsupported_media_type"
+) {}
 
 /** 422: The idempotency key belongs to a different request. */
-export class IdempotencyKeyReused extends problem<IdempotencyKeyReused>()("IdempotencyKeyReused", "idempotency_key_reuse") {}
+export class IdempotencyKeyReused extends problem<IdempotencyKeyReused>()(
+  "IdempotencyKeyReused",
+  "idempotency_key_reuse"
+) {}
 
 /** 429: The cost does not fit into the window; `details[0].field` names the policy. */
 export class RateLimited extends problem<RateLimited>()("RateLimited", "rate_limited") {}
@@ -104,10 +119,16 @@ export class ChartWarming extends problem<ChartWarming>()("ChartWarming", "chart
 export class UpstreamTimeout extends problem<UpstreamTimeout>()("UpstreamTimeout", "upstream_timeout") {}
 
 /** 503: An upstream failed. */
-export class UpstreamUnavailable extends problem<UpstreamUnavailable>()("UpstreamUnavailable", "upstream_unavailable") {}
+export class UpstreamUnavailable extends problem<UpstreamUnavailable>()(
+  "UpstreamUnavailable",
+  "upstream_unavailable"
+) {}
 
 /** 503: An upstream limits the rate of this service. */
-export class UpstreamRateLimited extends problem<UpstreamRateLimited>()("UpstreamRateLimited", "upstream_rate_limited") {}
+export class UpstreamRateLimited extends problem<UpstreamRateLimited>()(
+  "UpstreamRateLimited",
+  "upstream_rate_limited"
+) {}
 
 /** 503: An upstream broke its own protocol. */
 export class UpstreamInvalid extends problem<UpstreamInvalid>()("UpstreamInvalid", "upstream_invalid") {}

@@ -1,5 +1,4 @@
 import { Effect, Layer, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
 import { Api } from "../../api/Api.ts"
@@ -12,6 +11,7 @@ import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { StreamPlaces } from "../streams/StreamPlaces.ts"
 import { openStream } from "../streams/openStream.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
@@ -63,11 +63,9 @@ const handlers = HttpApiBuilder.group(
         Effect.map(quoteResponse)
       )
 
-    const check = Effect.fnUntraced(function* (input: {
-      readonly payload: typeof ExitCheckBody.Type
-      readonly request: HttpServerRequest.HttpServerRequest
-    }) {
-      const position = yield* exitPosition(input.payload, input.request)
+    const check = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof ExitCheckBody.Type }) {
+      const { body } = yield* RequestContext
+      const position = yield* exitPosition(payload, body?.numberText("uiAmount"))
       const { ladder, mint, quoteDecimals, quoteMint, slippageBps } = position
       const meter = yield* Meter
       yield* meter.raiseTo(ladder.length)

@@ -1,6 +1,5 @@
 /** What callers of the spot endpoints send, as what the engine is asked. Refusals name the field. */
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { programs } from "../../programs/registry.ts"
 import type { ErrorDetail } from "../../api/Problem.ts"
 import { InvalidRequest } from "../../api/problems.ts"
@@ -76,24 +75,10 @@ export const tickRequest = ({
   outputDecimals: outputDecimals ?? undefined
 })
 
-/** The digits of a number as the caller wrote them: parsing keeps seventeen of them at most. */
-const sourceOf = (body: string, field: string): string | undefined => {
-  let source: string | undefined
-  JSON.parse(body, (key: string, value: unknown, context?: { readonly source?: string }) => {
-    source = key === field ? context?.source : source
-    return value
-  })
-  return source
-}
-
-/** The position of `POST /spot/exit-check`. */
-export const exitPosition = Effect.fnUntraced(function* (
-  body: typeof ExitCheckBody.Type,
-  request: HttpServerRequest.HttpServerRequest
-) {
+/** The position of `POST /spot/exit-check`. `uiAmount` is the text of that field as it was sent. */
+export const exitPosition = Effect.fnUntraced(function* (body: typeof ExitCheckBody.Type, uiAmount = "") {
   const { decimals = null, ladder = defaults.ladder, mint, quoteMint = SOL } = body
-  const written = body.amount === undefined ? sourceOf(yield* Effect.orDie(request.text), "uiAmount") : undefined
-  const amount = body.amount ?? (yield* atomicOf("body", plainDecimal(written ?? "") ?? "", decimals ?? 0))
+  const amount = body.amount ?? (yield* atomicOf("body", plainDecimal(uiAmount) ?? "", decimals ?? 0))
   const rungs = ladder.map((fraction) => ({ fraction, amount: shareOf(amount, numberText(fraction) ?? "") ?? 0n }))
   const empty = rungs.findIndex((rung) => rung.amount === 0n)
   if (empty !== -1) {

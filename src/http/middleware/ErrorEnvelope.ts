@@ -29,7 +29,7 @@ const sourceOf = (
     case "Headers":
       return { in: "header", input: undefined }
     case "Payload":
-      return { in: "body", input: context.body }
+      return { in: "body", input: context.body?.value }
     default:
       return undefined
   }

@@ -65,9 +65,9 @@ export const layer: Layer.Layer<JsonBody> = Layer.succeed(
   JsonBody.of((httpEffect, { endpoint }) =>
     Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      return Effect.flatMap(read(request, Context.get(endpoint.annotations, BodyLimit)), ({ text, value }) => {
-        fiber.getRef(RequestContext).body = value
-        return Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, text))
+      return Effect.flatMap(read(request, Context.get(endpoint.annotations, BodyLimit)), (body) => {
+        fiber.getRef(RequestContext).body = body
+        return Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, body.text))
       })
     })
   )

@@ -1,6 +1,7 @@
 import { Context } from "effect"
 import type { Problem } from "../../api/Problem.ts"
 import type { BudgetName, Charge } from "../../domain/Budget.ts"
+import type { JsonDocument } from "./strictJson.ts"
 
 /** What the rate-limit headers of one answer say. */
 export interface MeterReading {
@@ -33,8 +34,8 @@ export interface RequestContext {
   replayed: boolean
   /** The methods of the path, once the one that was used turned out not to be among them. */
   allow: string | undefined
-  /** The JSON body as it was sent, once read. */
-  body: unknown
+  /** The JSON body, once it has been read. */
+  body: JsonDocument | undefined
 }
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,64}$/u

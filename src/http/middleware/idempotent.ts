@@ -95,7 +95,7 @@ export const makeOnce = Effect.map(
         const { id: keyId } = yield* CurrentKey
         const context = yield* RequestContext
         const begun = yield* store
-          .begin({ keyId, idempotencyKey, digest: digestOf(request, context.body) })
+          .begin({ keyId, idempotencyKey, digest: digestOf(request, context.body?.value) })
           .pipe(Effect.catch(away))
         switch (begun._tag) {
           case "Fresh":
