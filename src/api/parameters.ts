@@ -14,7 +14,7 @@ export const refuse = (field: string, issue: Issue, message: string): Schema.Fil
 
 /** A query without parameters: any parameter is refused. Endpoints declare it, because a query left out accepts everything. */
 export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).check(
-  Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is not known here.`)))
+  Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is unknown.`)))
 )
 
 /** Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. */

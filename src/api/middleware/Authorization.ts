@@ -14,10 +14,12 @@ import {
 } from "../problems.ts"
 
 /** The key that the current request was admitted with. */
-export class CurrentKey extends Context.Service<CurrentKey, ApiKey>()("fathom/api/Authorization/CurrentKey") {}
+export class CurrentKey extends Context.Service<CurrentKey, ApiKey>()(
+  "fathom/api/middleware/Authorization/CurrentKey"
+) {}
 
 /** Scopes of which the key must hold one; an empty list admits every key. Annotate an endpoint to change it. */
-export const Scope = Context.Reference<ReadonlyArray<ApiScope>>("fathom/api/Authorization/Scope", {
+export const Scope = Context.Reference<ReadonlyArray<ApiScope>>("fathom/api/middleware/Authorization/Scope", {
   defaultValue: () => ["md.read"]
 })
 

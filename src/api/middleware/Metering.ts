@@ -16,12 +16,12 @@ import type { BudgetName, Charge } from "../../domain/Budget.ts"
 import type { LimiterUnavailable, RateLimited } from "../problems.ts"
 
 /** The budget an endpoint is charged to; null makes it free. Annotate an endpoint to change it. */
-export const Budget = Context.Reference<BudgetName | null>("fathom/api/Metering/Budget", {
+export const Budget = Context.Reference<BudgetName | null>("fathom/api/middleware/Metering/Budget", {
   defaultValue: () => "rest"
 })
 
 /** Units charged up front. Annotate an endpoint to change it. */
-export const Cost = Context.Reference<number>("fathom/api/Metering/Cost", { defaultValue: () => 1 })
+export const Cost = Context.Reference<number>("fathom/api/middleware/Metering/Cost", { defaultValue: () => 1 })
 
 /** The meter of the current request. */
 export class Meter extends Context.Service<
@@ -35,4 +35,4 @@ export class Meter extends Context.Service<
      */
     raiseTo(units: number): Effect.Effect<void, RateLimited | LimiterUnavailable>
   }
->()("fathom/api/Metering/Meter") {}
+>()("fathom/api/middleware/Metering/Meter") {}

@@ -5,7 +5,7 @@ import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
 import type { BudgetName } from "../../domain/Budget.ts"
-import { decide } from "../middleware/decisionDeadline.ts"
+import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
 const unavailable = () => new LimiterUnavailable()
@@ -17,7 +17,7 @@ export const layer = HttpApiBuilder.group(
     const limiter = yield* RateLimiter
 
     const budgetNow = (key: string, budget: BudgetName) =>
-      decide(limiter.peek(key, budget), unavailable).pipe(
+      withDecisionDeadline(limiter.peek(key, budget), unavailable).pipe(
         Effect.catchTag("LimiterUnavailable", unavailable),
         Effect.map(({ limit, remaining, resetAtMs }) => ({ limit, remaining, resetAtMs }))
       )

@@ -12,7 +12,7 @@ import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
-import { StreamPlaces } from "../streams/StreamPlaces.ts"
+import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
@@ -55,7 +55,7 @@ const handlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* QuoteEngine
     const limiter = yield* RateLimiter
-    const streams = yield* StreamPlaces
+    const streams = yield* StreamLimits
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
       quoteRequest(query).pipe(
@@ -85,13 +85,13 @@ const handlers = HttpApiBuilder.group(
       if (charge === null) {
         return yield* Effect.die("a stream is charged to a budget")
       }
-      const place = yield* streams.enter(id)
-      const opening = { charge, place, terms: streamTerms(query) }
-      return yield* Effect.mapError(openStream(engine, limiter, opening), problemOf)
+      const slot = yield* streams.acquire(id)
+      const start = { charge, slot, terms: streamTerms(query) }
+      return yield* Effect.mapError(openStream(engine, limiter, start), problemOf)
     })
 
     return handlers.handleAll({ quote, stream, exitCheck: check })
   })
 )
 
-export const layer = handlers.pipe(Layer.provide(StreamPlaces.layer))
+export const layer = handlers.pipe(Layer.provide(StreamLimits.layer))

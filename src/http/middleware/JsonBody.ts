@@ -17,7 +17,7 @@ const flawMessages: Partial<Record<Flaw["issue"], string>> = {
 const invalid = ({ field, issue }: Flaw) =>
   new InvalidRequest({
     error: {
-      message: flawMessages[issue] ?? (issue === "duplicate" ? `${field} stands twice.` : `${field} is not a field.`),
+      message: flawMessages[issue] ?? (issue === "duplicate" ? `${field} is sent twice.` : `${field} is unknown.`),
       details: [{ in: "body", field, issue }]
     }
   })
@@ -25,11 +25,11 @@ const invalid = ({ field, issue }: Flaw) =>
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** Whether the body is compressed or otherwise wrapped. Nothing here unwraps any. */
+/** True for a body with a content encoding; none is supported. */
 const isEncoded = ({ headers }: Request): boolean =>
   !/^(?:identity)?$/iu.test((headers["content-encoding"] ?? "").trim())
 
-/** The bytes of the body. Nothing is read of one that says it is too large, and no more than the limit of any other. */
+/** The bytes of the body, at most `limit`. A body whose Content-Length is too large is not read. */
 export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Array, BodyTooLarge | InvalidRequest> => {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     return Effect.fail(new BodyTooLarge())
@@ -56,7 +56,7 @@ const read = Effect.fnUntraced(function* (request: Request, limit: number) {
   return "issue" in reading ? yield* invalid(reading) : reading
 })
 
-/** Hands the checked text on in place of the stream it came from. */
+/** The request with the checked text in place of its stream. */
 const withText = (request: Request, text: string): Request =>
   Object.create(request, { text: { value: Effect.succeed(text) } })
 

@@ -34,7 +34,7 @@ const within = (open: Open | undefined): string =>
 const readKey = (literal: string, open: Open): Flaw | undefined => {
   const key: unknown = JSON.parse(literal)
   open.at = String(key)
-  // An own `__proto__` is invisible to code that copies objects, so no schema can be trusted to see it.
+  // An own `__proto__` is invisible to code that copies objects, so a schema may not see it.
   const issue: Issue | undefined =
     open.at === "__proto__" ? "unknown" : open.keys?.has(open.at) ? "duplicate" : undefined
   open.keys?.add(open.at)
