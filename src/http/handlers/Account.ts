@@ -6,7 +6,7 @@ import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
 import type { BudgetName } from "../../domain/Budget.ts"
 import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import { metaWith } from "./metaWith.ts"
 
 const unavailable = () => new LimiterUnavailable()
 
@@ -24,12 +24,11 @@ export const layer = HttpApiBuilder.group(
 
     const key = Effect.fnUntraced(function* () {
       const { createdAtMs, id, lastFour, lastUsedAtMs, name, scopes } = yield* CurrentKey
-      const context = yield* RequestContext
       const rest = yield* budgetNow(id, "rest")
       const quote = yield* budgetNow(id, "quote")
       return {
         data: { id, name, lastFour, scopes, createdAtMs, lastUsedAtMs, budgets: { rest, quote } },
-        meta: { requestId: context.id, executionAuthority: "none" as const }
+        meta: yield* metaWith({ executionAuthority: "none" })
       }
     })
 

@@ -4,7 +4,13 @@ import { RateLimiter } from "../../access/RateLimiter.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { Meter } from "../../api/middleware/Metering.ts"
-import { DataUnavailable, RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld } from "../../api/problems.ts"
+import {
+  type DataUnavailable,
+  RouteNotFound,
+  RouteTypeNotServed,
+  StateNotLoaded,
+  StateTooOld
+} from "../../api/problems.ts"
 import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../../api/Spot.ts"
 import { SOL } from "../../domain/Address.ts"
 import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
@@ -14,6 +20,7 @@ import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
+import { unavailable } from "../problems.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 
@@ -31,7 +38,7 @@ const problemOf = (refusal: QuoteRefusal) => {
   }
 }
 
-/** A rung without a route is a fact about the position; anything else that fails keeps the ladder from being made. */
+/** The quote of a rung; null without a route. Any other failure fails the whole ladder. */
 const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | DataUnavailable> => {
   if (Result.isSuccess(priced)) {
     return Effect.succeed(priced.success)
@@ -41,13 +48,11 @@ const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoad
     case "RouteNotFound":
       return Effect.succeed(null)
     case "RouteTypeNotServed":
-      return Effect.fail(new DataUnavailable({ error: { message: problem.error.message } }))
+      return Effect.fail(unavailable(problem.error.message))
     default:
       return Effect.fail(problem)
   }
 }
-
-const notInSol = () => new DataUnavailable({ error: { message: "Exits are measured in SOL only." } })
 
 const handlers = HttpApiBuilder.group(
   Api,
@@ -70,7 +75,7 @@ const handlers = HttpApiBuilder.group(
       const meter = yield* Meter
       yield* meter.raiseTo(ladder.length)
       if (quoteMint !== SOL) {
-        return yield* notInSol()
+        return yield* unavailable("Exits are measured in SOL only.")
       }
       const outputDecimals = quoteDecimals ?? undefined
       const rungs = yield* engine.quoteAll(

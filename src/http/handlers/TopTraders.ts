@@ -1,18 +1,19 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { CursorExpired, DataUnavailable, InvalidCursor } from "../../api/problems.ts"
+import { CursorExpired, InvalidCursor } from "../../api/problems.ts"
 import { defaults, type TopTradersQuery } from "../../api/TopTraders.ts"
 import type { MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
 import type { WrongCursor } from "../../domain/market/TopTraders.ts"
 import { TopTraders } from "../../market/views/TopTraders.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import { unavailable } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 
 const problemOf = (refusal: MarketUnavailable | ViewExpired | WrongCursor) => {
   switch (refusal._tag) {
     case "MarketUnavailable":
-      return new DataUnavailable({ error: { message: refusal.detail } })
+      return unavailable(refusal.detail)
     case "ViewExpired":
       return new CursorExpired()
     case "WrongCursor":
@@ -37,22 +38,20 @@ export const layer = HttpApiBuilder.group(
         traders.rank({ mint, window, limit, cursor }),
         problemOf
       )
-      const { id: requestId } = yield* RequestContext
       return {
         data: rows,
         pagination: { total, hasMore: nextCursor !== null, nextCursor },
-        meta: {
-          requestId,
-          methodVersion: "public-research-v1" as const,
-          chain: "solana" as const,
+        meta: yield* metaWith({
+          methodVersion: "public-research-v1",
+          chain: "solana",
           observedAtMs,
           address: mint,
           window,
-          ranking: "observed_volume_desc" as const,
-          source: "native_execution_view" as const,
+          ranking: "observed_volume_desc",
+          source: "native_execution_view",
           status,
           coverage
-        }
+        })
       }
     })
 

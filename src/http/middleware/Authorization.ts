@@ -7,7 +7,7 @@ import { RateLimiter } from "../../access/RateLimiter.ts"
 import { Authorization, CurrentKey, Scope } from "../../api/middleware/Authorization.ts"
 import { Budget, Cost, Meter } from "../../api/middleware/Metering.ts"
 import {
-  DataUnavailable,
+  type DataUnavailable,
   InvalidApiKey,
   IpNotAllowed,
   KeyDisabled,
@@ -21,6 +21,7 @@ import { withDecisionDeadlineOn } from "./decisionDeadline.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { makeMeter } from "./meter.ts"
 import { rawHeader } from "./rawHeader.ts"
+import { unavailable } from "../problems.ts"
 import { Settings } from "../Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -55,7 +56,7 @@ const callerOf = (request: Request, trustedHops: number): string | null =>
     trustedHops
   })
 
-const keysUnavailable = () => new DataUnavailable({ error: { message: "The API key cannot be checked right now." } })
+const keysUnavailable = () => unavailable("The API key cannot be checked: try again.")
 
 const refuseKey = (
   error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable

@@ -1,7 +1,8 @@
 import { ByteSize, Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import { BodyLimit, JsonBody } from "../../api/middleware/JsonBody.ts"
-import { BodyTooLarge, InvalidRequest, UnsupportedMediaType } from "../../api/problems.ts"
+import { BodyTooLarge, type InvalidRequest, UnsupportedMediaType } from "../../api/problems.ts"
+import { invalid } from "../problems.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { type Flaw, readJson } from "./strictJson.ts"
 
@@ -14,13 +15,11 @@ const flawMessages: Partial<Record<Flaw["issue"], string>> = {
   format: "The body is not JSON in UTF-8."
 }
 
-const invalid = ({ field, issue }: Flaw) =>
-  new InvalidRequest({
-    error: {
-      message: flawMessages[issue] ?? (issue === "duplicate" ? `${field} is sent twice.` : `${field} is unknown.`),
-      details: [{ in: "body", field, issue }]
-    }
-  })
+const flawed = ({ field, issue }: Flaw) =>
+  invalid(
+    { in: "body", field, issue },
+    flawMessages[issue] ?? (issue === "duplicate" ? `${field} is sent twice.` : `${field} is unknown.`)
+  )
 
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
@@ -40,20 +39,20 @@ export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Arr
     Effect.mapError(({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? new BodyTooLarge()
-        : invalid({ field: "", issue: "format" })
+        : flawed({ field: "", issue: "format" })
     )
   )
 }
 
 const read = Effect.fnUntraced(function* (request: Request, limit: number) {
   if (!hasBody(request)) {
-    return yield* invalid({ field: "", issue: "missing" })
+    return yield* flawed({ field: "", issue: "missing" })
   }
   if (!JSON_TYPE.test(request.headers["content-type"] ?? "") || isEncoded(request)) {
     return yield* new UnsupportedMediaType()
   }
   const reading = readJson(yield* bytesOf(request, limit))
-  return "issue" in reading ? yield* invalid(reading) : reading
+  return "issue" in reading ? yield* flawed(reading) : reading
 })
 
 /** The request with the checked text in place of its stream. */

@@ -1,9 +1,10 @@
 import { Effect, type Fiber } from "effect"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { Meter } from "../../api/middleware/Metering.ts"
-import { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
+import { LimiterUnavailable, type RateLimited } from "../../api/problems.ts"
 import { type BudgetExceeded, type BudgetName, budgets, type BudgetState, type Charge } from "../../domain/Budget.ts"
 import { withDecisionDeadline, withDecisionDeadlineOn } from "./decisionDeadline.ts"
+import { limited } from "../problems.ts"
 import type { RequestContext } from "./RequestContext.ts"
 
 type Limiter = RateLimiter["Service"]
@@ -24,12 +25,7 @@ const unavailable = () => new LimiterUnavailable()
 
 /** The 429 of one budget. */
 export const rateLimited = (budget: BudgetName) =>
-  new RateLimited({
-    error: {
-      message: `The ${budget} budget of ${budgets[budget].limit} units a minute has no room for this request.`,
-      details: [{ in: "header", field: budget, issue: "out_of_range" }]
-    }
-  })
+  limited(budget, `The ${budget} budget of ${budgets[budget].limit} units a minute has no room for this request.`)
 
 const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
   withDecisionDeadlineOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))

@@ -1,8 +1,9 @@
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import { KeyStore } from "../../access/KeyStore.ts"
-import { RateLimited } from "../../api/problems.ts"
+import type { RateLimited } from "../../api/problems.ts"
 import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
+import { limited } from "../problems.ts"
 
 /** Most streams that one key may have open at a time. */
 const MOST_STREAMS = 5
@@ -34,13 +35,7 @@ export class StreamSlot {
   }
 }
 
-const tooMany = () =>
-  new RateLimited({
-    error: {
-      message: `A key may have ${MOST_STREAMS} streams open at a time.`,
-      details: [{ in: "header", field: "stream", issue: "out_of_range" }]
-    }
-  })
+const tooMany = () => limited("stream", `A key may have ${MOST_STREAMS} streams open at a time.`)
 
 /** The open quote streams of this process, limited per key and ended by revocation and shutdown. */
 export class StreamLimits extends Context.Service<
