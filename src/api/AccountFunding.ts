@@ -10,14 +10,15 @@ import {
   WalletFamily
 } from "../domain/Funding.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { NextCursor } from "./cursor.ts"
+import { pageOf, pageParameters, RequestId } from "./pages.ts"
 import { DataUnavailable, FundingTargetNotFound, InvalidCursor, WalletNotFound } from "./problems.ts"
 
 /** Items of a page when nothing else is asked for. */
 export const defaults = { wallets: 50, catalog: 100, balances: 100 } as const
 
 const meta = {
-  requestId: Schema.String.annotate({ format: "uuid" }),
+  requestId: RequestId,
   executionAuthority: Schema.Literal("none"),
   asOf: AsOf.annotate({ description: "When the source says that it knew this." }),
   source: Schema.Literal("native-indexer")
@@ -26,18 +27,12 @@ const Meta = Schema.Struct(meta)
 
 /** One page of the registry. */
 export class AccountWallets extends Schema.Opaque<AccountWallets>()(
-  Schema.Struct({ data: Schema.Array(AccountWallet), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "AccountWallets",
-    description: "One page of the registry."
-  })
+  pageOf(AccountWallet, Meta, { identifier: "AccountWallets", description: "One page of the registry." })
 ) {}
 
 /** One page of what can be deposited. */
 export class FundingCatalog extends Schema.Opaque<FundingCatalog>()(
-  Schema.Struct({ data: Schema.Array(CatalogEntry), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "FundingCatalog",
-    description: "One page of what can be deposited."
-  })
+  pageOf(CatalogEntry, Meta, { identifier: "FundingCatalog", description: "One page of what can be deposited." })
 ) {}
 
 /** One page of what the wallets hold. */
@@ -73,22 +68,19 @@ const walletId = exactId(128, "A wallet id of the registry.")
 /** Which wallets are wanted. */
 export const WalletsQuery = Schema.Struct({
   family: Schema.optionalKey(WalletFamily),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.wallets)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.wallets)
 })
 
 /** Whose part of the catalog is wanted. */
 export const CatalogQuery = Schema.Struct({
   walletId: Schema.optionalKey(walletId.annotate({ description: "Only what this wallet can be funded with." })),
-  limit: Schema.optionalKey(LimitParameter(200, defaults.catalog)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(200, defaults.catalog)
 })
 
 /** Whose balances are wanted. */
 export const BalancesQuery = Schema.Struct({
   walletId: Schema.optionalKey(walletId.annotate({ description: "Only what this wallet holds." })),
-  limit: Schema.optionalKey(LimitParameter(200, defaults.balances)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(200, defaults.balances)
 })
 
 /** What is to be deposited, and where it is to arrive. */

@@ -16,7 +16,7 @@ import {
 import { IdempotencyKey } from "../domain/Idempotency.ts"
 import { Decimal } from "../domain/Scalar.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { pageOf, pageParameters, RequestId } from "./pages.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
@@ -33,7 +33,7 @@ import {
 export const defaults = { alerts: 50, events: 50 } as const
 
 const Meta = Schema.Struct({
-  requestId: Schema.String.annotate({ format: "uuid" }),
+  requestId: RequestId,
   methodVersion: Schema.Literal("public-alerts-v1")
 })
 
@@ -123,10 +123,7 @@ export class AlertAnswer extends Schema.Opaque<AlertAnswer>()(
 
 /** One page of alerts. */
 export class AlertPage extends Schema.Opaque<AlertPage>()(
-  Schema.Struct({ data: Schema.Array(AlertItem), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "AlertPage",
-    description: "One page of alerts, newest first."
-  })
+  pageOf(AlertItem, Meta, { identifier: "AlertPage", description: "One page of alerts, newest first." })
 ) {}
 
 /** A firing as the API shows it. */
@@ -139,10 +136,7 @@ export class AlertFiring extends Schema.Opaque<AlertFiring>()(
 
 /** One page of firings. */
 export class AlertEvents extends Schema.Opaque<AlertEvents>()(
-  Schema.Struct({ data: Schema.Array(AlertFiring), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "AlertEvents",
-    description: "One page of firings, newest first."
-  })
+  pageOf(AlertFiring, Meta, { identifier: "AlertEvents", description: "One page of firings, newest first." })
 ) {}
 
 /** An alert that is gone. */
@@ -157,8 +151,7 @@ export class AlertDeleted extends Schema.Opaque<AlertDeleted>()(
 export const AlertsQuery = Schema.Struct({
   status: Schema.optionalKey(AlertStatus),
   mint: Schema.optionalKey(Address),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.alerts)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.alerts)
 })
 
 /** Which firings are wanted. */
@@ -169,8 +162,7 @@ export const EventsQuery = Schema.Struct({
     })
   ),
   sinceMs: Schema.optionalKey(IntegerParameter(0, 253_402_300_799_999)),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.events)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.events)
 })
 
 const write = [AlertNotFound, DataUnavailable] as const

@@ -3,7 +3,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { CalloutSort } from "../domain/wallets/Callout.ts"
 import { Authorization } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { NextCursor } from "./cursor.ts"
+import { pageParameters } from "./pages.ts"
 import { DataUnavailable, InvalidCursor } from "./problems.ts"
 
 /** Where a caller leaves something out, this is what is meant. */
@@ -58,8 +59,7 @@ const pageQuery = (sort: CalloutSort) =>
     sort: Schema.optionalKey(
       CalloutSort.annotate({ description: `recent: newest first. top: by attributed volume. ${sort} unless given.` })
     ),
-    limit: Schema.optionalKey(LimitParameter(50, defaults.limit)),
-    cursor: Schema.optionalKey(CursorParameter)
+    ...pageParameters(50, defaults.limit)
   })
 
 /** Which page of every callout is wanted. */

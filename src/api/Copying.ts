@@ -14,8 +14,9 @@ import {
 import { CopyPnlReport } from "../domain/wallets/CopyPnl.ts"
 import { Coverage, Decimal, Status } from "../domain/Scalar.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
-import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { NextCursor } from "./cursor.ts"
+import { pageOf, pageParameters, RequestId } from "./pages.ts"
+import { described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import { DataUnavailable, FollowNotFound, InvalidCursor } from "./problems.ts"
 
 /** Where a caller leaves something out, this is what is meant. */
@@ -65,7 +66,7 @@ export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
 ) {}
 
 const Meta = Schema.Struct({
-  requestId: Schema.String.annotate({ format: "uuid" }),
+  requestId: RequestId,
   methodVersion: Schema.Literal("public-copy-v1"),
   executionAuthority: Schema.Literal("none"),
   observedAtMs: Schema.Int.annotate({ description: "When the records were read." }),
@@ -75,10 +76,7 @@ const Meta = Schema.Struct({
 
 /** One page of follows. */
 export class CopyFollows extends Schema.Opaque<CopyFollows>()(
-  Schema.Struct({ data: Schema.Array(Follow), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "CopyFollows",
-    description: "One page of follows."
-  })
+  pageOf(Follow, Meta, { identifier: "CopyFollows", description: "One page of follows." })
 ) {}
 
 /** One follow. */
@@ -88,10 +86,7 @@ export class CopyFollowAnswer extends Schema.Opaque<CopyFollowAnswer>()(
 
 /** One page of fills. */
 export class CopyFills extends Schema.Opaque<CopyFills>()(
-  Schema.Struct({ data: Schema.Array(CopyFillItem), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "CopyFills",
-    description: "One page of fills."
-  })
+  pageOf(CopyFillItem, Meta, { identifier: "CopyFills", description: "One page of fills." })
 ) {}
 
 /** What copying made. */
@@ -106,14 +101,12 @@ const followId = Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expect
   description: "Only those of this follow."
 })
 
-const time = (description: string) =>
-  IntegerParameter(0, 253_402_300_799_999).pipe(Schema.annotateEncoded({ description }))
+const time = (description: string) => described(IntegerParameter(0, 253_402_300_799_999), description)
 
 /** Which follows are wanted. */
 export const FollowsQuery = Schema.Struct({
   status: Schema.optionalKey(FollowStatus),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.follows)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.follows)
 })
 
 /** Which fills are wanted. */
@@ -123,8 +116,7 @@ export const FillsQuery = Schema.Struct({
   status: Schema.optionalKey(FillStatus),
   sinceMs: Schema.optionalKey(time("The first millisecond of the leaders' trades.")),
   untilMs: Schema.optionalKey(time("The last millisecond of the leaders' trades.")),
-  limit: Schema.optionalKey(LimitParameter(200, defaults.fills)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(200, defaults.fills)
 }).check(
   Schema.makeFilter(
     ({ sinceMs = 0, untilMs = sinceMs }) =>
@@ -141,8 +133,7 @@ export const CopyPnlQuery = Schema.Struct({
   groupBy: Schema.optionalKey(
     CopyGrouping.annotate({ description: `What groups are made of. ${defaults.groupBy} unless given.` })
   ),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.groups)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.groups)
 }).check(
   Schema.makeFilter(({ cursor, groupBy = defaults.groupBy, limit }) =>
     groupBy === "none"

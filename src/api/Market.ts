@@ -14,7 +14,7 @@ import {
 } from "../domain/market/MarketViews.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { LimitParameter, NextCursor } from "./cursor.ts"
-import { CommaList, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { CommaList, DecimalParameter, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   ChartWarming,
   CursorExpired,
@@ -43,9 +43,8 @@ export const defaults = {
   rows: 20
 } as const
 
-/** Says in the document what the type of a parameter cannot. */
 const noted = <S extends Schema.Top>(parameter: S, description: string) =>
-  Schema.optionalKey(parameter.pipe(Schema.annotateEncoded({ description })))
+  Schema.optionalKey(described(parameter, description))
 
 /** The last second of the year 9999: what comes after is a mistake. */
 const LAST_SECOND = 253_402_300_799
@@ -80,14 +79,6 @@ export class ChartAnswer extends Schema.Opaque<ChartAnswer>()(
     })
   }).annotate({ identifier: "ChartAnswer", description: "Candles of one token." })
 ) {}
-
-const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u
-
-/** Plain decimal text of at least zero. */
-const DecimalParameter = Schema.String.check(
-  Schema.isMaxLength(64, { expected: "at most 64 characters" }),
-  Schema.isPattern(DECIMAL, { expected: "a plain decimal number with at most 30 fraction digits" })
-)
 
 const PinnedCursor = noted(
   Schema.String,

@@ -7,7 +7,7 @@ import { TransactionReport } from "../domain/TransactionReport.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { AmountText, NoQuery } from "./parameters.ts"
+import { AmountText, NoQuery, UniqueList } from "./parameters.ts"
 import {
   InvalidSignature,
   RouteNotFound,
@@ -20,13 +20,6 @@ import {
 } from "./problems.ts"
 import { twoMints, VenueLabel } from "./Spot.ts"
 
-const filter = <Item extends Schema.Constraint>(item: Item) =>
-  Schema.Array(item).check(
-    Schema.isMinLength(1, { expected: "1 to 20 items" }),
-    Schema.isMaxLength(20, { expected: "1 to 20 items" }),
-    Schema.isUnique({ expected: "a list without repetition" })
-  )
-
 /** What is to be routed. */
 export const RouteBody = Schema.Struct({
   chain: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
@@ -35,8 +28,8 @@ export const RouteBody = Schema.Struct({
   amount: AmountText,
   slippageBps: Schema.optionalKey(SlippageBps),
   outputDecimals: Schema.optionalKey(Decimals),
-  venues: Schema.optionalKey(filter(VenueLabel)),
-  pools: Schema.optionalKey(filter(Address)),
+  venues: Schema.optionalKey(UniqueList(VenueLabel, 20, "items")),
+  pools: Schema.optionalKey(UniqueList(Address, 20, "items")),
   maxHops: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }, { expected: "a whole number from 1 to 4" }))
   ),

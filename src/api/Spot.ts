@@ -8,7 +8,7 @@ import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from ".
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { AmountText, BooleanParameter, CommaList, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { AmountText, BooleanParameter, CommaList, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   DataUnavailable,
   RateLimited,
@@ -27,12 +27,8 @@ export const defaults = {
   durationSeconds: 60
 } as const
 
-/** Says in the document what the type of a parameter cannot. */
-const noted = <S extends Schema.Top>(parameter: S, description: string) =>
-  parameter.pipe(Schema.annotateEncoded({ description }))
-
 const DecimalsParameter = IntegerParameter(0, 18)
-const SlippageParameter = noted(
+const SlippageParameter = described(
   IntegerParameter(1, 1000),
   `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} unless given.`
 )
@@ -66,13 +62,13 @@ export const QuoteQuery = Schema.Struct({
     Schema.String.annotate({ description: "Whole tokens as decimal text; needs inputDecimals." })
   ),
   inputDecimals: Schema.optionalKey(DecimalsParameter),
-  outputDecimals: Schema.optionalKey(noted(DecimalsParameter, "0 to 18; adds whole-token amounts to the quote.")),
+  outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quote.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
-  venues: Schema.optionalKey(noted(CommaList(VenueLabel, 20), "Only pools of these venues: 1 to 20 labels.")),
-  pools: Schema.optionalKey(noted(CommaList(Address, 20), "Only these pools: 1 to 20 addresses.")),
-  maxHops: Schema.optionalKey(noted(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4.")),
+  venues: Schema.optionalKey(described(CommaList(VenueLabel, 20), "Only pools of these venues: 1 to 20 labels.")),
+  pools: Schema.optionalKey(described(CommaList(Address, 20), "Only these pools: 1 to 20 addresses.")),
+  maxHops: Schema.optionalKey(described(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4.")),
   directOnly: Schema.optionalKey(
-    noted(BooleanParameter, "Whether one pool has to do it all. An explicit false needs a router.")
+    described(BooleanParameter, "Whether one pool has to do it all. An explicit false needs a router.")
   )
 }).check(Schema.makeFilter(twoMints), Schema.makeFilter(oneAmount("inputDecimals")))
 
@@ -80,16 +76,16 @@ export const QuoteQuery = Schema.Struct({
 export const StreamQuery = Schema.Struct({
   ...pair,
   amount: AmountText,
-  outputDecimals: Schema.optionalKey(noted(DecimalsParameter, "0 to 18; adds whole-token amounts to the quotes.")),
+  outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quotes.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
   intervalMs: Schema.optionalKey(
-    noted(IntegerParameter(250, 60_000), `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`)
+    described(IntegerParameter(250, 60_000), `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`)
   ),
   durationSeconds: Schema.optionalKey(
-    noted(IntegerParameter(1, 240), `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`)
+    described(IntegerParameter(1, 240), `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`)
   ),
   changesOnly: Schema.optionalKey(
-    noted(BooleanParameter, "Send only quotes whose proceeds or route moved; every tick is charged all the same.")
+    described(BooleanParameter, "Send only quotes whose proceeds or route moved; every tick is charged all the same.")
   )
 }).check(Schema.makeFilter(twoMints))
 

@@ -6,17 +6,11 @@ import { MintPrice, TokenFacts, TokenLiquidity } from "../domain/market/Token.ts
 import { TokenRisk } from "../domain/market/TokenRisk.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { IntegerParameter, NoQuery } from "./parameters.ts"
+import { described, IntegerParameter, NoQuery, tokenParams, UniqueList } from "./parameters.ts"
 import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./problems.ts"
 
 /** How many pools a liquidity read tells unless asked for another number. */
 export const defaultPools = 20
-
-// Read as text, so that a chain which is not served is named before an address of it is called malformed.
-const token = {
-  chain: Schema.String.annotate({ description: "solana" }),
-  address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
-}
 
 const meta = <const Version extends string>(methodVersion: Version) =>
   Schema.Struct({
@@ -64,23 +58,15 @@ export class PricesAnswer extends Schema.Opaque<PricesAnswer>()(
   })
 ) {}
 
-const MOST_MINTS = 100
-
 /** Which prices are asked for. */
 export const PricesBody = Schema.Struct({
-  mints: Schema.Array(Address).check(
-    Schema.isMinLength(1, { expected: `1 to ${MOST_MINTS} mints` }),
-    Schema.isMaxLength(MOST_MINTS, { expected: `1 to ${MOST_MINTS} mints` }),
-    Schema.isUnique({ expected: "a list without repetition" })
-  )
+  mints: UniqueList(Address, 100, "mints")
 }).annotate({ identifier: "PricesRequest", description: "Which prices are asked for." })
 
 /** How many pools are asked for. */
 export const LiquidityQuery = Schema.Struct({
   limit: Schema.optionalKey(
-    IntegerParameter(1, 50).pipe(
-      Schema.annotateEncoded({ description: `The deepest so many pools, 1 to 50; ${defaultPools} unless given.` })
-    )
+    described(IntegerParameter(1, 50), `Number of pools, deepest first, 1 to 50; ${defaultPools} unless given.`)
   )
 })
 
@@ -88,19 +74,19 @@ export const LiquidityQuery = Schema.Struct({
 export class TokensGroup extends HttpApiGroup.make("tokens")
   .add(
     HttpApiEndpoint.get("facts", "/api/v1/tokens/:chain/:address", {
-      params: token,
+      params: tokenParams,
       query: NoQuery,
       success: TokenFactsAnswer,
       error: [UnsupportedChain, TokenNotFound, DataUnavailable]
     }).annotate(OpenApi.Summary, "What is known of one token"),
     HttpApiEndpoint.get("risk", "/api/v1/tokens/:chain/:address/risk", {
-      params: token,
+      params: tokenParams,
       query: NoQuery,
       success: TokenRiskAnswer,
       error: [UnsupportedChain, DataUnavailable]
     }).annotate(OpenApi.Summary, "Signals about one token; neither a score nor permission to do anything"),
     HttpApiEndpoint.get("liquidity", "/api/v1/tokens/:chain/:address/liquidity", {
-      params: token,
+      params: tokenParams,
       query: LiquidityQuery,
       success: TokenLiquidityAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]

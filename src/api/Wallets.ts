@@ -4,18 +4,12 @@ import { Address } from "../domain/Address.ts"
 import { WalletRows } from "../domain/wallets/WalletSummary.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { NoQuery } from "./parameters.ts"
+import { NoQuery, UniqueList } from "./parameters.ts"
 import { DataUnavailable, RateLimited } from "./problems.ts"
-
-const MOST_WALLETS = 100
 
 /** Which wallets are asked about. */
 export const WalletsBody = Schema.Struct({
-  wallets: Schema.Array(Address).check(
-    Schema.isMinLength(1, { expected: `1 to ${MOST_WALLETS} addresses` }),
-    Schema.isMaxLength(MOST_WALLETS, { expected: `1 to ${MOST_WALLETS} addresses` }),
-    Schema.isUnique({ expected: "a list without repetition" })
-  )
+  wallets: UniqueList(Address, 100, "addresses")
 }).annotate({ identifier: "WalletSummaryRequest", description: "Which wallets are asked about." })
 
 /** What is known of several wallets, in the order they were asked for. */

@@ -30,6 +30,32 @@ export const IntegerParameter = (minimum: number, maximum: number) =>
       )
     )
 
+/** The parameter with a description in the document, where its type cannot carry one. */
+export const described = <S extends Schema.Top>(parameter: S, description: string) =>
+  parameter.pipe(Schema.annotateEncoded({ description }))
+
+/** Plain decimal text of at least zero: no sign, no exponent, at most 30 fraction digits. */
+export const DecimalParameter = Schema.String.check(
+  Schema.isMaxLength(64, { expected: "at most 64 characters" }),
+  Schema.isPattern(/^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u, {
+    expected: "a plain decimal number with at most 30 fraction digits"
+  })
+)
+
+/** A list in a body: 1 to `maximum` different items. */
+export const UniqueList = <Item extends Schema.Constraint>(item: Item, maximum: number, noun: string) =>
+  Schema.Array(item).check(
+    Schema.isMinLength(1, { expected: `1 to ${maximum} ${noun}` }),
+    Schema.isMaxLength(maximum, { expected: `1 to ${maximum} ${noun}` }),
+    Schema.isUnique({ expected: "a list without repetition" })
+  )
+
+/** The path of a token. Both parts are read as text, so that an unsupported chain is reported before a malformed address. */
+export const tokenParams = {
+  chain: Schema.String.annotate({ description: "solana" }),
+  address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
+}
+
 /** Exactly `true` or `false`. */
 export const BooleanParameter = Schema.Literals(["true", "false"]).pipe(
   Schema.decodeTo(
