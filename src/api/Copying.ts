@@ -19,12 +19,12 @@ import { pageOf, pageParameters, RequestId } from "./pages.ts"
 import { described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import { DataUnavailable, FollowNotFound, InvalidCursor } from "./problems.ts"
 
-/** Where a caller leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { follows: 50, fills: 50, groups: 50, window: "30d", groupBy: "none" } as const
 
 const Usd = Schema.NullOr(Decimal)
 
-/** One trade of a leader, and what was made of it. */
+/** One trade of a leader and its copy. */
 export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
   Schema.Struct({
     id: Schema.String,
@@ -51,7 +51,7 @@ export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
         outMint: Address,
         outAmount: Atomic,
         priceUsd: Usd,
-        valueUsd: Usd.annotate({ description: "What changed hands, fees beside it." }),
+        valueUsd: Usd.annotate({ description: "Value of the trade without fees." }),
         feeUsd: Usd
       })
     ).annotate({ description: "Null unless pending or filled." }),
@@ -60,9 +60,9 @@ export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
       description: "Percent of the leader's price by which the copy's was worse; negative when it was better."
     }),
     realized: Usd.annotate({
-      description: "What a sale made by average cost, all fees inside; null for a purchase and for an unknown basis."
+      description: "Profit of a sale by average cost, after all fees; null for a purchase and for an unknown basis."
     })
-  }).annotate({ identifier: "CopyFill", description: "One trade of a leader, and what was made of it." })
+  }).annotate({ identifier: "CopyFill", description: "One trade of a leader and its copy." })
 ) {}
 
 const Meta = Schema.Struct({
@@ -89,11 +89,11 @@ export class CopyFills extends Schema.Opaque<CopyFills>()(
   pageOf(CopyFillItem, Meta, { identifier: "CopyFills", description: "One page of fills." })
 ) {}
 
-/** What copying made. */
+/** Profit and loss of copying. */
 export class CopyPnlAnswer extends Schema.Opaque<CopyPnlAnswer>()(
   Schema.Struct({ data: CopyPnlReport, nextCursor: NextCursor, meta: Meta }).annotate({
     identifier: "CopyPnlAnswer",
-    description: "What copying made."
+    description: "Profit and loss of copying."
   })
 ) {}
 
@@ -103,13 +103,13 @@ const followId = Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expect
 
 const time = (description: string) => described(IntegerParameter(0, 253_402_300_799_999), description)
 
-/** Which follows are wanted. */
+/** Query of follows. */
 export const FollowsQuery = Schema.Struct({
   status: Schema.optionalKey(FollowStatus),
   ...pageParameters(100, defaults.follows)
 })
 
-/** Which fills are wanted. */
+/** Query of fills. */
 export const FillsQuery = Schema.Struct({
   followId: Schema.optionalKey(followId),
   mint: Schema.optionalKey(Address),
@@ -124,14 +124,14 @@ export const FillsQuery = Schema.Struct({
   )
 )
 
-/** Which profit and loss is wanted. */
+/** Query of profit and loss. */
 export const CopyPnlQuery = Schema.Struct({
   window: Schema.optionalKey(
-    CopyWindow.annotate({ description: `Which sales count. ${defaults.window} unless given.` })
+    CopyWindow.annotate({ description: `Window of the sales; ${defaults.window} unless given.` })
   ),
   followId: Schema.optionalKey(followId),
   groupBy: Schema.optionalKey(
-    CopyGrouping.annotate({ description: `What groups are made of. ${defaults.groupBy} unless given.` })
+    CopyGrouping.annotate({ description: `Key of the groups; ${defaults.groupBy} unless given.` })
   ),
   ...pageParameters(100, defaults.groups)
 }).check(
@@ -163,12 +163,12 @@ export class CopyingGroup extends HttpApiGroup.make("copying")
       query: FillsQuery,
       success: CopyFills,
       error: [InvalidCursor, FollowNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "What was copied, and what was not"),
+    }).annotate(OpenApi.Summary, "Fills: copied and skipped trades of leaders"),
     HttpApiEndpoint.get("pnl", "/api/v1/copy/pnl", {
       query: CopyPnlQuery,
       success: CopyPnlAnswer,
       error: [InvalidCursor, FollowNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "What copying made")
+    }).annotate(OpenApi.Summary, "Profit and loss of copying")
   )
   .annotateEndpoints(Scope, ["copy.read"])
   .middleware(Authorization)

@@ -6,7 +6,7 @@ import { CommaList, DecimalParameter, refuse } from "./parameters.ts"
 import { PerpsUnavailable } from "./problems.ts"
 import { VenueLabel } from "./Spot.ts"
 
-/** Where the contract leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { holdHours: "8" } as const
 
 /** Compares decimal text with a whole number exactly. */

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { catalogue, type ErrorCode } from "./catalogue.ts"
 
-/** What is wrong with one part of a request. */
+/** Kind of an issue with one part of a request. */
 export const Issue = Schema.Literals([
   "missing",
   "repeated",
@@ -15,13 +15,13 @@ export const Issue = Schema.Literals([
 ])
 export type Issue = typeof Issue.Type
 
-/** Which part of the request an issue is about. */
+/** One issue with one part of a request. */
 export class ErrorDetail extends Schema.Opaque<ErrorDetail>()(
   Schema.Struct({
     in: Schema.Literals(["query", "path", "body", "header"]),
     field: Schema.String,
     issue: Issue
-  }).annotate({ identifier: "ErrorDetail", description: "One part of the request that was refused." })
+  }).annotate({ identifier: "ErrorDetail", description: "One part of the request that was rejected." })
 ) {}
 
 /** Every problem on the wire. */
@@ -37,7 +37,7 @@ export interface Envelope {
 /** A problem as a handler raises it; the answer's request id is filled in when it leaves. */
 export interface Problem extends Envelope {
   readonly _tag: string
-  /** Seconds for `Retry-After`, when the default of the code is not good enough. */
+  /** Seconds of `Retry-After` in place of the default of the code. */
   retryAfter?: number
 }
 
@@ -68,6 +68,6 @@ export const problem =
     return base
   }
 
-/** Asks the caller to come back after so many whole seconds, at least one. */
+/** Sets `Retry-After` to `seconds` rounded up, at least one. */
 export const retryAfter = <P extends Problem>(raised: P, seconds: number): P =>
   Object.assign(raised, { retryAfter: Math.max(1, Math.ceil(seconds)) })

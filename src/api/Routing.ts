@@ -20,7 +20,7 @@ import {
 } from "./problems.ts"
 import { twoMints, VenueLabel } from "./Spot.ts"
 
-/** What is to be routed. */
+/** Body of a route request. */
 export const RouteBody = Schema.Struct({
   chain: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
   inputMint: Address,
@@ -36,7 +36,7 @@ export const RouteBody = Schema.Struct({
   directOnly: Schema.optionalKey(Schema.Boolean)
 })
   .check(Schema.makeFilter(twoMints))
-  .annotate({ identifier: "RouteRequest", description: "What is to be routed." })
+  .annotate({ identifier: "RouteRequest", description: "One trade to route." })
 
 /** The public status of one transaction. */
 export class TransactionStatusAnswer extends Schema.Opaque<TransactionStatusAnswer>()(

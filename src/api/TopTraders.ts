@@ -8,10 +8,10 @@ import { LimitParameter, NextCursor } from "./cursor.ts"
 import { described, tokenParams } from "./parameters.ts"
 import { CursorExpired, DataUnavailable, InvalidCursor, UnsupportedChain } from "./problems.ts"
 
-/** Where the contract leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { window: "24h", limit: 20 } as const
 
-/** Which page of the ranking. */
+/** Query of a page of the ranking. */
 export const TopTradersQuery = Schema.Struct({
   window: Schema.optionalKey(described(TraderWindow, `1h, 24h or all that is held; ${defaults.window} unless given.`)),
   limit: Schema.optionalKey(LimitParameter(100, defaults.limit)),
@@ -42,7 +42,7 @@ export class TopTradersAnswer extends Schema.Opaque<TopTradersAnswer>()(
   }).annotate({ identifier: "TopTradersAnswer", description: "A page of the wallets that trade a token most." })
 ) {}
 
-/** Who trades a token, by what was seen of it. */
+/** Wallets that trade a token, from observed trades. */
 export class TopTradersGroup extends HttpApiGroup.make("topTraders")
   .add(
     HttpApiEndpoint.get("rank", "/api/v1/tokens/:chain/:address/top-traders", {
@@ -53,4 +53,4 @@ export class TopTradersGroup extends HttpApiGroup.make("topTraders")
     }).annotate(OpenApi.Summary, "Wallets that trade a token most, by observed volume in USD")
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Who trades a token, by what was seen of it.") {}
+  .annotate(OpenApi.Description, "Wallets that trade a token, from observed trades.") {}

@@ -1,10 +1,10 @@
-/** Query parameters as the contract reads them: text in one spelling only, refused in the words of `ErrorDetail`. */
+/** Query parameters of the contract: text in one spelling only, rejected with an `ErrorDetail`. */
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MAX_U64 } from "../domain/Amount.ts"
 import type { Issue } from "./Problem.ts"
 
 /**
- * Marks one field as refused with this word, from within a filter over several fields:
+ * The issue of one field, from within a filter over several fields:
  * `Schema.makeFilter((query) => valid || refuse("uiAmount", "conflict", "Send amount or uiAmount, not both."))`.
  */
 export const refuse = (field: string, issue: Issue, message: string): Schema.FilterIssue => ({
@@ -12,7 +12,7 @@ export const refuse = (field: string, issue: Issue, message: string): Schema.Fil
   issue: new SchemaIssue.InvalidValue({ message, issue })
 })
 
-/** A query without parameters: any parameter is refused. Endpoints declare it, because a query left out accepts everything. */
+/** A query without parameters. Endpoints declare it, because an undeclared query accepts any parameter. */
 export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).check(
   Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is unknown.`)))
 )

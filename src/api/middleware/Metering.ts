@@ -1,6 +1,6 @@
 /**
- * What a request costs. Admission charges `Cost` units of `Budget` once the key is known and before the query or the body
- * is read, so a request that turns out to be invalid has paid. Whatever was charged is returned when the answer is a 5xx.
+ * Cost of a request. Admission charges `Cost` units of `Budget` once the key is known and before the query or the body is
+ * read, so an invalid request is charged. Charges are refunded when the response is a 5xx.
  *
  * A handler whose price depends on the body leaves `Cost` at 1, which is what an invalid body costs, and raises the price
  * before it does any work:
@@ -8,8 +8,8 @@
  *     const meter = yield* Meter
  *     yield* meter.raiseTo(ladder.length)
  *
- * A stream leaves `Cost` at 1 as well: the up-front unit pays its first tick (`meter.charge`, to refund if that tick fails
- * on our side), and each later tick is admitted through `RateLimiter` itself, because by then the headers have left.
+ * A stream leaves `Cost` at 1 as well: the up-front unit pays its first tick (`meter.charge`), and each later tick is admitted
+ * through `RateLimiter` itself, because the headers have been sent by then.
  */
 import { Context, type Effect } from "effect"
 import type { BudgetName, Charge } from "../../domain/Budget.ts"
@@ -30,8 +30,8 @@ export class Meter extends Context.Service<
     /** The up-front charge; null on a free endpoint. */
     readonly charge: Charge | null
     /**
-     * Raises the price of this request to `units` in all. Admits the whole rise or nothing; when it is refused, what was
-     * charged up front is returned too.
+     * Raises the price of this request to `units` in total. Admits the whole rise or nothing; a rejection refunds the
+     * up-front charge too.
      */
     raiseTo(units: number): Effect.Effect<void, RateLimited | LimiterUnavailable>
   }
