@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { FathomError, ownError } from "../../src/client/FathomError.ts"
+import { FathomError, clientError } from "../../src/client/FathomError.ts"
 import { afterClose, pauseMs } from "../../src/client/reconnect.ts"
 import type { TrackerEvent } from "../../src/client/TrackerMemory.ts"
 import { trackerEvents } from "../../src/client/trackerEvents.ts"
@@ -180,7 +180,7 @@ describe("listening to the tracker", () => {
           retryAfterMs: 20_000,
           details: []
         }),
-        ownError("connection_lost", "")
+        clientError("connection_lost", "")
       )
       yield* end(4401)
       assert.strictEqual(tracker.sessions, 2)
@@ -202,7 +202,7 @@ describe("listening to the tracker", () => {
   it.effect("stops when a session is refused for good, or has nothing to tell", () =>
     Effect.gen(function* () {
       const refused = yield* listening()
-      refused.tracker.refusals.push(ownError("invalid_answer", "", 403))
+      refused.tracker.refusals.push(clientError("invalid_answer", "", 403))
       yield* refused.end(4401)
       assert.strictEqual(yield* failureOf(refused.fiber), "invalid_answer")
       const empty = yield* listening()
@@ -267,12 +267,12 @@ const Resume = Schema.Struct({ op: Schema.Literal("resume"), streamId: Schema.St
 describe("the pause before another connection", () => {
   const given = {
     failures: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2000 })),
-    dice: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
+    jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
   }
 
-  it.effect.prop("is anything from nothing to its ceiling", given, ({ dice, failures }) =>
+  it.effect.prop("is anything from nothing to its ceiling", given, ({ jitter, failures }) =>
     Effect.sync(() => {
-      const pause = pauseMs(failures, dice)
+      const pause = pauseMs(failures, jitter)
       assert.isAtLeast(pause, 0)
       assert.isAtMost(pause, Math.min(30_000, 500 * 2 ** failures))
     })

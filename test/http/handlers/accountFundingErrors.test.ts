@@ -143,7 +143,10 @@ layer(running({ keys: [keyOf("a", { scopes: ["account.read"] })] }))("without a 
       for (const what of [...lists, "deposit-address?wallet=w&network=n&asset=a"]) {
         const answer = yield* call(`/api/v1/account/${what}`)
         assertRefused(answer, 503, "data_unavailable")
-        assert.strictEqual(answer.json("error.message"), "No funding service is configured for this deployment (FUNDING_URL).")
+        assert.strictEqual(
+          answer.json("error.message"),
+          "No funding service is configured for this deployment (FUNDING_URL)."
+        )
         assert.strictEqual(answer.headers.get("retry-after"), "60")
       }
     })
