@@ -7,20 +7,20 @@ type Operation = Parameters<typeof OpenApi.Transform.Service>[0]
 
 /** The operation without the 200 of a call that never succeeds. */
 const withoutSuccess = ({ responses, ...operation }: Operation): Operation => {
-  const { 200: _, ...refusals } = responses
-  return { ...operation, responses: refusals }
+  const { 200: _, ...errors } = responses
+  return { ...operation, responses: errors }
 }
 
-const refused = { success: Schema.Never, error: FeatureUnavailable }
+const closed = { success: Schema.Never, error: FeatureUnavailable }
 
 /** One endpoint per method for a path that rejects all of them; HEAD is GET without the body. */
 const everyMethod = <const Name extends string>(name: Name, path: `/${string}`, summary: string) =>
   [
-    HttpApiEndpoint.get(`${name}Get`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.post(`${name}Post`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.put(`${name}Put`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.patch(`${name}Patch`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.delete(`${name}Delete`, path, refused).annotate(OpenApi.Summary, summary)
+    HttpApiEndpoint.get(`${name}Get`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.post(`${name}Post`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.put(`${name}Put`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.patch(`${name}Patch`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.delete(`${name}Delete`, path, closed).annotate(OpenApi.Summary, summary)
   ] as const
 
 /**

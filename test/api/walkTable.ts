@@ -230,7 +230,7 @@ const common = (operation: Operation): Readonly<Record<number, Way>> => {
   }
 }
 
-/** The setup of each declared answer of an operation; what is missing here is missing in the walk. */
+/** The setup of each declared answer of an operation; an entry that is missing here is missing in the walk. */
 export const waysTo = (operation: Operation): ReadonlyMap<number, Way> => {
   const ways = new Map<number, Way>(operation.id in valid ? [[200, inSimulation({})]] : [])
   for (const [status, way] of Object.entries({ ...common(operation), ...special[operation.id] })) {

@@ -93,12 +93,12 @@ export const layer = HttpApiBuilder.group(
       const { accountId } = yield* CurrentKey
       const id = `al_${uuidV4(random).replaceAll("-", "")}`
       const condition = { ...body.condition, windowSeconds: body.condition.windowSeconds ?? null }
-      const wanted = newAlertOf({ id, accountId }, body, decidedAt({ mint: body.mint, condition }, nowMs))
-      if ("issue" in wanted) {
-        return yield* invalidBody(wanted)
+      const alertOrFault = newAlertOf({ id, accountId }, body, decidedAt({ mint: body.mint, condition }, nowMs))
+      if ("issue" in alertOrFault) {
+        return yield* invalidBody(alertOrFault)
       }
       const alert = yield* store
-        .create(wanted)
+        .create(alertOrFault)
         .pipe(Effect.catchTags({ TooManyAlerts: limitReached, AlertStoreUnavailable: unavailable }))
       yield* evaluator.take(alert)
       return yield* Effect.flatMap(answer(alert), created)

@@ -41,11 +41,11 @@ const termsOf = (endpoint: HttpApiEndpoint.Top) => {
   return terms
 }
 
-const missingScope = ([wanted = "md.read"]: ReadonlyArray<ApiScope>) =>
+const missingScope = ([scope = "md.read"]: ReadonlyArray<ApiScope>) =>
   new MissingScope({
     error: {
-      message: `The API key lacks the scope ${wanted}.`,
-      details: [{ in: "header", field: wanted, issue: "missing" }]
+      message: `The API key lacks the scope ${scope}.`,
+      details: [{ in: "header", field: scope, issue: "missing" }]
     }
   })
 
@@ -58,7 +58,7 @@ const callerOf = (request: Request, trustedHops: number): string | null =>
 
 const keysUnavailable = () => unavailable("The API key cannot be checked: try again.")
 
-const refuseKey = (
+const keyProblem = (
   error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable
 ): Effect.Effect<never, InvalidApiKey | KeyDisabled | DataUnavailable> => {
   switch (error._tag) {
@@ -93,7 +93,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
         ? Effect.fail(new MissingApiKey())
         : Effect.catchEager(
             withDecisionDeadlineOn(fiber, keys.authenticate(Redacted.make(secret)), keysUnavailable),
-            refuseKey
+            keyProblem
           )
     }
 

@@ -8,7 +8,7 @@ export interface MeterReading {
   readonly budget: BudgetName
   readonly limit: number
   readonly remaining: number
-  /** When the oldest counted unit leaves the window; after a refusal, when the request may fit. Milliseconds since the epoch. */
+  /** When the oldest counted unit leaves the window; after a rejection, when the request may fit. Milliseconds since the epoch. */
   readonly resetAtMs: number
   /** Units this request has been charged. */
   readonly cost: number

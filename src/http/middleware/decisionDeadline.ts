@@ -13,14 +13,14 @@ const settle = <A, E, E2>(exit: Exit.Exit<A, E>, unavailable: () => E2): Effect.
 
 /** Undoes a decision that arrives too late, or interrupts the question where there is no `undo`. */
 const abandon = <A, E>(
-  asked: Fiber.Fiber<A, E>,
+  decision: Fiber.Fiber<A, E>,
   fiber: AnyFiber,
   undo: ((answer: A) => Effect.Effect<unknown, unknown>) | undefined
 ): void => {
   if (undo === undefined) {
-    return asked.interruptUnsafe(fiber.id)
+    return decision.interruptUnsafe(fiber.id)
   }
-  asked.addObserver((exit) => {
+  decision.addObserver((exit) => {
     if (Exit.isSuccess(exit)) {
       Effect.runForkWith(fiber.context)(Effect.ignore(undo(exit.value)))
     }
@@ -34,18 +34,18 @@ export const withDecisionDeadlineOn = <A, E, E2>(
   unavailable: () => E2,
   undo?: (answer: A) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<A, E | E2> => {
-  const asked = Effect.runForkWith(fiber.context)(question)
-  const answered = asked.pollUnsafe()
+  const decision = Effect.runForkWith(fiber.context)(question)
+  const answered = decision.pollUnsafe()
   if (answered !== undefined) {
     return settle(answered, unavailable)
   }
   const giveUp = Effect.suspend(() => {
-    abandon(asked, fiber, undo)
+    abandon(decision, fiber, undo)
     return Effect.andThen(Effect.logWarning("A store did not decide in time"), Effect.fail(unavailable()))
   })
-  return Fiber.await(asked).pipe(
+  return Fiber.await(decision).pipe(
     Effect.timeoutOption(DECISION_DEADLINE),
-    Effect.onInterrupt(() => Effect.sync(() => abandon(asked, fiber, undo))),
+    Effect.onInterrupt(() => Effect.sync(() => abandon(decision, fiber, undo))),
     Effect.flatMap(Option.match({ onNone: () => giveUp, onSome: (exit) => settle(exit, unavailable) }))
   )
 }

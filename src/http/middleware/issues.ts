@@ -74,10 +74,10 @@ const describe = (
   const field = source.in === "header" ? headerName(name) : name
   const subject = field === "" ? `The ${source.in}` : field
   const { expected, message } = annotations ?? {}
-  const wanted = typeof expected === "string" ? `${subject} must be ${expected}.` : `${subject} is not valid.`
+  const expectation = typeof expected === "string" ? `${subject} must be ${expected}.` : `${subject} is not valid.`
   return {
     detail: { in: source.in, field, issue },
-    message: sentences[issue]?.(subject) ?? (typeof message === "string" ? message : wanted)
+    message: sentences[issue]?.(subject) ?? (typeof message === "string" ? message : expectation)
   }
 }
 

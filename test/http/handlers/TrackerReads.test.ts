@@ -243,7 +243,7 @@ layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
   it.effect("is the same for all its keys", () =>
     Effect.gen(function* () {
       yield* later()
-      yield* track("m", { wallet: fern, label: "ours" })
+      yield* track("m", { wallet: fern, label: "mine" })
       assert.deepStrictEqual(yield* listed("n"), yield* listed("m"))
       assert.strictEqual((yield* track("n", { wallet: fern })).status, 200)
       yield* untrack("n", fern)
