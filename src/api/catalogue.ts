@@ -28,7 +28,7 @@ export const catalogue = {
   body_too_large: { status: 413, message: "The request body is too large." },
   uri_too_long: { status: 414, message: "The URL is longer than 8 KiB." },
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },
-  expectation_failed: { status: 417, message: "The Expect header is not supported." },
+  expectation_failed: { status: 417, message: "This value of the Expect header is not supported." },
   idempotency_key_reuse: { status: 422, message: "This idempotency key was used for another request." },
   upgrade_required: { status: 426, message: "This path answers plain HTTP only." },
   rate_limited: { status: 429, message: "The budget of this key is spent." },
