@@ -1,7 +1,7 @@
 /**
- * Whether reading blocks delays quotes: `node scripts/bench/beside.ts [--json]`.
+ * Latency of quotes with and without blocks being read: `node scripts/bench/beside.ts [--json]`.
  *
- * The service of `http/fathomServer.ts` is asked for quotes at a steady pace, in turns with and without blocks of 5 MB
+ * The service of `http/fathomServer.ts` receives quote requests at a steady pace, in turns with and without blocks of 5 MB
  * arriving every 400 ms, which it decodes, prices and puts on its tape. Latencies in milliseconds, from when a request was
  * due until its last byte; `delay` is how late timers of this process fire, which is part of them.
  */
@@ -45,7 +45,7 @@ const ask = (port: number): Promise<void> =>
     }).on("error", fail)
   })
 
-/** Asks at a steady pace, whatever the answers do; how long each took. */
+/** Latencies of requests sent at a steady pace, independent of the answers. */
 const paced = async (port: number, seconds: number): Promise<ReadonlyArray<number>> => {
   const startedAt = performance.now()
   const asked: Array<Promise<number>> = []
@@ -62,7 +62,7 @@ const paced = async (port: number, seconds: number): Promise<ReadonlyArray<numbe
 
 const chain = await startBlockServer()
 const { port, stop } = await serviceOver(`http://127.0.0.1:${chain.port}`)
-// The feed goes back as far as it may: there is nothing to go back to.
+// The feed starts at the newest block, because the chain has no earlier ones.
 const state = { head: 0, moving: false }
 chain.reach(state.head)
 const clock = setInterval(() => {

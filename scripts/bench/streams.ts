@@ -1,5 +1,5 @@
 /**
- * How well one process keeps the grid of a thousand quote streams at four ticks a second, over real sockets:
+ * Tick delays of a thousand quote streams at four ticks a second in one process, over real sockets:
  * `node scripts/bench/streams.ts [--json] [--together]`. Streams open over five seconds, or all at once.
  */
 import { spawn } from "node:child_process"

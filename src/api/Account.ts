@@ -5,14 +5,14 @@ import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { Budget } from "./middleware/Metering.ts"
 import { NoQuery } from "./parameters.ts"
 
-/** Where one budget of the key stands. */
+/** State of one budget of the key. */
 const BudgetNow = Schema.Struct({
   limit: Schema.Int,
   remaining: Schema.Int,
   resetAtMs: Schema.Int.annotate({ description: "When the oldest counted unit leaves the window." })
-}).annotate({ identifier: "BudgetNow", description: "Where one budget of the key stands." })
+}).annotate({ identifier: "BudgetNow", description: "State of one budget of the key." })
 
-/** What the caller holds. */
+/** The key of a request and its budgets. */
 export class KeyReport extends Schema.Opaque<KeyReport>()(
   Schema.Struct({
     data: Schema.Struct({
@@ -28,7 +28,7 @@ export class KeyReport extends Schema.Opaque<KeyReport>()(
   }).annotate({ identifier: "KeyReport", description: "The key of this request and its budgets." })
 ) {}
 
-/** What belongs to the owner of the key. */
+/** The key of the caller. */
 export class AccountGroup extends HttpApiGroup.make("account")
   .add(
     HttpApiEndpoint.get("key", "/api/v1/account/key", { query: NoQuery, success: KeyReport })
@@ -37,4 +37,4 @@ export class AccountGroup extends HttpApiGroup.make("account")
       .annotate(OpenApi.Summary, "The key of this request and its budgets")
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "What belongs to the owner of the key.") {}
+  .annotate(OpenApi.Description, "The key of the caller.") {}

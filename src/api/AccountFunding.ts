@@ -10,37 +10,32 @@ import {
   WalletFamily
 } from "../domain/Funding.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { NextCursor } from "./cursor.ts"
+import { pageOf, pageParameters, RequestId } from "./pages.ts"
 import { DataUnavailable, FundingTargetNotFound, InvalidCursor, WalletNotFound } from "./problems.ts"
 
-/** Items of a page when nothing else is asked for. */
+/** Default number of items per page. */
 export const defaults = { wallets: 50, catalog: 100, balances: 100 } as const
 
 const meta = {
-  requestId: Schema.String.annotate({ format: "uuid" }),
+  requestId: RequestId,
   executionAuthority: Schema.Literal("none"),
-  asOf: AsOf.annotate({ description: "When the source says that it knew this." }),
+  asOf: AsOf.annotate({ description: "Observation time of the source." }),
   source: Schema.Literal("native-indexer")
 }
 const Meta = Schema.Struct(meta)
 
 /** One page of the registry. */
 export class AccountWallets extends Schema.Opaque<AccountWallets>()(
-  Schema.Struct({ data: Schema.Array(AccountWallet), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "AccountWallets",
-    description: "One page of the registry."
-  })
+  pageOf(AccountWallet, Meta, { identifier: "AccountWallets", description: "One page of the registry." })
 ) {}
 
-/** One page of what can be deposited. */
+/** One page of the funding catalog. */
 export class FundingCatalog extends Schema.Opaque<FundingCatalog>()(
-  Schema.Struct({ data: Schema.Array(CatalogEntry), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "FundingCatalog",
-    description: "One page of what can be deposited."
-  })
+  pageOf(CatalogEntry, Meta, { identifier: "FundingCatalog", description: "One page of the funding catalog." })
 ) {}
 
-/** One page of what the wallets hold. */
+/** One page of balances. */
 export class AccountBalances extends Schema.Opaque<AccountBalances>()(
   Schema.Struct({
     data: Schema.Array(AccountBalance),
@@ -48,17 +43,17 @@ export class AccountBalances extends Schema.Opaque<AccountBalances>()(
     meta: Schema.Struct({
       ...meta,
       partial: Schema.Array(UnreadChain).annotate({
-        description: "Chains that could not be read: what is held there is absent, not zero."
+        description: "Chains that could not be read: their balances are absent, not zero."
       })
     })
-  }).annotate({ identifier: "AccountBalances", description: "One page of what the wallets hold." })
+  }).annotate({ identifier: "AccountBalances", description: "One page of balances." })
 ) {}
 
-/** Where to send one deposit. */
+/** The address of one deposit. */
 export class DepositAddressAnswer extends Schema.Opaque<DepositAddressAnswer>()(
   Schema.Struct({ data: AccountDepositAddress, nextCursor: Schema.Null, meta: Meta }).annotate({
     identifier: "DepositAddressAnswer",
-    description: "Where to send one deposit."
+    description: "The address of one deposit."
   })
 ) {}
 
@@ -70,28 +65,27 @@ const exactId = (longest: number, description: string) =>
 
 const walletId = exactId(128, "A wallet id of the registry.")
 
-/** Which wallets are wanted. */
+/** Query of wallets. */
 export const WalletsQuery = Schema.Struct({
   family: Schema.optionalKey(WalletFamily),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.wallets)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.wallets)
 })
 
-/** Whose part of the catalog is wanted. */
+/** Query of the catalog. */
 export const CatalogQuery = Schema.Struct({
-  walletId: Schema.optionalKey(walletId.annotate({ description: "Only what this wallet can be funded with." })),
-  limit: Schema.optionalKey(LimitParameter(200, defaults.catalog)),
-  cursor: Schema.optionalKey(CursorParameter)
+  walletId: Schema.optionalKey(
+    walletId.annotate({ description: "Only networks and assets that can fund this wallet." })
+  ),
+  ...pageParameters(200, defaults.catalog)
 })
 
-/** Whose balances are wanted. */
+/** Query of balances. */
 export const BalancesQuery = Schema.Struct({
-  walletId: Schema.optionalKey(walletId.annotate({ description: "Only what this wallet holds." })),
-  limit: Schema.optionalKey(LimitParameter(200, defaults.balances)),
-  cursor: Schema.optionalKey(CursorParameter)
+  walletId: Schema.optionalKey(walletId.annotate({ description: "Only balances of this wallet." })),
+  ...pageParameters(200, defaults.balances)
 })
 
-/** What is to be deposited, and where it is to arrive. */
+/** Query of a deposit address. */
 export const DepositQuery = Schema.Struct({
   wallet: walletId.annotate({ description: "A wallet id of the registry; never an address." }),
   network: exactId(128, "A network id of the catalog, exactly; never a family of networks."),
@@ -115,12 +109,12 @@ export class AccountFundingGroup extends HttpApiGroup.make("accountFunding")
       query: BalancesQuery,
       success: AccountBalances,
       error: [InvalidCursor, WalletNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "What the wallets of the account hold"),
+    }).annotate(OpenApi.Summary, "Balances of the wallets of the account"),
     HttpApiEndpoint.get("depositAddress", "/api/v1/account/deposit-address", {
       query: DepositQuery,
       success: DepositAddressAnswer,
       error: [WalletNotFound, FundingTargetNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Where to send one deposit")
+    }).annotate(OpenApi.Summary, "The address of one deposit")
   )
   .annotateEndpoints(Scope, ["account.read"])
   .middleware(Authorization)

@@ -16,7 +16,7 @@ import {
 import { IdempotencyKey } from "../domain/Idempotency.ts"
 import { Decimal } from "../domain/Scalar.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { pageOf, pageParameters, RequestId } from "./pages.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
@@ -29,11 +29,11 @@ import {
   LimitReached
 } from "./problems.ts"
 
-/** Items of a page when nothing else is asked for. */
+/** Default number of items per page. */
 export const defaults = { alerts: 50, events: 50 } as const
 
 const Meta = Schema.Struct({
-  requestId: Schema.String.annotate({ format: "uuid" }),
+  requestId: RequestId,
   methodVersion: Schema.Literal("public-alerts-v1")
 })
 
@@ -44,7 +44,7 @@ const { metric, operator, windowSeconds } = AlertCondition.fields
 const ConditionBody = Schema.Struct({
   metric,
   operator: operator.annotate({
-    description: "rises_by and falls_by are of change_pct, crosses_above and crosses_below of the others."
+    description: "rises_by and falls_by apply to change_pct, crosses_above and crosses_below to the others."
   }),
   threshold: Threshold.annotate({ description: "Dollars, SOL, or percent points of a change. Above 0." }),
   windowSeconds: Schema.optionalKey(windowSeconds)
@@ -59,16 +59,16 @@ const ConditionBody = Schema.Struct({
     if (condition.metric === "change_pct") {
       return isGiven || refuse("windowSeconds", "missing", "change_pct needs windowSeconds.")
     }
-    return !isGiven || refuse("windowSeconds", "conflict", "windowSeconds is of change_pct only.")
+    return !isGiven || refuse("windowSeconds", "conflict", "windowSeconds applies to change_pct only.")
   })
 )
 
 const cooldown = maybe(CooldownSeconds).annotate({
-  description: `Seconds of silence after a firing, of repeating alerts only; ${DEFAULT_COOLDOWN_SECONDS} unless given.`
+  description: `Seconds without firing after a firing, for repeating alerts only; ${DEFAULT_COOLDOWN_SECONDS} unless given.`
 })
 const expiry = maybe(TimeMs).annotate({ description: "At most 90 days ahead; null for never." })
 
-/** The alert that is wanted. */
+/** Body of a new alert. */
 export const CreateAlertBody = Schema.Struct({
   chain: Schema.optionalKey(Schema.Literal("solana")),
   mint: Address,
@@ -77,9 +77,9 @@ export const CreateAlertBody = Schema.Struct({
   cooldownSeconds: cooldown,
   expiresAtMs: expiry,
   note: maybe(AlertNote)
-}).annotate({ identifier: "AlertRequest", description: "The alert that is wanted." })
+}).annotate({ identifier: "AlertRequest", description: "A new alert." })
 
-/** What is to be changed of an alert. */
+/** Body of a change of an alert. */
 export const ChangeAlertBody = Schema.Struct({
   condition: Schema.optionalKey(Schema.Struct({ threshold: Schema.optionalKey(Threshold) })),
   recurrence: Schema.optionalKey(AlertRecurrence),
@@ -87,9 +87,9 @@ export const ChangeAlertBody = Schema.Struct({
   expiresAtMs: expiry,
   note: maybe(AlertNote),
   status: Schema.optionalKey(Schema.Literals(["active", "paused"]))
-}).annotate({ identifier: "AlertChange", description: "What is to be changed of an alert; everything else stays." })
+}).annotate({ identifier: "AlertChange", description: "Changes of an alert; other fields stay as they are." })
 
-/** An alert as the API shows it. */
+/** An alert on the wire. */
 export class AlertItem extends Schema.Opaque<AlertItem>()(
   Schema.Struct({
     id: Schema.String,
@@ -101,7 +101,7 @@ export class AlertItem extends Schema.Opaque<AlertItem>()(
     expiresAtMs: Schema.NullOr(Schema.Int),
     note: Schema.NullOr(Schema.String),
     status: AlertStatus.annotate({ description: "triggered and expired are final." }),
-    armed: Schema.Boolean.annotate({ description: "Whether the next value past the threshold fires it." }),
+    armed: Schema.Boolean.annotate({ description: "True when the next value past the threshold fires it." }),
     createdAtMs: Schema.Int,
     updatedAtMs: Schema.Int,
     lastTriggeredAtMs: Schema.NullOr(Schema.Int),
@@ -109,11 +109,11 @@ export class AlertItem extends Schema.Opaque<AlertItem>()(
     evaluation: Schema.Struct({
       state: Schema.Literals(["ok", "stale", "unavailable"]),
       value: Schema.NullOr(Decimal).annotate({
-        description: "What is compared with the threshold: from the last pool swap, as charts show it. Null unless ok."
+        description: "Value of the metric after the last pool swap, as in charts. Null unless ok."
       }),
       observedAtMs: Schema.NullOr(Schema.Int)
     })
-  }).annotate({ identifier: "Alert", description: "A price alert, and what it sees now." })
+  }).annotate({ identifier: "Alert", description: "A price alert and its present evaluation." })
 ) {}
 
 /** One alert. */
@@ -123,54 +123,46 @@ export class AlertAnswer extends Schema.Opaque<AlertAnswer>()(
 
 /** One page of alerts. */
 export class AlertPage extends Schema.Opaque<AlertPage>()(
-  Schema.Struct({ data: Schema.Array(AlertItem), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "AlertPage",
-    description: "One page of alerts, newest first."
-  })
+  pageOf(AlertItem, Meta, { identifier: "AlertPage", description: "One page of alerts, newest first." })
 ) {}
 
-/** A firing as the API shows it. */
+/** A firing on the wire. */
 export class AlertFiring extends Schema.Opaque<AlertFiring>()(
   Schema.Struct({ ...AlertEvent.fields, delivery: Schema.Array(Schema.Literal("app")) }).annotate({
     identifier: "AlertEvent",
-    description: "One firing. It is told here and in the app, and sent nowhere."
+    description: "One firing. It is shown here and in the app, and delivered nowhere else."
   })
 ) {}
 
 /** One page of firings. */
 export class AlertEvents extends Schema.Opaque<AlertEvents>()(
-  Schema.Struct({ data: Schema.Array(AlertFiring), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "AlertEvents",
-    description: "One page of firings, newest first."
-  })
+  pageOf(AlertFiring, Meta, { identifier: "AlertEvents", description: "One page of firings, newest first." })
 ) {}
 
-/** An alert that is gone. */
+/** A removed alert. */
 export class AlertDeleted extends Schema.Opaque<AlertDeleted>()(
   Schema.Struct({ data: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }), meta: Meta }).annotate({
     identifier: "AlertDeleted",
-    description: "An alert that is gone."
+    description: "A removed alert."
   })
 ) {}
 
-/** Which alerts are wanted. */
+/** Query of alerts. */
 export const AlertsQuery = Schema.Struct({
   status: Schema.optionalKey(AlertStatus),
   mint: Schema.optionalKey(Address),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.alerts)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.alerts)
 })
 
-/** Which firings are wanted. */
+/** Query of firings. */
 export const EventsQuery = Schema.Struct({
   alertId: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "an alert id" })).annotate({
-      description: "Only those of this alert, which may be gone."
+      description: "Only firings of this alert, which may have been removed."
     })
   ),
   sinceMs: Schema.optionalKey(IntegerParameter(0, 253_402_300_799_999)),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.events)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.events)
 })
 
 const write = [AlertNotFound, DataUnavailable] as const
@@ -227,7 +219,7 @@ export class AlertsGroup extends HttpApiGroup.make("alerts")
       success: AlertDeleted,
       error: write
     })
-      .annotate(OpenApi.Summary, "Take an alert away")
+      .annotate(OpenApi.Summary, "Remove an alert")
       .annotate(Scope, ["alerts.write"])
   )
   .middleware(Authorization)

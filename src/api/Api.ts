@@ -21,7 +21,7 @@ const introduction = `Market data of Solana, answered from memory. Nothing here 
 
 Send the key as \`Authorization: Bearer svc_...\`. Each key has two budgets, which every answer names in its headers: 120 units of
 reads and 300 of quotes in any 60 seconds. Amounts are atomic units as digits, times are milliseconds since the Unix epoch, and
-what is not known is \`null\`. A refusal is \`{"error":{"code","message","details"},"requestId"}\`.`
+unknown values are \`null\`. An error is \`{"error":{"code","message","details"},"requestId"}\`.`
 
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
@@ -39,7 +39,7 @@ const contract = HttpApi.make("fathom")
   .add(AlertsGroup)
   .add(CopyingGroup)
   .add(ClosedGroup)
-  // Unknown fields are refused, and every issue is reported at once.
+  // Unknown fields are rejected, and every issue is reported at once.
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(OpenApi.Title, "Fathom developer API")
@@ -47,5 +47,5 @@ const contract = HttpApi.make("fathom")
   .annotate(OpenApi.Description, introduction)
   .middleware(ErrorEnvelope)
 
-/** Everything the service promises over HTTP. Handlers, clients and the OpenAPI document all derive from it. */
+/** The HTTP contract of the service. Handlers, clients and the OpenAPI document all derive from it. */
 export class Api extends contract.annotate(OpenApi.Transform, withAdmission(contract)) {}

@@ -3,21 +3,22 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import { CalloutSort } from "../domain/wallets/Callout.ts"
 import { Authorization } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
+import { NextCursor } from "./cursor.ts"
+import { pageParameters } from "./pages.ts"
 import { DataUnavailable, InvalidCursor } from "./problems.ts"
 
-/** Where a caller leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { limit: 20, feedSort: "recent", tokenSort: "top" } as const
 
 const Text = Schema.NullOr(Schema.String)
 const Instant = Schema.String.annotate({ format: "date-time" })
 
-/** A callout as the API shows it. */
+/** A callout on the wire. */
 export class CalloutItem extends Schema.Opaque<CalloutItem>()(
   Schema.Struct({
     id: Schema.String.annotate({ description: "Its share page is at /c/{id}." }),
     mint: Address,
-    body: Schema.String.annotate({ description: "As its author wrote it: not markup, and not to be trusted." }),
+    body: Schema.String.annotate({ description: "Text of the author: not markup, and not trusted." }),
     status: Schema.Literals(["active", "expired", "removed"]).annotate({
       description: "Reads return active ones only."
     }),
@@ -33,16 +34,16 @@ export class CalloutItem extends Schema.Opaque<CalloutItem>()(
     tokenName: Text,
     tokenImageUrl: Text,
     priceUsdAtCreate: Schema.NullOr(Schema.Finite).annotate({
-      description: "Price of the token at posting, the baseline of what it has done since; null when none was known."
+      description: "Price of the token at posting, the baseline of later changes; null when unknown."
     }),
     clickCount: Schema.Int,
     traderCount: Schema.Int.annotate({ description: "Distinct traders." }),
     attributedVolumeUsd: Schema.Finite.annotate({
-      description: "Volume of the trades it brought about, once settled."
+      description: "Volume of attributed trades that have settled."
     }),
     earnedUsd: Schema.Finite.annotate({ description: "The creator's share of the fees on that volume." }),
     pointsAwarded: Schema.Finite
-  }).annotate({ identifier: "Callout", description: "A user's call of a token and what came of it." })
+  }).annotate({ identifier: "Callout", description: "A user's call of a token and its figures." })
 ) {}
 
 /** One page of callouts. */
@@ -58,14 +59,13 @@ const pageQuery = (sort: CalloutSort) =>
     sort: Schema.optionalKey(
       CalloutSort.annotate({ description: `recent: newest first. top: by attributed volume. ${sort} unless given.` })
     ),
-    limit: Schema.optionalKey(LimitParameter(50, defaults.limit)),
-    cursor: Schema.optionalKey(CursorParameter)
+    ...pageParameters(50, defaults.limit)
   })
 
-/** Which page of every callout is wanted. */
+/** Query of the feed. */
 export const FeedQuery = pageQuery(defaults.feedSort)
 
-/** Which page of one token's callouts is wanted. */
+/** Query of one token's callouts. */
 export const TokenCalloutsQuery = pageQuery(defaults.tokenSort)
 
 /** Users' calls of tokens. Reads only: they are posted elsewhere. */

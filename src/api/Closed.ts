@@ -5,27 +5,27 @@ import { BodyTooLarge, FeatureUnavailable, SignatureRequired } from "./problems.
 
 type Operation = Parameters<typeof OpenApi.Transform.Service>[0]
 
-/** A call that never succeeds has no success to document. */
+/** The operation without the 200 of a call that never succeeds. */
 const withoutSuccess = ({ responses, ...operation }: Operation): Operation => {
-  const { 200: _, ...refusals } = responses
-  return { ...operation, responses: refusals }
+  const { 200: _, ...errors } = responses
+  return { ...operation, responses: errors }
 }
 
-const refused = { success: Schema.Never, error: FeatureUnavailable }
+const closed = { success: Schema.Never, error: FeatureUnavailable }
 
-/** A path that refuses every method there is a refusal for; HEAD is GET without the body. */
+/** One endpoint per method for a path that rejects all of them; HEAD is GET without the body. */
 const everyMethod = <const Name extends string>(name: Name, path: `/${string}`, summary: string) =>
   [
-    HttpApiEndpoint.get(`${name}Get`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.post(`${name}Post`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.put(`${name}Put`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.patch(`${name}Patch`, path, refused).annotate(OpenApi.Summary, summary),
-    HttpApiEndpoint.delete(`${name}Delete`, path, refused).annotate(OpenApi.Summary, summary)
+    HttpApiEndpoint.get(`${name}Get`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.post(`${name}Post`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.put(`${name}Put`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.patch(`${name}Patch`, path, closed).annotate(OpenApi.Summary, summary),
+    HttpApiEndpoint.delete(`${name}Delete`, path, closed).annotate(OpenApi.Summary, summary)
   ] as const
 
 /**
- * What this version refuses, and says so. None of it reads more of a request than its key and, where a signature is
- * missing, the size of its body, so that a refusal tells nothing of what the body names.
+ * Operations that this version rejects. They read the key of a request and, where a signature is missing, the size of its
+ * body; the rejection does not depend on the content of the body.
  */
 export class ClosedGroup extends HttpApiGroup.make("closed")
   .add(
@@ -36,8 +36,8 @@ export class ClosedGroup extends HttpApiGroup.make("closed")
     ...everyMethod("perpsOrders", "/api/v1/perps/orders", "Perps orders: not offered"),
     ...everyMethod("perpsRebalance", "/api/v1/perps/rebalance", "Perps collateral rebalance: not offered")
   )
-  // The scopes of these calls are reserved: no key holds them, and none is asked for.
+  // The scopes of these calls are reserved, so no scope is required.
   .annotateEndpoints(Scope, [])
   .annotateEndpoints(OpenApi.Transform, withoutSuccess)
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "What this version refuses.") {}
+  .annotate(OpenApi.Description, "Operations that this version rejects.") {}

@@ -14,16 +14,17 @@ import {
 import { CopyPnlReport } from "../domain/wallets/CopyPnl.ts"
 import { Coverage, Decimal, Status } from "../domain/Scalar.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CursorParameter, LimitParameter, NextCursor } from "./cursor.ts"
-import { IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { NextCursor } from "./cursor.ts"
+import { pageOf, pageParameters, RequestId } from "./pages.ts"
+import { described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import { DataUnavailable, FollowNotFound, InvalidCursor } from "./problems.ts"
 
-/** Where a caller leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { follows: 50, fills: 50, groups: 50, window: "30d", groupBy: "none" } as const
 
 const Usd = Schema.NullOr(Decimal)
 
-/** One trade of a leader, and what was made of it. */
+/** One trade of a leader and its copy. */
 export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
   Schema.Struct({
     id: Schema.String,
@@ -50,7 +51,7 @@ export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
         outMint: Address,
         outAmount: Atomic,
         priceUsd: Usd,
-        valueUsd: Usd.annotate({ description: "What changed hands, fees beside it." }),
+        valueUsd: Usd.annotate({ description: "Value of the trade without fees." }),
         feeUsd: Usd
       })
     ).annotate({ description: "Null unless pending or filled." }),
@@ -59,13 +60,13 @@ export class CopyFillItem extends Schema.Opaque<CopyFillItem>()(
       description: "Percent of the leader's price by which the copy's was worse; negative when it was better."
     }),
     realized: Usd.annotate({
-      description: "What a sale made by average cost, all fees inside; null for a purchase and for an unknown basis."
+      description: "Profit of a sale by average cost, after all fees; null for a purchase and for an unknown basis."
     })
-  }).annotate({ identifier: "CopyFill", description: "One trade of a leader, and what was made of it." })
+  }).annotate({ identifier: "CopyFill", description: "One trade of a leader and its copy." })
 ) {}
 
 const Meta = Schema.Struct({
-  requestId: Schema.String.annotate({ format: "uuid" }),
+  requestId: RequestId,
   methodVersion: Schema.Literal("public-copy-v1"),
   executionAuthority: Schema.Literal("none"),
   observedAtMs: Schema.Int.annotate({ description: "When the records were read." }),
@@ -75,10 +76,7 @@ const Meta = Schema.Struct({
 
 /** One page of follows. */
 export class CopyFollows extends Schema.Opaque<CopyFollows>()(
-  Schema.Struct({ data: Schema.Array(Follow), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "CopyFollows",
-    description: "One page of follows."
-  })
+  pageOf(Follow, Meta, { identifier: "CopyFollows", description: "One page of follows." })
 ) {}
 
 /** One follow. */
@@ -88,17 +86,14 @@ export class CopyFollowAnswer extends Schema.Opaque<CopyFollowAnswer>()(
 
 /** One page of fills. */
 export class CopyFills extends Schema.Opaque<CopyFills>()(
-  Schema.Struct({ data: Schema.Array(CopyFillItem), nextCursor: NextCursor, meta: Meta }).annotate({
-    identifier: "CopyFills",
-    description: "One page of fills."
-  })
+  pageOf(CopyFillItem, Meta, { identifier: "CopyFills", description: "One page of fills." })
 ) {}
 
-/** What copying made. */
+/** Profit and loss of copying. */
 export class CopyPnlAnswer extends Schema.Opaque<CopyPnlAnswer>()(
   Schema.Struct({ data: CopyPnlReport, nextCursor: NextCursor, meta: Meta }).annotate({
     identifier: "CopyPnlAnswer",
-    description: "What copying made."
+    description: "Profit and loss of copying."
   })
 ) {}
 
@@ -106,25 +101,22 @@ const followId = Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expect
   description: "Only those of this follow."
 })
 
-const time = (description: string) =>
-  IntegerParameter(0, 253_402_300_799_999).pipe(Schema.annotateEncoded({ description }))
+const time = (description: string) => described(IntegerParameter(0, 253_402_300_799_999), description)
 
-/** Which follows are wanted. */
+/** Query of follows. */
 export const FollowsQuery = Schema.Struct({
   status: Schema.optionalKey(FollowStatus),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.follows)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.follows)
 })
 
-/** Which fills are wanted. */
+/** Query of fills. */
 export const FillsQuery = Schema.Struct({
   followId: Schema.optionalKey(followId),
   mint: Schema.optionalKey(Address),
   status: Schema.optionalKey(FillStatus),
   sinceMs: Schema.optionalKey(time("The first millisecond of the leaders' trades.")),
   untilMs: Schema.optionalKey(time("The last millisecond of the leaders' trades.")),
-  limit: Schema.optionalKey(LimitParameter(200, defaults.fills)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(200, defaults.fills)
 }).check(
   Schema.makeFilter(
     ({ sinceMs = 0, untilMs = sinceMs }) =>
@@ -132,17 +124,16 @@ export const FillsQuery = Schema.Struct({
   )
 )
 
-/** Which profit and loss is wanted. */
+/** Query of profit and loss. */
 export const CopyPnlQuery = Schema.Struct({
   window: Schema.optionalKey(
-    CopyWindow.annotate({ description: `Which sales count. ${defaults.window} unless given.` })
+    CopyWindow.annotate({ description: `Window of the sales; ${defaults.window} unless given.` })
   ),
   followId: Schema.optionalKey(followId),
   groupBy: Schema.optionalKey(
-    CopyGrouping.annotate({ description: `What groups are made of. ${defaults.groupBy} unless given.` })
+    CopyGrouping.annotate({ description: `Key of the groups; ${defaults.groupBy} unless given.` })
   ),
-  limit: Schema.optionalKey(LimitParameter(100, defaults.groups)),
-  cursor: Schema.optionalKey(CursorParameter)
+  ...pageParameters(100, defaults.groups)
 }).check(
   Schema.makeFilter(({ cursor, groupBy = defaults.groupBy, limit }) =>
     groupBy === "none"
@@ -172,12 +163,12 @@ export class CopyingGroup extends HttpApiGroup.make("copying")
       query: FillsQuery,
       success: CopyFills,
       error: [InvalidCursor, FollowNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "What was copied, and what was not"),
+    }).annotate(OpenApi.Summary, "Fills: copied and skipped trades of leaders"),
     HttpApiEndpoint.get("pnl", "/api/v1/copy/pnl", {
       query: CopyPnlQuery,
       success: CopyPnlAnswer,
       error: [InvalidCursor, FollowNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "What copying made")
+    }).annotate(OpenApi.Summary, "Profit and loss of copying")
   )
   .annotateEndpoints(Scope, ["copy.read"])
   .middleware(Authorization)

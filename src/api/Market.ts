@@ -14,7 +14,7 @@ import {
 } from "../domain/market/MarketViews.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { LimitParameter, NextCursor } from "./cursor.ts"
-import { CommaList, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { CommaList, DecimalParameter, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   ChartWarming,
   CursorExpired,
@@ -26,7 +26,7 @@ import {
 } from "./problems.ts"
 import { VenueLabel } from "./Spot.ts"
 
-/** Where the contract leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = {
   chain: "solana",
   resolution: "1m",
@@ -43,20 +43,19 @@ export const defaults = {
   rows: 20
 } as const
 
-/** Says in the document what the type of a parameter cannot. */
 const noted = <S extends Schema.Top>(parameter: S, description: string) =>
-  Schema.optionalKey(parameter.pipe(Schema.annotateEncoded({ description })))
+  Schema.optionalKey(described(parameter, description))
 
-/** The last second of the year 9999: what comes after is a mistake. */
+/** The last second of the year 9999, the latest accepted time. */
 const LAST_SECOND = 253_402_300_799
 
 const Second = IntegerParameter(0, LAST_SECOND)
 
-/** Which candles are asked for. The chain is read as text, so that one which is not served is named as such. */
+/** Query of the chart. The chain is read as text, so that an unsupported one has an error of its own. */
 export const ChartQuery = Schema.Struct({
   chain: noted(Schema.String, `Chain of the token; ${defaults.chain} unless given.`),
   resolution: noted(ChartResolution, `Width of a bar, ${defaults.resolution} unless given; 1mn is a month.`),
-  denom: noted(ChartDenom, `What bars are counted in, ${defaults.denom} unless given; sol on Solana only.`),
+  denom: noted(ChartDenom, `Unit of bars, ${defaults.denom} unless given; sol on Solana only.`),
   mode: noted(ChartMode, `Prices or market values; ${defaults.mode} unless given.`),
   from: noted(Second, "Unix second at which the window begins, floored to its bucket."),
   to: noted(Second, "Unix second before which the window ends, ceiled to its bucket; now unless given."),
@@ -81,28 +80,20 @@ export class ChartAnswer extends Schema.Opaque<ChartAnswer>()(
   }).annotate({ identifier: "ChartAnswer", description: "Candles of one token." })
 ) {}
 
-const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u
-
-/** Plain decimal text of at least zero. */
-const DecimalParameter = Schema.String.check(
-  Schema.isMaxLength(64, { expected: "at most 64 characters" }),
-  Schema.isPattern(DECIMAL, { expected: "a plain decimal number with at most 30 fraction digits" })
-)
-
 const PinnedCursor = noted(
   Schema.String,
-  "The nextCursor of the page before, with the same selectors. A page shows the market as it was for the first one; after 60 seconds it is gone."
+  "The nextCursor of the page before, with the same selectors. A page shows the market as it was for the first one; it expires after 60 seconds."
 )
 
-/** Which window the overview is of. */
+/** Query of the overview. */
 export const OverviewQuery = Schema.Struct({
   window: noted(MarketWindow, `The window that ends now, ${defaults.overviewWindow} unless given.`)
 })
 
-/** Which ranking is wanted. */
+/** Query of the movement ranking. */
 export const MovementQuery = Schema.Struct({
   window: noted(MarketWindow, `The window that ends now, ${defaults.movementWindow} unless given.`),
-  rank: noted(MovementRank, `What tokens are ranked by, ${defaults.rank} unless given.`),
+  rank: noted(MovementRank, `Value that tokens are ranked by, ${defaults.rank} unless given.`),
   minLiquidityUsd: noted(
     DecimalParameter,
     `Dollars that the pools can pay out; ${defaults.minLiquidityUsd} unless given.`
@@ -112,7 +103,7 @@ export const MovementQuery = Schema.Struct({
   cursor: PinnedCursor
 })
 
-/** Which tokens are looked for. */
+/** Query of the discovery list. */
 export const DiscoveryQuery = Schema.Struct({
   stage: noted(DiscoveryStage, `How far from its launch, or trending; ${defaults.stage} unless given.`),
   window: noted(
@@ -188,7 +179,7 @@ export class DiscoveryAnswer extends Schema.Opaque<DiscoveryAnswer>()(
   }).annotate({ identifier: "DiscoveryAnswer", description: "A page of discovered tokens." })
 ) {}
 
-/** Charts and what the whole market does, answered from memory. */
+/** Charts and rankings of the market, answered from memory. */
 export class MarketGroup extends HttpApiGroup.make("market")
   .add(
     HttpApiEndpoint.get("chart", "/api/v1/market/chart/:token", {
@@ -219,4 +210,4 @@ export class MarketGroup extends HttpApiGroup.make("market")
     }).annotate(OpenApi.Summary, "Tokens that are new, about to graduate, graduated or trending")
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Charts and what the whole market does, answered from memory.") {}
+  .annotate(OpenApi.Description, "Charts and rankings of the market, answered from memory.") {}

@@ -2,24 +2,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PerpsComparison, PerpsVenue } from "../domain/Perps.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
-import { CommaList, refuse } from "./parameters.ts"
+import { CommaList, DecimalParameter, refuse } from "./parameters.ts"
 import { PerpsUnavailable } from "./problems.ts"
 import { VenueLabel } from "./Spot.ts"
 
-/** Where the contract leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { holdHours: "8" } as const
 
-const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u
-const SHORT = { expected: "at most 64 characters" }
-
-/** Plain decimal text whose whole part is in the given range; what lies between two whole numbers is in it too. */
-const DecimalParameter = (description: string) =>
-  Schema.String.check(
-    Schema.isMaxLength(64, SHORT),
-    Schema.isPattern(DECIMAL, { expected: "a plain decimal number with at most 30 fraction digits" })
-  ).annotate({ description })
-
-/** Compares texts of the pattern above with a whole number, without ever rounding. */
+/** Compares decimal text with a whole number exactly. */
 const isAtMost = (text: string, most: bigint): boolean => {
   const [whole = "", fraction = ""] = text.split(".")
   return BigInt(whole) < most || (BigInt(whole) === most && /^0*$/u.test(fraction))
@@ -46,13 +36,15 @@ const venuesKnown = ({ venues = [] }: { readonly venues?: ReadonlyArray<string> 
 /** The hypothetical order. */
 export const PerpsQuery = Schema.Struct({
   symbol: Schema.String.check(
-    Schema.isMaxLength(64, SHORT),
+    Schema.isMaxLength(64, { expected: "at most 64 characters" }),
     Schema.isPattern(/^[A-Z0-9]+$/u, { expected: "an upper-case base symbol" })
   ).annotate({ description: "Base symbol in upper case, 1 to 64 characters, for example BTC." }),
   side: Schema.Literals(["buy", "sell"]),
-  size: DecimalParameter(`Coins as plain decimal text, above 0 and at most ${MOST_COINS}.`),
+  size: DecimalParameter.annotate({ description: `Coins as plain decimal text, above 0 and at most ${MOST_COINS}.` }),
   holdHours: Schema.optionalKey(
-    DecimalParameter(`Hours that the position is held, 0 to ${MOST_HOURS}; ${defaults.holdHours} unless given.`)
+    DecimalParameter.annotate({
+      description: `Hours that the position is held, 0 to ${MOST_HOURS}; ${defaults.holdHours} unless given.`
+    })
   ),
   venues: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(256, { expected: "at most 256 characters" }))

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { catalogue, type ErrorCode } from "./catalogue.ts"
 
-/** What is wrong with one part of a request. */
+/** Kind of an issue with one part of a request. */
 export const Issue = Schema.Literals([
   "missing",
   "repeated",
@@ -15,13 +15,13 @@ export const Issue = Schema.Literals([
 ])
 export type Issue = typeof Issue.Type
 
-/** Which part of the request an issue is about. */
+/** One issue with one part of a request. */
 export class ErrorDetail extends Schema.Opaque<ErrorDetail>()(
   Schema.Struct({
     in: Schema.Literals(["query", "path", "body", "header"]),
     field: Schema.String,
     issue: Issue
-  }).annotate({ identifier: "ErrorDetail", description: "One part of the request that was refused." })
+  }).annotate({ identifier: "ErrorDetail", description: "One part of the request that was rejected." })
 ) {}
 
 /** Every problem on the wire. */
@@ -37,24 +37,37 @@ export interface Envelope {
 /** A problem as a handler raises it; the answer's request id is filled in when it leaves. */
 export interface Problem extends Envelope {
   readonly _tag: string
-  /** Seconds for `Retry-After`, when the default of the code is not good enough. */
+  /** Seconds of `Retry-After` in place of the default of the code. */
   retryAfter?: number
 }
 
 const requestId = Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed("")))
 
-/** Fields and annotations of the class of one code: its fields are the wire. */
-export const problem = <const Code extends ErrorCode>(identifier: string, code: Code) => {
-  const { status, message } = catalogue[code]
-  const error = Schema.Struct({
-    code: Schema.tag(code),
-    message: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed<string>(message))),
-    details: Schema.optionalKey(Schema.Array(ErrorDetail))
-  })
-  const wire = Schema.Struct({ error: error.pipe(Schema.withConstructorDefault(Effect.succeed({}))), requestId })
-  return [wire.annotate({ identifier }), { httpApiStatus: status, description: message }] as const
+/** Parts of a problem beside its wire fields. */
+export interface ProblemMembers<Tag extends string> {
+  readonly _tag: Tag
+  retryAfter?: number
 }
 
-/** Asks the caller to come back after so many whole seconds, at least one. */
+/** The base class of the problem of one code. Its schema fields are the wire; `_tag` is not encoded. */
+export const problem =
+  <Self>() =>
+  <const Tag extends string, const Code extends ErrorCode>(tag: Tag, code: Code) => {
+    const { status, message } = catalogue[code]
+    const error = Schema.Struct({
+      code: Schema.tag(code),
+      message: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed<string>(message))),
+      details: Schema.optionalKey(Schema.Array(ErrorDetail))
+    })
+    const wire = Schema.Struct({ error: error.pipe(Schema.withConstructorDefault(Effect.succeed({}))), requestId })
+    const base = Schema.Error<Self, ProblemMembers<Tag>>(tag)(wire.annotate({ identifier: tag }), {
+      httpApiStatus: status,
+      description: message
+    })
+    Reflect.defineProperty(Object(base).prototype, "_tag", { value: tag, enumerable: true })
+    return base
+  }
+
+/** Sets `Retry-After` to `seconds` rounded up, at least one. */
 export const retryAfter = <P extends Problem>(raised: P, seconds: number): P =>
   Object.assign(raised, { retryAfter: Math.max(1, Math.ceil(seconds)) })

@@ -7,7 +7,7 @@ import { TransactionReport } from "../domain/TransactionReport.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { AmountText, NoQuery } from "./parameters.ts"
+import { AmountText, NoQuery, UniqueList } from "./parameters.ts"
 import {
   InvalidSignature,
   RouteNotFound,
@@ -20,14 +20,7 @@ import {
 } from "./problems.ts"
 import { twoMints, VenueLabel } from "./Spot.ts"
 
-const filter = <Item extends Schema.Constraint>(item: Item) =>
-  Schema.Array(item).check(
-    Schema.isMinLength(1, { expected: "1 to 20 items" }),
-    Schema.isMaxLength(20, { expected: "1 to 20 items" }),
-    Schema.isUnique({ expected: "a list without repetition" })
-  )
-
-/** What is to be routed. */
+/** Body of a route request. */
 export const RouteBody = Schema.Struct({
   chain: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^solana$/u, { expected: "solana" }))),
   inputMint: Address,
@@ -35,15 +28,15 @@ export const RouteBody = Schema.Struct({
   amount: AmountText,
   slippageBps: Schema.optionalKey(SlippageBps),
   outputDecimals: Schema.optionalKey(Decimals),
-  venues: Schema.optionalKey(filter(VenueLabel)),
-  pools: Schema.optionalKey(filter(Address)),
+  venues: Schema.optionalKey(UniqueList(VenueLabel, 20, "items")),
+  pools: Schema.optionalKey(UniqueList(Address, 20, "items")),
   maxHops: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }, { expected: "a whole number from 1 to 4" }))
   ),
   directOnly: Schema.optionalKey(Schema.Boolean)
 })
   .check(Schema.makeFilter(twoMints))
-  .annotate({ identifier: "RouteRequest", description: "What is to be routed." })
+  .annotate({ identifier: "RouteRequest", description: "One trade to route." })
 
 /** The public status of one transaction. */
 export class TransactionStatusAnswer extends Schema.Opaque<TransactionStatusAnswer>()(

@@ -8,7 +8,7 @@ import { CloseFrame, ErrorFrame, OpenFrame, QuoteFrame, ThrottledFrame } from ".
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { Budget } from "./middleware/Metering.ts"
-import { AmountText, BooleanParameter, CommaList, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { AmountText, BooleanParameter, CommaList, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
 import {
   DataUnavailable,
   RateLimited,
@@ -18,7 +18,7 @@ import {
   StateTooOld
 } from "./problems.ts"
 
-/** Where the contract leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = {
   quoteSlippageBps: 50,
   exitSlippageBps: 100,
@@ -27,25 +27,21 @@ export const defaults = {
   durationSeconds: 60
 } as const
 
-/** Says in the document what the type of a parameter cannot. */
-const noted = <S extends Schema.Top>(parameter: S, description: string) =>
-  parameter.pipe(Schema.annotateEncoded({ description }))
-
 const DecimalsParameter = IntegerParameter(0, 18)
-const SlippageParameter = noted(
+const SlippageParameter = described(
   IntegerParameter(1, 1000),
   `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} unless given.`
 )
-/** The shape of a venue label; which labels exist is for the engine to say. */
+/** Format of a venue label. The handler checks that the label exists. */
 export const VenueLabel = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,32}$/u, { expected: "venue labels" }))
 
 const pair = { inputMint: Address, outputMint: Address }
 
-/** Refuses a trade of a mint for itself. */
+/** Rejects a trade of a mint for itself. */
 export const twoMints = (request: { readonly inputMint: Address; readonly outputMint: Address }) =>
   request.inputMint !== request.outputMint || refuse("outputMint", "conflict", "outputMint must differ from inputMint.")
 
-/** One of the two, and what the second needs. `decimals` is how the field is called here. */
+/** Requires exactly one of amount and uiAmount, and `decimals` (the name of that field) with uiAmount. */
 const oneAmount =
   <const D extends string>(decimals: D) =>
   (request: { readonly amount?: bigint; readonly uiAmount?: unknown } & { readonly [_ in D]?: number }) => {
@@ -58,7 +54,7 @@ const oneAmount =
     return request[decimals] !== undefined || refuse(decimals, "missing", `uiAmount needs ${decimals}.`)
   }
 
-/** What is to be priced. */
+/** Query of a quote. */
 export const QuoteQuery = Schema.Struct({
   ...pair,
   amount: Schema.optionalKey(AmountText),
@@ -66,30 +62,30 @@ export const QuoteQuery = Schema.Struct({
     Schema.String.annotate({ description: "Whole tokens as decimal text; needs inputDecimals." })
   ),
   inputDecimals: Schema.optionalKey(DecimalsParameter),
-  outputDecimals: Schema.optionalKey(noted(DecimalsParameter, "0 to 18; adds whole-token amounts to the quote.")),
+  outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quote.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
-  venues: Schema.optionalKey(noted(CommaList(VenueLabel, 20), "Only pools of these venues: 1 to 20 labels.")),
-  pools: Schema.optionalKey(noted(CommaList(Address, 20), "Only these pools: 1 to 20 addresses.")),
-  maxHops: Schema.optionalKey(noted(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4.")),
+  venues: Schema.optionalKey(described(CommaList(VenueLabel, 20), "Only pools of these venues: 1 to 20 labels.")),
+  pools: Schema.optionalKey(described(CommaList(Address, 20), "Only these pools: 1 to 20 addresses.")),
+  maxHops: Schema.optionalKey(described(IntegerParameter(1, 4), "The most swaps in a row, 1 to 4.")),
   directOnly: Schema.optionalKey(
-    noted(BooleanParameter, "Whether one pool has to do it all. An explicit false needs a router.")
+    described(BooleanParameter, "True allows routes of one pool only. An explicit false needs a router.")
   )
 }).check(Schema.makeFilter(twoMints), Schema.makeFilter(oneAmount("inputDecimals")))
 
-/** What is to be re-quoted, how often and for how long. */
+/** Query of a quote stream. */
 export const StreamQuery = Schema.Struct({
   ...pair,
   amount: AmountText,
-  outputDecimals: Schema.optionalKey(noted(DecimalsParameter, "0 to 18; adds whole-token amounts to the quotes.")),
+  outputDecimals: Schema.optionalKey(described(DecimalsParameter, "0 to 18; adds whole-token amounts to the quotes.")),
   slippageBps: Schema.optionalKey(SlippageParameter),
   intervalMs: Schema.optionalKey(
-    noted(IntegerParameter(250, 60_000), `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`)
+    described(IntegerParameter(250, 60_000), `Milliseconds from tick to tick; ${defaults.intervalMs} unless given.`)
   ),
   durationSeconds: Schema.optionalKey(
-    noted(IntegerParameter(1, 240), `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`)
+    described(IntegerParameter(1, 240), `Seconds until the stream closes; ${defaults.durationSeconds} unless given.`)
   ),
   changesOnly: Schema.optionalKey(
-    noted(BooleanParameter, "Send only quotes whose proceeds or route moved; every tick is charged all the same.")
+    described(BooleanParameter, "Send only quotes whose proceeds or route moved; every tick is charged all the same.")
   )
 }).check(Schema.makeFilter(twoMints))
 
@@ -105,7 +101,7 @@ const ascending = (ladder: ReadonlyArray<number>) => {
 /** The position whose exit is to be checked. */
 export const ExitCheckBody = Schema.Struct({
   mint: Address,
-  quoteMint: Schema.optionalKey(Address.annotate({ description: "What it is sold for; SOL unless given." })),
+  quoteMint: Schema.optionalKey(Address.annotate({ description: "Mint of the proceeds; SOL unless given." })),
   amount: Schema.optionalKey(AmountText),
   uiAmount: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, { expected: "a positive number" }))),
   decimals: Schema.optionalKey(Decimals),
@@ -142,7 +138,7 @@ const frame = <const Name extends string, Data extends Schema.Top>(event: Name, 
     data: Schema.fromJsonString(data)
   })
 
-/** A frame of the quote stream, as the events of its answer carry it. */
+/** A frame of the quote stream as a server-sent event. */
 export const StreamFrame = Schema.Union([
   frame("open", OpenFrame),
   frame("quote", QuoteFrame),
@@ -163,7 +159,7 @@ export class SpotGroup extends HttpApiGroup.make("spot")
       query: StreamQuery,
       success: HttpApiSchema.StreamSse({ events: StreamFrame }),
       error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited]
-    }).annotate(OpenApi.Summary, "Price one trade again and again"),
+    }).annotate(OpenApi.Summary, "Stream quotes of one trade"),
     HttpApiEndpoint.post("exitCheck", "/api/v1/spot/exit-check", {
       query: NoQuery,
       payload: ExitCheckBody,
@@ -171,7 +167,7 @@ export class SpotGroup extends HttpApiGroup.make("spot")
       error: [StateNotLoaded, StateTooOld, DataUnavailable]
     })
       .middleware(JsonBody)
-      .annotate(OpenApi.Summary, "Whether a whole position can be sold")
+      .annotate(OpenApi.Summary, "Quotes for selling shares of a position, up to all of it")
   )
   .annotateEndpoints(Budget, "quote")
   .middleware(Authorization)

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { NoQuery } from "./parameters.ts"
 import { DataUnavailable } from "./problems.ts"
 
-/** What the service is and where its documents are. */
+/** Name and version of the service, and the URLs of its documents. */
 export class ServiceDescription extends Schema.Opaque<ServiceDescription>()(
   Schema.Struct({
     name: Schema.String,
@@ -13,42 +13,47 @@ export class ServiceDescription extends Schema.Opaque<ServiceDescription>()(
     openapiUrl: Schema.String,
     changelogUrl: Schema.String,
     serverTimeMs: Schema.Int
-  }).annotate({ identifier: "ServiceDescription", description: "What the service is and where its documents are." })
+  }).annotate({ identifier: "ServiceDescription", description: "Name, version and document URLs of the service." })
 ) {}
 
-/** How far one source is behind. */
+/** Lag of one source. */
 export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
   Schema.Struct({
     source: Schema.String,
-    observedAtMs: Schema.NullOr(Schema.Int).annotate({ description: "When the source was last heard; null before." }),
+    observedAtMs: Schema.NullOr(Schema.Int).annotate({
+      description: "Time of the last message of the source; null before the first."
+    }),
     lagMs: Schema.NullOr(Schema.Int).annotate({ description: "Milliseconds since then." }),
     status: Schema.Literals(["known", "partial", "stale", "unavailable"])
-  }).annotate({ identifier: "SourceFreshness", description: "How far one source is behind." })
+  }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}
 
-/** Every source, and the id of the answer. */
+/** Lag of every source. */
 export class Freshness extends Schema.Opaque<Freshness>()(
   Schema.Struct({
     data: Schema.Array(SourceFreshness),
     meta: Schema.Struct({ requestId: Schema.String })
-  }).annotate({ identifier: "Freshness", description: "How far every source is behind." })
+  }).annotate({ identifier: "Freshness", description: "Lag of every source." })
 ) {}
 
 /** The answer of a probe. */
 export class Health extends Schema.Opaque<Health>()(
-  Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Health", description: "All is well." })
+  Schema.Struct({ status: Schema.Literal("ok") }).annotate({
+    identifier: "Health",
+    description: "The probe succeeded."
+  })
 ) {}
 
-/** What anyone may ask without a key. */
+/** Operations without a key. */
 export class SystemGroup extends HttpApiGroup.make("system")
   .add(
     HttpApiEndpoint.get("describe", "/api/v1", { query: NoQuery, success: ServiceDescription }).annotate(
       OpenApi.Summary,
-      "What the service is and where its documents are"
+      "Name, version and document URLs of the service"
     ),
     HttpApiEndpoint.get("freshness", "/api/v1/freshness", { query: NoQuery, success: Freshness }).annotate(
       OpenApi.Summary,
-      "How far every source is behind, at most one second old"
+      "Lag of every source, at most one second old"
     ),
     HttpApiEndpoint.get("rootFreshness", "/freshness", { query: NoQuery, success: Freshness }).annotate(
       OpenApi.Summary,
@@ -56,11 +61,11 @@ export class SystemGroup extends HttpApiGroup.make("system")
     ),
     HttpApiEndpoint.get("live", "/livez", { query: NoQuery, success: Health }).annotate(
       OpenApi.Summary,
-      "Whether the process answers"
+      "Liveness: the process answers"
     ),
     HttpApiEndpoint.get("ready", "/readyz", { query: NoQuery, success: Health, error: DataUnavailable }).annotate(
       OpenApi.Summary,
-      "Whether the service wants traffic: the chain is followed and no shutdown has begun"
+      "Readiness: the chain feed is live and no shutdown has begun"
     )
   )
   .annotate(OpenApi.Description, "The service itself.") {}

@@ -6,17 +6,11 @@ import { MintPrice, TokenFacts, TokenLiquidity } from "../domain/market/Token.ts
 import { TokenRisk } from "../domain/market/TokenRisk.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { IntegerParameter, NoQuery } from "./parameters.ts"
+import { described, IntegerParameter, NoQuery, tokenParams, UniqueList } from "./parameters.ts"
 import { DataUnavailable, RateLimited, TokenNotFound, UnsupportedChain } from "./problems.ts"
 
-/** How many pools a liquidity read tells unless asked for another number. */
+/** Default number of pools of a liquidity read. */
 export const defaultPools = 20
-
-// Read as text, so that a chain which is not served is named before an address of it is called malformed.
-const token = {
-  chain: Schema.String.annotate({ description: "solana" }),
-  address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
-}
 
 const meta = <const Version extends string>(methodVersion: Version) =>
   Schema.Struct({
@@ -28,11 +22,11 @@ const meta = <const Version extends string>(methodVersion: Version) =>
     coverage: Coverage
   })
 
-/** What is known of one token. */
+/** Facts of one token. */
 export class TokenFactsAnswer extends Schema.Opaque<TokenFactsAnswer>()(
   Schema.Struct({ data: TokenFacts, meta: meta("public-token-v1") }).annotate({
     identifier: "TokenFactsAnswer",
-    description: "What is known of one token."
+    description: "Facts of one token."
   })
 ) {}
 
@@ -48,39 +42,31 @@ export class TokenRiskAnswer extends Schema.Opaque<TokenRiskAnswer>()(
   }).annotate({ identifier: "TokenRiskAnswer", description: "Signals about one token." })
 ) {}
 
-/** Where one token can be traded. */
+/** Pools of one token. */
 export class TokenLiquidityAnswer extends Schema.Opaque<TokenLiquidityAnswer>()(
   Schema.Struct({ data: TokenLiquidity, meta: meta("public-liquidity-v1") }).annotate({
     identifier: "TokenLiquidityAnswer",
-    description: "Where one token can be traded."
+    description: "Pools of one token."
   })
 ) {}
 
-/** Prices of several tokens, in the order they were asked for. */
+/** Prices of several tokens, in the order of the request. */
 export class PricesAnswer extends Schema.Opaque<PricesAnswer>()(
   Schema.Struct({ data: Schema.Array(MintPrice), meta: meta("public-price-v1"), nextCursor: Schema.Null }).annotate({
     identifier: "PricesAnswer",
-    description: "Prices of several tokens, in the order they were asked for."
+    description: "Prices of several tokens, in the order of the request."
   })
 ) {}
 
-const MOST_MINTS = 100
-
-/** Which prices are asked for. */
+/** Body of a price request. */
 export const PricesBody = Schema.Struct({
-  mints: Schema.Array(Address).check(
-    Schema.isMinLength(1, { expected: `1 to ${MOST_MINTS} mints` }),
-    Schema.isMaxLength(MOST_MINTS, { expected: `1 to ${MOST_MINTS} mints` }),
-    Schema.isUnique({ expected: "a list without repetition" })
-  )
-}).annotate({ identifier: "PricesRequest", description: "Which prices are asked for." })
+  mints: UniqueList(Address, 100, "mints")
+}).annotate({ identifier: "PricesRequest", description: "Mints of a price request." })
 
-/** How many pools are asked for. */
+/** Query of liquidity. */
 export const LiquidityQuery = Schema.Struct({
   limit: Schema.optionalKey(
-    IntegerParameter(1, 50).pipe(
-      Schema.annotateEncoded({ description: `The deepest so many pools, 1 to 50; ${defaultPools} unless given.` })
-    )
+    described(IntegerParameter(1, 50), `Number of pools, deepest first, 1 to 50; ${defaultPools} unless given.`)
   )
 })
 
@@ -88,23 +74,23 @@ export const LiquidityQuery = Schema.Struct({
 export class TokensGroup extends HttpApiGroup.make("tokens")
   .add(
     HttpApiEndpoint.get("facts", "/api/v1/tokens/:chain/:address", {
-      params: token,
+      params: tokenParams,
       query: NoQuery,
       success: TokenFactsAnswer,
       error: [UnsupportedChain, TokenNotFound, DataUnavailable]
-    }).annotate(OpenApi.Summary, "What is known of one token"),
+    }).annotate(OpenApi.Summary, "Facts of one token"),
     HttpApiEndpoint.get("risk", "/api/v1/tokens/:chain/:address/risk", {
-      params: token,
+      params: tokenParams,
       query: NoQuery,
       success: TokenRiskAnswer,
       error: [UnsupportedChain, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Signals about one token; neither a score nor permission to do anything"),
+    }).annotate(OpenApi.Summary, "Signals about one token; not a score and not advice"),
     HttpApiEndpoint.get("liquidity", "/api/v1/tokens/:chain/:address/liquidity", {
-      params: token,
+      params: tokenParams,
       query: LiquidityQuery,
       success: TokenLiquidityAnswer,
       error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
-    }).annotate(OpenApi.Summary, "Where one token can be traded; shares the wallet-batch admission of its caller"),
+    }).annotate(OpenApi.Summary, "Pools of one token; shares the wallet-batch admission of its caller"),
     HttpApiEndpoint.post("prices", "/api/v1/prices", {
       query: NoQuery,
       payload: PricesBody,

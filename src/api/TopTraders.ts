@@ -5,18 +5,15 @@ import { Status } from "../domain/Scalar.ts"
 import { TopTrader, TraderCoverage, TraderWindow } from "../domain/market/TopTraders.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { LimitParameter, NextCursor } from "./cursor.ts"
+import { described, tokenParams } from "./parameters.ts"
 import { CursorExpired, DataUnavailable, InvalidCursor, UnsupportedChain } from "./problems.ts"
 
-/** Where the contract leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { window: "24h", limit: 20 } as const
 
-/** Which page of the ranking. */
+/** Query of a page of the ranking. */
 export const TopTradersQuery = Schema.Struct({
-  window: Schema.optionalKey(
-    TraderWindow.pipe(
-      Schema.annotateEncoded({ description: `1h, 24h or all that is held; ${defaults.window} unless given.` })
-    )
-  ),
+  window: Schema.optionalKey(described(TraderWindow, `1h, 24h or all that is held; ${defaults.window} unless given.`)),
   limit: Schema.optionalKey(LimitParameter(100, defaults.limit)),
   cursor: Schema.optionalKey(
     Schema.String.annotate({
@@ -45,19 +42,15 @@ export class TopTradersAnswer extends Schema.Opaque<TopTradersAnswer>()(
   }).annotate({ identifier: "TopTradersAnswer", description: "A page of the wallets that trade a token most." })
 ) {}
 
-/** Who trades a token, by what was seen of it. */
+/** Wallets that trade a token, from observed trades. */
 export class TopTradersGroup extends HttpApiGroup.make("topTraders")
   .add(
     HttpApiEndpoint.get("rank", "/api/v1/tokens/:chain/:address/top-traders", {
-      // Read as text, so that a chain which is not served is named before an address of it is called malformed.
-      params: {
-        chain: Schema.String.annotate({ description: "solana" }),
-        address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
-      },
+      params: tokenParams,
       query: TopTradersQuery,
       success: TopTradersAnswer,
       error: [UnsupportedChain, InvalidCursor, CursorExpired, DataUnavailable]
     }).annotate(OpenApi.Summary, "Wallets that trade a token most, by observed volume in USD")
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Who trades a token, by what was seen of it.") {}
+  .annotate(OpenApi.Description, "Wallets that trade a token, from observed trades.") {}

@@ -18,19 +18,19 @@ import { JsonBody } from "./middleware/JsonBody.ts"
 import { BooleanParameter, NoQuery } from "./parameters.ts"
 import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused, LimitReached, RateLimited } from "./problems.ts"
 
-/** Where a caller leaves something out, this is what is meant. */
+/** Default values of optional parameters. */
 export const defaults = { limit: 100, control: false } as const
 
-/** Where live connections are made; the session says with which ticket. */
+/** Path of live connections; a session issues the ticket. */
 export const REALTIME_PATH = "/api/v1/tracker/realtime"
 
-const group = Schema.optionalKey(GroupId.annotate({ description: "Only what is in this group; all unless given." }))
+const group = Schema.optionalKey(GroupId.annotate({ description: "Only this group; all unless given." }))
 
-/** What an account tracks. */
+/** Wallets that an account tracks. */
 export class TrackedWallets extends Schema.Opaque<TrackedWallets>()(
   Schema.Struct({
     wallets: Schema.Array(TrackedWallet).annotate({ description: "The newest first; all of them, 500 at most." })
-  }).annotate({ identifier: "TrackedWallets", description: "What the caller's account tracks." })
+  }).annotate({ identifier: "TrackedWallets", description: "Wallets that the account tracks." })
 ) {}
 
 /** A wallet to track. */
@@ -62,13 +62,13 @@ export class WalletUntracked extends Schema.Opaque<WalletUntracked>()(
   })
 ) {}
 
-/** Everything a client needs before it connects. */
+/** Groups, wallets and status, for a client before it connects. */
 export class TrackerSnapshot extends Schema.Opaque<TrackerSnapshot>()(
   Schema.Struct({
     groups: Schema.Array(TrackerGroup).annotate({ description: "Every group of the account, Main first." }),
     wallets: Schema.Array(TrackedWallet),
     status: TrackerStatus.annotate({ description: "Of these wallets." })
-  }).annotate({ identifier: "TrackerSnapshot", description: "Groups, wallets and how their tracking goes." })
+  }).annotate({ identifier: "TrackerSnapshot", description: "Groups, wallets and tracking status." })
 ) {}
 
 /** The newest trades of tracked wallets. */
@@ -82,22 +82,22 @@ export class TrackerTrades extends Schema.Opaque<TrackerTrades>()(
     newestTs: Schema.NullOr(Schema.Int),
     truncated: Schema.Boolean.annotate({
       description:
-        "Whether older trades of one of these wallets were seen and are no longer held: some 250 of each are."
+        "True when older trades of one of these wallets were observed and are no longer held; about 250 per wallet are."
     })
   }).annotate({ identifier: "TrackerTrades", description: "The newest trades of tracked wallets." })
 ) {}
 
-/** Which wallets, or whose trades, are wanted. */
+/** Query of a group. */
 export const GroupQuery = Schema.Struct({ group })
 
-/** Which trades are wanted. */
+/** Query of trades. */
 export const TradesQuery = Schema.Struct({
   wallet: Schema.optionalKey(Address),
   limit: Schema.optionalKey(LimitParameter(500, defaults.limit)),
   group
 })
 
-/** What a live connection shall be about. */
+/** Query of a session. */
 export const SessionQuery = Schema.Struct({
   group,
   control: Schema.optionalKey(
@@ -105,7 +105,7 @@ export const SessionQuery = Schema.Struct({
   )
 })
 
-/** Wallets that an account follows, and what they do. */
+/** Tracked wallets of an account and their trades. */
 export class TrackingGroup extends HttpApiGroup.make("tracker")
   .add(
     HttpApiEndpoint.get("wallets", "/api/v1/tracker/wallets", {
@@ -132,7 +132,7 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
       query: GroupQuery,
       success: TrackerSnapshot,
       error: DataUnavailable
-    }).annotate(OpenApi.Summary, "Groups, wallets and status, to begin with"),
+    }).annotate(OpenApi.Summary, "Groups, wallets and tracking status"),
     HttpApiEndpoint.get("trades", "/api/v1/tracker/trades", {
       query: TradesQuery,
       success: TrackerTrades,
@@ -146,4 +146,4 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
   )
   .annotateEndpoints(Scope, ["tracker.read", "md.read"])
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Wallets that an account follows, and what they do.") {}
+  .annotate(OpenApi.Description, "Tracked wallets of an account and their trades.") {}

@@ -4,29 +4,23 @@ import { Address } from "../domain/Address.ts"
 import { WalletRows } from "../domain/wallets/WalletSummary.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { NoQuery } from "./parameters.ts"
+import { NoQuery, UniqueList } from "./parameters.ts"
 import { DataUnavailable, RateLimited } from "./problems.ts"
 
-const MOST_WALLETS = 100
-
-/** Which wallets are asked about. */
+/** Request body of the summary. */
 export const WalletsBody = Schema.Struct({
-  wallets: Schema.Array(Address).check(
-    Schema.isMinLength(1, { expected: `1 to ${MOST_WALLETS} addresses` }),
-    Schema.isMaxLength(MOST_WALLETS, { expected: `1 to ${MOST_WALLETS} addresses` }),
-    Schema.isUnique({ expected: "a list without repetition" })
-  )
-}).annotate({ identifier: "WalletSummaryRequest", description: "Which wallets are asked about." })
+  wallets: UniqueList(Address, 100, "addresses")
+}).annotate({ identifier: "WalletSummaryRequest", description: "Wallets of a summary." })
 
-/** What is known of several wallets, in the order they were asked for. */
+/** Identity and profit of several wallets, in the order of the request. */
 export class WalletSummaryAnswer extends Schema.Opaque<WalletSummaryAnswer>()(
   Schema.Struct({
     data: WalletRows,
-    source: Schema.String.annotate({ description: "local: from what this service holds itself." })
-  }).annotate({ identifier: "WalletSummaryAnswer", description: "What is known of several wallets." })
+    source: Schema.String.annotate({ description: "local: from data of this service." })
+  }).annotate({ identifier: "WalletSummaryAnswer", description: "Identity and profit of several wallets." })
 ) {}
 
-/** Who wallets are and what they made, by what is held of them. */
+/** Identity and observed profit of wallets, from data in memory. */
 export class WalletsGroup extends HttpApiGroup.make("wallets")
   .add(
     HttpApiEndpoint.post("summary", "/api/v1/wallets/summary", {
@@ -42,4 +36,4 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
       )
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Who wallets are and what they made, by what is held of them. Nothing is loaded.") {}
+  .annotate(OpenApi.Description, "Identity and observed profit of wallets, from data in memory. Nothing is loaded.") {}

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says beyond the schemas: scopes, prices, and the headers that every answer carries. */
+/** Additions to the OpenAPI document: scopes, prices, and the headers of every response. */
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
@@ -40,11 +40,11 @@ const refs = (headers: Headers) =>
 
 const KEYED_REQUEST = "idempotency-key"
 
-/** Answers that are kept for the next request of the same name: neither those from before it was read nor failures of ours. */
+/** True for statuses that are stored for an idempotency key: not those of admission, of the body, nor 5xx. */
 const isKept = (status: string): boolean =>
   Number(status) < 500 && !["401", "403", "413", "415", "422", "429"].includes(status)
 
-/** Whether a caller may name requests of this operation; the name is written as the contract has it. */
+/** True for an operation with an idempotency key; spells its header as the contract does. */
 const namesRequests = (operation: Spec): boolean => {
   const named: Spec | undefined = operation["parameters"]?.find(({ name }: Spec) => name === KEYED_REQUEST)
   if (named !== undefined) {
@@ -53,7 +53,7 @@ const namesRequests = (operation: Spec): boolean => {
   return named !== undefined
 }
 
-/** Statuses of refusals that come before the budget is asked. */
+/** Statuses that are decided before the budget is charged. */
 const BEFORE_ADMISSION = new Set(["401", "403"])
 
 const headersOf = (status: string, isMetered: boolean) => ({
@@ -71,10 +71,10 @@ const scopeOf = (accepted: ReadonlyArray<string>): string =>
 
 const templated = (path: string): string => path.replaceAll(/:(\w+)/gu, "{$1}")
 
-/** Answers whose fields are all there will ever be. */
+/** Response schemas whose set of fields is final. */
 const CLOSED = new Set(["AccountDepositAddress", "FundingNetwork", "FundingAsset", "UnreadChain"])
 
-/** Lets a schema and what is inside it have fields that nobody has named yet. */
+/** Allows additional properties in a schema and the schemas inside it. */
 const reopen = (schema: unknown): void => {
   if (typeof schema !== "object" || schema === null) {
     return
@@ -99,7 +99,7 @@ export const withAdmission =
         const budget = Context.get(endpoint.annotations, Budget)
         const cost = Context.get(endpoint.annotations, Cost)
         if (budget === null) {
-          // What is free is never too much.
+          // A free operation has no budget to exceed.
           Reflect.deleteProperty(operation.responses, "429")
         }
         const mayReplay = namesRequests(operation)
@@ -124,7 +124,7 @@ export const withAdmission =
         operation["x-cost"] = budget === null ? 0 : cost
       }
     })
-    // Answers may gain fields within a version; only what is sent to us is closed.
+    // Responses may gain fields within a version; only request schemas are closed.
     for (const [name, schema] of Object.entries(spec["components"].schemas)) {
       if (!requested.has(`#/components/schemas/${name}`) && !CLOSED.has(name)) {
         reopen(schema)

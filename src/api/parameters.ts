@@ -1,10 +1,10 @@
-/** Query parameters as the contract reads them: text in one spelling only, refused in the words of `ErrorDetail`. */
+/** Query parameters of the contract: text in one spelling only, rejected with an `ErrorDetail`. */
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MAX_U64 } from "../domain/Amount.ts"
 import type { Issue } from "./Problem.ts"
 
 /**
- * Marks one field as refused with this word, from within a filter over several fields:
+ * The issue of one field, from within a filter over several fields:
  * `Schema.makeFilter((query) => valid || refuse("uiAmount", "conflict", "Send amount or uiAmount, not both."))`.
  */
 export const refuse = (field: string, issue: Issue, message: string): Schema.FilterIssue => ({
@@ -12,9 +12,9 @@ export const refuse = (field: string, issue: Issue, message: string): Schema.Fil
   issue: new SchemaIssue.InvalidValue({ message, issue })
 })
 
-/** A query without parameters: any parameter is refused. Endpoints declare it, because a query left out accepts everything. */
+/** A query without parameters. Endpoints declare it, because an undeclared query accepts any parameter. */
 export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).check(
-  Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is not known here.`)))
+  Schema.makeFilter((query) => Object.keys(query).map((name) => refuse(name, "unknown", `${name} is unknown.`)))
 )
 
 /** Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. */
@@ -29,6 +29,32 @@ export const IntegerParameter = (minimum: number, maximum: number) =>
         SchemaTransformation.numberFromString
       )
     )
+
+/** The parameter with a description in the document, where its type cannot carry one. */
+export const described = <S extends Schema.Top>(parameter: S, description: string) =>
+  parameter.pipe(Schema.annotateEncoded({ description }))
+
+/** Plain decimal text of at least zero: no sign, no exponent, at most 30 fraction digits. */
+export const DecimalParameter = Schema.String.check(
+  Schema.isMaxLength(64, { expected: "at most 64 characters" }),
+  Schema.isPattern(/^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u, {
+    expected: "a plain decimal number with at most 30 fraction digits"
+  })
+)
+
+/** A list in a body: 1 to `maximum` different items. */
+export const UniqueList = <Item extends Schema.Constraint>(item: Item, maximum: number, noun: string) =>
+  Schema.Array(item).check(
+    Schema.isMinLength(1, { expected: `1 to ${maximum} ${noun}` }),
+    Schema.isMaxLength(maximum, { expected: `1 to ${maximum} ${noun}` }),
+    Schema.isUnique({ expected: "a list without repetition" })
+  )
+
+/** The path of a token. Both parts are read as text, so that an unsupported chain is reported before a malformed address. */
+export const tokenParams = {
+  chain: Schema.String.annotate({ description: "solana" }),
+  address: Schema.String.annotate({ description: "A mint: base58 of 32 bytes." })
+}
 
 /** Exactly `true` or `false`. */
 export const BooleanParameter = Schema.Literals(["true", "false"]).pipe(

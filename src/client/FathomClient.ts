@@ -5,9 +5,9 @@ import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/middleware/Authorization.ts"
 import { defaultPolicy, retrying, type RetryPolicy } from "./retry.ts"
 
-/** Which service is called, and as whom. */
+/** Options of a client. */
 export interface FathomClientOptions {
-  /** Where the service is, without `/api/v1`. */
+  /** Base URL of the service, without `/api/v1`. */
   readonly baseUrl: string | URL
   /** The secret of an API key. */
   readonly key: string | Redacted.Redacted
@@ -19,12 +19,12 @@ const authorized = (key: FathomClientOptions["key"]) =>
 
 /**
  * Every call of the contract as an effect: `client.spot.quote({ query })`. Fails with the problems that the call declares, or
- * with an `HttpClientError` when nothing came back that the contract knows.
+ * with an `HttpClientError` when there is no response or it does not fit the contract.
  */
 export class FathomClient extends Context.Service<FathomClient, HttpApiClient.ForApi<typeof Api>>()(
   "fathom/client/FathomClient"
 ) {
-  /** The client over whatever sends HTTP requests. */
+  /** The client over an `HttpClient`. */
   static readonly layer = (options: FathomClientOptions): Layer.Layer<FathomClient, never, HttpClient.HttpClient> =>
     Layer.effect(FathomClient, HttpApiClient.make(Api, { baseUrl: options.baseUrl })).pipe(
       Layer.provide([authorized(options.key), retrying({ ...defaultPolicy, ...options.retry })])

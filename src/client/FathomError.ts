@@ -4,37 +4,37 @@ import { catalogue, type ErrorCode } from "../api/catalogue.ts"
 import { ErrorDetail, type Problem } from "../api/Problem.ts"
 import { retryAfterMs } from "./retry.ts"
 
-/** What can go wrong on this side of the wire. */
+/** Codes of failures that the client itself detects. */
 export type ClientCode =
   /** The call does not fit the contract; nothing was sent. */
   | "invalid_call"
-  /** Nothing came back. */
+  /** No response arrived. */
   | "connection_lost"
-  /** Something came back that the contract does not know. */
+  /** The response does not fit the contract. */
   | "invalid_answer"
-  /** A stream stopped saying even that it is alive. */
+  /** A stream sent neither frames nor heartbeats for too long. */
   | "stream_silent"
   /** A stream ended without its last frame. */
   | "stream_broken"
-  /** The account tracks no wallets, so there is nothing to listen to. */
+  /** The account tracks no wallets. */
   | "no_tracked_wallets"
-  /** The tracker closed the socket for good; the message says why. */
+  /** The tracker closed the socket permanently; the message has the close code. */
   | "tracker_closed"
 
-/** A call that came to nothing: in the words of the contract, or of this client where the service said nothing. */
+/** The error of a failed call: a problem of the contract, or a failure that the client detected. */
 export class FathomError extends Data.TaggedError("FathomError")<{
-  /** Of the answer; null when there was none. */
+  /** Status of the response; null without a response. */
   readonly status: number | null
-  /** Branch on this. A newer service may say words that are not listed here. */
+  /** Branch on this. A newer service may send codes that are not listed here. */
   readonly code: ErrorCode | ClientCode | (string & {})
   readonly message: string
   readonly requestId: string | null
-  /** How long the service asks to wait; null when it does not. */
+  /** `Retry-After` in milliseconds; null without one. */
   readonly retryAfterMs: number | null
   readonly details: ReadonlyArray<ErrorDetail>
 }> {}
 
-const Told = Schema.fromJsonString(
+const WireEnvelope = Schema.fromJsonString(
   Schema.Struct({
     error: Schema.Struct({
       code: Schema.String,
@@ -45,27 +45,27 @@ const Told = Schema.fromJsonString(
   })
 )
 
-const decodeTold = Schema.decodeUnknownOption(Told)
+const decodeEnvelope = Schema.decodeUnknownOption(WireEnvelope)
 
-/** An error of this side. */
-export const ownError = (code: ClientCode, message: string, status: number | null = null): FathomError =>
+/** An error that the client detected. */
+export const clientError = (code: ClientCode, message: string, status: number | null = null): FathomError =>
   new FathomError({ status, code, message, requestId: null, retryAfterMs: null, details: [] })
 
-const ofRefusal = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+const ofResponse = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
   const { headers, status } = response
-  const told = decodeTold(yield* Effect.orElseSucceed(response.text, () => ""))
+  const envelope = decodeEnvelope(yield* Effect.orElseSucceed(response.text, () => ""))
   const requestId = headers["x-request-id"] ?? null
   const waits = retryAfterMs(headers["retry-after"], yield* Clock.currentTimeMillis)
-  if (Option.isNone(told)) {
-    const message = `The answer has status ${status} and no explanation.`
+  if (Option.isNone(envelope)) {
+    const message = `The response has status ${status} and no error envelope.`
     return new FathomError({ status, code: "invalid_answer", message, requestId, retryAfterMs: waits, details: [] })
   }
-  const { code, details = [], message } = told.value.error
+  const { code, details = [], message } = envelope.value.error
   return new FathomError({
     status,
     code,
     message,
-    requestId: told.value.requestId ?? requestId,
+    requestId: envelope.value.requestId ?? requestId,
     retryAfterMs: waits,
     details
   })
@@ -82,7 +82,7 @@ const isProblem = (failure: unknown): failure is Problem =>
 const ofProblem = ({ error: { code, details = [], message }, requestId }: Problem) =>
   new FathomError({ status: catalogue[code].status, code, message, requestId, retryAfterMs: null, details })
 
-/** What a failed call is told as. `response` is what the service sent last, if it sent anything. */
+/** The error of a failed call. `response` is the last response of the service, if there was one. */
 export const asFathomError = Effect.fnUntraced(function* (
   failure: unknown,
   response: HttpClientResponse.HttpClientResponse | undefined
@@ -91,16 +91,16 @@ export const asFathomError = Effect.fnUntraced(function* (
     return failure
   }
   if (response !== undefined && response.status >= 400) {
-    return yield* ofRefusal(response)
+    return yield* ofResponse(response)
   }
   if (isProblem(failure)) {
     return ofProblem(failure)
   }
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "TransportError") {
-    return ownError("connection_lost", failure.message)
+    return clientError("connection_lost", failure.message)
   }
   if (response === undefined) {
-    return ownError("invalid_call", messageOf(failure))
+    return clientError("invalid_call", messageOf(failure))
   }
-  return ownError("invalid_answer", messageOf(failure), response.status)
+  return clientError("invalid_answer", messageOf(failure), response.status)
 })

@@ -1,6 +1,6 @@
 import type { ControlFrame, DataFrame, LiveGap } from "../domain/wallets/LiveFrame.ts"
 
-/** Something is missing: the service says so, or frames never came (`lost`). What it covers is null where nobody knows. */
+/** Missing events, reported by the service or detected as missing frames (`lost`). `fromMs` is null when unknown. */
 export interface TrackerGap {
   readonly type: "gap"
   readonly fromMs: number | null
@@ -8,38 +8,38 @@ export interface TrackerGap {
   readonly reason: LiveGap["reason"] | "lost"
 }
 
-/** What a listener is told: the frames of the stream, and what is missing between them. */
+/** An event of a subscription: a frame of the stream or a gap between frames. */
 export type TrackerEvent = DataFrame | ControlFrame | TrackerGap
 
-/** Trades whose ids are remembered: more than the service would ever tell twice. */
+/** Remembered trade ids, more than the service ever repeats. */
 const MOST_SEEN = 4096
 
-/** What survives a connection: where the stream stands, and which trades were told. */
+/** State that survives a connection: position in the stream and delivered trades. */
 export class TrackerMemory {
-  /** The stream to take up again; null before its first snapshot. */
+  /** Stream to resume; null before its first snapshot. */
   streamId: string | null = null
-  /** The last frame that was taken in. */
+  /** Number of the last frame that was processed. */
   seq = -1
-  /** Connections since the last that said anything. */
+  /** Consecutive connections without a snapshot. */
   failures = 0
-  /** A snapshot told ahead of the frames it follows. */
+  /** Number of a snapshot that was delivered ahead of the missed frames. */
   private ahead = -1
-  /** Whether the service still owes the answer to a resumption; until then it tells of a stream that begins. */
+  /** True until the resumption is answered; frames before the answer belong to a new stream. */
   private isResuming = false
   private readonly seen = new Set<string>()
 
-  /** What to say to a new connection, to take the stream up where it was left; null when there is none yet. */
-  greet(): string | null {
+  /** The resume message for a new connection; null when there is no stream to resume. */
+  resumeMessage(): string | null {
     this.isResuming = this.streamId !== null
     return this.isResuming ? JSON.stringify({ op: "resume", streamId: this.streamId, seq: this.seq }) : null
   }
 
-  /** Whether nothing more is to be expected of this connection: the service says other things than the answer it owes. */
+  /** True when the service sends an error or a heartbeat instead of the answer to a resumption. */
   isStuck(frame: ControlFrame): boolean {
     return this.isResuming && (frame.type === "error" || frame.type === "heartbeat")
   }
 
-  /** What a listener is told of a frame: nothing of what it knows already. */
+  /** Events of a frame, without events that were delivered before. */
   take(frame: DataFrame): ReadonlyArray<TrackerEvent> {
     if (this.isResuming) {
       if (frame.type !== "snapshot" || frame.reason !== "resume") {
@@ -63,7 +63,7 @@ export class TrackerMemory {
   private takeSnapshot(frame: DataFrame & { readonly type: "snapshot" }): ReadonlyArray<TrackerEvent> {
     this.failures = 0
     if (frame.resumed && frame.streamId === this.streamId) {
-      // What was missed follows under its own numbers.
+      // The missed frames follow with their own numbers.
       this.ahead = frame.seq
     } else {
       this.seq = frame.seq

@@ -1,4 +1,4 @@
-/** The client for callers who do not write Effect: promises, plain data, one kind of error. */
+/** The client without Effect: promises, plain data, one error class. */
 import { type Brand, Cause, Context, Effect, Exit, Stream } from "effect"
 import { FetchHttpClient, HttpClient, type HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
@@ -8,13 +8,13 @@ import { asFathomError } from "./FathomError.ts"
 import { FathomClient, type FathomClientOptions } from "./FathomClient.ts"
 import { framesOf } from "./quoteFrames.ts"
 
-/** What may be said besides the call itself. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Gives the call up; its promise is then rejected with the reason of the signal. */
+  /** Aborts the call; its promise is rejected with the reason of the signal. */
   readonly signal?: AbortSignal
 }
 
-/** A value as a caller writes it: an address is any string until the contract has looked at it. */
+/** A value without brands: an address is any string before validation. */
 export type Plain<A> = A extends bigint | number | boolean | null | undefined
   ? A
   : A extends Brand.Brand<infer _Name>
@@ -29,7 +29,7 @@ type Part<Name extends string, A> = [A] extends [never]
     ? { readonly [_ in Name]?: Plain<A> }
     : { readonly [_ in Name]: Plain<A> }
 
-/** The parts of a request; those that may be empty may be left out. */
+/** The parts of a request; parts that may be empty are optional. */
 export type Call<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", E["~Params"]["Type"]> &
   Part<"query", E["~Query"]["Type"]> &
   Part<"headers", E["~Headers"]["Type"]> &
@@ -53,12 +53,12 @@ type Endpoints<Group extends HttpApiGroup.Constraint> = Group["endpoints"] exten
 
 type GroupsOf<A> = A extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
 
-/** Every call of the contract, by group. Each gives a promise; the quote stream gives an async iterable. */
+/** Every call of the contract, by group. Calls return promises; the quote stream returns an async iterable. */
 export type Client = {
   readonly [Group in GroupsOf<typeof Api> as HttpApiGroup.Identifier<Group>]: Endpoints<Group>
 }
 
-/** Which service is called, as whom, and over what. */
+/** Options of a client. */
 export interface ClientOptions extends Omit<FathomClientOptions, "key"> {
   /** The secret of an API key. */
   readonly key: string
@@ -66,29 +66,29 @@ export interface ClientOptions extends Omit<FathomClientOptions, "key"> {
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** What the service sent last in the course of one call. */
-interface Heard {
+/** The last response in the course of one call. */
+interface LastResponse {
   response: HttpClientResponse.HttpClientResponse | undefined
 }
 
-const Hearing = Context.Reference<Heard>("fathom/client/createClient/Hearing", {
+const CurrentCall = Context.Reference<LastResponse>("fathom/client/createClient/CurrentCall", {
   defaultValue: () => ({ response: undefined })
 })
 
-const overhear = (http: HttpClient.HttpClient): HttpClient.HttpClient =>
+const recordResponses = (http: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(http, (send) =>
-    Effect.tap(send, (response) => Effect.map(Hearing, (heard) => void (heard.response = response)))
+    Effect.tap(send, (response) => Effect.map(CurrentCall, (last) => void (last.response = response)))
   )
 
 type Send = (call: object) => Effect.Effect<unknown, unknown>
 
-/** A call of one's own, whose failure is told in one way. */
-const telling = (send: Send, call: object | undefined) =>
+/** Sends a call; every failure becomes a `FathomError`. */
+const sendCall = (send: Send, call: object | undefined) =>
   Effect.suspend(() => {
-    const heard: Heard = { response: undefined }
+    const last: LastResponse = { response: undefined }
     return send({ query: {}, ...call }).pipe(
-      Effect.provideService(Hearing, heard),
-      Effect.catch((failure) => Effect.flatMap(asFathomError(failure, heard.response), Effect.fail))
+      Effect.provideService(CurrentCall, last),
+      Effect.catch((failure) => Effect.flatMap(asFathomError(failure, last.response), Effect.fail))
     )
   })
 
@@ -102,19 +102,19 @@ const run = async <A>(effect: Effect.Effect<A, unknown>, signal: AbortSignal | u
   throw Cause.squash(exit.cause)
 }
 
-/** Fails with the reason of the signal once it is given. */
+/** Fails with the reason of the signal once it is aborted. */
 const aborted = (signal: AbortSignal) =>
   Effect.callback<never, unknown>((resume) => {
-    const give = () => resume(Effect.fail(signal.reason))
+    const fail = () => resume(Effect.fail(signal.reason))
     if (signal.aborted) {
-      give()
+      fail()
       return
     }
-    signal.addEventListener("abort", give, { once: true })
-    return Effect.sync(() => signal.removeEventListener("abort", give))
+    signal.addEventListener("abort", fail, { once: true })
+    return Effect.sync(() => signal.removeEventListener("abort", fail))
   })
 
-/** The stream as something to loop over; leaving the loop, or the signal, ends it. */
+/** The stream as an async iterable. Leaving the loop or aborting the signal ends the stream. */
 export const iterableOf = <A>(stream: Stream.Stream<A, unknown>, signal: AbortSignal | undefined): AsyncIterable<A> =>
   Stream.toAsyncIterable(signal === undefined ? stream : Stream.interruptWhen(stream, aborted(signal)))
 
@@ -122,9 +122,9 @@ type Sends = Readonly<Record<string, Readonly<Record<string, Send>>>>
 type Pair = readonly [unknown, HttpClientResponse.HttpClientResponse]
 
 const quoteFrames = (send: Send, call: object | undefined): Stream.Stream<Frame, unknown> =>
-  telling(send, { ...call, responseMode: "decoded-and-response" }).pipe(
-    // What this mode gives: what was decoded, and the answer it came from. The frames are read from its bytes, because the
-    // heartbeats between them count too.
+  sendCall(send, { ...call, responseMode: "decoded-and-response" }).pipe(
+    // This mode returns the decoded value and its response. The frames are read from the bytes, because heartbeats between
+    // them reset the silence timeout.
     Effect.map((pair) => framesOf((pair as Pair)[1].stream)),
     Stream.unwrap
   )
@@ -132,7 +132,7 @@ const quoteFrames = (send: Send, call: object | undefined): Stream.Stream<Frame,
 const methodOf = (id: string, send: Send) =>
   id === "spot.stream"
     ? (call?: object, { signal }: CallOptions = {}) => iterableOf(quoteFrames(send, call), signal)
-    : (call?: object, { signal }: CallOptions = {}) => run(telling(send, call), signal)
+    : (call?: object, { signal }: CallOptions = {}) => run(sendCall(send, call), signal)
 
 const httpClient = (fetch: ClientOptions["fetch"]): HttpClient.HttpClient => {
   const http = Effect.runSync(Effect.provide(HttpClient.HttpClient, FetchHttpClient.layer))
@@ -141,14 +141,14 @@ const httpClient = (fetch: ClientOptions["fetch"]): HttpClient.HttpClient => {
     : http.pipe(HttpClient.transform((send) => Effect.provideService(send, FetchHttpClient.Fetch, fetch)))
 }
 
-/** The client of one service. Nothing is sent before the first call. */
+/** Makes the client of one service. Nothing is sent before the first call. */
 export const createClient = ({ fetch, ...options }: ClientOptions): Client => {
   const client = FathomClient.pipe(
     Effect.provide(FathomClient.layer(options)),
-    Effect.provideService(HttpClient.HttpClient, overhear(httpClient(fetch))),
+    Effect.provideService(HttpClient.HttpClient, recordResponses(httpClient(fetch))),
     Effect.runSync
   )
-  // Names and calls are those of the contract, of which both types are made; no type says so for all of them at once.
+  // Both types derive from the contract, but no type relates all groups and calls at once.
   const groups = Object.entries(client as unknown as Sends).map(([group, sends]) => {
     const methods = Object.entries(sends).map(([name, send]) => [name, methodOf(`${group}.${name}`, send)])
     return [group, Object.fromEntries(methods)]

@@ -1,15 +1,16 @@
-/** What a closed tracker socket means for its listener. */
+/** Reconnection of the tracker socket by close code. */
 import type { FathomError } from "./FathomError.ts"
+import { TRANSIENT } from "./retry.ts"
 
-/** Connect again at once, or after a pause; stop because nothing would come of it; or end, because all is said. */
-export type Next = "at-once" | "after-a-pause" | "stop" | "end"
+/** Reaction to a close: reconnect at once or after a pause, fail, or end because the stream is complete. */
+export type AfterClose = "at-once" | "after-a-pause" | "stop" | "end"
 
 const AT_ONCE = new Set([1001, 1012, 4401])
-/** Misuse, too big a message, a key that may no longer, and another socket in our place. */
+/** Misuse, too large a message, a key without access, and a replacement by another socket. */
 const STOP = new Set([1008, 1009, 4403, 4409])
 
-/** What to do after a socket was closed with this code. */
-export const afterClose = (code: number): Next => {
+/** The reaction to a close code. */
+export const afterClose = (code: number): AfterClose => {
   if (code === 1000) {
     return "end"
   }
@@ -19,15 +20,13 @@ export const afterClose = (code: number): Next => {
   return STOP.has(code) ? "stop" : "after-a-pause"
 }
 
-const PASSING = new Set([429, 502, 503, 504])
-
-/** Whether asking for a session again may go better. */
-export const isPassing = ({ code, status }: FathomError): boolean =>
-  code === "connection_lost" || (status !== null && PASSING.has(status))
+/** True when another request for a session may succeed. */
+export const isTransient = ({ code, status }: FathomError): boolean =>
+  code === "connection_lost" || (status !== null && TRANSIENT.has(status))
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
 
-/** How long to pause after so many failures in a row: full jitter under a doubling ceiling. `dice` is at least 0 and below 1. */
-export const pauseMs = (failures: number, dice: number): number =>
-  dice * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
+/** Pause in milliseconds after consecutive failures: full jitter under a doubling ceiling. `jitter` is in [0, 1). */
+export const pauseMs = (failures: number, jitter: number): number =>
+  jitter * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)

@@ -1,9 +1,9 @@
-/** Which calls may be sent twice. */
+/** Calls that may be sent more than once. */
 
-/** What sending a POST again would do: nothing but read, nothing under the same key, or who knows. */
+/** Repetition of a POST: safe because it only reads, safe with an idempotency key, or unsafe. */
 export type Repetition = "reads" | "with-key" | "never"
 
-/** Every POST of the contract by its operation id; a test holds this table to the contract. */
+/** Every POST of the contract by operation id; a test compares this table with the contract. */
 export const posts: Readonly<Record<string, Repetition>> = {
   "spot.exitCheck": "reads",
   "routing.route": "reads",
@@ -16,17 +16,17 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "closed.perpsRebalancePost": "never"
 }
 
-/** The header that makes a POST the same request when it is sent again. */
+/** The header that identifies repetitions of a POST. */
 export const IDEMPOTENCY_KEY = "idempotency-key"
 
-/** A call as the table knows it. */
+/** One call. */
 export interface Operation {
   readonly id: string
   readonly method: string
-  /** Whether the request carries an idempotency key. */
+  /** True when the request carries an idempotency key. */
   readonly isKeyed: boolean
 }
 
-/** Whether sending the request once more changes nothing that sending it once has not. Methods other than POST are so by nature. */
+/** True when a repetition of the request has no further effect. Methods other than POST are idempotent. */
 export const isRepeatable = ({ id, isKeyed, method }: Operation): boolean =>
   method !== "POST" || posts[id] === "reads" || (posts[id] === "with-key" && isKeyed)

@@ -1,22 +1,22 @@
-/** Trying again: which answers are worth it, and how long to wait. */
+/** Retries: which responses are retried, and after which delay. */
 import { Clock, Effect, Random, Result } from "effect"
 import { type HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { ErrorEnvelope } from "../api/middleware/ErrorEnvelope.ts"
 import { IDEMPOTENCY_KEY, isRepeatable } from "./repeatable.ts"
 
-/** How often a call is tried, and how long it waits in between. */
+/** Limits of attempts and delays. */
 export interface RetryPolicy {
-  /** How often a call is sent in all; 1 never tries again. */
+  /** Most attempts in total; 1 disables retries. */
   readonly tries: number
-  /** The most to wait before the second try; it doubles with every further one. */
+  /** Upper bound of the delay before the second attempt; it doubles with each further attempt. */
   readonly firstDelayMs: number
   readonly longestDelayMs: number
-  /** A service that asks for more than this is not waited for: its refusal is the answer. */
+  /** A longer `Retry-After` is not waited for: the response is returned as it is. */
   readonly longestWaitMs: number
 }
 
-/** Four tries within a few seconds, unless the service asks for up to a minute. */
+/** Four attempts within a few seconds, or up to a minute apart when the service asks for it. */
 export const defaultPolicy: RetryPolicy = {
   tries: 4,
   firstDelayMs: 250,
@@ -24,10 +24,10 @@ export const defaultPolicy: RetryPolicy = {
   longestWaitMs: 60_000
 }
 
-/** Statuses that another try may change. */
-const PASSING = new Set([429, 502, 503, 504])
+/** Transient statuses. */
+export const TRANSIENT = new Set([429, 502, 503, 504])
 
-/** What `Retry-After` asks for, in milliseconds from now; null when it is absent or makes no sense. */
+/** `Retry-After` in milliseconds from now; null when it is absent or malformed. */
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | null => {
   if (header === undefined) {
     return null
@@ -39,34 +39,34 @@ export const retryAfterMs = (header: string | undefined, nowMs: number): number 
   return Number.isNaN(date) ? null : Math.max(0, date - nowMs)
 }
 
-/** What there is to go by once a try has failed. */
-export interface FailedTry {
-  /** How many tries there have been. */
+/** State after a failed attempt. */
+export interface FailedAttempt {
+  /** Attempts so far. */
   readonly tried: number
-  /** What the service asked for; null when it did not say. */
+  /** `Retry-After` in milliseconds; null without one. */
   readonly retryAfterMs: number | null
-  /** A number of at least 0 and less than 1. */
-  readonly dice: number
+  /** Random number of at least 0 and less than 1. */
+  readonly jitter: number
 }
 
 /**
- * How long to wait before the next try; null when there should be none. Full jitter under a doubling ceiling. A service that
- * names its time gets at least that, and callers who were told the same do not come back together.
+ * Milliseconds before the next attempt; null when there is none. Full jitter under a doubling ceiling; after `Retry-After` at
+ * least that time plus jitter, so that callers do not return together.
  */
-export const delayMs = (policy: RetryPolicy, { dice, retryAfterMs, tried }: FailedTry): number | null => {
+export const delayMs = (policy: RetryPolicy, { jitter, retryAfterMs, tried }: FailedAttempt): number | null => {
   if (tried >= policy.tries || (retryAfterMs !== null && retryAfterMs > policy.longestWaitMs)) {
     return null
   }
   if (retryAfterMs !== null) {
-    return retryAfterMs + dice * policy.firstDelayMs
+    return retryAfterMs + jitter * policy.firstDelayMs
   }
-  return dice * Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (tried - 1))
+  return jitter * Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (tried - 1))
 }
 
-type Answer = Result.Result<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+type AttemptResult = Result.Result<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
-const isPassing = (answer: Answer): boolean =>
-  Result.isSuccess(answer) ? PASSING.has(answer.success.status) : answer.failure.reason._tag === "TransportError"
+const isTransient = (answer: AttemptResult): boolean =>
+  Result.isSuccess(answer) ? TRANSIENT.has(answer.success.status) : answer.failure.reason._tag === "TransportError"
 
 const send = Effect.fnUntraced(function* (
   once: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>,
@@ -74,17 +74,17 @@ const send = Effect.fnUntraced(function* (
 ) {
   for (let tried = 1; ; tried++) {
     const answer = yield* Effect.result(once)
-    if (!isPassing(answer)) {
+    if (!isTransient(answer)) {
       return yield* Effect.fromResult(answer)
     }
     const header = Result.isSuccess(answer) ? answer.success.headers["retry-after"] : undefined
-    const asked = retryAfterMs(header, yield* Clock.currentTimeMillis)
-    const wait = delayMs(policy, { tried, retryAfterMs: asked, dice: yield* Random.next })
+    const requestedMs = retryAfterMs(header, yield* Clock.currentTimeMillis)
+    const wait = delayMs(policy, { tried, retryAfterMs: requestedMs, jitter: yield* Random.next })
     if (wait === null) {
       return yield* Effect.fromResult(answer)
     }
     if (Result.isSuccess(answer)) {
-      // Read to its end, so that its connection can serve the next try.
+      // Read to its end, so that the connection can be reused.
       yield* Effect.ignore(answer.success.text)
     }
     yield* Effect.sleep(wait)
@@ -93,7 +93,7 @@ const send = Effect.fnUntraced(function* (
 
 const isKeyed = ({ headers }: HttpClientRequest.HttpClientRequest): boolean => headers[IDEMPOTENCY_KEY] !== undefined
 
-/** Client middleware around every call: repeats what may be repeated, as the policy says. */
+/** Client middleware around every call: retries repeatable requests by the policy. */
 export const retrying = (policy: RetryPolicy) =>
   HttpApiMiddleware.layerClient(ErrorEnvelope, ({ endpoint, group, next, request }) => {
     const once = next(request)

@@ -5,22 +5,21 @@ import { asFathomError } from "./FathomError.ts"
 import { trackerEvents } from "./trackerEvents.ts"
 import type { TrackerEvent } from "./TrackerMemory.ts"
 
-/** What is listened to, and how. */
+/** Options of a tracker subscription. */
 export interface WatchOptions {
-  /** Only the wallets of this group; all of the account unless given. */
+  /** Only the wallets of this group; all wallets of the account unless given. */
   readonly group?: string
-  /** Whether control frames are told as well: heartbeats and notices. */
+  /** Adds control frames: heartbeats and notices. */
   readonly control?: boolean
   /** Ends the loop with the reason of the signal. */
   readonly signal?: AbortSignal
-  /** In place of the `WebSocket` of the platform. */
+  /** Replaces the `WebSocket` of the platform. */
   readonly webSocket?: (url: string) => Socket.WebSocketLike
 }
 
 /**
- * What the tracked wallets do, from now until the loop is left: a snapshot first, then each trade once, in order, across as
- * many connections as it takes. A `gap` says what could not be had again. Throws a `FathomError` when the service refuses for
- * good.
+ * Live events of the tracked wallets until the loop is left: a snapshot, then each trade once, in order, across reconnections.
+ * A `gap` marks events that could not be recovered. Throws a `FathomError` when the service rejects the session permanently.
  */
 export const watchTracker = (
   client: Pick<Client, "tracker">,

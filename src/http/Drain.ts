@@ -1,14 +1,14 @@
 import { Context, Deferred, Effect, Layer } from "effect"
 
-/** Whether the service is on its way out. */
+/** The shutdown state of the service. */
 export class Drain extends Context.Service<
   Drain,
   {
-    /** Read on every answer, which then asks the caller to close its connection. */
+    /** True once shutdown has begun; every response then carries `Connection: close`. */
     readonly begun: () => boolean
-    /** Waits for shutdown to begin. Open streams race it, say goodbye and end. */
+    /** Completes when shutdown begins. Open streams then send their last frame and end. */
     readonly wait: Effect.Effect<void>
-    /** Begins it, once and for all. */
+    /** Begins the shutdown. Idempotent. */
     readonly begin: Effect.Effect<void>
   }
 >()("fathom/http/Drain") {

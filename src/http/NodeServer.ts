@@ -6,15 +6,15 @@ import { Server as NetServer, type Socket } from "node:net"
 import { Drain } from "./Drain.ts"
 import { RequestIds } from "./middleware/RequestContext.ts"
 import type { Handle } from "./fastQuotePath.ts"
-import { parserOptions, refuseWithEnvelope } from "./middleware/parserErrors.ts"
+import { parserOptions, handleRequests } from "./middleware/parserErrors.ts"
 import { PlainResponse } from "./PlainResponse.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import type { Upgrade } from "./streams/TrackerSocket.ts"
-import { makeTurnstile, type RequestGate } from "./requestGate.ts"
+import { makeRequestGate, type RequestGate } from "./requestGate.ts"
 
-/** Where the service listens. */
+/** Address on which the service listens. */
 export class Listening extends Context.Service<Listening, { readonly port: number; readonly url: string }>()(
-  "fathom/server/NodeServer/Listening"
+  "fathom/http/NodeServer/Listening"
 ) {}
 
 type App = Effect.Effect<
@@ -42,13 +42,13 @@ const listen = (server: Server, { host, port }: SettingsShape) =>
     })
   })
 
-/** How long requests are held while the listener closes: long enough that whoever is connecting has been accepted. */
+/** Time for which requests are held while the listener closes, so that pending connections are accepted first. */
 const HOLD = Duration.millis(50)
 
-/** How long a connection that was accepted in the last moment may take to send its request. */
-const LAST_CALL = Duration.millis(500)
+/** Time that a connection accepted just before the close has for sending its request. */
+const LAST_REQUEST_GRACE = Duration.millis(500)
 
-/** Turns of the loop in which a request that has arrived is read, however late the loop is. */
+/** Turns of the event loop after the grace, so that requests that have arrived are read even when the loop is late. */
 const TURNS = 8
 
 const turn = Effect.callback<void>((resume) => {
@@ -56,8 +56,8 @@ const turn = Effect.callback<void>((resume) => {
 })
 
 /**
- * Closes the listener alone, in the phase of the loop that follows the one in which connections are accepted. The effect it
- * gives waits until every connection has ended. `Server.close` would also cut connections that are still silent.
+ * Closes the listener alone, in the phase of the loop that follows the one in which connections are accepted. The returned
+ * effect completes when every connection has ended. `Server.close` would also close connections without a request.
  */
 const closeListener = (server: Server) =>
   Effect.callback<Effect.Effect<void>>((resume) => {
@@ -69,10 +69,10 @@ const closeListener = (server: Server) =>
   })
 
 /**
- * Cuts connections that never said anything. To Node they are busy, because a request may be on its way, and it would wait
- * for them as long as for slow headers.
+ * Returns a function that destroys connections on which no byte has arrived. Node counts them as busy and would wait for
+ * them as long as for slow headers.
  */
-const silencer = (server: Server): (() => void) => {
+const trackUnused = (server: Server): (() => void) => {
   const connections = new Set<Socket>()
   server.on("connection", (socket) => {
     connections.add(socket)
@@ -83,37 +83,40 @@ const silencer = (server: Server): (() => void) => {
 
 interface Running {
   readonly server: Server
-  readonly cutSilent: () => void
+  readonly destroyUnused: () => void
   readonly requestGate: RequestGate
   readonly drain: Drain["Service"]
   readonly settings: SettingsShape
 }
 
 /**
- * Two phases lose no request. First the listener stays open while every answer asks for its connection to be closed and
- * streams say goodbye, so that whatever is on its way still arrives. Then nothing new is let in: connections without a
- * request get a last call, requests finish, and what has not ended at the limit is cut.
+ * Shuts down in two phases without losing a request. Phase 1 sends `Connection: close` on every response, ends the streams
+ * and keeps accepting. Phase 2 closes the listener, waits LAST_REQUEST_GRACE for connections without a request and then for
+ * requests in flight, and destroys what has not ended at `drainLimit`.
  */
-const shutDown = Effect.fnUntraced(function* ({ cutSilent, drain, server, settings, requestGate }: Running) {
+const shutDown = Effect.fnUntraced(function* ({ destroyUnused, drain, server, settings, requestGate }: Running) {
   yield* drain.begin
   yield* Effect.logInfo("Draining")
   yield* Effect.sleep(settings.drainQuiet)
-  // A closing listener resets connections it has not accepted. With no answer leaving, nobody comes back to connect, and
-  // with nothing else to do the server accepts at once whoever has.
+  // A closing listener resets connections that it has not accepted. While responses are held no client reconnects, and the
+  // idle loop accepts every pending connection.
   const hold = Duration.min(HOLD, settings.drainQuiet)
   requestGate.hold()
   yield* Effect.sleep(hold)
   const ended = yield* closeListener(server)
   requestGate.release()
-  const lastCall = Duration.min(LAST_CALL, settings.drainQuiet)
-  yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(lastCall))
+  const lastRequestGrace = Duration.min(LAST_REQUEST_GRACE, settings.drainQuiet)
+  yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(lastRequestGrace))
   yield* Effect.replicateEffect(turn, TURNS, { discard: true })
   server.closeIdleConnections()
-  cutSilent()
-  const rest = Duration.subtract(settings.drainLimit, Duration.sum(settings.drainQuiet, Duration.sum(hold, lastCall)))
+  destroyUnused()
+  const rest = Duration.subtract(
+    settings.drainLimit,
+    Duration.sum(settings.drainQuiet, Duration.sum(hold, lastRequestGrace))
+  )
   yield* Effect.interruptible(ended).pipe(Effect.timeoutOption(rest))
   server.closeAllConnections()
-  // The listener is gone already; this ends the watch over slow connections.
+  // The listener is closed already; this stops the timer that checks connections.
   server.close()
 })
 
@@ -123,19 +126,16 @@ const portOf = (server: Server): number => {
 }
 
 /**
- * Every request copies the context it starts with, so it starts without our services: the layers that need them have
- * closed over them. What remains is what shapes a fiber, such as its clock and its loggers.
+ * The context without the services of this package. Every request copies the context it starts with, and layers have closed
+ * over the services they need; what remains configures a fiber, such as its clock and its loggers.
  */
 const withoutServices = (context: Context.Context<never>): Context.Context<never> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("fathom/"))))
 
-/**
- * Listens until the scope closes, and drains before it does. `express` may answer some requests before the app; `upgrade`
- * takes the connections that are for it.
- */
+/** Listens until the scope closes, and drains before it does. `fastPath` wraps the handler of the app; `upgrade` takes upgrades. */
 export const serve = Effect.fnUntraced(function* (
   app: App,
-  express: (road: Handle) => Handle = (road) => road,
+  fastPath: (defaultHandler: Handle) => Handle = (defaultHandler) => defaultHandler,
   upgrade?: Upgrade
 ) {
   const settings = yield* Settings
@@ -144,15 +144,15 @@ export const serve = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
 
   const server = open(settings)
-  const cutSilent = silencer(server)
-  // Closes before the server does: what is still running when the time is up is interrupted.
+  const destroyUnused = trackUnused(server)
+  // Closes before the server does: requests that run past the limit are interrupted.
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
-  const requestGate = makeTurnstile(express(handle))
-  refuseWithEnvelope(server, nextId, requestGate.handle, upgrade)
+  const requestGate = makeRequestGate(fastPath(handle))
+  handleRequests(server, nextId, requestGate.handle, upgrade)
 
   yield* Effect.acquireRelease(listen(server, settings), () =>
-    shutDown({ cutSilent, drain, server, settings, requestGate })
+    shutDown({ destroyUnused, drain, server, settings, requestGate })
   )
   const port = portOf(server)
   return Listening.of({ port, url: `http://${settings.host}:${port}` })

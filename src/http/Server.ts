@@ -34,9 +34,9 @@ import * as Closed from "./handlers/Closed.ts"
 import * as Copying from "./handlers/Copying.ts"
 import * as Documents from "./pages/Documents.ts"
 import { Drain } from "./Drain.ts"
-import * as Edge from "./middleware/Edge.ts"
+import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
 import * as JsonBody from "./middleware/JsonBody.ts"
-import { expressQuotes } from "./fastQuotePath.ts"
+import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import * as Market from "./handlers/Market.ts"
 import * as Perps from "./handlers/Perps.ts"
@@ -52,7 +52,7 @@ import * as Tracker from "./handlers/Tracker.ts"
 import { trackerSocket } from "./streams/TrackerSocket.ts"
 import * as Wallets from "./handlers/Wallets.ts"
 
-/** What the handlers answer from. */
+/** Services that the handlers require. */
 export type Capabilities =
   | AlertStore
   | CalloutStore
@@ -76,15 +76,20 @@ export type Capabilities =
   | WalletBatch
   | WalletReader
 
-/** The middleware of a contract: admission, strict bodies, one error envelope. */
+/** The middleware of a contract: admission, strict bodies, error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
-/** What surrounds a contract: its documents, its pages, and the edge that every request passes. */
+/** Routes beside a contract: its documents, its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) => Layer.mergeAll(Documents.layer(api), SharePage.layer, Edge.layer(api, [...Documents.pages, ...SharePage.pages]))
+) =>
+  Layer.mergeAll(
+    Documents.layer(api),
+    SharePage.layer,
+    RequestLifecycle.layer(api, [...Documents.pages, ...SharePage.pages])
+  )
 
-/** What a served contract stands on. */
+/** Services that every served contract requires. */
 export const ground = Layer.mergeAll(
   Drain.layer,
   HttpServer.layerServices,
@@ -115,11 +120,11 @@ const routes = Layer.mergeAll(
   surroundings(Api)
 ).pipe(Layer.provide(middleware))
 
-/** Serves the contract until its scope closes, then drains. The capabilities and the settings are the caller's choice. */
+/** Serves the contract until its scope closes, then drains. */
 export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.ConfigError, Capabilities | Settings> =
   Layer.effect(
     Listening,
-    Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), expressQuotes, trackerSocket]), (parts) =>
+    Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), fastQuotePath, trackerSocket]), (parts) =>
       serve(...parts)
     )
   ).pipe(Layer.provide([LiveSessions.layer, ground]))

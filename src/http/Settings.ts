@@ -1,21 +1,21 @@
 import { Config, Context, Duration, Effect, Layer, Schema } from "effect"
 
-/** How the edge behaves. */
+/** Settings of the HTTP server. */
 export interface SettingsShape {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  /** How many proxies in front of the service are trusted to name the caller in `X-Forwarded-For`. */
+  /** Number of trusted proxies in front of the service that append to `X-Forwarded-For`. */
   readonly trustedHops: number
-  /** Where the service is reached from outside, without a trailing slash; null takes what the caller wrote. */
+  /** Public base URL without a trailing slash; null derives it from the Host header. */
   readonly publicUrl: string | null
-  /** How long answers ask for the connection to be closed before the listener does. */
+  /** Time between the first `Connection: close` and the closing of the listener. */
   readonly drainQuiet: Duration.Duration
-  /** How long a whole shutdown may take. */
+  /** Limit of a whole shutdown. */
   readonly drainLimit: Duration.Duration
-  /** When a request whose headers are not complete is cut off. */
+  /** Limit for receiving the headers of a request. */
   readonly headersTimeout: Duration.Duration
-  /** When a request whose body is not complete is cut off. */
+  /** Limit for receiving a whole request. */
   readonly requestTimeout: Duration.Duration
   readonly keepAliveTimeout: Duration.Duration
 }
@@ -25,7 +25,7 @@ const PORT = 3000
 const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 const Hops = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 16 }))
 
-/** The settings of a service that nobody has configured. */
+/** Defaults of every setting. */
 export const defaults: SettingsShape = {
   host: "127.0.0.1",
   port: PORT,
@@ -33,14 +33,14 @@ export const defaults: SettingsShape = {
   publicUrl: null,
   drainQuiet: Duration.millis(1500),
   drainLimit: Duration.seconds(20),
-  // A cut happens within a second of these, because connections are looked at once a second.
+  // Enforced with a granularity of one second: Node checks connections once a second.
   headersTimeout: Duration.seconds(13),
   requestTimeout: Duration.seconds(18),
   // Longer than the idle time of common load balancers, so that they close first and no request meets a closing socket.
   keepAliveTimeout: Duration.seconds(65)
 }
 
-/** The settings of the edge. */
+/** The settings of the HTTP server. */
 export class Settings extends Context.Service<Settings, SettingsShape>()("fathom/http/Settings") {
   static readonly layer = (settings: Partial<SettingsShape> = {}): Layer.Layer<Settings> =>
     Layer.succeed(Settings, { ...defaults, ...settings })

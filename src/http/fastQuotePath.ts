@@ -1,10 +1,8 @@
 /**
- * The happy path of the busiest endpoint, straight from the socket.
+ * `GET /api/v1/spot/quote` answered straight from the socket, with the same bytes as the default handler.
  *
- * Whatever could be answered otherwise than with a quote takes the whole road: a request that is not plain, a key that is
- * not known at once or may not do this, a trade without a price, a budget without room. Nothing has been charged by then,
- * so the road begins afresh, judges in its own order and says what is wrong. What the express answers is to the byte what
- * the road would have answered.
+ * Falls back to the default handler unless a 200 can be produced synchronously: for a request that is not plain, a key that
+ * is not cached or may not quote, a trade without a price, a budget without room. Nothing is charged before the fallback.
  */
 import { Clock, Effect, Exit, type Fiber, Redacted, Schema } from "effect"
 import { parse } from "node:querystring"
@@ -19,7 +17,7 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { openRequest, RequestIds } from "./middleware/RequestContext.ts"
-import { type HeaderRecord, writeExchange } from "./middleware/headers.ts"
+import { type HeaderRecord, writeCommonHeaders } from "./middleware/headers.ts"
 import { recordCharge } from "./middleware/meter.ts"
 import { quoteRequest } from "./handlers/spotRequests.ts"
 import { quoteText } from "./streams/wireQuote.ts"
@@ -27,7 +25,7 @@ import { quoteText } from "./streams/wireQuote.ts"
 /** Answers one request. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
-interface Served {
+interface PricedRequest {
   readonly charge: Charge
   readonly quote: SpotQuote
 }
@@ -46,11 +44,11 @@ const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
 
 const mayQuote = ({ ipPolicy, scopes }: ApiKey): boolean => ipPolicy === null && scopes.includes("md.read")
 
-const asked = (key: ApiKey, query: typeof QuoteQuery.Type): Effect.Effect<QuoteRequest, unknown> =>
-  mayQuote(key) ? quoteRequest(query) : Effect.fail("not here")
+const requestOf = (key: ApiKey, query: typeof QuoteQuery.Type): Effect.Effect<QuoteRequest, unknown> =>
+  mayQuote(key) ? quoteRequest(query) : Effect.fail("not allowed on the fast path")
 
-/** Puts the express before the whole road. */
-export const expressQuotes = Effect.gen(function* () {
+/** Wraps the default handler: requests that the fast path can answer do not reach it. */
+export const fastQuotePath = Effect.gen(function* () {
   const keys = yield* KeyStore
   const limiter = yield* RateLimiter
   const engine = yield* QuoteEngine
@@ -59,17 +57,17 @@ export const expressQuotes = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
 
-  const serve = (secret: Redacted.Redacted, query: typeof QuoteQuery.Type): Effect.Effect<Served, unknown> =>
+  const serve = (secret: Redacted.Redacted, query: typeof QuoteQuery.Type): Effect.Effect<PricedRequest, unknown> =>
     Effect.flatMapEager(keys.authenticate(secret), (key) =>
-      Effect.flatMapEager(asked(key, query), (request) =>
+      Effect.flatMapEager(requestOf(key, query), (request) =>
         Effect.flatMapEager(engine.quote(request), (quote) =>
           Effect.mapEager(limiter.admit({ key: key.id, budget: "quote", cost: 1 }), (charge) => ({ charge, quote }))
         )
       )
     )
 
-  /** What was charged after the request had taken the road is given back. */
-  const letGo = (served: Fiber.Fiber<Served, unknown>): void => {
+  /** Refunds a charge that is made after the fallback. */
+  const abandon = (served: Fiber.Fiber<PricedRequest, unknown>): void => {
     served.addObserver((exit) => {
       if (Exit.isSuccess(exit)) {
         run(Effect.ignore(limiter.refund(exit.value.charge)))
@@ -77,7 +75,7 @@ export const expressQuotes = Effect.gen(function* () {
     })
   }
 
-  const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: Served): void => {
+  const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: PricedRequest): void => {
     const sent = request.headers["x-client-request-id"]
     const context = openRequest(nextId(), Array.isArray(sent) ? sent.join(", ") : sent)
     context.keyed = true
@@ -87,24 +85,24 @@ export const expressQuotes = Effect.gen(function* () {
       "content-type": "application/json",
       "content-length": String(Buffer.byteLength(text))
     }
-    writeExchange(headers, context, clock.currentTimeMillisUnsafe())
+    writeCommonHeaders(headers, context, clock.currentTimeMillisUnsafe())
     response.writeHead(200, headers)
     response.end(text)
   }
 
-  return (road: Handle): Handle =>
+  return (defaultHandler: Handle): Handle =>
     (request, response) => {
       const secret = isPlain(request) && !begun() ? bearerOf(request.headers.authorization) : undefined
       const query = secret === undefined ? undefined : decodeQuery(parse((request.url ?? "").slice(PATH.length)))
       if (secret === undefined || query === undefined || Exit.isFailure(query)) {
-        return road(request, response)
+        return defaultHandler(request, response)
       }
       const served = run(serve(Redacted.make(secret), query.value))
       const exit = served.pollUnsafe()
       if (exit !== undefined && Exit.isSuccess(exit)) {
         return write(request, response, exit.value)
       }
-      letGo(served)
-      return road(request, response)
+      abandon(served)
+      return defaultHandler(request, response)
     }
 })

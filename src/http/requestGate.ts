@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A handler that can be held up for a moment: requests wait, in order, and then go through. */
+/** A handler that can be paused. Requests that arrive while it is held are queued and handled in order on release. */
 export interface RequestGate {
   readonly handle: Handle
   readonly hold: () => void
   readonly release: () => void
 }
 
-/** A requestGate that is open. */
-export const makeTurnstile = (handle: Handle): RequestGate => {
+/** An open gate in front of `handle`. */
+export const makeRequestGate = (handle: Handle): RequestGate => {
   const waiting: Array<Parameters<Handle>> = []
   let isHeld = false
   return {

@@ -90,7 +90,7 @@ describe("the OpenAPI document", () => {
 
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(catalogue, code)
 
-// Said by the edge before there is an endpoint: they have no class, because no endpoint can raise them.
+// Answered before an endpoint is found: they have no class, because no endpoint can raise them.
 const edgeOnly = new Set<string>([
   "method_not_allowed",
   "request_timeout",

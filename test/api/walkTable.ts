@@ -1,4 +1,4 @@
-/** How each operation is called, and how it is brought to each answer that it declares. An operation without an entry fails. */
+/** The calls of each operation, and the setup of each answer that it declares. An operation without an entry fails. */
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { Operation } from "../support/openapi.ts"
 import { LONELY, TOKEN as TOY } from "../support/market.ts"
@@ -14,11 +14,11 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Where an answer is looked for: each is a service of its own. */
+/** The service that a call is sent to. */
 export type World =
   /** The whole service on a simulated market, as `npm start` has it. */
   | "simulated"
-  /** Nothing behind the edge: what is refused before a handler is asked. */
+  /** No capabilities: calls that are rejected before a handler runs. */
   | "bare"
   /** No budget can be decided. */
   | "without a limiter"
@@ -46,7 +46,7 @@ export interface Way {
 /** Stands for the id of what was made just before. */
 export const LAST_ID = "(last)"
 
-/** What a simulated market offers to ask for. */
+/** Subjects of requests in the simulated market. */
 export interface Offer {
   readonly mint: string
   readonly wallet: string
@@ -125,7 +125,7 @@ const overToys = (request: Request): Way => ({ world: "toy pools", request })
 const nothingThere = { inputMint: LONELY, outputMint: SOL, amount: "5" }
 // The native engine prices trades that begin or end in SOL.
 const withoutSol = { inputMint: TOY, outputMint: USDC, amount: "1000" }
-const nobodys = { walletId: "w_nobodys" }
+const unknownWallet = { walletId: "w_unknown" }
 const onTape = (request: Request, staleCursorAfter: number): Way => ({ world: "tape", request, staleCursorAfter })
 
 const setAlert = { operation: "alerts.create", request: { body: alertOn(nowhere) } }
@@ -183,10 +183,10 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     404: inSimulation({ params: { id: "1".repeat(64) } })
   },
   "system.ready": { 503: { world: "bare", request: {} } },
-  "accountFunding.catalog": { 404: inSimulation({ query: nobodys }) },
-  "accountFunding.balances": { 404: inSimulation({ query: nobodys }) },
+  "accountFunding.catalog": { 404: inSimulation({ query: unknownWallet }) },
+  "accountFunding.balances": { 404: inSimulation({ query: unknownWallet }) },
   "accountFunding.depositAddress": {
-    404: inSimulation({ query: { wallet: "w_nobodys", network: "n", asset: "a" } })
+    404: inSimulation({ query: { wallet: "w_unknown", network: "n", asset: "a" } })
   },
   "spot.quote": { 404: overToys({ query: nothingThere }), 501: overToys({ query: withoutSol }) },
   "spot.stream": { 404: overToys({ query: nothingThere }), 501: overToys({ query: withoutSol }) },
@@ -230,7 +230,7 @@ const common = (operation: Operation): Readonly<Record<number, Way>> => {
   }
 }
 
-/** How to get each declared answer of an operation; what is missing here is missing in the walk. */
+/** The setup of each declared answer of an operation; an entry that is missing here is missing in the walk. */
 export const waysTo = (operation: Operation): ReadonlyMap<number, Way> => {
   const ways = new Map<number, Way>(operation.id in valid ? [[200, inSimulation({})]] : [])
   for (const [status, way] of Object.entries({ ...common(operation), ...special[operation.id] })) {

@@ -30,7 +30,7 @@ const keys = [
   keyOf("f", { scopes, accountId: "full" })
 ]
 
-/** Where a service is, and whose secrets it takes. */
+/** A service: its URL and the secrets of its keys. */
 export class Asked extends Context.Service<
   Asked,
   { readonly url: string; readonly secretOf: (letter: string) => string; readonly offer: Offer | null }
@@ -77,7 +77,7 @@ const bug = () => {
   throw new Error("a bug of this test's making")
 }
 
-// A key whose policy cannot be read: whoever checks it comes to grief after it was found.
+// A key whose policy cannot be read, so that the check fails after the key was found.
 const brokenKeys = Layer.effect(
   KeyStore,
   Effect.map(KeyStore, (store) =>
@@ -147,7 +147,7 @@ const Catalog = Schema.Struct({
 
 const Follows = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
-/** What can be funded, who is followed, and the last of the mints: the first are SOL and dollars. */
+/** Funding targets, followed wallets, and the last of the mints: the first are SOL and dollars. */
 const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: ReadonlyArray<string>) {
   const ask = (path: string) =>
     Effect.promise(() =>
@@ -179,7 +179,7 @@ export const simulated = Layer.effect(
       DATA_DIR: folder,
       READY_FILE: `${folder}/ready.json`,
       SIMULATOR_SEED: "walk",
-      // In hours: nobody here looks further back.
+      // In hours; no test looks further back.
       SIMULATOR_HISTORY: "0.05",
       DRAIN_QUIET: "0 millis"
     })

@@ -45,7 +45,7 @@ const keys = [keyOf("a", { accountId: "a", scopes: ["tracker.read"] })]
 layer(client.pipe(Layer.provideMerge(liveService({ keys }))))("FathomClient, of the tracker", (it) => {
   it.effect("refuses in the words of the contract", () =>
     Effect.gen(function* () {
-      const denied = FathomClient.layer({ baseUrl: (yield* Listening).url, key: "nobody" })
+      const denied = FathomClient.layer({ baseUrl: (yield* Listening).url, key: "unknown" })
       const session = FathomClient.use(trackerSession).pipe(
         Effect.provide(denied.pipe(Layer.provide(FetchHttpClient.layer)))
       )
@@ -54,7 +54,7 @@ layer(client.pipe(Layer.provideMerge(liveService({ keys }))))("FathomClient, of 
     })
   )
 
-  it.effect("tells what tracked wallets do", () =>
+  it.effect("streams the events of tracked wallets", () =>
     Effect.gen(function* () {
       yield* trackAll([walletOf(1)], "a")
       const events = trackerEvents({ session: trackerSession(yield* FathomClient) })

@@ -27,7 +27,7 @@ const failure = (call: () => Promise<unknown>) =>
 const html = () => Promise.resolve(new Response("<h1>hello</h1>", { status: 404 }))
 const odd = () => Promise.resolve(Response.json({ hello: 1 }))
 
-const told = (error: unknown): FathomError => {
+const errorOf = (error: unknown): FathomError => {
   assert.instanceOf(error, FathomError)
   return error
 }
@@ -51,7 +51,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
     })
   )
 
-  it.effect("takes addresses as plain strings, and tells which do not fit before anything is sent", () =>
+  it.effect("takes addresses as plain strings, and rejects malformed ones before anything is sent", () =>
     Effect.gen(function* () {
       const sent: Array<unknown> = []
       const client = yield* clientWith({
@@ -61,22 +61,22 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
         }
       })
       const error = yield* failure(() => client.spot.quote({ query: { ...pair, inputMint: "no mint", amount: 1n } }))
-      assert.strictEqual(told(error).code, "invalid_call")
+      assert.strictEqual(errorOf(error).code, "invalid_call")
       assert.deepStrictEqual(sent, [])
     })
   )
 
-  it.effect("throws what the service said, with what it asks for", () =>
+  it.effect("throws the problem of the service, with its Retry-After", () =>
     Effect.gen(function* () {
       const client = yield* clientWith()
-      const none = told(
+      const none = errorOf(
         yield* failure(() => client.spot.quote({ query: { inputMint: LONELY, outputMint: SOL, amount: 5n } }))
       )
       assert.strictEqual(none.status, 404)
       assert.strictEqual(none.code, "no_route")
       assert.match(none.requestId ?? "", /^[0-9a-f-]{36}$/)
       assert.isNull(none.retryAfterMs)
-      const cold = told(
+      const cold = errorOf(
         yield* failure(() => client.spot.quote({ query: { inputMint: COLD, outputMint: SOL, amount: 5n } }))
       )
       assert.strictEqual(cold.code, "state_cold")
@@ -87,19 +87,19 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
   it.effect("throws the details of a refused key", () =>
     Effect.gen(function* () {
       const client = yield* clientWith({ key: "svc_live_nobody" })
-      const error = told(yield* failure(() => client.tokens.prices({ payload: { mints: [SOL] } })))
+      const error = errorOf(yield* failure(() => client.tokens.prices({ payload: { mints: [SOL] } })))
       assert.deepStrictEqual([error.status, error.code], [401, "invalid_api_key"])
     })
   )
 
-  it.effect("tells a service that is not one", () =>
+  it.effect("reports a service that is not Fathom", () =>
     Effect.gen(function* () {
       const first = yield* clientWith({ fetch: html })
       const second = yield* clientWith({ fetch: odd })
       const lost = yield* clientWith({ fetch: () => Promise.reject(new TypeError("cut")) })
       const errors = yield* Effect.forEach([first, second, lost], (client) => failure(() => client.system.live()))
       assert.deepStrictEqual(
-        errors.map((error) => [told(error).code, told(error).status]),
+        errors.map((error) => [errorOf(error).code, errorOf(error).status]),
         [
           ["invalid_answer", 404],
           ["invalid_answer", 200],
@@ -169,7 +169,7 @@ layer(running({ engine: engineOver(makeMarket()) }))("the quote stream of the pr
           throw new Error("a frame")
         }
       })
-      assert.strictEqual(told(error).code, "no_route")
+      assert.strictEqual(errorOf(error).code, "no_route")
     })
   )
 

@@ -1,4 +1,4 @@
-/** The packed tarball in a project that is not ours: type-checked without mercy, and run against a service. */
+/** The packed tarball in another project: type-checked strictly, and run against a service. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -21,7 +21,7 @@ const run = promisify(execFile)
 /** A folder with the example in it, and the package installed. */
 class Project extends Context.Service<Project, { readonly folder: string }>()("fathom/test/client/Project") {}
 
-/** Everything of our own `node_modules` beside the package, as an installation would have it: nothing is downloaded. */
+/** Everything of the `node_modules` of this repository beside the package, as an installation would have it: nothing is downloaded. */
 const linkDependencies = (folder: string) => {
   const modules = join(root, "node_modules")
   const names = readdirSync(modules).flatMap((name) =>
@@ -58,7 +58,7 @@ const service = Layer.unwrap(
   })
 )
 
-/** What the program of that name says, called with a service, a key and a trade that can be priced. */
+/** Output of the program of that name, called with a service, a key and a trade that can be priced. */
 const saidBy = Effect.fnUntraced(function* (program: string) {
   const { folder } = yield* Project
   const { url } = yield* Listening
@@ -72,15 +72,15 @@ const saidBy = Effect.fnUntraced(function* (program: string) {
   const { stdout } = yield* Effect.promise(() =>
     run(process.execPath, [join(folder, program), url, secretOf("a"), SOL, mint], { cwd: folder })
   )
-  const said: Record<string, unknown> = JSON.parse(stdout)
-  return said
+  const output: Record<string, unknown> = JSON.parse(stdout)
+  return output
 })
 
 layer(Layer.merge(project, service).pipe(Layer.provideMerge(NodeServices.layer), Layer.orDie), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("the packed package, in somebody else's project", (it) => {
-  it.effect("holds what is built and nothing else, and starts threads from what is built", () =>
+})("the packed package, in another project", (it) => {
+  it.effect("holds the build and nothing else, and starts threads from the build", () =>
     Effect.gen(function* () {
       const { folder } = yield* Project
       const inside = join(folder, "node_modules/fathom")
@@ -99,17 +99,17 @@ layer(Layer.merge(project, service).pipe(Layer.provideMerge(NodeServices.layer),
   it.effect("type-checks strictly, declarations of libraries included", () =>
     Effect.gen(function* () {
       const { folder } = yield* Project
-      const said = yield* Effect.promise(() =>
+      const output = yield* Effect.promise(() =>
         run(join(root, "node_modules/.bin/tsc"), ["-p", folder], { cwd: folder }).then(
           () => "",
           (failure: { readonly stdout: string }) => failure.stdout
         )
       )
-      assert.strictEqual(said, "")
+      assert.strictEqual(output, "")
     })
   )
 
-  it.effect("quotes, streams and tells a refusal without Effect", () =>
+  it.effect("quotes, streams and reports an error without Effect", () =>
     Effect.gen(function* () {
       const { events, out, pool, refusal, whole } = yield* saidBy("quotes.ts")
       assert.match(String(out), /^[1-9][0-9]*$/u)

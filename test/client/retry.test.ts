@@ -142,7 +142,7 @@ describe("trying again", () => {
 describe("the delay", () => {
   const failures = Schema.Struct({
     tried: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60 })),
-    dice: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
+    jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
   })
 
   it.effect.prop("stays under its ceiling, and under a doubling one before", { failed: failures }, ({ failed }) =>

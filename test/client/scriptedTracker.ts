@@ -1,4 +1,4 @@
-/** A tracker that says what a test tells it to, over sockets that are none. */
+/** A scripted tracker over fake sockets. */
 import { Effect, Layer } from "effect"
 import { Socket } from "effect/socket"
 import type { FathomError } from "../../src/client/FathomError.ts"
@@ -57,7 +57,7 @@ export class ScriptedSocket {
 /** Sessions and sockets of one test. */
 export class ScriptedTracker {
   readonly sockets: Array<ScriptedSocket> = []
-  /** What the next calls for a session fail with, in order. */
+  /** Failures of the next session requests, in order. */
   readonly refusals: Array<FathomError> = []
   sessions = 0
   wsUrl = "ws://tracker.test/"
@@ -86,7 +86,7 @@ export class ScriptedTracker {
   get latest(): ScriptedSocket {
     const socket = this.sockets.at(-1)
     if (socket === undefined) {
-      throw new Error("nobody has connected")
+      throw new Error("no connection yet")
     }
     return socket
   }

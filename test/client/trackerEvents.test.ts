@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { FathomError, ownError } from "../../src/client/FathomError.ts"
+import { FathomError, clientError } from "../../src/client/FathomError.ts"
 import { afterClose, pauseMs } from "../../src/client/reconnect.ts"
 import type { TrackerEvent } from "../../src/client/TrackerMemory.ts"
 import { trackerEvents } from "../../src/client/trackerEvents.ts"
@@ -9,20 +9,20 @@ import { heartbeat, ScriptedTracker, snapshot, trade } from "./scriptedTracker.t
 
 const settle = TestClock.adjust(0)
 
-/** Somebody who listens to a scripted tracker from now on. */
+/** A subscriber of a scripted tracker. */
 const listening = (control = false) =>
   Effect.gen(function* () {
     const tracker = new ScriptedTracker()
-    const told: Array<TrackerEvent> = []
+    const delivered: Array<TrackerEvent> = []
     const events = trackerEvents({ session: tracker.session, control })
     const fiber = yield* events.pipe(
-      Stream.runForEach((event) => Effect.sync(() => told.push(event))),
+      Stream.runForEach((event) => Effect.sync(() => delivered.push(event))),
       Effect.result,
       Effect.provide(tracker.layer),
       Effect.forkChild
     )
     yield* settle
-    /** Says these frames over the newest socket. */
+    /** Sends these frames over the newest socket. */
     const say = (...frames: ReadonlyArray<object>) => {
       tracker.latest.open()
       for (const frame of frames) {
@@ -34,8 +34,8 @@ const listening = (control = false) =>
       tracker.latest.end(code)
       return settle
     }
-    const types = () => told.map((event) => ("seq" in event ? `${event.type} ${event.seq}` : event.type))
-    return { tracker, told, types, say, end, fiber }
+    const types = () => delivered.map((event) => ("seq" in event ? `${event.type} ${event.seq}` : event.type))
+    return { tracker, delivered, types, say, end, fiber }
   })
 
 const failureOf = (fiber: Fiber.Fiber<{ readonly _tag: string; readonly failure?: unknown }>) =>
@@ -45,16 +45,16 @@ const failureOf = (fiber: Fiber.Fiber<{ readonly _tag: string; readonly failure?
   })
 
 describe("listening to the tracker", () => {
-  it.effect("tells frames in order, amounts as bigints", () =>
+  it.effect("delivers frames in order, amounts as bigints", () =>
     Effect.gen(function* () {
-      const { say, told, types } = yield* listening()
+      const { say, delivered, types } = yield* listening()
       yield* say(snapshot(0), trade(1), trade(2))
       assert.deepStrictEqual(types(), ["snapshot 0", "trade 1", "trade 2"])
-      assert.strictEqual(told[1]?.type === "trade" && told[1].amount, 2_000_000_000_000_000_000_000n)
+      assert.strictEqual(delivered[1]?.type === "trade" && delivered[1].amount, 2_000_000_000_000_000_000_000n)
     })
   )
 
-  it.effect("takes the stream up where it stopped, and tells no trade twice", () =>
+  it.effect("resumes the stream where it stopped, and delivers no trade twice", () =>
     Effect.gen(function* () {
       const { end, say, tracker, types } = yield* listening()
       yield* say(snapshot(0), trade(1))
@@ -67,7 +67,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("tells nothing of the stream that begins before the old one is taken up", () =>
+  it.effect("delivers nothing of a new stream before the old one is resumed", () =>
     Effect.gen(function* () {
       const { end, say, types } = yield* listening()
       yield* say(snapshot(0), trade(1))
@@ -95,19 +95,19 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("tells what is missing when the stream is another one, and trades it has told before only once", () =>
+  it.effect("delivers a gap when the stream is another one, and known trades only once", () =>
     Effect.gen(function* () {
-      const { end, say, told, types } = yield* listening()
+      const { end, say, delivered, types } = yield* listening()
       yield* say(snapshot(0), trade(1, "a"))
       yield* end(1001)
       const gap = { fromMs: 5, toMs: 9, reason: "expired" }
       yield* say(snapshot(0, { streamId: "str_2", reason: "resume", gap }), trade(1, "a"), trade(2, "b"))
       assert.deepStrictEqual(types().slice(2), ["snapshot 0", "gap", "trade 2"])
-      assert.deepStrictEqual(told[3], { type: "gap", fromMs: 5, toMs: 9, reason: "expired" })
+      assert.deepStrictEqual(delivered[3], { type: "gap", fromMs: 5, toMs: 9, reason: "expired" })
     })
   )
 
-  it.effect("tells a jump in the numbers as a gap", () =>
+  it.effect("delivers a jump in the numbers as a gap", () =>
     Effect.gen(function* () {
       const { say, types } = yield* listening()
       yield* say(snapshot(0), trade(1), trade(3))
@@ -115,7 +115,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("tells control frames to whoever wants them", () =>
+  it.effect("delivers control frames on request", () =>
     Effect.gen(function* () {
       const curious = yield* listening(true)
       yield* curious.say(snapshot(0), heartbeat(0))
@@ -126,7 +126,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("hangs up on a connection that says nothing, and connects again", () =>
+  it.effect("closes a silent connection, and reconnects", () =>
     Effect.gen(function* () {
       const { say, tracker } = yield* listening()
       yield* say(snapshot(0))
@@ -180,7 +180,7 @@ describe("listening to the tracker", () => {
           retryAfterMs: 20_000,
           details: []
         }),
-        ownError("connection_lost", "")
+        clientError("connection_lost", "")
       )
       yield* end(4401)
       assert.strictEqual(tracker.sessions, 2)
@@ -199,10 +199,10 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("stops when a session is refused for good, or has nothing to tell", () =>
+  it.effect("stops when a session is rejected permanently, or has no wallets", () =>
     Effect.gen(function* () {
       const refused = yield* listening()
-      refused.tracker.refusals.push(ownError("invalid_answer", "", 403))
+      refused.tracker.refusals.push(clientError("invalid_answer", "", 403))
       yield* refused.end(4401)
       assert.strictEqual(yield* failureOf(refused.fiber), "invalid_answer")
       const empty = yield* listening()
@@ -222,7 +222,7 @@ describe("listening to the tracker", () => {
     })
   )
 
-  it.effect("hangs up when nobody listens any more", () =>
+  it.effect("closes the socket when the subscriber is gone", () =>
     Effect.gen(function* () {
       const { fiber, say, tracker } = yield* listening()
       yield* say(snapshot(0))
@@ -235,9 +235,9 @@ describe("listening to the tracker", () => {
     Effect.gen(function* () {
       const tracker = new ScriptedTracker()
       const turns = yield* Queue.unbounded<void>()
-      const told: Array<TrackerEvent> = []
+      const delivered: Array<TrackerEvent> = []
       yield* trackerEvents({ session: tracker.session }).pipe(
-        Stream.runForEach((event) => Effect.map(Queue.take(turns), () => told.push(event))),
+        Stream.runForEach((event) => Effect.map(Queue.take(turns), () => delivered.push(event))),
         Effect.provide(tracker.layer),
         Effect.forkChild
       )
@@ -249,14 +249,14 @@ describe("listening to the tracker", () => {
       }
       assert.strictEqual(tracker.sockets[0]?.closedWith, 1000)
       yield* Effect.forEach(Array.from({ length: 1100 }), () => Queue.offer(turns, undefined), { discard: true })
-      for (let turns = 0; turns < 5000 && told.length < 1001; turns++) {
+      for (let turns = 0; turns < 5000 && delivered.length < 1001; turns++) {
         yield* Effect.yieldNow
       }
       yield* TestClock.adjust("1 second")
       assert.strictEqual(tracker.sockets.length, 2)
       tracker.latest.open()
       const [{ seq } = { seq: 0 }] = tracker.latest.heard.map((op) => Schema.decodeUnknownSync(Resume)(op))
-      assert.strictEqual(told.length, seq + 1)
+      assert.strictEqual(delivered.length, seq + 1)
       assert.isAtLeast(seq, 1000)
     })
   )
@@ -267,18 +267,18 @@ const Resume = Schema.Struct({ op: Schema.Literal("resume"), streamId: Schema.St
 describe("the pause before another connection", () => {
   const given = {
     failures: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2000 })),
-    dice: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
+    jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
   }
 
-  it.effect.prop("is anything from nothing to its ceiling", given, ({ dice, failures }) =>
+  it.effect.prop("is anything from nothing to its ceiling", given, ({ jitter, failures }) =>
     Effect.sync(() => {
-      const pause = pauseMs(failures, dice)
+      const pause = pauseMs(failures, jitter)
       assert.isAtLeast(pause, 0)
       assert.isAtMost(pause, Math.min(30_000, 500 * 2 ** failures))
     })
   )
 
-  it("is asked for after every close that nobody has named", () => {
+  it("follows every close with another code", () => {
     assert.strictEqual(afterClose(1006), "after-a-pause")
     assert.strictEqual(afterClose(1013), "after-a-pause")
     assert.strictEqual(afterClose(4429), "after-a-pause")

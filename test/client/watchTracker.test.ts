@@ -15,11 +15,11 @@ import { blockOf, walletOf } from "../tracker/liveScene.ts"
 const A = walletOf(1)
 const keys = Array.from("abcd", (letter) => keyOf(letter, { accountId: letter, scopes: ["tracker.read"] }))
 
-/** Somebody who listens until told to stop, over sockets that can be cut. */
+/** A subscriber over sockets that can be cut, until it is aborted. */
 const listening = Effect.fnUntraced(function* (key: string, options: WatchOptions = {}) {
   const { url } = yield* Listening
   const sockets: Array<WebSocket> = []
-  const told: Array<TrackerEvent> = []
+  const events: Array<TrackerEvent> = []
   const ended: { with?: unknown } = {}
   const webSocket = (address: string) => {
     const socket = new WebSocket(address)
@@ -29,40 +29,40 @@ const listening = Effect.fnUntraced(function* (key: string, options: WatchOption
   const client = createClient({ baseUrl: url, key: secretOf(key) })
   const listen = async () => {
     for await (const event of watchTracker(client, { webSocket, ...options })) {
-      told.push(event)
+      events.push(event)
     }
   }
   listen().then(
     () => (ended.with = null),
     (failure: unknown) => (ended.with = failure)
   )
-  const types = () => told.map((event) => ("seq" in event ? `${event.seq} ${event.type}` : event.type))
-  return { sockets, told, types, ended }
+  const types = () => events.map((event) => ("seq" in event ? `${event.seq} ${event.type}` : event.type))
+  return { sockets, events, types, ended }
 })
 
 layer(liveService({ keys }))("watchTracker, against the service", (it) => {
-  it.effect("tells a snapshot, then what the wallets do", () =>
+  it.effect("delivers a snapshot, then the trades of the wallets", () =>
     Effect.gen(function* () {
       yield* trackAll([A], "a")
-      const { told, types } = yield* listening("a")
-      yield* until("the snapshot", () => told.length === 1)
+      const { events, types } = yield* listening("a")
+      yield* until("the snapshot", () => events.length === 1)
       yield* happen(blockOf(1, [{ wallet: A, after: 2_000_000n }]))
-      yield* until("the trade", () => told.length === 3)
+      yield* until("the trade", () => events.length === 3)
       yield* TestClock.adjust("1 second")
-      yield* until("the figures", () => told.length === 5)
+      yield* until("the figures", () => events.length === 5)
       assert.deepStrictEqual(types(), ["0 snapshot", "1 trade", "2 balance_update", "3 pnl", "4 pnl_summary"])
-      assert.strictEqual(told[1]?.type === "trade" && told[1].amount, 2_000_000n)
+      assert.strictEqual(events[1]?.type === "trade" && events[1].amount, 2_000_000n)
     })
   )
 
   it.effect("takes up the stream after its connection was cut, without losing or repeating a trade", () =>
     Effect.gen(function* () {
       yield* trackAll([A], "b")
-      const { sockets, told, types } = yield* listening("b")
-      yield* until("the snapshot", () => told.length === 1)
+      const { sockets, events, types } = yield* listening("b")
+      yield* until("the snapshot", () => events.length === 1)
       yield* happen(blockOf(11, [{ wallet: A }]))
       yield* until("the first trade", () => types().includes("1 trade"))
-      const before = told.length
+      const before = events.length
       sockets[0]?.close(4000)
       yield* until("the close", () => sockets[0]?.readyState === WebSocket.CLOSED)
       yield* happen(blockOf(12, [{ wallet: A }]))
@@ -70,11 +70,11 @@ layer(liveService({ keys }))("watchTracker, against the service", (it) => {
       yield* happen(blockOf(13, [{ wallet: A }]))
       yield* until("the third trade", () => types().filter((type) => type.endsWith(" trade")).length === 3)
       assert.lengthOf(sockets, 2)
-      const [snapshot] = told.slice(before)
+      const [snapshot] = events.slice(before)
       assert.deepInclude(snapshot, { type: "snapshot", reason: "resume", resumed: true, gap: null })
-      const ids = told.flatMap((event) => (event.type === "trade" ? [event.eventId] : []))
+      const ids = events.flatMap((event) => (event.type === "trade" ? [event.eventId] : []))
       assert.strictEqual(new Set(ids).size, 3)
-      const numbers = told.flatMap((event) => ("seq" in event && event.type !== "snapshot" ? [event.seq] : []))
+      const numbers = events.flatMap((event) => ("seq" in event && event.type !== "snapshot" ? [event.seq] : []))
       assert.deepStrictEqual(
         numbers,
         numbers.map((_, n) => n + 1)
@@ -86,8 +86,8 @@ layer(liveService({ keys }))("watchTracker, against the service", (it) => {
     Effect.gen(function* () {
       yield* trackAll([A], "c")
       const controller = new AbortController()
-      const { ended, sockets, told } = yield* listening("c", { signal: controller.signal })
-      yield* until("the snapshot", () => told.length === 1)
+      const { ended, sockets, events } = yield* listening("c", { signal: controller.signal })
+      yield* until("the snapshot", () => events.length === 1)
       const reason = new Error("enough")
       controller.abort(reason)
       yield* until("the end", () => "with" in ended)

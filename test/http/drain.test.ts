@@ -19,7 +19,7 @@ const start = <A, E>(service: Layer.Layer<A, E>) =>
     return { context, stop: Scope.close(scope, Exit.void) }
   })
 
-/** How one request ended: a status, or the error of its connection. */
+/** Result of one request: a status, or the error of its connection. */
 const knock = (agent: Agent, url: string) =>
   Effect.callback<number | string>((resume) => {
     const request = get(url, { agent, headers: { authorization: `Bearer ${secretOf("a")}` } }, (response) => {
@@ -30,7 +30,7 @@ const knock = (agent: Agent, url: string) =>
     request.on("error", (error) => resume(Effect.succeed("code" in error ? String(error.code) : error.message)))
   })
 
-/** Sends one request after another, over a kept connection or a new one, until nobody listens any more. */
+/** Sends one request after another, over a kept connection or a new one, until the listener is closed. */
 const hammer = Effect.fnUntraced(function* (url: string, outcomes: Array<number | string>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   let outcome: number | string = 0
@@ -108,7 +108,7 @@ describe("a shutdown", () => {
     })
   )
 
-  it.live("finishes what is running, and takes no longer than that", () =>
+  it.live("finishes running requests, and takes no longer than that", () =>
     Effect.gen(function* () {
       const { context, stop } = yield* start(probing({ settings: quick }))
       yield* Effect.gen(function* () {
@@ -127,7 +127,7 @@ describe("a shutdown", () => {
     })
   )
 
-  it.live("has open streams say goodbye", () =>
+  it.live("ends open streams with a close frame", () =>
     Effect.gen(function* () {
       const { context, stop } = yield* start(probing({ settings: quick }))
       yield* Effect.gen(function* () {
@@ -140,7 +140,7 @@ describe("a shutdown", () => {
     })
   )
 
-  it.live("does not wait for connections that never said anything", () =>
+  it.live("does not wait for connections without a request", () =>
     Effect.gen(function* () {
       const minute = Duration.minutes(1)
       const settings = { drainQuiet: Duration.millis(50), drainLimit: minute, headersTimeout: minute }

@@ -111,6 +111,6 @@ const serving = Server.layer.pipe(
   ])
 )
 
-const tell = Layer.effectDiscard(Effect.map(Listening, ({ port }) => announce(port)))
+const announcePort = Layer.effectDiscard(Effect.map(Listening, ({ port }) => announce(port)))
 
-NodeRuntime.runMain(Layer.launch(tell.pipe(Layer.provide(serving))))
+NodeRuntime.runMain(Layer.launch(announcePort.pipe(Layer.provide(serving))))

@@ -1,4 +1,4 @@
-/** What both servers are given: the same keys, and the same eight pools. */
+/** Input of both servers: the same keys, and the same eight pools. */
 import { Redacted } from "effect"
 import { checksum } from "../../../src/access/keyFormat.ts"
 import { SOL } from "../../../src/domain/Address.ts"
@@ -25,7 +25,7 @@ export const requestOf = (n: number) => {
   }
 }
 
-/** How a server tells its parent that it listens. */
+/** Announces the port to the parent process. */
 export const announce = (port: number): void => {
   process.stdout.write(`${JSON.stringify({ port })}\n`)
 }

@@ -14,16 +14,18 @@ import {
 } from "../problems.ts"
 
 /** The key that the current request was admitted with. */
-export class CurrentKey extends Context.Service<CurrentKey, ApiKey>()("fathom/api/Authorization/CurrentKey") {}
+export class CurrentKey extends Context.Service<CurrentKey, ApiKey>()(
+  "fathom/api/middleware/Authorization/CurrentKey"
+) {}
 
-/** Scopes of which the key must hold one; an empty list admits every key. Annotate an endpoint to change it. */
-export const Scope = Context.Reference<ReadonlyArray<ApiScope>>("fathom/api/Authorization/Scope", {
+/** Scopes of which the key must hold one; an empty list admits every key. Endpoint annotation. */
+export const Scope = Context.Reference<ReadonlyArray<ApiScope>>("fathom/api/middleware/Authorization/Scope", {
   defaultValue: () => ["md.read"]
 })
 
 /**
- * Admits a request before anything else of it is read: `Authorization: Bearer <secret>`, then the key's IP policy and
- * scope, then the charge of `Metering.ts`. A refusal costs nothing.
+ * Admits a request before its query or body is read: `Authorization: Bearer <secret>`, then the key's IP policy and scope,
+ * then the charge of `Metering.ts`. A rejection costs nothing.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentKey | Meter }>()(
   "fathom/api/middleware/Authorization",

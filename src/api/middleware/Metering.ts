@@ -1,6 +1,6 @@
 /**
- * What a request costs. Admission charges `Cost` units of `Budget` once the key is known and before the query or the body
- * is read, so a request that turns out to be invalid has paid. Whatever was charged is returned when the answer is a 5xx.
+ * Cost of a request. Admission charges `Cost` units of `Budget` once the key is known and before the query or the body is
+ * read, so an invalid request is charged. Charges are refunded when the response is a 5xx.
  *
  * A handler whose price depends on the body leaves `Cost` at 1, which is what an invalid body costs, and raises the price
  * before it does any work:
@@ -8,20 +8,20 @@
  *     const meter = yield* Meter
  *     yield* meter.raiseTo(ladder.length)
  *
- * A stream leaves `Cost` at 1 as well: the up-front unit pays its first tick (`meter.charge`, to refund if that tick fails
- * on our side), and each later tick is admitted through `RateLimiter` itself, because by then the headers have left.
+ * A stream leaves `Cost` at 1 as well: the up-front unit pays its first tick (`meter.charge`), and each later tick is admitted
+ * through `RateLimiter` itself, because the headers have been sent by then.
  */
 import { Context, type Effect } from "effect"
 import type { BudgetName, Charge } from "../../domain/Budget.ts"
 import type { LimiterUnavailable, RateLimited } from "../problems.ts"
 
 /** The budget an endpoint is charged to; null makes it free. Annotate an endpoint to change it. */
-export const Budget = Context.Reference<BudgetName | null>("fathom/api/Metering/Budget", {
+export const Budget = Context.Reference<BudgetName | null>("fathom/api/middleware/Metering/Budget", {
   defaultValue: () => "rest"
 })
 
 /** Units charged up front. Annotate an endpoint to change it. */
-export const Cost = Context.Reference<number>("fathom/api/Metering/Cost", { defaultValue: () => 1 })
+export const Cost = Context.Reference<number>("fathom/api/middleware/Metering/Cost", { defaultValue: () => 1 })
 
 /** The meter of the current request. */
 export class Meter extends Context.Service<
@@ -30,9 +30,9 @@ export class Meter extends Context.Service<
     /** The up-front charge; null on a free endpoint. */
     readonly charge: Charge | null
     /**
-     * Raises the price of this request to `units` in all. Admits the whole rise or nothing; when it is refused, what was
-     * charged up front is returned too.
+     * Raises the price of this request to `units` in total. Admits the whole rise or nothing; a rejection refunds the
+     * up-front charge too.
      */
     raiseTo(units: number): Effect.Effect<void, RateLimited | LimiterUnavailable>
   }
->()("fathom/api/Metering/Meter") {}
+>()("fathom/api/middleware/Metering/Meter") {}

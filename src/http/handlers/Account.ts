@@ -5,8 +5,8 @@ import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
 import type { BudgetName } from "../../domain/Budget.ts"
-import { decide } from "../middleware/decisionDeadline.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
+import { metaWith } from "./metaWith.ts"
 
 const unavailable = () => new LimiterUnavailable()
 
@@ -17,19 +17,18 @@ export const layer = HttpApiBuilder.group(
     const limiter = yield* RateLimiter
 
     const budgetNow = (key: string, budget: BudgetName) =>
-      decide(limiter.peek(key, budget), unavailable).pipe(
+      withDecisionDeadline(limiter.peek(key, budget), unavailable).pipe(
         Effect.catchTag("LimiterUnavailable", unavailable),
         Effect.map(({ limit, remaining, resetAtMs }) => ({ limit, remaining, resetAtMs }))
       )
 
     const key = Effect.fnUntraced(function* () {
       const { createdAtMs, id, lastFour, lastUsedAtMs, name, scopes } = yield* CurrentKey
-      const context = yield* RequestContext
       const rest = yield* budgetNow(id, "rest")
       const quote = yield* budgetNow(id, "quote")
       return {
         data: { id, name, lastFour, scopes, createdAtMs, lastUsedAtMs, budgets: { rest, quote } },
-        meta: { requestId: context.id, executionAuthority: "none" as const }
+        meta: yield* metaWith({ executionAuthority: "none" })
       }
     })
 

@@ -15,49 +15,27 @@ import {
 } from "../../api/Alerts.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { AlertNotFound, DataUnavailable, InvalidCursor, LimitReached } from "../../api/problems.ts"
-import {
-  type Alert,
-  type AlertPlace,
-  type AlertStoreUnavailable,
-  MAX_LIVE_ALERTS,
-  type Slice
-} from "../../domain/wallets/Alert.ts"
+import { AlertNotFound, LimitReached } from "../../api/problems.ts"
+import { type Alert, MAX_LIVE_ALERTS, type Slice } from "../../domain/wallets/Alert.ts"
 import { uuidV4 } from "../../domain/uuid.ts"
 import { alertPlace, eventPlace, invalidBody, newAlertOf, patchOf, wireAlert, wireFiring } from "./alertRequests.ts"
-import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
+import type { OrderKey } from "../middleware/cursor.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"
+import { storeUnavailable } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
+import { nextOf, startOf } from "./paging.ts"
 
-const unavailable = ({ cause }: AlertStoreUnavailable) =>
-  Effect.andThen(
-    Effect.logError("The alert store is unavailable", cause),
-    Effect.fail(new DataUnavailable({ error: { message: "Alerts cannot be read or written right now." } }))
-  )
+const unavailable = storeUnavailable("The alert store is unavailable", "Alerts are unavailable: try again.")
 
-const full = () =>
+const limitReached = () =>
   Effect.fail(
     new LimitReached({ error: { message: `The account already has ${MAX_LIVE_ALERTS} alerts that are not final.` } })
   )
 
-const metaOf = Effect.map(RequestContext, ({ id }) => ({ requestId: id, methodVersion: "public-alerts-v1" as const }))
+const meta = metaWith({ methodVersion: "public-alerts-v1" })
 
-/** Where a page begins: null at the start of the list. */
-const startOf = (
-  cursor: string | undefined,
-  selectors: Selectors,
-  placeOf: (key: OrderKey) => AlertPlace | null,
-  nowMs: number
-) => {
-  if (cursor === undefined) {
-    return Effect.succeed(null)
-  }
-  const place = placeOf(readCursor(cursor, selectors, nowMs) ?? [])
-  return place === null ? Effect.fail(new InvalidCursor()) : Effect.succeed(place)
-}
-
-const nextOf = ({ next }: Slice<unknown>, selectors: Selectors, nowMs: number): string | null =>
-  next === null ? null : writeCursor(selectors, [String(next.timeMs), next.id], nowMs)
+const keyOf = ({ next }: Slice<unknown>): OrderKey | null => next && [String(next.timeMs), next.id]
 
 const created = answerOf(201, AlertAnswer)
 
@@ -74,7 +52,7 @@ export const layer = HttpApiBuilder.group(
     const once = yield* makeOnce
     const random = yield* Random.Random
 
-    /** The moment as an alert sees it. */
+    /** Inputs of a decision about an alert at `nowMs`. */
     const decidedAt = ({ condition, mint }: Pick<Alert, "mint" | "condition">, nowMs: number) => {
       const reading = evaluator.now(mint, condition, nowMs)
       return { now: reading.state === "ok" ? reading.seen : null, place: evaluator.placeOf(mint), nowMs }
@@ -83,7 +61,7 @@ export const layer = HttpApiBuilder.group(
     const shown = (alert: Alert, nowMs: number) => wireAlert(alert, evaluator.now(alert.mint, alert.condition, nowMs))
 
     const answer = Effect.fnUntraced(function* (alert: Alert) {
-      return AlertAnswer.make({ data: shown(alert, yield* Clock.currentTimeMillis), meta: yield* metaOf })
+      return AlertAnswer.make({ data: shown(alert, yield* Clock.currentTimeMillis), meta: yield* meta })
     })
 
     const list = Effect.fnUntraced(function* ({ query }: { readonly query: typeof AlertsQuery.Type }) {
@@ -91,24 +69,23 @@ export const layer = HttpApiBuilder.group(
       const { accountId } = yield* CurrentKey
       const { cursor, limit = defaults.alerts, mint = null, status = null } = query
       const selectors = ["alerts", accountId, status ?? "", mint ?? ""]
-      const after = yield* startOf(cursor, selectors, alertPlace, nowMs)
+      const after = yield* startOf(cursor, selectors, alertPlace)
       const page = yield* store
         .page(accountId, { status, mint, limit, after })
         .pipe(Effect.catchTag("AlertStoreUnavailable", unavailable))
       const data = page.rows.map((alert) => shown(alert, nowMs))
-      return { data, nextCursor: nextOf(page, selectors, nowMs), meta: yield* metaOf }
+      return { data, nextCursor: yield* nextOf(keyOf(page), selectors), meta: yield* meta }
     })
 
     const events = Effect.fnUntraced(function* ({ query }: { readonly query: typeof EventsQuery.Type }) {
-      const nowMs = yield* Clock.currentTimeMillis
       const { accountId } = yield* CurrentKey
       const { alertId = null, cursor, limit = defaults.events, sinceMs = null } = query
       const selectors = ["alerts.events", accountId, alertId ?? "", String(sinceMs ?? "")]
-      const after = yield* startOf(cursor, selectors, eventPlace, nowMs)
+      const after = yield* startOf(cursor, selectors, eventPlace)
       const page = yield* store
         .events(accountId, { alertId, sinceMs, limit, after })
         .pipe(Effect.catchTag("AlertStoreUnavailable", unavailable))
-      return { data: page.rows.map(wireFiring), nextCursor: nextOf(page, selectors, nowMs), meta: yield* metaOf }
+      return { data: page.rows.map(wireFiring), nextCursor: yield* nextOf(keyOf(page), selectors), meta: yield* meta }
     })
 
     const make = Effect.fnUntraced(function* (body: typeof CreateAlertBody.Type) {
@@ -116,13 +93,13 @@ export const layer = HttpApiBuilder.group(
       const { accountId } = yield* CurrentKey
       const id = `al_${uuidV4(random).replaceAll("-", "")}`
       const condition = { ...body.condition, windowSeconds: body.condition.windowSeconds ?? null }
-      const wanted = newAlertOf({ id, accountId }, body, decidedAt({ mint: body.mint, condition }, nowMs))
-      if ("issue" in wanted) {
-        return yield* invalidBody(wanted)
+      const alertOrFault = newAlertOf({ id, accountId }, body, decidedAt({ mint: body.mint, condition }, nowMs))
+      if ("issue" in alertOrFault) {
+        return yield* invalidBody(alertOrFault)
       }
       const alert = yield* store
-        .create(wanted)
-        .pipe(Effect.catchTags({ TooManyAlerts: full, AlertStoreUnavailable: unavailable }))
+        .create(alertOrFault)
+        .pipe(Effect.catchTags({ TooManyAlerts: limitReached, AlertStoreUnavailable: unavailable }))
       yield* evaluator.take(alert)
       return yield* Effect.flatMap(answer(alert), created)
     })
@@ -134,7 +111,7 @@ export const layer = HttpApiBuilder.group(
     }) {
       const response = yield* once(input.request, input.headers["idempotency-key"], make(input.payload))
       const { replayed } = yield* RequestContext
-      // Of alerts the contract says that a repetition is 200: nothing was created.
+      // A replay is 200 by the contract, because nothing was created.
       return replayed && response.status === 201 ? HttpServerResponse.setStatus(response, 200) : response
     })
 
@@ -170,7 +147,7 @@ export const layer = HttpApiBuilder.group(
         return yield* new AlertNotFound()
       }
       yield* evaluator.drop(params.id)
-      return { data: { id: params.id, deleted: true as const }, meta: yield* metaOf }
+      return { data: { id: params.id, deleted: true as const }, meta: yield* meta }
     })
 
     return handlers.handleAll({ list, create, events, get, change, remove })

@@ -1,24 +1,19 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { CalloutItem, CalloutPage, defaults, type FeedQuery } from "../../api/Callouts.ts"
-import { DataUnavailable, InvalidCursor } from "../../api/problems.ts"
 import { CalloutStore } from "../../callouts/CalloutStore.ts"
 import type { Mint } from "../../domain/Address.ts"
-import {
-  type Callout,
-  type CalloutPlace,
-  type CalloutSort,
-  type CalloutStoreUnavailable,
-  isCalloutId
-} from "../../domain/wallets/Callout.ts"
+import { type Callout, type CalloutPlace, type CalloutSort, isCalloutId } from "../../domain/wallets/Callout.ts"
 import { uiNumber } from "../../domain/decimal.ts"
 import { USD_DIGITS } from "../../domain/units.ts"
-import { readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
+import type { OrderKey } from "../middleware/cursor.ts"
+import { storeUnavailable } from "../problems.ts"
+import { nextOf, startOf } from "./paging.ts"
 
 const instant = (timeMs: number): string => new Date(timeMs).toISOString()
 
-/** A callout as the API shows it: sums as the nearest JSON numbers. */
+/** A callout on the wire: sums are the nearest JSON numbers. */
 const wireCallout = (callout: Callout): CalloutItem => {
   const { createdAtMs, expiresAtMs, attributedVolumeUsdNanos, earnedUsdNanos, priceUsdAtCreate, ...rest } = callout
   return CalloutItem.make({
@@ -32,27 +27,14 @@ const wireCallout = (callout: Callout): CalloutItem => {
   })
 }
 
-// No longer than what a database takes for a number of the ledger, and for a time.
+// Bounded by the widths of ledger numbers and times in the database.
 const MARK = /^\d{1,18}$/u
 const KEYS: Record<CalloutSort, RegExp> = { recent: /^\d{1,15}$/u, top: /^\d{1,40}$/u }
 
-const placeOf = ([mark = "", key = "", id = ""]: ReadonlyArray<string>, sort: CalloutSort): CalloutPlace | null =>
+const placeOf = ([mark = "", key = "", id = ""]: OrderKey, sort: CalloutSort): CalloutPlace | null =>
   MARK.test(mark) && KEYS[sort].test(key) && isCalloutId(id) ? { mark: BigInt(mark), key: BigInt(key), id } : null
 
-/** Where a page begins: null at the start of the list. */
-const startOf = (cursor: string | undefined, selectors: Selectors, sort: CalloutSort, nowMs: number) => {
-  if (cursor === undefined) {
-    return Effect.succeed(null)
-  }
-  const place = placeOf(readCursor(cursor, selectors, nowMs) ?? [], sort)
-  return place === null ? Effect.fail(new InvalidCursor()) : Effect.succeed(place)
-}
-
-const unavailable = ({ cause }: CalloutStoreUnavailable) =>
-  Effect.andThen(
-    Effect.logError("The callout store is unavailable", cause),
-    Effect.fail(new DataUnavailable({ error: { message: "Callouts cannot be read right now." } }))
-  )
+const unavailable = storeUnavailable("The callout store is unavailable", "Callouts are unavailable: try again.")
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -65,15 +47,13 @@ export const layer = HttpApiBuilder.group(
       sort: CalloutSort,
       { cursor, limit = defaults.limit }: Pick<typeof FeedQuery.Type, "cursor" | "limit">
     ) {
-      const nowMs = yield* Clock.currentTimeMillis
       const selectors = ["callouts", sort, mint ?? ""]
-      const after = yield* startOf(cursor, selectors, sort, nowMs)
+      const after = yield* startOf(cursor, selectors, (key) => placeOf(key, sort))
       const { callouts, next } = yield* store
         .page({ sort, mint, limit, after })
         .pipe(Effect.catchTag("CalloutStoreUnavailable", unavailable))
-      const nextCursor =
-        next === null ? null : writeCursor(selectors, [String(next.mark), String(next.key), next.id], nowMs)
-      return CalloutPage.make({ callouts: callouts.map(wireCallout), nextCursor })
+      const last = next && [String(next.mark), String(next.key), next.id]
+      return CalloutPage.make({ callouts: callouts.map(wireCallout), nextCursor: yield* nextOf(last, selectors) })
     })
 
     return handlers.handleAll({

@@ -11,10 +11,7 @@ interface Call {
   readonly endpoint: HttpApiEndpoint.Top
 }
 
-/**
- * Admission by signature, which nobody can pass yet. The bytes a signature would cover are read, and nothing is made of
- * them: whatever they say, the answer is the same.
- */
+/** Rejects every call: signing is not released. The body is read for its size alone and is not interpreted. */
 const spotOrders = ({ endpoint, request }: Call) =>
   bytesOf(request, Context.get(endpoint.annotations, BodyLimit)).pipe(
     Effect.catchTag("InvalidRequest", () => Effect.void),

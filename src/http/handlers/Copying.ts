@@ -3,14 +3,16 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { CopyFillItem, type CopyPnlQuery, defaults, type FillsQuery, type FollowsQuery } from "../../api/Copying.ts"
-import { DataUnavailable, FollowNotFound, InvalidCursor } from "../../api/problems.ts"
+import { FollowNotFound } from "../../api/problems.ts"
 import { CopyReader, type GroupPlace, type ValuedFill } from "../../copying/CopyReader.ts"
 import { slippageVsLeader } from "../../copying/slippage.ts"
-import { type CopyPlace, type FollowStoreUnavailable, isFillId, isFollowId } from "../../domain/wallets/Copying.ts"
+import { type CopyPlace, isFillId, isFollowId } from "../../domain/wallets/Copying.ts"
 import { COMPLETE, type Coverage } from "../../domain/Scalar.ts"
 import { usdTextOrNull } from "../../wallets/pnl.ts"
-import { type OrderKey, readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import type { OrderKey } from "../middleware/cursor.ts"
+import { storeUnavailable } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
+import { nextOf, startOf } from "./paging.ts"
 
 interface Query<Q> {
   readonly query: Q
@@ -21,7 +23,7 @@ const slippageOf = ({ execution, leader, side }: ValuedFill["fill"]) =>
     ? null
     : slippageVsLeader(side, { leader: leader.priceUsd, copy: execution.priceUsd })
 
-/** A fill as the API shows it. */
+/** A fill on the wire. */
 const wireFill = ({ fill, realizedNanos }: ValuedFill): CopyFillItem => {
   const { execution, leader } = fill
   const { valueUsdNanos, ...trade } = leader
@@ -46,7 +48,7 @@ const wireFill = ({ fill, realizedNanos }: ValuedFill): CopyFillItem => {
   })
 }
 
-// No longer than the times that a database takes.
+// Bounded by the width of times in the database.
 const TIME = /^\d{1,15}$/u
 
 const placeOf = ([atMs = "", id = ""]: OrderKey, isId: (id: string) => boolean): CopyPlace | null =>
@@ -55,43 +57,23 @@ const placeOf = ([atMs = "", id = ""]: OrderKey, isId: (id: string) => boolean):
 const groupPlaceOf = ([throughMs = "", key = ""]: OrderKey): GroupPlace | null =>
   TIME.test(throughMs) && key !== "" ? { throughMs: Number(throughMs), key } : null
 
-/** Where a page begins: null at the start. The selectors name the account, so that a cursor is worth nothing to another. */
-const startOf = <Place>(
-  cursor: string | undefined,
-  selectors: Selectors,
-  placeOf: (key: OrderKey) => Place | null
-): Effect.Effect<Place | null, InvalidCursor> =>
-  Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-    if (cursor === undefined) {
-      return Effect.succeed(null)
-    }
-    const place = placeOf(readCursor(cursor, selectors, nowMs) ?? [])
-    return place === null ? Effect.fail(new InvalidCursor()) : Effect.succeed(place)
-  })
-
-const nextOf = (key: OrderKey | null, selectors: Selectors) =>
-  Effect.map(Clock.currentTimeMillis, (nowMs) => (key === null ? null : writeCursor(selectors, key, nowMs)))
-
 const keyOf = (place: CopyPlace | null): OrderKey | null => place && [String(place.atMs), place.id]
 
-/** The store is read anew by each call, so that is when its records were observed. */
+/** Each call reads the store, so records are observed at the time of the call. */
 const metaOf = (coverage: Coverage = COMPLETE) =>
-  Effect.zipWith(RequestContext, Clock.currentTimeMillis, ({ id }, observedAtMs) => ({
-    requestId: id,
-    methodVersion: "public-copy-v1" as const,
-    executionAuthority: "none" as const,
-    observedAtMs,
-    status: coverage.complete ? ("known" as const) : ("partial" as const),
-    coverage
-  }))
-
-const unavailable = ({ cause }: FollowStoreUnavailable) =>
-  Effect.andThen(
-    Effect.logError("The follow store is unavailable", cause),
-    Effect.fail(new DataUnavailable({ error: { message: "Copy trading cannot be read right now." } }))
+  Effect.flatMap(Clock.currentTimeMillis, (observedAtMs) =>
+    metaWith({
+      methodVersion: "public-copy-v1",
+      executionAuthority: "none",
+      observedAtMs,
+      status: coverage.complete ? "known" : "partial",
+      coverage
+    })
   )
 
-const refusals = { UnknownFollow: () => new FollowNotFound(), FollowStoreUnavailable: unavailable }
+const unavailable = storeUnavailable("The follow store is unavailable", "Copy trading is unavailable: try again.")
+
+const problems = { UnknownFollow: () => new FollowNotFound(), FollowStoreUnavailable: unavailable }
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -114,7 +96,7 @@ export const layer = HttpApiBuilder.group(
     const follow = Effect.fnUntraced(function* ({ params }: { readonly params: { readonly id: string } }) {
       const { accountId } = yield* CurrentKey
       return { data: yield* copies.follow(accountId, params.id), meta: yield* metaOf() }
-    }, Effect.catchTags(refusals))
+    }, Effect.catchTags(problems))
 
     const fills = Effect.fnUntraced(function* ({ query }: Query<typeof FillsQuery.Type>) {
       const { accountId } = yield* CurrentKey
@@ -125,7 +107,7 @@ export const layer = HttpApiBuilder.group(
       const after = yield* startOf(cursor, selectors, (key) => placeOf(key, isFillId))
       const { next, rows } = yield* copies.fills({ ...selection, limit, after })
       return { data: rows.map(wireFill), nextCursor: yield* nextOf(keyOf(next), selectors), meta: yield* metaOf() }
-    }, Effect.catchTags(refusals))
+    }, Effect.catchTags(problems))
 
     const pnl = Effect.fnUntraced(function* ({ query }: Query<typeof CopyPnlQuery.Type>) {
       const { accountId } = yield* CurrentKey
@@ -147,7 +129,7 @@ export const layer = HttpApiBuilder.group(
         nextCursor: yield* nextOf(nextKey, selectors),
         meta: yield* metaOf(total.coverage)
       }
-    }, Effect.catchTags(refusals))
+    }, Effect.catchTags(problems))
 
     return handlers.handleAll({ follows, follow, fills, pnl })
   })

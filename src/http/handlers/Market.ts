@@ -9,7 +9,7 @@ import {
   type OverviewQuery
 } from "../../api/Market.ts"
 import { retryAfter } from "../../api/Problem.ts"
-import { ChartWarming, CursorExpired, DataUnavailable, TokenNotFound } from "../../api/problems.ts"
+import { ChartWarming, CursorExpired, TokenNotFound } from "../../api/problems.ts"
 import type { ChartRefusal } from "../../domain/market/Chart.ts"
 import type { MarketKnowledge, MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
 import { orderOf } from "../../market/views/discovery.ts"
@@ -17,7 +17,8 @@ import { MarketReader } from "../../market/views/MarketReader.ts"
 import { directionOf } from "../../market/views/movement.ts"
 import { STALE_AFTER_MS } from "../../market/tape/TradeTape.ts"
 import { chartRequest } from "./chartRequests.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import { unavailable } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
 import { discoverySelectors, movementSelectors, readPin, sealedBy, writePin } from "./marketRequests.ts"
 
 const problemOf = (refusal: ChartRefusal) => {
@@ -29,27 +30,19 @@ const problemOf = (refusal: ChartRefusal) => {
       return retryAfterMs === null ? new ChartWarming() : retryAfter(new ChartWarming(), retryAfterMs / 1000)
     }
     case "ChartUnavailable":
-      return new DataUnavailable({ error: { message: refusal.detail } })
+      return unavailable(refusal.detail)
   }
 }
 
 const viewProblem = (refusal: MarketUnavailable | ViewExpired) =>
-  refusal._tag === "ViewExpired" ? new CursorExpired() : new DataUnavailable({ error: { message: refusal.detail } })
+  refusal._tag === "ViewExpired" ? new CursorExpired() : unavailable(refusal.detail)
 
-const unavailable = ({ detail }: MarketUnavailable) => new DataUnavailable({ error: { message: detail } })
+const marketUnavailable = ({ detail }: MarketUnavailable) => unavailable(detail)
 
 const metaOf = <const Version extends string>(
   methodVersion: Version,
   { coverage, observedAtMs, status }: MarketKnowledge
-) =>
-  Effect.map(RequestContext, ({ id }) => ({
-    requestId: id,
-    methodVersion,
-    chain: "solana" as const,
-    observedAtMs,
-    status,
-    coverage
-  }))
+) => metaWith({ methodVersion, chain: "solana", observedAtMs, status, coverage })
 
 interface ChartInput {
   readonly params: { readonly token: string }
@@ -69,26 +62,25 @@ export const layer = HttpApiBuilder.group(
           ? reader.chart(subject.mint, request)
           : reader.evmChart(subject.token, subject.interval, request)
       ).pipe(Effect.mapError(problemOf))
-      const { id: requestId } = yield* RequestContext
       return {
         data,
-        meta: { requestId, methodVersion: "public-chart-v1" as const, chain: data.token.chain, ...knowledge }
+        meta: yield* metaWith({ methodVersion: "public-chart-v1", chain: data.token.chain, ...knowledge })
       }
     })
 
     const lighthouse = Effect.fnUntraced(function* () {
-      const told = yield* Effect.mapError(reader.lighthouse, unavailable)
-      const meta = yield* metaOf("public-lighthouse-v1", told)
+      const read = yield* Effect.mapError(reader.lighthouse, marketUnavailable)
+      const meta = yield* metaOf("public-lighthouse-v1", read)
       return {
-        data: told.data,
-        meta: { ...meta, staleAfterMs: STALE_AFTER_MS, windowCoverage: told.windowCoverage }
+        data: read.data,
+        meta: { ...meta, staleAfterMs: STALE_AFTER_MS, windowCoverage: read.windowCoverage }
       }
     })
 
     const overview = Effect.fnUntraced(function* ({ query }: { readonly query: typeof OverviewQuery.Type }) {
       const window = query.window ?? defaults.overviewWindow
-      const told = yield* Effect.mapError(reader.overview(window), unavailable)
-      return { data: told.data, meta: yield* metaOf("public-overview-v1", told) }
+      const read = yield* Effect.mapError(reader.overview(window), marketUnavailable)
+      return { data: read.data, meta: yield* metaOf("public-overview-v1", read) }
     })
 
     const movement = Effect.fnUntraced(function* ({ query }: { readonly query: typeof MovementQuery.Type }) {

@@ -8,10 +8,10 @@ import { fixedNumber, fixedText, parseFixed } from "../../perps/exact.ts"
 import { PerpsVenues } from "../../perps/PerpsVenues.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
-/** Decimal text that the contract has let through. */
+/** Decimal text that the contract has validated. */
 const exact = (text: string) => {
   const value = parseFixed(text)
-  return value === null ? Effect.die("the contract lets through what cannot be read") : Effect.succeed(value)
+  return value === null ? Effect.die("decimal text passed the contract and cannot be parsed") : Effect.succeed(value)
 }
 
 export const layer = HttpApiBuilder.group(

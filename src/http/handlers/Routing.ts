@@ -21,22 +21,19 @@ import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import type { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
 import { TransactionStatus } from "../../solana/rpc/TransactionStatus.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
-import { invalid, venueLabels } from "./spotRequests.ts"
+import { metaWith } from "./metaWith.ts"
+import { unknownVenue, venueLabels } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
-
-const unknownVenue = (at: number) => {
-  const known = Array.from(venueLabels).toSorted().join(", ")
-  return invalid({ in: "body", field: `venues.${at}`, issue: "unknown" }, `venues may hold: ${known}.`)
-}
 
 const routeRequest = (body: typeof RouteBody.Type): Effect.Effect<QuoteRequest, InvalidRequest> => {
   const { chain: _, slippageBps = defaults.quoteSlippageBps, ...rest } = body
   const unknown = rest.venues?.findIndex((venue) => !venueLabels.has(venue)) ?? -1
-  return unknown === -1 ? Effect.succeed({ ...rest, slippageBps }) : Effect.fail(unknownVenue(unknown))
+  return unknown === -1
+    ? Effect.succeed({ ...rest, slippageBps })
+    : Effect.fail(unknownVenue("body", `venues.${unknown}`))
 }
 
-/** The router's upstream is the chain: state that is missing or old is the chain not being available. */
+/** The problem of a route without a quote. Missing or old state is an unavailable upstream, because the upstream is the chain. */
 const routeProblem = (refusal: QuoteRefusal) => {
   const error = { message: describeRefusal(refusal).message }
   switch (refusal._tag) {
@@ -76,17 +73,13 @@ export const layer = HttpApiBuilder.group(
       if (!isSignature(id)) {
         return yield* new InvalidSignature()
       }
-      const { id: requestId } = yield* RequestContext
       const data = yield* find(Signature.make(id)).pipe(
         Effect.tapErrorTag("ChainUnavailable", ({ reason, detail }) =>
           Effect.logWarning("The status of a transaction could not be read", { reason, detail })
         ),
         Effect.catchTags({ UnknownTransaction: () => new StatusNotFound(), ChainUnavailable: upstreamProblem })
       )
-      return {
-        data,
-        meta: { requestId, methodVersion: "public-status-v1" as const, executionAuthority: "none" as const }
-      }
+      return { data, meta: yield* metaWith({ methodVersion: "public-status-v1", executionAuthority: "none" }) }
     })
 
     return handlers.handleAll({ route, status })

@@ -1,19 +1,26 @@
 import { Effect, Layer, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { Meter } from "../../api/middleware/Metering.ts"
-import { DataUnavailable, RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld } from "../../api/problems.ts"
+import {
+  type DataUnavailable,
+  RouteNotFound,
+  RouteTypeNotServed,
+  StateNotLoaded,
+  StateTooOld
+} from "../../api/problems.ts"
 import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../../api/Spot.ts"
 import { SOL } from "../../domain/Address.ts"
 import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import { StreamPlaces } from "../streams/StreamPlaces.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
+import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
+import { unavailable } from "../problems.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 
@@ -31,7 +38,7 @@ const problemOf = (refusal: QuoteRefusal) => {
   }
 }
 
-/** A rung without a route is a fact about the position; anything else that fails keeps the ladder from being made. */
+/** The quote of a rung; null without a route. Any other failure fails the whole ladder. */
 const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | DataUnavailable> => {
   if (Result.isSuccess(priced)) {
     return Effect.succeed(priced.success)
@@ -41,13 +48,11 @@ const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoad
     case "RouteNotFound":
       return Effect.succeed(null)
     case "RouteTypeNotServed":
-      return Effect.fail(new DataUnavailable({ error: { message: problem.error.message } }))
+      return Effect.fail(unavailable(problem.error.message))
     default:
       return Effect.fail(problem)
   }
 }
-
-const notInSol = () => new DataUnavailable({ error: { message: "Exits are measured in SOL only." } })
 
 const handlers = HttpApiBuilder.group(
   Api,
@@ -55,7 +60,7 @@ const handlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* QuoteEngine
     const limiter = yield* RateLimiter
-    const streams = yield* StreamPlaces
+    const streams = yield* StreamLimits
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
       quoteRequest(query).pipe(
@@ -63,16 +68,14 @@ const handlers = HttpApiBuilder.group(
         Effect.map(quoteResponse)
       )
 
-    const check = Effect.fnUntraced(function* (input: {
-      readonly payload: typeof ExitCheckBody.Type
-      readonly request: HttpServerRequest.HttpServerRequest
-    }) {
-      const position = yield* exitPosition(input.payload, input.request)
+    const check = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof ExitCheckBody.Type }) {
+      const { body } = yield* RequestContext
+      const position = yield* exitPosition(payload, body?.numberText("uiAmount"))
       const { ladder, mint, quoteDecimals, quoteMint, slippageBps } = position
       const meter = yield* Meter
       yield* meter.raiseTo(ladder.length)
       if (quoteMint !== SOL) {
-        return yield* notInSol()
+        return yield* unavailable("Exits are measured in SOL only.")
       }
       const outputDecimals = quoteDecimals ?? undefined
       const rungs = yield* engine.quoteAll(
@@ -87,13 +90,13 @@ const handlers = HttpApiBuilder.group(
       if (charge === null) {
         return yield* Effect.die("a stream is charged to a budget")
       }
-      const place = yield* streams.enter(id)
-      const opening = { charge, place, terms: streamTerms(query) }
-      return yield* Effect.mapError(openStream(engine, limiter, opening), problemOf)
+      const slot = yield* streams.acquire(id)
+      const start = { charge, slot, terms: streamTerms(query) }
+      return yield* Effect.mapError(openStream(engine, limiter, start), problemOf)
     })
 
     return handlers.handleAll({ quote, stream, exitCheck: check })
   })
 )
 
-export const layer = handlers.pipe(Layer.provide(StreamPlaces.layer))
+export const layer = handlers.pipe(Layer.provide(StreamLimits.layer))

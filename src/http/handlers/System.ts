@@ -2,17 +2,17 @@ import { Clock, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { DataUnavailable } from "../../api/problems.ts"
 import type { SourceFreshness } from "../../api/System.ts"
 import { ChainFeed, type Freshness } from "../../solana/accounts/ChainFeed.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { Drain } from "../Drain.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import { unavailable } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
 import { Settings } from "../Settings.ts"
 
 const statuses = { live: "known", recorded: "known", loading: "partial", down: "unavailable" } as const
 
-/** The chain as one source among others. A feed that was heard once and is down now is stale rather than unavailable. */
+/** Freshness of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
 const chainFreshness = ({ heardAtMs, state }: Freshness, nowMs: number): SourceFreshness => ({
   source: "chain",
   observedAtMs: heardAtMs,
@@ -32,10 +32,7 @@ export const layer = HttpApiBuilder.group(
       Effect.map((nowMs) => [chainFreshness(feed.freshness(), nowMs)]),
       Effect.cachedWithTTL("1 second")
     )
-    const freshness = Effect.fnUntraced(function* () {
-      const { id } = yield* RequestContext
-      return { data: yield* sources, meta: { requestId: id } }
-    })
+    const freshness = () => Effect.all({ data: sources, meta: metaWith({}) })
 
     const describe = Effect.fnUntraced(function* ({
       request
@@ -56,11 +53,11 @@ export const layer = HttpApiBuilder.group(
 
     const ready = Effect.fnUntraced(function* () {
       if (drain.begun()) {
-        return yield* new DataUnavailable({ error: { message: "The service is shutting down." } })
+        return yield* unavailable("The service is shutting down.")
       }
       const { state } = feed.freshness()
       if (state !== "live" && state !== "recorded") {
-        return yield* new DataUnavailable({ error: { message: "The chain is not followed yet." } })
+        return yield* unavailable("The chain feed is not live yet.")
       }
       return { status: "ok" as const }
     })

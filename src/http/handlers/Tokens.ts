@@ -8,7 +8,8 @@ import { defaultPools, type LiquidityQuery, type PricesBody } from "../../api/To
 import type { Knowledge, TokenRefusal } from "../../domain/market/Token.ts"
 import { RiskReader } from "../../tokens/RiskReader.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import { unavailable } from "../problems.ts"
+import { metaWith } from "./metaWith.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { enterBatch } from "./walletBatch.ts"
 
@@ -17,14 +18,14 @@ const problemOf = (refusal: TokenRefusal) => {
     case "UnknownToken":
       return new TokenNotFound()
     case "TokenNotLoaded":
-      return new DataUnavailable({ error: { message: "The token is being loaded: ask again." } })
+      return unavailable("The token is being loaded: try again.")
     case "TokenMalformed":
-      return new DataUnavailable({ error: { message: "The mint account makes no sense." } })
+      return unavailable("The mint account is malformed.")
   }
 }
 
 const metaOf = <const Version extends string>(methodVersion: Version, knowledge: Knowledge) =>
-  Effect.map(RequestContext, ({ id }) => ({ requestId: id, methodVersion, chain: "solana" as const, ...knowledge }))
+  metaWith({ methodVersion, chain: "solana", ...knowledge })
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -41,8 +42,7 @@ export const layer = HttpApiBuilder.group(
 
     const risk = Effect.fnUntraced(function* (path: TokenPath) {
       const data = yield* Effect.mapError(risks.riskOf(yield* mintOf(path)), () => new DataUnavailable())
-      const { id: requestId } = yield* RequestContext
-      return { data, meta: { requestId, methodVersion: "public-token-v1" as const, chain: "solana" as const } }
+      return { data, meta: yield* metaWith({ methodVersion: "public-token-v1", chain: "solana" }) }
     })
 
     const liquidity = Effect.fnUntraced(function* (input: TokenPath & { readonly query: typeof LiquidityQuery.Type }) {

@@ -1,16 +1,17 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { CursorExpired, DataUnavailable } from "../../api/problems.ts"
+import { CursorExpired } from "../../api/problems.ts"
 import { defaults, type TopTradersQuery } from "../../api/TopTraders.ts"
 import type { MarketUnavailable, ViewExpired } from "../../domain/market/MarketViews.ts"
 import { TopTraders } from "../../market/views/TopTraders.ts"
-import { RequestContext } from "../middleware/RequestContext.ts"
+import { unavailable } from "../problems.ts"
 import { readPin, sealedBy, writePin } from "./marketRequests.ts"
+import { metaWith } from "./metaWith.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 
 const problemOf = (refusal: MarketUnavailable | ViewExpired) =>
-  refusal._tag === "ViewExpired" ? new CursorExpired() : new DataUnavailable({ error: { message: refusal.detail } })
+  refusal._tag === "ViewExpired" ? new CursorExpired() : unavailable(refusal.detail)
 
 interface Input extends TokenPath {
   readonly query: typeof TopTradersQuery.Type
@@ -31,22 +32,20 @@ export const layer = HttpApiBuilder.group(
         traders.rank({ mint, window, limit, pin }),
         problemOf
       )
-      const { id: requestId } = yield* RequestContext
       return {
         data: rows,
         pagination: { total, hasMore: next !== null, nextCursor: next === null ? null : writePin(sealed, next) },
-        meta: {
-          requestId,
-          methodVersion: "public-research-v1" as const,
-          chain: "solana" as const,
+        meta: yield* metaWith({
+          methodVersion: "public-research-v1",
+          chain: "solana",
           observedAtMs,
           address: mint,
           window,
-          ranking: "observed_volume_desc" as const,
-          source: "native_execution_view" as const,
+          ranking: "observed_volume_desc",
+          source: "native_execution_view",
           status,
           coverage
-        }
+        })
       }
     })
 

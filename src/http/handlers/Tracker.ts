@@ -4,8 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { randomBase62, SecretSource } from "../../domain/randomText.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { type ErrorDetail, retryAfter } from "../../api/Problem.ts"
-import { DataUnavailable, InvalidRequest, LimitReached, RateLimited } from "../../api/problems.ts"
+import type { ErrorDetail } from "../../api/Problem.ts"
+import { LimitReached } from "../../api/problems.ts"
 import {
   defaults,
   type NewTrackedWallet,
@@ -14,12 +14,13 @@ import {
   WalletTracked
 } from "../../api/Tracker.ts"
 import type { Address } from "../../domain/Address.ts"
-import type { GroupId, TooManyWallets, TrackerStoreUnavailable } from "../../domain/wallets/Tracker.ts"
+import type { GroupId, TooManyWallets } from "../../domain/wallets/Tracker.ts"
 import { addressesOf, secondOf, statusOf, withActivity } from "../../tracker/overview.ts"
 import { ticketPolicy, Tickets, type TooManySessions } from "../../tracker/Tickets.ts"
 import { TrackerFeed } from "../../tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../tracker/TrackerStore.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"
+import { invalid, limited, storeUnavailable } from "../problems.ts"
 import { realtimeUrl } from "./realtimeUrl.ts"
 import { Settings } from "../Settings.ts"
 
@@ -29,37 +30,18 @@ interface Requested {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
-const unavailable = ({ cause }: TrackerStoreUnavailable) =>
-  Effect.andThen(
-    Effect.logError("The tracker store is unavailable", cause),
-    Effect.fail(new DataUnavailable({ error: { message: "Tracked wallets cannot be reached right now." } }))
-  )
+const unavailable = storeUnavailable("The tracker store is unavailable", "Tracked wallets are unavailable: try again.")
 
 const unknownGroup = (part: ErrorDetail["in"]) => () =>
   Effect.fail(
-    new InvalidRequest({
-      error: {
-        message: "group must be the id of a group of this account.",
-        details: [{ in: part, field: "group", issue: "unknown" }]
-      }
-    })
+    invalid({ in: part, field: "group", issue: "unknown" }, "group must be the id of a group of this account.")
   )
 
 const tooMany = ({ limit }: TooManyWallets) =>
   Effect.fail(new LimitReached({ error: { message: `An account tracks ${limit} wallets at most.` } }))
 
 const tooOften = ({ retryAfterMs }: TooManySessions) =>
-  Effect.fail(
-    retryAfter(
-      new RateLimited({
-        error: {
-          message: `A key may ask for ${ticketPolicy.calls} sessions a minute.`,
-          details: [{ in: "header", field: "stream", issue: "out_of_range" }]
-        }
-      }),
-      retryAfterMs / 1000
-    )
-  )
+  Effect.fail(limited("stream", `A key may ask for ${ticketPolicy.calls} sessions a minute.`, retryAfterMs))
 
 const answers = { true: answerOf(201, WalletTracked), false: answerOf(200, WalletTracked) }
 
@@ -83,7 +65,7 @@ export const layer = HttpApiBuilder.group(
     const once = yield* makeOnce
     const random = yield* SecretSource
 
-    /** What the caller's account tracks, with what was seen since the store last heard. */
+    /** Groups and wallets of the caller's account, with activity that the store has not recorded yet. */
     const overview = Effect.fnUntraced(function* (groupId: GroupId | undefined) {
       const { accountId } = yield* CurrentKey
       const { groups, wallets } = yield* store
@@ -124,11 +106,11 @@ export const layer = HttpApiBuilder.group(
     const trades = Effect.fnUntraced(function* ({ query }: { readonly query: typeof TradesQuery.Type }) {
       const { group, limit = defaults.limit, wallet } = query
       const { wallets } = yield* overview(group)
-      // Others may have tracked a wallet for longer: what it did before is not this account's to see.
-      const asked = wallets
+      // Another account may have tracked a wallet for longer; trades before this account added it are not shown.
+      const chosen = wallets
         .filter((tracked) => wallet === undefined || tracked.wallet === wallet)
         .map((tracked) => ({ wallet: tracked.wallet, sinceMs: secondOf(tracked.addedAtMs) }))
-      const recent = feed.tradesOf(asked, limit)
+      const recent = feed.tradesOf(chosen, limit)
       return { count: recent.trades.length, ...recent }
     })
 

@@ -3,17 +3,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { DataUnavailable } from "../../api/problems.ts"
 import { WalletSummaryAnswer, type WalletsBody } from "../../api/Wallets.ts"
-import type { WalletsUnavailable } from "../../domain/wallets/WalletSummary.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
+import { storeUnavailable } from "../problems.ts"
 import { enterBatch } from "./walletBatch.ts"
 
-const unavailable = ({ cause }: WalletsUnavailable) =>
-  Effect.andThen(
-    Effect.logError("Wallets cannot be read", cause),
-    Effect.fail(new DataUnavailable({ error: { message: "Wallets cannot be read right now." } }))
-  )
+const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
 
 export const layer = HttpApiBuilder.group(
   Api,

@@ -1,20 +1,33 @@
-/** What callers ask of alerts, and how alerts look to them. Plain values in and out. */
-import type { Decided } from "../../alerts/changeAlert.ts"
-import { type AlertFault, type AlertPatch, cooldownFault, cooldownOf, expiryFault } from "../../alerts/changeAlert.ts"
+/** Requests about alerts as domain values, and alerts as wire values. */
+import {
+  type AlertFault,
+  type AlertPatch,
+  cooldownFault,
+  cooldownOf,
+  type Decided,
+  expiryFault
+} from "../../alerts/changeAlert.ts"
 import { begin, triggerOf } from "../../alerts/evaluate.ts"
 import type { Reading } from "../../alerts/Metrics.ts"
 import { AlertFiring, AlertItem, type ChangeAlertBody, type CreateAlertBody } from "../../api/Alerts.ts"
-import { InvalidRequest } from "../../api/problems.ts"
-import type { Alert, AlertEvent, AlertPlace, NewAlert } from "../../domain/wallets/Alert.ts"
-import { isAlertId, isEventId } from "../../domain/wallets/Alert.ts"
+import type { InvalidRequest } from "../../api/problems.ts"
+import {
+  type Alert,
+  type AlertEvent,
+  type AlertPlace,
+  isAlertId,
+  isEventId,
+  type NewAlert
+} from "../../domain/wallets/Alert.ts"
 import { decimalText } from "../../domain/rational.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
+import { invalid } from "../problems.ts"
 
-/** The refusal of a body in which this is wrong. */
+/** The 400 of a fault of the body. */
 export const invalidBody = ({ field, issue, message }: AlertFault): InvalidRequest =>
-  new InvalidRequest({ error: { message, details: [{ in: "body", field, issue }] } })
+  invalid({ in: "body", field, issue }, message)
 
-/** The alert that a body asks for, or the first thing that is wrong with it at this moment. */
+/** The alert of a request body, or the first fault of it at this time. */
 export const newAlertOf = (
   owner: Pick<NewAlert, "id" | "accountId">,
   body: typeof CreateAlertBody.Type,
@@ -37,7 +50,7 @@ export const newAlertOf = (
   )
 }
 
-/** What a body asks to be changed. */
+/** The changes of a request body. */
 export const patchOf = ({ condition, ...rest }: typeof ChangeAlertBody.Type): AlertPatch => ({
   ...(condition?.threshold === undefined ? {} : { threshold: condition.threshold }),
   ...rest
@@ -58,7 +71,7 @@ const evaluationOf = (reading: Reading): AlertItem["evaluation"] => {
   }
 }
 
-/** An alert as the API shows it, with what its metric is now. What is not active is not armed. */
+/** An alert on the wire, with the present reading of its metric. An alert that is not active is not armed. */
 export const wireAlert = (alert: Alert, reading: Reading): AlertItem => {
   const { accountId: _accountId, cleared: _cleared, mark: _mark, version: _version, ...shown } = alert
   return AlertItem.make({
@@ -69,7 +82,7 @@ export const wireAlert = (alert: Alert, reading: Reading): AlertItem => {
   })
 }
 
-/** A firing as the API shows it. */
+/** A firing on the wire. */
 export const wireFiring = (event: AlertEvent): AlertFiring => AlertFiring.make({ ...event, delivery: ["app"] })
 
 const TIME = /^\d{1,15}$/u
@@ -79,8 +92,8 @@ const placeWith =
   ([time = "", id = ""]: OrderKey): AlertPlace | null =>
     TIME.test(time) && isId(id) ? { timeMs: Number(time), id } : null
 
-/** The place in a list of alerts that a cursor leads past; null when it is none. */
+/** The place in a list of alerts of a cursor key; null when the key is malformed. */
 export const alertPlace = placeWith(isAlertId)
 
-/** The place in a list of firings that a cursor leads past; null when it is none. */
+/** The place in a list of firings of a cursor key; null when the key is malformed. */
 export const eventPlace = placeWith(isEventId)

@@ -1,4 +1,4 @@
-/** What callers of the chart send, as what the reader is asked. Refusals name the field. */
+/** Requests of the chart endpoint as requests of the reader. Errors name the field. */
 import { Clock, Effect, Schema } from "effect"
 import { type ChartQuery, defaults } from "../../api/Market.ts"
 import { InvalidDenomination, type InvalidRequest, UnsupportedChain } from "../../api/problems.ts"
@@ -6,21 +6,21 @@ import { Address, isAddress, type Mint } from "../../domain/Address.ts"
 import { type ChartRequest, EvmChain } from "../../domain/market/Chart.ts"
 import type { EvmInterval } from "../../market/candles/EvmCandles.ts"
 import { type EvmToken, intervalOf } from "../../market/candles/evmChart.ts"
-import { invalid } from "./spotRequests.ts"
+import { invalid } from "../problems.ts"
 
-/** The chart that is meant, once it is one that can be. */
+/** The token whose chart is requested. */
 export type ChartSubject =
   | { readonly _tag: "Solana"; readonly mint: Mint }
   | { readonly _tag: "Evm"; readonly token: EvmToken; readonly interval: EvmInterval }
 
-/** A subject, and what is asked of it. */
-export interface AskedChart {
+/** A chart request for one token. */
+export interface SubjectRequest {
   readonly subject: ChartSubject
   readonly request: ChartRequest
 }
 
 type Query = typeof ChartQuery.Type
-type Refused = InvalidDenomination | InvalidRequest | UnsupportedChain
+type ChartProblem = InvalidDenomination | InvalidRequest | UnsupportedChain
 
 const isEvmChain = Schema.is(EvmChain)
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/u
@@ -28,7 +28,7 @@ const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/u
 const badToken = (expected: string) =>
   invalid({ in: "path", field: "token", issue: "format" }, `token must be ${expected}.`)
 
-const solana = (token: string): Effect.Effect<ChartSubject, Refused> =>
+const solana = (token: string): Effect.Effect<ChartSubject, ChartProblem> =>
   isAddress(token)
     ? Effect.succeed({ _tag: "Solana", mint: Address.make(token) })
     : Effect.fail(badToken("base58 of 32 bytes"))
@@ -48,11 +48,11 @@ const evm = (chain: EvmChain, token: string, { denom, resolution }: ChartRequest
   return Effect.succeed({ _tag: "Evm", token: { chain, address: token.toLowerCase() }, interval } as const)
 }
 
-/** The chart that a request means. */
+/** The chart request of a path and a query. */
 export const chartRequest = Effect.fnUntraced(function* (
   token: string,
   query: Query
-): Effect.fn.Return<AskedChart, Refused> {
+): Effect.fn.Return<SubjectRequest, ChartProblem> {
   const { chain = defaults.chain, from = null, to = null } = query
   const request: ChartRequest = {
     resolution: query.resolution ?? defaults.resolution,

@@ -1,4 +1,4 @@
-/** What callers of the rankings send, as what the reader is asked; and the cursors that lead through their pages. */
+/** Requests of the rankings as selectors of the reader, and the cursors of their pages. */
 import { Effect } from "effect"
 import { defaults, type DiscoveryQuery, type MovementQuery } from "../../api/Market.ts"
 import { InvalidCursor } from "../../api/problems.ts"
@@ -9,13 +9,13 @@ import type { MovementSelectors } from "../../market/views/movement.ts"
 import type { Pin } from "../../market/views/PinnedViews.ts"
 import { readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
 
-/** Decimal text that the contract has let through. */
+/** The value of decimal text that the contract has validated. */
 const rational = (text: string): Rational => {
   const [digits = "", fraction = ""] = text.split(".")
   return { numerator: BigInt(digits + fraction), denominator: tenTo(fraction.length) }
 }
 
-/** What is wanted of a ranking. */
+/** Selectors of the movement ranking. */
 export const movementSelectors = (query: typeof MovementQuery.Type): MovementSelectors => ({
   window: query.window ?? defaults.movementWindow,
   rank: query.rank ?? defaults.rank,
@@ -23,7 +23,7 @@ export const movementSelectors = (query: typeof MovementQuery.Type): MovementSel
   minVolumeUsd: rational(query.minVolumeUsd ?? defaults.minVolumeUsd)
 })
 
-/** What is looked for. */
+/** Selectors of the discovery list. */
 export const discoverySelectors = (query: typeof DiscoveryQuery.Type): DiscoverySelectors => ({
   stage: query.stage ?? defaults.stage,
   window: query.window ?? defaults.discoveryWindow,
@@ -35,21 +35,21 @@ export const discoverySelectors = (query: typeof DiscoveryQuery.Type): Discovery
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part))
 
-/** Every choice of rows, and how many: a cursor is sealed with them. */
+/** The selectors that a cursor is sealed with: operation, choice of rows, rows per page. */
 export const sealedBy = (operation: string, selectors: object, limit: number): Selectors => [
   operation,
   textOf(selectors),
   String(limit)
 ]
 
-/** These cursors end with their view: one of a view that is gone can then be told from one that is wrong. */
+/** Cursors expire with their view, so that an expired view can be distinguished from a malformed cursor. */
 const TIMELESS = 0
 
-/** The cursor that leads to a page. */
+/** The cursor of a page of a pinned view. */
 export const writePin = (sealed: Selectors, { origin, place, untilMs, view }: Pin): string =>
   writeCursor(sealed, [origin, String(view), String(place), String(untilMs)], TIMELESS)
 
-/** The page that a cursor leads to; null without one, which is the first. */
+/** The page of a cursor; null without a cursor, for the first page. */
 export const readPin = (sealed: Selectors, cursor: string | undefined): Effect.Effect<Pin | null, InvalidCursor> => {
   if (cursor === undefined) {
     return Effect.succeed(null)

@@ -1,9 +1,8 @@
-/** What callers of the spot endpoints send, as what the engine is asked. Refusals name the field. */
+/** Requests of the spot endpoints as requests of the engine. Errors name the field. */
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { programs } from "../../programs/registry.ts"
 import type { ErrorDetail } from "../../api/Problem.ts"
-import { InvalidRequest } from "../../api/problems.ts"
+import type { InvalidRequest } from "../../api/problems.ts"
 import { defaults, type ExitCheckBody, type QuoteQuery, type StreamQuery } from "../../api/Spot.ts"
 import { SOL } from "../../domain/Address.ts"
 import { MAX_U64 } from "../../domain/Amount.ts"
@@ -11,17 +10,20 @@ import { numberText, plainDecimal, shareOf, toAtomic } from "../../domain/decima
 import type { Position } from "../../domain/quotes/ExitCheck.ts"
 import type { QuoteRequest } from "../../domain/quotes/Quote.ts"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
+import { invalid } from "../problems.ts"
 
 const SOL_DECIMALS = 9
 
-/** The labels that callers may narrow a route to. */
+/** Venue labels that a request may name. */
 export const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) => dex))
 
-/** The refusal of one field. */
-export const invalid = (detail: ErrorDetail, message: string) =>
-  new InvalidRequest({ error: { message, details: [detail] } })
+/** The 400 of a venue label that does not exist. */
+export const unknownVenue = (part: ErrorDetail["in"], field: string): InvalidRequest => {
+  const known = Array.from(venueLabels).toSorted().join(", ")
+  return invalid({ in: part, field, issue: "unknown" }, `venues may hold: ${known}.`)
+}
 
-/** Atomic units of whole tokens given as text. */
+/** Atomic units of a decimal amount of whole tokens; fails when it is not exact in `decimals` or not in 1..u64. */
 const atomicOf = (where: "query" | "body", text: string, decimals: number): Effect.Effect<bigint, InvalidRequest> => {
   const amount = toAtomic(text, decimals)
   const detail = { in: where, field: "uiAmount" }
@@ -41,8 +43,7 @@ const atomicOf = (where: "query" | "body", text: string, decimals: number): Effe
 export const quoteRequest = Effect.fnUntraced(function* (query: typeof QuoteQuery.Type) {
   const { uiAmount = "", inputDecimals = 0, slippageBps = defaults.quoteSlippageBps, ...rest } = query
   if (rest.venues?.some((venue) => !venueLabels.has(venue)) === true) {
-    const known = Array.from(venueLabels).toSorted().join(", ")
-    return yield* invalid({ in: "query", field: "venues", issue: "unknown" }, `venues may hold: ${known}.`)
+    return yield* unknownVenue("query", "venues")
   }
   const amount = rest.amount ?? (yield* atomicOf("query", uiAmount, inputDecimals))
   const request: QuoteRequest = { ...rest, amount, slippageBps }
@@ -61,7 +62,7 @@ export const streamTerms = (query: typeof StreamQuery.Type): StreamTerms => ({
   changesOnly: query.changesOnly ?? false
 })
 
-/** What the engine is asked at every tick. */
+/** The quote request of every tick of a stream. */
 export const tickRequest = ({
   amount,
   inputMint,
@@ -76,29 +77,15 @@ export const tickRequest = ({
   outputDecimals: outputDecimals ?? undefined
 })
 
-/** The digits of a number as the caller wrote them: parsing keeps seventeen of them at most. */
-const sourceOf = (body: string, field: string): string | undefined => {
-  let source: string | undefined
-  JSON.parse(body, (key: string, value: unknown, context?: { readonly source?: string }) => {
-    source = key === field ? context?.source : source
-    return value
-  })
-  return source
-}
-
-/** The position of `POST /spot/exit-check`. */
-export const exitPosition = Effect.fnUntraced(function* (
-  body: typeof ExitCheckBody.Type,
-  request: HttpServerRequest.HttpServerRequest
-) {
+/** The position of `POST /spot/exit-check`. `uiAmount` is the text of that field as it was sent. */
+export const exitPosition = Effect.fnUntraced(function* (body: typeof ExitCheckBody.Type, uiAmount = "") {
   const { decimals = null, ladder = defaults.ladder, mint, quoteMint = SOL } = body
-  const written = body.amount === undefined ? sourceOf(yield* Effect.orDie(request.text), "uiAmount") : undefined
-  const amount = body.amount ?? (yield* atomicOf("body", plainDecimal(written ?? "") ?? "", decimals ?? 0))
+  const amount = body.amount ?? (yield* atomicOf("body", plainDecimal(uiAmount) ?? "", decimals ?? 0))
   const rungs = ladder.map((fraction) => ({ fraction, amount: shareOf(amount, numberText(fraction) ?? "") ?? 0n }))
   const empty = rungs.findIndex((rung) => rung.amount === 0n)
   if (empty !== -1) {
     const detail: ErrorDetail = { in: "body", field: `ladder.${empty}`, issue: "out_of_range" }
-    return yield* invalid(detail, `ladder.${empty} comes to less than one atomic unit.`)
+    return yield* invalid(detail, `ladder.${empty} is less than one atomic unit.`)
   }
   const position: Position = {
     mint,

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import { type InvalidRequest, UnsupportedChain } from "../../api/problems.ts"
 import { Address, isAddress, type Mint } from "../../domain/Address.ts"
-import { invalid } from "./spotRequests.ts"
+import { invalid } from "../problems.ts"
 
-/** The path of everything about one token. */
+/** Path parameters of the endpoints of one token. */
 export interface TokenPath {
   readonly params: { readonly chain: string; readonly address: string }
 }
 
-/** The mint that a path names. */
+/** The mint of a path; fails for a chain that is not served and for a malformed address. */
 export const mintOf = ({
   params: { address, chain }
 }: TokenPath): Effect.Effect<Mint, UnsupportedChain | InvalidRequest> => {

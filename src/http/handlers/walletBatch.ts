@@ -1,7 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { type BatchRefused, type WalletBatch, walletBatchPolicy } from "../../access/WalletBatch.ts"
-import { retryAfter } from "../../api/Problem.ts"
-import { RateLimited } from "../../api/problems.ts"
+import type { RateLimited } from "../../api/problems.ts"
+import { limited } from "../problems.ts"
 
 const { concurrent, name, starts } = walletBatchPolicy
 
@@ -10,15 +10,9 @@ const messages = {
   starts: `Only ${starts} reads of this kind may be started a minute.`
 }
 
-const tooMany = ({ limit, retryAfterMs }: BatchRefused) =>
-  retryAfter(
-    new RateLimited({
-      error: { message: messages[limit], details: [{ in: "header", field: name, issue: "out_of_range" }] }
-    }),
-    (retryAfterMs ?? 0) / 1000
-  )
+const tooMany = ({ limit, retryAfterMs }: BatchRefused) => limited(name, messages[limit], retryAfterMs ?? 0)
 
-/** Admits a caller to a read that gathers many accounts, until the scope ends. */
+/** Admits a caller to a read of many accounts until the scope ends. */
 export const enterBatch = (
   batch: WalletBatch["Service"],
   caller: string

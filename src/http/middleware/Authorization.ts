@@ -7,7 +7,7 @@ import { RateLimiter } from "../../access/RateLimiter.ts"
 import { Authorization, CurrentKey, Scope } from "../../api/middleware/Authorization.ts"
 import { Budget, Cost, Meter } from "../../api/middleware/Metering.ts"
 import {
-  DataUnavailable,
+  type DataUnavailable,
   InvalidApiKey,
   IpNotAllowed,
   KeyDisabled,
@@ -17,15 +17,16 @@ import {
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
 import { bearerOf } from "./bearer.ts"
 import { clientAddress } from "./clientAddress.ts"
-import { decideOn } from "./decisionDeadline.ts"
+import { withDecisionDeadlineOn } from "./decisionDeadline.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { makeMeter } from "./meter.ts"
 import { rawHeader } from "./rawHeader.ts"
+import { unavailable } from "../problems.ts"
 import { Settings } from "../Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** What an endpoint asks of a key; read from its annotations once. */
+/** Admission terms of an endpoint from its annotations, computed once. */
 const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
   accepted: Context.get(annotations, Scope),
   budget: Context.get(annotations, Budget),
@@ -40,11 +41,11 @@ const termsOf = (endpoint: HttpApiEndpoint.Top) => {
   return terms
 }
 
-const missingScope = ([wanted = "md.read"]: ReadonlyArray<ApiScope>) =>
+const missingScope = ([scope = "md.read"]: ReadonlyArray<ApiScope>) =>
   new MissingScope({
     error: {
-      message: `The API key lacks the scope ${wanted}.`,
-      details: [{ in: "header", field: wanted, issue: "missing" }]
+      message: `The API key lacks the scope ${scope}.`,
+      details: [{ in: "header", field: scope, issue: "missing" }]
     }
   })
 
@@ -55,9 +56,9 @@ const callerOf = (request: Request, trustedHops: number): string | null =>
     trustedHops
   })
 
-const keyStoreDown = () => new DataUnavailable({ error: { message: "The API key cannot be checked right now." } })
+const keysUnavailable = () => unavailable("The API key cannot be checked: try again.")
 
-const refuseKey = (
+const keyProblem = (
   error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable
 ): Effect.Effect<never, InvalidApiKey | KeyDisabled | DataUnavailable> => {
   switch (error._tag) {
@@ -66,13 +67,16 @@ const refuseKey = (
     case "DisabledKey":
       return Effect.fail(new KeyDisabled())
     case "KeyStoreUnavailable":
-      return Effect.andThen(Effect.logError("The key store is unavailable", error.cause), Effect.fail(keyStoreDown()))
+      return Effect.andThen(
+        Effect.logError("The key store is unavailable", error.cause),
+        Effect.fail(keysUnavailable())
+      )
     case "DataUnavailable":
       return Effect.fail(error)
   }
 }
 
-/** Key, address, scope, charge: in this order, each before anything more of the request is read. */
+/** Checks key, address, scope and budget in this order, before the query or the body is read. */
 export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | Settings> = Layer.effect(
   Authorization,
   Effect.gen(function* () {
@@ -87,7 +91,10 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
       const secret = bearerOf(authorization)
       return secret === undefined
         ? Effect.fail(new MissingApiKey())
-        : Effect.catchEager(decideOn(fiber, keys.authenticate(Redacted.make(secret)), keyStoreDown), refuseKey)
+        : Effect.catchEager(
+            withDecisionDeadlineOn(fiber, keys.authenticate(Redacted.make(secret)), keysUnavailable),
+            keyProblem
+          )
     }
 
     const accept = (
@@ -102,7 +109,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
       return isAccepted ? Effect.void : Effect.fail(missingScope(accepted))
     }
 
-    // The eager combinators do without a fiber's help as long as every answer is there at once, which in process it is.
+    // The eager combinators stay synchronous as long as every store answers synchronously.
     return Authorization.of((httpEffect, { endpoint }) =>
       Effect.withFiber((fiber) => {
         const context = fiber.getRef(RequestContext)

@@ -7,7 +7,7 @@ import { ErrorEnvelope } from "../../api/middleware/ErrorEnvelope.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { invalidRequest, type Source } from "./issues.ts"
 
-/** Stands in for an answer that `finish` writes from the problem of the context. */
+/** Placeholder of a response that `finalizeResponse` writes from the problem of the context. */
 export const placeholder = HttpServerResponse.empty({ status: 500 })
 
 const isProblem = (error: unknown): error is Problem =>
@@ -15,7 +15,7 @@ const isProblem = (error: unknown): error is Problem =>
 
 type ApiContext = Context.Context<HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext>
 
-/** What the schema of one part of the request was applied to; undefined when it was a part of our own answer. */
+/** The part of the request that a schema was applied to; undefined when it was a part of the response. */
 const sourceOf = (
   kind: HttpApiError.HttpApiSchemaError["kind"],
   services: ApiContext,
@@ -29,7 +29,7 @@ const sourceOf = (
     case "Headers":
       return { in: "header", input: undefined }
     case "Payload":
-      return { in: "body", input: context.body }
+      return { in: "body", input: context.body?.value }
     default:
       return undefined
   }
@@ -46,7 +46,7 @@ const problemOf = (error: unknown, services: ApiContext, context: RequestContext
   return source && invalidRequest(error.cause.issue, source)
 }
 
-/** What is logged of a failure of ours: where it happened and under which id, nothing that the caller sent. */
+/** Logs a defect with endpoint and request id, and with nothing that the caller sent. */
 const report = (cause: Cause.Cause<unknown>, endpoint: HttpApiEndpoint.Top, context: RequestContext) =>
   Effect.logError("An endpoint failed", cause).pipe(
     Effect.annotateLogs({ requestId: context.id, method: endpoint.method, path: endpoint.path })

@@ -1,7 +1,8 @@
 import { ByteSize, Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import { BodyLimit, JsonBody } from "../../api/middleware/JsonBody.ts"
-import { BodyTooLarge, InvalidRequest, UnsupportedMediaType } from "../../api/problems.ts"
+import { BodyTooLarge, type InvalidRequest, UnsupportedMediaType } from "../../api/problems.ts"
+import { invalid } from "../problems.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { type Flaw, readJson } from "./strictJson.ts"
 
@@ -14,22 +15,20 @@ const flawMessages: Partial<Record<Flaw["issue"], string>> = {
   format: "The body is not JSON in UTF-8."
 }
 
-const invalid = ({ field, issue }: Flaw) =>
-  new InvalidRequest({
-    error: {
-      message: flawMessages[issue] ?? (issue === "duplicate" ? `${field} stands twice.` : `${field} is not a field.`),
-      details: [{ in: "body", field, issue }]
-    }
-  })
+const flawed = ({ field, issue }: Flaw) =>
+  invalid(
+    { in: "body", field, issue },
+    flawMessages[issue] ?? (issue === "duplicate" ? `${field} is sent twice.` : `${field} is unknown.`)
+  )
 
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** Whether the body is compressed or otherwise wrapped. Nothing here unwraps any. */
+/** True for a body with a content encoding; none is supported. */
 const isEncoded = ({ headers }: Request): boolean =>
   !/^(?:identity)?$/iu.test((headers["content-encoding"] ?? "").trim())
 
-/** The bytes of the body. Nothing is read of one that says it is too large, and no more than the limit of any other. */
+/** The bytes of the body, at most `limit`. A body whose Content-Length is too large is not read. */
 export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Array, BodyTooLarge | InvalidRequest> => {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     return Effect.fail(new BodyTooLarge())
@@ -40,23 +39,23 @@ export const bytesOf = (request: Request, limit: number): Effect.Effect<Uint8Arr
     Effect.mapError(({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? new BodyTooLarge()
-        : invalid({ field: "", issue: "format" })
+        : flawed({ field: "", issue: "format" })
     )
   )
 }
 
 const read = Effect.fnUntraced(function* (request: Request, limit: number) {
   if (!hasBody(request)) {
-    return yield* invalid({ field: "", issue: "missing" })
+    return yield* flawed({ field: "", issue: "missing" })
   }
   if (!JSON_TYPE.test(request.headers["content-type"] ?? "") || isEncoded(request)) {
     return yield* new UnsupportedMediaType()
   }
   const reading = readJson(yield* bytesOf(request, limit))
-  return "issue" in reading ? yield* invalid(reading) : reading
+  return "issue" in reading ? yield* flawed(reading) : reading
 })
 
-/** Hands the checked text on in place of the stream it came from. */
+/** The request with the checked text in place of its stream. */
 const withText = (request: Request, text: string): Request =>
   Object.create(request, { text: { value: Effect.succeed(text) } })
 
@@ -65,9 +64,9 @@ export const layer: Layer.Layer<JsonBody> = Layer.succeed(
   JsonBody.of((httpEffect, { endpoint }) =>
     Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      return Effect.flatMap(read(request, Context.get(endpoint.annotations, BodyLimit)), ({ text, value }) => {
-        fiber.getRef(RequestContext).body = value
-        return Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, text))
+      return Effect.flatMap(read(request, Context.get(endpoint.annotations, BodyLimit)), (body) => {
+        fiber.getRef(RequestContext).body = body
+        return Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, body.text))
       })
     })
   )

@@ -1,5 +1,5 @@
 const BEARER = /^Bearer +(?<secret>\S.*)$/iu
 
-/** What follows the scheme; undefined when there is no bearer token. */
+/** The token of an Authorization header; undefined when it is not a bearer token. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : BEARER.exec(authorization)?.groups?.["secret"]

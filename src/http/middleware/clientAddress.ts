@@ -1,7 +1,7 @@
 /**
- * The address a request came from. Each trusted proxy appends the address it was called from to `X-Forwarded-For`, so with
- * `trustedHops` of them the caller stands that many places from the right; what stands further left anyone can have
- * written. Null when fewer proxies have signed than are trusted: then the request did not come the trusted way.
+ * The address of the caller. Each trusted proxy appends its peer's address to `X-Forwarded-For`, so the caller stands
+ * `trustedHops` places from the right; entries further left can be forged. Null when there are fewer entries than trusted
+ * hops, because the request then bypassed a proxy.
  */
 export const clientAddress = (request: {
   readonly peer: string | null

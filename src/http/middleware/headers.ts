@@ -1,10 +1,10 @@
-/** The headers of the contract, as plain values: everything constant is computed once. */
+/** The headers of the contract. Constant values are computed once. */
 import { catalogue, defaultRetryAfter } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
 import { budgets } from "../../domain/Budget.ts"
 import type { RequestContext, MeterReading } from "./RequestContext.ts"
 
-/** Headers of one answer. */
+/** Headers of one response, by lower-case name. */
 export type HeaderRecord = Record<string, string>
 
 const EXPOSED = [
@@ -26,7 +26,7 @@ const EXPOSED = [
   "Link"
 ].join(", ")
 
-/** What a preflight is told. It needs no key and costs nothing. */
+/** Headers of a CORS preflight, which needs no key and costs nothing. */
 export const preflightHeaders: HeaderRecord = {
   "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-Client-Request-Id",
   "access-control-allow-methods": "GET, POST, PATCH, DELETE, OPTIONS",
@@ -38,10 +38,10 @@ const policies = {
   quote: `"quote";q=${budgets.quote.limit};w=${budgets.quote.windowMs / 1000}`
 }
 
-/** The Unix second of `Reset`: rounded up, so that coming back then is never too early. */
+/** The Unix second of `Reset`, rounded up so that a retry at that second is never too early. */
 const resetSecond = (reading: MeterReading): number => Math.ceil(reading.resetAtMs / 1000)
 
-/** Whole seconds from now until `Reset`; at least one when something was refused until then. */
+/** Whole seconds from now until `Reset`; at least one after a rejection. */
 const secondsLeft = (reading: MeterReading, nowMs: number): number =>
   Math.max(reading.refused ? 1 : 0, Math.ceil((resetSecond(reading) * 1000 - nowMs) / 1000))
 
@@ -55,8 +55,8 @@ const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: numbe
   headers["ratelimit"] = `"${reading.budget}";r=${reading.remaining};t=${secondsLeft(reading, nowMs)}`
 }
 
-/** Adds what every answer carries: its id, CORS, and whatever the context has learnt of the caller. */
-export const writeExchange = (headers: HeaderRecord, context: RequestContext, nowMs: number): void => {
+/** Adds the headers of every response: request id, CORS, rate limits, replay and client id. */
+export const writeCommonHeaders = (headers: HeaderRecord, context: RequestContext, nowMs: number): void => {
   headers["x-request-id"] = context.id
   headers["access-control-allow-origin"] = "*"
   headers["access-control-expose-headers"] = EXPOSED
@@ -74,7 +74,7 @@ export const writeExchange = (headers: HeaderRecord, context: RequestContext, no
   }
 }
 
-/** Seconds that the refused caller should wait: on a 429 until the cost fits, else what the problem or its code says. */
+/** Seconds of `Retry-After`: on a 429 until the cost fits, else those of the problem or its code. */
 const retryAfterOf = (problem: Problem, context: RequestContext, nowMs: number): number | undefined => {
   const { reading } = context
   return reading?.refused === true && problem.error.code === "rate_limited"
@@ -82,7 +82,7 @@ const retryAfterOf = (problem: Problem, context: RequestContext, nowMs: number):
     : (problem.retryAfter ?? defaultRetryAfter(problem.error.code))
 }
 
-/** Adds what a refusal carries besides. */
+/** Adds the headers of a problem: `Retry-After`, `WWW-Authenticate`, `Allow`. */
 export const writeProblem = (headers: HeaderRecord, problem: Problem, context: RequestContext, nowMs: number): void => {
   const seconds = retryAfterOf(problem, context, nowMs)
   if (seconds !== undefined) {

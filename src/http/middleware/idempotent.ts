@@ -1,4 +1,4 @@
-/** Requests that may be sent twice and shall be done once: what `Idempotency-Key` asks for. */
+/** Execution of a request at most once per `Idempotency-Key`. */
 import { Effect, Exit, Fiber, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -9,18 +9,18 @@ import type { Problem } from "../../api/Problem.ts"
 import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused } from "../../api/problems.ts"
 import type { Beginning, IdempotencyUnavailable, StoredAnswer } from "../../domain/Idempotency.ts"
 import { RequestContext } from "./RequestContext.ts"
-import { envelope } from "./refusal.ts"
+import { envelope } from "./envelope.ts"
 
 type Fresh = Extract<Beginning, { readonly _tag: "Fresh" }>
 
-/** An answer of that status, with what the schema makes of a value as its body. */
+/** A function that encodes a value with the schema as an answer of that status. */
 export const answerOf = <A, I>(status: number, schema: Schema.Codec<A, I>) => {
   const encode = Schema.encodeEffect(Schema.fromJsonString(schema))
   return (value: A): Effect.Effect<StoredAnswer> =>
     Effect.map(Effect.orDie(encode(value)), (body) => ({ status, body }))
 }
 
-/** The value with the keys of every object in one order: what is equal as JSON becomes equal as text. */
+/** The value with sorted keys in every object: equal JSON values become equal texts. */
 const ordered = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map(ordered)
@@ -40,10 +40,10 @@ const digestOf = ({ method, url }: HttpServerRequest.HttpServerRequest, body: un
 const respond = ({ body, status }: StoredAnswer) =>
   HttpServerResponse.text(body, { status, contentType: "application/json" })
 
-const away = (error: IdempotencyUnavailable) =>
+const unavailable = (error: IdempotencyUnavailable) =>
   Effect.andThen(Effect.logError("The store of idempotency keys is unavailable", error.cause), new DataUnavailable())
 
-/** The answer worth repeating; null for one that another attempt may better. */
+/** The answer to keep; null for 429, 5xx and defects, where another attempt may succeed. */
 const lasting = <E extends Problem>(exit: Exit.Exit<StoredAnswer, E>, requestId: string): StoredAnswer | null => {
   if (Exit.isSuccess(exit)) {
     return exit.value
@@ -53,14 +53,14 @@ const lasting = <E extends Problem>(exit: Exit.Exit<StoredAnswer, E>, requestId:
   return problem === null || status >= 500 || status === 429 ? null : { status, body: envelope(problem, requestId) }
 }
 
-/** Runs to its end even when the caller has gone: they come back with the same key, and then it is known how it went. */
+/** Runs `answer` to its end even when the caller disconnects, so that a retry with the same key finds the result. */
 const carryOut = <E extends Problem, R>(fresh: Fresh, answer: Effect.Effect<StoredAnswer, E, R>, requestId: string) => {
   const noted = Effect.flatMap(Effect.exit(answer), (exit) => {
     const kept = lasting(exit, requestId)
     return Effect.as(
       (kept === null ? fresh.abandon : fresh.complete(kept)).pipe(
         Effect.retry({ times: 2 }),
-        // What was done is done, and the caller shall hear of it.
+        // The operation has been carried out, so its answer is sent all the same.
         Effect.catch(({ cause }) => Effect.logError("An answer could not be kept for its idempotency key", cause))
       ),
       exit
@@ -72,9 +72,9 @@ const carryOut = <E extends Problem, R>(fresh: Fresh, answer: Effect.Effect<Stor
 }
 
 /**
- * Gives `once(request, key, answer)`, which runs `answer` unless the caller's key says that it ran before: then the same
- * status and body are sent again, with `Idempotency-Replayed: true`. Without a key it simply runs. Kept is every answer but
- * 429 and 5xx.
+ * Makes `once(request, key, answer)`, which runs `answer` at most once per key of the caller. A repetition is answered with
+ * the stored status and body and `Idempotency-Replayed: true`. Without a key `answer` always runs. Every answer but 429 and
+ * 5xx is stored.
  */
 export const makeOnce = Effect.map(
   Idempotency,
@@ -95,8 +95,8 @@ export const makeOnce = Effect.map(
         const { id: keyId } = yield* CurrentKey
         const context = yield* RequestContext
         const begun = yield* store
-          .begin({ keyId, idempotencyKey, digest: digestOf(request, context.body) })
-          .pipe(Effect.catch(away))
+          .begin({ keyId, idempotencyKey, digest: digestOf(request, context.body?.value) })
+          .pipe(Effect.catch(unavailable))
         switch (begun._tag) {
           case "Fresh":
             return respond(yield* carryOut(begun, answer, context.id))

@@ -1,9 +1,9 @@
-/** What a schema objects to, in the words of the contract. */
+/** Translation of schema issues into error details of the contract. */
 import { Schema, type SchemaIssue } from "effect"
 import { type ErrorDetail, Issue } from "../../api/Problem.ts"
 import { InvalidRequest } from "../../api/problems.ts"
 
-/** Where in the request a schema was applied, and to what. */
+/** The part of a request that a schema was applied to, and its input. */
 export interface Source {
   readonly in: ErrorDetail["in"]
   readonly input: unknown
@@ -28,7 +28,7 @@ const RANGES = /^effect\/schema\/is(?:Between|GreaterThan|LessThan|Min|MultipleO
 const LENGTHS = /^effect\/schema\/is(?:Max|Between)(?:Length|CodePoints|Size)$/u
 const KINDS = /^effect\/schema\/is(?:Int|Finite)$/u
 
-const wordOfFilter = ({ annotations }: SchemaIssue.Filter["filter"]): Issue => {
+const issueOfFilter = ({ annotations }: SchemaIssue.Filter["filter"]): Issue => {
   const id = annotations?.representation?.id ?? ""
   if (isIssue(annotations?.["issue"])) {
     return annotations["issue"]
@@ -45,8 +45,8 @@ const wordOfFilter = ({ annotations }: SchemaIssue.Filter["filter"]): Issue => {
   return KINDS.test(id) ? "type" : "format"
 }
 
-/** A query knows only text, so nothing in it has the wrong type; and a parameter sent twice arrives as an array. */
-const wordOfMismatch = (source: Source, path: Path): Issue => {
+/** The issue of a value of the wrong shape. Query values are text, and a parameter that is sent twice arrives as an array. */
+const issueOfMismatch = (source: Source, path: Path): Issue => {
   const value = valueAt(source.input, path)
   if (source.in === "query" && Array.isArray(value)) {
     return "repeated"
@@ -56,23 +56,28 @@ const wordOfMismatch = (source: Source, path: Path): Issue => {
 
 const sentences: Partial<Record<Issue, (field: string) => string>> = {
   missing: (field) => `${field} is required.`,
-  unknown: (field) => `${field} is not known here.`,
-  repeated: (field) => `${field} may be sent once only.`
+  unknown: (field) => `${field} is unknown.`,
+  repeated: (field) => `${field} may be sent only once.`
 }
 
-/** As the contract spells it: headers arrive in lower case. */
+/** A header name as the contract spells it; headers arrive in lower case. */
 const headerName = (name: string): string => name.replaceAll(/(?:^|-)[a-z]/gu, (start) => start.toUpperCase())
 
-const describe = (source: Source, path: Path, issue: Issue, said?: { readonly [word: string]: unknown }): Objection => {
-  // A parameter is one text, whatever is inside it.
+const describe = (
+  source: Source,
+  path: Path,
+  issue: Issue,
+  annotations?: { readonly [name: string]: unknown }
+): Objection => {
+  // A query parameter is one text, so its path ends at its name.
   const name = (source.in === "query" ? path.slice(0, 1) : path).map(String).join(".")
   const field = source.in === "header" ? headerName(name) : name
   const subject = field === "" ? `The ${source.in}` : field
-  const { expected, message } = said ?? {}
-  const wanted = typeof expected === "string" ? `${subject} must be ${expected}.` : `${subject} is not valid.`
+  const { expected, message } = annotations ?? {}
+  const expectation = typeof expected === "string" ? `${subject} must be ${expected}.` : `${subject} is not valid.`
   return {
     detail: { in: source.in, field, issue },
-    message: sentences[issue]?.(subject) ?? (typeof message === "string" ? message : wanted)
+    message: sentences[issue]?.(subject) ?? (typeof message === "string" ? message : expectation)
   }
 }
 
@@ -88,29 +93,29 @@ const objections = (found: SchemaIssue.Issue, source: Source, path: Path): Reado
       const inner = found.issue._tag === "InvalidValue" ? found.issue.annotations : undefined
       return found.issue._tag === "Pointer"
         ? objections(found.issue, source, path)
-        : [describe(source, path, wordOfFilter(found.filter), { ...found.filter.annotations, ...inner })]
+        : [describe(source, path, issueOfFilter(found.filter), { ...found.filter.annotations, ...inner })]
     }
     case "MissingKey":
       return [describe(source, path, "missing")]
     case "UnexpectedKey":
       return [describe(source, path, "unknown")]
     case "InvalidValue": {
-      const word = found.annotations?.["issue"]
-      return [describe(source, path, isIssue(word) ? word : "format", found.annotations)]
+      const issue = found.annotations?.["issue"]
+      return [describe(source, path, isIssue(issue) ? issue : "format", found.annotations)]
     }
     default: {
-      // A union of one is how a payload is declared; of several, no member is the one that was meant.
+      // A payload is declared as a union of one; with several members it is unknown which one was meant.
       const [only, ...others] = "issues" in found ? found.issues : []
       if (only !== undefined && others.length === 0) {
         return objections(only, source, path)
       }
       const expected = "ast" in found ? found.ast.annotations?.expected : undefined
-      return [describe(source, path, wordOfMismatch(source, path), { expected })]
+      return [describe(source, path, issueOfMismatch(source, path), { expected })]
     }
   }
 }
 
-/** The refusal of a request that a schema objects to: each field once, with the first thing that is wrong with it. */
+/** The 400 of a schema issue: one detail per field, with its first issue. */
 export const invalidRequest = (issue: SchemaIssue.Issue, source: Source): InvalidRequest => {
   const byField = new Map<string, Objection>()
   for (const objection of objections(issue, source, [])) {

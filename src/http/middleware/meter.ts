@@ -1,21 +1,22 @@
 import { Effect, type Fiber } from "effect"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { Meter } from "../../api/middleware/Metering.ts"
-import { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
+import { LimiterUnavailable, type RateLimited } from "../../api/problems.ts"
 import { type BudgetExceeded, type BudgetName, budgets, type BudgetState, type Charge } from "../../domain/Budget.ts"
-import { decide, decideOn } from "./decisionDeadline.ts"
+import { withDecisionDeadline, withDecisionDeadlineOn } from "./decisionDeadline.ts"
+import { limited } from "../problems.ts"
 import type { RequestContext } from "./RequestContext.ts"
 
 type Limiter = RateLimiter["Service"]
 
-/** What one request may be charged, and to whom. */
+/** Terms of the charges of one request. */
 export interface Terms {
   /** The fiber of the request. */
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly context: RequestContext
   readonly limiter: Limiter
   readonly key: string
-  /** Null where nothing is charged. */
+  /** Null on a free endpoint. */
   readonly budget: BudgetName | null
   readonly cost: number
 }
@@ -24,17 +25,12 @@ const unavailable = () => new LimiterUnavailable()
 
 /** The 429 of one budget. */
 export const rateLimited = (budget: BudgetName) =>
-  new RateLimited({
-    error: {
-      message: `The ${budget} budget of ${budgets[budget].limit} units a minute has no room for this request.`,
-      details: [{ in: "header", field: budget, issue: "out_of_range" }]
-    }
-  })
+  limited(budget, `The ${budget} budget of ${budgets[budget].limit} units a minute has no room for this request.`)
 
 const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
-  decideOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
+  withDecisionDeadlineOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
 
-const turnAway = (context: RequestContext, refused: BudgetExceeded, state: Pick<BudgetState, "remaining">) => {
+const reject = (context: RequestContext, refused: BudgetExceeded, state: Pick<BudgetState, "remaining">) => {
   context.reading = {
     budget: refused.budget,
     limit: refused.limit,
@@ -46,7 +42,7 @@ const turnAway = (context: RequestContext, refused: BudgetExceeded, state: Pick<
   return rateLimited(refused.budget)
 }
 
-/** Notes a charge, and what the headers of the answer then say. */
+/** Records a charge in the context, with the reading for the headers. */
 export const recordCharge = (context: RequestContext, charge: Charge): Charge => {
   context.charges.push(charge)
   context.reading = {
@@ -60,17 +56,19 @@ export const recordCharge = (context: RequestContext, charge: Charge): Charge =>
   return charge
 }
 
-/** What the limiter itself says is logged; that it said nothing in time has been already. */
-const down = (error: { readonly cause?: unknown }): Effect.Effect<never, LimiterUnavailable> =>
+/** Fails with the 503. An error of the limiter is logged; a missed deadline has been logged already. */
+const failUnavailable = (error: { readonly cause?: unknown }): Effect.Effect<never, LimiterUnavailable> =>
   error.cause === undefined
     ? Effect.fail(unavailable())
     : Effect.andThen(Effect.logError("The limiter is unavailable", error.cause), Effect.fail(unavailable()))
 
-/** Whole or not at all: what was charged up front goes back before the refusal leaves. */
-const turnBack = (terms: Terms, refused: BudgetExceeded) =>
-  Effect.forEach(terms.context.charges.splice(0), (charge) => decide(terms.limiter.refund(charge), unavailable)).pipe(
+/** Refunds the charges of the request before it is rejected. */
+const rollback = (terms: Terms, refused: BudgetExceeded) =>
+  Effect.forEach(terms.context.charges.splice(0), (charge) =>
+    withDecisionDeadline(terms.limiter.refund(charge), unavailable)
+  ).pipe(
     Effect.catchTag("LimiterUnavailable", unavailable),
-    Effect.flatMap((states) => turnAway(terms.context, refused, states.at(-1) ?? refused))
+    Effect.flatMap((states) => reject(terms.context, refused, states.at(-1) ?? refused))
   )
 
 const raise = (terms: Terms, budget: BudgetName, units: number) => {
@@ -79,13 +77,13 @@ const raise = (terms: Terms, budget: BudgetName, units: number) => {
     ? Effect.void
     : admit(terms, budget, due).pipe(
         Effect.map((charge) => void recordCharge(terms.context, charge)),
-        Effect.catch((error) => (error._tag === "BudgetExceeded" ? turnBack(terms, error) : down(error)))
+        Effect.catch((error) => (error._tag === "BudgetExceeded" ? rollback(terms, error) : failUnavailable(error)))
       )
 }
 
 const freeMeter: Meter["Service"] = { charge: null, raiseTo: () => Effect.void }
 
-/** Charges what is due up front and gives the meter of the rest of the request. */
+/** Charges the up-front cost and returns the meter of the request. */
 export const makeMeter = (terms: Terms): Effect.Effect<Meter["Service"], RateLimited | LimiterUnavailable> => {
   const { budget, cost, context } = terms
   if (budget === null) {
@@ -94,7 +92,7 @@ export const makeMeter = (terms: Terms): Effect.Effect<Meter["Service"], RateLim
   const admitted = Effect.catchEager(
     admit(terms, budget, cost),
     (error): Effect.Effect<never, RateLimited | LimiterUnavailable> =>
-      error._tag === "BudgetExceeded" ? Effect.fail(turnAway(context, error, error)) : down(error)
+      error._tag === "BudgetExceeded" ? Effect.fail(reject(context, error, error)) : failUnavailable(error)
   )
   return Effect.mapEager(admitted, (charge) => ({
     charge: recordCharge(context, charge),

@@ -1,13 +1,13 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { ErrorCode } from "../../api/catalogue.ts"
-import { asText, plainAnswer, type PlainAnswer } from "./plainAnswer.ts"
+import { asText, rawErrorResponse, type RawResponse } from "./rawResponse.ts"
 import type { Upgrade } from "../streams/TrackerSocket.ts"
 
 interface ParserError extends Error {
   readonly code?: string
 }
 
-/** What is needed of a socket to say a last word on it. */
+/** The part of a socket that an error response uses. */
 interface Wire {
   readonly writable: boolean
   end(text: string): unknown
@@ -17,7 +17,7 @@ interface Wire {
 const METHODS = "GET, POST, PATCH, DELETE, OPTIONS"
 
 const MAX_HEADERS = 32 * 1024
-// Far above what is accepted, so that most of what is too long can still be told apart: first line, or headers.
+// Far above MAX_HEADERS, so that a long first line and long headers can be distinguished in most cases.
 const MAX_PARSED = 128 * 1024
 
 const codeOf = ({ code }: ParserError): ErrorCode => {
@@ -33,15 +33,15 @@ const codeOf = ({ code }: ParserError): ErrorCode => {
   }
 }
 
-const last = (wire: Wire, answer: PlainAnswer): void => {
+const endWith = (wire: Wire, answer: RawResponse): void => {
   wire.end(asText(answer, STATUS_CODES[answer.status] ?? ""))
 }
 
-const send = (response: ServerResponse, answer: PlainAnswer): void => {
+const send = (response: ServerResponse, answer: RawResponse): void => {
   response.writeHead(answer.status, answer.headers).end(answer.body)
 }
 
-// While an answer is being written, another one would end up in the middle of it.
+// While a response is being written, another one would end up in the middle of it.
 const isAnswering = (socket: object): boolean => {
   const current: unknown = Reflect.get(socket, "_httpMessage")
   return typeof current === "object" && current !== null && Reflect.get(current, "headersSent") === true
@@ -49,26 +49,26 @@ const isAnswering = (socket: object): boolean => {
 
 const isAbsent = (header: string | undefined): boolean => header === undefined || header === ""
 
-/** HTTP/1.1 asks for exactly one Host; older versions know none. */
+/** HTTP/1.1 requires exactly one Host; older versions have none. */
 const lacksHost = (request: IncomingMessage): boolean => request.httpVersion === "1.1" && isAbsent(request.headers.host)
 
 const headerBytes = ({ rawHeaders }: IncomingMessage): number => rawHeaders.reduce((sum, { length }) => sum + length, 0)
 
-/** Whether the upgrade is one that may simply not happen: HTTP/2 over cleartext, which clients offer unasked. */
+/** True for an upgrade that may be ignored: HTTP/2 over cleartext, which clients offer by default. */
 const isOffer = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === "h2c"
 
 /**
- * Has the server refuse in the contract's envelope whatever is no request, and hand the rest to `handle`. A connection that
- * wants to be something else goes to `upgrade`.
+ * Registers `handle` for requests and `upgrade` for upgrades on the server. Everything that is not a valid request is
+ * answered in the error envelope.
  */
-export const refuseWithEnvelope = (
+export const handleRequests = (
   server: Server,
   nextId: () => string,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   upgrade: Upgrade = () => false
 ): void => {
   const answer = (code: ErrorCode, headers?: Record<string, string>, message?: string) =>
-    plainAnswer(code, { id: nextId(), headers, message })
+    rawErrorResponse(code, { id: nextId(), headers, message })
 
   server.on("request", (request, response) => {
     if (lacksHost(request)) {
@@ -80,24 +80,24 @@ export const refuseWithEnvelope = (
     handle(request, response)
   })
   server.on("checkExpectation", (_request, response) => send(response, answer("expectation_failed")))
-  server.on("connect", (_request, socket) => last(socket, answer("method_not_allowed", { allow: METHODS })))
+  server.on("connect", (_request, socket) => endWith(socket, answer("method_not_allowed", { allow: METHODS })))
   server.on("upgrade", (request, socket, head) => {
     if (lacksHost(request)) {
-      return last(socket, answer("invalid_request", undefined, "The Host header is required."))
+      return endWith(socket, answer("invalid_request", undefined, "The Host header is required."))
     }
     if (!upgrade(request, socket, head)) {
-      last(socket, answer("upgrade_required", { upgrade: "HTTP/1.1" }))
+      endWith(socket, answer("upgrade_required", { upgrade: "HTTP/1.1" }))
     }
   })
   server.on("clientError", (error: ParserError, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
       return socket.destroy()
     }
-    last(socket, answer(codeOf(error)))
+    endWith(socket, answer(codeOf(error)))
   })
 }
 
-/** Options of a server whose limits are answered rather than dropped. */
+/** Options of a server that answers exceeded limits instead of dropping the connection. */
 export const parserOptions = {
   requireHostHeader: false,
   connectionsCheckingInterval: 1000,

@@ -1,7 +1,15 @@
-/** JSON in which no object has a key twice, checked on the text, because parsing throws the evidence away. */
+/** JSON in which no object has a key twice, checked on the text, because parsing discards duplicates. */
 import type { Issue } from "../../api/Problem.ts"
 
-/** What is wrong with a body, and where. */
+/** A JSON body that was accepted. */
+export interface JsonDocument {
+  readonly text: string
+  readonly value: unknown
+  /** The digits of a number of the root object as they were sent: parsing keeps seventeen at most. */
+  readonly numberText: (key: string) => string | undefined
+}
+
+/** A fault of a body and its place. */
 export interface Flaw {
   /** Dotted path of the key; empty for the body as a whole. */
   readonly field: string
@@ -26,17 +34,20 @@ const within = (open: Open | undefined): string =>
 const readKey = (literal: string, open: Open): Flaw | undefined => {
   const key: unknown = JSON.parse(literal)
   open.at = String(key)
-  // An own `__proto__` is invisible to code that copies objects, so no schema can be trusted to see it.
+  // An own `__proto__` is invisible to code that copies objects, so a schema may not see it.
   const issue: Issue | undefined =
     open.at === "__proto__" ? "unknown" : open.keys?.has(open.at) ? "duplicate" : undefined
   open.keys?.add(open.at)
   return issue && { field: within(open), issue }
 }
 
-/** The first key of valid JSON that stands twice in its object, or is `__proto__`. */
-const flawedKey = (text: string): Flaw | undefined => {
+/**
+ * The first key of valid JSON that stands twice in its object, or is `__proto__`. Enters in `members` where the value of each
+ * key of the root object begins.
+ */
+const flawedKey = (text: string, members: Map<string, number>): Flaw | undefined => {
   const stack: Array<Open> = []
-  for (const { 0: token, groups } of text.matchAll(TOKEN)) {
+  for (const { 0: token, groups, index } of text.matchAll(TOKEN)) {
     const open = stack.at(-1)
     if (token === "{" || token === "[") {
       stack.push({ keys: token === "{" ? new Set() : null, path: within(open), at: 0 })
@@ -51,6 +62,9 @@ const flawedKey = (text: string): Flaw | undefined => {
       if (flaw !== undefined) {
         return flaw
       }
+      if (stack.length === 1) {
+        members.set(String(open.at), index + token.length)
+      }
     }
   }
   return undefined
@@ -59,15 +73,19 @@ const flawedKey = (text: string): Flaw | undefined => {
 // A byte order mark is kept, and then refused: JSON texts must not begin with one.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The text of a JSON body and its value, or why it is none. An empty body is a missing one. */
-export const readJson = (bytes: Uint8Array): { readonly text: string; readonly value: unknown } | Flaw => {
+const NUMBER = /^[\t\n\r ]*(?<digits>-?[0-9][0-9.Ee+-]*)/u
+
+/** The JSON body in these bytes, parsed once, or its first flaw. An empty body is a missing one. */
+export const readJson = (bytes: Uint8Array): JsonDocument | Flaw => {
   if (bytes.length === 0) {
     return { field: "", issue: "missing" }
   }
   try {
     const text = utf8.decode(bytes)
     const value: unknown = JSON.parse(text)
-    return flawedKey(text) ?? { text, value }
+    const members = new Map<string, number>()
+    const numberText = (key: string) => NUMBER.exec(text.slice(members.get(key) ?? text.length))?.groups?.["digits"]
+    return flawedKey(text, members) ?? { text, value, numberText }
   } catch {
     return { field: "", issue: "format" }
   }

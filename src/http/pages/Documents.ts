@@ -7,7 +7,7 @@ import { signPath } from "./shareStyle.ts"
 /** Paths that answer GET outside the contract. */
 export const pages = ["/docs", "/openapi.json", "/changelog"] as const
 
-/** The reference page, whole and without a single request to elsewhere, and the history of the contract. */
+/** The API reference, which loads nothing from other origins, and the changelog of the contract. */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter> =>

@@ -1,4 +1,4 @@
-/** `GET /c/{id}`: a callout for people, and what it takes to show it. */
+/** `GET /c/{id}`: the share page of a callout. */
 import { Clock, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { CalloutStore } from "../../callouts/CalloutStore.ts"
@@ -16,7 +16,7 @@ export const pages = ["/c/:id", cssPath, signPath] as const
 
 const RETRY_AFTER = "1"
 
-/** Nothing runs, nothing is framed, nothing is sent anywhere; pictures come from us and from the named origins. */
+/** The content security policy: no scripts, frames or requests; images from this service and the given origins. */
 const policyOf = (origins: ReadonlyArray<string>): string =>
   [
     "default-src 'none'",
@@ -33,7 +33,7 @@ const respond = (status: number, { origins, text }: Page, headers: Record<string
     contentType: "text/html; charset=utf-8",
     headers: {
       ...headers,
-      // The counters on it move.
+      // The counters of the page change.
       "cache-control": "no-cache",
       "content-security-policy": policyOf(origins),
       "cross-origin-opener-policy": "same-origin",
@@ -71,9 +71,11 @@ const sharePage = Layer.unwrap(
       return gate.admit(visitorOf(address), id, nowMs)
     }
 
-    /** A visit that cannot be counted is still answered. */
+    /** Counts a visit. A failure is logged and the page is answered. */
     const count = (id: string) =>
-      Effect.catch(store.recordClick(id), ({ cause }) => Effect.logWarning("A click was not counted", cause))
+      Effect.catch(store.recordClick(id), ({ cause }) =>
+        Effect.logWarning("The callout store could not count a click", cause)
+      )
 
     const show = Effect.fnUntraced(function* (id: string) {
       const request = yield* HttpServerRequest.HttpServerRequest

@@ -1,21 +1,21 @@
-/** What changed in the contract, newest first. Markdown. */
+/** Changes of the contract in Markdown, newest first. */
 export const changelog = `# Changes of the API
 
-Changes are additive: fields and endpoints may be added to v1, and what is there keeps its meaning.
+Changes are additive: fields and endpoints may be added to v1, and existing ones keep their meaning.
 
 ## v1 (beta)
 
 - Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
 - Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
-- Tracked wallets at \`/api/v1/tracker/wallets\`, what they did at \`snapshot\` and \`trades\`, and what they do over a WebSocket
-  that \`realtime/session\` gives a ticket for.
+- Tracked wallets at \`/api/v1/tracker/wallets\`, their trades at \`snapshot\` and \`trades\`, and live events over a
+  WebSocket with a ticket of \`realtime/session\`.
 - Perps venues compared at \`/api/v1/perps/quote\`; wallets, balances and deposit addresses of the owner at \`/api/v1/account\`.
 - Wallet summaries at \`/api/v1/wallets/summary\`.
 - The market at \`/api/v1/market/chart/{token}\`, \`lighthouse\`, \`overview\`, \`movement\` and \`discovery\`.
 - Tokens at \`/api/v1/tokens/{chain}/{address}\`, with \`risk\`, \`liquidity\` and \`top-traders\`, and \`/api/v1/prices\`.
 - Callouts at \`/api/v1/callouts/feed\` and \`/api/v1/callouts/token/{mint}\`, each with a page for people at \`/c/{id}\`.
 - Routes at \`/api/v1/route\` and the public status of transactions at \`/api/v1/status/{id}\`, both read-only. Spot orders,
-  perps orders and collateral rebalance are refused, and say so.
+  perps orders and collateral rebalance are rejected.
 - Spot quotes, the quote stream and the exit check.
 - The key of the request and its budgets at \`/api/v1/account/key\`, the freshness of every source at \`/freshness\`.
 `

@@ -1,16 +1,16 @@
-/** Which visits of a share page count: people, once in a while each. */
+/** Selection of the visits of a share page that count as clicks. */
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
 const AGAIN_AFTER_MS = 30 * 60_000
 const MOST_REMEMBERED = 50_000
-/** A household or a phone has a whole network of this size to itself. */
+/** Prefix length of the IPv6 network of one household or phone. */
 const IPV6_PREFIX = 64
 
 const networkOf = (address: NetAddress.IpAddress): Result.Result<string, unknown> =>
   Result.map(IpNetwork.fromAddress(address, Math.min(IPV6_PREFIX, NetAddress.width(address))), IpNetwork.format)
 
-/** Who is behind an address: IPv4 addresses one by one, IPv6 by network. All that cannot be read are one visitor. */
+/** Visitor id of an address: the IPv4 address or the IPv6 /64 network; "unknown" for all invalid addresses. */
 export const visitorOf = (address: string | null): string =>
   Result.getOrElse(
     Result.flatMap(NetAddress.ipFromString(address?.split("%", 1)[0] ?? ""), (ip) =>
@@ -21,7 +21,7 @@ export const visitorOf = (address: string | null): string =>
 
 const ROBOTS = /bot\b|crawl|spider|preview|facebookexternalhit|embedly|slurp|curl|wget|headless/iu
 
-/** Whether somebody seems to look at the page: machines that say what they are do not count, nor does fetching ahead. */
+/** True for a visit of a person: not for declared robots, prefetching or HEAD. */
 export const isVisit = (request: {
   readonly method: string
   readonly userAgent: string | undefined
@@ -32,7 +32,7 @@ export const isVisit = (request: {
   request.userAgent !== undefined &&
   !ROBOTS.test(request.userAgent)
 
-/** Remembers who visited what: at most so many visits, and forgets the oldest first. */
+/** Memory of recent visits, bounded; the oldest are dropped first. */
 export class ClickGate {
   readonly #most: number
   /** Oldest first. */
@@ -42,7 +42,7 @@ export class ClickGate {
     this.#most = most
   }
 
-  /** Whether this visit counts: the first one, and the first after half an hour. */
+  /** True for the first visit and for the first after half an hour. Records a visit that counts. */
   admit(visitor: string, calloutId: string, nowMs: number): boolean {
     const key = `${visitor} ${calloutId}`
     const last = this.#countedAtMs.get(key)

@@ -1,6 +1,6 @@
-/** HTML in which nothing but our own markup is markup. */
+/** HTML templates that escape every value. */
 
-/** Markup that is safe as it stands: only `html` makes it. */
+/** Markup that is safe without escaping. Made by `html` only. */
 export class Html {
   readonly text: string
   constructor(text: string) {

@@ -1,4 +1,4 @@
-/** Share pages as HTML. Whatever a user wrote is text in them and nothing else. */
+/** Share pages as HTML. User input is escaped text in them. */
 import { Hash } from "effect"
 import { type Callout, httpsUrl } from "../../domain/wallets/Callout.ts"
 import { fromAtomic } from "../../domain/decimal.ts"
@@ -7,7 +7,7 @@ import { Html, html } from "./html.ts"
 import { cssPath, signPath } from "./shareStyle.ts"
 import { countText, dateText, excerpt, initial, priceText, timeText, usdText, visible } from "./shareText.ts"
 
-/** A page, and where the pictures on it come from: origins for its content security policy. */
+/** A page and the origins of its images, for its content security policy. */
 export interface Page {
   readonly text: string
   readonly origins: ReadonlyArray<string>
@@ -44,7 +44,7 @@ const pageOf = (head: Html, main: Html): string =>
 
 const hueOf = (text: string): number => (Hash.string(text) >>> 0) % HUES
 
-/** A picture over the initial that stands in for it while it is loading, or when it never comes. */
+/** An image over an initial, which shows while the image is missing. */
 const face = (options: {
   readonly url: URL | null
   readonly name: string
@@ -74,11 +74,11 @@ const sum = (nanos: bigint): Html => html`<data value="${fromAtomic(nanos, USD_D
 
 const count = (value: number | bigint): Html => html`<data value="${String(value)}">${countText(value)}</data>`
 
-/** What people call the token: its symbol, else its name, else the beginning of its address. */
+/** Short name of the token: its symbol, else its name, else its shortened address. */
 const shortName = ({ mint, tokenName, tokenSymbol }: Callout): string =>
   tokenSymbol === null ? (tokenName ?? `${mint.slice(0, 4)}…${mint.slice(-4)}`) : `$${tokenSymbol}`
 
-/** What other sites show of the page. The address is left out when we do not know where we are. */
+/** Metadata for link previews. The URL is omitted when the base URL is unknown. */
 const preview = (callout: Callout, url: string | null): Html => {
   const title = excerpt(`${shortName(callout)} called by ${callout.creator.displayName}`, TITLE_LENGTH)
   const description = excerpt(callout.body, DESCRIPTION_LENGTH)
@@ -102,7 +102,7 @@ const preview = (callout: Callout, url: string | null): Html => {
     ]}`
 }
 
-const whoAndWhat = (callout: Callout, avatar: URL | null, image: URL | null): Html => {
+const callHeader = (callout: Callout, avatar: URL | null, image: URL | null): Html => {
   const { creator, mint, tokenName, tokenSymbol } = callout
   const heading = visible(tokenName ?? tokenSymbol ?? shortName(callout))
   return html`<div class="call">
@@ -138,16 +138,16 @@ const figures = (callout: Callout): Html => {
     </dl>`
 }
 
-/** The page of one callout. `base` is where the service is reached; null when that is not known. */
+/** The page of one callout. `base` is the base URL of the service; null when unknown. */
 export const calloutPage = (callout: Callout, base: string | null): Page => {
-  // Checked once more where it matters: a page must not depend on what a store has let in.
+  // Checked again here, because a page must not rely on the validation of a store.
   const avatar = httpsUrl(callout.creator.avatarUrl ?? "")
   const image = httpsUrl(callout.tokenImageUrl ?? "")
   const head = preview(callout, base === null ? null : `${base}/c/${callout.id}`)
-  const main = html`<article class="card">${whoAndWhat(callout, avatar, image)} ${figures(callout)}</article>
+  const main = html`<article class="card">${callHeader(callout, avatar, image)} ${figures(callout)}</article>
     <p class="fine">
-      These are the words of their author. Nobody has checked them, and they are no advice. Volume counts the trades
-      that came of this callout and have settled.
+      This text was written by its author. It is not verified and is not advice. Volume counts settled trades that are
+      attributed to this callout.
     </p>`
   const origins = [avatar, image].flatMap((url) => (url === null ? [] : [url.origin]))
   return { text: pageOf(head, main), origins: Array.from(new Set(origins)) }
@@ -163,16 +163,16 @@ const notice = (code: string, title: string, sentence: string): Page => {
   return { text: pageOf(head, main), origins: [] }
 }
 
-/** The page of every callout that cannot be shown, whatever the reason. */
+/** The 404 page, the same for every reason. */
 export const missingPage = notice(
   "404",
-  "This callout is not here",
+  "Callout not found",
   "It may have expired or been taken down, or the link may be incomplete."
 )
 
-/** The page when callouts cannot be read. */
+/** The 503 page. */
 export const unavailablePage = notice(
   "503",
-  "Callouts cannot be read right now",
-  "This is on our side and should not last. Please try again in a moment."
+  "Callouts are unavailable",
+  "The service cannot read callouts at the moment. Please try again."
 )

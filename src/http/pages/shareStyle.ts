@@ -1,7 +1,7 @@
-/** The style sheet and the sign of the share pages. They come from here, so that a page loads nothing from elsewhere. */
+/** The style sheet and the logo of the share pages, served from this service. */
 import { Hash } from "effect"
 
-/** Fathom's sign: a sounding line over water. */
+/** The logo: a sounding line over water. */
 export const sign = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img" aria-label="Fathom">
 <rect width="32" height="32" rx="9" fill="#0b7a75"/>
 <g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round">
@@ -108,8 +108,8 @@ dd { margin: 0.1rem 0 0; font-weight: 650; font-variant-numeric: tabular-nums; o
 
 const version = (Hash.string(css + sign) >>> 0).toString(36)
 
-/** Where the style sheet is. The path changes with its content, so whoever has it may keep it. */
+/** Path of the style sheet. It changes with the content, so the response is immutable. */
 export const cssPath = `/assets/callout-${version}.css` as const
 
-/** Where the sign is. */
+/** Path of the logo. */
 export const signPath = `/assets/fathom-${version}.svg` as const

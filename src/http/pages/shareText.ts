@@ -1,11 +1,11 @@
-/** Words, numbers and times as a share page shows them. Amounts are rounded for reading; nothing is computed from them. */
+/** Formatting of text, numbers and times for share pages. Amounts are rounded for reading only. */
 import { uiNumber } from "../../domain/decimal.ts"
 import { USD_DIGITS } from "../../domain/units.ts"
 
-/** Line ends aside, what cannot be seen and what turns the direction of the text around it. */
+/** Control characters except line ends, and characters that change text direction. */
 const INVISIBLE = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** A user's words without what would tamper with the text around them. */
+/** User text without invisible and direction characters. */
 export const visible = (text: string): string => text.replaceAll(INVISIBLE, "")
 
 const graphemes = (text: string): ReadonlyArray<string> =>
@@ -13,7 +13,7 @@ const graphemes = (text: string): ReadonlyArray<string> =>
 
 const onOneLine = (text: string): string => visible(text).replaceAll(/\s+/gu, " ").trim()
 
-/** A user's words on one line, cut between characters and never inside one. */
+/** User text on one line, cut between graphemes to at most `most`. */
 export const excerpt = (text: string, most: number): string => {
   const characters = graphemes(onOneLine(text))
   const kept = characters
@@ -23,7 +23,7 @@ export const excerpt = (text: string, most: number): string => {
   return characters.length <= most ? characters.join("") : `${kept}…`
 }
 
-/** The first character of a name, for where there is no picture. */
+/** The first grapheme of a name in upper case, in place of an image. */
 export const initial = (name: string): string => graphemes(onOneLine(name))[0]?.toUpperCase() ?? "?"
 
 const exactUsd = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
@@ -57,8 +57,8 @@ export const priceText = (price: string): string => (Number(price) < 1 ? smallUs
 /** A count: all digits below ten thousand. */
 export const countText = (count: number | bigint): string => (count < 10_000 ? digits : compact).format(count)
 
-/** A moment in words, in UTC. */
+/** A time as text, in UTC. */
 export const timeText = (timeMs: number): string => `${moment.format(timeMs)} UTC`
 
-/** A day in words, in UTC. */
+/** A date as text, in UTC. */
 export const dateText = (timeMs: number): string => date.format(timeMs)

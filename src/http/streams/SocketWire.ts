@@ -2,10 +2,10 @@ import type { WebSocket, WebSocketServer } from "ws"
 import type { CloseCode, LiveWire } from "../../tracker/LiveConnection.ts"
 import { copyRest, headOf, type SharedFrame } from "../../tracker/liveFrames.ts"
 
-/** What carries a connection that was upgraded. */
+/** The socket of an upgraded connection. */
 export type Carrier = Parameters<WebSocketServer["handleUpgrade"]>[1]
 
-/** A whole text message: the last and only fragment. */
+/** First byte of an unfragmented text message: FIN and opcode 1. */
 const TEXT = 0x81
 const TWO_BYTES = 126
 const EIGHT_BYTES = 127
@@ -47,14 +47,14 @@ export const asMessages = (frames: ReadonlyArray<SharedFrame>, firstSeq: number,
 }
 
 /**
- * One WebSocket. Frames go to the socket below it in one write, past the library: they are never masked, compressed or
- * fragmented, and a thousand sockets have no time for more. Everything else is the library's.
+ * One WebSocket. Frames are written to the underlying socket in one write, past the library, because they are never masked,
+ * compressed or fragmented and a process serves a thousand sockets. Everything else goes through the library.
  */
 export class SocketWire implements LiveWire {
   readonly #ws: WebSocket
   readonly #carrier: Carrier
   #handedOver = 0
-  // Where each write ends in the sum of all bytes, and how many frames it had. The oldest unsent is first.
+  // Position in bytes at which each write ends, and its number of frames. The oldest unsent is first.
   #writes: Array<{ readonly end: number; readonly frames: number }> = []
 
   constructor(ws: WebSocket, carrier: Carrier) {

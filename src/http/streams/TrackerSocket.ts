@@ -8,27 +8,27 @@ import { Drain } from "../Drain.ts"
 import { Settings } from "../Settings.ts"
 import { type Carrier, SocketWire } from "./SocketWire.ts"
 
-/** No message that makes sense is longer, in bytes. */
-const MOST_HEARD = 1024
-/** How long the other side has to say goodbye before it is cut off. */
-const GOODBYE = Duration.seconds(3)
+/** Longest message of a client, in bytes. */
+const MAX_MESSAGE = 1024
+/** Time that the peer has for its close frame before the socket is destroyed. */
+const CLOSE_TIMEOUT = Duration.seconds(3)
 const options = {
   noServer: true,
   perMessageDeflate: false,
-  maxPayload: MOST_HEARD,
-  closeTimeout: Duration.toMillis(GOODBYE)
+  maxPayload: MAX_MESSAGE,
+  closeTimeout: Duration.toMillis(CLOSE_TIMEOUT)
 }
-/** How long after the news that the service stops its connections are closed. */
-const NEWS = Duration.millis(500)
+/** Time between the shutdown notice and the closing of connections. */
+const DRAIN_NOTICE = Duration.millis(500)
 
-/** Takes a connection that wants to be something else than HTTP; false when it is not for here. */
+/** Takes an upgrade; false when it is not an upgrade of the tracker. */
 export type Upgrade = (request: IncomingMessage, carrier: Carrier, head: Buffer) => boolean
 
 const urlOf = ({ url = "" }: IncomingMessage): URL | null => URL.parse(url, "http://localhost")
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/u
 
-/** Whether the library will take the handshake: it refuses in words of its own, and ours come from the edge. */
+/** True when the library will accept the handshake. Others are answered in the error envelope. */
 const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   method === "GET" &&
   headers.upgrade?.toLowerCase() === "websocket" &&
@@ -36,7 +36,7 @@ const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   KEY.test(headers["sec-websocket-key"] ?? "") &&
   headers["sec-websocket-protocol"] === undefined
 
-/** The live connections of the tracker over WebSockets. A ticket that opens nothing is told by a close code. */
+/** The upgrade handler of the tracker's live connections. An invalid ticket is answered with a close code. */
 export const trackerSocket = Effect.gen(function* () {
   const sessions = yield* LiveSessions
   const drain = yield* Drain
@@ -47,7 +47,7 @@ export const trackerSocket = Effect.gen(function* () {
 
   const server = new WebSocketServer(options)
 
-  const attend = (ws: WebSocket, connection: LiveConnection): void => {
+  const listen = (ws: WebSocket, connection: LiveConnection): void => {
     ws.on("message", (data, isBinary) => connection.message(isBinary ? null : String(data), nowMs()))
     ws.on("pong", () => connection.pong(nowMs()))
     ws.on("close", () => run(sessions.closed(connection)))
@@ -61,7 +61,7 @@ export const trackerSocket = Effect.gen(function* () {
       if (admission._tag === "Refused") {
         ws.close(admission.refusal.code, admission.refusal.reason)
       } else {
-        attend(ws, admission.connection)
+        listen(ws, admission.connection)
       }
       ws.resume()
     }).pipe(
@@ -78,9 +78,9 @@ export const trackerSocket = Effect.gen(function* () {
       return false
     }
     server.handleUpgrade(request, carrier, head, (ws) => {
-      // What is lost on a connection that breaks is told by its close.
+      // A broken connection is handled at its close event.
       ws.on("error", () => undefined)
-      // Nothing is heard before there is somebody to hear it.
+      // Messages wait until the connection has been admitted.
       ws.pause()
       run(begin(ws, carrier, url.searchParams.get("ticket") ?? ""))
     })
@@ -90,7 +90,7 @@ export const trackerSocket = Effect.gen(function* () {
   const cutOff = Effect.sync(() => server.clients.forEach((ws) => ws.terminate()))
   yield* Effect.addFinalizer(() => cutOff)
   yield* drain.wait.pipe(
-    Effect.andThen(sessions.drain(Duration.min(NEWS, drainQuiet))),
+    Effect.andThen(sessions.drain(Duration.min(DRAIN_NOTICE, drainQuiet))),
     Effect.andThen(Effect.delay(cutOff, "1 second")),
     Effect.forkScoped({ startImmediately: true })
   )

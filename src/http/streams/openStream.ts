@@ -1,4 +1,4 @@
-/** Opening a quote stream: its first tick is priced before the answer begins, so that a refusal is an ordinary one. */
+/** Start of a quote stream. The first tick is priced before the response begins, so that its failure is an ordinary error. */
 import { Clock, Effect, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
@@ -7,31 +7,33 @@ import type { QuoteRefusal } from "../../domain/quotes/Quote.ts"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
 import type { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { monotonicMs, runTicks, type TickMeter } from "../../quotes/runTicks.ts"
-import { decide } from "../middleware/decisionDeadline.ts"
-import type { Place } from "./StreamPlaces.ts"
+import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
+import type { StreamSlot } from "./StreamLimits.ts"
 import { streamSession } from "./quoteStream.ts"
 import { tickRequest } from "../handlers/spotRequests.ts"
 
-/** What a stream is opened with. */
-export interface Opening {
+/** Input of a new stream. */
+export interface StreamStart {
   readonly terms: StreamTerms
-  readonly place: Place
-  /** What the first tick has cost. */
+  readonly slot: StreamSlot
+  /** The charge of the first tick. */
   readonly charge: Charge
 }
 
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
 
 const tickMeter = (limiter: RateLimiter["Service"], key: string): TickMeter => ({
-  admit: decide(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) => limiter.refund(late)),
-  refund: (charge) => decide(limiter.refund(charge), unavailable)
+  admit: withDecisionDeadline(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) =>
+    limiter.refund(late)
+  ),
+  refund: (charge) => withDecisionDeadline(limiter.refund(charge), unavailable)
 })
 
-/** The answer that carries the stream. Fails with whatever keeps the first tick from being priced. */
+/** The response that carries the stream. Fails when the first tick cannot be priced. */
 export const openStream = Effect.fnUntraced(function* (
   engine: QuoteEngine["Service"],
   limiter: RateLimiter["Service"],
-  { charge, place, terms }: Opening
+  { charge, slot, terms }: StreamStart
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, QuoteRefusal, Scope.Scope> {
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
@@ -44,10 +46,10 @@ export const openStream = Effect.fnUntraced(function* (
   const { response, session } = yield* streamSession(terms, writer)
   session.open({ ...charge, remaining: charge.remaining + charge.cost }, openedAtMs)
   session.quoted(0, first, charge.remaining, now())
-  place.attach(session, now())
+  slot.attach(session, now())
 
   const { durationSeconds, intervalMs } = terms
-  const meter = tickMeter(limiter, place.key)
+  const meter = tickMeter(limiter, slot.key)
   yield* runTicks(engine, { session, request, intervalMs, durationMs: durationSeconds * 1000, startedAt, meter }).pipe(
     Effect.catchDefect((defect) => {
       session.close("failed", now())

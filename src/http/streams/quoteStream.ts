@@ -1,4 +1,4 @@
-/** A quote session as a streamed answer: frames, heartbeats, and an end for readers who do not read. */
+/** A quote session as a streamed response: frames, heartbeats, and a cut for readers that do not read. */
 import { type Cause, Duration, Effect, type Fiber, Latch, Option, Queue, Random, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
@@ -6,17 +6,17 @@ import { uuidV4 } from "../../domain/uuid.ts"
 import { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { frameText } from "./wireQuote.ts"
 
-/** Frames that may wait for a slow reader. */
+/** Most frames that wait for a slow reader. */
 const BACKLOG = 64
 const HEARTBEAT = Duration.seconds(20)
-/** How long a reader has to fetch what was said before its connection is cut. */
-const FAREWELL = Duration.seconds(5)
+/** Time that a reader has for the last frames before its connection is cut. */
+const CLOSE_GRACE = Duration.seconds(5)
 
 const utf8 = new TextEncoder()
 const RETRY = utf8.encode("retry: 3000\n\n")
 const HEARTBEAT_COMMENT = utf8.encode(": hb\n\n")
 
-/** A session and the answer that carries it. */
+/** A session and the response that carries it. */
 export interface StreamedSession {
   readonly session: QuoteSession
   readonly response: HttpServerResponse.HttpServerResponse
@@ -47,16 +47,16 @@ export const streamSession = Effect.fnUntraced(function* (
     return true
   })
 
-  const attend = Effect.gen(function* () {
+  const supervise = Effect.gen(function* () {
     while (Option.isNone(yield* Effect.timeoutOption(over.await, HEARTBEAT))) {
       if (Queue.sizeUnsafe(queue) < BACKLOG) {
         Queue.offerUnsafe(queue, HEARTBEAT_COMMENT)
       }
     }
-    yield* Effect.sleep(FAREWELL)
+    yield* Effect.sleep(CLOSE_GRACE)
     request.interruptUnsafe()
   })
-  yield* Effect.forkScoped(attend)
+  yield* Effect.forkScoped(supervise)
 
   const response = HttpServerResponse.stream(Stream.fromQueue(queue), {
     contentType: "text/event-stream",

@@ -1,4 +1,4 @@
-/** Quotes and frames as the bytes they leave as. By hand, because every tick of every stream passes here. */
+/** Quotes and frames as JSON text. Written by hand, because every tick of every stream is encoded here. */
 import { HttpServerResponse } from "effect/http"
 import type { SpotQuote } from "../../domain/quotes/Quote.ts"
 import type { Frame } from "../../domain/quotes/QuoteStream.ts"
@@ -31,13 +31,13 @@ const dataOf = (frame: Frame): unknown => {
   }
 }
 
-/** The body of a quote. */
+/** The JSON body of a quote. */
 export const quoteText = (quote: SpotQuote): string => JSON.stringify(onWire(quote))
 
-/** The 200 of a quote. */
+/** The 200 response of a quote. */
 export const quoteResponse = (quote: SpotQuote): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(quoteText(quote), { contentType: "application/json" })
 
-/** A frame as server-sent text. */
+/** A frame as server-sent event. */
 export const frameText = (frame: Frame): string =>
   `id: ${frame.data.streamId}:${frame.data.seq}\nevent: ${frame.event}\ndata: ${JSON.stringify(dataOf(frame))}\n\n`

@@ -66,7 +66,7 @@ layer(serving())("the account reads", (it) => {
     })
   )
 
-  it.effect("list what can be deposited, with digits for amounts and null for what is unknown", () =>
+  it.effect("list what can be deposited, with digits for amounts and null for unknown values", () =>
     Effect.gen(function* () {
       const answer = yield* read("funding-catalog")
       const items = itemsOf(answer)

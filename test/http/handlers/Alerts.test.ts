@@ -7,8 +7,8 @@ import { mintOf, MONDAY } from "../../market/tape/tape.ts"
 
 const DAY_MS = 86_400_000
 
-/** What every call about an alert answers to another account. */
-const told = (other: string) =>
+/** Answers of every call about an alert to another account. */
+const answersTo = (other: string) =>
   Effect.map(
     Effect.all([
       read(`/${other}`, "b"),
@@ -19,7 +19,7 @@ const told = (other: string) =>
   )
 
 layer(serving())("the alerts of an account", (it) => {
-  it.effect("are set with every default, and told with what their metric is now", () =>
+  it.effect("are set with every default, and answered with the present value of their metric", () =>
     Effect.gen(function* () {
       yield* priced(0, [9.5])
       yield* TestClock.setTime((MONDAY + 1) * 1000)
@@ -156,7 +156,7 @@ layer(serving())("the alerts of an account", (it) => {
     })
   )
 
-  it.effect("are gone once they are taken away, and it is said again", () =>
+  it.effect("are 404 once they are removed, as before", () =>
     Effect.gen(function* () {
       const id = yield* make()
       const first = yield* remove(id)
@@ -173,8 +173,8 @@ layer(serving())("the alerts of an account", (it) => {
   it.effect("are those of the account alone: another's are as absent as ones that never were", () =>
     Effect.gen(function* () {
       const id = yield* make()
-      const [theirs, nobodys] = [yield* told(id), yield* told("al_never")]
-      assert.deepStrictEqual(theirs, nobodys)
+      const [theirs, unknown] = [yield* answersTo(id), yield* answersTo("al_never")]
+      assert.deepStrictEqual(theirs, unknown)
       for (const [status, error] of theirs) {
         assert.strictEqual(status, 404)
         assert.deepInclude(error, { code: "alert_not_found" })

@@ -7,8 +7,8 @@ import { priced } from "../../alerts/world.ts"
 import { mintOf, MONDAY } from "../../market/tape/tape.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
-/** The firings as the service tells them, newest first. */
-const told = Effect.fnUntraced(function* (query = "") {
+/** The firings as the service answers them, newest first. */
+const firings = Effect.fnUntraced(function* (query = "") {
   const answer = yield* read(`/events${query}`)
   return itemsOf(answer.text)
 })
@@ -18,7 +18,7 @@ const times = (events: ReadonlyArray<Record<string, unknown>>) =>
   events.map(({ firedAtMs }) => Number(firedAtMs) / 1000 - MONDAY)
 
 layer(serving())("a firing", (it) => {
-  it.effect("is told once a swap crosses the threshold, and ends an alert that was for once", () =>
+  it.effect("is listed once a swap crosses the threshold, and ends an alert that was for once", () =>
     Effect.gen(function* () {
       yield* priced(0, [9])
       const id = yield* make()
@@ -49,7 +49,7 @@ layer(serving())("a firing", (it) => {
         lastTriggeredAtMs: (MONDAY + 1) * 1000
       })
       yield* priced(2, [11])
-      assert.strictEqual((yield* told()).length, 1)
+      assert.strictEqual((yield* firings()).length, 1)
       const late = yield* send("PATCH", `/${id}`, { condition: { threshold: "20" } })
       assert.deepStrictEqual(late.json("error.details"), [
         { in: "body", field: "condition.threshold", issue: "conflict" }
@@ -57,7 +57,7 @@ layer(serving())("a firing", (it) => {
     })
   )
 
-  it.effect("is told page by page, of one alert, and since a time; and outlives its alert", () =>
+  it.effect("is listed page by page, of one alert, and since a time; and outlives its alert", () =>
     Effect.gen(function* () {
       const mint = mintOf(5)
       yield* priced(100, [9], { mint })
@@ -68,12 +68,12 @@ layer(serving())("a firing", (it) => {
       const first = yield* read(`/events?alertId=${id}&limit=2`)
       assert.deepStrictEqual(times(itemsOf(first.text)), [400, 300])
       const cursor = String(first.json("nextCursor"))
-      assert.deepStrictEqual(times(yield* told(`?alertId=${id}&limit=2&cursor=${cursor}`)), [200])
+      assert.deepStrictEqual(times(yield* firings(`?alertId=${id}&limit=2&cursor=${cursor}`)), [200])
       assert.strictEqual((yield* read(`/events?limit=2&cursor=${cursor}`)).json("error.code"), "invalid_cursor")
       const since = (MONDAY + 300) * 1000
-      assert.deepStrictEqual(times(yield* told(`?alertId=${id}&sinceMs=${since}`)), [400, 300])
+      assert.deepStrictEqual(times(yield* firings(`?alertId=${id}&sinceMs=${since}`)), [400, 300])
       yield* remove(id)
-      assert.deepStrictEqual(times(yield* told(`?alertId=${id}`)), [400, 300, 200])
+      assert.deepStrictEqual(times(yield* firings(`?alertId=${id}`)), [400, 300, 200])
       const theirs = yield* read(`/events?alertId=${id}`, "b")
       assert.deepStrictEqual(itemsOf(theirs.text), [])
     })
@@ -92,7 +92,7 @@ describe.runIf(TestDatabase.isAvailable)("over a database", () => {
         const alerts = [yield* make(), yield* make({ ...wanted, recurrence: "repeat", cooldownSeconds: 60 })]
         alerts.push(yield* make({ ...wanted, condition: { ...wanted.condition, threshold: "12" } }))
         yield* priced(1, [9, 11])
-        yield* Effect.eventually(Effect.filterOrFail(told(), (events) => events.length === 2))
+        yield* Effect.eventually(Effect.filterOrFail(firings(), (events) => events.length === 2))
         return alerts
       }).pipe(Effect.provide(started()))
 
@@ -102,9 +102,9 @@ describe.runIf(TestDatabase.isAvailable)("over a database", () => {
         yield* priced(0, [9])
         yield* priced(1, [9, 11])
         yield* priced(2, [9.95])
-        assert.strictEqual((yield* told()).length, 2)
+        assert.strictEqual((yield* firings()).length, 2)
         yield* priced(3, [12.5])
-        const events = yield* Effect.eventually(Effect.filterOrFail(told(), (rows) => rows.length === 3))
+        const events = yield* Effect.eventually(Effect.filterOrFail(firings(), (rows) => rows.length === 3))
         assert.deepStrictEqual(events.map(({ alertId, value }) => [alertId, value]).slice(0, 1), [[ids[2], "12.5"]])
         assert.deepInclude(yield* store.find("local", ids[1] ?? ""), { triggerCount: 1, armed: false })
         assert.strictEqual((yield* read(`/${ids[0]}`)).json("data.status"), "triggered")

@@ -52,7 +52,7 @@ const walk = Effect.fnUntraced(function* <E, R>(
   return ids
 })
 
-/** Ten callouts of two tokens, the later the more volume but the last, which has none; and two that nobody may see. */
+/** Ten callouts of two tokens, the later the more volume but the last, which has none; and two that are hidden. */
 const seeded = Layer.effectDiscard(
   Effect.gen(function* () {
     const store = yield* CalloutStore
@@ -136,7 +136,7 @@ layer(running(world))("GET /api/v1/callouts", (it) => {
     })
   )
 
-  it.effect("answers an empty page for a token nobody has called", () =>
+  it.effect("answers an empty page for a token without callouts", () =>
     Effect.gen(function* () {
       const { answer } = yield* pageOf(`/api/v1/callouts/token/${addressOf(77)}`)
       assert.strictEqual(answer.text, `{"callouts":[],"nextCursor":null}`)
@@ -264,7 +264,7 @@ layer(running({ keys, callouts }))("GET /api/v1/callouts while callouts and trad
 })
 
 const down = () => new CalloutStoreUnavailable({ cause: new Error("secret") })
-const away = Layer.succeed(CalloutStore, {
+const unavailable = Layer.succeed(CalloutStore, {
   post: down,
   remove: down,
   find: down,
@@ -273,7 +273,7 @@ const away = Layer.succeed(CalloutStore, {
   attribute: down
 })
 
-layer(running({ callouts: away }))("GET /api/v1/callouts without its store", (it) => {
+layer(running({ callouts: unavailable }))("GET /api/v1/callouts without its store", (it) => {
   it.effect("answers 503 data_unavailable, free of charge", () =>
     Effect.gen(function* () {
       for (const path of [FEED, TOKEN]) {

@@ -58,7 +58,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
-  it.effect("draws the newest bars that traded, and nothing where nobody did", () =>
+  it.effect("draws the newest bars that traded, and nothing for bars without trades", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(HOUR)
@@ -150,7 +150,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
-  it.effect("says which bar is still open", () =>
+  it.effect("marks the bar that is still open", () =>
     Effect.gen(function* () {
       const { json } = yield* chart(TOKEN, { resolution: "1d" }, "b")
       assert.strictEqual(json("meta.openBarMs"), MONDAY * 1000)
@@ -256,7 +256,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
-  it.effect("asks for a token that nobody has loaded, and says that it is warming", () =>
+  it.effect("requests a token that is not loaded, and answers chart_warming", () =>
     Effect.gen(function* () {
       assertRefused(yield* chart(COLD, {}, "e"), 503, "chart_warming")
       assert.include(books.warmed, COLD)
@@ -286,7 +286,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
     })
   )
 
-  it.effect("says where blocks are missing, where the chain is silent, and where fine bars are gone", () =>
+  it.effect("reports missing blocks, a silent chain and expired fine bars", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(HOUR + 32)

@@ -124,13 +124,13 @@ layer(service)("charts of EVM tokens", (it) => {
     })
   )
 
-  it.effect("do not wait past the deadline, and tell the caller how long to wait", () =>
+  it.effect("do not wait past the deadline, and answer with Retry-After", () =>
     Effect.gen(function* () {
       const { setAilment, tokens } = yield* EvmCandleSource
       const path = (chain: string) =>
         `/api/v1/market/chart/${tokens.find((token) => token.chain === chain)?.address ?? ""}?chain=${chain}`
       yield* setAilment({ warmingMs: 20_000 })
-      // The clock stands still: whoever waited would wait for ever.
+      // The clock stands still, so a wait would never end.
       const answer = yield* call(path("polygon"), { key: "b" })
       assert.strictEqual(code(answer), "503 chart_warming")
       assert.strictEqual(answer.headers.get("retry-after"), "20")
@@ -139,7 +139,7 @@ layer(service)("charts of EVM tokens", (it) => {
     })
   )
 
-  it.effect("are unavailable while the source fails, talks nonsense or says nothing", () =>
+  it.effect("are unavailable while the source fails, sends malformed answers or does not answer", () =>
     Effect.gen(function* () {
       const { setAilment } = yield* EvmCandleSource
       yield* setAilment({ warmingMs: 0, answers: "500" })

@@ -47,7 +47,7 @@ const send = (
 
 const bodies: ReadonlyArray<readonly [string, Sent, string]> = [
   ["a valid order", JSON.stringify(order), "application/json"],
-  ["an order of somebody else's wallet", JSON.stringify({ ...order, wallet: order.token }), "application/json"],
+  ["an order of another wallet", JSON.stringify({ ...order, wallet: order.token }), "application/json"],
   ["an order with fields that do not exist", JSON.stringify({ ...order, x: 1 }), "application/json"],
   ["an empty object", "{}", "application/json"],
   ["no JSON", "{", "application/json"],
@@ -62,11 +62,11 @@ const bodies: ReadonlyArray<readonly [string, Sent, string]> = [
   ["a body of exactly 8 KiB", " ".repeat(8192), "application/json"]
 ]
 
-const assertLast = (heard: string, status: number, code: string) => {
-  const answers = heard.split(/(?=HTTP\/1\.1 )/u)
-  assert.strictEqual(answers.length, 1, heard)
-  assert.match(heard, new RegExp(`^HTTP/1\\.1 ${status} `, "u"))
-  assert.include(heard, `"code":"${code}"`)
+const assertLast = (response: string, status: number, code: string) => {
+  const answers = response.split(/(?=HTTP\/1\.1 )/u)
+  assert.strictEqual(answers.length, 1, response)
+  assert.match(response, new RegExp(`^HTTP/1\\.1 ${status} `, "u"))
+  assert.include(response, `"code":"${code}"`)
 }
 
 const head = (...lines: ReadonlyArray<string>) =>
@@ -96,7 +96,7 @@ layer(running({ keys }))("POST /api/v1/spot/orders", (it) => {
     )
   }
 
-  it.effect("says the same whatever the URL asks for and whatever signature is claimed", () =>
+  it.effect("answers the same for every query and every claimed signature", () =>
     Effect.gen(function* () {
       const plain = yield* send("{}", { key: "b" })
       const asked = yield* send("{}", { key: "b", query: "?wallet=1&wallet=2" })
@@ -157,7 +157,7 @@ layer(running({ keys }))("POST /api/v1/spot/orders", (it) => {
     })
   )
 
-  it.effect("refuses a body that says it is too large before it has been sent", () =>
+  it.effect("rejects a body by its Content-Length before it has been sent", () =>
     Effect.gen(function* () {
       assertLast(yield* exchange(head("Content-Length: 1000000")), 413, "body_too_large")
     })

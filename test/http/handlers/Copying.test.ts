@@ -89,7 +89,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
     })
   )
 
-  it.effect("show what was not carried out without an execution, and what is pending with or without", () =>
+  it.effect("show skipped fills without an execution, and pending ones with or without", () =>
     Effect.gen(function* () {
       const answer = yield* read("fills", "?followId=cf_one&limit=200")
       const rows = Array.from(Object(answer.json("data")), (row: Record<string, unknown>) => [

@@ -49,7 +49,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
     })
   )
 
-  it.effect("finds what is new, the newest first, and knows everything since a launch that it saw", () =>
+  it.effect("finds new tokens, the newest first, with complete figures since an observed launch", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(now)
@@ -75,14 +75,14 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
       assert.strictEqual(data[1]?.marketCapUsd.value, "1000000000")
       assert.strictEqual(data[1]?.holders.status, "unavailable")
       const { marketCapUsd, priceUsd } = data[2] ?? {}
-      assert.deepStrictEqual([priceUsd?.value, marketCapUsd?.value], ["1", "1000000000"], "nobody has traded it")
+      assert.deepStrictEqual([priceUsd?.value, marketCapUsd?.value], ["1", "1000000000"], "without a trade")
       assert.strictEqual(nextCursor, null)
       assert.deepStrictEqual(meta.ranking, { stage: "new", window: "24h", order: "createdAtMs_desc" })
       assert.deepStrictEqual(yield* found({ window: "5m" }), [3, 2])
     })
   )
 
-  it.effect("finds what is about to graduate by how much is sold, and what has graduated", () =>
+  it.effect("finds tokens about to graduate by the share sold, and graduated ones", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found({ stage: "graduating" }), [3, 2])
       assert.deepStrictEqual(yield* found({ stage: "graduated" }), [4])
@@ -92,7 +92,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
     })
   )
 
-  it.effect("keeps to launchpads and minima, and counts rows of which it cannot tell", () =>
+  it.effect("keeps to launchpads and minima, and counts rows with unknown values", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found({ launchpad: "meteora-dbc" }), [4])
       assert.deepStrictEqual(yield* found({ launchpad: "meteora-dbc,pump-fun" }), [3, 2, 1, 4])
@@ -163,7 +163,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/discovery", (it) 
     })
   )
 
-  it.effect("is unavailable where nobody tells of launches, but for what is trending", () =>
+  it.effect("is unavailable without a launch feed, except for trending tokens", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(now + 62)

@@ -34,7 +34,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("is shown venue by venue, by what was traded in a day, and null where nobody watched", () =>
+  it.effect("is shown venue by venue, by what was traded in a day, and null where nothing was observed", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       priceAll(books, [])
@@ -99,7 +99,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("is told number by number, each with what is known of it", () =>
+  it.effect("is answered number by number, each with its status", () =>
     Effect.gen(function* () {
       const answer = yield* read("overview?window=5m")
       assert.strictEqual(answer.status, 200, answer.text)
@@ -131,7 +131,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("is null and never zero in windows that nobody saw whole", () =>
+  it.effect("is null and never zero in windows that were not observed in full", () =>
     Effect.gen(function* () {
       const { json } = yield* read("overview")
       assert.strictEqual(json("data.window"), "24h")
@@ -146,7 +146,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("keeps to what is known where trades have no price", () =>
+  it.effect("leaves out trades without a price", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(now + 1)
@@ -188,7 +188,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("says that launches are not told where they are not", () =>
+  it.effect("reports that no launch feed is configured", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(now + 3)
@@ -214,7 +214,7 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("tells nothing of now while blocks of long ago are read", () =>
+  it.effect("has no present values while old blocks are read", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(now + 600)

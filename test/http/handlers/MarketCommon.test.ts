@@ -94,7 +94,7 @@ const brokenLimiter = Layer.succeed(RateLimiter, {
 
 layer(reading({ world: { limiter: brokenLimiter } }))("without a limiter", (it) => {
   for (const path of paths) {
-    it.effect(`${nameOf(path)} admits nobody`, () =>
+    it.effect(`${nameOf(path)} admits no caller`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* answerOf(path), "503 limiter_unavailable")
       })

@@ -92,7 +92,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
     })
   )
 
-  it.effect("turns pages of one snapshot while the market moves on, and misses and repeats nobody", () =>
+  it.effect("turns pages of one snapshot while the market moves on, and neither misses nor repeats a row", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       const first = yield* movement({ limit: "4", rank: "volume" })
@@ -128,7 +128,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
     })
   )
 
-  it.effect("never ranks what nobody saw whole", () =>
+  it.effect("never ranks a window that was not observed in full", () =>
     Effect.gen(function* () {
       const { json } = yield* movement({ window: "24h", rank: "trades" }, "b")
       assert.deepStrictEqual(json("data"), [])
@@ -169,7 +169,7 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/movement", (it) =
     })
   )
 
-  it.effect("tells a value without its number once it has expired", () =>
+  it.effect("answers null for a value once it has expired", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       // A block that is half a minute old when it is read: its numbers expire half a minute before the page does.

@@ -24,7 +24,7 @@ const assertRefused = (answer: Answer, status: number, code: string) => {
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(PerpsQuote))
 
-/** What every test may change. */
+/** State that every test may change. */
 const world: { isDown: boolean; defect: Error | undefined } = { isDown: false, defect: undefined }
 
 const flaky = (venue: Venue): Venue => ({
@@ -114,7 +114,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
     })
   )
 
-  it.effect("says every documented field, null where nothing is known", () =>
+  it.effect("answers every documented field, null where the value is unknown", () =>
     Effect.gen(function* () {
       const answer = yield* quote({ ...order, size: "0.0005", venues: "dydx" })
       assert.deepStrictEqual(answer.json("perVenue.0"), {
@@ -142,7 +142,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
     })
   )
 
-  it.effect("holds for eight hours unless told otherwise, and echoes the order exactly", () =>
+  it.effect("holds for eight hours by default, and echoes the order exactly", () =>
     Effect.gen(function* () {
       const answer = yield* quote({ ...order, side: "sell", size: "0.250", venues: "hl,lighter" })
       assert.deepStrictEqual(answer.json("query"), {
@@ -227,7 +227,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
     })
   )
 
-  it.effect("answers 503 perps_unavailable when no venue can be read, charges nothing and tells nothing", () =>
+  it.effect("answers 503 perps_unavailable when no venue can be read, charges nothing and reveals nothing", () =>
     Effect.gen(function* () {
       world.isDown = true
       const answer = yield* quote({ ...order, symbol: "ETH" }, "q").pipe(
@@ -247,7 +247,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
     })
   )
 
-  it.effect("answers 500 for a defect, and tells nothing of it", () =>
+  it.effect("answers 500 for a defect, without details", () =>
     Effect.gen(function* () {
       world.defect = new Error("hunter2")
       const answer = yield* quote({ ...order, symbol: "BUG" }).pipe(

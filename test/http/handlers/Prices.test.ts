@@ -43,7 +43,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("POST /api/v1/pri
     })
   )
 
-  it.effect("says nothing once the chain has been silent, and when it was last known", () =>
+  it.effect("is null once the chain has been silent, with the time of the last observation", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(11_001)
       const answer = yield* prices([SOL])

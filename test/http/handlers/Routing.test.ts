@@ -101,7 +101,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/route", (it) 
     })
   )
 
-  it.effect("takes half a percent of slippage unless told otherwise", () =>
+  it.effect("takes half a percent of slippage by default", () =>
     Effect.gen(function* () {
       const answer = yield* route(sale)
       assert.strictEqual(answer.json("slippageBps"), 50)
@@ -137,7 +137,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/route", (it) 
     })
   )
 
-  it.effect("refuses what is no JSON object of at most 8 KiB, and charges for it", () =>
+  it.effect("rejects a body that is not a JSON object of at most 8 KiB, and charges for it", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(sale)
       assertInvalid(yield* post("{", "d"), "body", "", "format")
@@ -216,7 +216,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/route", (it) 
     })
   )
 
-  it.effect("answers 500 for a defect, and tells nothing of it", () =>
+  it.effect("answers 500 for a defect, without details", () =>
     Effect.gen(function* () {
       market.defect = new Error("hunter2")
       const answer = yield* route(sale).pipe(Effect.ensuring(Effect.sync(() => (market.defect = undefined))))

@@ -241,7 +241,7 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote", (
     })
   )
 
-  it.effect("answers 500 when the engine has a bug, charges nothing and tells nothing", () =>
+  it.effect("answers 500 when the engine has a bug, charges nothing and reveals nothing", () =>
     Effect.gen(function* () {
       market.defect = new Error("hunter2")
       const answer = yield* quote(sale, "g")

@@ -99,7 +99,7 @@ const brokenLimiter = Layer.succeed(RateLimiter, {
 
 layer(running({ engine: engineOver(makeMarket()), limiter: brokenLimiter }))("without a limiter", (it) => {
   for (const request of requests) {
-    it.effect(`${request.path.split("?")[0] ?? ""} admits nobody`, () =>
+    it.effect(`${request.path.split("?")[0] ?? ""} admits no caller`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* answerOf(request), "503 limiter_unavailable")
       })

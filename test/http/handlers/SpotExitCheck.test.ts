@@ -189,7 +189,7 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/spot/exit-che
     })
   )
 
-  it.effect("answers 503 when the ladder cannot be made, charges nothing and says when to come back", () =>
+  it.effect("answers 503 when the ladder cannot be made, charges nothing and carries Retry-After", () =>
     Effect.gen(function* () {
       for (const [body, code] of [
         [{ ...position, quoteMint: USDC }, "data_unavailable"],

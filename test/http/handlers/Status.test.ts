@@ -14,7 +14,7 @@ const assertRefused = (answer: Answer, status: number, code: string) => {
   assert.strictEqual(answer.json("requestId"), answer.headers.get("x-request-id"))
 }
 
-/** What the node of the service says from now on. */
+/** Sets the answer of the node. */
 const node: { say: (script: Script) => void } = { say: () => undefined }
 
 const statusesOverANode = Layer.unwrap(
@@ -30,7 +30,7 @@ const keys = "abc"
   .concat(keyOf("z", { scopes: ["account.read"] }))
 
 layer(running({ keys, statuses: Layer.orDie(statusesOverANode) }))("GET /api/v1/status/{id}", (it) => {
-  it.effect("answers what the cluster says of the transaction", () =>
+  it.effect("answers the status of the transaction at the cluster", () =>
     Effect.gen(function* () {
       node.say(knowing(status))
       const answer = yield* call(path)
@@ -59,7 +59,7 @@ layer(running({ keys, statuses: Layer.orDie(statusesOverANode) }))("GET /api/v1/
     })
   )
 
-  it.effect("says why a transaction failed", () =>
+  it.effect("reports why a transaction failed", () =>
     Effect.gen(function* () {
       const program = "whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc"
       const err = { InstructionError: [4, { Custom: 6036 }] }
@@ -78,7 +78,7 @@ layer(running({ keys, statuses: Layer.orDie(statusesOverANode) }))("GET /api/v1/
     })
   )
 
-  it.effect("leaves null what is not known yet", () =>
+  it.effect("answers null for values that are not known yet", () =>
     Effect.gen(function* () {
       node.say(knowing({ ...status, confirmations: 0, confirmationStatus: "processed" }))
       const answer = yield* call(path)
@@ -103,7 +103,7 @@ layer(running({ keys, statuses: Layer.orDie(statusesOverANode) }))("GET /api/v1/
     })
   )
 
-  it.effect("answers 404 for a transaction nobody has seen, to be asked again in two seconds", () =>
+  it.effect("answers 404 for an unknown transaction, with Retry-After of two seconds", () =>
     Effect.gen(function* () {
       node.say(knowing(null))
       const answer = yield* call(path)

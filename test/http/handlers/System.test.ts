@@ -24,7 +24,7 @@ layer(running({ settings: { publicUrl: "https://api.example.org" } }))("GET /api
 })
 
 layer(running())("the documents", (it) => {
-  it.effect("are where the description says, reached the way the caller came", () =>
+  it.effect("are at the described URLs, on the base URL of the caller", () =>
     Effect.gen(function* () {
       const answer = yield* call("/api/v1", { key: null })
       for (const name of ["docsUrl", "openapiUrl", "changelogUrl"]) {
@@ -57,7 +57,7 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
     ["recorded", true, "known"]
   ]
   for (const [state, isHeard, status] of states) {
-    it.effect(`says ${status} of a feed that is ${state} and ${isHeard ? "was heard" : "was never heard"}`, () =>
+    it.effect(`answers ${status} for a feed that is ${state} and ${isHeard ? "was heard" : "was never heard"}`, () =>
       Effect.gen(function* () {
         // Past the second that the last answer is kept.
         yield* TestClock.adjust("2 seconds")
@@ -96,7 +96,7 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
 })
 
 layer(running({ keys: [keyOf("a", { scopes: ["perps.read"] })] }))("GET /api/v1/account/key", (it) => {
-  it.effect("tells any key what it is, for nothing", () =>
+  it.effect("describes any key, free of charge", () =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const first = yield* call("/api/v1/account/key")

@@ -96,7 +96,7 @@ layer(running({ keys, tokens: tokensOver(risky) }))("GET /api/v1/tokens/{chain}/
     })
   )
 
-  it.effect("answers 200 and nothing but unknowns for what is no mint", () =>
+  it.effect("answers 200 with unknowns only for an account that is not a mint", () =>
     Effect.gen(function* () {
       const answer = yield* Effect.andThen(risk(NOTHING, { key: "d" }), risk(NOTHING, { key: "d" }))
       assert.strictEqual(answer.status, 200)

@@ -9,7 +9,7 @@ import { answered, assertInvalid, assertRefused, facts, keys, known, unknown } f
 const world = makeTokenWorld()
 
 layer(running({ keys, tokens: tokensOver(world) }))("GET /api/v1/tokens/{chain}/{address}", (it) => {
-  it.effect("answers 503 with Retry-After while the token is loaded, free of charge, and then what is known", () =>
+  it.effect("answers 503 with Retry-After while the token is loaded, free of charge, and then the facts", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1000)
       const cold = yield* facts(TOKEN, { key: "b" })
@@ -56,7 +56,7 @@ layer(running({ keys, tokens: tokensOver(world) }))("GET /api/v1/tokens/{chain}/
     })
   )
 
-  it.effect("answers 404 token_not_found where the chain says that there is no such mint, which costs a unit", () =>
+  it.effect("answers 404 token_not_found for a mint that does not exist on chain, which costs a unit", () =>
     Effect.gen(function* () {
       const answer = yield* eventually(facts(NOTHING, { key: "c" }), answered)
       assertRefused(answer, 404, "token_not_found")
@@ -64,9 +64,9 @@ layer(running({ keys, tokens: tokensOver(world) }))("GET /api/v1/tokens/{chain}/
     })
   )
 
-  it.effect("answers 503 data_unavailable for a mint account that makes no sense", () =>
+  it.effect("answers 503 data_unavailable for a malformed mint account", () =>
     Effect.gen(function* () {
-      const answer = yield* eventually(facts(BROKEN, { key: "d" }), ({ text }) => text.includes("makes no sense"))
+      const answer = yield* eventually(facts(BROKEN, { key: "d" }), ({ text }) => text.includes("malformed"))
       assertRefused(answer, 503, "data_unavailable")
     })
   )
@@ -88,7 +88,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("every token read
       })
     )
 
-    it.effect(`${path} refuses what is no address`, () =>
+    it.effect(`${path} rejects a malformed address`, () =>
       Effect.gen(function* () {
         for (const address of [
           "abc",

@@ -94,7 +94,7 @@ const broken = Layer.mergeAll(
 
 layer(running({ tokens: broken }))("a reader with a bug", (it) => {
   for (const request of requests) {
-    it.effect(`has ${nameOf(request)} answer 500, and tells nothing of it`, () =>
+    it.effect(`has ${nameOf(request)} answer 500, without details`, () =>
       Effect.gen(function* () {
         const answer = yield* send(request)
         assert.strictEqual(answer.status, 500)
@@ -114,7 +114,7 @@ const noLimiter = Layer.succeed(RateLimiter, {
 
 layer(running({ tokens: tokensOver(makeTokenWorld()), limiter: noLimiter }))("without a limiter", (it) => {
   for (const request of requests) {
-    it.effect(`${nameOf(request)} admits nobody`, () =>
+    it.effect(`${nameOf(request)} admits no caller`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* answerOf(request), "503 limiter_unavailable")
       })

@@ -127,7 +127,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
     })
   )
 
-  it.effect("keeps to a window, and says how much of it was seen", () =>
+  it.effect("keeps to a window, and reports its coverage", () =>
     Effect.gen(function* () {
       const hour = yield* traders({ window: "1h" })
       assert.strictEqual(hour.json("data.1.boughtTokens"), "0")
@@ -194,7 +194,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
       )
       const answer = yield* traders({ window: "all" }, "c", fresh)
       assert.strictEqual(answer.json("meta.coverage.historyComplete"), true)
-      assert.strictEqual(answer.json("data.0.boughtTokens"), null, "decimals nobody told")
+      assert.strictEqual(answer.json("data.0.boughtTokens"), null, "unknown decimals")
       assert.strictEqual(answer.json("data.0.boughtUsd"), "1")
       const never = yield* traders({}, "c", mintOf(3))
       assert.strictEqual(never.status, 200)

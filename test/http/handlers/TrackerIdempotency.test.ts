@@ -137,12 +137,12 @@ layer(serving({ tracker: slow(inside, open) }))("a request that is still running
 })
 
 const down = () => new IdempotencyUnavailable({ cause: new Error("secret") })
-const away = Layer.succeed(Idempotency, { begin: down })
+const unavailable = Layer.succeed(Idempotency, { begin: down })
 const forgetful = Layer.succeed(Idempotency, {
   begin: () => Effect.succeed({ _tag: "Fresh" as const, complete: down, abandon: down() })
 })
 
-layer(serving({ idempotency: away }))("without the store of idempotency keys", (it) => {
+layer(serving({ idempotency: unavailable }))("without the store of idempotency keys", (it) => {
   it.effect("does nothing that it could not do once only", () =>
     Effect.gen(function* () {
       const answer = yield* track("a", { wallet: fern }, named("12345678"))
@@ -155,7 +155,7 @@ layer(serving({ idempotency: away }))("without the store of idempotency keys", (
 })
 
 layer(serving({ idempotency: forgetful }))("when an answer cannot be kept", (it) => {
-  it.effect("tells the caller what was done all the same", () =>
+  it.effect("answers the result of the operation all the same", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* track("a", { wallet: fern }, named("12345678"))).status, 201)
       assertDetail(yield* track("a", { wallet: fern, group: "grp_x" }, named("12345678")), "body", "group", "unknown")

@@ -12,8 +12,8 @@ import { assertDetail, later, listed, READS, serving, SNAPSHOT, track, TRADES, u
 
 const [fern, moss, reed] = [addressOf(1), addressOf(2), addressOf(3)]
 
-/** What the feed of these tests has heard. Each test says it anew. */
-const heard: {
+/** State of the feed of these tests. Each test sets it anew. */
+const feedState: {
   trades: ReadonlyArray<TrackerTrade>
   seen: ReadonlyMap<Address, number>
   health: FeedHealth
@@ -21,17 +21,17 @@ const heard: {
 } = { trades: [], seen: new Map(), health: { ingestLagMs: null, heardAtMs: null }, truncated: false }
 
 const feed = trackerFeed({
-  health: () => heard.health,
-  lastEventAtMs: (wallet) => heard.seen.get(wallet) ?? null,
+  health: () => feedState.health,
+  lastEventAtMs: (wallet) => feedState.seen.get(wallet) ?? null,
   tradesOf: (asked, limit) => {
-    const trades = heard.trades
+    const trades = feedState.trades
       .filter(({ ts, wallet }) => asked.some((one) => one.wallet === wallet && ts >= one.sinceMs))
       .slice(0, limit)
     return {
       trades,
       oldestTs: trades.at(-1)?.ts ?? null,
       newestTs: trades[0]?.ts ?? null,
-      truncated: heard.truncated && asked.length > 0
+      truncated: feedState.truncated && asked.length > 0
     }
   }
 })
@@ -52,7 +52,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/snapshot", (it) => {
   it.effect("shows an account that tracks nothing its Main group, idle", () =>
     Effect.gen(function* () {
       yield* later()
-      heard.health = { ingestLagMs: 12, heardAtMs: START }
+      feedState.health = { ingestLagMs: 12, heardAtMs: START }
       const answer = yield* call(SNAPSHOT, { key: "a" })
       assert.deepStrictEqual(JSON.parse(answer.text), {
         groups: [{ groupId: "grp_main", name: "Main", isMain: true, walletCount: 0, createdAtMs: START }],
@@ -78,8 +78,8 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/snapshot", (it) => {
       yield* track("b", { wallet: moss })
       yield* track("b", { wallet: reed })
       yield* later(9000)
-      heard.health = { ingestLagMs: 640, heardAtMs: START + 8800 }
-      heard.seen = new Map([
+      feedState.health = { ingestLagMs: 640, heardAtMs: START + 8800 }
+      feedState.seen = new Map([
         [fern, START + 8000],
         [moss, START - 1000],
         [reed, START]
@@ -100,10 +100,10 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/snapshot", (it) => {
       assert.deepStrictEqual(statuses.get(moss), ["pending", null])
       assert.deepStrictEqual(statuses.get(reed), ["live", START])
       const store = yield* TrackerStore
-      // The list says the same, and what the store has heard meanwhile is not lost when the feed has forgotten it.
+      // The list is the same, and what the store has heard meanwhile is not lost when the feed has forgotten it.
       assert.strictEqual((yield* listed("b")).filter((item) => item["status"] === "live").length, 2)
       yield* store.recordActivity([{ wallet: moss, atMs: START + 7000 }])
-      heard.seen = new Map()
+      feedState.seen = new Map()
       assert.deepInclude((yield* snapshot("b")).status, { walletsLive: 1, lastEventAtMs: START + 7000 })
     })
   )
@@ -131,7 +131,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/snapshot", (it) => {
     })
   )
 
-  it.effect("tells a late chain from a silent one", () =>
+  it.effect("distinguishes a late chain from a silent one", () =>
     Effect.gen(function* () {
       yield* later(100_000)
       yield* track("d", { wallet: fern })
@@ -145,7 +145,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/snapshot", (it) => {
         [{ ingestLagMs: null, heardAtMs: nowMs }, "live"]
       ]
       for (const [health, state] of states) {
-        heard.health = health
+        feedState.health = health
         assert.deepInclude((yield* snapshot("d")).status, { state, ingestLagMs: health.ingestLagMs })
       }
     })
@@ -157,7 +157,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/trades", (it) => {
     Effect.gen(function* () {
       yield* later()
       yield* track("a", { wallet: fern })
-      heard.trades = [trackerTrade(fern, START + 123)]
+      feedState.trades = [trackerTrade(fern, START + 123)]
       const { text } = yield* call(TRADES, { key: "a" })
       const signature = trackerTrade(fern, 0).signature
       assert.deepStrictEqual(JSON.parse(text), {
@@ -203,8 +203,10 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/trades", (it) => {
       const { groupId } = yield* store.createGroup({ accountId: "account_b", name: "Whales" })
       yield* track("b", { wallet: fern })
       yield* track("b", { wallet: moss, group: groupId })
-      heard.trades = Array.from({ length: 600 }, (_, i) => trackerTrade(i % 2 === 0 ? fern : moss, START + 600_000 - i))
-      heard.truncated = true
+      feedState.trades = Array.from({ length: 600 }, (_, i) =>
+        trackerTrade(i % 2 === 0 ? fern : moss, START + 600_000 - i)
+      )
+      feedState.truncated = true
       const whole = yield* trades("b")
       assert.deepInclude(whole, { count: 100, newestTs: START + 600_000, oldestTs: START + 599_901, truncated: true })
       assert.strictEqual((yield* trades("b", "?limit=500")).trades.length, 500)
@@ -216,7 +218,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/trades", (it) => {
       for (const query of [`?wallet=${reed}`, `?group=${groupId}&wallet=${fern}`]) {
         assert.deepStrictEqual(yield* trades("b", query), nothing)
       }
-      heard.truncated = false
+      feedState.truncated = false
     })
   )
 
@@ -241,7 +243,7 @@ layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
   it.effect("is the same for all its keys", () =>
     Effect.gen(function* () {
       yield* later()
-      yield* track("m", { wallet: fern, label: "ours" })
+      yield* track("m", { wallet: fern, label: "mine" })
       assert.deepStrictEqual(yield* listed("n"), yield* listed("m"))
       assert.strictEqual((yield* track("n", { wallet: fern })).status, 200)
       yield* untrack("n", fern)
@@ -255,9 +257,9 @@ layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
       yield* later()
       const theirs = yield* store.createGroup({ accountId: "account_a", name: "Private" })
       yield* track("a", { wallet: fern, group: theirs.groupId, label: "secret" })
-      heard.trades = [trackerTrade(fern, START + 5000)]
-      heard.seen = new Map([[fern, START + 5000]])
-      heard.truncated = true
+      feedState.trades = [trackerTrade(fern, START + 5000)]
+      feedState.seen = new Map([[fern, START + 5000]])
+      feedState.truncated = true
       yield* later(60_000)
       const without = (text: string) =>
         text
@@ -278,12 +280,12 @@ layer(serving({ trackerFeed: feed }))("what one account tracks", (it) => {
       assert.strictEqual((yield* untrack("b", fern)).text, (yield* untrack("b", fern)).text)
       assert.deepStrictEqual(yield* listed("b"), [])
       assert.strictEqual((yield* listed("a"))[0]?.["label"], "secret")
-      // Tracking the same wallet later tells nothing of what was seen for another before.
+      // Tracking the same wallet later reveals nothing that was observed for another account before.
       assert.strictEqual((yield* track("b", { wallet: fern })).status, 201)
       assert.deepInclude((yield* listed("b"))[0], { status: "pending", lastEventAtMs: null, groups: ["grp_main"] })
       assert.strictEqual((yield* trades("b")).count, 0)
       assert.strictEqual((yield* trades("a")).count, 1)
-      heard.truncated = false
+      feedState.truncated = false
     })
   )
 })

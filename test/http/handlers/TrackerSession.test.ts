@@ -47,7 +47,7 @@ layer(serving().pipe(Layer.provideMerge(collect)))("GET /api/v1/tracker/realtime
     })
   )
 
-  it.effect("gives a ticket for what is tracked, good once and for a minute", () =>
+  it.effect("issues a ticket for the tracked wallets, valid once and for a minute", () =>
     Effect.gen(function* () {
       yield* later()
       yield* track("b", { wallet: fern })

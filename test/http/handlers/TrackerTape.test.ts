@@ -52,7 +52,7 @@ const tradesOf = Effect.fnUntraced(function* (key: string, query = "") {
 })
 
 layer(served)("a wallet that trades", (it) => {
-  it.effect("is live with its first trade since it was added, and shows none from before to anybody", () =>
+  it.effect("is live with its first trade since it was added, and shows no trade from before", () =>
     Effect.gen(function* () {
       yield* bought(BEGIN, [early])
       yield* track("a", { wallet: early })
@@ -99,7 +99,7 @@ layer(served)("a wallet that trades", (it) => {
     })
   )
 
-  it.effect("has some 250 of its trades held, and says when those of the account are not all of them", () =>
+  it.effect("has some 250 of its trades held, and reports when older ones are missing", () =>
     Effect.gen(function* () {
       yield* track("d", { wallet: early })
       for (let i = 0; i < 200; i++) {

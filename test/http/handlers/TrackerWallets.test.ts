@@ -68,7 +68,7 @@ layer(serving())("/api/v1/tracker/wallets", (it) => {
     })
   )
 
-  it.effect("stops tracking in every group, and says so whether or not it was tracked", () =>
+  it.effect("stops tracking in every group, with the same answer whether or not it was tracked", () =>
     Effect.gen(function* () {
       const store = yield* TrackerStore
       const { groupId } = yield* store.createGroup({ accountId: "account_c", name: "Whales" })
@@ -202,7 +202,7 @@ layer(serving())("the five hundred wallets of an account", (it) => {
 })
 
 const down = () => new TrackerStoreUnavailable({ cause: new Error("secret") })
-const away = Layer.merge(
+const unavailable = Layer.merge(
   Tickets.layerMemory,
   Layer.succeed(TrackerStore, {
     overview: down,
@@ -214,7 +214,7 @@ const away = Layer.merge(
   })
 )
 
-layer(serving({ tracker: away, trackerFeed: trackerFeed() }))("/api/v1/tracker without its store", (it) => {
+layer(serving({ tracker: unavailable, trackerFeed: trackerFeed() }))("/api/v1/tracker without its store", (it) => {
   it.effect("answers 503 data_unavailable, free of charge", () =>
     Effect.gen(function* () {
       const answers = [

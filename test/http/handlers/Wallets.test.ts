@@ -89,7 +89,7 @@ describe("POST /api/v1/wallets/summary", () => {
       ["an empty list", { wallets: [] }, "wallets", "out_of_range"],
       ["a hundred and one", { wallets: many(101) }, "wallets", "too_long"],
       ["a wallet twice", { wallets: [WALLET, OTHER, WALLET] }, "wallets", "duplicate"],
-      ["what is no address", { wallets: [WALLET, "0xabc"] }, "wallets.1", "format"],
+      ["a malformed address", { wallets: [WALLET, "0xabc"] }, "wallets.1", "format"],
       ["a wallet that is no text", { wallets: [7] }, "wallets.0", "type"],
       ["wallets that are no list", { wallets: WALLET }, "wallets", "type"],
       ["a field it does not know", { wallets: [WALLET], chain: "solana" }, "chain", "unknown"]
@@ -148,7 +148,7 @@ describe("POST /api/v1/wallets/summary", () => {
       })
     )
 
-    it.effect("lets a caller start sixty a minute, and says in every header when the next one fits", () =>
+    it.effect("lets a caller start sixty a minute, and reports in every header when the next one fits", () =>
       Effect.gen(function* () {
         yield* Effect.repeat(summaryOf([WALLET], "d"), { times: 29 })
         yield* TestClock.adjust("10 seconds")
@@ -180,7 +180,7 @@ describe("two batches of wallets at a time", () => {
   })
 
   layer(running({ wallets: slow, keys: [keyOf("a"), keyOf("b")] }))((it) => {
-    it.effect("are all that a caller may have, and the third is told so by all headers alike", () =>
+    it.effect("are all that a caller may have, and the third is rejected with consistent headers", () =>
       Effect.gen(function* () {
         const ended = yield* Effect.forkChild(
           Effect.all([summaryOf([WALLET]), summaryOf([WALLET]), summaryOf([WALLET], "b")], { concurrency: 3 })
@@ -216,8 +216,8 @@ describe("wallets that cannot be read", () => {
     )
   })
 
-  layer(running({ wallets: Layer.succeed(WalletReader, { rowsOf: () => Effect.die("a fault of ours") }) }))((it) => {
-    it.effect("for a fault of ours are a 500", () =>
+  layer(running({ wallets: Layer.succeed(WalletReader, { rowsOf: () => Effect.die("a defect") }) }))((it) => {
+    it.effect("are a 500 for a defect", () =>
       Effect.gen(function* () {
         const answer = yield* summaryOf([WALLET])
         assert.deepStrictEqual([answer.status, answer.json("error.code")], [500, "internal_error"])

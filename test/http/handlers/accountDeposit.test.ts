@@ -80,7 +80,7 @@ layer(serving())("GET /account/deposit-address", (it) => {
     }
   }
 
-  it.effect("tells owners of a shared address apart by their memos", () =>
+  it.effect("distinguishes owners of a shared address by their memos", () =>
     Effect.gen(function* () {
       const { walletsOf } = yield* FundingService
       const query = { network: "solana-custody", asset: "solana-custody/native" }
@@ -91,7 +91,7 @@ layer(serving())("GET /account/deposit-address", (it) => {
     })
   )
 
-  it.effect("answers 404 for another owner's wallet exactly as for one that is nobody's", () =>
+  it.effect("answers 404 for another owner's wallet exactly as for an unknown one", () =>
     Effect.gen(function* () {
       const { walletsOf } = yield* FundingService
       const theirs = walletsOf("neighbour")[0]
@@ -213,7 +213,7 @@ const lies: ReadonlyArray<readonly [string, Partial<Script>]> = [
   ["half of it", { deposit: response(200, JSON.stringify(solDeposit).slice(0, 50)) }]
 ]
 
-layer(servingAScript)("GET /account/deposit-address, when the service says", (it) => {
+layer(servingAScript)("GET /account/deposit-address, when the service answers", (it) => {
   for (const [what, change] of lies) {
     it.effect(`${what}, answers 503 and nothing of it`, () =>
       Effect.gen(function* () {

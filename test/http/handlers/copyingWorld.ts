@@ -13,7 +13,7 @@ import { type Answer, call, keyOf } from "../../support/http.ts"
 export const NOW = START + 100_000
 export const USD = 1_000_000_000n
 export const [MINT, OTHER] = [addressOf(1), addressOf(2)]
-/** Where the reads are. */
+/** Base path of the reads. */
 export const COPY = "/api/v1/copy"
 
 export const warmed: Array<string> = []
@@ -23,7 +23,7 @@ export const market = {
   warmed: (mint: string) => warmed.push(mint)
 }
 
-/** Three follows of one account, one of another's: purchases, a sale, what failed, what was left alone, what is on its way. */
+/** Three follows of one account, one of another's: purchases, a sale, a failed, a skipped and a pending copy. */
 export const seeded = Layer.effectDiscard(
   Effect.gen(function* () {
     const store = yield* FollowStore
@@ -70,7 +70,7 @@ const answers = {
   pnl: Schema.decodeEffect(Schema.fromJsonString(CopyPnlAnswer))
 }
 
-/** What is read has to be what the contract says; its text is what the caller sees. */
+/** Decodes an answer by the contract; returns its text. */
 export const read = Effect.fnUntraced(function* (what: keyof typeof answers, query = "", key = "a") {
   yield* TestClock.setTime(NOW)
   const answer = yield* call(`${COPY}/${what}${query}`, { key })

@@ -10,7 +10,7 @@ import { type Answer, call, keyOf, running } from "../../support/http.ts"
 /** Keys `a` to `f` of the first owner, `n` of another, `o` of an owner without wallets, `m` without the scope. */
 const keys = Array.from("abcdef", (letter) => keyOf(letter, { accountId: "welcome", scopes: ["account.read"] })).concat(
   keyOf("n", { accountId: "neighbour", scopes: ["account.read"] }),
-  keyOf("o", { accountId: "nobody", scopes: ["account.read"] }),
+  keyOf("o", { accountId: "unknown", scopes: ["account.read"] }),
   keyOf("m", { accountId: "welcome", scopes: ["md.read", "tracker.read", "perps.read"] })
 )
 
@@ -28,7 +28,7 @@ export const serving = (timeout: Duration.Duration = Duration.seconds(10)) =>
     )
   ).pipe(Layer.provideMerge(FundingService.layer()), Layer.orDie)
 
-/** What the scripted service of this file's tests says, and what it has been asked. */
+/** Answers of the scripted service, and the requests that it has received. */
 export const scripted: { say: Service["say"]; asked: () => Service["asked"] } = {
   say: () => undefined,
   asked: () => []
@@ -64,7 +64,7 @@ export const assertInvalid = (answer: Answer, field: string, issue: string) => {
   assert.deepStrictEqual(answer.json("error.details"), [{ in: "query", field, issue }])
 }
 
-/** The body without what is different every time. */
+/** The body without values that differ every time. */
 export const bodyOf = (answer: Answer): unknown => ({ ...JSON.parse(answer.text), requestId: null })
 
 /** The items of a list. */

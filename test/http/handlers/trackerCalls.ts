@@ -26,7 +26,7 @@ export const keys = [
 /** Sets the clock to where the tests' time begins, so many milliseconds later. */
 export const later = (ms = 0) => TestClock.setTime(START + ms)
 
-/** The service with those keys, started when the tests' time begins: whoever looks now and then has nothing to catch up on. */
+/** The service with those keys, started at the beginning of the tests' time, so that periodic tasks have nothing to catch up on. */
 export const serving = (world: World = {}) =>
   running({ keys, ...world }).pipe(Layer.provide(Layer.effectDiscard(later())))
 
@@ -53,7 +53,7 @@ export const track = (key: string, body: unknown, headers: Record<string, string
 export const untrack = (key: string, wallet: Address | string) =>
   call(`${WALLETS}/${wallet}`, { key, method: "DELETE" })
 
-/** What the account of a key tracks, as JSON. */
+/** Tracked wallets of the account of a key, as JSON. */
 export const listed = Effect.fnUntraced(function* (key: string, query = "") {
   const answer = yield* call(WALLETS + query, { key })
   assert.strictEqual(answer.status, 200, answer.text)

@@ -75,7 +75,7 @@ layer(probing({ keys }))("a key", (it) => {
     })
   )
 
-  it.effect("is not helped by a forwarded address that nobody trusted signed", () =>
+  it.effect("ignores a forwarded address that no trusted proxy appended", () =>
     Effect.gen(function* () {
       const answer = yield* call("/probe/free", { key: "f", headers: { "x-forwarded-for": "203.0.113.7" } })
       assertRefused(answer, 403, "ip_not_allowed")

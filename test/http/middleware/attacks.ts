@@ -1,4 +1,4 @@
-/** What people write to make a page do their bidding. Each calls `pwned` if it is ever run. */
+/** Inputs that try to inject scripts. Each calls `pwned` if it runs. */
 export const attacks: ReadonlyArray<string> = [
   `<script>pwned()</script>`,
   `</script><script>pwned()</script>`,

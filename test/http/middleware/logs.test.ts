@@ -3,7 +3,7 @@ import { Effect, Layer, Logger } from "effect"
 import { call, keyOf, secretOf } from "../../support/http.ts"
 import { probing } from "../../support/probe.ts"
 
-/** What a service writes to its log while it answers. */
+/** Log lines of a service while it answers. */
 const logOf = <E>(requests: Effect.Effect<unknown, E, Layer.Success<ReturnType<typeof probing>>>) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
@@ -13,7 +13,7 @@ const logOf = <E>(requests: Effect.Effect<unknown, E, Layer.Success<ReturnType<t
   })
 
 describe("the log", () => {
-  it.effect("says nothing of requests that go well, or that the caller got wrong", () =>
+  it.effect("logs neither successful nor invalid requests", () =>
     Effect.gen(function* () {
       const lines = yield* logOf(
         Effect.forEach(
@@ -25,7 +25,7 @@ describe("the log", () => {
     })
   )
 
-  it.effect("names a failure of ours by the id of its answer, and repeats neither key nor query", () =>
+  it.effect("logs a defect with the id of its answer and with neither key nor query", () =>
     Effect.gen(function* () {
       const ids: Array<unknown> = []
       const lines = yield* logOf(

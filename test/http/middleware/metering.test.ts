@@ -28,7 +28,7 @@ const ladder = (rungs: unknown, key: string) =>
 const keys = "abcdefghijk".split("").map((letter) => keyOf(letter))
 
 layer(probing({ keys }))("the budget of a key", (it) => {
-  it.effect("is told in both families of headers, exactly", () =>
+  it.effect("is reported exactly in both families of headers", () =>
     Effect.gen(function* () {
       const now = (yield* Clock.currentTimeMillis) / 1000
       const rest = rateHeaders(yield* call("/probe/read", { key: "a" }))
@@ -66,7 +66,7 @@ layer(probing({ keys }))("the budget of a key", (it) => {
     })
   )
 
-  it.effect("is spent by invalid requests and by what is not found, as by any other", () =>
+  it.effect("is spent by invalid requests and by 404s, as by any other", () =>
     Effect.gen(function* () {
       const invalid = yield* call("/probe/read?x=1", { key: "c" })
       assert.strictEqual(invalid.status, 400)
@@ -78,7 +78,7 @@ layer(probing({ keys }))("the budget of a key", (it) => {
     })
   )
 
-  it.effect("gets back what a failure of ours has cost", () =>
+  it.effect("gets back the cost of a 5xx", () =>
     Effect.gen(function* () {
       for (const path of ["/probe/fails/unavailable", "/probe/defect", "/probe/unencodable", "/probe/fails/warming"]) {
         const answer = yield* call(path, { key: "d" })
@@ -102,7 +102,7 @@ layer(probing({ keys }))("the budget of a key", (it) => {
     })
   )
 
-  it.effect("refuses the request that no longer fits, for nothing, and says when it will", () =>
+  it.effect("rejects the request that no longer fits, free of charge, and reports when it will fit", () =>
     Effect.gen(function* () {
       yield* Effect.replicateEffect(call("/probe/read", { key: "f" }), 120, { concurrency: 8 })
       yield* TestClock.adjust("1500 millis")
@@ -149,7 +149,7 @@ layer(probing({ keys }))("the budget of a key", (it) => {
 })
 
 layer(probing({ keys }))("a price that depends on the body", (it) => {
-  it.effect("is charged in full and told in full", () =>
+  it.effect("is charged in full and reported in full", () =>
     Effect.gen(function* () {
       const answer = yield* ladder(6, "a")
       assert.strictEqual(answer.status, 200, answer.text)

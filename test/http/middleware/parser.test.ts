@@ -4,8 +4,8 @@ import { exchange, secretOf } from "../../support/http.ts"
 import { probing } from "../../support/probe.ts"
 
 /** The last answer on a connection, taken apart. */
-const parse = (heard: string) => {
-  const last = heard.slice(heard.lastIndexOf("HTTP/1.1 "))
+const parse = (response: string) => {
+  const last = response.slice(response.lastIndexOf("HTTP/1.1 "))
   const [head = "", body = ""] = last.split("\r\n\r\n")
   const [first = "", ...lines] = head.split("\r\n")
   const headers = new Headers(
@@ -14,9 +14,9 @@ const parse = (heard: string) => {
   return { status: Number(first.split(" ")[1]), headers, body }
 }
 
-const assertEnvelope = (heard: string, status: number, code: string) => {
-  const answer = parse(heard)
-  assert.strictEqual(answer.status, status, heard)
+const assertEnvelope = (response: string, status: number, code: string) => {
+  const answer = parse(response)
+  assert.strictEqual(answer.status, status, response)
   assert.deepInclude(JSON.parse(answer.body).error, { code })
   assert.strictEqual(JSON.parse(answer.body).requestId, answer.headers.get("x-request-id"))
   assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*")
@@ -56,14 +56,14 @@ const refusals: ReadonlyArray<readonly [string, string, number, string]> = [
   ["an expectation", get("/probe/free", ...authorized, "Expect: a miracle"), 417, "expectation_failed"],
   ["CONNECT", "CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "method_not_allowed"],
   [
-    "a WebSocket nobody offers",
+    "a WebSocket that is not offered",
     get("/probe/free", ...authorized, "Connection: Upgrade", "Upgrade: websocket"),
     426,
     "upgrade_required"
   ]
 ]
 
-layer(probing())("what is no request is refused in the envelope:", (it) => {
+layer(probing())("invalid HTTP is answered in the envelope:", (it) => {
   for (const [what, bytes, status, code] of refusals) {
     it.effect(`${what} is ${status} ${code}`, () =>
       Effect.gen(function* () {
@@ -75,7 +75,7 @@ layer(probing())("what is no request is refused in the envelope:", (it) => {
 
   it.effect("an offer of HTTP/2 is passed over", () =>
     Effect.gen(function* () {
-      const heard = yield* exchange(
+      const response = yield* exchange(
         get(
           "/probe/free",
           ...authorized,
@@ -84,28 +84,28 @@ layer(probing())("what is no request is refused in the envelope:", (it) => {
           "HTTP2-Settings: AAMAAABkAAQAAP__"
         )
       )
-      assert.match(heard, /^HTTP\/1\.1 200 /u)
+      assert.match(response, /^HTTP\/1\.1 200 /u)
     })
   )
 
   it.effect("HTTP/1.0 needs no Host", () =>
     Effect.gen(function* () {
-      const heard = yield* exchange(`GET /probe/free HTTP/1.0\r\nAuthorization: Bearer ${secretOf("a")}\r\n\r\n`)
-      assert.match(heard, /^HTTP\/1\.1 200 /u)
+      const response = yield* exchange(`GET /probe/free HTTP/1.0\r\nAuthorization: Bearer ${secretOf("a")}\r\n\r\n`)
+      assert.match(response, /^HTTP\/1\.1 200 /u)
     })
   )
 
   it.effect("an absolute target is read like its path", () =>
     Effect.gen(function* () {
-      const heard = yield* exchange(get("http://x/probe/free", ...authorized, "Connection: close"))
-      assert.match(heard, /^HTTP\/1\.1 200 /u)
+      const response = yield* exchange(get("http://x/probe/free", ...authorized, "Connection: close"))
+      assert.match(response, /^HTTP\/1\.1 200 /u)
     })
   )
 
   it.effect("a good request before a bad one on the same connection is answered", () =>
     Effect.gen(function* () {
-      const heard = yield* exchange(`${get("/probe/free", ...authorized)}nonsense\r\n\r\n`)
-      assert.match(heard, /^HTTP\/1\.1 200 /u)
+      const response = yield* exchange(`${get("/probe/free", ...authorized)}nonsense\r\n\r\n`)
+      assert.match(response, /^HTTP\/1\.1 200 /u)
     })
   )
 })
@@ -118,7 +118,7 @@ layer(probing({ settings: patience }), { excludeTestServices: true })("a connect
     "over its body": `POST /probe/ladder HTTP/1.1\r\n${authorized.join("\r\n")}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`
   }
   for (const [what, bytes] of Object.entries(slow)) {
-    it.effect(`${what} is told 408 and cut`, () =>
+    it.effect(`${what} is answered 408 and closed`, () =>
       Effect.gen(function* () {
         assertEnvelope(yield* exchange(bytes), 408, "request_timeout")
       })

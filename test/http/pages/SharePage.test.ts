@@ -39,7 +39,7 @@ const post = (id: string, other: Partial<NewCallout> = {}) =>
   Effect.flatMap(CalloutStore, (store) => store.post(calloutOf(id, other)))
 
 layer(running({ callouts: CalloutStore.layerMemory, settings: { trustedHops: 1 } }))("GET /c/{id}", (it) => {
-  it.effect("shows an active callout to anybody, under a strict policy", () =>
+  it.effect("shows an active callout without a key, under a strict policy", () =>
     Effect.gen(function* () {
       yield* now
       yield* post("co_open")
@@ -128,7 +128,7 @@ layer(running({ callouts: CalloutStore.layerMemory, settings: { trustedHops: 1 }
     })
   )
 
-  it.effect("does not count who only asks for the headers, machines, or what is fetched ahead", () =>
+  it.effect("does not count HEAD requests, robots or prefetching", () =>
     Effect.gen(function* () {
       yield* now
       yield* post("co_quiet")
@@ -156,12 +156,12 @@ layer(running({ callouts: CalloutStore.layerMemory, settings: { trustedHops: 1 }
       yield* now
       yield* post("co_host")
       for (const host of [`evil.example/"><script>`, "a b", "evil.example:99999"]) {
-        const heard = yield* exchange(`GET /c/co_host HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
-        assert.notInclude(heard, "og:url", host)
-        assert.notInclude(heard, "<script")
+        const response = yield* exchange(`GET /c/co_host HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+        assert.notInclude(response, "og:url", host)
+        assert.notInclude(response, "<script")
       }
-      const heard = yield* exchange(`GET /c/co_host HTTP/1.1\r\nHost: calls.example\r\nConnection: close\r\n\r\n`)
-      assert.include(heard, `content="http://calls.example/c/co_host"`)
+      const response = yield* exchange(`GET /c/co_host HTTP/1.1\r\nHost: calls.example\r\nConnection: close\r\n\r\n`)
+      assert.include(response, `content="http://calls.example/c/co_host"`)
     })
   )
 })
@@ -194,7 +194,7 @@ layer(running({ callouts: deaf }))("when clicks cannot be written", (it) => {
   )
 })
 
-const away = Layer.succeed(CalloutStore, {
+const unavailable = Layer.succeed(CalloutStore, {
   post: down,
   remove: down,
   find: down,
@@ -203,8 +203,8 @@ const away = Layer.succeed(CalloutStore, {
   attribute: down
 })
 
-layer(running({ callouts: away }))("without its store", (it) => {
-  it.effect("GET /c/{id} says so, on a page", () =>
+layer(running({ callouts: unavailable }))("without its store", (it) => {
+  it.effect("GET /c/{id} answers a 503 page", () =>
     Effect.gen(function* () {
       const answer = yield* visit("co_open")
       assertPage(answer, 503)

@@ -30,7 +30,7 @@ const decode = (text: string): string =>
   text.replaceAll(/&[#a-z0-9]*;?/gu, (entity) => {
     const meant = ENTITIES[entity]
     if (meant === undefined) {
-      throw new Error(`${entity} is no entity of ours`)
+      throw new Error(`${entity} is not a known entity`)
     }
     return meant
   })

@@ -10,7 +10,7 @@ import { shown, writtenBy } from "./sharedCallout.ts"
 
 const hostile = [...attacks, ...badUrls, ...slyUrls]
 
-/** Callouts by number that nobody would have let in; `co_plain` is an honest one. */
+/** Callouts with hostile content by number; `co_plain` is a regular one. */
 const callouts = Layer.effect(
   CalloutStore,
   Effect.map(CalloutStore, (store) =>
@@ -25,7 +25,7 @@ const callouts = Layer.effect(
   )
 ).pipe(Layer.provide(CalloutStore.layerMemory))
 
-/** What went wrong on a page while somebody looked at it and touched everything on it. */
+/** Errors on a page while every element of it is touched. */
 const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options: BrowserContextOptions) {
   const { url } = yield* Listening
   const browser = yield* Chromium
@@ -37,7 +37,7 @@ const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options:
     page.on("dialog", (dialog) => raised.push(`dialog ${dialog.message()}`))
     page.on("pageerror", (error) => raised.push(`error ${error.message}`))
     page.on("popup", () => raised.push("popup"))
-    // Nothing leaves the machine: pictures are answered here, and everything else is told.
+    // Nothing leaves the machine: images are answered here, and every other request is recorded.
     await page.route(
       (asked) => asked.origin !== url,
       async (route) => {
@@ -58,8 +58,8 @@ const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options:
       if (!seen.text.replaceAll(/[\r\n\t]/gu, "").includes(expected.trim())) {
         raised.push(`${id} does not show its words: ${expected}`)
       }
-      if (page.url() !== `${url}/c/${id}` || seen.strangers.length > 0) {
-        raised.push(`${id} made ${seen.strangers.join(" ")} at ${page.url()}`)
+      if (page.url() !== `${url}/c/${id}` || seen.unexpected.length > 0) {
+        raised.push(`${id} made ${seen.unexpected.join(" ")} at ${page.url()}`)
       }
     }
     await context.close()
@@ -69,7 +69,7 @@ const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options:
 
 // What runs in the page is text here: it knows a document, and these tests do not.
 const TOUCH = `(() => {
-  const ours = new Set(
+  const allowed = new Set(
     "html head meta link title body header a img main article div bdi time h1 p dl dt dd data code footer span".split(" ")
   )
   const all = Array.from(document.querySelectorAll("*"))
@@ -83,8 +83,8 @@ const TOUCH = `(() => {
   const handlers = all.flatMap((element) =>
     element.getAttributeNames().filter((name) => name.startsWith("on") || name === "style" || name === "srcdoc")
   )
-  const names = all.map(({ localName }) => localName).filter((name) => !ours.has(name))
-  return { text: document.querySelector(".words").textContent, strangers: [...names, ...handlers] }
+  const names = all.map(({ localName }) => localName).filter((name) => !allowed.has(name))
+  return { text: document.querySelector(".words").textContent, unexpected: [...names, ...handlers] }
 })()`
 
 const LOOK = `({
@@ -93,8 +93,9 @@ const LOOK = `({
   radius: getComputedStyle(document.querySelector(".card")).borderRadius
 })`
 
-/** Touches every element, and gives the text and the elements and attributes that no page of ours has. */
-const touch = (page: Page) => page.evaluate<{ readonly text: string; readonly strangers: ReadonlyArray<string> }>(TOUCH)
+/** Touches every element, and returns the text and the elements and attributes that are not in the allow list. */
+const touch = (page: Page) =>
+  page.evaluate<{ readonly text: string; readonly unexpected: ReadonlyArray<string> }>(TOUCH)
 
 interface Look {
   readonly wide: number

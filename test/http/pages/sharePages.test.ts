@@ -9,7 +9,7 @@ const BASE = "https://fathom.example"
 const page = (callout: Callout) => readMarkup(calloutPage(callout, BASE).text)
 
 describe("a share page", () => {
-  it("says who called what when, in words and for machines", () => {
+  it("shows author, token and time, as text and as data", () => {
     const markup = page(shown({ body: "First line.\nSecond & last." }))
     assert.include(markup.text, "Fern Network")
     assert.include(markup.text, "@mira")
@@ -23,7 +23,7 @@ describe("a share page", () => {
     assert.include(exact, "1234.500000001")
   })
 
-  it("tells other sites what to show of it", () => {
+  it("carries metadata for link previews", () => {
     const markup = page(shown({ body: `${"word ".repeat(100)}` }))
     assert.strictEqual(meta(markup, "og:title"), "$FERN called by Mira")
     assert.strictEqual(meta(markup, "og:url"), `${BASE}/c/co_shown`)
@@ -43,7 +43,7 @@ describe("a share page", () => {
     assert.notInclude(calloutPage(shown(), null).text, "canonical")
   })
 
-  it("makes do with what is known", () => {
+  it("works without optional values", () => {
     const markup = page(
       shown({
         creator: { id: "u", username: "u", displayName: "U", avatarUrl: null },

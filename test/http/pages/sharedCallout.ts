@@ -24,7 +24,7 @@ export const writtenBy = (text: string): Callout =>
     tokenImageUrl: text
   })
 
-/** What a page says to other sites under that name. */
+/** Content of the meta tag of that name. */
 export const meta = ({ elements }: Markup, key: string): string | undefined =>
   elements.find(({ attributes }) => attributes["property"] === key || attributes["name"] === key)?.attributes["content"]
 

@@ -138,7 +138,7 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote/str
     })
   )
 
-  it.effect("says that the budget is spent, and resumes when the window rolls", () =>
+  it.effect("reports a spent budget, and resumes when the window rolls", () =>
     Effect.gen(function* () {
       for (let i = 0; i < 299; i++) {
         yield* call(`/api/v1/spot/quote?${path().split("?")[1] ?? ""}`, { key: "d" })
@@ -288,7 +288,7 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote/str
 })
 
 describe("a service that shuts down", () => {
-  it.effect("says so to its open streams before it goes", () =>
+  it.effect("closes its open streams first", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const service = yield* Layer.buildWithScope(running({ engine: engineOver(makeMarket()) }), scope)

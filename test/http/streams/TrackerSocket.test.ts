@@ -31,7 +31,7 @@ const upgrade = (path: string, headers: string) =>
   exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n${headers}\r\n`)
 
 layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
-  it.effect("tells a snapshot, then what the wallets do, in the words of the contract", () =>
+  it.effect("sends a snapshot, then the trades of the wallets, as the contract has them", () =>
     Effect.gen(function* () {
       yield* trackAll([A], "a")
       const client = yield* opened("a", "control=false")
@@ -189,7 +189,7 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
     })
   )
 
-  it.effect("tells of wallets that are added and removed, and of nobody else's", () =>
+  it.effect("announces added and removed wallets of its own account only", () =>
     Effect.gen(function* () {
       yield* trackAll([A], "j")
       yield* trackAll([A], "k")
@@ -220,7 +220,7 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
     })
   )
 
-  it.effect("says a gap of the chain with a snapshot", () =>
+  it.effect("reports a gap of the chain with a snapshot", () =>
     Effect.gen(function* () {
       yield* trackAll([A], "l")
       const client = yield* opened("l")
@@ -232,7 +232,7 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
     })
   )
 
-  it.effect("answers what is no handshake for it in the envelope of every refusal", () =>
+  it.effect("answers an invalid handshake in the error envelope", () =>
     Effect.gen(function* () {
       const good = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
       const path = "/api/v1/tracker/realtime"

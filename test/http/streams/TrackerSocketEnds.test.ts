@@ -12,21 +12,21 @@ import { blockOf, walletOf } from "../../tracker/liveScene.ts"
 const A = walletOf(1)
 
 describe("a shutdown", () => {
-  it.live("says so first, then closes live connections with 1012, and is not held up by them", () =>
+  it.live("sends a notice, then closes live connections with 1012, and does not wait for them", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const settings = { drainQuiet: Duration.millis(400), drainLimit: Duration.seconds(3) }
       const context = yield* Layer.buildWithScope(liveService({ settings }), scope)
       yield* Effect.gen(function* () {
         yield* trackAll([A])
-        const [told, plain] = [yield* opened("a"), yield* opened("a", "control=false")]
+        const [controlled, plain] = [yield* opened("a"), yield* opened("a", "control=false")]
         const unused = yield* sessionOf("a")
         const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-        yield* until("the notice", () => told.texts.length === 2)
-        assert.deepInclude(told.frames()[1], { type: "notice", code: "draining" })
-        assert.isNull(told.code())
+        yield* until("the notice", () => controlled.texts.length === 2)
+        assert.deepInclude(controlled.frames()[1], { type: "notice", code: "draining" })
+        assert.isNull(controlled.code())
         assert.strictEqual(yield* closing(yield* connectTo(unused)), 1012)
-        assert.deepStrictEqual([yield* closing(told), yield* closing(plain)], [1012, 1012])
+        assert.deepStrictEqual([yield* closing(controlled), yield* closing(plain)], [1012, 1012])
         assert.lengthOf(plain.texts, 1)
         yield* Fiber.join(stopping).pipe(Effect.timeout("2 seconds"))
       }).pipe(Effect.provideContext(context))
@@ -44,7 +44,7 @@ describe("a reader that stops reading", () => {
       // Until it is given up, and no longer: it has a few seconds to hear why.
       for (let slot = 1; load().connections === 2; slot++) {
         const deals = Array.from({ length: 250 }, () => ({ wallet: A }))
-        // What happened before a wallet was tracked is not told, and here the clock is real.
+        // What happened before a wallet was tracked is not sent, and the clock is real here.
         yield* happen(blockOf(slot, deals, { timeMs: yield* Clock.currentTimeMillis }))
         const trades = slot * 250
         yield* until(`${trades} trades`, () => reading.texts.length > trades)
@@ -63,7 +63,7 @@ describe("a reader that stops reading", () => {
   )
 })
 
-/** A key store that never says of its own accord that a key has changed. */
+/** A key store that never announces a change of a key. */
 const silentKeys = (scopes: { current: ReadonlyArray<ApiScope> }) =>
   Layer.effect(
     KeyStore,

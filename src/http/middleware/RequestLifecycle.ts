@@ -5,17 +5,17 @@ import { RateLimiter } from "../../access/RateLimiter.ts"
 import { allowedMethods } from "./allowedMethods.ts"
 import { Drain } from "../Drain.ts"
 import { RequestContext, openRequest, RequestIds } from "./RequestContext.ts"
-import { finish } from "./finish.ts"
+import { finalizeResponse } from "./finalizeResponse.ts"
 import { preflightHeaders } from "./headers.ts"
 import { rawHeader } from "./rawHeader.ts"
 import { placeholder } from "./ErrorEnvelope.ts"
-import { refusal } from "./refusal.ts"
+import { serverProblem } from "./envelope.ts"
 
 const MAX_URL = 8192
 
 const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
 
-/** Contracts report their own failures; this is for what is served beside them. */
+/** Logs defects of routes outside the contract; ErrorEnvelope logs those of endpoints. */
 const reportDefect = (cause: Cause.Cause<unknown>) =>
   Cause.hasDies(cause)
     ? Effect.flatMap(RequestContext, ({ id }) =>
@@ -24,8 +24,8 @@ const reportDefect = (cause: Cause.Cause<unknown>) =>
     : Effect.void
 
 /**
- * Around every request, routed or not: it opens the context, answers what needs no route, and has `finish` write the
- * answer. `pages` are the paths outside the contract.
+ * Global middleware around every request, routed or not: opens the request context, answers OPTIONS and too long URLs, and
+ * registers `finalizeResponse`. `pages` are the paths outside the contract.
  */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -34,7 +34,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const { begun } = yield* Drain
-      const finishing = {
+      const services = {
         clock: yield* Clock.Clock,
         limiter: yield* RateLimiter,
         closing: begun,
@@ -43,19 +43,19 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
       const nextId = yield* RequestIds
 
       return (routed) => {
-        const watched = Effect.tapCause(routed, reportDefect)
+        const logged = Effect.tapCause(routed, reportDefect)
         return Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const context = openRequest(nextId(), rawHeader(request, "x-client-request-id"))
-          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finish(context, finishing))
+          HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finalizeResponse(context, services))
           if (request.url.length > MAX_URL) {
-            context.problem = refusal("uri_too_long")
+            context.problem = serverProblem("uri_too_long")
             return Effect.succeed(placeholder)
           }
           if (request.method === "OPTIONS") {
             return Effect.succeed(preflight)
           }
-          return Effect.provideService(watched, RequestContext, context)
+          return Effect.provideService(logged, RequestContext, context)
         })
       }
     }),

@@ -4,51 +4,51 @@ import type { RateLimiter } from "../../access/RateLimiter.ts"
 import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
-import { decide } from "./decisionDeadline.ts"
+import { withDecisionDeadline } from "./decisionDeadline.ts"
 import type { RequestContext, MeterReading } from "./RequestContext.ts"
-import { type HeaderRecord, writeExchange, writeProblem } from "./headers.ts"
-import { envelope, refusal } from "./refusal.ts"
+import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./headers.ts"
+import { envelope, serverProblem } from "./envelope.ts"
 
-/** What finishing an answer needs besides the answer. */
-export interface Finishing {
+/** Services that `finalizeResponse` uses. */
+export interface ResponseServices {
   readonly clock: Clock.Clock
   readonly limiter: RateLimiter["Service"]
-  /** Whether callers are asked to close their connections. */
+  /** True while the service drains. */
   readonly closing: () => boolean
-  /** Methods that would find something at this URL; empty when nothing is there. */
+  /** Methods of the route at this URL; empty when there is none. */
   readonly allowed: (url: string) => ReadonlyArray<string>
 }
 
-/** What the frameworks below us mean by an answer without a body. 503 is ours: the fiber was interrupted by shutdown. */
+/** Codes of statuses that the framework answers without a body. 503 means that shutdown interrupted the fiber. */
 const bareCodes: Record<number, ErrorCode> = {
   413: "body_too_large",
   415: "unsupported_media_type",
   503: "data_unavailable"
 }
 
-const explain = (status: number, url: string, context: RequestContext, finishing: Finishing): Problem => {
+const problemOfStatus = (status: number, url: string, context: RequestContext, services: ResponseServices): Problem => {
   if (status !== 404) {
-    return refusal(bareCodes[status] ?? "internal_error")
+    return serverProblem(bareCodes[status] ?? "internal_error")
   }
-  const methods = finishing.allowed(url)
+  const methods = services.allowed(url)
   if (methods.length === 0) {
-    return refusal("not_found")
+    return serverProblem("not_found")
   }
   context.allow = methods.join(", ")
-  return refusal("method_not_allowed")
+  return serverProblem("method_not_allowed")
 }
 
-/** A page says itself what is wrong. */
+/** True for HTML pages, which carry their own error text. */
 const isPage = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
   headers["content-type"]?.startsWith("text/html") === true
 
-/** Gives every charge back. Where that leaves the budget is what the headers then say. */
+/** Refunds every charge; the headers then describe the budget after the last refund. */
 const refundAll = (context: RequestContext, limiter: RateLimiter["Service"]) =>
   Effect.forEach(context.charges.splice(0), (charge) =>
-    decide(limiter.refund(charge), () => new LimiterUnavailable())
+    withDecisionDeadline(limiter.refund(charge), () => new LimiterUnavailable())
   ).pipe(
     Effect.match({
-      // The caller stays charged, and the headers keep saying so.
+      // The caller stays charged, and the headers stay as they are.
       onFailure: () => undefined,
       onSuccess: (states) => {
         const state = states.at(-1)
@@ -57,30 +57,34 @@ const refundAll = (context: RequestContext, limiter: RateLimiter["Service"]) =>
     })
   )
 
-/** The response with other headers. Its own constructors would copy and normalise each of them again. */
+/** A copy of the response with these headers. Its own constructors would copy and normalise each of them again. */
 const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: HeaderRecord) => {
   const copy: HttpServerResponse.HttpServerResponse = Object.create(Object.getPrototypeOf(response))
   return Object.assign(copy, response, { headers })
 }
 
 /**
- * What the headers say after a refusal that was not the budget's: they describe the budget all the same, and before the
- * refusal allows it, the request fits nowhere.
+ * The reading of a 429 that another limit than the budget caused: it describes the budget, and its reset is when that limit
+ * allows the request.
  */
 const heldBack = (reading: MeterReading, problem: Problem, nowMs: number): MeterReading =>
   problem.error.code !== "rate_limited" || reading.refused
     ? reading
     : { ...reading, resetAtMs: nowMs + 1000 * (problem.retryAfter ?? 1), refused: true }
 
-const write = (response: HttpServerResponse.HttpServerResponse, context: RequestContext, finishing: Finishing) => {
-  const nowMs = finishing.clock.currentTimeMillisUnsafe()
+const write = (
+  response: HttpServerResponse.HttpServerResponse,
+  context: RequestContext,
+  services: ResponseServices
+) => {
+  const nowMs = services.clock.currentTimeMillisUnsafe()
   const { problem } = context
   const headers: HeaderRecord = problem === undefined ? { ...response.headers } : {}
   if (problem !== undefined && context.reading !== undefined) {
     context.reading = heldBack(context.reading, problem, nowMs)
   }
-  writeExchange(headers, context, nowMs)
-  if (finishing.closing()) {
+  writeCommonHeaders(headers, context, nowMs)
+  if (services.closing()) {
     headers["connection"] = "close"
   }
   if (problem === undefined) {
@@ -91,16 +95,16 @@ const write = (response: HttpServerResponse.HttpServerResponse, context: Request
   return HttpServerResponse.text(envelope(problem, context.id), { status, contentType: "application/json", headers })
 }
 
-/** The last step of every answer: a problem in place of what the handler left, refunds, and all headers at once. */
-export const finish =
-  (context: RequestContext, finishing: Finishing): HttpEffect.PreResponseHandler =>
+/** The last step of every response: replaces it by the problem of the context, refunds charges and writes the headers. */
+export const finalizeResponse =
+  (context: RequestContext, services: ResponseServices): HttpEffect.PreResponseHandler =>
   (request, response) => {
     if (context.problem === undefined && response.status >= 400 && !context.replayed && !isPage(response)) {
-      context.problem = explain(response.status, request.url, context, finishing)
+      context.problem = problemOfStatus(response.status, request.url, context, services)
     }
     const status = context.problem === undefined ? response.status : catalogue[context.problem.error.code].status
     const failed = status >= 500 || status === 429
     return failed && context.charges.length > 0
-      ? Effect.map(refundAll(context, finishing.limiter), () => write(response, context, finishing))
-      : Effect.succeed(write(response, context, finishing))
+      ? Effect.map(refundAll(context, services.limiter), () => write(response, context, services))
+      : Effect.succeed(write(response, context, services))
   }

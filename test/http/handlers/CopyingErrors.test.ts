@@ -125,10 +125,10 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
   )
 })
 
-const away = readerOver(market, storeAway)
+const unavailable = readerOver(market, storeAway)
 const stale = seeded.pipe(Layer.provideMerge(readerOver({ ...market, isStale: () => true })), Layer.orDie)
 
-layer(running({ keys, copying: away }))("the copy-trading reads without their store", (it) => {
+layer(running({ keys, copying: unavailable }))("the copy-trading reads without their store", (it) => {
   it.effect("are unavailable, say when to ask again, and cost nothing", () =>
     Effect.gen(function* () {
       for (const path of ["follows", "follows/cf_one", "fills", "pnl", "pnl?groupBy=mint"]) {
@@ -143,7 +143,7 @@ layer(running({ keys, copying: away }))("the copy-trading reads without their st
 })
 
 layer(running({ keys, copying: stale }))("the copy-trading reads beside a silent chain", (it) => {
-  it.effect("tell what is realized, and nothing of what is held", () =>
+  it.effect("answer realized profit, and null for open positions", () =>
     Effect.gen(function* () {
       const answer = yield* read("pnl", "?followId=cf_one")
       assert.strictEqual(answer.json("data.total.realized"), "29")

@@ -45,7 +45,7 @@ const calls: Record<string, (key: string) => ReturnType<typeof read>> = {
 const condition = (other: object) => ({ ...wanted, condition: { ...wanted.condition, ...other } })
 const change = { metric: "change_pct", operator: "rises_by", threshold: "5", windowSeconds: 300 }
 
-/** Bodies that cannot be, and what is said of them. */
+/** Invalid bodies and their errors. */
 const bodies: ReadonlyArray<readonly [body: object, ...faults: ReadonlyArray<string>]> = [
   [{}, "body mint missing", "body condition missing"],
   [{ ...wanted, mint: "no mint" }, "body mint format"],
@@ -207,15 +207,15 @@ const storeOf = (change: (store: AlertStore["Service"]) => Partial<AlertStore["S
     Effect.map(AlertStore, (store) => AlertStore.of({ ...store, ...change(store) }))
   ).pipe(Layer.provide(MemoryAlerts.layer))
 
-const away = Effect.fail(new AlertStoreUnavailable({ cause: "away" }))
+const unavailable = Effect.fail(new AlertStoreUnavailable({ cause: "away" }))
 
 const storeAway = storeOf(() => ({
-  create: () => away,
-  find: () => away,
-  page: () => away,
-  change: () => away,
-  remove: () => away,
-  events: () => away
+  create: () => unavailable,
+  find: () => unavailable,
+  page: () => unavailable,
+  change: () => unavailable,
+  remove: () => unavailable,
+  events: () => unavailable
 }))
 
 const bug = () => Effect.die(new Error("a bug"))
@@ -228,7 +228,7 @@ const noNames = Layer.succeed(Idempotency, {
   begin: () => Effect.fail(new IdempotencyUnavailable({ cause: "away" }))
 })
 
-/** Asks everything, and is told the same. */
+/** Calls every endpoint and expects the same answer. */
 const all = (expected: string) =>
   Effect.gen(function* () {
     for (const [name, ask] of Object.entries(calls)) {

@@ -61,7 +61,7 @@ layer(probing({ keys: [keyOf("a")] }))("every refusal has the envelope, an id an
     })
   )
 
-  it.effect("a failure of ours tells nothing of itself", () =>
+  it.effect("a defect answers without details", () =>
     Effect.gen(function* () {
       for (const path of ["/probe/defect", "/probe/unencodable", "/outside"]) {
         const answer = yield* call(path)
@@ -71,7 +71,7 @@ layer(probing({ keys: [keyOf("a")] }))("every refusal has the envelope, an id an
     })
   )
 
-  it.effect("a problem says how long to wait, and one says it itself", () =>
+  it.effect("a problem carries Retry-After, by default or of its own", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* retryAfter("/probe/fails/unavailable"), "1")
       assert.strictEqual(yield* retryAfter("/probe/fails/status"), "2")
@@ -177,7 +177,7 @@ layer(probing())("a query is refused in the words of the contract:", (it) => {
     })
   )
 
-  it.effect("what is well written is read as it is meant", () =>
+  it.effect("a valid request is parsed as it is written", () =>
     Effect.gen(function* () {
       const answer = yield* call("/probe/read?limit=100&flag=false&list=x,y&kind=a&name=%C3%A9%2B")
       assert.strictEqual(answer.status, 200, answer.text)

@@ -35,7 +35,7 @@ layer(serving())("the account reads refuse", (it) => {
     )
   }
 
-  it.effect("wallets of others exactly like wallets of nobody", () =>
+  it.effect("wallets of other accounts exactly like unknown wallets", () =>
     Effect.gen(function* () {
       const { walletsOf } = yield* FundingService
       const theirs = walletsOf("neighbour")[0]?.walletId ?? ""
@@ -105,7 +105,7 @@ layer(serving())("when the funding service", (it) => {
         const desk = yield* FundingService
         yield* desk.faults.set(fault)
         const theirs = desk.walletsOf("neighbour").flatMap(({ address, walletId }) => [address, walletId])
-        // The catalog belongs to nobody, so it cannot be somebody else's.
+        // The catalog has no owner, so it cannot belong to another account.
         for (const list of what === "answers for another owner" ? ["wallets", "balances"] : lists) {
           const answer = yield* read(list, {}, "f")
           assertRefused(answer, 503, "data_unavailable")
@@ -143,7 +143,10 @@ layer(running({ keys: [keyOf("a", { scopes: ["account.read"] })] }))("without a 
       for (const what of [...lists, "deposit-address?wallet=w&network=n&asset=a"]) {
         const answer = yield* call(`/api/v1/account/${what}`)
         assertRefused(answer, 503, "data_unavailable")
-        assert.strictEqual(answer.json("error.message"), "This deployment has no funding service.")
+        assert.strictEqual(
+          answer.json("error.message"),
+          "No funding service is configured for this deployment (FUNDING_URL)."
+        )
         assert.strictEqual(answer.headers.get("retry-after"), "60")
       }
     })

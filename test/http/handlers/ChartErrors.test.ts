@@ -48,7 +48,7 @@ layer(reading({ world: { keys: [keyOf("f"), keyOf("g")] } }))("a chart that cann
     )
   }
 
-  it.effect("refuses a token that is no address of its chain, a chain nobody serves, and SOL off Solana", () =>
+  it.effect("refuses a token that is no address of its chain, an unsupported chain, and SOL off Solana", () =>
     Effect.gen(function* () {
       const evm = `0x${"a".repeat(40)}`
       assertInvalid(yield* chart("abc", {}, "g"), "path", "token", "format")
@@ -60,7 +60,7 @@ layer(reading({ world: { keys: [keyOf("f"), keyOf("g")] } }))("a chart that cann
     })
   )
 
-  it.effect("says that no source of EVM candles is configured", () =>
+  it.effect("reports that no source of EVM candles is configured", () =>
     Effect.gen(function* () {
       assertRefused(yield* chart(`0x${"a".repeat(40)}`, { chain: "base" }, "g"), 503, "data_unavailable")
     })

@@ -1,13 +1,13 @@
 import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
 
-/** A problem that no endpoint declares: what the edge itself has to say. */
-export const refusal = (code: ErrorCode, message: string = catalogue[code].message): Problem => ({
+/** A problem that no endpoint declares and the server itself answers. */
+export const serverProblem = (code: ErrorCode, message: string = catalogue[code].message): Problem => ({
   _tag: code,
   error: { code, message },
   requestId: ""
 })
 
-/** The body of a refusal. */
+/** The JSON body of a problem. */
 export const envelope = ({ error: { code, message, details } }: Problem, requestId: string): string =>
   JSON.stringify({ error: details === undefined ? { code, message } : { code, message, details }, requestId })

@@ -1,0 +1,23 @@
+/** Problems that several handlers raise. */
+import { Effect } from "effect"
+import { type ErrorDetail, retryAfter } from "../api/Problem.ts"
+import { DataUnavailable, InvalidRequest, RateLimited } from "../api/problems.ts"
+
+/** The 400 of one field. */
+export const invalid = (detail: ErrorDetail, message: string): InvalidRequest =>
+  new InvalidRequest({ error: { message, details: [detail] } })
+
+/** The 429 of a limit by name; `retryAfterMs` is rounded up to seconds, at least one. */
+export const limited = (field: string, message: string, retryAfterMs?: number): RateLimited => {
+  const problem = new RateLimited({ error: { message, details: [{ in: "header", field, issue: "out_of_range" }] } })
+  return retryAfterMs === undefined ? problem : retryAfter(problem, retryAfterMs / 1000)
+}
+
+/** The 503 of a source that cannot answer. */
+export const unavailable = (message: string): DataUnavailable => new DataUnavailable({ error: { message } })
+
+/** Logs the cause of a failed store and fails with the 503. */
+export const storeUnavailable =
+  (log: string, message: string) =>
+  ({ cause }: { readonly cause: unknown }): Effect.Effect<never, DataUnavailable> =>
+    Effect.andThen(Effect.logError(log, cause), Effect.fail(unavailable(message)))

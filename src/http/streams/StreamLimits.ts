@@ -1,0 +1,98 @@
+import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
+import { KeyStore } from "../../access/KeyStore.ts"
+import type { RateLimited } from "../../api/problems.ts"
+import type { QuoteSession } from "../../quotes/QuoteSession.ts"
+import { Drain } from "../Drain.ts"
+import { limited } from "../problems.ts"
+
+/** Most streams that one key may have open at a time. */
+const MOST_STREAMS = 5
+
+type Ending = "server_shutdown" | "key_revoked"
+
+/** One slot of a key for a stream. It can be ended before its stream is attached. */
+export class StreamSlot {
+  readonly key: string
+  #session: QuoteSession | undefined
+  #ending: Ending | undefined
+
+  constructor(key: string) {
+    this.key = key
+  }
+
+  /** Attaches the stream, whose first frames have been sent. */
+  attach(session: QuoteSession, nowMs: number): void {
+    this.#session = session
+    if (this.#ending !== undefined) {
+      session.close(this.#ending, nowMs)
+    }
+  }
+
+  /** Ends the stream, now or as soon as it is attached. */
+  end(ending: Ending, nowMs: number): void {
+    this.#ending = ending
+    this.#session?.close(ending, nowMs)
+  }
+}
+
+const tooMany = () => limited("stream", `A key may have ${MOST_STREAMS} streams open at a time.`)
+
+/** The open quote streams of this process, limited per key and ended by revocation and shutdown. */
+export class StreamLimits extends Context.Service<
+  StreamLimits,
+  {
+    /** Takes one of the five slots of the key until the scope ends. */
+    acquire(key: string): Effect.Effect<StreamSlot, RateLimited, Scope.Scope>
+  }
+>()("fathom/http/streams/StreamLimits") {
+  static readonly layer: Layer.Layer<StreamLimits, never, KeyStore | Drain> = Layer.effect(
+    StreamLimits,
+    Effect.gen(function* () {
+      const keys = yield* KeyStore
+      const drain = yield* Drain
+      const slots = new Map<string, Set<StreamSlot>>()
+
+      const endAll = (ending: Ending, which: Iterable<StreamSlot>) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          for (const slot of which) {
+            slot.end(ending, nowMs)
+          }
+        })
+
+      const allSlots = () => Array.from(slots.values()).flatMap((some) => Array.from(some))
+
+      yield* keys.closures.pipe(
+        Stream.runForEach((key) => endAll("key_revoked", slots.get(key) ?? [])),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      yield* drain.wait.pipe(
+        Effect.andThen(Effect.suspend(() => endAll("server_shutdown", allSlots()))),
+        Effect.forkScoped({ startImmediately: true })
+      )
+
+      const take = (key: string) =>
+        Effect.suspend(() => {
+          const taken = slots.get(key) ?? new Set<StreamSlot>()
+          if (taken.size >= MOST_STREAMS) {
+            return Effect.fail(tooMany())
+          }
+          const slot = new StreamSlot(key)
+          slots.set(key, taken.add(slot))
+          return drain.begun() ? Effect.as(endAll("server_shutdown", [slot]), slot) : Effect.succeed(slot)
+        })
+
+      const release = (slot: StreamSlot) =>
+        Effect.sync(() => {
+          const taken = slots.get(slot.key)
+          taken?.delete(slot)
+          if (taken?.size === 0) {
+            slots.delete(slot.key)
+          }
+        })
+
+      return StreamLimits.of({
+        acquire: (key) => Effect.acquireRelease(take(key), release)
+      })
+    })
+  )
+}
