@@ -2,7 +2,7 @@ import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, 
 import type { Address } from "../domain/Address.ts"
 import type { LiveEvent, LiveGap } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
-import { BEHIND, TradeTape } from "../market/tape/TradeTape.ts"
+import { SUBSCRIBER_BUFFER, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
 import { visitInParts } from "../trades/blocks/PackedTransactions.ts"
@@ -97,7 +97,9 @@ export class TrackerFeed extends Context.Service<
       yield* tape.applied.pipe(
         // A full queue may have dropped batches before these.
         Stream.runForEachArray((batches) =>
-          Effect.forEach(batches, (batch, at) => take(batch, at === 0 && batches.length >= BEHIND), { discard: true })
+          Effect.forEach(batches, (batch, at) => take(batch, at === 0 && batches.length >= SUBSCRIBER_BUFFER), {
+            discard: true
+          })
         ),
         Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be applied", defect)),
         Effect.forkScoped({ startImmediately: true })

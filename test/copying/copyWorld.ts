@@ -51,7 +51,7 @@ export const readerOver = (market: CopyMarket, store: Layer.Layer<FollowStore> =
 const down = () => new FollowStoreUnavailable({ cause: new Error("away") })
 
 /** A store of which every call fails. */
-export const storeAway = Layer.succeed(FollowStore, {
+export const storeUnavailable = Layer.succeed(FollowStore, {
   recordFollow: down,
   recordFill: down,
   forgetOthers: down,

@@ -3,7 +3,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Address } from "../../src/domain/Address.ts"
 import type { LiveEvent, LiveGap } from "../../src/domain/wallets/LiveFrame.ts"
-import { BEHIND, TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { SUBSCRIBER_BUFFER, TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import { TRADES_PER_WALLET } from "../../src/tracker/WalletLedger.ts"
 import { WalletLedgers } from "../../src/tracker/WalletLedgers.ts"
@@ -114,7 +114,7 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
       const feed = yield* TrackerFeed
       const tape = yield* TradeTape
       yield* watch(walletOf(31))
-      const many = Array.from({ length: BEHIND + 5 }, (_, n) => blockOf(401 + n, []))
+      const many = Array.from({ length: SUBSCRIBER_BUFFER + 5 }, (_, n) => blockOf(401 + n, []))
       // All of it happens while the feed is still busy with the block before.
       yield* feed.follow({
         wants: () => true,

@@ -133,7 +133,7 @@ export interface ChartRequest {
 }
 
 /** A chart, and how well it is known. */
-export interface ToldChart {
+export interface KnownChart {
   readonly data: Chart
   readonly knowledge: ChartKnowledge
 }

@@ -6,7 +6,7 @@ import type {
   ChartSupply,
   EvmChain,
   Lacking,
-  ToldChart
+  KnownChart
 } from "../../domain/market/Chart.ts"
 import { type ChartWindow, chartKnowledge, chartWindow, nextBucket } from "./chartWindow.ts"
 import type { EvmCandle, EvmInterval, EvmRequest, EvmSeries } from "./EvmCandles.ts"
@@ -111,7 +111,7 @@ const supplyOf = ({ asOfMs, totalSupply }: EvmSeries): ChartSupply => ({
 })
 
 /** The chart that a source's answer makes. */
-export const evmChart = (plan: EvmPlan, chart: ChartRequest, series: EvmSeries, nowMs: number): ToldChart => {
+export const evmChart = (plan: EvmPlan, chart: ChartRequest, series: EvmSeries, nowMs: number): KnownChart => {
   const { address, chain, from } = plan.request
   const { denom, mode, resolution } = chart
   const isUnknown = mode === "mcap" && series.totalSupply === null

@@ -1,6 +1,6 @@
 /** Charts of Solana tokens, from candles in memory and in the store. */
 import { type Mint, SOL } from "../../domain/Address.ts"
-import type { ChartBar, ChartRequest, ChartSupply, Lacking, ToldChart } from "../../domain/market/Chart.ts"
+import type { ChartBar, ChartRequest, ChartSupply, Lacking, KnownChart } from "../../domain/market/Chart.ts"
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
 import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
@@ -97,7 +97,7 @@ const chartSupply = (supply: Supply | null): ChartSupply => ({
 })
 
 /** The chart of a token as of `nowMs`. A token that never traded has a chart without bars. */
-export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartRequest, nowMs: number): ToldChart => {
+export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartRequest, nowMs: number): KnownChart => {
   const { tape } = sources
   const { denom, mode, resolution } = request
   const window = chartWindow(request)

@@ -119,14 +119,14 @@ const limits = Config.all({
 })
 
 /** The number of batches that a subscriber may be behind before it loses the oldest. */
-export const BEHIND = 1024
+export const SUBSCRIBER_BUFFER = 1024
 
 const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
   const state = new MarketState(bounds, crypto.randomUUID())
   const launches = new Launches(bounds.tokens)
   const continuity = new Continuity()
   const decimals = rememberDecimals(state)
-  const published = yield* PubSub.sliding<PricedBatch>(BEHIND)
+  const published = yield* PubSub.sliding<PricedBatch>(SUBSCRIBER_BUFFER)
   const reports = { launches: false }
   const heard: { atMs: number | null } = { atMs: null }
 
@@ -201,7 +201,7 @@ const rememberDecimals = (state: MarketStateReads) => {
         known.set(trade.mint, trade.decimals)
       }
     }
-    if (known.size > 2 * state.tokens + BEHIND) {
+    if (known.size > 2 * state.tokens + SUBSCRIBER_BUFFER) {
       Array.from(known.keys())
         .filter((mint) => !state.has(mint))
         .forEach((mint) => known.delete(mint))

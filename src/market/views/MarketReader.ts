@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Mint } from "../../domain/Address.ts"
-import type { ChartRefusal, ChartRequest, ToldChart } from "../../domain/market/Chart.ts"
+import type { ChartRefusal, ChartRequest, KnownChart } from "../../domain/market/Chart.ts"
 import {
   type DiscoveryRow,
   type Lighthouse,
@@ -35,9 +35,9 @@ export class MarketReader extends Context.Service<
   MarketReader,
   {
     /** Candles of a Solana token. An unknown token is queued, and is not ready until it has been read. */
-    chart(mint: Mint, request: ChartRequest): Effect.Effect<ToldChart, ChartRefusal>
+    chart(mint: Mint, request: ChartRequest): Effect.Effect<KnownChart, ChartRefusal>
     /** Candles of an EVM token, folded from those of an interval that its source has. */
-    evmChart(token: EvmToken, interval: EvmInterval, request: ChartRequest): Effect.Effect<ToldChart, ChartRefusal>
+    evmChart(token: EvmToken, interval: EvmInterval, request: ChartRequest): Effect.Effect<KnownChart, ChartRefusal>
     /** Every market in every window. */
     readonly lighthouse: Effect.Effect<
       MarketAnswer<Lighthouse> & { readonly windowCoverage: WindowCoverage },

@@ -30,7 +30,7 @@ export const unitsOf = ({ units, steps }: Call): number =>
   steps.reduce((sum, step) => (typeof step === "string" ? sum : sum + unitsOf(step)), units)
 
 /** A line that a program writes with `msg!`. */
-export const says = (message: string): string => `Program log: ${message}`
+export const programLog = (message: string): string => `Program log: ${message}`
 
 /** An event that a program writes into the log. */
-export const tells = (event: Uint8Array): string => `Program data: ${Buffer.from(event).toString("base64")}`
+export const programData = (event: Uint8Array): string => `Program data: ${Buffer.from(event).toString("base64")}`

@@ -1,7 +1,7 @@
 /** Instruction and events of a swap: the part of a transaction that depends on the program. */
 import type { Address } from "../../domain/Address.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
-import { type AccountRef, type Call, reads, says, tells } from "./Call.ts"
+import { type AccountRef, type Call, reads, programLog, programData } from "./Call.ts"
 import { encodeEventCall } from "../../programs/anchorEvents.ts"
 import type { Settlement } from "./Settlement.ts"
 
@@ -52,10 +52,10 @@ export const swapCall = (program: Address, call: SwapCall, transfers: ReadonlyAr
     accounts,
     data,
     steps: [
-      ...(name === null ? [] : [says(`Instruction: ${name}`)]),
-      ...(before === undefined ? [] : [says(before)]),
+      ...(name === null ? [] : [programLog(`Instruction: ${name}`)]),
+      ...(before === undefined ? [] : [programLog(before)]),
       ...transfers,
-      ...(logged === undefined ? [] : [tells(logged)]),
+      ...(logged === undefined ? [] : [programData(logged)]),
       ...(sent === undefined ? [] : [selfCall(program, sent.authority, sent.event)])
     ],
     units

@@ -10,7 +10,7 @@ import {
 import { tagAt, tagOf } from "../../programs/SwapDecoder.ts"
 import type { Address, Mint } from "../../domain/Address.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
-import { type Call, reads, says, signs, writes } from "./Call.ts"
+import { type Call, reads, programLog, signs, writes } from "./Call.ts"
 import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { selfCall } from "./SwapCall.ts"
 import type { World } from "./World.ts"
@@ -60,7 +60,7 @@ export const routeCall = (
     ],
     data: encodeRoute(plan, first.amountIn, last.amountOut, SLIPPAGE_BPS),
     steps: [
-      says("Instruction: Route"),
+      programLog("Instruction: Route"),
       ...legs.flatMap((leg) => [leg.call, selfCall(JUPITER, authority, eventOf(leg))])
     ],
     units: 20_000

@@ -2,7 +2,7 @@
 import { Address, type Mint, SOL } from "../../domain/Address.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./addresses.ts"
-import { type AccountRef, type Call, pays, reads, says, signs, writes } from "./Call.ts"
+import { type AccountRef, type Call, pays, reads, programLog, signs, writes } from "./Call.ts"
 import { key, pack, u32, u64, u8 } from "../../programs/math/pack.ts"
 import { rentExempt } from "./tokens.ts"
 
@@ -45,7 +45,7 @@ const token = (program: Address, name: string, accounts: ReadonlyArray<AccountRe
   program,
   accounts,
   data,
-  steps: [says(`Instruction: ${name}`)],
+  steps: [programLog(`Instruction: ${name}`)],
   units: 3_000
 })
 
@@ -112,10 +112,10 @@ export const openAssociated = (
   accounts: [pays(wallet), writes(account), reads(wallet), reads(mint), reads(SYSTEM_PROGRAM), reads(tokenProgram)],
   data: u8(1),
   steps: [
-    says("CreateIdempotent"),
+    programLog("CreateIdempotent"),
     token(tokenProgram, "GetAccountDataSize", [reads(mint)], pack(u8(21), u8(7), u8(0))),
     createAccount(wallet, account, tokenProgram, size),
-    says("Initialize the associated token account"),
+    programLog("Initialize the associated token account"),
     token(tokenProgram, "InitializeImmutableOwner", [writes(account)], u8(22)),
     initializeAccount(tokenProgram, account, mint, wallet)
   ],

@@ -25,7 +25,7 @@ import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
-import { type AccountRef, type Call, pays, reads, says, tells, writes } from "../chain/Call.ts"
+import { type AccountRef, type Call, pays, reads, programLog, programData, writes } from "../chain/Call.ts"
 import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
 import { utf8 } from "../../programs/math/pack.ts"
@@ -155,9 +155,9 @@ export const launchCall = (world: World, launch: Launch, trace: ReadonlyArray<Ha
     accounts: [...named, ...others(inner, [...named, ...tail]), ...tail],
     data: isPump ? encodePumpCreate(texts, creator) : encodeDbcInitialize(texts),
     steps: [
-      says(`Instruction: ${isPump ? "Create" : "InitializeVirtualPoolWithSplToken"}`),
+      programLog(`Instruction: ${isPump ? "Create" : "InitializeVirtualPoolWithSplToken"}`),
       ...inner,
-      ...(isPump ? [tells(event)] : []),
+      ...(isPump ? [programData(event)] : []),
       selfCall(program, events, event)
     ],
     units: 90_000
@@ -228,9 +228,9 @@ export const graduationCall = (
     accounts: [...named, ...others(inner, [...named, ...tail]), ...tail],
     data: isPump ? encodePumpMigrate() : encodeDbcMigration(),
     steps: [
-      says(`Instruction: ${isPump ? "Migrate" : "MigrationDammV2"}`),
+      programLog(`Instruction: ${isPump ? "Migrate" : "MigrationDammV2"}`),
       ...inner,
-      ...(isPump ? [tells(event), selfCall(program, events, event)] : [])
+      ...(isPump ? [programData(event), selfCall(program, events, event)] : [])
     ],
     units: 120_000
   }

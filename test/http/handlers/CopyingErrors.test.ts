@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { writeCursor } from "../../../src/http/middleware/cursor.ts"
-import { readerOver, storeAway } from "../../copying/copyWorld.ts"
+import { readerOver, storeUnavailable } from "../../copying/copyWorld.ts"
 import { call, running } from "../../support/http.ts"
 import { assertRefused, COPY, copying, idsOf, keys, market, NOW, read, seeded } from "./copyingWorld.ts"
 
@@ -125,7 +125,7 @@ layer(running({ keys, copying }))("the copy-trading reads", (it) => {
   )
 })
 
-const unavailable = readerOver(market, storeAway)
+const unavailable = readerOver(market, storeUnavailable)
 const stale = seeded.pipe(Layer.provideMerge(readerOver({ ...market, isStale: () => true })), Layer.orDie)
 
 layer(running({ keys, copying: unavailable }))("the copy-trading reads without their store", (it) => {
