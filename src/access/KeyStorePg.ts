@@ -18,7 +18,7 @@ import type { KeyRequest } from "./memoryKeys.ts"
 const REQUEST_DEADLINE = Duration.millis(400)
 const ADMIN_DEADLINE = Duration.seconds(5)
 const FLUSH_EVERY = Duration.seconds(5)
-/** How much longer than the gap to look back for missed changes: a transaction may have been open for a while. */
+/** Look-back for missed changes beyond the gap: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
 const settings = Config.all({

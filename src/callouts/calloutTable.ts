@@ -14,7 +14,7 @@ import {
 // Any number, the same in every process. Held by every write to the ledger, so that its numbers become visible in order.
 const LEDGER_LOCK = 7_426_120
 
-/** How long an expired callout stays in the indexes of the lists: longer than clocks of two processes disagree. */
+/** Time an expired callout stays in the indexes of the lists: longer than the clocks of two processes differ. */
 const GRACE_MS = 3_600_000
 
 // Numbers leave the database as text, which no driver rounds; a double holds every millisecond that a timestamp can.

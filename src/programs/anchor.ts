@@ -21,5 +21,5 @@ export const ANCHOR_AMM_CONFIG = "daf42168cbcb2b6f"
 /** Instruction data of a program's call to itself begins with these bytes; the event's own discriminator follows. */
 export const ANCHOR_SELF_CALL = "e445a52e51cb9a1d"
 
-/** Account `Pool`: of PumpSwap and of Meteora DAMM v2, told apart by their owner. */
+/** Account `Pool`: of PumpSwap and of Meteora DAMM v2, distinguished by their owner. */
 export const ANCHOR_POOL = "f19a6d0411b16dbc"

@@ -9,7 +9,7 @@ const BEAT_EVERY_MS = 250
 const CONNECT_TIMEOUT_MS = 2000
 const BEAT_TIMEOUT_MS = 500
 const RETRY_EVERY_MS = 250
-/** How long a beat proves the channel: a beat may be late, three may not. */
+/** Validity of a beat: one beat may be late, three may not. */
 const PROVEN_FOR_MS = 750
 
 const inTime = within(BEAT_TIMEOUT_MS, (cause) => cause)

@@ -4,9 +4,9 @@ import { chownSync } from "node:fs"
 import { userInfo } from "node:os"
 import { type Command, run } from "./processes.ts"
 
-const NOBODY = 65534
+const UNPRIVILEGED_ID = 65534
 
-/** How to run the programs of one data folder. */
+/** The way to run the programs of one data folder. */
 export interface Runner {
   /** A program that ends by itself. */
   readonly once: (file: string, args: ReadonlyArray<string>) => Command
@@ -27,8 +27,8 @@ const hasPasswdEntry = (): boolean => {
 const succeeds = (file: string, args: ReadonlyArray<string>) => Effect.isSuccess(run({ file, args }))
 
 /**
- * Finds the way that this machine allows. A user namespace without a mapping reads as nobody while files keep their
- * owner; where that is forbidden, as under the default profile of Docker, root becomes nobody for good.
+ * Finds the way that this machine allows. A user namespace without a mapping runs as uid 65534 while files keep their
+ * owner; where that is forbidden, as under the default profile of Docker, root drops to uid 65534 for good.
  */
 export const findRunner: (options: { readonly namespaces: boolean }) => Effect.Effect<Runner> = Effect.fnUntraced(
   function* ({ namespaces }) {
@@ -38,7 +38,7 @@ export const findRunner: (options: { readonly namespaces: boolean }) => Effect.E
       { concurrency: "unbounded" }
     )
     const unshared = namespaces && canUnshare && (isRoot || !hasPasswdEntry())
-    const ids = isRoot && !unshared ? { uid: NOBODY, gid: NOBODY } : {}
+    const ids = isRoot && !unshared ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}
     const enter = unshared ? ["unshare", "--user"] : []
     const follow = canFollow ? ["setpriv", "--pdeathsig", "INT"] : []
 

@@ -25,7 +25,7 @@ const READ_DEADLINE = Duration.millis(400)
 const WRITE_DEADLINE = Duration.seconds(5)
 /** Least time between two reads of what other processes changed, and between two attempts. */
 const LISTEN_EVERY = Duration.millis(500)
-/** How much longer than the gap to look back: a transaction may have been open for a while. */
+/** Look-back beyond the gap: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
 const away = (cause: unknown) => new TrackerStoreUnavailable({ cause })
@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
   const table = makeTrackerTable(sql)
   const changed = yield* PubSub.unbounded<string>()
   const now = Clock.currentTimeMillis
-  // The last revision of an account that this process has told of.
+  // The last revision of an account that this process has published.
   const told = new Map<string, string>()
   const heard = { atMs: yield* now, isListDue: true }
 
@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
     }
   }
 
-  /** Changes an account that nobody else changes meanwhile. */
+  /** Changes an account under its row lock. */
   const change = Effect.fnUntraced(function* <A, E>(accountId: string, changing: Effect.Effect<A, E>) {
     const nowMs = yield* now
     return yield* write(transaction(sql, Effect.andThen(table.hold(accountId, nowMs), changing)))

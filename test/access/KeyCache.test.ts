@@ -21,13 +21,13 @@ const key = (id: string, lastUsedAtMs: number | null = null) =>
 const CAPACITY = 10_000
 
 describe("KeyCache", () => {
-  it("knows keys and strangers, and nothing else", () => {
+  it("holds keys and unknown hashes, and nothing else", () => {
     const cache = new KeyCache()
     cache.remember("known", key("k"), cache.version, 0)
-    cache.remember("stranger", null, cache.version, 0)
+    cache.remember("unknown", null, cache.version, 0)
     assert.strictEqual(cache.get("known", 0)?.id, "k")
-    assert.isNull(cache.get("stranger", 59_999))
-    assert.isUndefined(cache.get("stranger", 60_000))
+    assert.isNull(cache.get("unknown", 59_999))
+    assert.isUndefined(cache.get("unknown", 60_000))
     assert.isUndefined(cache.get("never asked", 0))
   })
 
@@ -59,7 +59,7 @@ describe("KeyCache", () => {
     assert.isUndefined(cache.get("s", 0))
   })
 
-  it("holds so many and forgets the oldest, so strangers can neither fill it nor push keys out", () => {
+  it("holds so many and forgets the oldest, so unknown hashes can neither fill it nor push keys out", () => {
     const cache = new KeyCache()
     for (let i = 0; i < CAPACITY + 2; i++) {
       cache.remember(`h${i}`, key(`k${i}`), cache.version, 0)

@@ -16,7 +16,7 @@ it.effect("starts with keys whose secrets are known beforehand", () =>
   }).pipe(Effect.provide(KeyStore.layerMemory({ keys: [{ secret, id: "key_demo", scopes: ["perps.read"] }] })))
 )
 
-it.effect("makes secrets of a sandbox when told to", () =>
+it.effect("makes secrets of a sandbox when configured to", () =>
   Effect.gen(function* () {
     const keys = yield* KeyStore
     const { key } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null })

@@ -25,7 +25,7 @@ const open = (address: TestDatabase.TestAddress, settings: Record<string, string
     Effect.map((context) => KeyStore.of(Context.get(context, KeyStore)))
   )
 
-/** The database itself, for whoever goes behind the store's back. */
+/** The database itself, for changes behind the store's back. */
 const behind = Effect.fnUntraced(function* (address: TestDatabase.TestAddress) {
   return Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
 })
@@ -93,21 +93,21 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     })
   )
 
-  it.live("asks the database once about a key and once about a stranger", () =>
+  it.live("asks the database once about a key and once about an unknown hash", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const pepper = Redacted.make("pepper")
       const store = yield* open(address, { KEY_PEPPER: Redacted.value(pepper) })
       const sql = yield* behind(address)
-      const stranger = makeSecret("live", (size) => new Uint8Array(size).fill(3))
+      const unknown = makeSecret("live", (size) => new Uint8Array(size).fill(3))
       const { key, secret } = yield* store.issue(request)
       yield* pause
       yield* store.authenticate(secret)
-      yield* Effect.flip(store.authenticate(stranger))
-      // Nobody is told of this, so only the cache can still know better.
-      yield* sql`update api_keys set secret_hash = ${hashSecret(pepper, stranger)} where id = ${key.id}`
+      yield* Effect.flip(store.authenticate(unknown))
+      // There is no notification of this change: only the cache holds the old state.
+      yield* sql`update api_keys set secret_hash = ${hashSecret(pepper, unknown)} where id = ${key.id}`
       assert.strictEqual((yield* store.authenticate(secret)).id, key.id)
-      assert.strictEqual((yield* Effect.flip(store.authenticate(stranger)))._tag, "UnknownKey")
+      assert.strictEqual((yield* Effect.flip(store.authenticate(unknown)))._tag, "UnknownKey")
     })
   )
 
@@ -149,7 +149,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       )
       assert.isBelow(crowd.ms, DEADLINE_MS)
       assert.isTrue(crowd.result.every((error) => error._tag === "KeyStoreUnavailable"))
-      // What can be known offline is still known.
+      // Offline checks still answer.
       assert.strictEqual((yield* Effect.flip(store.authenticate(Redacted.make("svc_live_"))))._tag, "UnknownKey")
       yield* proxy.thaw
       yield* eventually(store.authenticate(secret))

@@ -23,7 +23,7 @@ describe("WalletBatch", () => {
     )
   )
 
-  it.effect("lets a caller start sixty in any minute, and says when the next one fits", () =>
+  it.effect("lets a caller start sixty in any minute, and gives the time when the next one fits", () =>
     withBatch((batch) =>
       Effect.gen(function* () {
         yield* once(batch)

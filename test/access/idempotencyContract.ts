@@ -12,13 +12,13 @@ export const requestOf = (idempotencyKey: string, other: Partial<KeyedRequest> =
   ...other
 })
 
-/** What came of a request: its tag, and what is replayed. */
+/** Outcome of a request: its tag, and the replayed response. */
 export const begin = Effect.fnUntraced(function* (request: KeyedRequest) {
   const begun = yield* Idempotency.use((store) => store.begin(request))
   return begun._tag === "Replay" ? begun.answer : begun._tag
 })
 
-/** Begins a request that nobody has begun. */
+/** Begins a request under a new key. */
 export const beginFresh = Effect.fnUntraced(function* (request: KeyedRequest) {
   const begun = yield* Idempotency.use((store) => store.begin(request))
   return begun._tag === "Fresh" ? begun : yield* Effect.die(new Error(`${request.idempotencyKey} is ${begun._tag}`))
@@ -27,7 +27,7 @@ export const beginFresh = Effect.fnUntraced(function* (request: KeyedRequest) {
 const answer = { status: 201, body: '{"text":"two\\nlines, \\u0000 and 🦦"}' }
 const DAY_MS = 86_400_000
 
-/** What every store of idempotency keys does. */
+/** Contract of every store of idempotency keys. */
 export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempotency, E>) =>
   layer(store, { timeout: "1 minute" })(name, (it) => {
     it.effect("replays exactly what was answered", () =>
@@ -41,7 +41,7 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempote
       })
     )
 
-    it.effect("tells another request under the same key from the first, running or answered", () =>
+    it.effect("refuses another request under the same key, running or answered", () =>
       Effect.gen(function* () {
         const request = requestOf("reused")
         const other = requestOf("reused", { digest: "other" })
@@ -89,7 +89,7 @@ export const idempotencyContract = <E>(name: string, store: Layer.Layer<Idempote
         yield* TestClock.adjust("1 millis")
         assert.strictEqual(yield* begin(requestOf("dead", { digest: "other" })), "Reused")
         const heir = yield* beginFresh(request)
-        // Whoever was taken for dead may be slow instead: it has no say any more.
+        // A request that was given up may be slow instead: its response is discarded.
         yield* dead.complete({ status: 500, body: "late" })
         yield* dead.abandon
         assert.strictEqual(yield* begin(request), "InFlight")

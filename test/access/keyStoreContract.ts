@@ -10,7 +10,7 @@ const issue = Effect.fnUntraced(function* (accountId: string, name = "bot") {
   return yield* keys.issue({ accountId, name, scopes: ["md.read"], ipPolicy: null })
 })
 
-/** What every key store does, whatever holds the keys. Each test has an account of its own. */
+/** Contract of every key store. Each test has an account of its own. */
 export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
     it.effect("issues a key that its secret opens", () =>
@@ -25,7 +25,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("tells keys of one account apart", () =>
+    it.effect("distinguishes keys of one account", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const [one, two] = [yield* issue("pair"), yield* issue("pair")]
@@ -38,10 +38,10 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
     it.effect("refuses secrets that are malformed, mistyped, or well formed and never issued", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
-        const { secret } = yield* issue("strangers")
+        const { secret } = yield* issue("wrong-secrets")
         const mistyped = Redacted.make(Redacted.value(secret).replace("live", "test"))
         const foreign = makeSecret("live", (size) => new Uint8Array(size).fill(9))
-        for (const wrong of [Redacted.make(""), Redacted.make("nobody\0"), mistyped, foreign, foreign]) {
+        for (const wrong of [Redacted.make(""), Redacted.make("unknown\0"), mistyped, foreign, foreign]) {
           assert.strictEqual((yield* Effect.flip(keys.authenticate(wrong)))._tag, "UnknownKey")
         }
       })
@@ -129,7 +129,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
             ["a", false]
           ]
         )
-        assert.deepStrictEqual(yield* keys.list("nobody"), [])
+        assert.deepStrictEqual(yield* keys.list("without-keys"), [])
       })
     )
 
@@ -160,7 +160,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("tells whoever listens which keys were revoked or disabled", () =>
+    it.effect("publishes the keys that were revoked or disabled", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const issued = yield* Effect.forEach(["a", "b", "c"], () => issue("closed"))

@@ -58,7 +58,7 @@ const life = Effect.fnUntraced(function* (note: (what: unknown) => void) {
 })
 
 describe("a secret", () => {
-  it.live("is never said aloud by the store in memory", () => {
+  it.live("never appears in the output of the store in memory", () => {
     const { layer, note, said } = overheard()
     return Effect.gen(function* () {
       const secret = yield* life(note).pipe(Effect.provide(KeyStore.layerMemory()), Effect.provide(layer))
@@ -68,7 +68,7 @@ describe("a secret", () => {
   })
 
   describe.runIf(TestDatabase.isAvailable)("over Postgres", () => {
-    it.live("is never said aloud, and neither is the pepper, also when the database fails", () => {
+    it.live("never appears in any output, and neither does the pepper, also when the database fails", () => {
       const { layer, note, said } = overheard()
       return Effect.gen(function* () {
         const address = yield* TestDatabase.create

@@ -19,7 +19,7 @@ const set = Effect.fnUntraced(function* (id: string, other: Partial<NewAlert> = 
   yield* (yield* Evaluator).take(alert)
 })
 
-/** What fired so far, oldest first. */
+/** Events so far, oldest first. */
 const fired = Effect.gen(function* () {
   const { rows } = yield* (yield* AlertStore).events("acct", EVERY)
   return rows.toReversed().map(({ alertId, value }) => `${alertId} ${value}`)
@@ -32,7 +32,7 @@ const on = (condition: Partial<AlertCondition>): Partial<NewAlert> => ({
 const memory = () => alerting(MemoryAlerts.layer)
 
 describe("the evaluator", () => {
-  it.effect("fires on a swap inside a block, with what that swap said and when", () =>
+  it.effect("fires on a swap inside a block, with the price and time of that swap", () =>
     Effect.gen(function* () {
       yield* priced(0, [9])
       yield* set("al_inside")
@@ -118,7 +118,7 @@ describe("the evaluator", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("looks at every alert from time to time: a change goes on when nobody trades", () =>
+  it.effect("evaluates every alert at an interval: a change goes on without trades", () =>
     Effect.gen(function* () {
       yield* set("al_rise", on({ metric: "change_pct", operator: "rises_by", threshold: "100", windowSeconds: 300 }))
       yield* priced(0, [4])

@@ -34,7 +34,7 @@ const walk = Effect.fnUntraced(function* <Row, E, R>(
   return pages
 })
 
-/** What every alert store does, whatever holds the alerts. Each test has an account of its own. */
+/** Contract of every alert store. Each test has an account of its own. */
 export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
     it.effect("gives back exactly what was created, to its owner alone", () =>
@@ -89,7 +89,7 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
       }).pipe(now)
     )
 
-    it.effect("selects by status and by token, and tells of an expiry the moment it comes", () =>
+    it.effect("selects by status and by token, and shows an expiry the moment it comes", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         const of = (id: string, other = {}) => alerts.create(alertOf(id, { accountId: "chosen", ...other }))
@@ -150,11 +150,13 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
           Effect.succeed({ expiresAtMs: null, note: null })
         )
         assert.deepInclude(endless, { expiresAtMs: null, note: null, status: "paused", version: 3 })
-        assert.isNull(yield* alerts.change("others", made.id, () => Effect.die("nobody's alert was decided on")))
+        assert.isNull(
+          yield* alerts.change("others", made.id, () => Effect.die("an alert of another account was changed"))
+        )
       }).pipe(now)
     )
 
-    it.effect("takes an alert away and says so again, to its owner alone", () =>
+    it.effect("deletes an alert, repeatably, for its owner alone", () =>
       Effect.gen(function* () {
         const alerts = yield* AlertStore
         yield* alerts.create(alertOf("al_gone", { accountId: "removes" }))

@@ -2,7 +2,7 @@
 import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
 import { mintOf, MONDAY } from "../market/tape/tape.ts"
 
-/** Where the time of these alerts begins, in milliseconds. */
+/** Start time of these alerts, in milliseconds. */
 export const START = MONDAY * 1000
 
 /** An armed alert on a price of ten dollars, once, without an end. */

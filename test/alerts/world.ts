@@ -10,7 +10,7 @@ import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { MONDAY, trade } from "../market/tape/tape.ts"
 import { block } from "../support/reads.ts"
 
-/** What mints of a test are, and which of them were asked for. */
+/** Mints of a test, with those that were requested. */
 export interface Mints {
   readonly known: Map<string, TokenState>
   readonly warmed: Set<string>
@@ -42,7 +42,7 @@ export const alerting = <E>(
     Layer.orDie
   )
 
-/** Lets what was told be acted upon. */
+/** Lets published batches be processed. */
 export const settle = Effect.forEach(Array.from({ length: 60 }), () => Effect.yieldNow, { discard: true })
 
 /** One block, so many seconds after `MONDAY`, whose swaps had these prices in dollars; the clock comes to it first. */

@@ -30,7 +30,7 @@ describe.runIf(TestDatabase.isAvailable)("the contract", () => {
 })
 
 describe.runIf(TestDatabase.isAvailable)("the callouts of a database", { concurrent: true }, () => {
-  it.live("count a trade once in whatever process it is told", () =>
+  it.live("count a trade once in any process that reports it", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]

@@ -43,7 +43,7 @@ const walk = Effect.fnUntraced(function* <E>(
   return pages
 })
 
-/** What every callout store does, whatever holds the callouts. Each test has a token of its own. */
+/** Contract of every callout store. Each test has a token of its own. */
 export const calloutStoreContract = <E>(name: string, store: Layer.Layer<CalloutStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
     const post = Effect.fnUntraced(function* (mint: Address, ids: ReadonlyArray<string>) {
@@ -191,7 +191,7 @@ export const calloutStoreContract = <E>(name: string, store: Layer.Layer<Callout
       }).pipe(now)
     )
 
-    it.effect("counts a trade once, for the first callout it is attributed to, however often it is told", () =>
+    it.effect("counts a trade once, for the first callout it is attributed to, however often it is reported", () =>
       Effect.gen(function* () {
         const callouts = yield* CalloutStore
         yield* post(addressOf(16), ["co_once", "co_late"])

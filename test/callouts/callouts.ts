@@ -2,11 +2,11 @@
 import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
 import type { AttributedTrade, NewCallout } from "../../src/domain/wallets/Callout.ts"
 
-/** An address that is told from others by its number. */
+/** The address of that number. */
 export const addressOf = (number: number): Address =>
   addressFromBytes(Uint8Array.from({ length: 32 }, (_, i) => (i < 4 ? (number >>> (8 * i)) & 255 : 9)))
 
-/** Where the time of these callouts begins. */
+/** Start time of these callouts. */
 export const START = Date.UTC(2026, 9, 1, 12)
 
 /** A callout of a week from `START`. */

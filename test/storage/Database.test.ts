@@ -23,7 +23,7 @@ const applied = Effect.gen(function* () {
 })
 
 describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
-  it.live("makes and migrates a database in DATA_DIR when nothing else is said", () =>
+  it.live("makes and migrates a database in DATA_DIR without other settings", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const layer = Database.layer.pipe(withSettings({ DATA_DIR: folder }))
@@ -85,7 +85,7 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
     })
   )
 
-  it.live("says nothing about the password when the server cannot be reached", () =>
+  it.live("keeps the password out of the message when the server cannot be reached", () =>
     Effect.gen(function* () {
       const layer = Database.layer.pipe(
         withSettings({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_CONNECT_TIMEOUT: "1 second" })

@@ -47,7 +47,7 @@ const writer = Effect.fnUntraced(function* (path: string) {
   return { lines, kill, pid: child.pid ?? 0 }
 })
 
-// What does not test durability need not pay for it.
+// Only tests of durability pay for it.
 const settings = { fsync: "off" }
 
 describe.runIf(isAvailable)("EmbeddedServer.start", () => {
@@ -168,7 +168,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
-  it.live("says what the server said when it does not start", () =>
+  it.live("reports the server's own message when it does not start", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const error = yield* Effect.flip(
@@ -179,7 +179,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
-  it.live("says so when the folder cannot be made", () =>
+  it.live("reports a folder that cannot be made", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(EmbeddedServer.start({ folder: "/dev/null/fathom" }))
       assert.deepInclude(error, { _tag: "ServerFailed", folder: "/dev/null/fathom" })

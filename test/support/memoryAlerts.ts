@@ -25,7 +25,7 @@ interface Entry {
 
 type Firing = AlertEvent & { readonly accountId: string }
 
-/** Newest first; ids tell equal times apart. */
+/** Newest first; ties by id. */
 const compare = (a: AlertPlace, b: AlertPlace): number => {
   if (a.timeMs === b.timeMs) {
     return a.id === b.id ? 0 : a.id < b.id ? 1 : -1

@@ -41,7 +41,7 @@ const LEGS_DIFFER: ReadonlySet<string> = new Set([
   "raydium-cpmm-transfer-fee-exact-out-73ed-sol"
 ])
 
-/** What the wallet's trades changed in total: mints that it gave have negative amounts, and what came back is left out. */
+/** Total change by the wallet's trades: mints that it gave have negative amounts, and those that came back are left out. */
 const totalOf = (nets: ReadonlyArray<NetTrade>): Readonly<Record<string, string>> => {
   const total = new Map<string, bigint>()
   const add = ({ mint, amount }: Quantity, sign: bigint) => total.set(mint, (total.get(mint) ?? 0n) + sign * amount)

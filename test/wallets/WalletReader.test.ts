@@ -7,7 +7,7 @@ import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { LedgerProjection, LedgerUnavailable } from "../../src/wallets/LedgerReader.ts"
 import { WalletIndexUnavailable } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
-import { FULL, NOBODY, recordOf } from "./identities.ts"
+import { FULL, UNKNOWN_WALLET, recordOf } from "./identities.ts"
 import { type Findings, indexOf, readerOver } from "./readers.ts"
 import { MINT, MINT_2, OTHER, START, tradeOf, usd, WALLET, walletOf } from "./trades.ts"
 
@@ -54,12 +54,12 @@ describe("rows of wallets", () => {
   it.effect("come in request order, each with the data of its wallet", () =>
     Effect.gen(function* () {
       const identities = [recordOf({ wallet: OTHER, labels: ["Other"] })]
-      const { complete, wallets } = yield* rowsOf({ ...known, identities }, NOBODY, OTHER, WALLET)
+      const { complete, wallets } = yield* rowsOf({ ...known, identities }, UNKNOWN_WALLET, OTHER, WALLET)
       assert.isFalse(complete)
       assert.deepStrictEqual(
         wallets.map(({ identity, status, summary, wallet }) => [wallet, status, identity?.labels, summary?.wallet]),
         [
-          [NOBODY, "unavailable", undefined, undefined],
+          [UNKNOWN_WALLET, "unavailable", undefined, undefined],
           [OTHER, "partial", ["Other"], undefined],
           [WALLET, "partial", undefined, { realized: "4", unrealized: "12", total: "16" }]
         ]

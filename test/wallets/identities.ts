@@ -5,7 +5,7 @@ import { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
 import { Signature } from "../../src/domain/Signature.ts"
 import { OTHER, START, WALLET } from "./trades.ts"
 
-export const NOBODY = Address.make("2qKHuhtKcRg4p6cmfQCBBEkQBrDUkjCSVsqPKCrqrE5R")
+export const UNKNOWN_WALLET = Address.make("2qKHuhtKcRg4p6cmfQCBBEkQBrDUkjCSVsqPKCrqrE5R")
 export const EVIDENCE = Signature.make(bs58.encode(new Uint8Array(64).fill(7)))
 
 /** An empty record with overrides. */

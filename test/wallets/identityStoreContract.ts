@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { OTHER, WALLET } from "./trades.ts"
-import { FULL, NOBODY, recordOf, SECOND } from "./identities.ts"
+import { FULL, UNKNOWN_WALLET, recordOf, SECOND } from "./identities.ts"
 
 /** Contract of every identity store. */
 export const identityStoreContract = <E>(name: string, store: Layer.Layer<IdentityStore, E>) =>
@@ -11,10 +11,10 @@ export const identityStoreContract = <E>(name: string, store: Layer.Layer<Identi
       Effect.gen(function* () {
         const identities = yield* IdentityStore
         yield* identities.replace("a", [FULL, SECOND])
-        const found = yield* identities.of([WALLET, NOBODY, OTHER])
+        const found = yield* identities.of([WALLET, UNKNOWN_WALLET, OTHER])
         assert.deepStrictEqual(found.get(WALLET), [FULL])
         assert.deepStrictEqual(found.get(OTHER), [SECOND])
-        assert.isFalse(found.has(NOBODY))
+        assert.isFalse(found.has(UNKNOWN_WALLET))
         assert.strictEqual((yield* identities.of([])).size, 0)
       })
     )

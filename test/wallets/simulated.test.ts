@@ -16,10 +16,10 @@ describe("the identities of an invented market", () => {
     const known = new Set(wallets.map(({ address }) => address))
     assert.isTrue(records.every(({ wallet }) => known.has(wallet)))
     assert.strictEqual(new Set(records.map(({ wallet }) => wallet)).size, records.length)
-    assert.isBelow(records.length, wallets.length / 2, "most are nobody in particular")
+    assert.isBelow(records.length, wallets.length / 2, "most have no identity")
   })
 
-  it("are told from the start, each kind of them", () => {
+  it("are served from the start, each kind of them", () => {
     const told = records.map((record) => identityOf(record.wallet, [record], NOW))
     assert.isTrue(told.every((identity) => identity !== null))
     const kinds = told.flatMap((identity) => identity?.classifications.map(({ kind }) => kind) ?? [])

@@ -2,7 +2,7 @@
  * Raydium CLMM, after raydium-io/raydium-clmm at 03b44b7, programs/amm/src. Swaps with a constant fee on the input were
  * checked against the deployed program of April 2026; fees on the output, dynamic fees and limit orders follow the source.
  *
- * The bitmap says which tick arrays hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
+ * The bitmap lists the tick arrays that hold liquidity. A quote reaches to the end of the nearest eight in its direction, or
  * to the first of them that is not there: an array that the bitmap names and no account exists for ends the known ticks, so a
  * swap that would go there is exhausted, as the program refuses one that was given too few arrays.
  */

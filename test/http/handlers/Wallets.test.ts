@@ -8,7 +8,7 @@ import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
 import { WalletIndexUnavailable } from "../../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { call, keyOf, running } from "../../support/http.ts"
-import { NOBODY, recordOf } from "../../wallets/identities.ts"
+import { UNKNOWN_WALLET, recordOf } from "../../wallets/identities.ts"
 import { readerOver } from "../../wallets/readers.ts"
 import { MINT, OTHER, tradeOf, usd, WALLET, walletOf } from "../../wallets/trades.ts"
 
@@ -52,7 +52,7 @@ describe("POST /api/v1/wallets/summary", () => {
   layer(running({ wallets: reader, keys }))((it) => {
     it.effect("answers a row for each wallet, in the order asked for, and nothing else", () =>
       Effect.gen(function* () {
-        const answer = yield* summaryOf([NOBODY, WALLET, OTHER])
+        const answer = yield* summaryOf([UNKNOWN_WALLET, WALLET, OTHER])
         assert.strictEqual(answer.status, 200)
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
         assert.strictEqual(answer.headers.get("x-ratelimit-budget"), "rest")
@@ -68,7 +68,7 @@ describe("POST /api/v1/wallets/summary", () => {
             summary?.wallet.total
           ]),
           [
-            [NOBODY, "unavailable", undefined, undefined],
+            [UNKNOWN_WALLET, "unavailable", undefined, undefined],
             [WALLET, "partial", undefined, "16"],
             [OTHER, "partial", ["Other"], undefined]
           ]

@@ -67,7 +67,7 @@ const alarms = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, options:
   })
 })
 
-// What runs in the page is text here: it knows a document, and these tests do not.
+// Code of the page is text here: it has a document, these tests do not.
 const TOUCH = `(() => {
   const allowed = new Set(
     "html head meta link title body header a img main article div bdi time h1 p dl dt dd data code footer span".split(" ")

@@ -44,7 +44,7 @@ describe("a reader that stops reading", () => {
       // Until it is given up, and no longer: it has a few seconds to hear why.
       for (let slot = 1; load().connections === 2; slot++) {
         const deals = Array.from({ length: 250 }, () => ({ wallet: A }))
-        // What happened before a wallet was tracked is not sent, and the clock is real here.
+        // Trades before the wallet was tracked are not sent, and the clock is real here.
         yield* happen(blockOf(slot, deals, { timeMs: yield* Clock.currentTimeMillis }))
         const trades = slot * 250
         yield* until(`${trades} trades`, () => reading.texts.length > trades)

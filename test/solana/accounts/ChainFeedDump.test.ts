@@ -153,7 +153,7 @@ describe("a recorded market", () => {
 
 const shared = fileURLToPath(new URL("../../../../shared/data/amm", import.meta.url))
 
-// The recordings are not part of the project; without them this says so.
+// The recordings are not part of the project; without them the name of the suite shows it.
 describe.skipIf(!existsSync(shared))("the collected recordings", () => {
   it.live("are one market", () =>
     Effect.gen(function* () {

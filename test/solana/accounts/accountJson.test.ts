@@ -28,7 +28,7 @@ describe("an account in a node's JSON", () => {
     ["data that is not base64", { ...json, data: ["A*ID", "base64"] }],
     ["data of another size than it says", { ...json, space: 4 }],
     ["another encoding", { ...json, data: ["AQID", "base58"] }],
-    ["an owner that is no address", { ...json, owner: "nobody" }],
+    ["an owner that is no address", { ...json, owner: "0x" }],
     ["negative lamports", { ...json, lamports: -1 }],
     ["half a lamport", { ...json, lamports: 0.5 }],
     ["nothing it should have", {}],
