@@ -118,7 +118,10 @@ export const chartKnowledge = {
   coverage: ChartCoverage,
   truncated: Schema.Boolean.annotate({ description: "Whether the window holds older bars than these." }),
   prevTo: time.annotate({ description: "Unix second to pass as `to` for the page before; null when there is none." }),
-  openBarMs: time.annotate({ description: "Start of the last bar while its bucket is still open." }),
+  openBarMs: time.annotate({
+    description:
+      "Start of the last bar while it can still change: until its source was read past the end of the bucket."
+  }),
   supply: Schema.NullOr(ChartSupply).annotate({ description: "Null when bars show prices." })
 }
 

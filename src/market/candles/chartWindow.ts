@@ -68,6 +68,8 @@ export const chartKnowledge = (window: ChartWindow, found: ChartFindings): Chart
   const lastEndMs = last === undefined ? null : nextBucket(window.resolution, last.t / 1000) * 1000
   const fromMs = toMs(coveredFrom(window, found))
   const untilMs = coveredTo(window, lastEndMs, nowMs)
+  // A bar is final once its source was read past its end; the clock alone may be ahead of the blocks.
+  const readUntilMs = Math.min(nowMs, observedAtMs ?? nowMs)
   const isCovered = status !== "unavailable" && (fromMs === null || untilMs === null || fromMs < untilMs)
   return {
     observedAtMs,
@@ -83,7 +85,7 @@ export const chartKnowledge = (window: ChartWindow, found: ChartFindings): Chart
     },
     truncated: prevTo !== null,
     prevTo,
-    openBarMs: last !== undefined && lastEndMs !== null && lastEndMs > nowMs ? last.t : null,
+    openBarMs: last !== undefined && lastEndMs !== null && lastEndMs > readUntilMs ? last.t : null,
     supply
   }
 }
