@@ -4,19 +4,30 @@ import { Address } from "../domain/Address.ts"
 import { IdempotencyKey } from "../domain/Idempotency.ts"
 import {
   GroupId,
+  MAX_GROUPS,
   RealtimeSession,
   TrackedWallet,
   TrackerGroup,
   TrackerStatus,
   TrackerTrade,
   WalletEmoji,
-  WalletLabel
+  WalletLabel,
+  WalletNotes
 } from "../domain/wallets/Tracker.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { LimitParameter } from "./cursor.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { BooleanParameter, NoQuery } from "./parameters.ts"
-import { DataUnavailable, IdempotencyInFlight, IdempotencyKeyReused, LimitReached, RateLimited } from "./problems.ts"
+import { BooleanParameter, NoQuery, UniqueList } from "./parameters.ts"
+import {
+  DataUnavailable,
+  IdempotencyInFlight,
+  IdempotencyKeyReused,
+  InvalidRequest,
+  LimitReached,
+  PathNotFound,
+  RateLimited,
+  WalletNotFound
+} from "./problems.ts"
 
 /** Default values of optional parameters. */
 export const defaults = { limit: 100, control: false } as const
@@ -51,6 +62,70 @@ export class WalletTracked extends Schema.Opaque<WalletTracked>()(
   Schema.Struct({ wallet: Address, tracked: Schema.Literal(true), groupId: GroupId }).annotate({
     identifier: "WalletTracked",
     description: "201 when the wallet was not in this group before, 200 when it was."
+  })
+) {}
+
+/** Wallets to track together. */
+export class NewTrackedWallets extends Schema.Opaque<NewTrackedWallets>()(
+  Schema.Struct({
+    wallets: Schema.Array(NewTrackedWallet)
+      .check(
+        Schema.isMinLength(1, { expected: "1 to 100 wallets" }),
+        Schema.isMaxLength(100, { expected: "1 to 100 wallets" }),
+        Schema.makeFilter((wallets: ReadonlyArray<NewTrackedWallet>) =>
+          new Set(wallets.map(({ wallet }) => wallet)).size === wallets.length
+            ? undefined
+            : { path: [], issue: "Every wallet may be in the list once." }
+        )
+      )
+      .annotate({ description: "1 to 100 different wallets, added together or not at all." })
+  }).annotate({ identifier: "NewTrackedWallets", description: "Wallets to track together." })
+) {}
+
+/** Wallets are tracked, newly or as before. */
+export class WalletsTracked extends Schema.Opaque<WalletsTracked>()(
+  Schema.Struct({
+    wallets: Schema.Array(
+      Schema.Struct({
+        wallet: Address,
+        tracked: Schema.Literal(true),
+        groupId: GroupId,
+        isNew: Schema.Boolean.annotate({ description: "True when the wallet was not in this group before." })
+      })
+    ).annotate({ description: "In the order of the request." })
+  }).annotate({ identifier: "WalletsTracked", description: "The wallets of a batch, all of them tracked." })
+) {}
+
+/** Changes of a tracked wallet. */
+export class TrackedWalletChange extends Schema.Opaque<TrackedWalletChange>()(
+  Schema.Struct({
+    label: Schema.optionalKey(Schema.NullOr(WalletLabel)),
+    emoji: Schema.optionalKey(Schema.NullOr(WalletEmoji)),
+    notes: Schema.optionalKey(Schema.NullOr(WalletNotes)),
+    groups: Schema.optionalKey(
+      UniqueList(GroupId, MAX_GROUPS, "groups").annotate({
+        description: "Every group that the wallet is in afterwards, the primary one first."
+      })
+    )
+  }).annotate({
+    identifier: "TrackedWalletChange",
+    description: "Changes of a tracked wallet. Fields left out stay; null clears a text."
+  })
+) {}
+
+/** A group to create, or the new name of one. */
+export class GroupNamed extends Schema.Opaque<GroupNamed>()(
+  Schema.Struct({ name: WalletLabel }).annotate({
+    identifier: "GroupName",
+    description: "The name of a group; names need not be unique."
+  })
+) {}
+
+/** A group is gone. */
+export class GroupDeleted extends Schema.Opaque<GroupDeleted>()(
+  Schema.Struct({ groupId: GroupId, deleted: Schema.Literal(true) }).annotate({
+    identifier: "TrackerGroupDeleted",
+    description: "The group is deleted; wallets that were in no other group are in Main."
   })
 ) {}
 
@@ -122,6 +197,54 @@ export class TrackingGroup extends HttpApiGroup.make("tracker")
     })
       .middleware(JsonBody)
       .annotate(OpenApi.Summary, "Track a wallet"),
+    HttpApiEndpoint.post("trackBatch", "/api/v1/tracker/wallets/batch", {
+      query: NoQuery,
+      headers: Schema.Struct({ "idempotency-key": Schema.optionalKey(IdempotencyKey) }),
+      payload: NewTrackedWallets,
+      success: WalletsTracked,
+      error: [LimitReached, IdempotencyInFlight, IdempotencyKeyReused, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Track up to 100 wallets")
+      .annotate(
+        OpenApi.Description,
+        "All wallets are added or none: a group or a limit that fails one fails the batch."
+      ),
+    HttpApiEndpoint.patch("changeWallet", "/api/v1/tracker/wallets/:wallet", {
+      params: { wallet: Address },
+      query: NoQuery,
+      payload: TrackedWalletChange,
+      success: TrackedWallet,
+      error: [WalletNotFound, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Change label, emoji, notes or groups of a tracked wallet"),
+    HttpApiEndpoint.post("createGroup", "/api/v1/tracker/groups", {
+      query: NoQuery,
+      headers: Schema.Struct({ "idempotency-key": Schema.optionalKey(IdempotencyKey) }),
+      payload: GroupNamed,
+      success: TrackerGroup.pipe(HttpApiSchema.status(201)),
+      error: [LimitReached, IdempotencyInFlight, IdempotencyKeyReused, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Create a group; 50 per account"),
+    HttpApiEndpoint.patch("renameGroup", "/api/v1/tracker/groups/:id", {
+      params: { id: GroupId },
+      query: NoQuery,
+      payload: GroupNamed,
+      success: TrackerGroup,
+      error: [PathNotFound, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Rename a group"),
+    HttpApiEndpoint.delete("deleteGroup", "/api/v1/tracker/groups/:id", {
+      params: { id: GroupId },
+      query: NoQuery,
+      success: GroupDeleted,
+      error: [InvalidRequest, PathNotFound, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Delete a group")
+      .annotate(OpenApi.Description, "Wallets that were in no other group move to Main. Main cannot be deleted."),
     HttpApiEndpoint.delete("untrack", "/api/v1/tracker/wallets/:wallet", {
       params: { wallet: Address },
       query: NoQuery,

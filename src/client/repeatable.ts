@@ -10,6 +10,8 @@ export const posts: Readonly<Record<string, Repetition>> = {
   "tokens.prices": "reads",
   "wallets.summary": "reads",
   "tracker.track": "with-key",
+  "tracker.trackBatch": "with-key",
+  "tracker.createGroup": "with-key",
   "alerts.create": "with-key",
   "closed.spotOrders": "never",
   "closed.perpsOrdersPost": "never",

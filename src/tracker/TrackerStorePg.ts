@@ -10,6 +10,7 @@ import {
   type Tracking,
   UnknownGroup,
   type WalletActivity,
+  type WalletChange,
   WalletLabel
 } from "../domain/wallets/Tracker.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
@@ -75,7 +76,7 @@ const make = Effect.gen(function* () {
     readonly groupId: GroupId | null
   }) {
     const { accountId, groupId } = request
-    // In this order every group of a wallet is among the groups: none ever goes.
+    // A group that is deleted between the two reads is left out of the wallets by `overviewOf`.
     const wallets = yield* read(table.wallets(accountId))
     const found = overviewOf(yield* groupsOf(accountId), wallets, groupId)
     return found ?? (yield* new UnknownGroup({ groupId: groupId ?? MAIN_GROUP }))
@@ -95,6 +96,67 @@ const make = Effect.gen(function* () {
     watchList.add({ wallet, addedAtMs })
     tell(accountId, revision)
     return { groupId, isNew }
+  })
+
+  const addAll = Effect.fn("TrackerStore.addAll")(function* (accountId: string, trackings: ReadonlyArray<Tracking>) {
+    const nowMs = yield* now
+    const { put, revision } = yield* change(
+      accountId,
+      Effect.gen(function* () {
+        const put = yield* Effect.forEach(trackings, (tracking) => {
+          const groupId = tracking.groupId ?? MAIN_GROUP
+          return Effect.map(table.put(tracking, groupId, nowMs), (result) => ({
+            ...result,
+            groupId,
+            wallet: tracking.wallet
+          }))
+        })
+        return { put, revision: put.some(({ isChanged }) => isChanged) ? yield* revise(accountId) : null }
+      })
+    )
+    put.forEach(({ addedAtMs, wallet }) => watchList.add({ wallet, addedAtMs }))
+    tell(accountId, revision)
+    return put.map(({ groupId, isNew }) => ({ groupId, isNew }))
+  })
+
+  const changeWallet = Effect.fn("TrackerStore.change")(function* (wanted: WalletChange) {
+    const { accountId } = wanted
+    tell(accountId, yield* change(accountId, Effect.andThen(table.change(wanted), revise(accountId))))
+  })
+
+  const renameGroup = Effect.fn("TrackerStore.renameGroup")(function* (request: {
+    readonly accountId: string
+    readonly groupId: GroupId
+    readonly name: string
+  }) {
+    const { accountId, groupId, name } = request
+    const { found, revision } = yield* change(
+      accountId,
+      Effect.gen(function* () {
+        const renamed = yield* table.renameGroup(accountId, groupId, WalletLabel.make(name))
+        return { found: renamed !== null, revision: renamed === true ? yield* revise(accountId) : null }
+      })
+    )
+    tell(accountId, revision)
+    return found
+  })
+
+  const removeGroup = Effect.fn("TrackerStore.removeGroup")(function* (request: {
+    readonly accountId: string
+    readonly groupId: GroupId
+  }) {
+    const { accountId, groupId } = request
+    if (groupId === MAIN_GROUP) {
+      return false
+    }
+    const revision = yield* change(
+      accountId,
+      Effect.gen(function* () {
+        return (yield* table.removeGroup(accountId, groupId)) ? yield* revise(accountId) : null
+      })
+    )
+    tell(accountId, revision)
+    return revision !== null
   })
 
   const remove = Effect.fn("TrackerStore.remove")(function* (request: {
@@ -167,8 +229,12 @@ const make = Effect.gen(function* () {
   return TrackerStore.of({
     overview,
     add,
+    addAll,
+    change: changeWallet,
     remove,
     createGroup,
+    renameGroup,
+    removeGroup,
     recordActivity: Effect.fn("TrackerStore.recordActivity")((batch: ReadonlyArray<WalletActivity>) =>
       batch.length === 0 ? Effect.void : Effect.asVoid(write(table.recordActivity(batch)))
     ),

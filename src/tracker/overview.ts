@@ -2,6 +2,7 @@
 import type { Address } from "../domain/Address.ts"
 import {
   type GroupId,
+  MAIN_GROUP,
   MAX_TRACKED_WALLETS,
   type TrackedWallet,
   type TrackerGroup,
@@ -49,13 +50,24 @@ const shown = ({ groups, ...kept }: KeptWallet): TrackedWallet => ({
   status: kept.lastEventAtMs === null ? "pending" : "live"
 })
 
+/** The wallet without groups that do not exist any more; in Main when none is left. */
+const inKnownGroups = (wallet: KeptWallet, known: ReadonlySet<GroupId>): KeptWallet => {
+  if (wallet.groups.every((groupId) => known.has(groupId))) {
+    return wallet
+  }
+  const [primary = MAIN_GROUP, ...others] = wallet.groups.filter((groupId) => known.has(groupId))
+  return { ...wallet, groups: [primary, ...others] }
+}
+
 /** The overview of an account or of one group; null for an unknown group. */
 export const overviewOf = (
   groups: ReadonlyArray<KeptGroup>,
-  wallets: ReadonlyArray<KeptWallet>,
+  kept: ReadonlyArray<KeptWallet>,
   groupId: GroupId | null
 ): TrackerOverview | null => {
-  if (groupId !== null && !groups.some((group) => group.groupId === groupId)) {
+  const known = new Set(groups.map((group) => group.groupId))
+  const wallets = kept.map((wallet) => inKnownGroups(wallet, known))
+  if (groupId !== null && !known.has(groupId)) {
     return null
   }
   const sizes = new Map<GroupId, number>()

@@ -6,13 +6,17 @@ import { Address } from "../domain/Address.ts"
 import {
   GroupId,
   MAIN_GROUP,
+  MAX_GROUPS,
   MAX_TRACKED_WALLETS,
+  TooManyGroups,
   TooManyWallets,
   TrackedWallet,
   TrackerGroup,
   type Tracking,
   UnknownGroup,
-  type WalletActivity
+  UnknownWallet,
+  type WalletActivity,
+  type WalletChange
 } from "../domain/wallets/Tracker.ts"
 import type { KeptGroup } from "./overview.ts"
 
@@ -79,6 +83,12 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
     }
   })
 
+  const hasGroup = (accountId: string, groupId: GroupId) =>
+    Effect.map(
+      sql`select from tracker_groups where account_id = ${accountId} and group_id = ${groupId}`,
+      (rows) => rows.length > 0
+    )
+
   /** Updates the labels given and returns whether any has changed. */
   const describe = ({ accountId, emoji, label, notes, wallet }: Tracking) => {
     const texts = sql`coalesce(${label ?? null}::text, label) as label, coalesce(${emoji ?? null}::text, emoji) as emoji,
@@ -118,14 +128,77 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
       `
     }),
 
-    insertGroup: (accountId: string, { createdAtMs, ...kept }: KeptGroup) =>
-      sql`insert into tracker_groups ${sql.insert({ accountId, ...kept, createdAt: PgTypes.timestamptz(createdAtMs) })}`,
+    insertGroup: Effect.fnUntraced(function* (accountId: string, { createdAtMs, ...kept }: KeptGroup) {
+      const known = yield* sql`select from tracker_groups where account_id = ${accountId}`
+      if (known.length >= MAX_GROUPS) {
+        return yield* new TooManyGroups({ limit: MAX_GROUPS })
+      }
+      yield* sql`
+        insert into tracker_groups ${sql.insert({ accountId, ...kept, createdAt: PgTypes.timestamptz(createdAtMs) })}
+      `
+    }),
+
+    /** Null for an unknown group, false when it has the name already. */
+    renameGroup: Effect.fnUntraced(function* (accountId: string, groupId: GroupId, name: string) {
+      if (!(yield* hasGroup(accountId, groupId))) {
+        return null
+      }
+      const renamed = yield* sql`
+        update tracker_groups set name = ${name}
+        where account_id = ${accountId} and group_id = ${groupId} and name <> ${name} returning group_id
+      `
+      return renamed.length > 0
+    }),
+
+    /** Moves the wallets that are in this group alone to Main, and deletes the group. */
+    removeGroup: Effect.fnUntraced(function* (accountId: string, groupId: GroupId) {
+      yield* sql`
+        insert into tracked_wallet_groups (account_id, wallet, group_id)
+        select account_id, wallet, ${MAIN_GROUP} from tracked_wallet_groups as g
+        where account_id = ${accountId} and group_id = ${groupId} and not exists (
+          select from tracked_wallet_groups as o
+          where o.account_id = g.account_id and o.wallet = g.wallet and o.group_id <> ${groupId}
+        )
+      `
+      yield* sql`delete from tracked_wallet_groups where account_id = ${accountId} and group_id = ${groupId}`
+      const gone = yield* sql`
+        delete from tracker_groups where account_id = ${accountId} and group_id = ${groupId} returning group_id
+      `
+      return gone.length > 0
+    }),
+
+    /** Replaces the texts and groups given. The row order of groups is that of the list: the first is the primary one. */
+    change: Effect.fnUntraced(function* ({ accountId, emoji, groups, label, notes, wallet }: WalletChange) {
+      const texts = [
+        ...(label === undefined ? [] : [sql`label = ${label}`]),
+        ...(emoji === undefined ? [] : [sql`emoji = ${emoji}`]),
+        ...(notes === undefined ? [] : [sql`notes = ${notes}`])
+      ]
+      if (Option.isNone(yield* watchOf({ accountId, wallet }))) {
+        return yield* new UnknownWallet({ wallet })
+      }
+      if (texts.length > 0) {
+        yield* sql`
+          update tracked_wallets set ${sql.csv(texts)} where account_id = ${accountId} and wallet = ${wallet}
+        `
+      }
+      for (const groupId of groups ?? []) {
+        if (!(yield* hasGroup(accountId, groupId))) {
+          return yield* new UnknownGroup({ groupId })
+        }
+      }
+      if (groups !== undefined) {
+        yield* sql`delete from tracked_wallet_groups where account_id = ${accountId} and wallet = ${wallet}`
+      }
+      for (const groupId of groups ?? []) {
+        yield* sql`insert into tracked_wallet_groups ${sql.insert({ accountId, wallet, groupId })}`
+      }
+    }),
 
     /** Adds or updates a wallet. Returns whether it is new in the group, whether anything changed, and its start of tracking. */
     put: Effect.fnUntraced(function* (tracking: Tracking, groupId: GroupId, nowMs: number) {
       const { accountId, emoji = null, label = null, notes = null, wallet } = tracking
-      const known = yield* sql`select from tracker_groups where account_id = ${accountId} and group_id = ${groupId}`
-      if (known.length === 0) {
+      if (!(yield* hasGroup(accountId, groupId))) {
         return yield* new UnknownGroup({ groupId })
       }
       const tracked = yield* watchOf({ accountId, wallet })

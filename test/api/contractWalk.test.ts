@@ -48,7 +48,7 @@ const parsed = (text: string): Answered => {
 
 const cursorIn = (text: string): string => /"nextCursor":\s*"([^"]+)"/u.exec(text)?.[1] ?? ""
 
-const idIn = (text: string): string => /"id":\s*"([^"]+)"/u.exec(text)?.[1] ?? ""
+const idIn = (text: string): string => /"(?:id|groupId)":\s*"([^"]+)"/u.exec(text)?.[1] ?? ""
 
 /** The request, once everything that has to come before it was asked. */
 const prepared = Effect.fnUntraced(function* ({ before = [], key = "a" }: Way, request: Request) {

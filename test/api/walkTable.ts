@@ -96,6 +96,11 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "wallets.summary": () => ({ body: { wallets: [nowhere] } }),
   "tracker.wallets": () => ({}),
   "tracker.track": () => trackNowhere,
+  "tracker.trackBatch": () => ({ body: { wallets: [{ wallet: nowhere }] } }),
+  "tracker.changeWallet": () => ({ params: { wallet: nowhere }, body: { label: "walked" } }),
+  "tracker.createGroup": () => ({ body: { name: "Walked" } }),
+  "tracker.renameGroup": () => ({ params: { id: "grp_none" }, body: { name: "Walked" } }),
+  "tracker.deleteGroup": () => ({ params: { id: "grp_none" } }),
   "tracker.untrack": () => ({ params: { wallet: nowhere } }),
   "tracker.snapshot": () => ({}),
   "tracker.trades": () => ({}),
@@ -157,6 +162,20 @@ const trackedBefore = (request: Request): Way => ({
   request
 })
 
+/** A group is created first. */
+const ofNewGroup = (body?: object): Way => ({
+  world: "bare",
+  key: "w",
+  before: [{ operation: "tracker.createGroup", request: { body: { name: "Walked" } } }],
+  request: { params: { id: LAST_ID }, ...(body !== undefined && { body }) }
+})
+
+const batchOnce = {
+  body: { wallets: [{ wallet: nowhere }] },
+  headers: { "idempotency-key": "batched-once" }
+}
+const groupOnce = { body: { name: "Once" }, headers: { "idempotency-key": "grouped-once" } }
+
 /** Answers that only some operations have. */
 const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "alerts.create": {
@@ -175,6 +194,34 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     409: { world: "bare", key: "f", request: trackNowhere },
     422: trackedBefore({ body: { wallet: SOL }, headers: { "idempotency-key": "tracked-once" } })
   },
+  "tracker.trackBatch": {
+    409: { world: "bare", key: "f", request: { body: { wallets: [{ wallet: nowhere }] } } },
+    422: {
+      world: "bare",
+      key: "w",
+      before: [{ operation: "tracker.trackBatch", request: batchOnce }],
+      request: { ...batchOnce, body: { wallets: [{ wallet: SOL }] } }
+    }
+  },
+  "tracker.changeWallet": {
+    200: trackedBefore({ params: { wallet: nowhere }, body: { label: "walked" } }),
+    404: inSimulation({ params: { wallet: SOL }, body: { label: "walked" } })
+  },
+  "tracker.createGroup": {
+    201: inSimulation({ body: { name: "Walked" } }),
+    409: { world: "bare", key: "f", request: { body: { name: "Walked" } } },
+    422: {
+      world: "bare",
+      key: "w",
+      before: [{ operation: "tracker.createGroup", request: groupOnce }],
+      request: { ...groupOnce, body: { name: "Other" } }
+    }
+  },
+  "tracker.renameGroup": {
+    200: ofNewGroup({ name: "Renamed" }),
+    404: inSimulation({ params: { id: "grp_none" }, body: { name: "Walked" } })
+  },
+  "tracker.deleteGroup": { 200: ofNewGroup(), 404: inSimulation({ params: { id: "grp_none" } }) },
   "copying.follow": { 404: inSimulation({ params: { id: "cf_none" } }) },
   "copying.fills": { 404: inSimulation({ query: { followId: "cf_none" } }) },
   "copying.pnl": { 404: inSimulation({ query: { followId: "cf_none" } }) },
@@ -232,7 +279,9 @@ const common = (operation: Operation): Readonly<Record<number, Way>> => {
 
 /** The setup of each declared answer of an operation; an entry that is missing here is missing in the walk. */
 export const waysTo = (operation: Operation): ReadonlyMap<number, Way> => {
-  const ways = new Map<number, Way>(operation.id in valid ? [[200, inSimulation({})]] : [])
+  const ways = new Map<number, Way>(
+    operation.id in valid && operation.statuses.includes(200) ? [[200, inSimulation({})]] : []
+  )
   for (const [status, way] of Object.entries({ ...common(operation), ...special[operation.id] })) {
     if (operation.statuses.includes(Number(status)) && unreachable[operation.id]?.includes(Number(status)) !== true) {
       ways.set(Number(status), way)

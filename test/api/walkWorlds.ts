@@ -55,6 +55,7 @@ const track = Layer.effectDiscard(
     const store = yield* TrackerStore
     for (let i = 0; i < MAX_TRACKED_WALLETS; i++) {
       yield* store.add({ accountId: "full", wallet: addressOf(i), groupId: null })
+      yield* i < 49 ? store.createGroup({ accountId: "full", name: "Full" }) : Effect.void
     }
   })
 )

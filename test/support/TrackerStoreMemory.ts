@@ -5,12 +5,16 @@ import type { Address } from "../../src/domain/Address.ts"
 import {
   GroupId,
   MAIN_GROUP,
+  MAX_GROUPS,
   MAX_TRACKED_WALLETS,
+  TooManyGroups,
   TooManyWallets,
   type Tracked,
   type Tracking,
   UnknownGroup,
+  UnknownWallet,
   type WalletActivity,
+  type WalletChange,
   WalletLabel
 } from "../../src/domain/wallets/Tracker.ts"
 import {
@@ -83,6 +87,56 @@ const make = Effect.gen(function* () {
     return Effect.succeed({ groupId, isNew })
   }
 
+  /** Runs all of the steps on a copy of the account, which takes its place when none fails. */
+  const putAll = (accountId: string, trackings: ReadonlyArray<Tracking>, nowMs: number) => {
+    const before = accountOf(accountId, nowMs)
+    accounts.set(accountId, { groups: before.groups, wallets: new Map(before.wallets) })
+    return Effect.forEach(trackings, (tracking) => put(tracking, tracking.groupId ?? MAIN_GROUP, nowMs)).pipe(
+      Effect.tapError(() => Effect.sync(() => accounts.set(accountId, before)))
+    )
+  }
+
+  const change = (
+    { accountId, emoji, groups, label, notes, wallet }: WalletChange,
+    nowMs: number
+  ): Effect.Effect<void, UnknownWallet | UnknownGroup> => {
+    const account = accountOf(accountId, nowMs)
+    const kept = account.wallets.get(wallet)
+    if (kept === undefined) {
+      return Effect.fail(new UnknownWallet({ wallet }))
+    }
+    const unknown = groups?.find((groupId) => !account.groups.has(groupId))
+    if (unknown !== undefined) {
+      return Effect.fail(new UnknownGroup({ groupId: unknown }))
+    }
+    const [primary = kept.groups[0], ...others] = groups ?? kept.groups
+    account.wallets.set(wallet, {
+      ...kept,
+      label: label === undefined ? kept.label : label,
+      emoji: emoji === undefined ? kept.emoji : emoji,
+      notes: notes === undefined ? kept.notes : notes,
+      groups: [primary, ...others]
+    })
+    PubSub.publishUnsafe(changed, accountId)
+    return Effect.void
+  }
+
+  const removeGroup = (accountId: string, groupId: GroupId, nowMs: number): boolean => {
+    const { groups, wallets } = accountOf(accountId, nowMs)
+    if (groupId === MAIN_GROUP) {
+      return false
+    }
+    for (const [wallet, kept] of wallets) {
+      const [primary = MAIN_GROUP, ...others] = kept.groups.filter((member) => member !== groupId)
+      wallets.set(wallet, { ...kept, groups: [primary, ...others] })
+    }
+    const wasThere = groups.delete(groupId)
+    if (wasThere) {
+      PubSub.publishUnsafe(changed, accountId)
+    }
+    return wasThere
+  }
+
   const takeOut = (accountId: string, wallet: Address): boolean => {
     const wasThere = accounts.get(accountId)?.wallets.delete(wallet) === true
     if (wasThere) {
@@ -122,13 +176,47 @@ const make = Effect.gen(function* () {
     ),
     createGroup: Effect.fn("TrackerStore.createGroup")(
       ({ accountId, name }: { readonly accountId: string; readonly name: string }) =>
-        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+          const { groups } = accountOf(accountId, nowMs)
+          if (groups.size >= MAX_GROUPS) {
+            return Effect.fail(new TooManyGroups({ limit: MAX_GROUPS }))
+          }
           const groupId = GroupId.make(`grp_${randomBase62(GROUP_ID_LENGTH, random)}`)
           const group = { groupId, name: WalletLabel.make(name), isMain: false, createdAtMs: nowMs }
-          accountOf(accountId, nowMs).groups.set(groupId, group)
+          groups.set(groupId, group)
           PubSub.publishUnsafe(changed, accountId)
-          return { ...group, walletCount: 0 }
+          return Effect.succeed({ ...group, walletCount: 0 })
         })
+    ),
+    addAll: Effect.fn("TrackerStore.addAll")((accountId: string, trackings: ReadonlyArray<Tracking>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (nowMs) => putAll(accountId, trackings, nowMs))
+    ),
+    change: Effect.fn("TrackerStore.change")((wanted: WalletChange) =>
+      Effect.flatMap(Clock.currentTimeMillis, (nowMs) => change(wanted, nowMs))
+    ),
+    renameGroup: Effect.fn("TrackerStore.renameGroup")(
+      ({
+        accountId,
+        groupId,
+        name
+      }: {
+        readonly accountId: string
+        readonly groupId: GroupId
+        readonly name: string
+      }) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          const { groups } = accountOf(accountId, nowMs)
+          const kept = groups.get(groupId)
+          if (kept !== undefined && kept.name !== name) {
+            groups.set(groupId, { ...kept, name: WalletLabel.make(name) })
+            PubSub.publishUnsafe(changed, accountId)
+          }
+          return kept !== undefined
+        })
+    ),
+    removeGroup: Effect.fn("TrackerStore.removeGroup")(
+      ({ accountId, groupId }: { readonly accountId: string; readonly groupId: GroupId }) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => removeGroup(accountId, groupId, nowMs))
     ),
     recordActivity: Effect.fn("TrackerStore.recordActivity")((batch: ReadonlyArray<WalletActivity>) =>
       Effect.sync(() => batch.forEach(note))

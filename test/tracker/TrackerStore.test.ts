@@ -4,11 +4,13 @@ import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import { addressOf } from "../callouts/callouts.ts"
 import * as TrackerStoreMemory from "../support/TrackerStoreMemory.ts"
+import { trackerGroupsContract } from "./trackerGroupsContract.ts"
 import { trackerStoreContract } from "./trackerStoreContract.ts"
 
 const store = TrackerStoreMemory.layer.pipe(Layer.provideMerge(WatchList.layer))
 
 trackerStoreContract("TrackerStoreMemory.layer", store)
+trackerGroupsContract("TrackerStoreMemory.layer", store)
 
 it.effect("removes a wallet from the watch list once no account tracks it", () =>
   Effect.gen(function* () {

@@ -8,6 +8,7 @@ import { WatchList } from "../../src/tracker/WatchList.ts"
 import { addressOf, START } from "../callouts/callouts.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import { trackerGroupsContract } from "./trackerGroupsContract.ts"
 import { trackerStoreContract } from "./trackerStoreContract.ts"
 
 const store = TrackerStorePg.layer.pipe(Layer.provideMerge(Layer.fresh(WatchList.layer)))
@@ -34,6 +35,7 @@ const DEADLINE_MS = 8000
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   trackerStoreContract("TrackerStorePg.layer", store.pipe(Layer.provide(TestDatabase.layer)))
+  trackerGroupsContract("TrackerStorePg.layer", store.pipe(Layer.provide(TestDatabase.layer)))
 })
 
 describe.runIf(TestDatabase.isAvailable)("the tracked wallets of a database", { concurrent: true }, () => {

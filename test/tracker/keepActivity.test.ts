@@ -28,7 +28,11 @@ const keeping = <E>(
       overview: unused,
       add: unused,
       remove: unused,
+      addAll: unused,
+      change: unused,
       createGroup: unused,
+      renameGroup: unused,
+      removeGroup: unused,
       recordActivity: (batch) =>
         store.isUnavailable
           ? Effect.fail(new TrackerStoreUnavailable({ cause: "unavailable" }))

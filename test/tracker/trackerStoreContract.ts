@@ -8,12 +8,12 @@ import { WatchList } from "../../src/tracker/WatchList.ts"
 import { addressOf, START } from "../callouts/callouts.ts"
 import { at } from "../support/clock.ts"
 
-const now = at(START)
+export const now = at(START)
 
-const ofAccount = (accountId: string, groupId: GroupId | null = null) =>
+export const ofAccount = (accountId: string, groupId: GroupId | null = null) =>
   TrackerStore.use((store) => store.overview({ accountId, groupId }))
 
-const add = (
+export const add = (
   accountId: string,
   wallet: Address,
   other: { readonly groupId?: GroupId; readonly label?: string; readonly emoji?: string; readonly notes?: string } = {}

@@ -6,6 +6,9 @@ import { Signature } from "../Signature.ts"
 /** Most different wallets that one account tracks. */
 export const MAX_TRACKED_WALLETS = 500
 
+/** Most groups of one account, Main included. */
+export const MAX_GROUPS = 50
+
 /** A group's id: it means something to its own account only, so that no account can ask about another's. */
 export const GroupId = Schema.String.check(Schema.isPattern(/^grp_[\w-]{1,60}$/u, { expected: "a group id" }))
   .pipe(Schema.brand("GroupId"))
@@ -37,6 +40,17 @@ export const WalletEmoji = Schema.String.check(
     issue: "too_long"
   })
 ).annotate({ description: "1 to 16 bytes of UTF-8." })
+
+/** Notes of a tracked wallet: 1 to 500 characters; tabs and line ends are its only control characters. */
+export const WalletNotes = Schema.String.check(
+  Schema.makeFilter((text: string) => text.isWellFormed() && /^[\P{Cc}\t\n]+$/u.test(text), {
+    expected: "at least one character, and no control characters but tabs and line ends"
+  }),
+  Schema.makeFilter((text: string) => Array.from(text).length <= 500, {
+    expected: "at most 500 characters",
+    issue: "too_long"
+  })
+).annotate({ description: "1 to 500 characters; tabs and line ends are the only control characters." })
 
 const Text = Schema.NullOr(Schema.String)
 const Figure = Schema.NullOr(Schema.Finite)
@@ -148,6 +162,17 @@ export interface Tracking {
   readonly notes?: string | undefined
 }
 
+/** A change of a tracked wallet. Fields left out stay; null clears a text. */
+export interface WalletChange {
+  readonly accountId: string
+  readonly wallet: Address
+  readonly label?: string | null | undefined
+  readonly emoji?: string | null | undefined
+  readonly notes?: string | null | undefined
+  /** Every group that the wallet is in afterwards, the primary one first. */
+  readonly groups?: ReadonlyArray<GroupId> | undefined
+}
+
 /** A tracked wallet, and true when this call added it. */
 export interface Tracked {
   readonly groupId: GroupId
@@ -163,6 +188,12 @@ export interface WalletActivity {
 
 /** The account has no group of this id. */
 export class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { groupId: GroupId }) {}
+
+/** The account does not track the wallet. */
+export class UnknownWallet extends Schema.TaggedError<UnknownWallet>()("UnknownWallet", { wallet: Address }) {}
+
+/** The account already has as many groups as it may. */
+export class TooManyGroups extends Schema.TaggedError<TooManyGroups>()("TooManyGroups", { limit: Schema.Int }) {}
 
 /** The account already tracks as many wallets as it may. */
 export class TooManyWallets extends Schema.TaggedError<TooManyWallets>()("TooManyWallets", { limit: Schema.Int }) {}

@@ -5,16 +5,26 @@ import { randomBase62, SecretSource } from "../../domain/randomText.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import type { ErrorDetail } from "../../api/Problem.ts"
-import { LimitReached } from "../../api/problems.ts"
+import { LimitReached, PathNotFound, WalletNotFound } from "../../api/problems.ts"
 import {
   defaults,
+  type GroupNamed,
   type NewTrackedWallet,
+  type NewTrackedWallets,
   type SessionQuery,
+  type TrackedWalletChange,
   type TradesQuery,
+  WalletsTracked,
   WalletTracked
 } from "../../api/Tracker.ts"
 import type { Address } from "../../domain/Address.ts"
-import type { GroupId, TooManyWallets } from "../../domain/wallets/Tracker.ts"
+import {
+  type GroupId,
+  MAIN_GROUP,
+  type TooManyGroups,
+  type TooManyWallets,
+  TrackerGroup
+} from "../../domain/wallets/Tracker.ts"
 import { addressesOf, secondOf, statusOf, withActivity } from "../../tracker/overview.ts"
 import { ticketPolicy, Tickets, type TooManySessions } from "../../tracker/Tickets.ts"
 import { TrackerFeed } from "../../tracker/TrackerFeed.ts"
@@ -26,16 +36,27 @@ import { Settings } from "../Settings.ts"
 
 const STREAM_ID_LENGTH = 22
 
+interface OfGroup {
+  readonly params: { readonly id: GroupId }
+}
+
 interface Requested {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
 const unavailable = storeUnavailable("The tracker store is unavailable", "Tracked wallets are unavailable: try again.")
 
-const unknownGroup = (part: ErrorDetail["in"]) => () =>
-  Effect.fail(
-    invalid({ in: part, field: "group", issue: "unknown" }, "group must be the id of a group of this account.")
-  )
+const unknownGroup =
+  (part: ErrorDetail["in"], field = "group") =>
+  () =>
+    Effect.fail(
+      invalid({ in: part, field, issue: "unknown" }, `${field} must name groups of this account by their ids.`)
+    )
+
+const groupNotFound = () => new PathNotFound({ error: { message: "The account has no group of this id." } })
+
+const tooManyGroups = ({ limit }: TooManyGroups) =>
+  Effect.fail(new LimitReached({ error: { message: `An account has ${limit} groups at most.` } }))
 
 const tooMany = ({ limit }: TooManyWallets) =>
   Effect.fail(new LimitReached({ error: { message: `An account tracks ${limit} wallets at most.` } }))
@@ -43,7 +64,18 @@ const tooMany = ({ limit }: TooManyWallets) =>
 const tooOften = ({ retryAfterMs }: TooManySessions) =>
   Effect.fail(limited("stream", `A key may ask for ${ticketPolicy.calls} sessions a minute.`, retryAfterMs))
 
+const batchAnswer = answerOf(200, WalletsTracked)
+const groupAnswer = answerOf(201, TrackerGroup)
 const answers = { true: answerOf(201, WalletTracked), false: answerOf(200, WalletTracked) }
+
+/** The tracking that a body asks for. */
+const trackingOf = (accountId: string, { emoji, group, label, wallet }: NewTrackedWallet) => ({
+  accountId,
+  wallet,
+  groupId: group ?? null,
+  label,
+  emoji
+})
 
 const nothingTracked = {
   wsUrl: "",
@@ -74,13 +106,87 @@ export const layer = HttpApiBuilder.group(
       return { groups, wallets: wallets.map((tracked) => withActivity(tracked, feed.lastEventAtMs(tracked.wallet))) }
     })
 
+    /** The overview of all groups, for a group or a wallet that has just been written. */
+    const everything = Effect.suspend(() => overview(undefined)).pipe(
+      Effect.catchTag("InvalidRequest", (problem) => Effect.die(problem))
+    )
+
     const wallets = Effect.fnUntraced(function* ({ query }: { readonly query: { readonly group?: GroupId } }) {
       return { wallets: (yield* overview(query.group)).wallets }
     })
 
-    const add = Effect.fnUntraced(function* ({ emoji, group, label, wallet }: NewTrackedWallet) {
+    const addAll = Effect.fnUntraced(function* ({ wallets }: NewTrackedWallets) {
       const { accountId } = yield* CurrentKey
-      const { groupId, isNew } = yield* store.add({ accountId, wallet, groupId: group ?? null, label, emoji }).pipe(
+      const added = yield* store
+        .addAll(
+          accountId,
+          wallets.map((wanted) => trackingOf(accountId, wanted))
+        )
+        .pipe(
+          Effect.catchTags({
+            UnknownGroup: unknownGroup("body", "wallets.group"),
+            TooManyWallets: tooMany,
+            TrackerStoreUnavailable: unavailable
+          })
+        )
+      return yield* batchAnswer({
+        wallets: added.flatMap(({ groupId, isNew }, i) => {
+          const wallet = wallets[i]?.wallet
+          return wallet === undefined ? [] : [{ wallet, tracked: true as const, groupId, isNew }]
+        })
+      })
+    })
+
+    const changeWallet = Effect.fnUntraced(function* (input: {
+      readonly params: { readonly wallet: Address }
+      readonly payload: TrackedWalletChange
+    }) {
+      const { accountId } = yield* CurrentKey
+      const { wallet } = input.params
+      yield* store.change({ accountId, wallet, ...input.payload }).pipe(
+        Effect.catchTags({
+          UnknownWallet: () => Effect.fail(new WalletNotFound()),
+          UnknownGroup: unknownGroup("body", "groups"),
+          TrackerStoreUnavailable: unavailable
+        })
+      )
+      const tracked = (yield* everything).wallets.find((one) => one.wallet === wallet)
+      return tracked ?? (yield* new WalletNotFound())
+    })
+
+    const createGroup = Effect.fnUntraced(function* ({ name }: GroupNamed) {
+      const { accountId } = yield* CurrentKey
+      const group = yield* store
+        .createGroup({ accountId, name })
+        .pipe(Effect.catchTags({ TooManyGroups: tooManyGroups, TrackerStoreUnavailable: unavailable }))
+      return yield* groupAnswer(group)
+    })
+
+    const renameGroup = Effect.fnUntraced(function* (input: OfGroup & { readonly payload: GroupNamed }) {
+      const { accountId } = yield* CurrentKey
+      const groupId = input.params.id
+      const isKnown = yield* store
+        .renameGroup({ accountId, groupId, name: input.payload.name })
+        .pipe(Effect.catchTag("TrackerStoreUnavailable", unavailable))
+      const group = isKnown ? (yield* everything).groups.find((one) => one.groupId === groupId) : undefined
+      return group ?? (yield* groupNotFound())
+    })
+
+    const deleteGroup = Effect.fnUntraced(function* ({ params }: OfGroup) {
+      const { accountId } = yield* CurrentKey
+      if (params.id === MAIN_GROUP) {
+        return yield* invalid({ in: "path", field: "id", issue: "conflict" }, "id must not be Main, which stays.")
+      }
+      const isGone = yield* store
+        .removeGroup({ accountId, groupId: params.id })
+        .pipe(Effect.catchTag("TrackerStoreUnavailable", unavailable))
+      return isGone ? { groupId: params.id, deleted: true as const } : yield* groupNotFound()
+    })
+
+    const add = Effect.fnUntraced(function* (wanted: NewTrackedWallet) {
+      const { accountId } = yield* CurrentKey
+      const { wallet } = wanted
+      const { groupId, isNew } = yield* store.add(trackingOf(accountId, wanted)).pipe(
         Effect.catchTags({
           UnknownGroup: unknownGroup("body"),
           TooManyWallets: tooMany,
@@ -139,6 +245,11 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       wallets,
       track: ({ headers, payload, request }) => once(request, headers["idempotency-key"], add(payload)),
+      trackBatch: ({ headers, payload, request }) => once(request, headers["idempotency-key"], addAll(payload)),
+      changeWallet,
+      createGroup: ({ headers, payload, request }) => once(request, headers["idempotency-key"], createGroup(payload)),
+      renameGroup,
+      deleteGroup,
       untrack,
       snapshot,
       trades,

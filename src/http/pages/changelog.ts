@@ -5,6 +5,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ## v1 (beta)
 
+- Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
+  groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
 - Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
 - Tracked wallets at \`/api/v1/tracker/wallets\`, their trades at \`snapshot\` and \`trades\`, and live events over a

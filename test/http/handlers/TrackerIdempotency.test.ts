@@ -96,7 +96,11 @@ const slow = (inside: Deferred.Deferred<void>, open: Deferred.Deferred<void>) =>
           isNew: true
         }),
       remove: () => Effect.succeed(false),
+      addAll: () => Effect.die("this test has no batches"),
+      change: () => Effect.die("this test changes no wallet"),
       createGroup: () => Effect.die("this test has no groups"),
+      renameGroup: () => Effect.die("this test has no groups"),
+      removeGroup: () => Effect.die("this test has no groups"),
       recordActivity: () => Effect.void,
       changes: Stream.never
     })

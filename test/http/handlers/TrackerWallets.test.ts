@@ -10,9 +10,12 @@ import { trackerFeed } from "../../support/tracker.ts"
 import {
   assertDetail,
   assertRefused,
+  BATCH,
+  GROUPS,
   later,
   listed,
   READS,
+  send,
   serving,
   SESSION,
   track,
@@ -208,7 +211,11 @@ const unavailable = Layer.merge(
     overview: down,
     add: down,
     remove: down,
+    addAll: down,
+    change: down,
     createGroup: down,
+    renameGroup: down,
+    removeGroup: down,
     recordActivity: down,
     changes: Stream.never
   })
@@ -222,7 +229,12 @@ layer(serving({ tracker: unavailable, trackerFeed: trackerFeed() }))("/api/v1/tr
         yield* track("a", { wallet: fern }),
         yield* track("a", { wallet: fern }, { "idempotency-key": "12345678" }),
         yield* track("a", { wallet: fern }, { "idempotency-key": "12345678" }),
-        yield* untrack("a", fern)
+        yield* untrack("a", fern),
+        yield* send("POST", BATCH, "a", { wallets: [{ wallet: fern }] }),
+        yield* send("PATCH", `${WALLETS}/${fern}`, "a", { label: "x" }),
+        yield* send("POST", GROUPS, "a", { name: "x" }),
+        yield* send("PATCH", `${GROUPS}/grp_x`, "a", { name: "x" }),
+        yield* send("DELETE", `${GROUPS}/grp_x`, "a")
       ]
       for (const answer of answers) {
         assertRefused(answer, 503, "data_unavailable")

@@ -7,6 +7,8 @@ import { START } from "../../callouts/callouts.ts"
 import { type Answer, call, keyOf, running, type World } from "../../support/http.ts"
 
 export const WALLETS = "/api/v1/tracker/wallets"
+export const BATCH = `${WALLETS}/batch`
+export const GROUPS = "/api/v1/tracker/groups"
 export const SNAPSHOT = "/api/v1/tracker/snapshot"
 export const TRADES = "/api/v1/tracker/trades"
 export const SESSION = "/api/v1/tracker/realtime/session"
@@ -40,6 +42,17 @@ export const assertDetail = (answer: Answer, at: string, field: string, issue: s
   assertRefused(answer, 400, "invalid_request")
   assert.deepInclude(answer.json("error.details"), { in: at, field, issue }, answer.text)
 }
+
+/** A call with a JSON body, or without one. */
+export const send = (method: string, path: string, key: string, body?: unknown, headers: Record<string, string> = {}) =>
+  call(path, {
+    key,
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json", ...headers }
+    })
+  })
 
 /** Tracks a wallet, or whatever the body asks for. */
 export const track = (key: string, body: unknown, headers: Record<string, string> = {}) =>
