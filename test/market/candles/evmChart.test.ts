@@ -107,7 +107,7 @@ describe("candles of EVM tokens", () => {
     const request = asked({ resolution: "30m", limit: 2 })
     const plan = planEvmChart(token, "15m", request, nowMs)
     const quarters = [1, 2, 3, 4, 5].map((at) => candle(MONDAY + at * 900))
-    const { data, knowledge } = evmChart(plan, request, series(quarters), nowMs)
+    const { data, knowledge } = evmChart(plan, request, { ...series(quarters), asOfMs: nowMs }, nowMs)
     assert.deepStrictEqual(
       data.bars.map(({ n, t, v }) => [t / 1000 - MONDAY, v, n]),
       [
