@@ -11,9 +11,13 @@ import { transaction } from "./transaction.ts"
 // Any number, the same in every process.
 const MIGRATION_LOCK = 7_426_110
 
-const settings = Config.all({
+/** The folder of what this process keeps: `DATA_DIR`, `.fathom`. */
+export const dataDir: Config.Config<string> = Config.String("DATA_DIR").pipe(Config.withDefault(".fathom"))
+
+/** Settings of the connections, and of the server where there is one. */
+export const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
-  dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".fathom")),
+  dataDir,
   /** Beside these, each process holds one connection for the change channel. */
   poolSize: Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })), "DATABASE_POOL_SIZE").pipe(
     Config.withDefault(10)

@@ -45,7 +45,7 @@ describe("Startup", () => {
     })
   )
 
-  it.live("removes its file when it stops, and that of an earlier start when it begins", () =>
+  it.live("writes its file without keys beside a real node, and removes it and that of an earlier start", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped()
@@ -61,6 +61,7 @@ describe("Startup", () => {
         Effect.retry({ times: 200, schedule: Schedule.spaced("10 millis") })
       )
       assert.include(text, "http://127.0.0.1:8080")
+      assert.include(text, '"keys":null')
       yield* Scope.close(life, Exit.void)
       assert.isFalse(yield* files.exists(path))
     }).pipe(Effect.provide([NodeFileSystem.layer, TestConsole.layer]))

@@ -1,0 +1,97 @@
+/** Keys that a start beside a simulated or recorded market prints. */
+import { Effect, Redacted, type Scope } from "effect"
+import { mkdirSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { KeyStore } from "../access/KeyStore.ts"
+import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
+import { dataDir } from "../storage/Database.ts"
+import { takeFolder } from "../storage/folderLock.ts"
+
+const ACCOUNT = "welcome"
+const ID_LENGTH = 12
+
+/** The secrets of two new keys: one with every scope, one with `md.read` only. */
+export interface StartKeys {
+  readonly all: string
+  readonly market: string
+}
+
+/** The id of the start that made a key, from the key's name; null for every other key. */
+const startOf = (name: string): string | null =>
+  /^(?:every scope|market reads) \(start (\w+)\)$/u.exec(name)?.[1] ?? null
+
+/** The ids of the starts that this data folder has recorded. */
+const recordedStarts = (folder: string) =>
+  Effect.sync(() => readdirSync(folder)).pipe(Effect.catchDefect(() => Effect.succeed<ReadonlyArray<string>>([])))
+
+/**
+ * Records this start in the data folder by a folder that it holds locked until the scope closes. False where that is not
+ * possible: the keys of such a start carry no id, so that no other start takes them for keys of an ended one.
+ */
+const recordStart = (folder: string, id: string): Effect.Effect<boolean, never, Scope.Scope> =>
+  Effect.sync(() => mkdirSync(join(folder, id), { recursive: true, mode: 0o700 })).pipe(
+    Effect.andThen(takeFolder(join(folder, id))),
+    Effect.map((owner) => owner === null),
+    Effect.catchDefect((cause) =>
+      Effect.as(Effect.logDebug("The start cannot be recorded in the data folder", cause), false)
+    )
+  )
+
+/** True when the process of a recorded start has ended: the operating system has released its lock. */
+const hasEnded = (folder: string, id: string): Effect.Effect<boolean> =>
+  takeFolder(join(folder, id)).pipe(
+    Effect.map((owner) => owner === null),
+    Effect.scoped,
+    Effect.catchDefect(() => Effect.succeed(false))
+  )
+
+/**
+ * Revokes the keys of earlier starts that are recorded in this data folder and whose process has ended. Keys of a living
+ * process, of another data folder, and keys that were made by hand stay.
+ */
+const revokeEnded = Effect.fnUntraced(function* (
+  folder: string
+): Effect.fn.Return<void, KeyStoreUnavailable | KeyNotFound, KeyStore> {
+  const keys = yield* KeyStore
+  const starts = yield* recordedStarts(folder)
+  if (starts.length === 0) {
+    return
+  }
+  // Listed before the locks are tried: a start holds its lock before it issues keys.
+  const listed = yield* keys.list(ACCOUNT)
+  const ended = new Set(yield* Effect.filter(starts, (id) => hasEnded(folder, id)))
+  const own = listed.filter((key) => isActive(key) && ended.has(startOf(key.name) ?? ""))
+  yield* Effect.forEach(own, ({ id }) => keys.revoke(id), { discard: true })
+  yield* Effect.sync(() => ended.forEach((id) => rmSync(join(folder, id), { recursive: true, force: true })))
+})
+
+/**
+ * Issues a key with every scope and one with `md.read` only. Null when the account `welcome` has as many active keys as it
+ * may: keys of other processes are not revoked to make room.
+ */
+export const issueStartKeys: Effect.Effect<
+  StartKeys | null,
+  Effect.Error<typeof dataDir> | KeyStoreUnavailable | KeyNotFound,
+  KeyStore | Scope.Scope
+> = Effect.gen(function* () {
+  const keys = yield* KeyStore
+  const folder = join(yield* dataDir, "starts")
+  const id = randomBase62(ID_LENGTH, yield* SecretSource)
+  yield* revokeEnded(folder)
+  const suffix = (yield* recordStart(folder, id)) ? ` (start ${id})` : ""
+  const issue = (name: string, scopes: ReadonlyArray<ApiScope>) =>
+    keys
+      .issue({ accountId: ACCOUNT, name: `${name}${suffix}`, scopes, ipPolicy: null })
+      .pipe(Effect.map(({ secret }) => Redacted.value(secret)))
+  const issued = yield* Effect.all({
+    all: issue("every scope", ApiScope.literals),
+    market: issue("market reads", ["md.read"])
+  }).pipe(Effect.catchTag("TooManyKeys", () => Effect.succeed(null)))
+  if (issued === null) {
+    yield* Effect.logWarning(
+      `No keys are printed: account ${ACCOUNT} has all the active keys that it may have. Revoke some: npm run keys -- list --account ${ACCOUNT}`
+    )
+  }
+  return issued
+})
