@@ -7,6 +7,7 @@ import * as Path from "node:path"
 import { findBinaries } from "./binaries.ts"
 import { takeFolder } from "./folderLock.ts"
 import * as Processes from "./processes.ts"
+import { clearStaleServer } from "./staleServer.ts"
 import { findRunner, type Runner } from "./unprivileged.ts"
 
 /** A running embedded PostgreSQL 18. */
@@ -123,7 +124,7 @@ export const start: (
     )
     runner.own(server.socketFolder)
     yield* initialise(server, settings)
-    yield* stopOrphan(server)
+    yield* Effect.mapError(clearStaleServer(server), failed(server))
     const pid = yield* launch(server, settings)
     return { socketFolder: server.socketFolder, pid }
   },
@@ -173,22 +174,6 @@ const initialise = Effect.fnUntraced(function* (server: Server, settings: Readon
   const command = server.runner.once(Path.join(server.bin, "initdb"), [...args, ...sync])
   yield* Effect.mapError(Processes.run(command), failed(server))
   renameSync(aside, server.data)
-})
-
-/** A server whose owner was killed, on a system where it could not follow: it has no owner any more, and has to go. */
-const stopOrphan = Effect.fnUntraced(function* (server: Server) {
-  const pid = Number(linesOf(Path.join(server.data, "postmaster.pid"))[0] ?? 0)
-  if (!(pid > 0) || !(yield* Processes.commandLine(pid)).includes(server.data)) {
-    return
-  }
-  Processes.signal(pid, "SIGINT")
-  yield* Effect.sync(() => Processes.signal(pid, 0)).pipe(
-    Effect.repeat({ until: (alive) => !alive, schedule: Schedule.spaced("10 millis") }),
-    Effect.timeoutOrElse({
-      duration: "10 seconds",
-      orElse: () => Effect.fail(failed(server)(`an older server, process ${pid}, does not stop`))
-    })
-  )
 })
 
 /** Starts the server and waits until it takes connections. Remains of one that was killed may need a moment to go. */

@@ -3,11 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as EmbeddedServer from "../../src/storage/EmbeddedServer.ts"
+import * as Processes from "../../src/storage/processes.ts"
 import { isAvailable } from "../support/TestDatabase.ts"
 
 const isRoot = process.getuid?.() === 0
@@ -125,6 +126,25 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
       const server = yield* EmbeddedServer.start({ folder: path })
       assert.notStrictEqual(server.pid, lines[0])
       assert.deepStrictEqual(yield* query(server.socketFolder, "select 1"), [[1]])
+    })
+  )
+
+  it.live("starts over a server that was killed and whose process id another process has now", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { kill, lines } = yield* writer(path)
+      process.kill(lines[0] ?? 0, "SIGKILL")
+      yield* kill
+      const other = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn("sleep", ["60"])),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
+      )
+      for (const file of [join(path, "data", "postmaster.pid"), join(path, ".s.PGSQL.5432.lock")]) {
+        writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/u, String(other.pid)))
+      }
+      const server = yield* EmbeddedServer.start({ folder: path }).pipe(Effect.timeout("20 seconds"))
+      assert.deepStrictEqual((yield* query(server.socketFolder, "select count(*) > 50 from numbers")), [[true]])
+      assert.isFalse(Processes.hasEnded(other))
     })
   )
 
