@@ -4,6 +4,7 @@ import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import { ChangeChannel } from "./ChangeChannel.ts"
+import type { FolderUnusable } from "./dataFolder.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrations } from "./migrations.ts"
 import { transaction } from "./transaction.ts"
@@ -68,6 +69,7 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
 type Unusable =
   | Config.ConfigError
   | EmbeddedServer.FolderInUse
+  | FolderUnusable
   | EmbeddedServer.NoBinaries
   | EmbeddedServer.ServerFailed
   | Migrator.MigrationError

@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, r
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { findBinaries } from "./binaries.ts"
+import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { takeFolder } from "./folderLock.ts"
 import * as Processes from "./processes.ts"
 import { clearStaleServer } from "./staleServer.ts"
@@ -70,25 +71,6 @@ const DEFAULTS = {
   log_timezone: "UTC"
 }
 
-/**
- * Makes a folder and those above it, for its owner alone. Node's own `recursive` never returns where the system denies that a
- * parent exists, as it does under /proc.
- */
-const makeFolder = (folder: string): void => {
-  if (existsSync(folder)) {
-    return
-  }
-  makeFolder(Path.dirname(folder))
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (cause) {
-    // Another process may have made it meanwhile.
-    if (!existsSync(folder)) {
-      throw cause
-    }
-  }
-}
-
 const linesOf = (file: string): ReadonlyArray<string> =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
 
@@ -98,7 +80,7 @@ const linesOf = (file: string): ReadonlyArray<string> =>
  */
 export const start: (
   options: EmbeddedServerOptions
-) => Effect.Effect<EmbeddedServer, FolderInUse | NoBinaries | ServerFailed, Scope.Scope> = Effect.fn(
+) => Effect.Effect<EmbeddedServer, FolderInUse | FolderUnusable | NoBinaries | ServerFailed, Scope.Scope> = Effect.fn(
   "EmbeddedServer.start"
 )(
   function* ({ folder: given, namespaces = true, settings = {} }) {
@@ -107,7 +89,7 @@ export const start: (
       return yield* new NoBinaries({ platform: `${process.platform}-${process.arch}` })
     }
     const folder = Path.resolve(given)
-    makeFolder(folder)
+    yield* prepareFolder(folder)
     const owner = yield* takeFolder(folder)
     if (owner !== null) {
       return yield* new FolderInUse({ folder, pid: owner })

@@ -2,8 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -55,10 +55,48 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
   it.live.runIf(process.platform === "linux")("refuses a folder that cannot be made, at once", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(Effect.scoped(EmbeddedServer.start({ folder: "/proc/fathom/data", settings })))
-      assert.strictEqual(refused._tag, "ServerFailed")
-      assert.include(refused.message, "/proc/fathom")
+      assert.strictEqual(refused._tag, "FolderUnusable")
+      assert.match(refused.message, /\/proc\/fathom.*Set DATA_DIR/u)
     })
   )
+
+  it.live("refuses a folder of another major version by both versions", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      mkdirSync(join(path, "data"))
+      writeFileSync(join(path, "data", "PG_VERSION"), "17\n")
+      const refused = yield* Effect.flip(EmbeddedServer.start({ folder: path, settings }))
+      assert.strictEqual(refused._tag, "FolderUnusable")
+      assert.match(refused.message, /PostgreSQL 17, .* PostgreSQL 18/u)
+    })
+  )
+
+  it.live.skipIf(isRoot)("refuses a folder that cannot be written", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      chmodSync(path, 0o500)
+      const refused = yield* Effect.flip(EmbeddedServer.start({ folder: path, settings }))
+      assert.strictEqual(refused._tag, "FolderUnusable")
+    })
+  )
+
+  for (const [reason, option] of [
+    ["the disk has 1 MiB left", "size=1m"],
+    ["EROFS", "ro"]
+  ] as const) {
+    it.live.runIf(isRoot && process.platform === "linux")(`refuses a file system by its reason: ${reason}`, () =>
+      Effect.gen(function* () {
+        const path = yield* folder
+        // Containers may forbid mounts.
+        if (spawnSync("mount", ["-t", "tmpfs", "-o", option, "tmpfs", path]).status === 0) {
+          yield* Effect.addFinalizer(() => Effect.sync(() => spawnSync("umount", [path])))
+          const refused = yield* Effect.flip(EmbeddedServer.start({ folder: path, settings }))
+          assert.strictEqual(refused._tag, "FolderUnusable")
+          assert.include(refused.message, reason)
+        }
+      })
+    )
+  }
 
   it.live("makes the folders above its own", () =>
     Effect.gen(function* () {
@@ -202,7 +240,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
   it.live("says so when the folder cannot be made", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(EmbeddedServer.start({ folder: "/dev/null/fathom" }))
-      assert.deepInclude(error, { _tag: "ServerFailed", folder: "/dev/null/fathom" })
+      assert.deepInclude(error, { _tag: "FolderUnusable", folder: "/dev/null/fathom" })
     })
   )
 
