@@ -2,9 +2,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { ChangeChannel } from "./ChangeChannel.ts"
-import type { FolderUnusable } from "./dataFolder.ts"
+import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
+import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrations } from "./migrations.ts"
 import { transaction } from "./transaction.ts"
@@ -23,6 +24,8 @@ export const settings = Config.all({
   poolSize: Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })), "DATABASE_POOL_SIZE").pipe(
     Config.withDefault(10)
   ),
+  /** Time for which a server that does not take connections yet is waited for at the start. */
+  wait: Config.Duration("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
   connectTimeout: Config.Duration("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
   statementTimeout: Config.Duration("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
 })
@@ -55,8 +58,22 @@ export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.Sql
     )
   })
 
+/**
+ * Waits for the server of `DATABASE_URL`, else makes and checks the folder of the embedded one. Starts nothing; fails when
+ * the database cannot be used.
+ */
+export const check: Effect.Effect<void, Config.ConfigError | DatabaseUnusable | FolderUnusable> = Effect.gen(
+  function* () {
+    const { connectTimeout, dataDir, url, wait } = yield* settings
+    yield* Option.isSome(url)
+      ? awaitServer({ url: url.value, connectTimeout, limit: wait })
+      : prepareFolder(resolve(dataDir, "postgres"))
+  }
+)
+
 const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.start) {
   const { dataDir, url, ...rest } = yield* settings
+  yield* check
   if (Option.isSome(url)) {
     return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
   }
@@ -69,6 +86,7 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
 type Unusable =
   | Config.ConfigError
   | EmbeddedServer.FolderInUse
+  | DatabaseUnusable
   | FolderUnusable
   | EmbeddedServer.NoBinaries
   | EmbeddedServer.ServerFailed
