@@ -21,7 +21,8 @@ const FLUSH_EVERY = Duration.seconds(5)
 /** How much longer than the gap to look back for missed changes: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
-const settings = Config.all({
+/** Settings of the key store. */
+export const settings = Config.all({
   environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
   /** Hashes are worthless without it. When missing, the database keeps a random one, so that processes agree. */
   pepper: Config.option(Config.Redacted("KEY_PEPPER"))

@@ -1,12 +1,10 @@
 /** Keys that a start beside a simulated or recorded market prints. */
 import { Effect, Redacted, type Scope } from "effect"
-import { mkdirSync, readdirSync, rmSync } from "node:fs"
-import { join } from "node:path"
 import { KeyStore } from "../access/KeyStore.ts"
 import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { dataDir } from "../storage/Database.ts"
-import { takeFolder } from "../storage/folderLock.ts"
+import { forgetStart, hasEnded, recordedStarts, recordStart } from "../storage/startRecords.ts"
 
 const ACCOUNT = "welcome"
 const ID_LENGTH = 12
@@ -20,31 +18,6 @@ export interface StartKeys {
 /** The id of the start that made a key, from the key's name; null for every other key. */
 const startOf = (name: string): string | null =>
   /^(?:every scope|market reads) \(start (\w+)\)$/u.exec(name)?.[1] ?? null
-
-/** The ids of the starts that this data folder has recorded. */
-const recordedStarts = (folder: string) =>
-  Effect.sync(() => readdirSync(folder)).pipe(Effect.catchDefect(() => Effect.succeed<ReadonlyArray<string>>([])))
-
-/**
- * Records this start in the data folder by a folder that it holds locked until the scope closes. False where that is not
- * possible: the keys of such a start carry no id, so that no other start takes them for keys of an ended one.
- */
-const recordStart = (folder: string, id: string): Effect.Effect<boolean, never, Scope.Scope> =>
-  Effect.sync(() => mkdirSync(join(folder, id), { recursive: true, mode: 0o700 })).pipe(
-    Effect.andThen(takeFolder(join(folder, id))),
-    Effect.map((owner) => owner === null),
-    Effect.catchDefect((cause) =>
-      Effect.as(Effect.logDebug("The start cannot be recorded in the data folder", cause), false)
-    )
-  )
-
-/** True when the process of a recorded start has ended: the operating system has released its lock. */
-const hasEnded = (folder: string, id: string): Effect.Effect<boolean> =>
-  takeFolder(join(folder, id)).pipe(
-    Effect.map((owner) => owner === null),
-    Effect.scoped,
-    Effect.catchDefect(() => Effect.succeed(false))
-  )
 
 /**
  * Revokes the keys of earlier starts that are recorded in this data folder and whose process has ended. Keys of a living
@@ -63,7 +36,7 @@ const revokeEnded = Effect.fnUntraced(function* (
   const ended = new Set(yield* Effect.filter(starts, (id) => hasEnded(folder, id)))
   const own = listed.filter((key) => isActive(key) && ended.has(startOf(key.name) ?? ""))
   yield* Effect.forEach(own, ({ id }) => keys.revoke(id), { discard: true })
-  yield* Effect.sync(() => ended.forEach((id) => rmSync(join(folder, id), { recursive: true, force: true })))
+  yield* Effect.forEach(ended, (id) => forgetStart(folder, id), { discard: true })
 })
 
 /**
@@ -76,7 +49,7 @@ export const issueStartKeys: Effect.Effect<
   KeyStore | Scope.Scope
 > = Effect.gen(function* () {
   const keys = yield* KeyStore
-  const folder = join(yield* dataDir, "starts")
+  const folder = `${yield* dataDir}/starts`
   const id = randomBase62(ID_LENGTH, yield* SecretSource)
   yield* revokeEnded(folder)
   const suffix = (yield* recordStart(folder, id)) ? ` (start ${id})` : ""

@@ -4,13 +4,16 @@ import { Duration, Effect, Predicate, Redacted, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { within } from "./deadline.ts"
 
-/** The server cannot be used. `target` is its host and port, or the folder of its socket; never a credential. */
+/** The server cannot be used. */
 export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", {
-  target: Schema.String,
+  /** Host and port, or the folder of the socket, never a credential; null when the URL cannot be read. */
+  target: Schema.NullOr(Schema.String),
   detail: Schema.String
 }) {
   override get message(): string {
-    return `DATABASE_URL: the database at ${this.target} cannot be used: ${this.detail}`
+    return this.target === null
+      ? `DATABASE_URL: ${this.detail}`
+      : `DATABASE_URL: the database at ${this.target} cannot be used: ${this.detail}`
   }
 }
 
@@ -23,18 +26,7 @@ const NOTICE_AFTER = "1500 millis"
  * Codes of a server that may be about to start: refused and lost connections, a socket that is not there yet, a name service
  * that does not answer yet, `cannot_connect_now` and `too_many_connections`.
  */
-const transient = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ENOENT",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "57P03",
-  "53300"
-])
+const TRANSIENT = /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03|53300)$/u
 
 const codeOf = (cause: unknown): string | null =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : null
@@ -60,7 +52,7 @@ const reasonOf = ({ reason }: SqlError.SqlError): { readonly code: string | null
 
 const isTransient = (error: SqlError.SqlError): boolean => {
   const { code, text } = reasonOf(error)
-  return code === null ? /timed? ?out/iu.test(text) : transient.has(code)
+  return code === null ? /timed? ?out/iu.test(text) : TRANSIENT.test(code)
 }
 
 /** Opens one connection and reads the server's version. */
@@ -85,10 +77,7 @@ export const awaitServer = Effect.fn("databaseUrl.awaitServer")(function* (optio
   const { connectTimeout, limit, url } = options
   const target = targetOf(url)
   if (target === null) {
-    return yield* new DatabaseUnusable({
-      target: "an unreadable address",
-      detail: "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE"
-    })
+    return yield* new DatabaseUnusable({ target, detail: "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE" })
   }
   let reason = "it did not answer"
   let isNoticed = false
@@ -114,10 +103,7 @@ export const awaitServer = Effect.fn("databaseUrl.awaitServer")(function* (optio
       () => new DatabaseUnusable({ target, detail: `${reason}, within ${Duration.format(limit)}` })
     )
   )
-  const found = yield* Effect.raceFirst(
-    version,
-    Effect.andThen(Effect.delay(notice, NOTICE_AFTER), Effect.never)
-  )
+  const found = yield* Effect.raceFirst(version, Effect.andThen(Effect.delay(notice, NOTICE_AFTER), Effect.never))
   if (found < OLDEST) {
     const major = Math.floor(found / 10_000)
     return yield* new DatabaseUnusable({ target, detail: `it is PostgreSQL ${major}, 15 or newer is needed` })

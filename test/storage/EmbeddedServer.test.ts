@@ -181,7 +181,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
         writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/u, String(other.pid)))
       }
       const server = yield* EmbeddedServer.start({ folder: path }).pipe(Effect.timeout("20 seconds"))
-      assert.deepStrictEqual((yield* query(server.socketFolder, "select count(*) > 50 from numbers")), [[true]])
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) > 50 from numbers"), [[true]])
       assert.isFalse(Processes.hasEnded(other))
     })
   )
