@@ -2,12 +2,14 @@ import { Config, Console, Effect, FileSystem, Layer, Option, Schedule } from "ef
 import { type Mint, SOL } from "../domain/Address.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
-import { MarketSource } from "./MarketSource.ts"
+import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/NodeServer.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
 
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
+/** Time for which the ready file waits for demo data. */
+const SEED_LIMIT = "30 seconds"
 /** Time without a first quote after which a line states what the service waits for. */
 const NOTICE_AFTER = "2500 millis"
 
@@ -67,12 +69,13 @@ const writeReadyFile = Effect.fnUntraced(function* (path: string, content: objec
 /**
  * Prints the address of the service once the first quote can be answered, and writes it to `READY_FILE` where that is set.
  * Beside a simulated or recorded market a key with every scope and one with `md.read` only are issued and included; beside a
- * real node none.
+ * real node none. The file waits for demo data, for 30 seconds at most.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { url } = yield* Listening
     const source = yield* MarketSource
+    const { written } = yield* DemoData
     const path = yield* readyFile
     const keys = source.sandbox ? yield* issueStartKeys : null
 
@@ -86,6 +89,7 @@ export const layer = Layer.effectDiscard(
       const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))
       yield* Console.log(greeting(url, source.description, keys, mints[0]))
       if (Option.isSome(path)) {
+        yield* Effect.timeoutOption(written, SEED_LIMIT)
         yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, mints })
       }
     })

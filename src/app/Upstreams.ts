@@ -25,7 +25,7 @@ import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { chosenMarket, isSimulated, preloadedMints } from "./marketSettings.ts"
-import { MarketSource } from "./MarketSource.ts"
+import { DemoData, MarketSource } from "./MarketSource.ts"
 
 /** A market source that loads the mints of `PRELOAD_MINTS`, else these. */
 const sourceOf = (source: Omit<MarketSource["Service"], "mints">, mints: ReadonlyArray<Mint>) =>
@@ -99,12 +99,17 @@ export const market: Market = Layer.unwrap(
   })
 )
 
-type SeedLayer = Layer.Layer<never, Config.ConfigError, Seed.SeededPorts>
+type SeedLayer = Layer.Layer<DemoData, Config.ConfigError, Seed.SeededPorts>
 
 /** Demo data beside a simulated market; beside any other only those of an earlier start are removed that would be shown. */
 export const seed: SeedLayer = Layer.unwrap(
   Effect.map(isSimulated, (simulated): SeedLayer =>
-    simulated ? Seed.layer.pipe(Layer.provide(SimulatorThread.layerConfig)) : Seed.layerRemoved
+    simulated
+      ? Layer.effect(
+          DemoData,
+          Effect.map(Seed.SeedProgress, ({ done }) => DemoData.of({ written: done }))
+        ).pipe(Layer.provide(Seed.layer), Layer.provide(SimulatorThread.layerConfig))
+      : Layer.merge(Seed.layerRemoved, Layer.succeed(DemoData, DemoData.of({ written: Effect.void })))
   )
 )
 
