@@ -25,7 +25,9 @@ const LOOK_BACK_MS = 60_000
 export const settings = Config.all({
   environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
   /** Hashes are worthless without it. When missing, the database keeps a random one, so that processes agree. */
-  pepper: Config.option(Config.Redacted("KEY_PEPPER"))
+  pepper: Config.option(Config.Redacted("KEY_PEPPER")),
+  /** Time for which a cached key is trusted after the last proof of the change channel: the longest delay of a revocation. */
+  trustedFor: Config.Duration("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero))
 })
 
 const unavailable = (cause: unknown) => new KeyStoreUnavailable({ cause })
@@ -35,7 +37,7 @@ const onAdmin = bounded(ADMIN_DEADLINE, unavailable)
 const KEY_ID = /^[\w-]{1,64}$/u
 
 const make = Effect.gen(function* () {
-  const { environment, pepper: given } = yield* settings
+  const { environment, pepper: given, trustedFor } = yield* settings
   const random = yield* SecretSource
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
@@ -77,13 +79,22 @@ const make = Effect.gen(function* () {
     return key
   })
 
+  /** The key of the hash as far as the cache may be trusted; an unknown hash only while the channel is proven. */
+  const trusted = (hash: string, nowMs: number): ApiKey | null | undefined => {
+    if (channel.isProven()) {
+      return cache.get(hash, nowMs)
+    }
+    const isTrusted = channel.sinceProvenMs() < Duration.toMillis(trustedFor)
+    return isTrusted ? (cache.get(hash, nowMs) ?? undefined) : undefined
+  }
+
   const authenticate = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
     if (!Format.isWellFormed(secret)) {
       return yield* new UnknownKey()
     }
     const nowMs = yield* Clock.currentTimeMillis
     const hash = Format.hashSecret(pepper, secret)
-    const cached = channel.isProven() ? cache.get(hash, nowMs) : undefined
+    const cached = trusted(hash, nowMs)
     const key = yield* Effect.fromResult(admitted(cached === undefined ? yield* read(hash, nowMs) : cached))
     const marked = lastUsed.mark(key, nowMs)
     cache.refresh(hash, marked)

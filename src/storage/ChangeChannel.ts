@@ -51,6 +51,8 @@ export class ChangeChannel extends Context.Service<
     subscribe(topic: Topic, handlers: ChangeHandlers): Effect.Effect<void, never, Scope.Scope>
     /** Changes of a topic. `Missed` comes first, and again whenever the channel was down. */
     changes(topic: Topic): Stream.Stream<ChangeSignal>
+    /** Milliseconds of the monotonic clock since the last proof; infinite before the first. */
+    readonly sinceProvenMs: () => number
   }
 >()("fathom/storage/ChangeChannel") {
   static readonly layer: Layer.Layer<ChangeChannel, never, PgClient.PgClient> = Layer.effect(
@@ -162,6 +164,7 @@ const make = Effect.gen(function* () {
           onChange: (subject, isOwn) => Queue.offerUnsafe(queue, { _tag: "Changed", subject, isOwn }),
           onConnected: () => Effect.asVoid(Queue.offer(queue, { _tag: "Missed" }))
         })
-      )
+      ),
+    sinceProvenMs: () => (provenAtMs === null ? Number.POSITIVE_INFINITY : nowMs() - provenAtMs)
   })
 })
