@@ -17,6 +17,8 @@ import type { KeyRequest } from "./memoryKeys.ts"
 /** On the path of a request, which has half a second to fail in. */
 const REQUEST_DEADLINE = Duration.millis(400)
 const ADMIN_DEADLINE = Duration.seconds(5)
+/** A starting process is busy, and no request waits for it. */
+const START_DEADLINE = Duration.seconds(30)
 const FLUSH_EVERY = Duration.seconds(5)
 /** How much longer than the gap to look back for missed changes: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
@@ -33,6 +35,7 @@ export const settings = Config.all({
 const unavailable = (cause: unknown) => new KeyStoreUnavailable({ cause })
 const onRequest = bounded(REQUEST_DEADLINE, unavailable)
 const onAdmin = bounded(ADMIN_DEADLINE, unavailable)
+const onStart = bounded(START_DEADLINE, unavailable)
 
 const KEY_ID = /^[\w-]{1,64}$/u
 
@@ -44,7 +47,7 @@ const make = Effect.gen(function* () {
   const table = makeKeyTable(sql)
   const pepper = Option.isSome(given)
     ? given.value
-    : yield* onAdmin(table.secret("key_pepper", Format.makePepper(random)))
+    : yield* onStart(table.secret("key_pepper", Format.makePepper(random)))
   const cache = new KeyCache()
   const lastUsed = new LastUsedLog()
   const closed = yield* PubSub.unbounded<string>()

@@ -1,5 +1,5 @@
 /** Keys that a start beside a simulated or recorded market prints. */
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted, Schedule, type Scope } from "effect"
 import { KeyStore } from "../access/KeyStore.ts"
 import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
@@ -8,6 +8,14 @@ import { forgetStart, hasEnded, recordedStarts, recordStart } from "../storage/s
 
 const ACCOUNT = "welcome"
 const ID_LENGTH = 12
+
+/** Repeats a request to the store on a busy machine: five times its deadline of five seconds. */
+const patiently = <A, E extends { readonly _tag: string }, R>(request: Effect.Effect<A, E, R>) =>
+  Effect.retry(request, {
+    times: 5,
+    schedule: Schedule.spaced("250 millis"),
+    while: ({ _tag }) => _tag === "KeyStoreUnavailable"
+  })
 
 /** The secrets of two new keys: one with every scope, one with `md.read` only. */
 export interface StartKeys {
@@ -32,10 +40,10 @@ const revokeEnded = Effect.fnUntraced(function* (
     return
   }
   // Listed before the locks are tried: a start holds its lock before it issues keys.
-  const listed = yield* keys.list(ACCOUNT)
+  const listed = yield* patiently(keys.list(ACCOUNT))
   const ended = new Set(yield* Effect.filter(starts, (id) => hasEnded(folder, id)))
   const own = listed.filter((key) => isActive(key) && ended.has(startOf(key.name) ?? ""))
-  yield* Effect.forEach(own, ({ id }) => keys.revoke(id), { discard: true })
+  yield* Effect.forEach(own, ({ id }) => patiently(keys.revoke(id)), { discard: true })
   yield* Effect.forEach(ended, (id) => forgetStart(folder, id), { discard: true })
 })
 
@@ -54,9 +62,9 @@ export const issueStartKeys: Effect.Effect<
   yield* revokeEnded(folder)
   const suffix = (yield* recordStart(folder, id)) ? ` (start ${id})` : ""
   const issue = (name: string, scopes: ReadonlyArray<ApiScope>) =>
-    keys
-      .issue({ accountId: ACCOUNT, name: `${name}${suffix}`, scopes, ipPolicy: null })
-      .pipe(Effect.map(({ secret }) => Redacted.value(secret)))
+    patiently(keys.issue({ accountId: ACCOUNT, name: `${name}${suffix}`, scopes, ipPolicy: null })).pipe(
+      Effect.map(({ secret }) => Redacted.value(secret))
+    )
   const issued = yield* Effect.all({
     all: issue("every scope", ApiScope.literals),
     market: issue("market reads", ["md.read"])
