@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join, resolve } from "node:path"
+import { slowNotice } from "../domain/slowNotice.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
@@ -77,7 +78,8 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
   if (Option.isSome(url)) {
     return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
   }
-  const server = yield* embedded({ folder: join(dataDir, "postgres") })
+  const folder = join(dataDir, "postgres")
+  const server = yield* slowNotice(`Start: the database in ${folder} is being prepared`)(embedded({ folder }))
   yield* Effect.logDebug("PostgreSQL runs embedded", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
   return yield* PgClient.make({ ...clientConfig(rest), ...local })
@@ -96,9 +98,10 @@ type Unusable =
 const migrated = (
   embedded: typeof EmbeddedServer.start
 ): Layer.Layer<ChangeChannel | PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
-  Layer.merge(ChangeChannel.layer, Layer.effectDiscard(migrate)).pipe(
-    Layer.provideMerge(PgClient.layerFrom(connect(embedded)))
-  )
+  Layer.merge(
+    ChangeChannel.layer,
+    Layer.effectDiscard(slowNotice("Start: the schema of the database is being brought up to date")(migrate))
+  ).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
 
 /** A connected, fully migrated database. Without `DATABASE_URL` this process has to be the only one in `DATA_DIR`. */
 export const layer = migrated(EmbeddedServer.start)
