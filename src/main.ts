@@ -2,7 +2,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { keyStoreBeside } from "./app/App.ts"
-import { exitMessage } from "./app/commands/exitMessage.ts"
+import { exitMessage, teardown } from "./app/commands/exitMessage.ts"
 import { command as keys } from "./app/commands/keys.ts"
 import { command as openapi } from "./app/commands/openapi.ts"
 import { command as quote } from "./app/commands/quote.ts"
@@ -16,5 +16,5 @@ serve.pipe(
     return message === null ? Effect.void : Console.error(message)
   }),
   Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({ disableErrorReporting: true })
+  NodeRuntime.runMain({ disableErrorReporting: true, teardown })
 )

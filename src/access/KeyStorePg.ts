@@ -17,31 +17,37 @@ import type { KeyRequest } from "./memoryKeys.ts"
 /** On the path of a request, which has half a second to fail in. */
 const REQUEST_DEADLINE = Duration.millis(400)
 const ADMIN_DEADLINE = Duration.seconds(5)
+/** A starting process is busy, and no request waits for it. */
+const START_DEADLINE = Duration.seconds(30)
 const FLUSH_EVERY = Duration.seconds(5)
 /** Look-back for missed changes beyond the gap: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
-const settings = Config.all({
+/** Settings of the key store. */
+export const settings = Config.all({
   environment: Config.Literals(["live", "test"], "KEY_ENVIRONMENT").pipe(Config.withDefault("live" as const)),
   /** Hashes are worthless without it. When missing, the database keeps a random one, so that processes agree. */
-  pepper: Config.option(Config.Redacted("KEY_PEPPER"))
+  pepper: Config.option(Config.Redacted("KEY_PEPPER")),
+  /** Time for which a cached key is trusted after the last proof of the change channel: the longest delay of a revocation. */
+  trustedFor: Config.Duration("KEYS_TRUSTED_FOR").pipe(Config.withDefault(Duration.zero))
 })
 
 const unavailable = (cause: unknown) => new KeyStoreUnavailable({ cause })
 const onRequest = bounded(REQUEST_DEADLINE, unavailable)
 const onAdmin = bounded(ADMIN_DEADLINE, unavailable)
+const onStart = bounded(START_DEADLINE, unavailable)
 
 const KEY_ID = /^[\w-]{1,64}$/u
 
 const make = Effect.gen(function* () {
-  const { environment, pepper: given } = yield* settings
+  const { environment, pepper: given, trustedFor } = yield* settings
   const random = yield* SecretSource
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
   const table = makeKeyTable(sql)
   const pepper = Option.isSome(given)
     ? given.value
-    : yield* onAdmin(table.secret("key_pepper", Format.makePepper(random)))
+    : yield* onStart(table.secret("key_pepper", Format.makePepper(random)))
   const cache = new KeyCache()
   const lastUsed = new LastUsedLog()
   const closed = yield* PubSub.unbounded<string>()
@@ -76,13 +82,22 @@ const make = Effect.gen(function* () {
     return key
   })
 
+  /** The key of the hash as far as the cache may be trusted; an unknown hash only while the channel is proven. */
+  const trusted = (hash: string, nowMs: number): ApiKey | null | undefined => {
+    if (channel.isProven()) {
+      return cache.get(hash, nowMs)
+    }
+    const isTrusted = channel.sinceProvenMs() < Duration.toMillis(trustedFor)
+    return isTrusted ? (cache.get(hash, nowMs) ?? undefined) : undefined
+  }
+
   const authenticate = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
     if (!Format.isWellFormed(secret)) {
       return yield* new UnknownKey()
     }
     const nowMs = yield* Clock.currentTimeMillis
     const hash = Format.hashSecret(pepper, secret)
-    const cached = channel.isProven() ? cache.get(hash, nowMs) : undefined
+    const cached = trusted(hash, nowMs)
     const key = yield* Effect.fromResult(admitted(cached === undefined ? yield* read(hash, nowMs) : cached))
     const marked = lastUsed.mark(key, nowMs)
     cache.refresh(hash, marked)

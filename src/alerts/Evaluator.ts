@@ -158,7 +158,8 @@ export class Evaluator extends Context.Service<
   )
 }
 
-const settings = Config.all({
+/** `ALERTS_EVERY` (2 s) and `ALERTS_REFRESH` (5 min). */
+export const settings = Config.all({
   every: Config.Duration("ALERTS_EVERY").pipe(Config.withDefault(Duration.seconds(2))),
   refresh: Config.Duration("ALERTS_REFRESH").pipe(Config.withDefault(Duration.minutes(5)))
 })

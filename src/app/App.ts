@@ -1,6 +1,6 @@
 /** The composition root: with `Upstreams.ts` the only file that chooses implementations. */
 import { NodeHttpClient, NodeServices, NodeSocket } from "@effect/platform-node"
-import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
+import { ConfigProvider, Effect, Layer, Option } from "effect"
 import * as IdempotencyPg from "../access/IdempotencyPg.ts"
 import * as KeyStorePg from "../access/KeyStorePg.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
@@ -35,17 +35,14 @@ import { LedgerReader } from "../wallets/LedgerReader.ts"
 import { loadIdentities } from "../wallets/reviewedIdentities.ts"
 import { WalletIndex } from "../wallets/WalletIndex.ts"
 import { WalletReader } from "../wallets/WalletReader.ts"
-import { nodeUrl } from "./marketSettings.ts"
+import { nodeUrl, quoteEngine } from "./marketSettings.ts"
 import * as Startup from "./Startup.ts"
 import { evm, funding, market, perps, seed } from "./Upstreams.ts"
 
 const platform = Layer.mergeAll(NodeHttpClient.layerUndici, NodeSocket.layerWebSocketConstructor, NodeServices.layer)
 
 const engine = Layer.unwrap(
-  Effect.map(
-    Config.Literals(["native", "router"], "QUOTE_ENGINE").pipe(Config.withDefault("native" as const)),
-    (kind) => (kind === "router" ? QuoteEngine.layerRouter : QuoteEngine.layerNative)
-  )
+  Effect.map(quoteEngine, (kind) => (kind === "router" ? QuoteEngine.layerRouter : QuoteEngine.layerNative))
 )
 
 /** Pools, the engine that prices them, and the market that they are read from. */

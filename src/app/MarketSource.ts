@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import { Context, type Effect } from "effect"
 import type { Mint } from "../domain/Address.ts"
 
 /** The market that the service answers from. */
@@ -13,3 +13,12 @@ export class MarketSource extends Context.Service<
     readonly mints: ReadonlyArray<Mint>
   }
 >()("fathom/app/MarketSource") {}
+
+/** Demo data beside the market. */
+export class DemoData extends Context.Service<
+  DemoData,
+  {
+    /** Completes when the demo data is written or given up; at once where there is none. */
+    readonly written: Effect.Effect<void>
+  }
+>()("fathom/app/DemoData") {}

@@ -1,42 +1,19 @@
-import { Config, Console, Effect, FileSystem, Layer, Option, Redacted, Schedule } from "effect"
-import { KeyStore } from "../access/KeyStore.ts"
+import { Config, Console, Effect, FileSystem, Layer, Option, Schedule } from "effect"
 import { type Mint, SOL } from "../domain/Address.ts"
-import { ApiScope } from "../domain/ApiKey.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
-import { MarketSource } from "./MarketSource.ts"
+import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/NodeServer.ts"
+import { issueStartKeys, type StartKeys } from "./startKeys.ts"
 
-const ACCOUNT = "welcome"
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
+/** Time for which the ready file waits for demo data. */
+const SEED_LIMIT = "30 seconds"
 /** Time without a first quote after which a line states what the service waits for. */
 const NOTICE_AFTER = "2500 millis"
 
-/** The secrets of two new keys: one with every scope, one with `md.read` only. */
-interface Keys {
-  readonly all: string
-  readonly market: string
-}
-
 const readyFile = Config.option(Config.String("READY_FILE"))
-
-/** Issues new keys and revokes those of earlier starts, whose secrets are not kept. */
-const issueKeys = Effect.gen(function* () {
-  const keys = yield* KeyStore
-  const earlier = yield* keys.list(ACCOUNT)
-  yield* Effect.forEach(
-    earlier.filter(({ revokedAtMs }) => revokedAtMs === null),
-    ({ id }) => keys.revoke(id),
-    { discard: true }
-  )
-  const issue = (name: string, scopes: ReadonlyArray<ApiScope>) =>
-    keys
-      .issue({ accountId: ACCOUNT, name, scopes, ipPolicy: null })
-      .pipe(Effect.map(({ secret }) => Redacted.value(secret)))
-  const all = yield* issue("every scope", ApiScope.literals)
-  return { all, market: yield* issue("market reads", ["md.read"]) }
-})
 
 /** The mints that can be quoted now, and whether any is still being loaded. */
 const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
@@ -63,7 +40,7 @@ const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   return Option.isSome(seen) ? seen.value.priced : (yield* quotable(mints)).priced
 })
 
-const greeting = (url: string, description: string, keys: Keys | null, mint: Mint | undefined): string => {
+const greeting = (url: string, description: string, keys: StartKeys | null, mint: Mint | undefined): string => {
   const head = [`Fathom answers at ${url} from ${description}.`, `  Reference   ${url}/docs`]
   if (keys === null) {
     return [...head, `  First key   npm run keys -- create --name first`].join("\n")
@@ -91,14 +68,16 @@ const writeReadyFile = Effect.fnUntraced(function* (path: string, content: objec
 
 /**
  * Prints the address of the service once the first quote can be answered, and writes it to `READY_FILE` where that is set.
- * In a sandbox, or with a ready file, a key with every scope and one with `md.read` only are issued and included.
+ * Beside a simulated or recorded market a key with every scope and one with `md.read` only are issued and included; beside a
+ * real node none. The file waits for demo data, for 30 seconds at most.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { url } = yield* Listening
     const source = yield* MarketSource
+    const { written } = yield* DemoData
     const path = yield* readyFile
-    const keys = source.sandbox || Option.isSome(path) ? yield* issueKeys : null
+    const keys = source.sandbox ? yield* issueStartKeys : null
 
     // The file of an earlier start that was killed names an address that no longer answers.
     yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
@@ -110,6 +89,7 @@ export const layer = Layer.effectDiscard(
       const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))
       yield* Console.log(greeting(url, source.description, keys, mints[0]))
       if (Option.isSome(path)) {
+        yield* Effect.timeoutOption(written, SEED_LIMIT)
         yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, mints })
       }
     })

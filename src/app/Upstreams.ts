@@ -2,7 +2,7 @@
 import { Config, Effect, Layer, Option } from "effect"
 import type { HttpClient, HttpServerError } from "effect/http"
 import type { Socket } from "effect/socket"
-import { Address, type Mint, USDC } from "../domain/Address.ts"
+import { type Mint, USDC } from "../domain/Address.ts"
 import { FundingClient } from "../funding/FundingClient.ts"
 import * as FundingClientHttp from "../funding/FundingClientHttp.ts"
 import type { EvmCandles } from "../market/candles/EvmCandles.ts"
@@ -12,26 +12,26 @@ import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import { recordedMints, standInMints } from "../pools/recordedMints.ts"
 import * as Seed from "../simulator/seed/Seed.ts"
+import { simulatorConfig } from "../simulator/Simulator.ts"
 import { SimulatorThread } from "../simulator/SimulatorThread.ts"
-import { EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
+import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
+import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
 import { FundingService } from "../simulator/venues/FundingService.ts"
-import { PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
+import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
-import { chosenMarket, isSimulated } from "./marketSettings.ts"
-import { MarketSource } from "./MarketSource.ts"
+import { chosenMarket, isSimulated, preloadedMints } from "./marketSettings.ts"
+import { DemoData, MarketSource } from "./MarketSource.ts"
 
 /** A market source that loads the mints of `PRELOAD_MINTS`, else these. */
 const sourceOf = (source: Omit<MarketSource["Service"], "mints">, mints: ReadonlyArray<Mint>) =>
   Layer.effect(
     MarketSource,
-    Effect.map(Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault(mints)), (chosen) =>
-      MarketSource.of({ ...source, mints: chosen })
-    )
+    Effect.map(preloadedMints(mints), (chosen) => MarketSource.of({ ...source, mints: chosen }))
   )
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
@@ -99,12 +99,17 @@ export const market: Market = Layer.unwrap(
   })
 )
 
-type SeedLayer = Layer.Layer<never, Config.ConfigError, Seed.SeededPorts>
+type SeedLayer = Layer.Layer<DemoData, Config.ConfigError, Seed.SeededPorts>
 
 /** Demo data beside a simulated market; beside any other only those of an earlier start are removed that would be shown. */
 export const seed: SeedLayer = Layer.unwrap(
   Effect.map(isSimulated, (simulated): SeedLayer =>
-    simulated ? Seed.layer.pipe(Layer.provide(SimulatorThread.layerConfig)) : Seed.layerRemoved
+    simulated
+      ? Layer.effect(
+          DemoData,
+          Effect.map(Seed.SeedProgress, ({ done }) => DemoData.of({ written: done }))
+        ).pipe(Layer.provide(Seed.layer), Layer.provide(SimulatorThread.layerConfig))
+      : Layer.merge(Seed.layerRemoved, Layer.succeed(DemoData, DemoData.of({ written: Effect.void })))
   )
 )
 
@@ -145,3 +150,11 @@ export const perps: Upstream<PerpsVenues> = Layer.unwrap(
     return isReal ? PerpsVenuesHttp.layer() : simulatedPerps
   })
 )
+
+/** The settings of everything that is simulated. */
+export const simulatorSettings: Config.Config<unknown> = Config.all([
+  simulatorConfig,
+  healthConfig,
+  answersConfig,
+  fundingAilmentConfig
+])

@@ -1,4 +1,5 @@
 import { Config, Effect, Option } from "effect"
+import { Address, type Mint } from "../domain/Address.ts"
 import { rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
 
 /** Endpoint of a Solana node: `SOLANA_RPC_URL`. */
@@ -12,6 +13,15 @@ export const chosenMarket = Effect.gen(function* () {
   }
   return Option.isSome(yield* nodeUrl) ? ({ kind: "node" } as const) : ({ kind: "simulated" } as const)
 })
+
+/** `QUOTE_ENGINE`: direct pools with a SOL leg, or routes of several hops. */
+export const quoteEngine = Config.Literals(["native", "router"], "QUOTE_ENGINE").pipe(
+  Config.withDefault("native" as const)
+)
+
+/** `PRELOAD_MINTS`: mints to load at start in place of these. */
+export const preloadedMints = (mints: ReadonlyArray<Mint>): Config.Config<ReadonlyArray<Mint>> =>
+  Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault(mints))
 
 /** True for a simulated market, beside which other upstreams are simulated too. */
 export const isSimulated = Effect.map(chosenMarket, ({ kind }) => kind === "simulated")

@@ -15,7 +15,8 @@ export const linksOf = (links: ReadonlyArray<CalloutLink>): LinksOf => {
   return (wallet) => byWallet.get(wallet) ?? []
 }
 
-const terms: Config.Config<Terms> = Config.all({
+/** `CALLOUT_CREATOR_BPS` (10) and `CALLOUT_USD_PER_POINT` (10). */
+export const terms: Config.Config<Terms> = Config.all({
   creatorBps: Config.Int("CALLOUT_CREATOR_BPS").pipe(Config.withDefault(10)),
   usdPerPoint: Config.Int("CALLOUT_USD_PER_POINT").pipe(Config.withDefault(10))
 }).pipe(

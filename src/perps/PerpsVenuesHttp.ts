@@ -27,7 +27,8 @@ export type VenueUrls = Readonly<Record<keyof typeof publicUrls, string>>
 
 const setting = (name: keyof VenueUrls) => Config.option(webUrl(name))
 
-const configured = Config.all({
+/** The addresses of venues that are set. */
+export const configured = Config.all({
   PERPS_HL_URL: setting("PERPS_HL_URL"),
   PERPS_DRIFT_BOOK_URL: setting("PERPS_DRIFT_BOOK_URL"),
   PERPS_DRIFT_DATA_URL: setting("PERPS_DRIFT_DATA_URL"),
@@ -43,13 +44,17 @@ export const isConfigured: Config.Config<boolean> = Config.map(configured, (urls
 
 const MILLIONTH = tenTo(SCALE - 6)
 
-const ourBps = Config.schema(
+/** `PERPS_FEE_BPS` (0), in millionths of a basis point. */
+export const ourBps = Config.schema(
   DecimalText.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10_000n * ONE })),
   "PERPS_FEE_BPS"
 ).pipe(
   Config.withDefault(0n),
   Config.map((fee) => fee / MILLIONTH)
 )
+
+/** `PERPS_DEADLINE` (1.2 s): the longest wait for a venue. */
+export const deadline = Config.Duration("PERPS_DEADLINE").pipe(Config.withDefault(defaultRules.deadline))
 
 const make = Effect.fnUntraced(function* (urls: VenueUrls) {
   const venues = yield* Effect.all([
@@ -59,8 +64,7 @@ const make = Effect.fnUntraced(function* (urls: VenueUrls) {
     paradex(urls.PERPS_PARADEX_URL),
     lighter(urls.PERPS_LIGHTER_URL)
   ])
-  const deadline = yield* Config.Duration("PERPS_DEADLINE").pipe(Config.withDefault(defaultRules.deadline))
-  return PerpsVenues.layer(venues, { deadline, ourBps: yield* ourBps })
+  return PerpsVenues.layer(venues, { deadline: yield* deadline, ourBps: yield* ourBps })
 })
 
 /**

@@ -16,7 +16,8 @@ const READ_DEADLINE = Duration.seconds(10)
 
 const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
 
-const settings = Config.all({
+/** `POOLS_PER_MINT` (512), `WARM_MINTS` (2,000) and `POOL_REFRESH` (60 s). */
+export const settings = Config.all({
   poolsPerMint: Config.Int("POOLS_PER_MINT").pipe(Config.withDefault(512)),
   mints: Config.Int("WARM_MINTS").pipe(Config.withDefault(2000)),
   refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60)))

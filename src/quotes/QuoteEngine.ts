@@ -41,7 +41,8 @@ export class QuoteEngine extends Context.Service<
   )
 }
 
-const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
+/** `ROUTER_HUBS` (USDC): mints whose pools the router keeps loaded. */
+export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
 
 /** An engine around one way to find routes. Settings are read once, while it is made. */
 const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {

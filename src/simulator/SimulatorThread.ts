@@ -1,6 +1,7 @@
 import { type Config, Context, Duration, Effect, Layer, type Scope } from "effect"
 import { type MessagePort, Worker } from "node:worker_threads"
 import type { NewFollow } from "../domain/wallets/Copying.ts"
+import { slowNotice } from "../domain/slowNotice.ts"
 import type { SimMint } from "./chain/SimPool.ts"
 import type { Ailment } from "./node/Faults.ts"
 import { simulatorConfig, type SimulatorOptions } from "./Simulator.ts"
@@ -62,7 +63,9 @@ const start = Effect.fnUntraced(function* (
     Effect.sync(() => new Worker(entry, { workerData: settings, name: "simulated chain", resourceLimits })),
     (thread) => Effect.promise(() => thread.terminate())
   )
-  const place = yield* Effect.raceFirst(placeOf(worker), failure(worker))
+  const place = yield* Effect.raceFirst(placeOf(worker), failure(worker)).pipe(
+    slowNotice(`Start: the simulated market is being built, with ${settings.history} hours of history`)
+  )
   yield* failure(worker).pipe(
     Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
     Effect.ignoreCause,

@@ -12,7 +12,8 @@ const RETRY_EVERY_MS = 250
 /** Validity of a beat: one beat may be late, three may not. */
 const PROVEN_FOR_MS = 750
 
-const inTime = within(BEAT_TIMEOUT_MS, (cause) => cause)
+/** Until the first proof: a starting process is busy, and no request waits for the channel yet. */
+const START_TIMEOUT_MS = 10_000
 
 /** A kind of change that processes announce to each other. */
 export type Topic = "keys" | "tracker" | "alerts"
@@ -51,6 +52,8 @@ export class ChangeChannel extends Context.Service<
     subscribe(topic: Topic, handlers: ChangeHandlers): Effect.Effect<void, never, Scope.Scope>
     /** Changes of a topic. `Missed` comes first, and again whenever the channel was down. */
     changes(topic: Topic): Stream.Stream<ChangeSignal>
+    /** Milliseconds of the monotonic clock since the last proof; infinite before the first. */
+    readonly sinceProvenMs: () => number
   }
 >()("fathom/storage/ChangeChannel") {
   static readonly layer: Layer.Layer<ChangeChannel, never, PgClient.PgClient> = Layer.effect(
@@ -69,6 +72,9 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const sender = randomBase62(16, yield* SecretSource)
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const isStarting = () => provenAtMs === null
+  const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    within(isStarting() ? START_TIMEOUT_MS : BEAT_TIMEOUT_MS, (cause) => cause)(effect)
   const subscriptions = new Set<Subscription>()
   let isStarted = false
   let isConnected = false
@@ -92,7 +98,10 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       // Closed after the connection: UNLISTEN on a connection that does not answer would never end.
       const listening = yield* Effect.acquireRelease(Scope.make(), (held) => Scope.close(held, Exit.void))
-      const connection = yield* PgConnection.make({ ...sql.config, connectTimeout: CONNECT_TIMEOUT_MS })
+      const connection = yield* PgConnection.make({
+        ...sql.config,
+        connectTimeout: isStarting() ? START_TIMEOUT_MS : CONNECT_TIMEOUT_MS
+      })
       const pinned = yield* Scope.provide(connection.pin, listening)
       const notifications = yield* inTime(Scope.provide(pinned.listen(CHANNEL), listening))
       const gapMs = provenAtMs === null ? null : nowMs() - provenAtMs
@@ -162,6 +171,7 @@ const make = Effect.gen(function* () {
           onChange: (subject, isOwn) => Queue.offerUnsafe(queue, { _tag: "Changed", subject, isOwn }),
           onConnected: () => Effect.asVoid(Queue.offer(queue, { _tag: "Missed" }))
         })
-      )
+      ),
+    sinceProvenMs: () => (provenAtMs === null ? Number.POSITIVE_INFINITY : nowMs() - provenAtMs)
   })
 })

@@ -2,8 +2,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
+import { slowNotice } from "../domain/slowNotice.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
+import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
+import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrations } from "./migrations.ts"
 import { transaction } from "./transaction.ts"
@@ -11,13 +14,19 @@ import { transaction } from "./transaction.ts"
 // Any number, the same in every process.
 const MIGRATION_LOCK = 7_426_110
 
-const settings = Config.all({
+/** The folder of what this process keeps: `DATA_DIR`, `.fathom`. */
+export const dataDir: Config.Config<string> = Config.String("DATA_DIR").pipe(Config.withDefault(".fathom"))
+
+/** Settings of the connections, and of the server where there is one. */
+export const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
-  dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".fathom")),
+  dataDir,
   /** Beside these, each process holds one connection for the change channel. */
   poolSize: Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })), "DATABASE_POOL_SIZE").pipe(
     Config.withDefault(10)
   ),
+  /** Time for which a server that does not take connections yet is waited for at the start. */
+  wait: Config.Duration("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
   connectTimeout: Config.Duration("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
   statementTimeout: Config.Duration("DATABASE_STATEMENT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(30)))
 })
@@ -50,12 +59,27 @@ export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.Sql
     )
   })
 
+/**
+ * Waits for the server of `DATABASE_URL`, else makes and checks the folder of the embedded one. Starts nothing; fails when
+ * the database cannot be used.
+ */
+export const check: Effect.Effect<void, Config.ConfigError | DatabaseUnusable | FolderUnusable> = Effect.gen(
+  function* () {
+    const { connectTimeout, dataDir, url, wait } = yield* settings
+    yield* Option.isSome(url)
+      ? awaitServer({ url: url.value, connectTimeout, limit: wait })
+      : prepareFolder(resolve(dataDir, "postgres"))
+  }
+)
+
 const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.start) {
   const { dataDir, url, ...rest } = yield* settings
+  yield* check
   if (Option.isSome(url)) {
     return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
   }
-  const server = yield* embedded({ folder: join(dataDir, "postgres") })
+  const folder = join(dataDir, "postgres")
+  const server = yield* slowNotice(`Start: the database in ${folder} is being prepared`)(embedded({ folder }))
   yield* Effect.logDebug("PostgreSQL runs embedded", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
   return yield* PgClient.make({ ...clientConfig(rest), ...local })
@@ -64,6 +88,8 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
 type Unusable =
   | Config.ConfigError
   | EmbeddedServer.FolderInUse
+  | DatabaseUnusable
+  | FolderUnusable
   | EmbeddedServer.NoBinaries
   | EmbeddedServer.ServerFailed
   | Migrator.MigrationError
@@ -72,9 +98,10 @@ type Unusable =
 const migrated = (
   embedded: typeof EmbeddedServer.start
 ): Layer.Layer<ChangeChannel | PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
-  Layer.merge(ChangeChannel.layer, Layer.effectDiscard(migrate)).pipe(
-    Layer.provideMerge(PgClient.layerFrom(connect(embedded)))
-  )
+  Layer.merge(
+    ChangeChannel.layer,
+    Layer.effectDiscard(slowNotice("Start: the schema of the database is being brought up to date")(migrate))
+  ).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
 
 /** A connected, fully migrated database. Without `DATABASE_URL` this process has to be the only one in `DATA_DIR`. */
 export const layer = migrated(EmbeddedServer.start)

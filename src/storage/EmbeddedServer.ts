@@ -5,8 +5,10 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, r
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { findBinaries } from "./binaries.ts"
+import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { takeFolder } from "./folderLock.ts"
 import * as Processes from "./processes.ts"
+import { clearStaleServer } from "./staleServer.ts"
 import { findRunner, type Runner } from "./unprivileged.ts"
 
 /** A running embedded PostgreSQL 18. */
@@ -69,25 +71,6 @@ const DEFAULTS = {
   log_timezone: "UTC"
 }
 
-/**
- * Makes a folder and those above it, for its owner alone. Node's own `recursive` never returns where the system denies that a
- * parent exists, as it does under /proc.
- */
-const makeFolder = (folder: string): void => {
-  if (existsSync(folder)) {
-    return
-  }
-  makeFolder(Path.dirname(folder))
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (cause) {
-    // Another process may have made it meanwhile.
-    if (!existsSync(folder)) {
-      throw cause
-    }
-  }
-}
-
 const linesOf = (file: string): ReadonlyArray<string> =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
 
@@ -97,7 +80,7 @@ const linesOf = (file: string): ReadonlyArray<string> =>
  */
 export const start: (
   options: EmbeddedServerOptions
-) => Effect.Effect<EmbeddedServer, FolderInUse | NoBinaries | ServerFailed, Scope.Scope> = Effect.fn(
+) => Effect.Effect<EmbeddedServer, FolderInUse | FolderUnusable | NoBinaries | ServerFailed, Scope.Scope> = Effect.fn(
   "EmbeddedServer.start"
 )(
   function* ({ folder: given, namespaces = true, settings = {} }) {
@@ -106,7 +89,7 @@ export const start: (
       return yield* new NoBinaries({ platform: `${process.platform}-${process.arch}` })
     }
     const folder = Path.resolve(given)
-    makeFolder(folder)
+    yield* prepareFolder(folder)
     const owner = yield* takeFolder(folder)
     if (owner !== null) {
       return yield* new FolderInUse({ folder, pid: owner })
@@ -123,7 +106,7 @@ export const start: (
     )
     runner.own(server.socketFolder)
     yield* initialise(server, settings)
-    yield* stopOrphan(server)
+    yield* Effect.mapError(clearStaleServer(server), failed(server))
     const pid = yield* launch(server, settings)
     return { socketFolder: server.socketFolder, pid }
   },
@@ -173,22 +156,6 @@ const initialise = Effect.fnUntraced(function* (server: Server, settings: Readon
   const command = server.runner.once(Path.join(server.bin, "initdb"), [...args, ...sync])
   yield* Effect.mapError(Processes.run(command), failed(server))
   renameSync(aside, server.data)
-})
-
-/** A server whose owner was killed, on a system where it could not follow: it has no owner any more, and has to go. */
-const stopOrphan = Effect.fnUntraced(function* (server: Server) {
-  const pid = Number(linesOf(Path.join(server.data, "postmaster.pid"))[0] ?? 0)
-  if (!(pid > 0) || !(yield* Processes.commandLine(pid)).includes(server.data)) {
-    return
-  }
-  Processes.signal(pid, "SIGINT")
-  yield* Effect.sync(() => Processes.signal(pid, 0)).pipe(
-    Effect.repeat({ until: (alive) => !alive, schedule: Schedule.spaced("10 millis") }),
-    Effect.timeoutOrElse({
-      duration: "10 seconds",
-      orElse: () => Effect.fail(failed(server)(`an older server, process ${pid}, does not stop`))
-    })
-  )
 })
 
 /** Starts the server and waits until it takes connections. Remains of one that was killed may need a moment to go. */

@@ -44,6 +44,18 @@ const locate = (): string | null => {
   }
 }
 
+const decodePackage = Schema.decodeSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
+
+/** The major version of the packaged PostgreSQL; null when there is no package for this machine. */
+export const majorVersion = (): string | null => {
+  const entry = locate()
+  const { version } =
+    entry === null
+      ? { version: "" }
+      : decodePackage(readFileSync(join(dirname(dirname(entry)), "package.json"), "utf8"))
+  return /^\d+/u.exec(version)?.[0] ?? null
+}
+
 /** The folder of `initdb` and `postgres`, ready to run; null when there is no package for this machine. */
 export const findBinaries = (): string | null => {
   const entry = locate()

@@ -74,7 +74,8 @@ export class TokenBook extends Context.Service<
   ).pipe(Layer.provide(ChainHub.layer))
 }
 
-const settings = Config.all({
+/** `TOKENS_KEPT` (5,000) and `TOKEN_REFRESH` (6 h). */
+export const settings = Config.all({
   capacity: Config.Int("TOKENS_KEPT").pipe(Config.withDefault(5000)),
   refresh: Config.Duration("TOKEN_REFRESH").pipe(Config.withDefault(Duration.hours(6)))
 })

@@ -199,7 +199,8 @@ const CHECK_KEYS_EVERY = Duration.seconds(15)
 const TICK_EVERY = Duration.seconds(1)
 const MIB = 1024 * 1024
 
-const limits = Config.all({
+/** `TRACKER_SOCKETS` (10,000) and `TRACKER_REPLAY_BYTES` (256 MiB). */
+export const limits = Config.all({
   sockets: Config.Int("TRACKER_SOCKETS").pipe(Config.withDefault(10_000)),
   replayBytes: Config.Int("TRACKER_REPLAY_BYTES").pipe(Config.withDefault(256 * MIB))
 })

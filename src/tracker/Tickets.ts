@@ -44,12 +44,12 @@ export class Tickets extends Context.Service<
     Effect.gen(function* () {
       const random = yield* SecretSource
       const calls = new KeyedBudget({ limit: ticketPolicy.calls, windowMs: ticketPolicy.windowMs })
-      // In order of expiry. The call limit per key bounds the size.
-      const grants = new Map<string, { readonly grant: Grant; readonly expiresAtMs: number }>()
+      // In order of expiry. The call limit per key bounds the size. Lives are measured by the monotonic clock.
+      const grants = new Map<string, { readonly grant: Grant; readonly endsAtMs: number }>()
 
-      const forget = (nowMs: number) => {
-        for (const [hash, { expiresAtMs }] of grants) {
-          if (expiresAtMs > nowMs) {
+      const forget = (atMs: number) => {
+        for (const [hash, { endsAtMs }] of grants) {
+          if (endsAtMs > atMs) {
             return
           }
           grants.delete(hash)
@@ -59,25 +59,25 @@ export class Tickets extends Context.Service<
       return Tickets.of({
         enter: (keyId) =>
           Clock.clockWith((clock) => {
-            const admission = calls.admit(keyId, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
+            const admission = calls.admit(keyId, 1, monotonicMs(clock))
             return admission._tag === "Refused"
               ? Effect.fail(new TooManySessions({ retryAfterMs: admission.fitsInMs }))
               : Effect.void
           }),
         issue: (grant) =>
-          Effect.map(Clock.currentTimeMillis, (nowMs) => {
-            forget(nowMs)
+          Clock.clockWith((clock) => {
+            const atMs = monotonicMs(clock)
+            forget(atMs)
             const ticket = `tkt_${randomBase62(TICKET_LENGTH, random)}`
-            const expiresAtMs = nowMs + ticketPolicy.lifeMs
-            grants.set(hashOf(ticket), { grant, expiresAtMs })
-            return { ticket, expiresAtMs }
+            grants.set(hashOf(ticket), { grant, endsAtMs: atMs + ticketPolicy.lifeMs })
+            return Effect.succeed({ ticket, expiresAtMs: clock.currentTimeMillisUnsafe() + ticketPolicy.lifeMs })
           }),
         redeem: (ticket) =>
-          Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          Clock.clockWith((clock) => {
             const hash = TICKET.test(ticket) ? hashOf(ticket) : ""
             const held = grants.get(hash)
             grants.delete(hash)
-            return held !== undefined && nowMs < held.expiresAtMs ? held.grant : null
+            return Effect.succeed(held !== undefined && monotonicMs(clock) < held.endsAtMs ? held.grant : null)
           })
       })
     })
@@ -87,5 +87,7 @@ export class Tickets extends Context.Service<
 // 238 random bits.
 const TICKET_LENGTH = 40
 const TICKET = /^tkt_[0-9A-Za-z]{40}$/u
+
+const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 const hashOf = (ticket: string): string => createHash("sha256").update(ticket).digest("base64url")

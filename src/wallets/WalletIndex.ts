@@ -79,7 +79,8 @@ export class WalletIndex extends Context.Service<
   )
 }
 
-const mostTrades = Config.Int("WALLET_TRADES").pipe(Config.withDefault(500_000))
+/** `WALLET_TRADES` (500,000): trades kept for summaries where there is no store. */
+export const mostTrades = Config.Int("WALLET_TRADES").pipe(Config.withDefault(500_000))
 
 interface Held {
   readonly trades: ReadonlyArray<TapeTrade>

@@ -156,6 +156,22 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     })
   )
 
+  it.live("accepts known keys for KEYS_TRUSTED_FOR while the database is frozen, and no others", () =>
+    Effect.gen(function* () {
+      const proxy = yield* Proxy.make(yield* TestDatabase.create)
+      const store = yield* open(proxy.address, { KEYS_TRUSTED_FOR: "4 seconds" })
+      const [one, two] = [yield* store.issue(request), yield* store.issue(request)]
+      yield* pause
+      yield* store.authenticate(one.secret)
+      yield* proxy.freeze
+      yield* pause
+      assert.strictEqual((yield* store.authenticate(one.secret)).id, one.key.id)
+      assert.strictEqual((yield* Effect.flip(store.authenticate(two.secret)))._tag, "KeyStoreUnavailable")
+      yield* Effect.sleep("4 seconds")
+      assert.strictEqual((yield* Effect.flip(store.authenticate(one.secret)))._tag, "KeyStoreUnavailable")
+    })
+  )
+
   it.live("bypasses the cache while changes cannot be heard, and makes up for what it missed", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create

@@ -1,11 +1,11 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Exit, FileSystem, Layer, Schedule, Scope } from "effect"
+import { ConfigProvider, Deferred, Effect, Exit, FileSystem, Layer, Schedule, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { Mint } from "../../src/domain/Address.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
-import { MarketSource } from "../../src/app/MarketSource.ts"
+import { DemoData, MarketSource } from "../../src/app/MarketSource.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
 import * as Startup from "../../src/app/Startup.ts"
 import { COLD, engineOver, makeMarket, TOKEN } from "../support/market.ts"
@@ -19,12 +19,13 @@ const book = PoolBook.of({
 })
 
 /** The startup layer of a service that loads this mint. */
-const startup = (mint: Mint, env: Readonly<Record<string, string>>) =>
+const startup = (mint: Mint, env: Readonly<Record<string, string>>, written: Effect.Effect<void> = Effect.void) =>
   Startup.layer.pipe(
     Layer.provide([
       Layer.succeed(Listening, Listening.of({ port: 8_080, url: "http://127.0.0.1:8080" })),
       Layer.succeed(MarketSource, MarketSource.of({ description: "a Solana node", sandbox: false, mints: [mint] })),
       Layer.succeed(PoolBook, book),
+      Layer.succeed(DemoData, DemoData.of({ written })),
       engineOver({ ...makeMarket(), fresh: { slot: 77, heardAtMs: Date.now(), state: "live" } }),
       KeyStore.layerMemory(),
       NodeFileSystem.layer,
@@ -45,7 +46,7 @@ describe("Startup", () => {
     })
   )
 
-  it.live("removes its file when it stops, and that of an earlier start when it begins", () =>
+  it.live("writes its file without keys beside a real node, and removes it and that of an earlier start", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped()
@@ -61,8 +62,26 @@ describe("Startup", () => {
         Effect.retry({ times: 200, schedule: Schedule.spaced("10 millis") })
       )
       assert.include(text, "http://127.0.0.1:8080")
+      assert.include(text, '"keys":null')
       yield* Scope.close(life, Exit.void)
       assert.isFalse(yield* files.exists(path))
+    }).pipe(Effect.provide([NodeFileSystem.layer, TestConsole.layer]))
+  )
+
+  it.live("writes its file only after the demo data", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const path = `${yield* files.makeTempDirectoryScoped()}/ready.json`
+      const seeded = yield* Deferred.make<void>()
+      yield* Layer.build(startup(TOKEN, { READY_FILE: path }, Deferred.await(seeded)))
+      yield* printed.pipe(
+        Effect.delay("10 millis"),
+        Effect.repeat({ until: (text) => text.includes("Fathom answers at"), times: 500 })
+      )
+      yield* Effect.sleep("50 millis")
+      assert.isFalse(yield* files.exists(path))
+      yield* Deferred.succeed(seeded, undefined)
+      yield* files.readFileString(path).pipe(Effect.retry({ times: 200, schedule: Schedule.spaced("10 millis") }))
     }).pipe(Effect.provide([NodeFileSystem.layer, TestConsole.layer]))
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestConsole } from "effect/testing"
 import { ChangeChannel, type ChangeSignal, type Topic } from "../../src/storage/ChangeChannel.ts"
 import { transaction } from "../../src/storage/transaction.ts"
 import * as Proxy from "../support/Proxy.ts"
@@ -71,6 +72,20 @@ describe.runIf(TestDatabase.isAvailable)("the change channel", { concurrent: tru
       yield* until(() => third.length > 0)
       assert.deepStrictEqual([first, second, third], [[missed], [missed], [missed]])
     })
+  )
+
+  it.live("writes no warning when the first answers of a busy start take two seconds", () =>
+    Effect.gen(function* () {
+      const proxy = yield* Proxy.make(yield* TestDatabase.create)
+      const { channel } = yield* open(proxy.address)
+      yield* proxy.freeze
+      yield* collect(channel, "alerts")
+      yield* Effect.sleep("2500 millis")
+      yield* proxy.thaw
+      yield* until(channel.isProven)
+      assert.isTrue(channel.isProven())
+      assert.notInclude((yield* TestConsole.logLines).join(), "cannot be received")
+    }).pipe(Effect.provide(TestConsole.layer))
   )
 
   it.live("is not proven while the network is frozen, and signals to read again once it is back", () =>

@@ -88,7 +88,7 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
   it.live("keeps the password out of the message when the server cannot be reached", () =>
     Effect.gen(function* () {
       const layer = Database.layer.pipe(
-        withSettings({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_CONNECT_TIMEOUT: "1 second" })
+        withSettings({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_WAIT: "0 millis" })
       )
       const exit = yield* Effect.exit(Effect.provide(applied, layer))
       assert.strictEqual(exit._tag, "Failure")

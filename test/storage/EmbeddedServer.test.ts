@@ -2,12 +2,13 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as EmbeddedServer from "../../src/storage/EmbeddedServer.ts"
+import * as Processes from "../../src/storage/processes.ts"
 import { isAvailable } from "../support/TestDatabase.ts"
 
 const isRoot = process.getuid?.() === 0
@@ -54,10 +55,48 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
   it.live.runIf(process.platform === "linux")("refuses a folder that cannot be made, at once", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(Effect.scoped(EmbeddedServer.start({ folder: "/proc/fathom/data", settings })))
-      assert.strictEqual(refused._tag, "ServerFailed")
-      assert.include(refused.message, "/proc/fathom")
+      assert.strictEqual(refused._tag, "FolderUnusable")
+      assert.match(refused.message, /\/proc\/fathom.*Set DATA_DIR/u)
     })
   )
+
+  it.live("refuses a folder of another major version by both versions", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      mkdirSync(join(path, "data"))
+      writeFileSync(join(path, "data", "PG_VERSION"), "17\n")
+      const refused = yield* Effect.flip(EmbeddedServer.start({ folder: path, settings }))
+      assert.strictEqual(refused._tag, "FolderUnusable")
+      assert.match(refused.message, /PostgreSQL 17, .* PostgreSQL 18/u)
+    })
+  )
+
+  it.live.skipIf(isRoot)("refuses a folder that cannot be written", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      chmodSync(path, 0o500)
+      const refused = yield* Effect.flip(EmbeddedServer.start({ folder: path, settings }))
+      assert.strictEqual(refused._tag, "FolderUnusable")
+    })
+  )
+
+  for (const [reason, option] of [
+    ["the disk has 1 MiB left", "size=1m"],
+    ["EROFS", "ro"]
+  ] as const) {
+    it.live.runIf(isRoot && process.platform === "linux")(`refuses a file system by its reason: ${reason}`, () =>
+      Effect.gen(function* () {
+        const path = yield* folder
+        // Containers may forbid mounts.
+        if (spawnSync("mount", ["-t", "tmpfs", "-o", option, "tmpfs", path]).status === 0) {
+          yield* Effect.addFinalizer(() => Effect.sync(() => spawnSync("umount", [path])))
+          const refused = yield* Effect.flip(EmbeddedServer.start({ folder: path, settings }))
+          assert.strictEqual(refused._tag, "FolderUnusable")
+          assert.include(refused.message, reason)
+        }
+      })
+    )
+  }
 
   it.live("makes the folders above its own", () =>
     Effect.gen(function* () {
@@ -128,6 +167,25 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
+  it.live("starts over a server that was killed and whose process id another process has now", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { kill, lines } = yield* writer(path)
+      process.kill(lines[0] ?? 0, "SIGKILL")
+      yield* kill
+      const other = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn("sleep", ["60"])),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
+      )
+      for (const file of [join(path, "data", "postmaster.pid"), join(path, ".s.PGSQL.5432.lock")]) {
+        writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/u, String(other.pid)))
+      }
+      const server = yield* EmbeddedServer.start({ folder: path }).pipe(Effect.timeout("20 seconds"))
+      assert.deepStrictEqual(yield* query(server.socketFolder, "select count(*) > 50 from numbers"), [[true]])
+      assert.isFalse(Processes.hasEnded(other))
+    })
+  )
+
   it.live("loses no acknowledged write when owner and server are killed", () =>
     Effect.gen(function* () {
       const path = yield* folder
@@ -182,7 +240,7 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
   it.live("reports a folder that cannot be made", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(EmbeddedServer.start({ folder: "/dev/null/fathom" }))
-      assert.deepInclude(error, { _tag: "ServerFailed", folder: "/dev/null/fathom" })
+      assert.deepInclude(error, { _tag: "FolderUnusable", folder: "/dev/null/fathom" })
     })
   )
 

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { type Grant, Tickets } from "../../src/tracker/Tickets.ts"
 import { addressOf } from "../callouts/callouts.ts"
+import { at } from "../support/clock.ts"
 
 const grant: Grant = {
   keyId: "key_a",
@@ -63,5 +64,17 @@ it.effect("counts ten calls in any minute of each key", () =>
     yield* TestClock.adjust("1 millis")
     yield* tickets.enter("key_a")
     yield* Effect.flip(tickets.enter("key_a"))
+  }).pipe(Effect.provide(Tickets.layerMemory))
+)
+
+it.effect("ends a ticket after a minute also when the wall clock is set back by an hour, and not before", () =>
+  Effect.gen(function* () {
+    const hour = 3_600_000
+    const tickets = yield* Tickets
+    const late = yield* at(hour)(tickets.issue(grant))
+    yield* TestClock.adjust("60 seconds")
+    assert.isNull(yield* at(0)(tickets.redeem(late.ticket)))
+    const early = yield* at(0)(tickets.issue(grant))
+    assert.deepStrictEqual(yield* at(hour)(tickets.redeem(early.ticket)), grant)
   }).pipe(Effect.provide(Tickets.layerMemory))
 )

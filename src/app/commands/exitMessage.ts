@@ -1,7 +1,21 @@
-import { Cause, Option, Predicate } from "effect"
+import { Cause, Exit, Option, Predicate, Runtime } from "effect"
 
 /** Errors that the command line prints itself. */
 const printed = new Set(["ShowHelp", "UserError"])
+
+/** The exit code of a command line that cannot be understood. */
+const USAGE = 2
+
+/** Names a setting as the environment does: `at ["SIMULATOR"]["HISTORY"]` becomes `at SIMULATOR_HISTORY`. */
+const withNames = (line: string): string =>
+  line.replaceAll(/\bat ((?:\["[^"]*"\])+)/gu, (_, path: string) => `at ${path.slice(2, -2).replaceAll('"]["', "_")}`)
+
+/** Puts the setting first: `Expected an integer at PORT` becomes `PORT: expected an integer`. */
+const settingFirst = (line: string): string =>
+  withNames(line).replace(
+    /^(?<first>\w)(?<rest>.*?),? at (?<name>[A-Z][A-Z0-9_]*)$/u,
+    (_, first: string, rest: string, name: string) => `${name}: ${first.toLowerCase()}${rest}`
+  )
 
 /**
  * The text to print when the program fails: one line for an expected error, the whole cause for a defect, null for an
@@ -16,5 +30,17 @@ export const exitMessage = (cause: Cause.Cause<{ readonly _tag: string; readonly
   const detail = Predicate.hasProperty(error, "detail") ? `${error._tag}: ${String(error.detail)}` : error._tag
   const message = error.message === "" && inner instanceof Error ? inner.message : error.message
   const line = message.replaceAll(/\s+/gu, " ").replace(/^SchemaError\((?<issue>.*)\)$/u, "$<issue>")
-  return printed.has(error._tag) ? null : `fathom: ${message === "" ? detail : line}`
+  return printed.has(error._tag) ? null : `fathom: ${message === "" ? detail : settingFirst(line)}`
+}
+
+const isUsageError = (error: unknown): boolean =>
+  Predicate.isTagged(error, "ShowHelp") &&
+  Predicate.hasProperty(error, "errors") &&
+  Array.isArray(error.errors) &&
+  error.errors.length > 0
+
+/** Ends with 2 for a command line that cannot be understood, else as usual: 0, 1 for a failure, 130 for an interruption. */
+export const teardown: Runtime.Teardown = (exit, onExit) => {
+  const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
+  return isUsageError(error) ? onExit(USAGE) : Runtime.defaultTeardown(exit, onExit)
 }

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as App from "../App.ts"
+import { preflight } from "../preflight.ts"
 import { accounts, settings } from "./flags.ts"
 
 const flags = {
@@ -22,7 +23,8 @@ const flags = {
 
 /** The service; the command without a name. */
 export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile }) =>
-  Layer.launch(App.layer).pipe(
+  preflight.pipe(
+    Effect.andThen(Layer.launch(App.layer)),
     Effect.provide(
       settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ACCOUNTS_DIR: accounts })
     )

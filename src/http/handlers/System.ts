@@ -20,6 +20,24 @@ const chainFreshness = ({ heardAtMs, state }: Freshness, nowMs: number): SourceF
   status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state]
 })
 
+/** Time for which one answer about the sources is repeated. */
+const CACHED_MS = 1000
+
+/**
+ * Computes a value from the time in milliseconds and repeats it for `ttlMs` of the monotonic clock: a wall clock that is set
+ * back does not prolong it.
+ */
+const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
+  let cached: { readonly value: A; readonly untilMs: number } | undefined
+  return (clock: Clock.Clock): Effect.Effect<A> => {
+    const atMs = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    if (cached === undefined || atMs >= cached.untilMs) {
+      cached = { value: compute(clock.currentTimeMillisUnsafe()), untilMs: atMs + ttlMs }
+    }
+    return Effect.succeed(cached.value)
+  }
+}
+
 export const layer = HttpApiBuilder.group(
   Api,
   "system",
@@ -28,11 +46,8 @@ export const layer = HttpApiBuilder.group(
     const drain = yield* Drain
     const { publicUrl } = yield* Settings
 
-    const sources = yield* Clock.currentTimeMillis.pipe(
-      Effect.map((nowMs) => [chainFreshness(feed.freshness(), nowMs)]),
-      Effect.cachedWithTTL("1 second")
-    )
-    const freshness = () => Effect.all({ data: sources, meta: metaWith({}) })
+    const sources = cachedFor(CACHED_MS, (nowMs) => [chainFreshness(feed.freshness(), nowMs)])
+    const freshness = () => Effect.all({ data: Clock.clockWith(sources), meta: metaWith({}) })
 
     const describe = Effect.fnUntraced(function* ({
       request

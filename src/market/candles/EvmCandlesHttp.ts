@@ -122,6 +122,12 @@ const make = (exchange: Exchange, url: string, deadline: Duration.Duration) => {
 /** The least delay between requests, also where the source asks for none. */
 const SHORTEST_MS = 100
 
+/** `EVM_CANDLES_URL` (none) and `EVM_CANDLES_DEADLINE` (8 s). */
+export const settings = Config.all({
+  url: Config.option(webUrl("EVM_CANDLES_URL")),
+  deadline: Config.Duration("EVM_CANDLES_DEADLINE").pipe(Config.withDefault(Duration.seconds(8)))
+})
+
 /**
  * The source at `EVM_CANDLES_URL`, or at the given address; without either there is none, and charts of EVM chains are
  * unavailable. `EVM_CANDLES_DEADLINE` (8 s) bounds a chart, including the wait for a series to be built.
@@ -130,8 +136,8 @@ export const layer = (url?: string): Layer.Layer<EvmCandles, Config.ConfigError,
   Layer.unwrap(
     Effect.gen(function* () {
       const exchange = yield* makeExchange
-      const chosen = Option.getOrUndefined(yield* Config.option(webUrl("EVM_CANDLES_URL"))) ?? url
-      const deadline = yield* Config.Duration("EVM_CANDLES_DEADLINE").pipe(Config.withDefault(Duration.seconds(8)))
+      const { deadline, url: configured } = yield* settings
+      const chosen = Option.getOrUndefined(configured) ?? url
       return chosen === undefined
         ? EvmCandles.layerNone
         : Layer.sync(EvmCandles, () => make(exchange, chosen, deadline))

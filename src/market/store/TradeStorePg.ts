@@ -31,7 +31,7 @@ const [, MINUTE = 60, HOUR = 3600] = levels
 const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 
 /** `TRADES_KEPT` (7 days) and `MINUTE_BARS_KEPT` (90 days); hours and days are kept for good. */
-const settings = Config.all({
+export const settings = Config.all({
   trades: Config.Duration("TRADES_KEPT").pipe(Config.withDefault(Duration.days(7))),
   minutes: Config.Duration("MINUTE_BARS_KEPT").pipe(Config.withDefault(Duration.days(90)))
 }).pipe(

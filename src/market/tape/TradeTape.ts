@@ -111,7 +111,8 @@ export class TradeTape extends Context.Service<
 
 const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
 
-const limits = Config.all({
+/** Bounds of the state in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_TRADES` and `TAPE_WALLETS`. */
+export const limits = Config.all({
   tokens: Config.Int("TAPE_TOKENS").pipe(Config.withDefault(defaultLimits.tokens)),
   bars: Config.Int("TAPE_BARS").pipe(Config.withDefault(defaultLimits.bars)),
   trades: Config.Int("TAPE_TRADES").pipe(Config.withDefault(defaultLimits.trades)),

@@ -1,13 +1,14 @@
 /** Demo data of the simulated market, written through the ports that endpoints read. */
-import { Clock, type Config, Effect, Layer } from "effect"
+import { Clock, type Config, Context, Deferred, Effect, Layer, Schedule } from "effect"
 import type { AlertStore } from "../../alerts/AlertStore.ts"
 import { attributeTrades, linksOf } from "../../callouts/attributionFeed.ts"
 import type { CalloutStore } from "../../callouts/CalloutStore.ts"
 import { keepCopies } from "../../copying/copySource.ts"
-import type { FollowStore } from "../../copying/FollowStore.ts"
+import { FollowStore } from "../../copying/FollowStore.ts"
 import type { TradeTape } from "../../market/tape/TradeTape.ts"
 import type { TrackerStore } from "../../tracker/TrackerStore.ts"
 import type { IdentityStore } from "../../wallets/IdentityStore.ts"
+import type { NewFollow } from "../../domain/wallets/Copying.ts"
 import { SimulatorThread } from "../SimulatorThread.ts"
 import { fillsFrom } from "../traders/followersJournal.ts"
 import { WELCOME } from "../venues/fundingWorld.ts"
@@ -20,12 +21,35 @@ import { seedTracker, trackedWalletsOf } from "./tracker.ts"
 /** The ports that demo data is written to, and the tape whose trades are attributed to demo callouts. */
 export type SeededPorts = AlertStore | CalloutStore | FollowStore | IdentityStore | TrackerStore | TradeTape
 
+/** Progress of the demo data. */
+export class SeedProgress extends Context.Service<
+  SeedProgress,
+  {
+    /** Completes when everything is written or given up. */
+    readonly done: Effect.Effect<void>
+  }
+>()("fathom/simulator/seed/SeedProgress") {}
+
+/** Completes when each follow is in the store, which `keepCopies` writes. */
+const followed = Effect.fnUntraced(function* (follows: ReadonlyArray<NewFollow>) {
+  const store = yield* FollowStore
+  yield* Effect.forEach(
+    follows,
+    ({ id }) =>
+      store.find(WELCOME, id).pipe(
+        Effect.orElseSucceed(() => null),
+        Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: (follow) => follow !== null })
+      ),
+    { discard: true }
+  )
+})
+
 /**
  * Writes demo wallets, alerts, callouts and identities once, and follows, fills and attributed trades for as long as the
  * scope lives. Everything is written in the background. A store that is unavailable is retried for two minutes, then that
  * part is given up with a warning. What an earlier start has written is not written again.
  */
-export const layer: Layer.Layer<never, Config.ConfigError, SimulatorThread | SeededPorts> = Layer.unwrap(
+export const layer: Layer.Layer<SeedProgress, Config.ConfigError, SimulatorThread | SeededPorts> = Layer.unwrap(
   Effect.gen(function* () {
     const { fills, follows, mints, wallets } = yield* SimulatorThread
     const nowMs = yield* Clock.currentTimeMillis
@@ -35,12 +59,15 @@ export const layer: Layer.Layer<never, Config.ConfigError, SimulatorThread | See
         seedTracker(trackedWalletsOf(wallets)).pipe(orWarn("The demo wallets were not written")),
         seedAlerts(alertsOf(mints)).pipe(orWarn("The demo alerts were not written")),
         seedIdentities(identitiesOf({ nowMs, wallets })).pipe(orWarn("The demo identities were not written")),
-        seedCallouts(callouts).pipe(orWarn("The demo callouts were not written"))
+        seedCallouts(callouts).pipe(orWarn("The demo callouts were not written")),
+        followed(follows)
       ],
       { concurrency: "unbounded", discard: true }
     )
+    const done = yield* Deferred.make<void>()
     return Layer.mergeAll(
-      Layer.effectDiscard(Effect.forkScoped(writes)),
+      Layer.succeed(SeedProgress, SeedProgress.of({ done: Deferred.await(done) })),
+      Layer.effectDiscard(Effect.forkScoped(Effect.ensuring(writes, Deferred.succeed(done, undefined)))),
       attributeTrades(linksOf(calloutLinksOf(callouts, nowMs))),
       keepCopies({ accountId: WELCOME, follows, fills: yield* fillsFrom(fills) })
     )

@@ -15,6 +15,9 @@ export interface EvmAilment {
 
 const healthy: EvmAilment = { answers: "ok", warmingMs: 1000 }
 
+/** The initial fault: `SIMULATOR_FAULTS_EVM=500` and so on. */
+export const answersConfig = Config.Literals(answers, "SIMULATOR_FAULTS_EVM").pipe(Config.withDefault("ok" as const))
+
 /** A source of EVM candles on the loopback interface. A series is built on its first request. */
 export class EvmCandleSource extends Context.Service<
   EvmCandleSource,
@@ -42,8 +45,7 @@ export class EvmCandleSource extends Context.Service<
       EvmCandleSource,
       Effect.gen(function* () {
         const seed = yield* Config.String("SIMULATOR_SEED").pipe(Config.withDefault("fathom"))
-        const ails = yield* Config.Literals(answers, "SIMULATOR_FAULTS_EVM").pipe(Config.withDefault(healthy.answers))
-        return yield* make(seed, { ...healthy, answers: ails })
+        return yield* make(seed, { ...healthy, answers: yield* answersConfig })
       })
     )
 }

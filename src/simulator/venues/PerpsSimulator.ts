@@ -27,7 +27,8 @@ const healthy: Health = { hl: "ok", drift: "ok", dydx: "ok", paradex: "ok", ligh
 
 const condition = (name: string) => Config.Literals(conditions, name).pipe(Config.withDefault("ok" as const))
 
-const healthConfig: Config.Config<Health> = Config.all({
+/** The initial faults: `SIMULATOR_FAULTS_PERPS_HL=down` and so on. */
+export const healthConfig: Config.Config<Health> = Config.all({
   hl: condition("HL"),
   drift: condition("DRIFT"),
   dydx: condition("DYDX"),

@@ -17,7 +17,7 @@ export interface BlockFeedOptions extends RpcOptions {
  * `SOLANA_BLOCK_CONCURRENCY` (2), `SOLANA_BLOCK_CATCH_UP` (1500 slots, ten minutes), `SOLANA_BLOCK_POLL` (400 ms) and
  * `SOLANA_BLOCK_TRIES` (10).
  */
-const blockSettings: Config.Config<BlockSettings> = Config.all({
+export const blockSettings: Config.Config<BlockSettings> = Config.all({
   concurrency: Config.Int("SOLANA_BLOCK_CONCURRENCY").pipe(Config.withDefault(2)),
   catchUp: Config.Int("SOLANA_BLOCK_CATCH_UP").pipe(Config.withDefault(1_500)),
   poll: Config.Duration("SOLANA_BLOCK_POLL").pipe(Config.withDefault(Duration.millis(400))),

@@ -29,7 +29,8 @@ const NO_DETAILS: ReadonlySet<number | undefined> = new Set([NO_HISTORY, -32015,
 const invalid = (method: string) => () =>
   new ChainUnavailable({ reason: "invalid", detail: `${method}: an unexpected result` })
 
-const statusTimeout = Config.Duration("STATUS_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2)))
+/** `STATUS_TIMEOUT` (2 s): the deadline of one status. */
+export const statusTimeout = Config.Duration("STATUS_TIMEOUT").pipe(Config.withDefault(Duration.seconds(2)))
 
 const make = Effect.fnUntraced(function* (options: StatusOptions) {
   const timeout = options.timeout ?? (yield* statusTimeout)

@@ -93,6 +93,22 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
       assert.strictEqual(third.json("data.0.observedAtMs"), 2)
     })
   )
+
+  it.effect("goes on when the wall clock is set back by an hour", () =>
+    Effect.gen(function* () {
+      const hour = 3_600_000
+      yield* TestClock.adjust("2 hours")
+      const nowMs = yield* Clock.currentTimeMillis
+      fresh = { slot: 1, heardAtMs: nowMs, state: "live" }
+      yield* call("/freshness", { key: null })
+      yield* TestClock.setTime(nowMs - hour)
+      yield* TestClock.adjust("2 seconds")
+      fresh = { slot: 2, heardAtMs: nowMs - hour + 1_900, state: "live" }
+      const later = yield* call("/freshness", { key: null })
+      assert.strictEqual(later.json("data.0.observedAtMs"), nowMs - hour + 1_900)
+      assert.strictEqual(later.json("data.0.lagMs"), 100)
+    })
+  )
 })
 
 layer(running({ keys: [keyOf("a", { scopes: ["perps.read"] })] }))("GET /api/v1/account/key", (it) => {

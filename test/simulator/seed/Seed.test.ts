@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { MessageChannel } from "node:worker_threads"
 import * as MemoryAlerts from "../../support/memoryAlerts.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
@@ -74,6 +74,14 @@ it.live("writes demo data through the ports in the background, once over two sta
     assert.deepStrictEqual(yield* written, DEMO)
     yield* Effect.scoped(Effect.andThen(Layer.build(Layer.fresh(Seed.layer)), Effect.sleep("50 millis")))
     assert.deepStrictEqual(yield* written, DEMO)
+  }).pipe(Effect.provide([stores, thread]))
+)
+
+it.live("completes once everything is written", () =>
+  Effect.gen(function* () {
+    const { done } = Context.get(yield* Layer.build(Seed.layer), Seed.SeedProgress)
+    yield* Effect.timeout(done, "10 seconds")
+    assert.deepStrictEqual(yield* sizes, DEMO)
   }).pipe(Effect.provide([stores, thread]))
 )
 

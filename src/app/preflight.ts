@@ -1,0 +1,14 @@
+/** Checks before anything is started: settings, port and database. */
+import { type Config, Effect } from "effect"
+import { type AddressUnusable, checkAddress } from "../http/listenAddress.ts"
+import * as Database from "../storage/Database.ts"
+import { checkedSettings } from "./settings.ts"
+
+/** Fails when a setting has a bad value, the address is taken, or the database cannot be used. Starts nothing. */
+export const preflight: Effect.Effect<
+  void,
+  AddressUnusable | Config.ConfigError | Effect.Error<typeof Database.check>
+> = Effect.gen(function* () {
+  yield* checkAddress(yield* checkedSettings)
+  yield* Database.check
+})

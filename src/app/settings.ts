@@ -1,0 +1,59 @@
+/** Every setting that can have a bad value, from the places that read them. */
+import { Config, Effect, Option } from "effect"
+import * as KeyStorePg from "../access/KeyStorePg.ts"
+import * as Evaluator from "../alerts/Evaluator.ts"
+import * as attributionFeed from "../callouts/attributionFeed.ts"
+import { fundingSettings } from "../funding/fundingSettings.ts"
+import { Settings } from "../http/Settings.ts"
+import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
+import { recordSettings } from "../market/store/recordTrades.ts"
+import * as TradeStorePg from "../market/store/TradeStorePg.ts"
+import * as TradeTape from "../market/tape/TradeTape.ts"
+import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
+import * as poolDiscovery from "../pools/poolDiscovery.ts"
+import { hubs } from "../quotes/QuoteEngine.ts"
+import { staleAfter } from "../solana/accounts/chainSettings.ts"
+import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
+import { rpcSettings } from "../solana/rpc/rpcSettings.ts"
+import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
+import * as Database from "../storage/Database.ts"
+import * as TokenBook from "../tokens/TokenBook.ts"
+import * as LiveSessions from "../tracker/LiveSessions.ts"
+import { mostTrades } from "../wallets/WalletIndex.ts"
+import { nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
+import { simulatorSettings } from "./Upstreams.ts"
+
+const all: ReadonlyArray<Config.Config<unknown>> = [
+  Database.settings,
+  KeyStorePg.settings,
+  Config.flatMap(nodeUrl, (url) => rpcSettings(Option.isSome(url) ? {} : { rpcUrl: "http://127.0.0.1" })),
+  blockSettings,
+  statusTimeout,
+  staleAfter,
+  quoteEngine,
+  preloadedMints([]),
+  hubs,
+  poolDiscovery.settings,
+  TokenBook.settings,
+  TradeTape.limits,
+  TradeStorePg.settings,
+  recordSettings,
+  mostTrades,
+  LiveSessions.limits,
+  Evaluator.settings,
+  attributionFeed.terms,
+  PerpsVenuesHttp.configured,
+  PerpsVenuesHttp.deadline,
+  PerpsVenuesHttp.ourBps,
+  EvmCandlesHttp.settings,
+  Config.option(fundingSettings({})),
+  fundingSettings({ url: "http://127.0.0.1" }),
+  simulatorSettings
+]
+
+/** The settings of the HTTP server, once every setting is known to be readable. Fails with the first that is not. */
+export const checkedSettings: Effect.Effect<Settings["Service"], Config.ConfigError> = Effect.gen(function* () {
+  const http = yield* Effect.provide(Settings, Settings.layerConfig)
+  yield* Effect.forEach(all, (config) => Effect.asVoid(config), { discard: true })
+  return http
+})

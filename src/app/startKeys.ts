@@ -1,0 +1,78 @@
+/** Keys that a start beside a simulated or recorded market prints. */
+import { Effect, Redacted, Schedule, type Scope } from "effect"
+import { KeyStore } from "../access/KeyStore.ts"
+import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import { randomBase62, SecretSource } from "../domain/randomText.ts"
+import { dataDir } from "../storage/Database.ts"
+import { forgetStart, hasEnded, recordedStarts, recordStart } from "../storage/startRecords.ts"
+
+const ACCOUNT = "welcome"
+const ID_LENGTH = 12
+
+/** Repeats a request to the store on a busy machine: five times its deadline of five seconds. */
+const patiently = <A, E extends { readonly _tag: string }, R>(request: Effect.Effect<A, E, R>) =>
+  Effect.retry(request, {
+    times: 5,
+    schedule: Schedule.spaced("250 millis"),
+    while: ({ _tag }) => _tag === "KeyStoreUnavailable"
+  })
+
+/** The secrets of two new keys: one with every scope, one with `md.read` only. */
+export interface StartKeys {
+  readonly all: string
+  readonly market: string
+}
+
+/** The id of the start that made a key, from the key's name; null for every other key. */
+const startOf = (name: string): string | null =>
+  /^(?:every scope|market reads) \(start (\w+)\)$/u.exec(name)?.[1] ?? null
+
+/**
+ * Revokes the keys of earlier starts that are recorded in this data folder and whose process has ended. Keys of a living
+ * process, of another data folder, and keys that were made by hand stay.
+ */
+const revokeEnded = Effect.fnUntraced(function* (
+  folder: string
+): Effect.fn.Return<void, KeyStoreUnavailable | KeyNotFound, KeyStore> {
+  const keys = yield* KeyStore
+  const starts = yield* recordedStarts(folder)
+  if (starts.length === 0) {
+    return
+  }
+  // Listed before the locks are tried: a start holds its lock before it issues keys.
+  const listed = yield* patiently(keys.list(ACCOUNT))
+  const ended = new Set(yield* Effect.filter(starts, (id) => hasEnded(folder, id)))
+  const own = listed.filter((key) => isActive(key) && ended.has(startOf(key.name) ?? ""))
+  yield* Effect.forEach(own, ({ id }) => patiently(keys.revoke(id)), { discard: true })
+  yield* Effect.forEach(ended, (id) => forgetStart(folder, id), { discard: true })
+})
+
+/**
+ * Issues a key with every scope and one with `md.read` only. Null when the account `welcome` has as many active keys as it
+ * may: keys of other processes are not revoked to make room.
+ */
+export const issueStartKeys: Effect.Effect<
+  StartKeys | null,
+  Effect.Error<typeof dataDir> | KeyStoreUnavailable | KeyNotFound,
+  KeyStore | Scope.Scope
+> = Effect.gen(function* () {
+  const keys = yield* KeyStore
+  const folder = `${yield* dataDir}/starts`
+  const id = randomBase62(ID_LENGTH, yield* SecretSource)
+  yield* revokeEnded(folder)
+  const suffix = (yield* recordStart(folder, id)) ? ` (start ${id})` : ""
+  const issue = (name: string, scopes: ReadonlyArray<ApiScope>) =>
+    patiently(keys.issue({ accountId: ACCOUNT, name: `${name}${suffix}`, scopes, ipPolicy: null })).pipe(
+      Effect.map(({ secret }) => Redacted.value(secret))
+    )
+  const issued = yield* Effect.all({
+    all: issue("every scope", ApiScope.literals),
+    market: issue("market reads", ["md.read"])
+  }).pipe(Effect.catchTag("TooManyKeys", () => Effect.succeed(null)))
+  if (issued === null) {
+    yield* Effect.logWarning(
+      `No keys are printed: account ${ACCOUNT} has all the active keys that it may have. Revoke some: npm run keys -- list --account ${ACCOUNT}`
+    )
+  }
+  return issued
+})

@@ -1,0 +1,79 @@
+/** Folder of an embedded server: made on first use, checked before a server is started in it. */
+import { Effect, Schema } from "effect"
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { majorVersion } from "./binaries.ts"
+
+/** The folder cannot hold the database; `detail` is the reason. */
+export class FolderUnusable extends Schema.TaggedError<FolderUnusable>()("FolderUnusable", {
+  folder: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `${this.folder} cannot hold the database: ${this.detail}. Set DATA_DIR to another folder, or DATABASE_URL to a server.`
+  }
+}
+
+const MIB = 2 ** 20
+/** A new cluster takes 40 MiB, half of it for the write-ahead log. */
+const NEW_CLUSTER_MIB = 128
+/** A start may need another segment of the write-ahead log, of 16 MiB, beside its log file. */
+const START_MIB = 32
+
+/**
+ * Makes a folder and those above it, for its owner alone. Node's own `recursive` never returns where the system denies that a
+ * parent exists, as it does under /proc.
+ */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) {
+    return
+  }
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (cause) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(folder)) {
+      throw cause
+    }
+  }
+}
+
+const tryWrite = (folder: string): void => {
+  const probe = join(folder, `probe.${process.pid}`)
+  writeFileSync(probe, "probe", { mode: 0o600 })
+  rmSync(probe)
+}
+
+/** The reason why a new or existing cluster cannot use a file system; null when it can. Sizes that it does not report are not judged. */
+const spaceRefusal = (folder: string, isNew: boolean): string | null => {
+  const { bavail, blocks, bsize } = statfsSync(folder)
+  const freeMib = Math.floor((bavail * bsize) / MIB)
+  const neededMib = isNew ? NEW_CLUSTER_MIB : START_MIB
+  return blocks > 0 && freeMib < neededMib ? `the disk has ${freeMib} MiB left, ${neededMib} MiB are needed` : null
+}
+
+const refusal = (folder: string): string | null => {
+  makeFolder(folder)
+  const versionFile = join(folder, "data", "PG_VERSION")
+  const version = existsSync(versionFile) ? readFileSync(versionFile, "utf8").trim() : null
+  const own = majorVersion()
+  if (version !== null && own !== null && version !== own) {
+    return `it was written by PostgreSQL ${version}, and this package comes with PostgreSQL ${own}`
+  }
+  // Before the attempt to write, which would fail too and name no size.
+  const space = spaceRefusal(folder, version === null)
+  if (space === null) {
+    tryWrite(folder)
+  }
+  return space
+}
+
+/** Makes the folder where it is missing. Fails when it cannot be written, its disk is full, or another version has written it. */
+export const prepareFolder = (folder: string): Effect.Effect<void, FolderUnusable> =>
+  Effect.try({
+    try: () => refusal(folder),
+    catch: (cause) => new FolderUnusable({ folder, detail: cause instanceof Error ? cause.message : String(cause) })
+  }).pipe(
+    Effect.flatMap((detail) => (detail === null ? Effect.void : Effect.fail(new FolderUnusable({ folder, detail }))))
+  )

@@ -1,0 +1,111 @@
+/** The server that `DATABASE_URL` names: waited for while it starts, and refused by name when it cannot be used. */
+import { PgConnection } from "@effect/sql-pg"
+import { Duration, Effect, Predicate, Redacted, Schedule, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { within } from "./deadline.ts"
+
+/** The server cannot be used. */
+export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", {
+  /** Host and port, or the folder of the socket, never a credential; null when the URL cannot be read. */
+  target: Schema.NullOr(Schema.String),
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return this.target === null
+      ? `DATABASE_URL: ${this.detail}`
+      : `DATABASE_URL: the database at ${this.target} cannot be used: ${this.detail}`
+  }
+}
+
+/** The oldest server version that the queries run on, as `server_version_num`. */
+const OLDEST = 150_000
+const RETRY_EVERY = "250 millis"
+const NOTICE_AFTER = "1500 millis"
+
+/**
+ * Codes of a server that may be about to start: refused and lost connections, a socket that is not there yet, a name service
+ * that does not answer yet, `cannot_connect_now` and `too_many_connections`.
+ */
+const TRANSIENT = /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03|53300)$/u
+
+const codeOf = (cause: unknown): string | null =>
+  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : null
+
+/** Host and port of a URL, or the folder of a socket; null when it is no URL of a PostgreSQL server. */
+export const targetOf = (url: Redacted.Redacted): string | null => {
+  const parsed = URL.parse(Redacted.value(url))
+  if (parsed === null || !/^postgres(?:ql)?:$/u.test(parsed.protocol)) {
+    return null
+  }
+  const host = parsed.searchParams.get("host") ?? parsed.hostname
+  const port = parsed.port === "" ? "5432" : parsed.port
+  return host.startsWith("/") ? host : `${host === "" ? "localhost" : host}:${port}`
+}
+
+/** The reason in an error of a connection: its code and text, or null for one that has neither. */
+const reasonOf = ({ reason }: SqlError.SqlError): { readonly code: string | null; readonly text: string } => {
+  const { cause } = reason
+  const code = codeOf(cause)
+  const text = cause instanceof Error && cause.message !== "" ? cause.message : reason.message
+  return { code, text: code === null || text.includes(code) ? text : `${text} (${code})` }
+}
+
+const isTransient = (error: SqlError.SqlError): boolean => {
+  const { code, text } = reasonOf(error)
+  return code === null ? /timed? ?out/iu.test(text) : TRANSIENT.test(code)
+}
+
+/** Opens one connection and reads the server's version. */
+const versionOf = (url: Redacted.Redacted, connectTimeout: Duration.Duration) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const connection = yield* PgConnection.make({ url, connectTimeout })
+      const { rows } = yield* connection.query("show server_version_num", [])
+      return Number(Object.values(rows[0] ?? {})[0])
+    })
+  )
+
+/**
+ * Waits for the server for at most `limit` while it refuses connections or starts, with a line in the log. Fails at once for
+ * anything else: a malformed URL, an unknown host, a rejected password, a missing database, a server older than 15.
+ */
+export const awaitServer = Effect.fn("databaseUrl.awaitServer")(function* (options: {
+  readonly url: Redacted.Redacted
+  readonly connectTimeout: Duration.Duration
+  readonly limit: Duration.Duration
+}) {
+  const { connectTimeout, limit, url } = options
+  const target = targetOf(url)
+  if (target === null) {
+    return yield* new DatabaseUnusable({ target, detail: "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE" })
+  }
+  let reason = "it did not answer"
+  let isNoticed = false
+  const notice = Effect.suspend(() => {
+    const isFirst = !isNoticed
+    isNoticed = true
+    return isFirst
+      ? Effect.logWarning(
+          `The database at ${target} (DATABASE_URL) is not reachable yet: ${reason}. Waiting for up to ${Duration.format(limit)}.`
+        )
+      : Effect.void
+  })
+  const waits = !Duration.isZero(limit)
+  const version = versionOf(url, connectTimeout).pipe(
+    Effect.tapError((error) => {
+      reason = reasonOf(error).text
+      return waits && isTransient(error) ? notice : Effect.void
+    }),
+    Effect.retry({ while: (error) => waits && isTransient(error), schedule: Schedule.spaced(RETRY_EVERY) }),
+    Effect.mapError((error) => new DatabaseUnusable({ target, detail: reasonOf(error).text })),
+    within(
+      Duration.max(limit, connectTimeout),
+      () => new DatabaseUnusable({ target, detail: `${reason}, within ${Duration.format(limit)}` })
+    )
+  )
+  const found = yield* Effect.raceFirst(version, Effect.andThen(Effect.delay(notice, NOTICE_AFTER), Effect.never))
+  if (found < OLDEST) {
+    const major = Math.floor(found / 10_000)
+    return yield* new DatabaseUnusable({ target, detail: `it is PostgreSQL ${major}, 15 or newer is needed` })
+  }
+})

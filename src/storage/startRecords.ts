@@ -1,0 +1,34 @@
+/** Starts of the service that a data folder has recorded, each as a folder that its process holds locked. */
+import { Effect, type Scope } from "effect"
+import { mkdirSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { takeFolder } from "./folderLock.ts"
+
+/** The ids of the starts that this data folder has recorded. */
+export const recordedStarts = (folder: string) =>
+  Effect.sync(() => readdirSync(folder)).pipe(Effect.catchDefect(() => Effect.succeed<ReadonlyArray<string>>([])))
+
+/**
+ * Records this start in the data folder by a folder that it holds locked until the scope closes. False where that is not
+ * possible: the keys of such a start carry no id, so that no other start takes them for keys of an ended one.
+ */
+export const recordStart = (folder: string, id: string): Effect.Effect<boolean, never, Scope.Scope> =>
+  Effect.sync(() => mkdirSync(join(folder, id), { recursive: true, mode: 0o700 })).pipe(
+    Effect.andThen(takeFolder(join(folder, id))),
+    Effect.map((owner) => owner === null),
+    Effect.catchDefect((cause) =>
+      Effect.as(Effect.logDebug("The start cannot be recorded in the data folder", cause), false)
+    )
+  )
+
+/** True when the process of a recorded start has ended: the operating system has released its lock. */
+export const hasEnded = (folder: string, id: string): Effect.Effect<boolean> =>
+  takeFolder(join(folder, id)).pipe(
+    Effect.map((owner) => owner === null),
+    Effect.scoped,
+    Effect.catchDefect(() => Effect.succeed(false))
+  )
+
+/** Removes the record of a start that has ended. */
+export const forgetStart = (folder: string, id: string): Effect.Effect<void> =>
+  Effect.sync(() => rmSync(join(folder, id), { recursive: true, force: true }))
