@@ -9,6 +9,7 @@ import { transaction } from "../storage/transaction.ts"
 import { KeyCache } from "./KeyCache.ts"
 import * as Format from "./keyFormat.ts"
 import { admitted } from "./keyRules.ts"
+import { makeKeyLookup } from "./keyLookup.ts"
 import { KeyStore } from "./KeyStore.ts"
 import { makeKeyTable } from "./keyTable.ts"
 import { LastUsedLog } from "./LastUsedLog.ts"
@@ -18,7 +19,7 @@ import type { KeyRequest } from "./memoryKeys.ts"
 const REQUEST_DEADLINE = Duration.millis(400)
 const ADMIN_DEADLINE = Duration.seconds(5)
 const FLUSH_EVERY = Duration.seconds(5)
-/** How much longer than the gap to look back for missed changes: a transaction may have been open for a while. */
+/** Time before the gap that is searched for missed changes too: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
 const settings = Config.all({
@@ -69,12 +70,8 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.schedule(flush, Schedule.spaced(FLUSH_EVERY)))
 
-  const read = Effect.fnUntraced(function* (hash: string, nowMs: number) {
-    const version = cache.version
-    const key = yield* onRequest(table.byHash(hash))
-    cache.remember(hash, key, version, nowMs)
-    return key
-  })
+  const cached = (hash: string, nowMs: number) => (channel.isProven() ? cache.get(hash, nowMs) : undefined)
+  const read = yield* makeKeyLookup({ cache, cached, byHashes: (hashes) => onRequest(table.byHashes(hashes)) })
 
   const authenticate = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
     if (!Format.isWellFormed(secret)) {
@@ -82,8 +79,8 @@ const make = Effect.gen(function* () {
     }
     const nowMs = yield* Clock.currentTimeMillis
     const hash = Format.hashSecret(pepper, secret)
-    const cached = channel.isProven() ? cache.get(hash, nowMs) : undefined
-    const key = yield* Effect.fromResult(admitted(cached === undefined ? yield* read(hash, nowMs) : cached))
+    const known = cached(hash, nowMs)
+    const key = yield* Effect.fromResult(admitted(known === undefined ? yield* read(hash) : known))
     const marked = lastUsed.mark(key, nowMs)
     cache.refresh(hash, marked)
     return marked

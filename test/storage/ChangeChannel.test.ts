@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChangeChannel, type ChangeSignal, type Topic } from "../../src/storage/ChangeChannel.ts"
 import { transaction } from "../../src/storage/transaction.ts"
+import { blockLoop } from "../support/blockLoop.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -70,6 +71,33 @@ describe.runIf(TestDatabase.isAvailable)("the change channel", { concurrent: tru
       const third = yield* collect(channel, "keys")
       yield* until(() => third.length > 0)
       assert.deepStrictEqual([first, second, third], [[missed], [missed], [missed]])
+    })
+  )
+
+  it.live("stays proven while the event loop is too busy to read its beats", () =>
+    Effect.gen(function* () {
+      const { channel } = yield* open(yield* TestDatabase.create)
+      const signals = yield* collect(channel, "alerts")
+      yield* until(channel.isProven)
+      for (let busy = 0; busy < 4; busy++) {
+        blockLoop(1000)
+        assert.isTrue(channel.isProven())
+        yield* Effect.sleep("1 millis")
+        assert.isTrue(channel.isProven())
+      }
+      assert.deepStrictEqual(signals, [missed])
+    })
+  )
+
+  it.live("is not proven after the process stood still for longer than any busy turn", () =>
+    Effect.gen(function* () {
+      const { channel } = yield* open(yield* TestDatabase.create)
+      yield* collect(channel, "alerts")
+      yield* until(channel.isProven)
+      blockLoop(5000)
+      assert.isFalse(channel.isProven())
+      yield* until(channel.isProven)
+      assert.isTrue(channel.isProven())
     })
   )
 
