@@ -66,7 +66,11 @@ const bookOf = (market: Market) =>
       poolsOf: () => [],
       isLoaded: (mint) => mint !== COLD,
       graph: { partnersOf: () => [], poolsBetween: () => [] },
-      warm: (mint) => Effect.sync(() => void market.warmed.push(mint))
+      warm: (mint) =>
+        Effect.as(
+          Effect.sync(() => void market.warmed.push(mint)),
+          { _tag: "Loaded" } as const
+        )
     })
   )
 
