@@ -1,6 +1,6 @@
 import type { Mint } from "../domain/Address.ts"
 
-/** Who asked for a mint: the id of a key, or null for the service itself. */
+/** Source of a demand for a mint: the id of a key, or null for the service itself. */
 export type RequesterId = string | null
 
 /** A mint to load. */
