@@ -11,7 +11,7 @@ const BEAT_TIMEOUT_MS = 500
 const RETRY_EVERY_MS = 250
 const TICK_MS = 50
 /**
- * How long a beat proves the channel, in ticks of the event loop: a beat may be late, three may not. A late tick counts once:
+ * Time for which a beat proves the channel, in ticks of the event loop: a beat may be late, three may not. A late tick counts once:
  * while the loop is busy it sends and reads no beats, which proves nothing about the channel, and before the next tick it
  * reads what has arrived.
  */
