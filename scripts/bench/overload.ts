@@ -42,6 +42,11 @@ const start = async (settings: Record<string, string>) => {
     ["--max-semi-space-size=64", file("../start.mjs"), "--port", "0", "--data-dir", dataDir, "--ready-file", ready],
     { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, SIMULATOR_HISTORY: "0", ...settings } }
   )
+  const abort = () => {
+    child.kill("SIGTERM")
+    process.exit(1)
+  }
+  process.once("SIGTERM", abort).once("SIGINT", abort)
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   for (let waited = 0; !existsSync(ready); waited += 100) {
     if (waited > START_LIMIT_MS || child.exitCode !== null) {
