@@ -61,7 +61,7 @@ const books = Layer.mergeAll(
     poolsOf: (mint) => [pool(mint)],
     isLoaded: () => true,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
-    warm: () => Effect.void
+    warm: () => Effect.succeed({ _tag: "Loaded" })
   }),
   Layer.succeed(PriceBook, {
     at: (nowMs) => ({

@@ -97,7 +97,7 @@ const book = Layer.succeed(
     poolsOf: () => warmPools,
     isLoaded: () => true,
     graph: { partnersOf: () => [], poolsBetween: () => warmPools },
-    warm: () => Effect.void
+    warm: () => Effect.succeed({ _tag: "Loaded" })
   })
 )
 
@@ -105,6 +105,7 @@ const feed = Layer.succeed(
   ChainFeed,
   ChainFeed.of({
     accountsOf: () => Effect.succeed({ slot: 1, accounts: new Map() }),
+    read: () => Effect.succeed({ slot: 1, accounts: new Map() }),
     watch: () => Effect.void,
     unwatch: () => Effect.void,
     events: Stream.never,

@@ -9,6 +9,7 @@ import { transaction } from "../storage/transaction.ts"
 import { KeyCache } from "./KeyCache.ts"
 import * as Format from "./keyFormat.ts"
 import { admitted } from "./keyRules.ts"
+import { makeKeyLookup } from "./keyLookup.ts"
 import { KeyStore } from "./KeyStore.ts"
 import { makeKeyTable } from "./keyTable.ts"
 import { LastUsedLog } from "./LastUsedLog.ts"
@@ -75,13 +76,6 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.schedule(flush, Schedule.spaced(FLUSH_EVERY)))
 
-  const read = Effect.fnUntraced(function* (hash: string, nowMs: number) {
-    const version = cache.version
-    const key = yield* onRequest(table.byHash(hash))
-    cache.remember(hash, key, version, nowMs)
-    return key
-  })
-
   /** The key of the hash as far as the cache may be trusted; an unknown hash only while the channel is proven. */
   const trusted = (hash: string, nowMs: number): ApiKey | null | undefined => {
     if (channel.isProven()) {
@@ -90,6 +84,11 @@ const make = Effect.gen(function* () {
     const isTrusted = channel.sinceProvenMs() < Duration.toMillis(trustedFor)
     return isTrusted ? (cache.get(hash, nowMs) ?? undefined) : undefined
   }
+  const read = yield* makeKeyLookup({
+    cache,
+    cached: trusted,
+    byHashes: (hashes) => onRequest(table.byHashes(hashes))
+  })
 
   const authenticate = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
     if (!Format.isWellFormed(secret)) {
@@ -97,8 +96,8 @@ const make = Effect.gen(function* () {
     }
     const nowMs = yield* Clock.currentTimeMillis
     const hash = Format.hashSecret(pepper, secret)
-    const cached = trusted(hash, nowMs)
-    const key = yield* Effect.fromResult(admitted(cached === undefined ? yield* read(hash, nowMs) : cached))
+    const known = trusted(hash, nowMs)
+    const key = yield* Effect.fromResult(admitted(known === undefined ? yield* read(hash) : known))
     const marked = lastUsed.mark(key, nowMs)
     cache.refresh(hash, marked)
     return marked

@@ -4,10 +4,14 @@ import { Effect, Redacted, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { ApiKey, ApiScope, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
 
-const decodeRows = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String) }))
+const Row = Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String) })
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeHashed = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ secretHash: Schema.String, ...Row.fields }))
 )
 const isScope = Schema.is(ApiScope)
+// A scope of a later version grants nothing here, and does not lock its key out.
+const keyOf = (row: typeof Row.Type): ApiKey => ({ ...row, scopes: row.scopes.filter(isScope) })
 
 // Exact: a double holds every millisecond that a timestamp can.
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 as ${column}_ms`
@@ -28,8 +32,7 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
 
   const keys = Effect.fnUntraced(function* (statement: Statement.Statement<object>) {
     const rows = yield* decodeRows(yield* statement)
-    // A scope of a later version grants nothing here, and does not lock its key out.
-    return rows.map((row): ApiKey => ({ ...row, scopes: row.scopes.filter(isScope) }))
+    return rows.map(keyOf)
   })
 
   const changed = Effect.fnUntraced(function* (id: string, statement: Statement.Statement<object>) {
@@ -49,9 +52,13 @@ export const makeKeyTable = (sql: SqlClient.SqlClient) => {
   })
 
   return {
-    /** The key of a hash, revoked or disabled ones too; null when there is none. */
-    byHash: (hash: string) =>
-      Effect.map(keys(sql`select ${columns} from api_keys where secret_hash = ${hash}`), ([key]) => key ?? null),
+    /** Keys by the hashes of their secrets, revoked or disabled ones too. Hashes without a key are left out. */
+    byHashes: Effect.fnUntraced(function* (hashes: ReadonlyArray<string>) {
+      const rows = yield* decodeHashed(
+        yield* sql`select secret_hash, ${columns} from api_keys where secret_hash = any(${hashes}::text[])`
+      )
+      return new Map(rows.map(({ secretHash, ...row }) => [secretHash, keyOf(row)]))
+    }),
 
     /** Every key of an account, newest first. */
     ofAccount: (accountId: string) =>

@@ -10,6 +10,7 @@ import { Budget } from "./middleware/Metering.ts"
 import { AmountText, NoQuery, UniqueList } from "./parameters.ts"
 import {
   InvalidSignature,
+  RateLimited,
   RouteNotFound,
   RouteTypeNotServed,
   StatusNotFound,
@@ -57,7 +58,7 @@ export class RoutingGroup extends HttpApiGroup.make("routing")
       query: NoQuery,
       payload: RouteBody,
       success: SpotQuote,
-      error: [RouteNotFound, RouteTypeNotServed, UpstreamUnavailable]
+      error: [RouteNotFound, RouteTypeNotServed, RateLimited, UpstreamUnavailable]
     })
       .middleware(JsonBody)
       .annotate(Budget, "quote")

@@ -153,7 +153,7 @@ export class SpotGroup extends HttpApiGroup.make("spot")
     HttpApiEndpoint.get("quote", "/api/v1/spot/quote", {
       query: QuoteQuery,
       success: SpotQuote,
-      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld]
+      error: [RouteNotFound, RouteTypeNotServed, StateNotLoaded, StateTooOld, RateLimited]
     }).annotate(OpenApi.Summary, "Price one trade"),
     HttpApiEndpoint.get("stream", "/api/v1/spot/quote/stream", {
       query: StreamQuery,
@@ -164,7 +164,7 @@ export class SpotGroup extends HttpApiGroup.make("spot")
       query: NoQuery,
       payload: ExitCheckBody,
       success: ExitCheck,
-      error: [StateNotLoaded, StateTooOld, DataUnavailable]
+      error: [StateNotLoaded, StateTooOld, RateLimited, DataUnavailable]
     })
       .middleware(JsonBody)
       .annotate(OpenApi.Summary, "Quotes for selling shares of a position, up to all of it")

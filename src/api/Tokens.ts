@@ -77,7 +77,7 @@ export class TokensGroup extends HttpApiGroup.make("tokens")
       params: tokenParams,
       query: NoQuery,
       success: TokenFactsAnswer,
-      error: [UnsupportedChain, TokenNotFound, DataUnavailable]
+      error: [UnsupportedChain, TokenNotFound, RateLimited, DataUnavailable]
     }).annotate(OpenApi.Summary, "Facts of one token"),
     HttpApiEndpoint.get("risk", "/api/v1/tokens/:chain/:address/risk", {
       params: tokenParams,

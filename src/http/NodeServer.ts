@@ -8,6 +8,7 @@ import { RequestIds } from "./middleware/RequestContext.ts"
 import type { Handle } from "./fastQuotePath.ts"
 import { parserOptions, handleRequests } from "./middleware/parserErrors.ts"
 import { PlainResponse } from "./PlainResponse.ts"
+import { fairTurns } from "./fairTurns.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import type { Upgrade } from "./streams/TrackerSocket.ts"
 import { makeRequestGate, type RequestGate } from "./requestGate.ts"
@@ -148,7 +149,9 @@ export const serve = Effect.fnUntraced(function* (
   // Closes before the server does: requests that run past the limit are interrupted.
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
-  const requestGate = makeRequestGate(fastPath(handle))
+  const requestGate = makeRequestGate(
+    fairTurns(fastPath(handle), { nowMs: () => performance.now(), nextTurn: setImmediate })
+  )
   handleRequests(server, nextId, requestGate.handle, upgrade)
 
   yield* Effect.acquireRelease(listen(server, settings), () =>

@@ -13,6 +13,7 @@ import { QuoteQuery } from "../api/Spot.ts"
 import type { ApiKey } from "../domain/ApiKey.ts"
 import type { Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
+import { Requester } from "../pools/Requester.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
@@ -60,7 +61,7 @@ export const fastQuotePath = Effect.gen(function* () {
   const serve = (secret: Redacted.Redacted, query: typeof QuoteQuery.Type): Effect.Effect<PricedRequest, unknown> =>
     Effect.flatMapEager(keys.authenticate(secret), (key) =>
       Effect.flatMapEager(requestOf(key, query), (request) =>
-        Effect.flatMapEager(engine.quote(request), (quote) =>
+        Effect.flatMapEager(Effect.provideService(engine.quote(request), Requester, key.id), (quote) =>
           Effect.mapEager(limiter.admit({ key: key.id, budget: "quote", cost: 1 }), (charge) => ({ charge, quote }))
         )
       )

@@ -1,6 +1,7 @@
 /** Problems that several handlers raise. */
 import { Effect } from "effect"
 import { type ErrorDetail, retryAfter } from "../api/Problem.ts"
+import type { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { DataUnavailable, InvalidRequest, RateLimited } from "../api/problems.ts"
 
 /** The 400 of one field. */
@@ -12,6 +13,14 @@ export const limited = (field: string, message: string, retryAfterMs?: number): 
   const problem = new RateLimited({ error: { message, details: [{ in: "header", field, issue: "out_of_range" }] } })
   return retryAfterMs === undefined ? problem : retryAfter(problem, retryAfterMs / 1000)
 }
+
+/** The 429 of a key that has too many mints being loaded. */
+export const tooManyColdMints = ({ fitsInMs, mint }: TooManyColdMints): RateLimited =>
+  limited(
+    "cold mints",
+    `The token ${mint} is not loaded, and this key has too many tokens being loaded already: try again later.`,
+    fitsInMs
+  )
 
 /** The 503 of a source that cannot answer. */
 export const unavailable = (message: string): DataUnavailable => new DataUnavailable({ error: { message } })

@@ -5,11 +5,13 @@ import { type Mint, SOL } from "../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
-import { makePoolDiscovery } from "./poolDiscovery.ts"
+import { type Loading, makePoolDiscovery } from "./poolDiscovery.ts"
 import type { MintPools } from "./MintPools.ts"
 import { PoolCache } from "./PoolCache.ts"
 import type { PoolGraph } from "./PoolGraph.ts"
 import { refreshPools } from "./refreshPools.ts"
+
+const NO_POOLS: MintPools = { pools: [], refused: [] }
 
 /** Every pool in memory, decoded. One fiber writes; reads are synchronous. */
 export class PoolBook extends Context.Service<
@@ -19,17 +21,23 @@ export class PoolBook extends Context.Service<
     readonly between: (a: Mint, b: Mint) => MintPools | null
     /** Every priced pool that trades the mint. */
     readonly poolsOf: (mint: Mint) => ReadonlyArray<Pool>
-    /** True once the mint's pools have been discovered and read. Always true for SOL: its pools belong to the other mint. */
+    /**
+     * True once the mint's pools have been discovered and read, or were found not to exist within the last 60 s. Always true
+     * for SOL: its pools belong to the other mint.
+     */
     readonly isLoaded: (mint: Mint) => boolean
     /** Every priced pool as a graph, independent of the mint it was loaded for. */
     readonly graph: PoolGraph
-    /** Queues the mint's pools to be loaded and watched. Returns at once; repeated calls are free. */
-    warm(mint: Mint): Effect.Effect<void>
+    /**
+     * Queues the mint's pools to be loaded and watched, and returns their state at once; repeated calls are free. A key (the
+     * `Requester`) may have 32 mints pending; asked mints are loaded before any is searched again, and keys take turns.
+     */
+    warm(mint: Mint): Effect.Effect<Loading>
   }
 >()("fathom/pools/PoolBook") {
   /**
    * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) bounds the watched pools of one mint, `WARM_MINTS` (2000)
-   * the mints in memory (least recently used first out), `POOL_REFRESH` (60 s) is the interval between two discoveries of
+   * the mints in memory (first out those not used since they were loaded, then the least recently used), `POOL_REFRESH` (60 s) is the interval between two discoveries of
    * the pools of a warm mint.
    */
   static readonly layerPrograms = (
@@ -57,12 +65,12 @@ export class PoolBook extends Context.Service<
         const discovery = yield* makePoolDiscovery(cache, feed, served, derive, refresh)
 
         return PoolBook.of({
-          between: (a, b) => cache.between(a, b),
+          between: (a, b) => cache.between(a, b) ?? (discovery.isAbsent(a) || discovery.isAbsent(b) ? NO_POOLS : null),
           poolsOf: (mint) => cache.poolsOf(mint).pools,
-          isLoaded: (mint) => mint === SOL || cache.isReady(mint),
+          isLoaded: (mint) => mint === SOL || cache.isReady(mint) || discovery.isAbsent(mint),
           graph: { partnersOf: (mint) => cache.partnersOf(mint), poolsBetween: (a, b) => cache.pairOf(a, b).pools },
           // Most pools trade SOL: they are loaded with the other mint.
-          warm: (mint) => (mint === SOL ? Effect.void : discovery.warm(mint))
+          warm: (mint) => (mint === SOL ? Effect.succeed({ _tag: "Loaded" }) : discovery.warm(mint))
         })
       })
     ).pipe(Layer.provide(ChainHub.layer))

@@ -27,10 +27,13 @@ interface WarmMint {
   entries: ReadonlyArray<CachedPool>
   /** True once every pool has been read: readers may rely on the list. */
   ready: boolean
+  /** True once a reader has asked for a loaded pair of the mint. */
+  used: boolean
   lastUse: number
 }
 
 const NOTHING: ReadonlySet<Address> = new Set()
+const UNUSED_SHARE = 8
 
 /**
  * The pools in memory. Written by one fiber, read synchronously by every request. A pool that changed since it was last
@@ -57,6 +60,28 @@ export class PoolCache {
       .map(([mint]) => mint)
   }
 
+  /**
+   * The mint to forget when there are more than `capacity`. An eighth of the capacity is for mints that have not been used since
+   * they were loaded: beyond it the oldest of them goes, so that they cannot take the place of mints in use.
+   */
+  evictable(capacity: number): Mint | undefined {
+    if (this.#wanted.size <= capacity) {
+      return undefined
+    }
+    const [newest] = this.wanted().slice(-1)
+    const oldest = this.wanted().filter((mint) => mint !== newest)
+    const unused = oldest.filter((mint) => this.#wanted.get(mint)?.used === false)
+    return unused.length >= Math.max(1, Math.floor(capacity / UNUSED_SHARE))
+      ? unused[0]
+      : (oldest.find((mint) => !unused.includes(mint)) ?? oldest[0])
+  }
+
+  /** True when the mint has no pool: none was found, or none of the addresses that follow from it holds an account. */
+  isEmpty(mint: Mint): boolean {
+    const entries = this.#wanted.get(mint)?.entries ?? []
+    return entries.every(({ decoded }) => isUnpriceable(decoded) && decoded.reason === "closed")
+  }
+
   /** True once the pools of the mint have been read and may be quoted from. */
   isReady(mint: Mint): boolean {
     return this.#wanted.get(mint)?.ready === true
@@ -64,7 +89,7 @@ export class PoolCache {
 
   /** Replaces the mint's list of pools with the result of a discovery. */
   setPools(mint: Mint, found: ReadonlyArray<FoundPool>): void {
-    const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, lastUse: ++this.#uses }
+    const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, used: false, lastUse: ++this.#uses }
     this.#wanted.set(mint, wanted)
     const before = new Set(wanted.entries)
     wanted.entries = found.map((pool) => this.#entryOf(pool))
@@ -132,6 +157,7 @@ export class PoolCache {
     const sides = [this.#wanted.get(a), this.#wanted.get(b)].filter((side) => side?.ready === true)
     for (const side of sides) {
       if (side !== undefined) {
+        side.used = true
         side.lastUse = ++this.#uses
       }
     }

@@ -1,16 +1,23 @@
 /** Searches the pools of a mint on demand and again at an interval, because pools are created. */
-import { Config, Duration, Effect, Queue, Schedule, type Scope } from "effect"
+import { Clock, Config, Duration, Effect, Latch, Schedule, type Scope } from "effect"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import type { ChainFeed, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
 import { type FoundPool, wouldFind } from "./foundPool.ts"
+import { AbsentMints } from "./AbsentMints.ts"
+import { type Load, LoadQueue } from "./LoadQueue.ts"
+import { mayBeMint } from "./mayBeMint.ts"
 import type { PoolCache } from "./PoolCache.ts"
+import { Requester } from "./Requester.ts"
 import type { PoolRefresh } from "./refreshPools.ts"
 
-const QUEUE_SIZE = 1024
-const WORKERS = 8
-/** Searches of one mint in flight at a time. */
-const SEARCHES = 4
+const WORKERS = 12
+/** Workers that search loaded mints again, of which there are many and every minute: the others are for asked mints. */
+const REFRESHING = 4
+/** Searches of one mint in flight at a time: of an asked one, of one that is searched again. */
+const SEARCHES = { asked: 4, again: 2 }
+/** Time for which a mint without an account or without a pool is not searched again. */
+const ABSENT_FOR = Duration.seconds(60)
 /** A pool that cannot be read within this time does not hold up the others of its mint. */
 const READ_DEADLINE = Duration.seconds(10)
 
@@ -52,6 +59,24 @@ const firstOf = (found: ReadonlyArray<FoundPool>, limit: number): ReadonlyArray<
     .slice(0, limit)
     .map(([, pool]) => pool)
 
+/** State of a mint that was asked for. */
+export type Loading =
+  | { readonly _tag: "Loaded" }
+  /** It waits or is being loaded, and is probably ready then. */
+  | { readonly _tag: "Queued"; readonly readyInMs: number }
+  /** Not queued: the requester has too many mints pending. One of them is probably loaded then. */
+  | { readonly _tag: "TooMany"; readonly fitsInMs: number }
+
+/** Pool discovery, for the book. */
+export interface PoolDiscovery {
+  /** Queues the mint on behalf of the `Requester`. */
+  readonly warm: (mint: Mint) => Effect.Effect<Loading>
+  /** True for a mint that was found to have no account or no pool, and is remembered for a while. */
+  readonly isAbsent: (mint: Mint) => boolean
+}
+
+const LOADED: Loading = { _tag: "Loaded" }
+
 /** Starts the workers that discover pools and hand them to the cache. */
 export const makePoolDiscovery = Effect.fnUntraced(function* (
   cache: PoolCache,
@@ -59,10 +84,15 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   programs: ReadonlyArray<Program>,
   derive: DeriveAddress,
   poolRefresh: PoolRefresh
-): Effect.fn.Return<{ readonly warm: (mint: Mint) => Effect.Effect<void> }, Config.ConfigError, Scope.Scope> {
+): Effect.fn.Return<PoolDiscovery, Config.ConfigError, Scope.Scope> {
   const { poolsPerMint, mints, refresh } = yield* settings
-  const queue = yield* Queue.dropping<Mint>(QUEUE_SIZE)
-  const queued = new Set<Mint>()
+  const clock = yield* Clock.Clock
+  const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const queue = new LoadQueue({ workers: WORKERS, refreshing: REFRESHING })
+  const absent = new AbsentMints(Duration.toMillis(ABSENT_FOR), nowMs)
+  // Mints that the service itself needs stay in memory without pools too.
+  const kept = new Set<Mint>()
+  const queued = yield* Latch.make()
 
   const search = Effect.fnUntraced(function* ({ program, query }: Search) {
     const { accounts } = yield* feed.accountsOf(query).pipe(Effect.retry(backoff))
@@ -73,41 +103,96 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     )
   })
 
-  const load = Effect.fn("PoolBook.load")(function* (mint: Mint) {
-    const found = yield* Effect.forEach(searchesFor(programs, mint), search, { concurrency: SEARCHES })
+  const forget = (mint: Mint) => {
+    cache.forget(mint)
+    kept.delete(mint)
+    return poolRefresh.wake
+  }
+
+  const discover = Effect.fn("PoolBook.load")(function* ({ isAsked, mint }: Load) {
+    const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
+    const found = yield* Effect.forEach(searchesFor(programs, mint), search, { concurrency })
     const derived = derivedFor(programs, mint, derive)
     const pools = firstOf(derived.concat(found.flat()), poolsPerMint)
     cache.setPools(mint, pools)
-    const [oldest] = cache.wanted().length > mints ? cache.wanted() : []
-    if (oldest !== undefined) {
-      cache.forget(oldest)
-    }
     yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
+    if (cache.isEmpty(mint) && !kept.has(mint)) {
+      absent.add(mint)
+      return yield* forget(mint)
+    }
     cache.setReady(mint)
+    const evicted = cache.evictable(mints)
+    yield* evicted === undefined ? Effect.void : forget(evicted)
     yield* Effect.logDebug("Pools loaded", { mint, pools: pools.length, found: found.flat().length })
   })
 
-  const work = Effect.gen(function* () {
-    const mint = yield* Queue.take(queue)
-    yield* load(mint).pipe(
-      Effect.catchTag("ChainUnavailable", (error) =>
-        Effect.logWarning("Pools of a mint could not be read", { mint, reason: error.reason, detail: error.detail })
-      ),
+  /** False when the node knows that there is no such mint: one read instead of a search of every program. */
+  const exists = (mint: Mint) =>
+    Effect.match(feed.read([mint]), {
+      onFailure: () => true,
+      onSuccess: ({ accounts }) => mayBeMint(accounts.get(mint))
+    })
+
+  const load = Effect.fnUntraced(function* (next: Load) {
+    const isCold = next.isAsked && !kept.has(next.mint)
+    if (isCold && !(yield* exists(next.mint))) {
+      return absent.add(next.mint)
+    }
+    yield* discover(next)
+  })
+
+  const finish = (next: Load, startedAtMs: number) =>
+    Effect.sync(() => {
+      queue.done(next, nowMs() - startedAtMs)
+      queued.openUnsafe()
+    })
+
+  const work = Effect.suspend(() => {
+    const next = queue.take()
+    if (next === undefined) {
+      queued.closeUnsafe()
+      return queued.await
+    }
+    const { mint } = next
+    return load(next).pipe(
+      Effect.catchTag("ChainUnavailable", (error) => {
+        if (!cache.isReady(mint)) {
+          kept.delete(mint)
+        }
+        return Effect.logWarning("Pools of a mint could not be read", {
+          mint,
+          reason: error.reason,
+          detail: error.detail
+        })
+      }),
       Effect.catchDefect((defect) => Effect.logError("Pool discovery failed", { mint }, defect)),
-      Effect.ensuring(Effect.sync(() => queued.delete(mint)))
+      Effect.ensuring(finish(next, nowMs()))
     )
   })
   yield* work.pipe(Effect.forever, Effect.replicateEffect(WORKERS, { concurrency: WORKERS }), Effect.forkScoped)
 
-  const enqueue = (mint: Mint) =>
-    Effect.sync(() => {
-      if (!queued.has(mint) && Queue.offerUnsafe(queue, mint)) {
-        queued.add(mint)
-      }
-    })
-
-  const searchAgain = Effect.suspend(() => Effect.forEach(cache.wanted(), enqueue, { discard: true }))
+  const searchAgain = Effect.sync(() => {
+    cache.wanted().forEach((mint) => queue.searchAgain(mint))
+    queued.openUnsafe()
+  })
   yield* searchAgain.pipe(Effect.delay(refresh), Effect.repeat(Schedule.forever), Effect.forkScoped)
 
-  return { warm: (mint) => (cache.isReady(mint) ? Effect.void : enqueue(mint)) }
+  const warm = (mint: Mint): Effect.Effect<Loading> =>
+    Effect.withFiber((fiber): Effect.Effect<Loading> => {
+      const requester = fiber.getRef(Requester)
+      if (requester === null) {
+        kept.add(mint)
+        absent.delete(mint)
+      }
+      if (cache.isReady(mint) || absent.has(mint)) {
+        return Effect.succeed(LOADED)
+      }
+      if (!queue.ask(mint, requester)) {
+        return Effect.succeed({ _tag: "TooMany", fitsInMs: queue.fitsInMs(requester) })
+      }
+      queued.openUnsafe()
+      return Effect.succeed({ _tag: "Queued", readyInMs: queue.readyInMs(mint) })
+    })
+
+  return { warm, isAbsent: (mint) => absent.has(mint) }
 })

@@ -1,12 +1,19 @@
 import { Clock, Config, Context, Duration, Effect, Layer, Random, Result } from "effect"
-import { Address, USDC } from "../domain/Address.ts"
-import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
+import { Address, type Mint, USDC } from "../domain/Address.ts"
+import {
+  type QuoteRefusal,
+  type QuoteRequest,
+  type SpotQuote,
+  StateCold,
+  TooManyColdMints
+} from "../domain/quotes/Quote.ts"
 import { uuidV4 } from "../domain/uuid.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
 import { staleness } from "../pools/freshness.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
+import type { Loading } from "../pools/poolDiscovery.ts"
 import { spotQuote } from "./spotQuote.ts"
 
 /** A priced trade, or why there is none. */
@@ -41,6 +48,20 @@ export class QuoteEngine extends Context.Service<
   )
 }
 
+/** The refusal of a cold mint, with the state of its loading. */
+const coldRefusal = (answer: Priced, loadings: ReadonlyMap<Mint, Loading>): Priced => {
+  const mint = Result.isFailure(answer) && answer.failure._tag === "StateCold" ? answer.failure.mint : undefined
+  const loading = mint === undefined ? undefined : loadings.get(mint)
+  if (mint === undefined || loading === undefined || loading._tag === "Loaded") {
+    return answer
+  }
+  return Result.fail(
+    loading._tag === "Queued"
+      ? new StateCold({ mint, readyInMs: loading.readyInMs })
+      : new TooManyColdMints({ mint, fitsInMs: loading.fitsInMs })
+  )
+}
+
 /** `ROUTER_HUBS` (USDC): mints whose pools the router keeps loaded. */
 export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
 
@@ -60,7 +81,10 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
       )
       return cold.length === 0
         ? Effect.succeed(answers)
-        : Effect.as(Effect.forEach(new Set(cold), book.warm, { discard: true }), answers)
+        : Effect.map(
+            Effect.forEach(new Set(cold), (mint) => Effect.map(book.warm(mint), (loading) => [mint, loading] as const)),
+            (loadings) => answers.map((answer) => coldRefusal(answer, new Map(loadings)))
+          )
     })
 
   const quote = (request: QuoteRequest) =>

@@ -2,7 +2,7 @@ import type { QuoteRefusal } from "../domain/quotes/Quote.ts"
 
 /** A refusal in the words of the contract. */
 export interface Described {
-  readonly code: "no_route" | "state_cold" | "state_stale" | "route_not_supported"
+  readonly code: "no_route" | "rate_limited" | "state_cold" | "state_stale" | "route_not_supported"
   readonly message: string
   /** True when the same request may succeed later. */
   readonly retryable: boolean
@@ -24,6 +24,13 @@ export const describeRefusal = (refusal: QuoteRefusal): Described => {
       return {
         code: "state_cold",
         message: `The pools of ${refusal.mint} are not loaded yet. They are being loaded now.`,
+        retryable: true,
+        ours: true
+      }
+    case "TooManyColdMints":
+      return {
+        code: "rate_limited",
+        message: `The pools of ${refusal.mint} are not loaded, and this key has too many mints being loaded already.`,
         retryable: true,
         ours: true
       }

@@ -9,8 +9,15 @@ const BEAT_EVERY_MS = 250
 const CONNECT_TIMEOUT_MS = 2000
 const BEAT_TIMEOUT_MS = 500
 const RETRY_EVERY_MS = 250
-/** Validity of a beat: one beat may be late, three may not. */
-const PROVEN_FOR_MS = 750
+const TICK_MS = 50
+/**
+ * Time for which a beat proves the channel, in ticks of the event loop: a beat may be late, three may not. A late tick counts once:
+ * while the loop is busy it sends and reads no beats, which proves nothing about the channel, and before the next tick it
+ * reads what has arrived.
+ */
+const PROVEN_TICKS = 15
+/** The longest that a beat proves the channel by the clock, for a process that stood still. */
+const PROVEN_FOR_MS = 5000
 
 /** Until the first proof: a starting process is busy, and no request waits for the channel yet. */
 const START_TIMEOUT_MS = 10_000
@@ -42,7 +49,10 @@ export type ChangeSignal =
 export class ChangeChannel extends Context.Service<
   ChangeChannel,
   {
-    /** True while every change that was committed more than 750 ms ago has been received. */
+    /**
+     * True while every change that was committed more than 750 ms ago has been received. The delays of a busy event loop are
+     * added to that time, up to 5 s in all.
+     */
     readonly isProven: () => boolean
     /** SQL expression that announces a change with the commit of its transaction. The subject is at most 7,900 bytes. */
     announcing(topic: Topic, subject: string | Statement.Fragment): Statement.Fragment
@@ -82,6 +92,8 @@ const make = Effect.gen(function* () {
   let isBeating = false
   let isReported = false
   let provenAtMs: number | null = null
+  let provenAtTick = 0
+  let ticks = 0
 
   const receive = (payload: string): void => {
     const [from, topic, ...rest] = payload.split(" ")
@@ -90,7 +102,8 @@ const make = Effect.gen(function* () {
       subscriptions.forEach((each) => each.topic === topic && each.onChange(subject, from === sender))
     } else if (from === sender) {
       isBeating = true
-      provenAtMs = Number(subject)
+      provenAtMs = Number(rest[0])
+      provenAtTick = Number(rest[1])
     }
   }
 
@@ -115,7 +128,7 @@ const make = Effect.gen(function* () {
       isConnected = true
       isReported = false
       const beat = Effect.suspend(() =>
-        inTime(pinned.query("select pg_notify($1, $2)", [CHANNEL, `${sender} beat ${nowMs()}`]))
+        inTime(pinned.query("select pg_notify($1, $2)", [CHANNEL, `${sender} beat ${nowMs()} ${ticks}`]))
       )
       yield* Effect.raceFirst(
         Effect.forever(Effect.map(Queue.take(notifications), ({ payload }) => receive(payload))),
@@ -140,10 +153,15 @@ const make = Effect.gen(function* () {
       return Effect.void
     }
     isStarted = true
+    const tick = Effect.repeat(
+      Effect.sync(() => ticks++),
+      Schedule.spaced(TICK_MS)
+    )
     return Effect.exit(session).pipe(
       Effect.flatMap(down),
       Effect.repeat(Schedule.spaced(RETRY_EVERY_MS)),
-      Effect.forkIn(scope)
+      Effect.forkIn(scope),
+      Effect.andThen(Effect.forkIn(tick, scope))
     )
   })
 
@@ -161,7 +179,8 @@ const make = Effect.gen(function* () {
     sql`pg_notify(${CHANNEL}, ${`${sender} ${topic} `}::text || ${subject}::text)`
 
   return ChangeChannel.of({
-    isProven: () => isBeating && provenAtMs !== null && nowMs() - provenAtMs < PROVEN_FOR_MS,
+    isProven: () =>
+      isBeating && provenAtMs !== null && ticks - provenAtTick < PROVEN_TICKS && nowMs() - provenAtMs < PROVEN_FOR_MS,
     announcing,
     announce: (topic, subject) => Effect.asVoid(sql`select ${announcing(topic, subject)}`),
     subscribe,

@@ -55,7 +55,7 @@ export class PriceBook extends Context.Service<
       const staleAfterMs = Duration.toMillis(yield* staleAfter)
       const solPrice = rememberSolPrice()
 
-      const warm = (mint: Mint) => Effect.andThen(book.warm(USDC), book.warm(mint))
+      const warm = (mint: Mint) => Effect.asVoid(Effect.andThen(book.warm(USDC), book.warm(mint)))
       yield* book.warm(USDC)
 
       const at = (nowMs: number): Prices => {

@@ -1,4 +1,4 @@
-import { Config, Context, Duration, Effect, Latch, Layer, Schedule } from "effect"
+import { Clock, Config, Context, Duration, Effect, Latch, Layer, Schedule } from "effect"
 import type { Mint } from "../domain/Address.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
@@ -30,7 +30,9 @@ export class TokenBook extends Context.Service<
       const feed = yield* ChainFeed
       const hub = yield* ChainHub
       const derive = makeDeriveAddress()
-      const cache = new TokenCache(capacity)
+      const clock = yield* Clock.Clock
+      const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+      const cache = new TokenCache(capacity, Duration.toMillis(ABSENT_FOR), monotonicMs)
       const unnamed = yield* Latch.make()
 
       const apply = (event: ChainEvent, heardAtMs: number) =>
@@ -40,10 +42,11 @@ export class TokenBook extends Context.Service<
         })
       const follower = yield* hub.join(apply)
 
-      // In a fiber of its own, because deriving an address takes a millisecond.
+      // In a fiber of its own, because deriving an address takes a millisecond. It drops mints that do not exist too.
       const watchMetadata = Effect.gen(function* () {
         yield* unnamed.await
         unnamed.closeUnsafe()
+        yield* follower.unwatch(cache.takeDropped())
         for (const mint of cache.takeUnnamed()) {
           const address = metaplexAddress(mint, derive)
           yield* cache.nameAt(mint, address) ? follower.watch([address]) : Effect.void
@@ -79,6 +82,9 @@ export const settings = Config.all({
   capacity: Config.Int("TOKENS_KEPT").pipe(Config.withDefault(5000)),
   refresh: Config.Duration("TOKEN_REFRESH").pipe(Config.withDefault(Duration.hours(6)))
 })
+
+/** Time for which a mint without an account is not read again. */
+const ABSENT_FOR = Duration.seconds(10)
 
 /** Time of an observation: the chain's clock for a recording, else the time of arrival. */
 const observedAt = (feed: ChainFeed["Service"], heardAtMs: number): number | null => {

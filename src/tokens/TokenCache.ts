@@ -45,16 +45,27 @@ const stateOf = (account: OnChainAccount | null, observation: Observation): Toke
   }
 }
 
-/** LRU cache of decoded mints with their Metaplex metadata. */
+/** Mints without an account that are remembered. */
+const ABSENT_CAPACITY = 10_000
+
+/** LRU cache of decoded mints with their Metaplex metadata, and a negative cache of mints without an account. */
 export class TokenCache {
   readonly #capacity: number
   // Least recently used first.
   readonly #entries = new Map<Mint, CacheEntry>()
   readonly #byMetadata = new Map<Address, CacheEntry>()
+  // Oldest first.
+  readonly #absent = new Map<Mint, { readonly state: TokenState; readonly untilMs: number }>()
+  readonly #nowMs: () => number
+  readonly #absentForMs: number
   #unnamed: Array<Mint> = []
+  #dropped: Array<Address> = []
 
-  constructor(capacity: number) {
+  /** Mints without an account are remembered for `absentForMs` of a clock that never goes back. */
+  constructor(capacity: number, absentForMs: number, nowMs: () => number) {
     this.#capacity = Math.max(1, capacity)
+    this.#absentForMs = absentForMs
+    this.#nowMs = nowMs
   }
 
   /** Every cached mint, loaded or not. */
@@ -66,7 +77,7 @@ export class TokenCache {
   read(mint: Mint): TokenState | null {
     const entry = this.#entries.get(mint)
     if (entry === undefined) {
-      return null
+      return this.#absentState(mint)
     }
     this.#entries.delete(mint)
     this.#entries.set(mint, entry)
@@ -74,9 +85,9 @@ export class TokenCache {
     return state?._tag === "Token" && state.metadata === null ? { ...state, metadata: metaplex } : state
   }
 
-  /** Adds the mint; false when it is cached already. */
+  /** Adds the mint; false when it is cached already, or remembered as absent. */
   add(mint: Mint): boolean {
-    if (this.#entries.has(mint)) {
+    if (this.#entries.has(mint) || this.#absentState(mint) !== null) {
       return false
     }
     this.#entries.set(mint, { mint, state: null, metadataAt: null, metaplex: null })
@@ -122,6 +133,13 @@ export class TokenCache {
     return unnamed
   }
 
+  /** Accounts that need no longer be watched since the previous call, because their mint does not exist. */
+  takeDropped(): ReadonlyArray<Address> {
+    const dropped = this.#dropped
+    this.#dropped = []
+    return dropped
+  }
+
   /** Sets the metadata address of the mint; false when the mint is no longer cached. */
   nameAt(mint: Mint, address: Address): boolean {
     const entry = this.#entries.get(mint)
@@ -135,8 +153,33 @@ export class TokenCache {
 
   #update(entry: CacheEntry, account: OnChainAccount | null, observation: Observation): void {
     entry.state = stateOf(account, observation)
+    if (entry.state._tag === "NoToken") {
+      return this.#drop(entry, entry.state)
+    }
     if (entry.state._tag === "Token" && entry.state.metadata === null && entry.metadataAt === null) {
       this.#unnamed.push(entry.mint)
     }
+  }
+
+  #absentState(mint: Mint): TokenState | null {
+    const known = this.#absent.get(mint)
+    if (known !== undefined && this.#nowMs() >= known.untilMs) {
+      this.#absent.delete(mint)
+      return null
+    }
+    return known?.state ?? null
+  }
+
+  #drop({ metadataAt, mint }: CacheEntry, state: TokenState): void {
+    this.#entries.delete(mint)
+    this.#dropped.push(mint)
+    if (metadataAt !== null) {
+      this.#byMetadata.delete(metadataAt)
+      this.#dropped.push(metadataAt)
+    }
+    for (const oldest of this.#absent.size >= ABSENT_CAPACITY ? this.#absent.keys().take(1) : []) {
+      this.#absent.delete(oldest)
+    }
+    this.#absent.set(mint, { state, untilMs: this.#nowMs() + this.#absentForMs })
   }
 }

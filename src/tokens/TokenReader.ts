@@ -12,6 +12,7 @@ import {
   type TokenRefusal,
   UnknownToken
 } from "../domain/market/Token.ts"
+import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ActivityReader } from "./ActivityReader.ts"
 import { depthOf, poolRow } from "./liquidity.ts"
@@ -49,13 +50,29 @@ export class TokenReader extends Context.Service<
         const pools = yield* PoolBook
         const activity = yield* ActivityReader
 
-        const warm = (mint: Mint) => Effect.andThen(tokens.warm(mint), priceBook.warm(mint))
+        // The pools first: they bound the cold mints of a key.
+        const warm = Effect.fnUntraced(function* (mint: Mint) {
+          const loading = yield* pools.warm(mint)
+          yield* loading._tag === "TooMany" ? Effect.void : Effect.andThen(tokens.warm(mint), priceBook.warm(mint))
+          return loading
+        })
+
+        const notLoaded = Effect.fnUntraced(function* (mint: Mint) {
+          const loading = yield* warm(mint)
+          switch (loading._tag) {
+            case "Loaded":
+              return yield* new TokenNotLoaded({ mint })
+            case "Queued":
+              return yield* new TokenNotLoaded({ mint, readyInMs: loading.readyInMs })
+            case "TooMany":
+              return yield* new TooManyColdMints({ mint, fitsInMs: loading.fitsInMs })
+          }
+        })
 
         const tokenAt = Effect.fnUntraced(function* (mint: Mint): Effect.fn.Return<Token, TokenRefusal> {
           const state = tokens.read(mint)
           if (state === null) {
-            yield* warm(mint)
-            return yield* new TokenNotLoaded({ mint })
+            return yield* notLoaded(mint)
           }
           switch (state._tag) {
             case "NoToken":
@@ -103,8 +120,7 @@ export class TokenReader extends Context.Service<
         const liquidityOf = Effect.fn("TokenReader.liquidityOf")(function* (mint: Mint, limit: number) {
           const state = yield* tokenAt(mint)
           if (!pools.isLoaded(mint)) {
-            yield* warm(mint)
-            return yield* new TokenNotLoaded({ mint })
+            return yield* notLoaded(mint)
           }
           const nowMs = yield* Clock.currentTimeMillis
           const prices = priceBook.at(nowMs)

@@ -10,6 +10,7 @@ import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
 import { migrate } from "../../src/storage/Database.ts"
 import * as EmbeddedServer from "../../src/storage/EmbeddedServer.ts"
 import { signal } from "../../src/storage/processes.ts"
+import { blockLoop } from "../support/blockLoop.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { keyStoreContract } from "./keyStoreContract.ts"
@@ -108,6 +109,24 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       yield* sql`update api_keys set secret_hash = ${hashSecret(pepper, unknown)} where id = ${key.id}`
       assert.strictEqual((yield* store.authenticate(secret)).id, key.id)
       assert.strictEqual((yield* Effect.flip(store.authenticate(unknown)))._tag, "UnknownKey")
+    })
+  )
+
+  it.live("admits 3,000 parallel first uses of a key, while the event loop is busy", () =>
+    Effect.gen(function* () {
+      const store = yield* open(yield* TestDatabase.create)
+      const { key, secret } = yield* store.issue(request)
+      yield* pause
+      const uses = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 3000 }), () => store.authenticate(secret), { concurrency: "unbounded" }),
+        { startImmediately: true }
+      )
+      // Longer than the deadline of a look-up and than a beat of the change channel lasts.
+      for (let busy = 0; busy < 3; busy++) {
+        blockLoop(1000)
+        yield* Effect.sleep("1 millis")
+      }
+      assert.isTrue((yield* Fiber.join(uses)).every(({ id }) => id === key.id))
     })
   )
 

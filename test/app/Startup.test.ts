@@ -15,7 +15,7 @@ const book = PoolBook.of({
   poolsOf: () => [],
   isLoaded: (mint) => mint !== COLD,
   graph: { partnersOf: () => [], poolsBetween: () => [] },
-  warm: () => Effect.void
+  warm: () => Effect.succeed({ _tag: "Loaded" })
 })
 
 /** The startup layer of a service that loads this mint. */

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { Program } from "../../src/programs/Program.ts"
-import { SOL } from "../../src/domain/Address.ts"
+import { addressFromBytes, type Mint, SOL } from "../../src/domain/Address.ts"
+import { Requester } from "../../src/pools/Requester.ts"
 import {
   TOKEN,
   OTHER,
@@ -17,7 +18,27 @@ import {
   withBook,
   outOf
 } from "./bookScene.ts"
-import { at, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
+import { at, ToyChain, toyPool, toyProgram, vault } from "../quotes/toyChain.ts"
+
+/** Each of these mints with a pool against SOL. */
+const chainWithPools = (...mints: ReadonlyArray<number>) =>
+  new ToyChain().put(
+    ...mints.flatMap((n) => [
+      toyPool({ address: at(100 + n), mintA: at(n), mintB: SOL, vaultA: at(130 + n), vaultB: at(160 + n) }),
+      vault(at(130 + n), 1000n),
+      vault(at(160 + n), 500n)
+    ])
+  )
+
+const mintOf = (n: number): Mint =>
+  addressFromBytes(
+    new Uint8Array(32)
+      .fill(77)
+      .fill(n % 256, 30)
+      .fill(n >> 8, 31)
+  )
+
+const asKey = <A>(effect: Effect.Effect<A>, key = "key") => Effect.provideService(effect, Requester, key)
 
 describe("PoolBook, looking for pools,", () => {
   it.effect("searches again after the upstream failed, with growing pauses, then gives up until asked", () => {
@@ -61,27 +82,100 @@ describe("PoolBook, looking for pools,", () => {
   })
 
   it.effect("forgets the mint that went unused longest when there are too many", () => {
-    const chain = chainWithOnePool()
+    const chain = chainWithPools(10, 12, 13, 14)
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          for (const mint of [TOKEN, at(12), at(13)]) {
+            yield* book.warm(mint)
+            yield* settle
+            assert.isNotNull(book.between(mint, SOL))
+          }
+          yield* book.warm(at(14))
+          yield* settle
+          assert.isNull(book.between(TOKEN, SOL))
+          assert.isNotNull(book.between(at(13), SOL))
+        }),
+      { WARM_MINTS: "3" }
+    )
+  })
+
+  it.effect("does not let mints that are never used take the place of mints in use", () => {
+    const chain = chainWithPools(...Array.from({ length: 20 }, (_, n) => 10 + n))
     return withBook(
       chain,
       (book) =>
         Effect.gen(function* () {
           yield* book.warm(TOKEN)
           yield* settle
-          yield* book.warm(OTHER)
-          yield* settle
-          book.between(TOKEN, SOL)
-          yield* book.warm(at(12))
-          yield* settle
           assert.isNotNull(book.between(TOKEN, SOL))
-          assert.isNull(book.between(OTHER, SOL))
-          yield* book.warm(at(13))
-          yield* book.warm(at(14))
-          yield* settle
-          assert.isNull(book.between(TOKEN, SOL))
-          assert.strictEqual(chain.watched.size, 0)
+          for (let n = 11; n < 30; n++) {
+            yield* book.warm(at(n))
+            yield* settle
+          }
+          assert.isNotNull(book.between(TOKEN, SOL))
+          assert.isNotNull(book.between(at(29), SOL))
+          assert.isNull(book.between(at(12), SOL))
         }),
-      { WARM_MINTS: "2" }
+      { WARM_MINTS: "8" }
+    )
+  })
+
+  it.effect("reads one account of a mint that does not exist, and remembers it for a minute", () => {
+    const chain = chainWithOnePool()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* asKey(book.warm(at(50))))._tag, "Queued")
+        yield* settle
+        assert.deepStrictEqual(book.between(at(50), SOL), { pools: [], refused: [] })
+        assert.strictEqual((yield* asKey(book.warm(at(50))))._tag, "Loaded")
+        yield* TestClock.adjust("59 seconds")
+        assert.isTrue(book.isLoaded(at(50)))
+        assert.deepStrictEqual([chain.reads, chain.searches, chain.watched.size], [1, 0, 0])
+        yield* TestClock.adjust("1 second")
+        assert.isFalse(book.isLoaded(at(50)))
+        assert.isNull(book.between(at(50), SOL))
+      })
+    )
+  })
+
+  it.effect("drops a mint without pools at once, unless the service itself needs it", () => {
+    const chain = chainWithOnePool()
+    chain.mints.add(at(50)).add(at(51))
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        yield* asKey(book.warm(at(50)))
+        yield* book.warm(at(51))
+        yield* settle
+        assert.isTrue(book.isLoaded(at(50)) && book.isLoaded(at(51)))
+        const spent = chain.searches
+        // At the next search of every mint in memory.
+        yield* TestClock.adjust("60 seconds")
+        yield* settle
+        assert.strictEqual(chain.searches, spent + 2)
+        assert.isFalse(book.isLoaded(at(50)))
+        assert.isTrue(book.isLoaded(at(51)))
+      })
+    )
+  })
+
+  it.effect("loads a mint that another key asks for at once, however many mints one key asks for", () => {
+    const chain = chainWithOnePool()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        const asked = yield* Effect.forEach(
+          Array.from({ length: 1000 }, (_, n) => mintOf(n)),
+          (mint) => asKey(book.warm(mint), "flood")
+        )
+        // Some are loaded while others are still being asked for.
+        assert.isBelow(asked.filter(({ _tag }) => _tag === "Queued").length, 100)
+        const refused = asked.find(({ _tag }) => _tag === "TooMany")
+        assert.isAbove(refused?._tag === "TooMany" ? refused.fitsInMs : 0, 0)
+        yield* asKey(book.warm(TOKEN), "other")
+        yield* settle
+        assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+      })
     )
   })
 

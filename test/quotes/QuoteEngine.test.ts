@@ -32,7 +32,11 @@ const bookOf = (known: MintPools, warmed: Array<string> = []) =>
       poolsOf: () => known.pools,
       isLoaded: (mint) => mint === TOKEN || mint === SOL,
       graph: { partnersOf: () => [], poolsBetween: () => known.pools },
-      warm: (mint) => Effect.sync(() => void warmed.push(mint))
+      warm: (mint) =>
+        Effect.as(
+          Effect.sync(() => void warmed.push(mint)),
+          { _tag: "Loaded" } as const
+        )
     })
   )
 

@@ -33,7 +33,11 @@ const engineOver = (world: { loaded?: ReadonlyArray<Mint>; warmed?: Array<Mint>;
       poolsOf: () => pools,
       isLoaded: (mint) => loaded.includes(mint),
       graph: graphOf(pools),
-      warm: (mint) => Effect.sync(() => void world.warmed?.push(mint))
+      warm: (mint) =>
+        Effect.as(
+          Effect.sync(() => void world.warmed?.push(mint)),
+          { _tag: "Loaded" } as const
+        )
     })
   )
   const chain = Object.assign(new ToyChain(), { fresh: { slot: 77, heardAtMs: 0, state: "live" } })

@@ -2,6 +2,7 @@
 import { Effect, Layer, Queue, Stream } from "effect"
 import type { Pool, Program, Unpriceable } from "../../src/programs/Program.ts"
 import { readAddress, readU64 } from "../../src/programs/math/bytes.ts"
+import { plainMint } from "../../src/programs/math/plainMint.ts"
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
 import { type ChainEvent, ChainFeed, ChainUnavailable, type Freshness } from "../../src/solana/accounts/ChainFeed.ts"
@@ -107,7 +108,10 @@ export class ToyChain {
   readonly accounts = new Map<Address, OnChainAccount>()
   readonly watched = new Set<Address>()
   readonly withheld = new Set<Address>()
+  /** Mints without a pool. */
+  readonly mints = new Set<Mint>()
   searches = 0
+  reads = 0
   failures = 0
   fresh: Freshness = { slot: 1, heardAtMs: 0, state: "live" }
   time: ChainClock = { slot: 1, epoch: 0, unixTimestamp: 0 }
@@ -126,6 +130,14 @@ export class ToyChain {
     const seen = accounts.filter(({ address }) => this.watched.has(address))
     const written = new Map(seen.map((account) => [account.address, account]))
     Queue.offerUnsafe(this.events, { _tag: "Writes", slot, accounts: written })
+  }
+
+  /** The account; for a mint of a pool or of `mints` a plain mint where there is none. */
+  mintAt(address: Address): OnChainAccount | null {
+    const named = Array.from(this.accounts.values()).some(
+      ({ data, owner }) => owner === TOY && [0, 32].some((offset) => readAddress(data, offset) === address)
+    )
+    return this.accounts.get(address) ?? (named || this.mints.has(address) ? plainMint(address) : null)
   }
 
   close(address: Address): void {
@@ -156,6 +168,11 @@ export class ToyChain {
               matches.every(({ offset, bytes }) => bytes.every((byte, i) => data[offset + i] === byte))
           )
           return Effect.succeed({ slot: 1, accounts: new Map(found.map((account) => [account.address, account])) })
+        }),
+      read: (addresses) =>
+        Effect.sync(() => {
+          this.reads++
+          return { slot: 1, accounts: new Map(addresses.map((address) => [address, this.mintAt(address)])) }
         }),
       watch: (addresses) =>
         Effect.sync(() => {

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestConsole } from "effect/testing"
 import { ChangeChannel, type ChangeSignal, type Topic } from "../../src/storage/ChangeChannel.ts"
 import { transaction } from "../../src/storage/transaction.ts"
+import { blockLoop } from "../support/blockLoop.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -86,6 +87,33 @@ describe.runIf(TestDatabase.isAvailable)("the change channel", { concurrent: tru
       assert.isTrue(channel.isProven())
       assert.notInclude((yield* TestConsole.logLines).join(), "cannot be received")
     }).pipe(Effect.provide(TestConsole.layer))
+  )
+
+  it.live("stays proven while the event loop is too busy to read its beats", () =>
+    Effect.gen(function* () {
+      const { channel } = yield* open(yield* TestDatabase.create)
+      const signals = yield* collect(channel, "alerts")
+      yield* until(channel.isProven)
+      for (let busy = 0; busy < 4; busy++) {
+        blockLoop(1000)
+        assert.isTrue(channel.isProven())
+        yield* Effect.sleep("1 millis")
+        assert.isTrue(channel.isProven())
+      }
+      assert.deepStrictEqual(signals, [missed])
+    })
+  )
+
+  it.live("is not proven after the process stood still for longer than any busy turn", () =>
+    Effect.gen(function* () {
+      const { channel } = yield* open(yield* TestDatabase.create)
+      yield* collect(channel, "alerts")
+      yield* until(channel.isProven)
+      blockLoop(5000)
+      assert.isFalse(channel.isProven())
+      yield* until(channel.isProven)
+      assert.isTrue(channel.isProven())
+    })
   )
 
   it.live("is not proven while the network is frozen, and signals to read again once it is back", () =>

@@ -50,6 +50,7 @@ export const keyOf = (letter: string, known: Partial<KnownKey> = {}): KnownKey =
 export const feed = (freshness: () => Freshness): Layer.Layer<ChainFeed> =>
   Layer.succeed(ChainFeed, {
     accountsOf: () => Effect.die("the test feed knows no accounts"),
+    read: () => Effect.succeed({ slot: 1, accounts: new Map() }),
     watch: () => Effect.void,
     unwatch: () => Effect.void,
     events: Stream.never,

@@ -1,6 +1,7 @@
 /** A market of toy pools behind the native engine, for tests of the spot endpoints. */
 import { Effect, Layer } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
+import type { Loading } from "../../src/pools/poolDiscovery.ts"
 import type { MintPools } from "../../src/pools/MintPools.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
@@ -29,6 +30,8 @@ export interface Market {
   fresh: Freshness
   pools: MintPools["pools"]
   readonly warmed: Array<string>
+  /** Result of asking for a cold mint. */
+  loading: Loading
   /** Thrown from inside the engine when set. */
   defect: Error | undefined
 }
@@ -40,6 +43,7 @@ export const makeMarket = (): Market => ({
     constantProduct(THIN_POOL, TOKEN, SOL, [1000n * M, 1000n * M], { slot: 76, dex: "pumpswap" })
   ],
   warmed: [],
+  loading: { _tag: "Loaded" },
   defect: undefined
 })
 
@@ -66,7 +70,11 @@ const bookOf = (market: Market) =>
       poolsOf: () => [],
       isLoaded: (mint) => mint !== COLD,
       graph: { partnersOf: () => [], poolsBetween: () => [] },
-      warm: (mint) => Effect.sync(() => void market.warmed.push(mint))
+      warm: (mint) =>
+        Effect.as(
+          Effect.sync(() => void market.warmed.push(mint)),
+          market.loading
+        )
     })
   )
 

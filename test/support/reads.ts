@@ -70,7 +70,11 @@ const poolBook = (books: Books) =>
     poolsOf: (mint) => books.pools.get(mint) ?? [],
     isLoaded: (mint) => books.pools.has(mint),
     graph: { partnersOf: () => [], poolsBetween: () => [] },
-    warm: (mint) => Effect.sync(() => void books.warmed.push(mint))
+    warm: (mint) =>
+      Effect.as(
+        Effect.sync(() => void books.warmed.push(mint)),
+        { _tag: "Loaded" } as const
+      )
   })
 
 const priceBook = (books: Books) =>

@@ -100,17 +100,43 @@ describe("TokenBook", () => {
     )
   })
 
-  it.effect("distinguishes a missing mint from one not requested, and sees it once it exists", () => {
+  it.effect("distinguishes a missing mint from one not requested, and asks for it again after ten seconds", () => {
     const chain = new ToyChain()
     return withBook(chain, (book) =>
       Effect.gen(function* () {
         yield* book.warm(MINT)
         yield* settle
         assert.strictEqual(book.read(MINT)?._tag, "NoToken")
-        chain.write(3, classicMint(MINT, { slot: 3 }))
+        assert.strictEqual(chain.watched.size, 0)
+        chain.put(classicMint(MINT, { slot: 3 }))
+        yield* TestClock.adjust("9 seconds")
+        yield* book.warm(MINT)
+        yield* settle
+        assert.strictEqual(book.read(MINT)?._tag, "NoToken")
+        yield* TestClock.adjust("1 second")
+        assert.isNull(book.read(MINT))
+        yield* book.warm(MINT)
         yield* settle
         assert.strictEqual(book.read(MINT)?._tag, "Token")
       })
+    )
+  })
+
+  it.effect("keeps the mints in memory however many others do not exist", () => {
+    const chain = new ToyChain().put(classicMint(MINT))
+    return withBook(
+      chain,
+      (book) =>
+        Effect.gen(function* () {
+          yield* book.warm(MINT)
+          yield* settle
+          for (let n = 20; n < 60; n++) {
+            yield* book.warm(at(n))
+            yield* settle
+          }
+          assert.strictEqual(book.read(MINT)?._tag, "Token")
+        }),
+      { TOKENS_KEPT: "3" }
     )
   })
 

@@ -37,7 +37,11 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
       poolsOf: (mint) => toy.pools.filter((pool) => trades(pool, mint)),
       isLoaded,
       graph: { partnersOf: () => [], poolsBetween: () => [] },
-      warm: (mint) => Effect.sync(() => void toy.warmed.add(mint))
+      warm: (mint) =>
+        Effect.as(
+          Effect.sync(() => void toy.warmed.add(mint)),
+          { _tag: "Loaded" } as const
+        )
     })
   )
 }

@@ -1,3 +1,4 @@
+import type { TooManyColdMints } from "../quotes/Quote.ts"
 import { Schema } from "effect"
 import { Address, type Mint } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
@@ -109,7 +110,11 @@ export interface Knowledge {
 export class UnknownToken extends Schema.TaggedError<UnknownToken>()("UnknownToken", { mint: Address }) {}
 
 /** The mint is not in memory; the call has queued it. */
-export class TokenNotLoaded extends Schema.TaggedError<TokenNotLoaded>()("TokenNotLoaded", { mint: Address }) {}
+export class TokenNotLoaded extends Schema.TaggedError<TokenNotLoaded>()("TokenNotLoaded", {
+  mint: Address,
+  /** Time until it is probably loaded; missing while it is not known. */
+  readyInMs: Schema.optionalKey(Schema.Int)
+}) {}
 
 /** The mint account is not what its program writes. */
 export class TokenMalformed extends Schema.TaggedError<TokenMalformed>()("TokenMalformed", {
@@ -118,7 +123,7 @@ export class TokenMalformed extends Schema.TaggedError<TokenMalformed>()("TokenM
 }) {}
 
 /** Everything that can keep a token from being described. */
-export type TokenRefusal = UnknownToken | TokenNotLoaded | TokenMalformed
+export type TokenRefusal = UnknownToken | TokenNotLoaded | TooManyColdMints | TokenMalformed
 
 /** A token of which nothing is known but where it would be. */
 export const bareToken = (address: Mint): TokenRef => ({

@@ -79,7 +79,18 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
 export class NoRoute extends Schema.TaggedError<NoRoute>()("NoRoute", { inputMint: Address, outputMint: Address }) {}
 
 /** The pools of this mint are not in memory yet; asking has queued them. */
-export class StateCold extends Schema.TaggedError<StateCold>()("StateCold", { mint: Address }) {}
+export class StateCold extends Schema.TaggedError<StateCold>()("StateCold", {
+  mint: Address,
+  /** Time until they are probably loaded; missing while it is not known. */
+  readyInMs: Schema.optionalKey(Schema.Int)
+}) {}
+
+/** The pools of this mint are not in memory and have not been queued: the key has too many mints pending. */
+export class TooManyColdMints extends Schema.TaggedError<TooManyColdMints>()("TooManyColdMints", {
+  mint: Address,
+  /** Time until one of them is probably loaded. */
+  fitsInMs: Schema.Int
+}) {}
 
 /** The chain has been silent for too long to quote from what is in memory. */
 export class StateStale extends Schema.TaggedError<StateStale>()("StateStale", {
@@ -94,4 +105,4 @@ export class RouteNotSupported extends Schema.TaggedError<RouteNotSupported>()("
 }) {}
 
 /** Everything that can keep a quote from being given. */
-export type QuoteRefusal = NoRoute | StateCold | StateStale | RouteNotSupported
+export type QuoteRefusal = NoRoute | StateCold | TooManyColdMints | StateStale | RouteNotSupported

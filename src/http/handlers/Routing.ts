@@ -21,6 +21,7 @@ import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import type { ChainUnavailable } from "../../solana/accounts/ChainFeed.ts"
 import { TransactionStatus } from "../../solana/rpc/TransactionStatus.ts"
+import { tooManyColdMints } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { unknownVenue, venueLabels } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
@@ -41,6 +42,12 @@ const routeProblem = (refusal: QuoteRefusal) => {
       return new RouteNotFound({ error })
     case "RouteNotSupported":
       return new RouteTypeNotServed({ error })
+    case "TooManyColdMints":
+      return tooManyColdMints(refusal)
+    case "StateCold":
+      return refusal.readyInMs === undefined
+        ? new UpstreamUnavailable({ error })
+        : retryAfter(new UpstreamUnavailable({ error }), refusal.readyInMs / 1000)
     default:
       return new UpstreamUnavailable({ error })
   }

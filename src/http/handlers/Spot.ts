@@ -2,10 +2,12 @@ import { Effect, Layer, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
 import { Api } from "../../api/Api.ts"
+import { retryAfter } from "../../api/Problem.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { Meter } from "../../api/middleware/Metering.ts"
 import {
   type DataUnavailable,
+  type RateLimited,
   RouteNotFound,
   RouteTypeNotServed,
   StateNotLoaded,
@@ -20,7 +22,7 @@ import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
-import { unavailable } from "../problems.ts"
+import { tooManyColdMints, unavailable } from "../problems.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 
@@ -30,7 +32,11 @@ const problemOf = (refusal: QuoteRefusal) => {
     case "NoRoute":
       return new RouteNotFound({ error })
     case "StateCold":
-      return new StateNotLoaded({ error })
+      return refusal.readyInMs === undefined
+        ? new StateNotLoaded({ error })
+        : retryAfter(new StateNotLoaded({ error }), refusal.readyInMs / 1000)
+    case "TooManyColdMints":
+      return tooManyColdMints(refusal)
     case "StateStale":
       return new StateTooOld({ error })
     case "RouteNotSupported":
@@ -39,7 +45,9 @@ const problemOf = (refusal: QuoteRefusal) => {
 }
 
 /** The quote of a rung; null without a route. Any other failure fails the whole ladder. */
-const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | DataUnavailable> => {
+const rungQuote = (
+  priced: Priced
+): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | RateLimited | DataUnavailable> => {
   if (Result.isSuccess(priced)) {
     return Effect.succeed(priced.success)
   }

@@ -2,13 +2,14 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
+import { retryAfter } from "../../api/Problem.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { DataUnavailable, TokenNotFound } from "../../api/problems.ts"
 import { defaultPools, type LiquidityQuery, type PricesBody } from "../../api/Tokens.ts"
 import type { Knowledge, TokenRefusal } from "../../domain/market/Token.ts"
 import { RiskReader } from "../../tokens/RiskReader.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
-import { unavailable } from "../problems.ts"
+import { tooManyColdMints, unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { enterBatch } from "./walletBatch.ts"
@@ -18,7 +19,9 @@ const problemOf = (refusal: TokenRefusal) => {
     case "UnknownToken":
       return new TokenNotFound()
     case "TokenNotLoaded":
-      return unavailable("The token is being loaded: try again.")
+      return retryAfter(unavailable("The token is being loaded: try again."), (refusal.readyInMs ?? 0) / 1000)
+    case "TooManyColdMints":
+      return tooManyColdMints(refusal)
     case "TokenMalformed":
       return unavailable("The mint account is malformed.")
   }

@@ -15,6 +15,7 @@ import {
   MissingScope
 } from "../../api/problems.ts"
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
+import { Requester } from "../../pools/Requester.ts"
 import { bearerOf } from "./bearer.ts"
 import { clientAddress } from "./clientAddress.ts"
 import { withDecisionDeadlineOn } from "./decisionDeadline.ts"
@@ -122,7 +123,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
         return Effect.flatMapEager(admitted, (key) =>
           Effect.flatMapEager(makeMeter({ fiber, context, limiter, key: key.id, budget, cost }), (meter) =>
             Effect.updateContext(httpEffect, (context) =>
-              Context.add(Context.add(context, CurrentKey, key), Meter, meter)
+              Context.add(Context.add(Context.add(context, CurrentKey, key), Meter, meter), Requester, key.id)
             )
           )
         )

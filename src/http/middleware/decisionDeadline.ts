@@ -1,6 +1,7 @@
 import { Cause, Duration, Effect, Exit, Fiber, Option } from "effect"
+import { withinTurns } from "../../domain/loopTime.ts"
 
-/** Limit of every decision about a caller; afterwards the request is rejected. */
+/** Limit of every decision about a caller, without the delays of a busy event loop; afterwards the request is rejected. */
 const DECISION_DEADLINE = Duration.millis(400)
 
 type AnyFiber = Fiber.Fiber<unknown, unknown>
@@ -44,9 +45,9 @@ export const withDecisionDeadlineOn = <A, E, E2>(
     return Effect.andThen(Effect.logWarning("A store did not decide in time"), Effect.fail(unavailable()))
   })
   return Fiber.await(decision).pipe(
-    Effect.timeoutOption(DECISION_DEADLINE),
+    withinTurns(DECISION_DEADLINE, Effect.succeed(null)),
     Effect.onInterrupt(() => Effect.sync(() => abandon(decision, fiber, undo))),
-    Effect.flatMap(Option.match({ onNone: () => giveUp, onSome: (exit) => settle(exit, unavailable) }))
+    Effect.flatMap((exit) => (exit === null ? giveUp : settle(exit, unavailable)))
   )
 }
 

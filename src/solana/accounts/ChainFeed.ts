@@ -52,6 +52,8 @@ export class ChainFeed extends Context.Service<
   {
     /** Accounts of a program that match, with the slot they were read at. */
     accountsOf(query: ProgramQuery): Effect.Effect<Snapshot, ChainUnavailable>
+    /** Accounts as they are now, without following them; null for those that do not exist. Malformed ones are left out. */
+    read(addresses: ReadonlyArray<Address>): Effect.Effect<Snapshot, ChainUnavailable>
     /**
      * Follow these accounts from now on. Their state arrives as a `Snapshot` event. Adding an address twice changes
      * nothing. Waits only for the request to be queued.

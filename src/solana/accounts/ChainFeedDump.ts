@@ -69,6 +69,7 @@ const make = Effect.fnUntraced(function* (folder: string, complete: Complete) {
         const found = Array.from(accounts.values()).filter((account) => matches(query, account))
         return { slot: clock.slot, accounts: new Map(found.map((account) => [account.address, account])) }
       }),
+    read: (addresses) => Effect.sync(() => snapshotOf(addresses)),
     watch: (addresses) =>
       Effect.sync(() => {
         const added = Array.from(new Set(addresses)).filter((address) => !watched.has(address))

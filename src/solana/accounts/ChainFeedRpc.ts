@@ -53,6 +53,11 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
 
   return ChainFeed.of({
     accountsOf: (query) => rpc.getProgramAccounts(query),
+    read: (addresses) =>
+      Effect.map(rpc.getMultipleAccounts(addresses), ({ states }) => ({
+        slot: state.freshness().slot,
+        accounts: new Map(Array.from(states, ([address, { account }]) => [address, account]))
+      })),
     watch: (addresses) => Effect.sync(() => state.watch(addresses)),
     unwatch: (addresses) => Effect.sync(() => state.unwatch(addresses)),
     events: outbox.events,

@@ -229,6 +229,27 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote", (
     })
   )
 
+  it.effect("answers 503 state_cold with the time that the loading queue needs", () =>
+    Effect.gen(function* () {
+      market.loading = { _tag: "Queued", readyInMs: 6100 }
+      const answer = yield* quote({ ...sale, inputMint: COLD }, "e")
+      assertRefused(answer, 503, "state_cold")
+      assert.strictEqual(answer.headers.get("retry-after"), "7")
+    })
+  )
+
+  it.effect("answers 429 for free when the key has too many mints being loaded", () =>
+    Effect.gen(function* () {
+      market.loading = { _tag: "TooMany", fitsInMs: 2500 }
+      const answer = yield* quote({ ...sale, inputMint: COLD }, "e")
+      market.loading = { _tag: "Loaded" }
+      assertRefused(answer, 429, "rate_limited")
+      const seconds = Number(answer.headers.get("retry-after"))
+      assert.isTrue(seconds >= 3 && seconds <= 4)
+      assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "300")
+    })
+  )
+
   it.effect("answers 503 state_stale once the chain has been silent for ten seconds", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("10 seconds")

@@ -1,0 +1,94 @@
+/** Look-ups of keys that are not cached, in batches: many requests and many secrets cost the database few queries. */
+import { Clock, Deferred, Duration, Effect, Exit, Latch, type Scope, Semaphore } from "effect"
+import type { ApiKey, KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import type { KeyCache } from "./KeyCache.ts"
+
+/** Pause between the starts of two queries, which bounds them to 50 a second. */
+const QUERY_EVERY = Duration.millis(20)
+/** Hashes of one query. */
+const BATCH_SIZE = 1000
+/** Queries in flight: one that hangs does not hold up the others before its deadline. */
+const IN_FLIGHT = 4
+
+type Pending = Deferred.Deferred<ApiKey | null, KeyStoreUnavailable>
+
+/** Access to the cache and to the database. */
+export interface KeySource {
+  readonly cache: KeyCache
+  /** The cached key, or undefined while it is not cached or the cache cannot be trusted. */
+  readonly cached: (hash: string, nowMs: number) => ApiKey | null | undefined
+  /** Keys of the hashes, by hash. Ends by itself within the deadline of a request. */
+  readonly byHashes: (hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ApiKey>, KeyStoreUnavailable>
+}
+
+/**
+ * Returns the look-up of a hash; its result is null when there is no such key. Requests for one hash share a query. A request
+ * joins only queries that have not started, so the result is never older than the request.
+ */
+export const makeKeyLookup = Effect.fnUntraced(function* ({
+  byHashes,
+  cache,
+  cached
+}: KeySource): Effect.fn.Return<
+  (hash: string) => Effect.Effect<ApiKey | null, KeyStoreUnavailable>,
+  never,
+  Scope.Scope
+> {
+  const waiting = new Map<string, Pending>()
+  const requested = yield* Latch.make()
+  const slots = yield* Semaphore.make(IN_FLIGHT)
+
+  /** Takes the oldest requests; those that an earlier query has answered are completed from the cache. */
+  const takeBatch = (nowMs: number): ReadonlyMap<string, Pending> => {
+    const batch = new Map<string, Pending>()
+    for (const [hash, pending] of waiting) {
+      if (batch.size === BATCH_SIZE) {
+        break
+      }
+      waiting.delete(hash)
+      const key = cached(hash, nowMs)
+      if (key === undefined) {
+        batch.set(hash, pending)
+      } else {
+        Deferred.doneUnsafe(pending, Exit.succeed(key))
+      }
+    }
+    return batch
+  }
+
+  const query = Effect.fnUntraced(function* (batch: ReadonlyMap<string, Pending>) {
+    const version = cache.version
+    const found = yield* Effect.exit(byHashes(Array.from(batch.keys())))
+    const nowMs = yield* Clock.currentTimeMillis
+    for (const [hash, pending] of batch) {
+      const key = Exit.map(found, (keys) => keys.get(hash) ?? null)
+      if (Exit.isSuccess(key)) {
+        cache.remember(hash, key.value, version, nowMs)
+      }
+      Deferred.doneUnsafe(pending, key)
+    }
+  })
+
+  const turn = Effect.gen(function* () {
+    yield* requested.await
+    yield* slots.take(1)
+    const batch = takeBatch(yield* Clock.currentTimeMillis)
+    if (waiting.size === 0) {
+      requested.closeUnsafe()
+    }
+    if (batch.size === 0) {
+      return yield* slots.release(1)
+    }
+    yield* query(batch).pipe(Effect.ensuring(slots.release(1)), Effect.forkScoped)
+    yield* Effect.sleep(QUERY_EVERY)
+  })
+  yield* turn.pipe(Effect.forever, Effect.forkScoped)
+
+  return (hash) =>
+    Effect.suspend(() => {
+      const pending: Pending = waiting.get(hash) ?? Deferred.makeUnsafe()
+      waiting.set(hash, pending)
+      requested.openUnsafe()
+      return Deferred.await(pending)
+    })
+})

@@ -1,0 +1,21 @@
+/** Time in turns of the event loop: a timer that fires late counts once, however late it is. */
+import { Duration, Effect } from "effect"
+
+const TURN_MS = 50
+const MOST_TURNS = 8
+
+/**
+ * Sleeps for `limit` in up to eight timers, one after the other. A loop that is busy adds its delay to each of them, so it has
+ * read its sockets several times before the sleep ends: an answer that has arrived in time is not taken for a missing one.
+ */
+export const sleepInTurns = (limit: Duration.Input): Effect.Effect<void> => {
+  const ms = Duration.toMillis(limit)
+  const turns = Math.min(MOST_TURNS, Math.max(1, Math.ceil(ms / TURN_MS)))
+  return Effect.asVoid(Effect.replicateEffect(Effect.sleep(Duration.millis(ms / turns)), turns, { discard: true }))
+}
+
+/** The result of the effect, or that of `late` when it takes longer than `limit` in turns of the loop. */
+export const withinTurns =
+  <B, E2, R2>(limit: Duration.Input, late: Effect.Effect<B, E2, R2>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
+    Effect.raceFirst(effect, Effect.andThen(sleepInTurns(limit), late))

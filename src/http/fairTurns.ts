@@ -1,0 +1,130 @@
+/**
+ * Turns of the callers while the service is busy. A request is handled at once unless the requests of this turn of the event
+ * loop have taken TURN_MS already, or its caller has IN_FLIGHT unanswered ones. Then it waits, and the callers take turns: many
+ * requests of one key do not delay those of the others by more than a turn.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Handle } from "./fastQuotePath.ts"
+
+/** Milliseconds of handling after which the loop reads its sockets again. */
+const TURN_MS = 4
+/** Unanswered requests of one caller, beyond which the next ones wait. A store answers those that wait for it all at once. */
+const IN_FLIGHT = 64
+const MOST_KNOWN = 10_000
+
+/** A caller: the key, once a request with it was not answered 401; before that the peer, so that invented keys share one turn. */
+type Caller = number | string
+
+type Waiting = readonly [IncomingMessage, ServerResponse]
+
+/** Clock and scheduler of the turns. */
+export interface TurnClock {
+  readonly nowMs: () => number
+  /** Runs after the loop has read its sockets. */
+  readonly nextTurn: (run: () => void) => void
+}
+
+/** FNV-1a. A collision makes two callers share a turn, nothing more. */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  }
+  return hash
+}
+
+/** Wraps a handler. */
+export const fairTurns = (handle: Handle, { nextTurn, nowMs }: TurnClock): Handle => {
+  const known = new Set<number>()
+  const waiting = new Map<Caller, Array<Waiting>>()
+  const inFlight = new Map<Caller, number>()
+  let spentMs = 0
+  let isArmed = false
+
+  const callerOf = ({ headers, socket }: IncomingMessage): Caller => {
+    const hash = hashOf(headers.authorization ?? "")
+    return known.has(hash) ? hash : (socket.remoteAddress ?? "")
+  }
+
+  const answered = (request: IncomingMessage, { statusCode }: ServerResponse): void => {
+    if (statusCode !== 401 && request.headers.authorization !== undefined) {
+      if (known.size >= MOST_KNOWN) {
+        known.clear()
+      }
+      known.add(hashOf(request.headers.authorization))
+    }
+  }
+
+  const start = (caller: Caller, request: IncomingMessage, response: ServerResponse): void => {
+    const startedAt = nowMs()
+    handle(request, response)
+    spentMs += nowMs() - startedAt
+    if (response.writableEnded) {
+      return answered(request, response)
+    }
+    inFlight.set(caller, (inFlight.get(caller) ?? 0) + 1)
+    response.once("close", () => {
+      const left = (inFlight.get(caller) ?? 1) - 1
+      if (left > 0) {
+        inFlight.set(caller, left)
+      } else {
+        inFlight.delete(caller)
+      }
+      answered(request, response)
+      arm()
+    })
+  }
+
+  const hasRoom = (caller: Caller): boolean => (inFlight.get(caller) ?? 0) < IN_FLIGHT
+
+  const hasTime = (): boolean => spentMs < TURN_MS
+
+  /** Handles one waiting request of each caller, until the time of the turn is spent; false when none could be. */
+  const round = (): boolean => {
+    let count = 0
+    for (const [caller, requests] of Array.from(waiting)) {
+      const next = hasTime() && hasRoom(caller) ? requests.shift() : undefined
+      if (next !== undefined) {
+        count++
+        // To the end of the line.
+        waiting.delete(caller)
+        if (requests.length > 0) {
+          waiting.set(caller, requests)
+        }
+        start(caller, ...next)
+      }
+    }
+    return count > 0
+  }
+
+  const drain = (): void => {
+    isArmed = false
+    spentMs = 0
+    let isMoving = waiting.size > 0
+    while (isMoving && hasTime()) {
+      isMoving = round()
+    }
+    // Otherwise the next answer of a waiting caller continues.
+    if (isMoving && waiting.size > 0) {
+      arm()
+    }
+  }
+
+  const arm = (): void => {
+    if (!isArmed) {
+      isArmed = true
+      nextTurn(drain)
+    }
+  }
+
+  return (request, response) => {
+    const caller = callerOf(request)
+    arm()
+    if (hasTime() && !waiting.has(caller) && hasRoom(caller)) {
+      return start(caller, request, response)
+    }
+    const requests = waiting.get(caller) ?? []
+    requests.push([request, response])
+    waiting.set(caller, requests)
+  }
+}

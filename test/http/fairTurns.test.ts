@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import { fairTurns } from "../../src/http/fairTurns.ts"
+
+/** A handler of which each call takes a millisecond, under a clock and a loop that the test moves. */
+const scene = (answer: (response: ServerResponse, key: string) => void) => {
+  const handled: Array<string> = []
+  const turns: Array<() => void> = []
+  let timeMs = 0
+  const handle = fairTurns(
+    (request, response) => {
+      timeMs += 1
+      const key = request.headers.authorization ?? ""
+      handled.push(key)
+      answer(response, key)
+    },
+    { nowMs: () => timeMs, nextTurn: (run) => turns.push(run) }
+  )
+  const send = (key: string) => {
+    const request = new IncomingMessage(new Socket())
+    request.headers.authorization = key
+    handle(request, new ServerResponse(request))
+  }
+  /** One turn of the loop; the requests that it handled. */
+  const turn = () => {
+    const before = handled.length
+    turns.splice(0).forEach((run) => run())
+    return handled.slice(before)
+  }
+  return { handled, send, turn }
+}
+
+const end = (response: ServerResponse, key: string) => {
+  response.statusCode = key.startsWith("unknown") ? 401 : 200
+  response.end()
+}
+
+describe("fairTurns", () => {
+  it("handles requests at once while there is time in the turn of the loop", () => {
+    const { handled, send } = scene(end)
+    ;["a", "b", "c"].forEach(send)
+    assert.deepStrictEqual(handled, ["a", "b", "c"])
+  })
+
+  it("answers another key within a turn, however many requests of one key wait", () => {
+    const { handled, send, turn } = scene(end)
+    ;["flood", "other"].forEach(send)
+    turn()
+    Array.from({ length: 3000 }, () => send("flood"))
+    assert.strictEqual(handled.length, 6)
+    send("other")
+    const next = turn()
+    assert.strictEqual(next.length, 4)
+    assert.include(next, "other")
+    for (let turns = 0; turns < 749; turns++) {
+      turn()
+    }
+    assert.strictEqual(handled.length, 3003)
+  })
+
+  it("gives all unknown keys together the turn of one caller", () => {
+    const { send, turn } = scene(end)
+    send("good")
+    turn()
+    Array.from({ length: 3000 }, (_, n) => send(`unknown ${n}`))
+    send("good")
+    assert.include(turn(), "good")
+  })
+
+  it("lets a caller have 64 unanswered requests, and the next one once one is answered", () => {
+    let isSlow = false
+    const pending: Array<ServerResponse> = []
+    const { handled, send, turn } = scene((response, key) =>
+      key === "slow" && isSlow ? pending.push(response) : end(response, key)
+    )
+    ;["slow", "other"].forEach(send)
+    turn()
+    isSlow = true
+    for (let n = 0; n < 100; n++) {
+      send("slow")
+      turn()
+    }
+    assert.strictEqual(pending.length, 64)
+    assert.deepStrictEqual(turn(), [])
+    send("other")
+    assert.strictEqual(handled.at(-1), "other")
+    pending[0]?.emit("close")
+    assert.deepStrictEqual(turn(), ["slow"])
+  })
+})

@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Mint } from "../../src/domain/Address.ts"
+import { type Load, LoadQueue } from "../../src/pools/LoadQueue.ts"
+import { at } from "../quotes/toyChain.ts"
+
+const queueOf = () => new LoadQueue({ workers: 2, refreshing: 1 })
+
+const takeAll = (queue: LoadQueue): ReadonlyArray<Mint> => {
+  const mints: Array<Mint> = []
+  for (let next = queue.take(); next !== undefined; next = queue.take()) {
+    mints.push(next.mint)
+    queue.done(next, 500)
+  }
+  return mints
+}
+
+const taken = (queue: LoadQueue): Load => queue.take() ?? assert.fail("the queue is empty")
+
+describe("LoadQueue", () => {
+  it("gives asked mints before those that are searched again", () => {
+    const queue = queueOf()
+    queue.searchAgain(at(1))
+    queue.ask(at(2), "key")
+    queue.ask(at(3), null)
+    assert.deepStrictEqual(takeAll(queue), [at(2), at(3), at(1)])
+  })
+
+  it("lets the requesters take turns", () => {
+    const queue = queueOf()
+    ;[1, 2, 3].forEach((n) => queue.ask(at(n), "flood"))
+    queue.ask(at(9), "other")
+    assert.deepStrictEqual(takeAll(queue), [at(1), at(9), at(2), at(3)])
+  })
+
+  it("lets a key have 32 mints pending until one of them is loaded, and the service any number", () => {
+    const queue = queueOf()
+    const asked = (requester: string | null) =>
+      Array.from({ length: 40 }, (_, n) => queue.ask(at(n + (requester === null ? 100 : 0)), requester))
+    assert.strictEqual(asked("key").filter((isQueued) => isQueued).length, 32)
+    assert.strictEqual(asked(null).filter((isQueued) => isQueued).length, 40)
+    const first = taken(queue)
+    assert.isFalse(queue.ask(at(50), "key"))
+    assert.isTrue(queue.ask(first.mint, "key"))
+    queue.done(first, 500)
+    assert.isTrue(queue.ask(at(50), "key"))
+    assert.isFalse(queue.ask(at(51), "key"))
+  })
+
+  it("keeps workers free for asked mints", () => {
+    const queue = queueOf()
+    ;[1, 2].forEach((n) => queue.searchAgain(at(n)))
+    const again = taken(queue)
+    assert.isUndefined(queue.take())
+    queue.searchAgain(again.mint)
+    queue.done(again, 10_000)
+    assert.deepStrictEqual(takeAll(queue), [at(2)])
+  })
+
+  it("searches a mint that is asked for at once, and not a second time", () => {
+    const queue = queueOf()
+    ;[1, 2].forEach((n) => queue.searchAgain(at(n)))
+    queue.ask(at(2), "key")
+    queue.searchAgain(at(2))
+    assert.deepStrictEqual(takeAll(queue), [at(2), at(1)])
+  })
+
+  it("estimates when a mint is ready by the mean time of a load, the turns before it and the workers", () => {
+    const queue = queueOf()
+    ;[1, 2, 3, 4].forEach((n) => queue.ask(at(n), "key"))
+    queue.ask(at(9), "other")
+    // 500 ms a load, two workers: four places and one turn of the other key.
+    assert.strictEqual(queue.readyInMs(at(4)), 1750)
+    assert.strictEqual(queue.readyInMs(at(9)), 1000)
+    assert.strictEqual(queue.fitsInMs("key"), 1000)
+    const first = taken(queue)
+    assert.strictEqual(queue.fitsInMs("key"), 500)
+    queue.done(first, 1500)
+    assert.strictEqual(queue.readyInMs(at(9)), 1400)
+  })
+})
