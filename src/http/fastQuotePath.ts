@@ -4,12 +4,10 @@
  * Falls back to the default handler unless a 200 can be produced synchronously: for a request that is not plain, a key that
  * is not cached or may not quote, a trade without a price, a budget without room. Nothing is charged before the fallback.
  */
-import { Clock, Effect, Exit, type Fiber, Redacted, Schema } from "effect"
-import { parse } from "node:querystring"
+import { Clock, Effect, Exit, type Fiber, Redacted } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyStore } from "../access/KeyStore.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
-import { QuoteQuery } from "../api/Spot.ts"
 import type { ApiKey } from "../domain/ApiKey.ts"
 import type { Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
@@ -19,7 +17,7 @@ import { Drain } from "./Drain.ts"
 import { openRequest, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders } from "./middleware/headers.ts"
 import { recordCharge } from "./middleware/meter.ts"
-import { quoteRequest } from "./handlers/spotRequests.ts"
+import { plainQuoteQuery } from "./plainQuoteQuery.ts"
 import { quoteText } from "./streams/wireQuote.ts"
 
 /** Answers one request. */
@@ -33,8 +31,6 @@ interface PricedRequest {
 const PATH = "/api/v1/spot/quote?"
 const MAX_URL = 8192
 
-const decodeQuery = Schema.decodeUnknownExit(QuoteQuery, { onExcessProperty: "error" })
-
 const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
   method === "GET" &&
   url.startsWith(PATH) &&
@@ -44,8 +40,7 @@ const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
 
 const mayQuote = ({ ipPolicy, scopes }: ApiKey): boolean => ipPolicy === null && scopes.includes("md.read")
 
-const requestOf = (key: ApiKey, query: typeof QuoteQuery.Type): Effect.Effect<QuoteRequest, unknown> =>
-  mayQuote(key) ? quoteRequest(query) : Effect.fail("not allowed on the fast path")
+const notAllowed: Effect.Effect<never, unknown> = Exit.fail("not allowed on the fast path")
 
 /** Wraps the default handler: requests that the fast path can answer do not reach it. */
 export const fastQuotePath = Effect.gen(function* () {
@@ -57,12 +52,10 @@ export const fastQuotePath = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
 
-  const serve = (secret: Redacted.Redacted, query: typeof QuoteQuery.Type): Effect.Effect<PricedRequest, unknown> =>
+  const serve = (secret: Redacted.Redacted, request: QuoteRequest): Effect.Effect<PricedRequest, unknown> =>
     Effect.flatMapEager(keys.authenticate(secret), (key) =>
-      Effect.flatMapEager(requestOf(key, query), (request) =>
-        Effect.flatMapEager(engine.quote(request), (quote) =>
-          Effect.mapEager(limiter.admit({ key: key.id, budget: "quote", cost: 1 }), (charge) => ({ charge, quote }))
-        )
+      Effect.flatMapEager(mayQuote(key) ? engine.quote(request) : notAllowed, (quote) =>
+        Effect.mapEager(limiter.admit({ key: key.id, budget: "quote", cost: 1 }), (charge) => ({ charge, quote }))
       )
     )
 
@@ -93,11 +86,11 @@ export const fastQuotePath = Effect.gen(function* () {
   return (defaultHandler: Handle): Handle =>
     (request, response) => {
       const secret = isPlain(request) && !begun() ? bearerOf(request.headers.authorization) : undefined
-      const query = secret === undefined ? undefined : decodeQuery(parse((request.url ?? "").slice(PATH.length)))
-      if (secret === undefined || query === undefined || Exit.isFailure(query)) {
+      const wanted = secret === undefined ? undefined : plainQuoteQuery((request.url ?? "").slice(PATH.length))
+      if (secret === undefined || wanted === undefined) {
         return defaultHandler(request, response)
       }
-      const served = run(serve(Redacted.make(secret), query.value))
+      const served = run(serve(Redacted.make(secret), wanted))
       const exit = served.pollUnsafe()
       if (exit !== undefined && Exit.isSuccess(exit)) {
         return write(request, response, exit.value)
