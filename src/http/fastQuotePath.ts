@@ -14,6 +14,7 @@ import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
+import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
 import { openRequest, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders } from "./middleware/headers.ts"
 import { recordCharge } from "./middleware/meter.ts"
@@ -26,6 +27,12 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 interface PricedRequest {
   readonly charge: Charge
   readonly quote: SpotQuote
+}
+
+/** A body to be compressed, with the headers of the plain one. */
+interface LongAnswer {
+  readonly headers: HeaderRecord
+  readonly text: string
 }
 
 const PATH = "/api/v1/spot/quote?"
@@ -68,6 +75,21 @@ export const fastQuotePath = Effect.gen(function* () {
     })
   }
 
+  /** Writes a text that is long enough to be compressed. */
+  const writeLong = (request: IncomingMessage, response: ServerResponse, { headers, text }: LongAnswer): void => {
+    headers["vary"] = varyByEncoding(undefined)
+    const accepted = request.headers["accept-encoding"]
+    const encoding = chosenEncoding(Array.isArray(accepted) ? accepted.join(", ") : accepted)
+    const bytes = encoding === undefined ? Effect.succeed(null) : compressed(text, encoding)
+    run(
+      Effect.map(bytes, (shorter) => {
+        const changes = shorter && { "content-encoding": encoding, "content-length": String(shorter.length) }
+        response.writeHead(200, { ...headers, ...changes })
+        response.end(shorter ?? text)
+      })
+    )
+  }
+
   const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: PricedRequest): void => {
     const sent = request.headers["x-client-request-id"]
     const context = openRequest(nextId(), Array.isArray(sent) ? sent.join(", ") : sent)
@@ -79,6 +101,9 @@ export const fastQuotePath = Effect.gen(function* () {
       "content-length": String(Buffer.byteLength(text))
     }
     writeCommonHeaders(headers, context, clock.currentTimeMillisUnsafe())
+    if (text.length > MOST_PLAIN_BYTES) {
+      return writeLong(request, response, { headers, text })
+    }
     response.writeHead(200, headers)
     response.end(text)
   }
