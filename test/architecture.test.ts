@@ -114,7 +114,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:sqlite": ["storage"],
   "node:v8": ["trades"],
   "node:worker_threads": ["simulator", "solana"],
-  "node:zlib": ["access"],
+  "node:zlib": ["access", "http"],
   ws: ["http"]
 }
 

@@ -45,6 +45,7 @@ interface ReaderReport {
   readonly samples: number
   readonly p50: number
   readonly p99: number
+  readonly stalledSeconds: number
   readonly max: number
 }
 
@@ -75,6 +76,7 @@ Socket.prototype.write = function (this: Socket, ...args: Parameters<typeof writ
   return isTaken
 } as typeof write
 
+/** Memory after a full collection. Called before the first and after the last measured frame only. */
 const memory = () => {
   globalThis.gc?.()
   globalThis.gc?.()
@@ -206,6 +208,7 @@ report("live", {
   everyFrameOnceAndInOrder: counted.kinds["trade"] === trades && counted.faults.seq === 0 && counted.faults.order === 0,
   faults: counted.faults,
   tapeToSocketMs: { p50: round(counted.p50), p99: round(counted.p99), max: round(counted.max) },
+  secondsWithAFrameOver250Ms: counted.stalledSeconds,
   serverCpuPct: round(busyPct),
   kibPerIdleSocket: round((connected.heap - before.heap) / SOCKETS / 1024),
   residentMiB: {
@@ -222,8 +225,10 @@ report("live", {
   },
   ...(soaks && {
     soakMiB: {
-      first: round(mean(settled.slice(0, half))),
-      last: round(mean(settled.slice(half))),
+      before: round(connected.heap / MIB),
+      after: round(after.heap / MIB),
+      firstCollections: round(mean(settled.slice(0, half))),
+      lastCollections: round(mean(settled.slice(half))),
       samples: soak.length
     }
   })

@@ -17,6 +17,9 @@ const kinds: Record<string, number> = {}
 const faults = { seq: 0, order: 0, closed: 0 }
 const stopped: { code: number | null; frames: number } = { code: null, frames: 0 }
 let bytes = 0
+/** Seconds in which a frame came later than STALL_MS. */
+const STALL_MS = 250
+let stalledSeconds = new Set<number>()
 let open = 0
 
 const now = () => performance.timeOrigin + performance.now()
@@ -51,7 +54,11 @@ const read = (url: string, ticket: string): void => {
       places.set(wallet, place)
     }
     if (type === "trade" || type === "balance_update") {
-      latencies.push(at - Number(TS.exec(text)?.[1]))
+      const ms = at - Number(TS.exec(text)?.[1])
+      latencies.push(ms)
+      if (ms > STALL_MS) {
+        stalledSeconds.add(Math.floor(at / 1000))
+      }
     }
   }
   ws.on("message", (data) => {
@@ -86,6 +93,7 @@ const summary = () => {
     samples: latencies.length,
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
+    stalledSeconds: stalledSeconds.size,
     max: percentile(latencies, 1)
   }
   return results
@@ -103,6 +111,7 @@ interface ReaderCommand {
 process.on("message", (message: ReaderCommand) => {
   if (message.fresh === true) {
     latencies = []
+    stalledSeconds = new Set()
   }
   message.tickets?.forEach((ticket) => read(message.url, ticket))
   if (message.stopped !== undefined) {

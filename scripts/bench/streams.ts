@@ -1,6 +1,6 @@
 /**
- * Tick delays of a thousand quote streams at four ticks a second in one process, over real sockets:
- * `node scripts/bench/streams.ts [--json] [--together]`. Streams open over five seconds, or all at once.
+ * Tick delays of quote streams at four ticks a second in one process, over real sockets:
+ * `node scripts/bench/streams.ts [--json] [--together] [--streams 5000]`. Streams open over ten seconds, or all at once.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -12,10 +12,13 @@ import { secrets } from "./http/world.ts"
 import { percentile, report } from "./report.ts"
 import { TOKEN } from "./warmPools.ts"
 
-const STREAMS = 1000
+const streamsAt = process.argv.indexOf("--streams")
+const STREAMS = streamsAt === -1 ? 5000 : Number(process.argv[streamsAt + 1])
+/** Within the budget of a key for the whole run. */
+const STREAMS_A_KEY = 2
 const INTERVAL_MS = 250
-const DURATION_SECONDS = 15
-const RAMP_MS = process.argv.includes("--together") ? 0 : 5000
+const DURATION_SECONDS = 30
+const RAMP_MS = process.argv.includes("--together") ? 0 : 10_000
 const ON_TIME_MS = 50
 
 const query = new URLSearchParams({
@@ -84,8 +87,8 @@ const server = spawn(
 const port = await portOf(server.stdout)
 const begun = performance.now()
 const open: Array<Promise<unknown>> = []
-for (const [n, secret] of secrets.slice(0, STREAMS).entries()) {
-  open.push(listen(port, secret))
+for (let n = 0; n < STREAMS; n++) {
+  open.push(listen(port, secrets[Math.floor(n / STREAMS_A_KEY)] ?? ""))
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, begun + (n * RAMP_MS) / STREAMS - performance.now())))
 }
 await Promise.all(open)

@@ -31,6 +31,9 @@ export const Address = Schema.String.check(
   .annotate({ identifier: "Address", description: "A Solana address: base58 of 32 bytes." })
 export type Address = typeof Address.Type
 
+/** The text as an address; undefined when it is none. */
+export const addressOf = (text: string): Address | undefined => (isAddress(text) ? (text as Address) : undefined)
+
 /** A token mint. Same format as any address; the name states the role. */
 export type Mint = Address
 

@@ -4,12 +4,10 @@
  * Falls back to the default handler unless a 200 can be produced synchronously: for a request that is not plain, a key that
  * is not cached or may not quote, a trade without a price, a budget without room. Nothing is charged before the fallback.
  */
-import { Clock, Effect, Exit, type Fiber, Redacted, Schema } from "effect"
-import { parse } from "node:querystring"
+import { Clock, Effect, Exit, type Fiber, Redacted } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyStore } from "../access/KeyStore.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
-import { QuoteQuery } from "../api/Spot.ts"
 import type { ApiKey } from "../domain/ApiKey.ts"
 import type { Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
@@ -17,10 +15,11 @@ import { Requester } from "../pools/Requester.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
+import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
 import { openRequest, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders } from "./middleware/headers.ts"
 import { recordCharge } from "./middleware/meter.ts"
-import { quoteRequest } from "./handlers/spotRequests.ts"
+import { plainQuoteQuery } from "./plainQuoteQuery.ts"
 import { quoteText } from "./streams/wireQuote.ts"
 
 /** Answers one request. */
@@ -31,10 +30,14 @@ interface PricedRequest {
   readonly quote: SpotQuote
 }
 
+/** A body to be compressed, with the headers of the plain one. */
+interface LongAnswer {
+  readonly headers: HeaderRecord
+  readonly text: string
+}
+
 const PATH = "/api/v1/spot/quote?"
 const MAX_URL = 8192
-
-const decodeQuery = Schema.decodeUnknownExit(QuoteQuery, { onExcessProperty: "error" })
 
 const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
   method === "GET" &&
@@ -45,8 +48,7 @@ const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
 
 const mayQuote = ({ ipPolicy, scopes }: ApiKey): boolean => ipPolicy === null && scopes.includes("md.read")
 
-const requestOf = (key: ApiKey, query: typeof QuoteQuery.Type): Effect.Effect<QuoteRequest, unknown> =>
-  mayQuote(key) ? quoteRequest(query) : Effect.fail("not allowed on the fast path")
+const notAllowed: Effect.Effect<never, unknown> = Exit.fail("not allowed on the fast path")
 
 /** Wraps the default handler: requests that the fast path can answer do not reach it. */
 export const fastQuotePath = Effect.gen(function* () {
@@ -58,12 +60,12 @@ export const fastQuotePath = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
 
-  const serve = (secret: Redacted.Redacted, query: typeof QuoteQuery.Type): Effect.Effect<PricedRequest, unknown> =>
+  const serve = (secret: Redacted.Redacted, request: QuoteRequest): Effect.Effect<PricedRequest, unknown> =>
     Effect.flatMapEager(keys.authenticate(secret), (key) =>
-      Effect.flatMapEager(requestOf(key, query), (request) =>
-        Effect.flatMapEager(Effect.provideService(engine.quote(request), Requester, key.id), (quote) =>
+      Effect.flatMapEager(
+        mayQuote(key) ? Effect.provideService(engine.quote(request), Requester, key.id) : notAllowed,
+        (quote) =>
           Effect.mapEager(limiter.admit({ key: key.id, budget: "quote", cost: 1 }), (charge) => ({ charge, quote }))
-        )
       )
     )
 
@@ -74,6 +76,21 @@ export const fastQuotePath = Effect.gen(function* () {
         run(Effect.ignore(limiter.refund(exit.value.charge)))
       }
     })
+  }
+
+  /** Writes a text that is long enough to be compressed. */
+  const writeLong = (request: IncomingMessage, response: ServerResponse, { headers, text }: LongAnswer): void => {
+    headers["vary"] = varyByEncoding(undefined)
+    const accepted = request.headers["accept-encoding"]
+    const encoding = chosenEncoding(Array.isArray(accepted) ? accepted.join(", ") : accepted)
+    const bytes = encoding === undefined ? Effect.succeed(null) : compressed(text, encoding)
+    run(
+      Effect.map(bytes, (shorter) => {
+        const changes = shorter && { "content-encoding": encoding, "content-length": String(shorter.length) }
+        response.writeHead(200, { ...headers, ...changes })
+        response.end(shorter ?? text)
+      })
+    )
   }
 
   const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: PricedRequest): void => {
@@ -87,6 +104,9 @@ export const fastQuotePath = Effect.gen(function* () {
       "content-length": String(Buffer.byteLength(text))
     }
     writeCommonHeaders(headers, context, clock.currentTimeMillisUnsafe())
+    if (text.length > MOST_PLAIN_BYTES) {
+      return writeLong(request, response, { headers, text })
+    }
     response.writeHead(200, headers)
     response.end(text)
   }
@@ -94,11 +114,11 @@ export const fastQuotePath = Effect.gen(function* () {
   return (defaultHandler: Handle): Handle =>
     (request, response) => {
       const secret = isPlain(request) && !begun() ? bearerOf(request.headers.authorization) : undefined
-      const query = secret === undefined ? undefined : decodeQuery(parse((request.url ?? "").slice(PATH.length)))
-      if (secret === undefined || query === undefined || Exit.isFailure(query)) {
+      const wanted = secret === undefined ? undefined : plainQuoteQuery((request.url ?? "").slice(PATH.length))
+      if (secret === undefined || wanted === undefined) {
         return defaultHandler(request, response)
       }
-      const served = run(serve(Redacted.make(secret), query.value))
+      const served = run(serve(Redacted.make(secret), wanted))
       const exit = served.pollUnsafe()
       if (exit !== undefined && Exit.isSuccess(exit)) {
         return write(request, response, exit.value)

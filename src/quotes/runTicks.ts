@@ -10,6 +10,8 @@ import type { QuoteSession } from "./QuoteSession.ts"
 /** A tick may start this many milliseconds after its grid point; later it is skipped. */
 const MOST_LATE_MS = 100
 
+type Quote = QuoteEngine["Service"]["quote"]
+
 /** Payment of a tick. */
 export interface TickMeter {
   readonly admit: Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
@@ -34,14 +36,14 @@ const LIMITER_DOWN = { code: "limiter_unavailable", message: "Admission could no
 const OUR_FAULT = { code: "internal_error", message: "Something went wrong on our side.", retryable: true }
 
 /** Prices and charges one tick and hands the result to the session. Never fails. */
-const runTick = (engine: QuoteEngine["Service"], { meter, request, session }: TickRun, tick: number) =>
+const runTick = (quote: Quote, { meter, request, session }: TickRun, tick: number) =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
     const nextId = () => uuidV4(fiber.getRef(Random.Random))
     const now = () => clock.currentTimeMillisUnsafe()
 
-    const priced = (charge: Charge) => (quote: SpotQuote) =>
-      Effect.sync(() => session.quoted(tick, quote, charge.remaining, now()))
+    const priced = (charge: Charge) => (price: SpotQuote) =>
+      Effect.sync(() => session.quoted(tick, price, charge.remaining, now()))
 
     const refused = (charge: Charge) => (cause: Cause.Cause<QuoteRefusal>) => {
       const refusal = Option.getOrUndefined(Cause.findErrorOption(cause))
@@ -66,12 +68,12 @@ const runTick = (engine: QuoteEngine["Service"], { meter, request, session }: Ti
     return Effect.matchEffect(meter.admit, {
       onFailure: turnedAway,
       onSuccess: (charge) =>
-        Effect.matchCauseEffect(engine.quote(request), { onFailure: refused(charge), onSuccess: priced(charge) })
+        Effect.matchCauseEffect(quote(request), { onFailure: refused(charge), onSuccess: priced(charge) })
     })
   })
 
 /** Runs the ticks after the first until the stream is over. */
-export const runTicks = Effect.fnUntraced(function* (engine: QuoteEngine["Service"], run: TickRun) {
+export const runTicks = Effect.fnUntraced(function* (quote: Quote, run: TickRun) {
   const { durationMs, intervalMs, session, startedAt } = run
   const clock = yield* Clock.Clock
   let next = 1
@@ -86,7 +88,7 @@ export const runTicks = Effect.fnUntraced(function* (engine: QuoteEngine["Servic
       // Points that went by while something else ran are gone; the newest may still be on time.
       const tick = Math.floor(elapsed / intervalMs)
       if (elapsed - tick * intervalMs <= MOST_LATE_MS) {
-        yield* runTick(engine, run, tick)
+        yield* runTick(quote, run, tick)
       }
       next = tick + 1
     }

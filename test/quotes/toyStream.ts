@@ -143,7 +143,7 @@ export const start = Effect.fnUntraced(function* (scenario: Scenario) {
   session.quoted(0, quoteOf(100n), 299, START)
   const { meter, spent } = meterOf(scenario.units ?? 300)
   const fiber = yield* Effect.forkChild(
-    runTicks(engineOf(scenario.answers), {
+    runTicks(engineOf(scenario.answers).quote, {
       session,
       request: { inputMint: TOKEN, outputMint: SOL, amount: all.amount, slippageBps: all.slippageBps },
       intervalMs: all.intervalMs,

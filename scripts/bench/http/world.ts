@@ -15,6 +15,9 @@ export const secrets: ReadonlyArray<string> = Array.from({ length: KEYS }, (_, n
 
 export const knownKeys = secrets.map((secret, n) => ({ secret: Redacted.make(secret), id: `key_${n}` }))
 
+/** A length makes a request not plain, so that the default handler answers it. */
+export const PAST_FAST_PATH = { "content-length": "0" }
+
 /** The request of the nth call: every key in turn, and many amounts. */
 export const requestOf = (n: number) => {
   const amount = 1_000_000_000n + BigInt((n * 7919) % 100_000) * 1_000_000n
@@ -25,7 +28,8 @@ export const requestOf = (n: number) => {
   }
 }
 
-/** Announces the port to the parent process. */
+/** Announces the port to the parent process, and answers every message of it with the processor time used so far. */
 export const announce = (port: number): void => {
+  process.on("message", () => process.send?.(process.cpuUsage()))
   process.stdout.write(`${JSON.stringify({ port })}\n`)
 }

@@ -19,6 +19,7 @@ import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
+import { sharedQuotes } from "../../quotes/sharedQuotes.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
@@ -69,6 +70,7 @@ const handlers = HttpApiBuilder.group(
     const engine = yield* QuoteEngine
     const limiter = yield* RateLimiter
     const streams = yield* StreamLimits
+    const pricing = { quote: engine.quote, tickQuote: sharedQuotes(engine.quote) }
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
       quoteRequest(query).pipe(
@@ -100,7 +102,7 @@ const handlers = HttpApiBuilder.group(
       }
       const slot = yield* streams.acquire(id)
       const start = { charge, slot, terms: streamTerms(query) }
-      return yield* Effect.mapError(openStream(engine, limiter, start), problemOf)
+      return yield* Effect.mapError(openStream(pricing, limiter, start), problemOf)
     })
 
     return handlers.handleAll({ quote, stream, exitCheck: check })

@@ -15,6 +15,17 @@ const MAX_URL = 8192
 
 const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
 
+/** A function that is true for the URLs of these paths. A parameter stands for the rest of the path. */
+const pageTest = (pages: ReadonlyArray<`/${string}`>): ((url: string) => boolean) => {
+  const [exact, open] = [pages.filter((path) => !path.includes(":")), pages.filter((path) => path.includes(":"))]
+  const paths = new Set<string>(exact)
+  const prefixes = open.map((path) => path.slice(0, path.indexOf(":")))
+  return (url) => {
+    const [path = ""] = url.split("?", 1)
+    return paths.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
+  }
+}
+
 /** Logs defects of routes outside the contract; ErrorEnvelope logs those of endpoints. */
 const reportDefect = (cause: Cause.Cause<unknown>) =>
   Cause.hasDies(cause)
@@ -38,6 +49,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
         clock: yield* Clock.Clock,
         limiter: yield* RateLimiter,
         closing: begun,
+        isPage: pageTest(pages),
         allowed: allowedMethods(api, pages)
       }
       const nextId = yield* RequestIds

@@ -6,6 +6,7 @@ import type { Problem } from "../../api/Problem.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
 import { withDecisionDeadline } from "./decisionDeadline.ts"
 import type { RequestContext, MeterReading } from "./RequestContext.ts"
+import { encoded, validated, withChanges } from "./representation.ts"
 import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./headers.ts"
 import { envelope, serverProblem } from "./envelope.ts"
 
@@ -15,6 +16,8 @@ export interface ResponseServices {
   readonly limiter: RateLimiter["Service"]
   /** True while the service drains. */
   readonly closing: () => boolean
+  /** True for the URL of a page or document outside the contract. */
+  readonly isPage: (url: string) => boolean
   /** Methods of the route at this URL; empty when there is none. */
   readonly allowed: (url: string) => ReadonlyArray<string>
 }
@@ -39,7 +42,7 @@ const problemOfStatus = (status: number, url: string, context: RequestContext, s
 }
 
 /** True for HTML pages, which carry their own error text. */
-const isPage = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
+const isHtml = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
   headers["content-type"]?.startsWith("text/html") === true
 
 /** Refunds every charge; the headers then describe the budget after the last refund. */
@@ -56,12 +59,6 @@ const refundAll = (context: RequestContext, limiter: RateLimiter["Service"]) =>
       }
     })
   )
-
-/** A copy of the response with these headers. Its own constructors would copy and normalise each of them again. */
-const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: HeaderRecord) => {
-  const copy: HttpServerResponse.HttpServerResponse = Object.create(Object.getPrototypeOf(response))
-  return Object.assign(copy, response, { headers })
-}
 
 /**
  * The reading of a 429 that another limit than the budget caused: it describes the budget, and its reset is when that limit
@@ -88,23 +85,27 @@ const write = (
     headers["connection"] = "close"
   }
   if (problem === undefined) {
-    return withHeaders(response, headers)
+    return withChanges(response, { headers })
   }
   writeProblem(headers, problem, context, nowMs)
   const { status } = catalogue[problem.error.code]
   return HttpServerResponse.text(envelope(problem, context.id), { status, contentType: "application/json", headers })
 }
 
-/** The last step of every response: replaces it by the problem of the context, refunds charges and writes the headers. */
+/** The last step of every response: replaces it by the problem of the context, refunds charges, writes the headers, compresses. */
 export const finalizeResponse =
   (context: RequestContext, services: ResponseServices): HttpEffect.PreResponseHandler =>
   (request, response) => {
-    if (context.problem === undefined && response.status >= 400 && !context.replayed && !isPage(response)) {
+    if (context.problem === undefined && response.status >= 400 && !context.replayed && !isHtml(response)) {
       context.problem = problemOfStatus(response.status, request.url, context, services)
     }
     const status = context.problem === undefined ? response.status : catalogue[context.problem.error.code].status
     const failed = status >= 500 || status === 429
+    const finish = () => {
+      const written = write(response, context, services)
+      return encoded(request, services.isPage(request.url) ? validated(request, written) : written)
+    }
     return failed && context.charges.length > 0
-      ? Effect.map(refundAll(context, services.limiter), () => write(response, context, services))
-      : Effect.succeed(write(response, context, services))
+      ? Effect.flatMap(refundAll(context, services.limiter), finish)
+      : finish()
   }

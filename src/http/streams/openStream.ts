@@ -20,6 +20,12 @@ export interface StreamStart {
   readonly charge: Charge
 }
 
+/** Prices of a stream: of its first tick, which decides about the request, and of the later ones. */
+export interface StreamPricing {
+  readonly quote: QuoteEngine["Service"]["quote"]
+  readonly tickQuote: QuoteEngine["Service"]["quote"]
+}
+
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
 
 const tickMeter = (limiter: RateLimiter["Service"], key: string): TickMeter => ({
@@ -31,7 +37,7 @@ const tickMeter = (limiter: RateLimiter["Service"], key: string): TickMeter => (
 
 /** The response that carries the stream. Fails when the first tick cannot be priced. */
 export const openStream = Effect.fnUntraced(function* (
-  engine: QuoteEngine["Service"],
+  { quote, tickQuote }: StreamPricing,
   limiter: RateLimiter["Service"],
   { charge, slot, terms }: StreamStart
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, QuoteRefusal, Scope.Scope> {
@@ -40,7 +46,7 @@ export const openStream = Effect.fnUntraced(function* (
   const startedAt = monotonicMs(clock)
   const openedAtMs = now()
   const request = tickRequest(terms)
-  const first = yield* engine.quote(request)
+  const first = yield* quote(request)
 
   const writer = yield* Effect.withFiber(Effect.succeed)
   const { response, session } = yield* streamSession(terms, writer)
@@ -50,7 +56,14 @@ export const openStream = Effect.fnUntraced(function* (
 
   const { durationSeconds, intervalMs } = terms
   const meter = tickMeter(limiter, slot.key)
-  yield* runTicks(engine, { session, request, intervalMs, durationMs: durationSeconds * 1000, startedAt, meter }).pipe(
+  yield* runTicks(tickQuote, {
+    session,
+    request,
+    intervalMs,
+    durationMs: durationSeconds * 1000,
+    startedAt,
+    meter
+  }).pipe(
     Effect.catchDefect((defect) => {
       session.close("failed", now())
       return Effect.logError("A quote stream failed", defect)

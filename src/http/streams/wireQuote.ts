@@ -20,17 +20,6 @@ const onWire = (quote: SpotQuote) => ({
   }))
 })
 
-const dataOf = (frame: Frame): unknown => {
-  switch (frame.event) {
-    case "open":
-      return { ...frame.data, amount: frame.data.amount.toString() }
-    case "quote":
-      return { ...frame.data, quote: onWire(frame.data.quote) }
-    default:
-      return frame.data
-  }
-}
-
 /** The JSON body of a quote. */
 export const quoteText = (quote: SpotQuote): string => JSON.stringify(onWire(quote))
 
@@ -38,6 +27,28 @@ export const quoteText = (quote: SpotQuote): string => JSON.stringify(onWire(quo
 export const quoteResponse = (quote: SpotQuote): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(quoteText(quote), { contentType: "application/json" })
 
+/** Texts of quotes that several streams send. */
+const texts = new WeakMap<SpotQuote, string>()
+
+const sharedText = (quote: SpotQuote): string => {
+  const text = texts.get(quote) ?? quoteText(quote)
+  texts.set(quote, text)
+  return text
+}
+
+const dataText = (frame: Frame): string => {
+  switch (frame.event) {
+    case "open":
+      return JSON.stringify({ ...frame.data, amount: frame.data.amount.toString() })
+    case "quote": {
+      const { quote, ...rest } = frame.data
+      return `${JSON.stringify(rest).slice(0, -1)},"quote":${sharedText(quote)}}`
+    }
+    default:
+      return JSON.stringify(frame.data)
+  }
+}
+
 /** A frame as server-sent event. */
 export const frameText = (frame: Frame): string =>
-  `id: ${frame.data.streamId}:${frame.data.seq}\nevent: ${frame.event}\ndata: ${JSON.stringify(dataOf(frame))}\n\n`
+  `id: ${frame.data.streamId}:${frame.data.seq}\nevent: ${frame.event}\ndata: ${dataText(frame)}\n\n`

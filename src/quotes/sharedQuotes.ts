@@ -1,0 +1,47 @@
+import { Clock, Effect } from "effect"
+import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
+import type { QuoteEngine } from "./QuoteEngine.ts"
+
+/** Milliseconds for which a quote is given to equal requests. */
+const SHARED_FOR_MS = 5
+
+type Quote = QuoteEngine["Service"]["quote"]
+
+const keyOf = ({
+  amount,
+  directOnly,
+  inputMint,
+  maxHops,
+  outputDecimals,
+  outputMint,
+  pools,
+  slippageBps,
+  venues
+}: QuoteRequest): string =>
+  [inputMint, outputMint, amount, slippageBps, outputDecimals, maxHops, directOnly, pools, venues].join(":")
+
+/**
+ * `quote` for the ticks of streams: equal requests within SHARED_FOR_MS get the same quote object, with one id and one
+ * `quotedAtMs`. Refusals are not shared. Holds at most the quotes of one such period.
+ */
+export const sharedQuotes = (quote: Quote): Quote => {
+  const quotes = new Map<string, SpotQuote>()
+  let endsAt = 0n
+
+  return (request) =>
+    Clock.clockWith((clock) => {
+      const now = clock.monotonicTimeNanosUnsafe()
+      if (now >= endsAt) {
+        quotes.clear()
+        endsAt = now + BigInt(SHARED_FOR_MS * 1_000_000)
+      }
+      const key = keyOf(request)
+      const shared = quotes.get(key)
+      return shared === undefined
+        ? Effect.mapEager(quote(request), (priced) => {
+            quotes.set(key, priced)
+            return priced
+          })
+        : Effect.succeed(shared)
+    })
+}
