@@ -2,6 +2,7 @@ import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
+import { SourceMonitor } from "../health/SourceMonitor.ts"
 import { within } from "./deadline.ts"
 
 const CHANNEL = "fathom_changes"
@@ -76,6 +77,7 @@ const make = Effect.gen(function* () {
   let isBeating = false
   let isReported = false
   let provenAtMs: number | null = null
+  let beatAtMs: number | null = null
 
   const receive = (payload: string): void => {
     const [from, topic, ...rest] = payload.split(" ")
@@ -85,6 +87,7 @@ const make = Effect.gen(function* () {
     } else if (from === sender) {
       isBeating = true
       provenAtMs = Number(subject)
+      beatAtMs = clock.currentTimeMillisUnsafe()
     }
   }
 
@@ -151,8 +154,14 @@ const make = Effect.gen(function* () {
   const announcing = (topic: Topic, subject: string | Statement.Fragment): Statement.Fragment =>
     sql`pg_notify(${CHANNEL}, ${`${sender} ${topic} `}::text || ${subject}::text)`
 
+  const isProven = () => isBeating && provenAtMs !== null && nowMs() - provenAtMs < PROVEN_FOR_MS
+  yield* (yield* SourceMonitor).report("database", () => ({
+    observedAtMs: beatAtMs,
+    status: isProven() ? "known" : beatAtMs === null ? "unavailable" : "stale"
+  }))
+
   return ChangeChannel.of({
-    isProven: () => isBeating && provenAtMs !== null && nowMs() - provenAtMs < PROVEN_FOR_MS,
+    isProven,
     announcing,
     announce: (topic, subject) => Effect.asVoid(sql`select ${announcing(topic, subject)}`),
     subscribe,

@@ -3,6 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import type { SourceFreshness } from "../../api/System.ts"
+import { type MonitoredSource, SourceMonitor } from "../../health/SourceMonitor.ts"
 import { ChainFeed, type Freshness } from "../../solana/accounts/ChainFeed.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { Drain } from "../Drain.ts"
@@ -20,16 +21,28 @@ const chainFreshness = ({ heardAtMs, state }: Freshness, nowMs: number): SourceF
   status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state]
 })
 
+/** Freshness of a store or of background work. */
+const monitoredFreshness = ({ observedAtMs, source, status }: MonitoredSource, nowMs: number): SourceFreshness => ({
+  source,
+  observedAtMs,
+  lagMs: observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs),
+  status
+})
+
 export const layer = HttpApiBuilder.group(
   Api,
   "system",
   Effect.fnUntraced(function* (handlers) {
     const feed = yield* ChainFeed
     const drain = yield* Drain
+    const monitor = yield* SourceMonitor
     const { publicUrl } = yield* Settings
 
     const sources = yield* Clock.currentTimeMillis.pipe(
-      Effect.map((nowMs) => [chainFreshness(feed.freshness(), nowMs)]),
+      Effect.map((nowMs) => [
+        chainFreshness(feed.freshness(), nowMs),
+        ...monitor.sources(nowMs).map((source) => monitoredFreshness(source, nowMs))
+      ]),
       Effect.cachedWithTTL("1 second")
     )
     const freshness = () => Effect.all({ data: sources, meta: metaWith({}) })
@@ -59,7 +72,8 @@ export const layer = HttpApiBuilder.group(
       if (state !== "live" && state !== "recorded") {
         return yield* unavailable("The chain feed is not live yet.")
       }
-      return { status: "ok" as const }
+      const lagging = (yield* sources).filter(({ source, status }) => source !== "chain" && status !== "known")
+      return { status: "ok" as const, lagging }
     })
 
     return handlers.handleAll({
