@@ -1,9 +1,10 @@
 /** The database: the one that `DATABASE_URL` names, or an embedded PostgreSQL in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
-import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
+import { Config, Duration, Effect, Exit, Layer, Option, Schema, Scope, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import { ChangeChannel } from "./ChangeChannel.ts"
+import { within } from "./deadline.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrations } from "./migrations.ts"
 import { transaction } from "./transaction.ts"
@@ -36,6 +37,23 @@ export const clientConfig = (options: {
   transformResultNames: String.snakeToCamel
 })
 
+/** The time that closing a pool may take. The server ends what was open when it notices. */
+const CLOSE_TIMEOUT = Duration.seconds(2)
+
+/**
+ * A client whose pool closes within 2 s. A transaction is not interruptible while it begins and ends, and on a connection that
+ * carries nothing any more it would hold up a shutdown for as long as the operating system retries.
+ */
+export const makeClient = Effect.fnUntraced(function* (config: PgClient.PgPoolConfig) {
+  const pool = yield* Effect.acquireRelease(Scope.make(), (held) =>
+    Scope.close(held, Exit.void).pipe(
+      within(CLOSE_TIMEOUT, (cause) => cause),
+      Effect.catch(() => Effect.logWarning("The database does not answer: its connections are abandoned"))
+    )
+  )
+  return yield* Scope.provide(PgClient.make(config), pool)
+})
+
 /** Brings the schema up to date in one transaction. Of several processes that start at once, one does it and the others wait. */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
   Effect.gen(function* () {
@@ -53,12 +71,12 @@ export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.Sql
 const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.start) {
   const { dataDir, url, ...rest } = yield* settings
   if (Option.isSome(url)) {
-    return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
+    return yield* makeClient({ ...clientConfig(rest), url: url.value })
   }
   const server = yield* embedded({ folder: join(dataDir, "postgres") })
   yield* Effect.logDebug("PostgreSQL runs embedded", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
-  return yield* PgClient.make({ ...clientConfig(rest), ...local })
+  return yield* makeClient({ ...clientConfig(rest), ...local })
 })
 
 type Unusable =

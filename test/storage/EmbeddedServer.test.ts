@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -79,6 +79,26 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
         })
       )
       assert.throws(() => process.kill(pid, 0))
+    })
+  )
+
+  it.live("starts again when it is killed, as often as it is, and still stops with its scope", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      yield* Effect.gen(function* () {
+        const { socketFolder } = yield* EmbeddedServer.start({ folder: path, settings })
+        const pidFile = join(path, "data", "postmaster.pid")
+        for (let round = 0; round < 2; round++) {
+          const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0])
+          process.kill(pid, "SIGKILL")
+          const answer = yield* query(socketFolder, "select 1").pipe(
+            Effect.delay("50 millis"),
+            Effect.retry({ times: 200 })
+          )
+          assert.deepStrictEqual(answer, [[1]])
+        }
+      }).pipe(Effect.scoped)
+      assert.isFalse(existsSync(join(path, "data", "postmaster.pid")))
     })
   )
 

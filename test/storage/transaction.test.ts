@@ -81,7 +81,7 @@ describe.runIf(TestDatabase.isAvailable)("a connection that is lost inside a tra
         ["tracked_wallets", "TrackerStoreUnavailable", tracker.add(tracking)]
       ] as const
       for (const [table, tag, effect] of cases) {
-        const exit = yield* cutOff<unknown, { readonly _tag: string }>(address, table, effect)
+        const exit = yield* cutOff<unknown, { readonly _tag: string }, never>(address, table, effect)
         assert.strictEqual(yield* tagOf(exit), tag, table)
         yield* effect
       }
