@@ -2,9 +2,10 @@
  * Immediate stops of PostgreSQL at random moments, under writes of clients and blocks of the simulated market:
  * `npm run chaos:database -- [--json] [--stops 30] [--kind embedded|external]`. Stops alternate between the immediate shutdown
  * of `pg_ctl stop -m immediate` (SIGQUIT) and SIGKILL. Exits with 1 unless no call was answered 500, every acknowledged write
- * is in the database, and every trade that the service served is stored within 10 s of the last start.
+ * is in the database, every trade that the service served is stored within 10 s of the last start, and the service ends within
+ * 20 s while the server is frozen.
  */
-import { Clock, Effect, Logger, Redacted, Ref, Schedule } from "effect"
+import { Clock, Duration, Effect, Logger, Redacted, Ref, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -12,11 +13,13 @@ import { join } from "node:path"
 import { addressFromBytes } from "../../src/domain/Address.ts"
 import * as Processes from "../../src/storage/processes.ts"
 import { report } from "../bench/report.ts"
-import { embedded, external, issue, type Kind, keyStore, query, ready, readyPid, service } from "./service.ts"
+import { embedded, external, issue, type Kind, keyStore, pause, query, ready, readyPid, service } from "./service.ts"
 
 const ACCOUNTS = 40
 const WATCHED_WALLETS = 100
 const STORED_WITHIN_MS = 10_000
+/** Default of `DRAIN_LIMIT`. */
+const SHUTDOWN_WITHIN_MS = 20_000
 
 const option = (name: string): string | undefined => {
   const at = process.argv.indexOf(`--${name}`)
@@ -35,7 +38,8 @@ const makeRecord = () => ({
   served: new Set<string>(),
   statuses: {} as Record<string, number>,
   failures: [] as Array<string>,
-  keyFailures: 0
+  keyFailures: 0,
+  keys: 0
 })
 type Observations = ReturnType<typeof makeRecord>
 
@@ -92,7 +96,7 @@ const writer = (base: string, callers: ReadonlyArray<Caller>, mint: string, reco
   )
 
 const keyWriter = (record: Observations) =>
-  issue("chaos_keys").pipe(
+  Effect.suspend(() => issue(`chaos_key_${record.keys++}`)).pipe(
     Effect.map(({ key }) => record.acknowledged.api_keys.add(key.id)),
     Effect.catch(() => Effect.sync(() => record.keyFailures++)),
     Effect.andThen(randomPause(100, 300)),
@@ -120,7 +124,7 @@ const missingOf = Effect.fnUntraced(function* (url: string, table: string, colum
 
 const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
   const server = kind === "embedded" ? embedded(folder) : yield* external(folder)
-  const { baseUrl: base, mints, output } = yield* service(folder, server.settings)
+  const { baseUrl: base, mints, output, stop: stopService } = yield* service(folder, server.settings)
   const record = makeRecord()
   return yield* Effect.gen(function* () {
     const callers = yield* Effect.forEach(
@@ -190,7 +194,14 @@ const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
         (unbroken_from > now() - interval '10 minutes' and unbroken_from <> read_from)::int as breaks
        from chains where slot is not null order by written_at desc limit 1`
     )
+    // The server is there and answers nothing, as behind a network that has gone.
+    yield* pause(server.data, true)
+    yield* Effect.sleep("1 second")
+    const [shutdown] = yield* Effect.timed(Effect.timeoutOption(stopService, "90 seconds"))
+    const frozenShutdownMs = Math.round(Duration.toMillis(shutdown))
+    yield* pause(server.data, false)
     const isGood =
+      frozenShutdownMs <= SHUTDOWN_WITHIN_MS &&
       record.failures.length === 0 &&
       missing === 0 &&
       missingAtEnd === 0 &&
@@ -211,6 +222,7 @@ const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
       lost,
       trades: { served: record.served.size, missing, missingAtEnd, storedAfterMs },
       chain: chain[0],
+      frozenShutdownMs,
       freshness: freshness.data,
       errors: output().filter((line) => /stopped and restarts|is skipped|left out|not stored/u.test(line)).length
     }

@@ -109,7 +109,14 @@ export const external = Effect.fnUntraced(function* (folder: string) {
   return server
 })
 
-/** What the service writes once the first quote can be answered. */
+/** Stops every process of the server of a data folder from running, or has them go on. */
+export const pause = (data: string, isPaused: boolean) =>
+  Effect.sync(() => {
+    const pid = readyPid(data)
+    return pid !== null && Processes.signal(-pid, isPaused ? "SIGSTOP" : "SIGCONT")
+  })
+
+/** Content of the ready file. */
 interface Ready {
   readonly baseUrl: string
   readonly mints: ReadonlyArray<string>
@@ -145,7 +152,11 @@ export const service = Effect.fnUntraced(function* (folder: string, settings: Re
     Effect.orDie
   )
   const content: Ready = JSON.parse(readFileSync(file, "utf8"))
-  return { ...content, output: () => linesOf(join(folder, "service.log")) }
+  const stop = Effect.suspend(() => {
+    child.kill("SIGTERM")
+    return Processes.ended(child)
+  })
+  return { ...content, stop, output: () => linesOf(join(folder, "service.log")) }
 })
 
 /** One query on a connection of its own, tried again for ten seconds. */
