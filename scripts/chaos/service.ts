@@ -102,7 +102,10 @@ export const external = Effect.fnUntraced(function* (folder: string) {
     Effect.sync(() => {
       const pid = readyPid(data)
       return pid === null ? false : Processes.signal(pid, "SIGINT")
-    })
+    }).pipe(
+      Effect.andThen(Effect.sync(() => existsSync(join(data, "postmaster.pid")))),
+      Effect.repeat({ until: (isThere) => !isThere, schedule: Schedule.spaced("100 millis"), times: 100 })
+    )
   )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const server: Server = { url, settings: { DATA_DIR: folder, DATABASE_URL: url }, data, start }
