@@ -10,6 +10,7 @@ import {
   type StoredAnswer
 } from "../domain/Idempotency.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { bounded } from "../storage/deadline.ts"
 import { Idempotency } from "./Idempotency.ts"
 
@@ -102,8 +103,12 @@ const make = Effect.gen(function* () {
       SWEEP_DEADLINE,
       unavailable
     )(sql`delete from idempotency_keys where expires_at <= ${PgTypes.timestamptz(nowMs)}`)
-  ).pipe(Effect.ignore)
-  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(SWEEP_EVERY)))
+  ).pipe(keepGoing("Deleting expired idempotency keys"))
+  yield* sweep.pipe(
+    Effect.repeat(Schedule.spaced(SWEEP_EVERY)),
+    keepRunning("Deleting expired idempotency keys"),
+    Effect.forkScoped
+  )
 
   return Idempotency.of({ begin })
 })

@@ -3,6 +3,7 @@ import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, 
 import { SqlClient } from "effect/sql"
 import { type ApiKey, isActive, KeyNotFound, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
 import { SecretSource } from "../domain/randomText.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded, type Broken } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
@@ -72,9 +73,13 @@ const make = Effect.gen(function* () {
   const flush = Effect.suspend(() => {
     const batch = lastUsed.batch()
     return batch.length === 0 ? Effect.void : Effect.map(onAdmin(table.markUsed(batch)), () => lastUsed.written(batch))
-  }).pipe(Effect.ignore)
+  }).pipe(keepGoing("Storing when keys were last used"))
   yield* Effect.addFinalizer(() => flush)
-  yield* Effect.forkScoped(Effect.schedule(flush, Schedule.spaced(FLUSH_EVERY)))
+  yield* flush.pipe(
+    Effect.schedule(Schedule.spaced(FLUSH_EVERY)),
+    keepRunning("Storing when keys were last used"),
+    Effect.forkScoped
+  )
 
   /** The key of the hash as far as the cache may be trusted; an unknown hash only while the channel is proven. */
   const trusted = (hash: string, nowMs: number): ApiKey | null | undefined => {

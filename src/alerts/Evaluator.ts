@@ -2,7 +2,9 @@ import { Clock, Config, Context, Duration, Effect, Layer, Schedule, Stream } fro
 import type { Mint } from "../domain/Address.ts"
 import type { Alert, AlertStep, AlertStoreUnavailable } from "../domain/wallets/Alert.ts"
 import { decimalText } from "../domain/rational.ts"
-import { TradeTape } from "../market/tape/TradeTape.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
+import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { AlertStore } from "./AlertStore.ts"
@@ -13,8 +15,23 @@ import { AlertIndex, type Watched, type WatchGroup } from "./AlertIndex.ts"
 /** Steps in one write, and alerts in one read. */
 const BATCH_SIZE = 1000
 
+/** Alerts are stale when the evaluation of all of them is this late. */
+const LATE_TICKS = 2
+const LATE_MS = 6000
+/** The time for which lost blocks show in the state of the alerts. */
+const SHOW_LOSS_MS = 600_000
+
+/** The progress of the evaluation. Times in milliseconds since the Unix epoch, null before the first. */
+interface Progress {
+  /** The last evaluation of every alert. */
+  tickAtMs: number | null
+  lostAtMs: number | null
+  /** Blocks that were not evaluated. */
+  lost: number
+}
+
 type Occasion =
-  | { readonly _tag: "Block"; readonly batch: PricedBatch }
+  | ({ readonly _tag: "Block" } & CountedBatch)
   /** Ids of alerts that other processes changed; null when any may have been. */
   | { readonly _tag: "Changed"; readonly ids: ReadonlyArray<string> | null }
   | { readonly _tag: "Tick" | "Purge" }
@@ -36,7 +53,8 @@ export class Evaluator extends Context.Service<
   /**
    * Settings: `ALERTS_EVERY` (2 s) is the interval at which every alert is evaluated, traded or not, and `ALERTS_REFRESH`
    * (5 min) that at which the list is compared with the store. A firing is stored before the next block is evaluated; while
-   * the store is unavailable nothing fires. Blocks older than a minute never fire.
+   * the store is unavailable nothing fires. Blocks older than a minute never fire. Blocks that were lost because evaluation
+   * fell more than 1,024 behind are counted and logged, and every alert is evaluated at once with the current values.
    */
   static readonly layer: Layer.Layer<Evaluator, Config.ConfigError, AlertStore | TradeTape | TokenBook> = Layer.effect(
     Evaluator,
@@ -45,7 +63,9 @@ export class Evaluator extends Context.Service<
       const tape = yield* TradeTape
       const tokens = yield* TokenBook
       const { every, refresh } = yield* settings
+      const monitor = yield* SourceMonitor
       const metrics = new Metrics(tape, tokens)
+      const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0 }
       const list = new AlertIndex()
 
       const commit = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
@@ -113,12 +133,31 @@ export class Evaluator extends Context.Service<
         )
       )
 
+      const takeBlock = Effect.fnUntraced(function* ({ batch, missed }: CountedBatch) {
+        yield* lookAt(batch)
+        if (missed > 0) {
+          progress.lost += missed
+          progress.lostAtMs = yield* Clock.currentTimeMillis
+          yield* Effect.logError("Alerts fell behind: swaps of blocks were not evaluated", {
+            blocks: missed,
+            inAll: progress.lost,
+            before: batch.slot
+          })
+          yield* lookAtAll
+        }
+      })
+
+      const tick = Effect.gen(function* () {
+        yield* lookAtAll
+        progress.tickAtMs = yield* Clock.currentTimeMillis
+      })
+
       const attend = (occasion: Occasion): Effect.Effect<void> => {
         switch (occasion._tag) {
           case "Block":
-            return lookAt(occasion.batch)
+            return takeBlock(occasion)
           case "Tick":
-            return lookAtAll
+            return tick
           case "Changed":
             return occasion.ids === null ? catchUp : reload(occasion.ids)
           case "Purge":
@@ -128,7 +167,7 @@ export class Evaluator extends Context.Service<
 
       const occasions = Stream.mergeAll(
         [
-          Stream.map(tape.applied, (batch): Occasion => ({ _tag: "Block", batch })),
+          Stream.map(tape.appliedCounted, (counted): Occasion => ({ _tag: "Block", ...counted })),
           Stream.mapArray(store.changes, (ids): [Occasion] => [{ _tag: "Changed", ids: knownOf(ids) }]),
           // A safety net, and the way in which expired alerts are dropped: nothing announces that time has passed.
           Stream.map(Stream.tick(refresh), (): Occasion => ({ _tag: "Changed", ids: null })),
@@ -138,11 +177,16 @@ export class Evaluator extends Context.Service<
         { concurrency: "unbounded" }
       )
       yield* occasions.pipe(
-        Stream.runForEach((occasion) =>
-          Effect.catchDefect(attend(occasion), (defect) => Effect.logError("Alerts could not be evaluated", defect))
-        ),
+        Stream.runForEach((occasion) => keepGoing("Evaluating alerts")(attend(occasion))),
+        keepRunning("Evaluating alerts"),
         Effect.forkScoped({ startImmediately: true })
       )
+      const silentMs = LATE_TICKS * Duration.toMillis(every) + LATE_MS
+      yield* monitor.report("alerts", (nowMs) => {
+        const state = stateByAge(progress.tickAtMs, silentMs, nowMs)
+        const hasLost = progress.lostAtMs !== null && nowMs - progress.lostAtMs < SHOW_LOSS_MS
+        return state.status === "known" && hasLost ? { ...state, status: "partial" } : state
+      })
 
       return Evaluator.of({
         now: (mint, measure, nowMs) => metrics.now(mint, measure, nowMs),

@@ -21,7 +21,7 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
   Schema.Struct({
     source: Schema.String,
     observedAtMs: Schema.NullOr(Schema.Int).annotate({
-      description: "Time of the last message of the source; null before the first."
+      description: "Time of the last message or success of the source; null before the first."
     }),
     lagMs: Schema.NullOr(Schema.Int).annotate({ description: "Milliseconds since then." }),
     status: Schema.Literals(["known", "partial", "stale", "unavailable"])
@@ -44,6 +44,16 @@ export class Health extends Schema.Opaque<Health>()(
   })
 ) {}
 
+/** The answer of the readiness probe. */
+export class Readiness extends Schema.Opaque<Readiness>()(
+  Schema.Struct({
+    status: Schema.Literal("ok"),
+    lagging: Schema.Array(SourceFreshness).annotate({
+      description: "Stores and background work that lag or are unavailable; empty when all are current."
+    })
+  }).annotate({ identifier: "Readiness", description: "The service takes traffic; `lagging` lists what is behind." })
+) {}
+
 /** Operations without a key. */
 export class SystemGroup extends HttpApiGroup.make("system")
   .add(
@@ -63,7 +73,7 @@ export class SystemGroup extends HttpApiGroup.make("system")
       OpenApi.Summary,
       "Liveness: the process answers"
     ),
-    HttpApiEndpoint.get("ready", "/readyz", { query: NoQuery, success: Health, error: DataUnavailable }).annotate(
+    HttpApiEndpoint.get("ready", "/readyz", { query: NoQuery, success: Readiness, error: DataUnavailable }).annotate(
       OpenApi.Summary,
       "Readiness: the chain feed is live and no shutdown has begun"
     )

@@ -10,6 +10,7 @@ import { Evaluator } from "../alerts/Evaluator.ts"
 import * as CalloutStorePg from "../callouts/CalloutStorePg.ts"
 import { CopyReader } from "../copying/CopyReader.ts"
 import * as FollowStorePg from "../copying/FollowStorePg.ts"
+import * as SourceMonitor from "../health/SourceMonitor.ts"
 import * as Server from "../http/Server.ts"
 import { Settings } from "../http/Settings.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
@@ -118,5 +119,5 @@ export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData]),
   Layer.provide(quotes),
-  Layer.provide(platform)
+  Layer.provide([platform, SourceMonitor.layer])
 )

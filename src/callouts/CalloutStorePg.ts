@@ -8,7 +8,8 @@ import {
   isCalloutId,
   NewCallout
 } from "../domain/wallets/Callout.ts"
-import { bounded } from "../storage/deadline.ts"
+import { watchCalls } from "../health/SourceMonitor.ts"
+import { bounded, type Broken } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 import { makeCalloutTable } from "./calloutTable.ts"
@@ -23,8 +24,10 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const table = makeCalloutTable(sql)
   const now = Clock.currentTimeMillis
-  const read = bounded(READ_DEADLINE, unavailable)
-  const write = bounded(WRITE_DEADLINE, unavailable)
+  const watched = yield* watchCalls("callouts")
+  const read = <A, R>(effect: Effect.Effect<A, Broken, R>) => watched(bounded(READ_DEADLINE, unavailable)(effect))
+  const write = <A, E, R>(effect: Effect.Effect<A, E | Broken, R>) =>
+    watched(bounded(WRITE_DEADLINE, unavailable)(effect))
 
   return CalloutStore.of({
     post: Effect.fn("CalloutStore.post")((callout: NewCallout) =>

@@ -1,8 +1,11 @@
 /** Attributes trades to callouts as they happen. */
-import { Config, Effect, Layer, Schedule, Stream } from "effect"
+import { Clock, Config, Effect, Layer, Schedule, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
+import type { AttributedTrade } from "../domain/wallets/Callout.ts"
 import { NANOS_PER_USD } from "../domain/units.ts"
-import { TradeTape } from "../market/tape/TradeTape.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
+import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import { attributionOf, type CalloutLink, type Terms } from "./attribution.ts"
 import { CalloutStore } from "./CalloutStore.ts"
 
@@ -28,6 +31,18 @@ export const terms: Config.Config<Terms> = Config.all({
 
 const again = Schedule.spaced("1 second")
 
+/** Without a block for this long, attribution is stale. */
+const SILENT_MS = 30_000
+
+interface Progress {
+  /** The time of the last block that was attributed; null before the first. */
+  atMs: number | null
+  /** True while a trade waits for the store. */
+  isWaiting: boolean
+  /** Blocks that were not attributed. */
+  lost: number
+}
+
 /**
  * Attributes each trade that is applied to the tape, at most once: the store knows the trades that it has counted, so a
  * block that is applied again, after a restart or by another process, adds nothing. While the store is unavailable the
@@ -42,16 +57,48 @@ export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.Confi
   Layer.effectDiscard(
     Effect.gen(function* () {
       const store = yield* CalloutStore
-      const { applied } = yield* TradeTape
+      const { appliedCounted } = yield* TradeTape
+      const monitor = yield* SourceMonitor
       const agreed = yield* terms
+      const progress: Progress = { atMs: null, isWaiting: false, lost: 0 }
 
-      yield* applied.pipe(
-        Stream.flatMap(({ trades }) =>
-          Stream.fromIterable(trades.flatMap((trade) => attributionOf(trade, links(trade.wallet), agreed) ?? []))
-        ),
-        Stream.runForEach((attributed) => Effect.retry(store.attribute(attributed), again)),
-        Effect.tapDefect((defect) => Effect.logError("Trades are no longer attributed to callouts", defect)),
+      const attribute = Effect.fnUntraced(function* (attributed: AttributedTrade) {
+        yield* store.attribute(attributed).pipe(
+          Effect.tapError(({ cause }) => reportFailure(cause)),
+          Effect.retry(again)
+        )
+        progress.isWaiting = false
+      })
+      const reportFailure = (cause: unknown) => {
+        const isFirst = !progress.isWaiting
+        progress.isWaiting = true
+        return isFirst ? Effect.logWarning("Trades cannot be attributed to callouts; retrying", cause) : Effect.void
+      }
+      const take = Effect.fnUntraced(function* ({ batch, missed }: CountedBatch) {
+        if (missed > 0) {
+          progress.lost += missed
+          yield* Effect.logError("Attribution fell behind: trades of blocks were not attributed", {
+            blocks: missed,
+            inAll: progress.lost,
+            before: batch.slot
+          })
+        }
+        const attributions = batch.trades.flatMap((trade) => attributionOf(trade, links(trade.wallet), agreed) ?? [])
+        yield* Effect.forEach(attributions, (each) => keepGoing("Attributing a trade")(attribute(each)), {
+          discard: true
+        })
+        progress.atMs = yield* Clock.currentTimeMillis
+      })
+
+      yield* appliedCounted.pipe(
+        Stream.runForEach((counted) => keepGoing("Attributing a block")(take(counted))),
+        keepRunning("Attributing trades to callouts"),
         Effect.forkScoped({ startImmediately: true })
       )
+      yield* monitor.report("callouts", (nowMs) => {
+        const state = stateByAge(progress.atMs, SILENT_MS, nowMs)
+        const lacking = progress.isWaiting ? "stale" : progress.lost > 0 ? "partial" : null
+        return state.status === "known" && lacking !== null ? { ...state, status: lacking } : state
+      })
     })
   )

@@ -1,6 +1,7 @@
 /** Records the copies that an application executes. */
 import { Effect, Layer, Schedule, Stream } from "effect"
 import type { CopyFill, NewFollow } from "../domain/wallets/Copying.ts"
+import { keepRunning } from "../health/keepRunning.ts"
 import { FollowStore } from "./FollowStore.ts"
 
 /** Everything that one account copies, from an application that holds its follows and executes their copies. */
@@ -33,7 +34,7 @@ export const keepCopies = (source: CopySource): Layer.Layer<never, never, Follow
       yield* begin.pipe(
         Effect.retry(again),
         Effect.andThen(Stream.runForEach(source.fills, (fill) => Effect.retry(store.recordFill(fill), again))),
-        Effect.tapDefect((defect) => Effect.logError("Copies are no longer recorded", defect)),
+        keepRunning("Recording copies"),
         Effect.forkScoped
       )
     })

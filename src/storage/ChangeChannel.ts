@@ -2,6 +2,7 @@ import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
+import { SourceMonitor } from "../health/SourceMonitor.ts"
 import { within } from "./deadline.ts"
 
 const CHANNEL = "fathom_changes"
@@ -94,6 +95,7 @@ const make = Effect.gen(function* () {
   let provenAtMs: number | null = null
   let provenAtTick = 0
   let ticks = 0
+  let beatAtMs: number | null = null
 
   const receive = (payload: string): void => {
     const [from, topic, ...rest] = payload.split(" ")
@@ -104,6 +106,7 @@ const make = Effect.gen(function* () {
       isBeating = true
       provenAtMs = Number(rest[0])
       provenAtTick = Number(rest[1])
+      beatAtMs = clock.currentTimeMillisUnsafe()
     }
   }
 
@@ -178,9 +181,15 @@ const make = Effect.gen(function* () {
   const announcing = (topic: Topic, subject: string | Statement.Fragment): Statement.Fragment =>
     sql`pg_notify(${CHANNEL}, ${`${sender} ${topic} `}::text || ${subject}::text)`
 
+  const isProven = () =>
+    isBeating && provenAtMs !== null && ticks - provenAtTick < PROVEN_TICKS && nowMs() - provenAtMs < PROVEN_FOR_MS
+  yield* (yield* SourceMonitor).report("database", () => ({
+    observedAtMs: beatAtMs,
+    status: isProven() ? "known" : beatAtMs === null ? "unavailable" : "stale"
+  }))
+
   return ChangeChannel.of({
-    isProven: () =>
-      isBeating && provenAtMs !== null && ticks - provenAtTick < PROVEN_TICKS && nowMs() - provenAtMs < PROVEN_FOR_MS,
+    isProven,
     announcing,
     announce: (topic, subject) => Effect.asVoid(sql`select ${announcing(topic, subject)}`),
     subscribe,

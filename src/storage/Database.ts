@@ -1,12 +1,13 @@
 /** The database: the one that `DATABASE_URL` names, or an embedded PostgreSQL in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
-import { Config, Duration, Effect, Layer, Option, Schema, String } from "effect"
+import { Config, Duration, Effect, Exit, Layer, Option, Schema, Scope, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join, resolve } from "node:path"
 import { slowNotice } from "../domain/slowNotice.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
+import { within } from "./deadline.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
 import { migrations } from "./migrations.ts"
 import { transaction } from "./transaction.ts"
@@ -45,6 +46,23 @@ export const clientConfig = (options: {
   transformResultNames: String.snakeToCamel
 })
 
+/** The time that closing a pool may take. The server ends what was open when it notices. */
+const CLOSE_TIMEOUT = Duration.seconds(2)
+
+/**
+ * A client whose pool closes within 2 s. A transaction is not interruptible while it begins and ends, and on a connection that
+ * carries nothing any more it would hold up a shutdown for as long as the operating system retries.
+ */
+export const makeClient = Effect.fnUntraced(function* (config: PgClient.PgPoolConfig) {
+  const pool = yield* Effect.acquireRelease(Scope.make(), (held) =>
+    Scope.close(held, Exit.void).pipe(
+      within(CLOSE_TIMEOUT, (cause) => cause),
+      Effect.catch(() => Effect.logWarning("The database does not answer: its connections are abandoned"))
+    )
+  )
+  return yield* Scope.provide(PgClient.make(config), pool)
+})
+
 /** Brings the schema up to date in one transaction. Of several processes that start at once, one does it and the others wait. */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
   Effect.gen(function* () {
@@ -76,13 +94,13 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
   const { dataDir, url, ...rest } = yield* settings
   yield* check
   if (Option.isSome(url)) {
-    return yield* PgClient.make({ ...clientConfig(rest), url: url.value })
+    return yield* makeClient({ ...clientConfig(rest), url: url.value })
   }
   const folder = join(dataDir, "postgres")
   const server = yield* slowNotice(`Start: the database in ${folder} is being prepared`)(embedded({ folder }))
   yield* Effect.logDebug("PostgreSQL runs embedded", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
-  return yield* PgClient.make({ ...clientConfig(rest), ...local })
+  return yield* makeClient({ ...clientConfig(rest), ...local })
 })
 
 type Unusable =

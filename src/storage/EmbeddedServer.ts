@@ -1,9 +1,10 @@
-import { Effect, Schedule, Schema, type Scope } from "effect"
+import { Effect, Schedule, Schema, Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
 import { createHash } from "node:crypto"
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
+import { keepRunning } from "../health/keepRunning.ts"
 import { findBinaries } from "./binaries.ts"
 import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { takeFolder } from "./folderLock.ts"
@@ -75,8 +76,8 @@ const linesOf = (file: string): ReadonlyArray<string> =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
 
 /**
- * Starts the server of a data folder, made on first use, and stops it with the scope. An acknowledged write survives
- * the death of every process involved.
+ * Starts the server of a data folder, made on first use, and stops it with the scope. A server that ends meanwhile is started
+ * again. An acknowledged write survives the death of every process involved.
  */
 export const start: (
   options: EmbeddedServerOptions
@@ -107,8 +108,15 @@ export const start: (
     runner.own(server.socketFolder)
     yield* initialise(server, settings)
     yield* Effect.mapError(clearStaleServer(server), failed(server))
-    const pid = yield* launch(server, settings)
-    return { socketFolder: server.socketFolder, pid }
+    // Closed after the supervision, which would start a server that is being stopped again.
+    const children = yield* Scope.fork(yield* Effect.scope)
+    const child = yield* Scope.provide(launch(server, settings), children)
+    yield* supervise(server, settings, child).pipe(
+      Scope.provide(children),
+      keepRunning("The embedded PostgreSQL"),
+      Effect.forkScoped
+    )
+    return { socketFolder: server.socketFolder, pid: child.pid ?? 0 }
   },
   // A refusal of the file system counts as a server that does not start.
   (effect, { folder }) =>
@@ -174,8 +182,24 @@ const launch = Effect.fnUntraced(function* (server: Server, settings: Readonly<R
       times: 300
     })
   )
-  return child.pid ?? 0
+  return child
 })
+
+/** Starts the server again whenever it has ended. */
+const supervise = (server: Server, settings: Readonly<Record<string, string>>, first: ChildProcess) => {
+  let child = first
+  const restart = Effect.gen(function* () {
+    yield* Processes.ended(child)
+    yield* Effect.logError("The embedded PostgreSQL has ended and is started again", {
+      code: child.exitCode,
+      signal: child.signalCode
+    })
+    yield* Effect.mapError(clearStaleServer(server), failed(server))
+    child = yield* launch(server, settings)
+    yield* Effect.logInfo("The embedded PostgreSQL runs again", { pid: child.pid })
+  })
+  return Effect.forever(restart)
+}
 
 const startLogged = (command: Processes.Command, log: string): Effect.Effect<ChildProcess, string> =>
   Effect.acquireUseRelease(

@@ -1,5 +1,6 @@
 import { Clock, Config, Context, Duration, Effect, Latch, Layer, Schedule } from "effect"
 import type { Mint } from "../domain/Address.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
@@ -54,13 +55,17 @@ export class TokenBook extends Context.Service<
         }
       })
       yield* watchMetadata.pipe(
-        Effect.catchDefect((defect) => Effect.logError("Watching the metadata of tokens failed", defect)),
+        keepGoing("Watching the metadata of tokens"),
         Effect.forever,
         Effect.forkScoped({ startImmediately: true })
       )
 
       const refreshAll = Effect.suspend(() => follower.refresh(cache.mints()))
-      yield* refreshAll.pipe(Effect.schedule(Schedule.spaced(refresh)), Effect.forkScoped)
+      yield* refreshAll.pipe(
+        Effect.schedule(Schedule.spaced(refresh)),
+        keepRunning("Refreshing tokens"),
+        Effect.forkScoped
+      )
 
       const warm = (mint: Mint) =>
         Effect.suspend(() =>

@@ -2,6 +2,7 @@ import { Clock, Config, Context, Duration, Effect, Latch, Layer, Stream } from "
 import { KeyStore } from "../access/KeyStore.ts"
 import { type ApiKey, isActive } from "../domain/ApiKey.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import type { CloseCode, LiveConnection, LiveWire } from "./LiveConnection.ts"
 import { LiveHub } from "./LiveHub.ts"
 import type { LiveStream } from "./LiveStream.ts"
@@ -147,21 +148,23 @@ export class LiveSessions extends Context.Service<
       })
 
       yield* keys.closures.pipe(
-        Stream.runForEach((keyId) => keepRunning("closing revoked keys", revoke(keyId))),
+        Stream.runForEach((keyId) => round("closing revoked keys", revoke(keyId))),
+        keepRunning("Closing connections of revoked keys"),
         Effect.forkScoped({ startImmediately: true })
       )
       yield* store.changes.pipe(
-        Stream.runForEach((accountId) => keepRunning("reloading changed wallets", reloadAll(accountId))),
+        Stream.runForEach((accountId) => round("reloading changed wallets", reloadAll(accountId))),
+        keepRunning("Reloading changed wallets"),
         Effect.forkScoped({ startImmediately: true })
       )
       const tick = Effect.map(now, (nowMs) => hub.tick(nowMs))
-      yield* Effect.forkScoped(Effect.forever(keepRunning("sending resync snapshots", resync)), {
+      yield* Effect.forkScoped(Effect.forever(round("sending resync snapshots", resync)), {
         startImmediately: true
       })
       /** Repeats the work while streams are open; without streams no timer runs. */
       const rounds = (name: string, work: Effect.Effect<void>, every: Duration.Duration) =>
         hasStreams.await.pipe(
-          Effect.andThen(Effect.delay(keepRunning(name, work), every)),
+          Effect.andThen(Effect.delay(round(name, work), every)),
           Effect.andThen(
             Effect.sync(() => {
               const [stream] = hub.streams
@@ -191,9 +194,8 @@ export class LiveSessions extends Context.Service<
   )
 }
 
-/** Logs a defect of one round and continues. */
-const keepRunning = (name: string, work: Effect.Effect<void>) =>
-  Effect.catchDefect(work, (defect) => Effect.logError(`Live connections: ${name} failed`, defect))
+/** Logs a failure of one round of any cause and continues. */
+const round = (name: string, work: Effect.Effect<void>) => keepGoing(`Live connections: ${name}`)(work)
 
 const CHECK_KEYS_EVERY = Duration.seconds(15)
 const TICK_EVERY = Duration.seconds(1)

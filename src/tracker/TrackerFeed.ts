@@ -2,7 +2,9 @@ import { Clock, Context, Duration, Effect, Layer, PubSub, Schedule, type Scope, 
 import type { Address } from "../domain/Address.ts"
 import type { LiveEvent, LiveGap } from "../domain/wallets/LiveFrame.ts"
 import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
-import { SUBSCRIBER_BUFFER, TradeTape } from "../market/tape/TradeTape.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
+import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
 import { visitInParts } from "../trades/blocks/PackedTransactions.ts"
@@ -50,6 +52,7 @@ export class TrackerFeed extends Context.Service<
         commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
       })
       let newestMs: number | null = null
+      const progress: { atMs: number | null; isBroken: boolean } = { atMs: null, isBroken: false }
 
       const wants = (wallet: Address, sinceMs?: number) => {
         for (const follower of followers) {
@@ -94,19 +97,39 @@ export class TrackerFeed extends Context.Service<
         })
       })
 
-      yield* tape.applied.pipe(
-        // A full queue may have dropped batches before these.
-        Stream.runForEachArray((batches) =>
-          Effect.forEach(batches, (batch, at) => take(batch, at === 0 && batches.length >= SUBSCRIBER_BUFFER), {
-            discard: true
-          })
-        ),
-        Effect.tapDefect((defect) => Effect.logError("Tracking stopped: a block could not be applied", defect)),
+      /** A block that cannot be applied leaves a gap before the next one. */
+      const takeNext = ({ batch, missed }: CountedBatch) =>
+        take(batch, missed > 0 || progress.isBroken).pipe(
+          Effect.andThen(Clock.currentTimeMillis),
+          Effect.map((nowMs) => {
+            progress.atMs = nowMs
+            progress.isBroken = false
+          }),
+          Effect.onError(() =>
+            Effect.sync(() => {
+              progress.isBroken = true
+            })
+          ),
+          keepGoing("Applying a block to tracked wallets")
+        )
+
+      yield* tape.appliedCounted.pipe(
+        Stream.runForEach(takeNext),
+        keepRunning("Tracking wallets"),
         Effect.forkScoped({ startImmediately: true })
       )
+      yield* (yield* SourceMonitor).report("tracker", (nowMs) => stateByAge(progress.atMs, SILENT_MS, nowMs))
       const sendDue = Effect.map(Clock.currentTimeMillis, (nowMs) => send(state.due(nowMs, wants), nowMs))
-      yield* sendDue.pipe(Effect.repeat(Schedule.spaced(SEND_DUE_EVERY)), Effect.forkScoped({ startImmediately: true }))
-      yield* Effect.sync(() => state.forget()).pipe(Effect.schedule(Schedule.spaced(FORGET_EVERY)), Effect.forkScoped)
+      yield* sendDue.pipe(
+        Effect.repeat(Schedule.spaced(SEND_DUE_EVERY)),
+        keepRunning("Sending due tracker events"),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      yield* Effect.sync(() => state.forget()).pipe(
+        Effect.schedule(Schedule.spaced(FORGET_EVERY)),
+        keepRunning("Forgetting old activity"),
+        Effect.forkScoped
+      )
 
       return TrackerFeed.of({
         tradesOf: (wallets, limit) => state.tradesOf(wallets, limit),
@@ -133,3 +156,5 @@ export class TrackerFeed extends Context.Service<
 const ACTIVITY_HELD = 16_384
 const SEND_DUE_EVERY = Duration.millis(100)
 const FORGET_EVERY = Duration.seconds(30)
+/** Without a block for this long, tracking is stale. */
+const SILENT_MS = 30_000

@@ -14,6 +14,7 @@ import {
   WalletLabel
 } from "../domain/wallets/Tracker.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
+import { keepRunning } from "../health/keepRunning.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
 import { GROUP_ID_LENGTH, overviewOf } from "./overview.ts"
@@ -223,6 +224,7 @@ const make = Effect.gen(function* () {
       heard.isListDue = true
       return Effect.andThen(Effect.retry(listen, Schedule.spaced(LISTEN_EVERY)), Effect.sleep(LISTEN_EVERY))
     }),
+    keepRunning("Receiving changes of tracked wallets"),
     Effect.forkScoped
   )
 

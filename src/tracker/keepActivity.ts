@@ -1,5 +1,6 @@
 import { Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { TrackerFeed } from "./TrackerFeed.ts"
 import { TrackerStore } from "./TrackerStore.ts"
 
@@ -39,8 +40,14 @@ export const layer: Layer.Layer<never, never, TrackerFeed | TrackerStore> = Laye
           waiting.set(wallet, Math.max(atMs, waiting.get(wallet) ?? 0))
         })
       ),
+      keepRunning("Noting the activity of tracked wallets"),
       Effect.forkScoped({ startImmediately: true })
     )
-    yield* write.pipe(Effect.schedule(Schedule.spaced(WRITE_EVERY)), Effect.forkScoped({ startImmediately: true }))
+    yield* write.pipe(
+      keepGoing("Storing the activity of tracked wallets"),
+      Effect.schedule(Schedule.spaced(WRITE_EVERY)),
+      keepRunning("Storing the activity of tracked wallets"),
+      Effect.forkScoped({ startImmediately: true })
+    )
   })
 )

@@ -1,6 +1,7 @@
 import { Config, Context, Effect, Layer, Schema, Stream } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import { keepRunning } from "../health/keepRunning.ts"
 import { TradeStore } from "../market/store/TradeStore.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
 import { WalletRings } from "./WalletRings.ts"
@@ -50,6 +51,7 @@ export class WalletIndex extends Context.Service<
       const rings = new WalletRings(yield* mostTrades)
       yield* tape.applied.pipe(
         Stream.runForEach((batch) => Effect.sync(() => rings.add(batch))),
+        keepRunning("Indexing trades of wallets"),
         Effect.forkScoped({ startImmediately: true })
       )
       const read = (wallet: Address, share: WalletShare) =>

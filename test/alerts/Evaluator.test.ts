@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Ref } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
-import { type AlertCondition, AlertStoreUnavailable, type NewAlert } from "../../src/domain/wallets/Alert.ts"
+import type { AlertCondition, NewAlert } from "../../src/domain/wallets/Alert.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { mintOf, MONDAY, trade } from "../market/tape/tape.ts"
 import { block, minted } from "../support/reads.ts"
@@ -226,39 +226,6 @@ describe("the evaluator", () => {
       yield* priced(21, [21])
       assert.deepStrictEqual(yield* fired, ["al_unheard 11", "al_moved 21"])
     }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { settings: { ALERTS_REFRESH: "15 seconds" } })))
-  )
-
-  it.effect("writes a crossing down once the store is back, once", () =>
-    Effect.gen(function* () {
-      const away = yield* Ref.make(false)
-      const flaky = Layer.effect(
-        AlertStore,
-        Effect.map(AlertStore, (store) =>
-          AlertStore.of({
-            ...store,
-            advance: (steps) =>
-              Effect.flatMap(Ref.get(away), (isAway) =>
-                isAway ? Effect.fail(new AlertStoreUnavailable({ cause: "away" })) : store.advance(steps)
-              )
-          })
-        )
-      ).pipe(Layer.provide(MemoryAlerts.layer))
-      yield* Effect.gen(function* () {
-        yield* priced(0, [9])
-        yield* set("al_late")
-        yield* Ref.set(away, true)
-        yield* priced(1, [11])
-        yield* priced(2, [9])
-        yield* TestClock.adjust("3 seconds")
-        assert.deepStrictEqual(yield* fired, [])
-        yield* Ref.set(away, false)
-        yield* TestClock.adjust("1 second")
-        yield* settle
-        assert.deepStrictEqual(yield* fired, ["al_late 11"])
-        yield* priced(10, [11])
-        assert.deepStrictEqual(yield* fired, ["al_late 11"])
-      }).pipe(Effect.provide(alerting(flaky)))
-    })
   )
 
   it.effect("fires once where two processes watch the same trades", () =>

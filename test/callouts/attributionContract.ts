@@ -110,4 +110,21 @@ export const attributionContract = <E>(name: string, store: Layer.Layer<CalloutS
       assert.isBelow(refusals, 0)
     }).pipe(Effect.provide(store))
   )
+
+  it.live(`${name} goes on after a trade that cannot be attributed`, () =>
+    Effect.gen(function* () {
+      const callouts = yield* CalloutStore
+      yield* callouts.post(calloutOf("co_after")).pipe(at(START))
+      let defects = 1
+      const broken = CalloutStore.of({
+        ...callouts,
+        attribute: (attributed) =>
+          Effect.suspend(() => (defects-- > 0 ? Effect.die(new Error("broken")) : callouts.attribute(attributed)))
+      })
+      const links = [linkOf("co_after", { mint: addressOf(3) })]
+      const blocks = [blockOf(traded(21, { mint: addressOf(3) })), blockOf(traded(22, { mint: addressOf(3) }))]
+      yield* attributed(links, blocks).pipe(Effect.provideService(CalloutStore, broken))
+      assert.deepInclude(yield* settled("co_after", counted(12, 1)), counted(12, 1))
+    }).pipe(Effect.provide(store))
+  )
 }

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestConsole } from "effect/testing"
+import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import { ChangeChannel, type ChangeSignal, type Topic } from "../../src/storage/ChangeChannel.ts"
 import { transaction } from "../../src/storage/transaction.ts"
 import { blockLoop } from "../support/blockLoop.ts"
@@ -119,12 +120,17 @@ describe.runIf(TestDatabase.isAvailable)("the change channel", { concurrent: tru
   it.live("is not proven while the network is frozen, and signals to read again once it is back", () =>
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
-      const { channel } = yield* open(proxy.address)
+      const monitor = Context.get(yield* Layer.build(SourceMonitor.layer), SourceMonitor.SourceMonitor)
+      const { channel } = yield* open(proxy.address).pipe(Effect.provideService(SourceMonitor.SourceMonitor, monitor))
+      const database = () => monitor.stateOf("database", 0)?.status
       assert.isFalse(channel.isProven())
+      assert.strictEqual(database(), "unavailable")
       const signals = yield* collect(channel, "alerts")
       yield* until(channel.isProven)
+      assert.strictEqual(database(), "known")
       yield* proxy.freeze
       yield* until(() => !channel.isProven())
+      assert.strictEqual(database(), "stale")
       yield* proxy.replace
       yield* until(() => channel.isProven() && signals.length > 1)
       assert.deepStrictEqual(signals, [missed, missed])

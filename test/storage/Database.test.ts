@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Deferred, Duration, Effect, Exit, Layer, Option, Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Database from "../../src/storage/Database.ts"
 import { migrations } from "../../src/storage/migrations.ts"
+import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const temporaryFolder = Effect.acquireRelease(
@@ -94,6 +96,30 @@ describe.runIf(TestDatabase.isAvailable)("Database.layer", () => {
       assert.strictEqual(exit._tag, "Failure")
       assert.notInclude(JSON.stringify(exit) + String(exit._tag === "Failure" ? exit.cause : ""), "hunter2")
     })
+  )
+})
+
+describe.runIf(TestDatabase.isAvailable)("a client", () => {
+  it.live("closes although its connections carry nothing any more and a transaction is open", () =>
+    Effect.gen(function* () {
+      const proxy = yield* Proxy.make(yield* TestDatabase.create)
+      const options = { poolSize: 2, connectTimeout: Duration.seconds(2), statementTimeout: Duration.seconds(30) }
+      const scope = yield* Scope.make()
+      const config = { ...Database.clientConfig(options), ...proxy.address, username: "postgres" }
+      const sql = yield* Scope.provide(Database.makeClient(config), scope)
+      const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const open = sql.withTransaction(
+        Effect.andThen(sql`select 1`, Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end)))
+      )
+      yield* Effect.forkDetach(open, { startImmediately: true })
+      yield* Deferred.await(begun)
+      yield* proxy.freeze
+      // The commit waits for a server that does not answer.
+      yield* Deferred.succeed(end, undefined)
+      yield* Effect.forkDetach(sql.withTransaction(sql`select 2`), { startImmediately: true })
+      const closed = yield* Scope.close(scope, Exit.void).pipe(Effect.timeoutOption("20 seconds"))
+      assert.isTrue(Option.isSome(closed))
+    }).pipe(Effect.provide(Reactivity.layer))
   )
 })
 

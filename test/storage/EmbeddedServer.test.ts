@@ -121,6 +121,26 @@ describe.runIf(isAvailable)("EmbeddedServer.start", () => {
     })
   )
 
+  it.live("starts again when it is killed, as often as it is, and still stops with its scope", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      yield* Effect.gen(function* () {
+        const { socketFolder } = yield* EmbeddedServer.start({ folder: path, settings })
+        const pidFile = join(path, "data", "postmaster.pid")
+        for (let round = 0; round < 2; round++) {
+          const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0])
+          process.kill(pid, "SIGKILL")
+          const answer = yield* query(socketFolder, "select 1").pipe(
+            Effect.delay("50 millis"),
+            Effect.retry({ times: 200 })
+          )
+          assert.deepStrictEqual(answer, [[1]])
+        }
+      }).pipe(Effect.scoped)
+      assert.isFalse(existsSync(join(path, "data", "postmaster.pid")))
+    })
+  )
+
   it.live("keeps what was written", () =>
     Effect.gen(function* () {
       const path = yield* folder

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Fiber, Layer, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
+import { ConfigProvider, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import { Idempotency } from "../../src/access/Idempotency.ts"
 import * as IdempotencyPg from "../../src/access/IdempotencyPg.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
@@ -9,6 +8,8 @@ import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import * as AlertStorePg from "../../src/alerts/AlertStorePg.ts"
 import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
 import * as CalloutStorePg from "../../src/callouts/CalloutStorePg.ts"
+import { makeRecorder } from "../../src/market/store/recordTrades.ts"
+import { TradeStore } from "../../src/market/store/TradeStore.ts"
 import { transaction } from "../../src/storage/transaction.ts"
 import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import * as TrackerStorePg from "../../src/tracker/TrackerStorePg.ts"
@@ -16,35 +17,10 @@ import { WatchList } from "../../src/tracker/WatchList.ts"
 import { requestOf } from "../access/idempotencyContract.ts"
 import { alertOf } from "../alerts/alerts.ts"
 import { addressOf, calloutOf } from "../callouts/callouts.ts"
+import { storedBlock } from "../market/store/tradeStoreContract.ts"
+import { client, cutOff } from "../support/lostConnection.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-
-const client = Effect.fnUntraced(function* (address: TestDatabase.TestAddress) {
-  return Context.get(yield* Layer.build(TestDatabase.connect(address)), SqlClient.SqlClient)
-})
-
-/** Runs the effect against a locked table, and ends the server process of its waiting statement. */
-const cutOff = Effect.fnUntraced(function* <A, E>(
-  address: TestDatabase.TestAddress,
-  table: string,
-  effect: Effect.Effect<A, E>
-) {
-  const [sql, admin] = [yield* client(address), yield* client(address)]
-  // Not inside the transaction, which would see the activity of one moment only.
-  const terminated = admin`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'
-  `
-  return yield* sql.withTransaction(
-    Effect.gen(function* () {
-      yield* sql`lock table ${sql(table)} in access exclusive mode`
-      const fiber = yield* Effect.forkChild(Effect.exit(effect), { startImmediately: true })
-      yield* terminated.pipe(
-        Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis"), times: 500 })
-      )
-      return yield* Fiber.join(fiber)
-    })
-  )
-})
+import { tradeStoreOf } from "../support/tradeStores.ts"
 
 const tagOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
@@ -105,10 +81,36 @@ describe.runIf(TestDatabase.isAvailable)("a connection that is lost inside a tra
         ["tracked_wallets", "TrackerStoreUnavailable", tracker.add(tracking)]
       ] as const
       for (const [table, tag, effect] of cases) {
-        const exit = yield* cutOff<unknown, { readonly _tag: string }>(address, table, effect)
+        const exit = yield* cutOff<unknown, { readonly _tag: string }, never>(address, table, effect)
         assert.strictEqual(yield* tagOf(exit), tag, table)
         yield* effect
       }
+    })
+  )
+
+  it.live("makes trades unavailable, and a recorder stores them with the next attempt", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const store = Context.get(yield* Layer.build(tradeStoreOf(TestDatabase.connect(address))), TradeStore)
+      yield* store.open({ genesis: "lost", isSandbox: false })
+      yield* store.append([storedBlock(1, [{}])])
+      const exit = yield* cutOff(address, "trades", store.append([storedBlock(2, [{}])]))
+      assert.strictEqual(yield* tagOf(exit), "TradeStoreUnavailable")
+      const settings = { rows: 5000, gather: Duration.millis(10), waiting: 200_000, roomTimeout: Duration.seconds(2) }
+      const recorder = yield* makeRecorder(store, { after: 1001, reread: () => Stream.never }, settings)
+      const recorded = recorder.offer(storedBlock(2, [{}, {}])).pipe(Effect.andThen(Effect.sleep("200 millis")))
+      yield* cutOff(address, "trades", recorded)
+      yield* Effect.sync(recorder.durable).pipe(
+        Effect.repeat({ until: (slot) => slot === 1002, schedule: Schedule.spaced("20 millis"), times: 500 })
+      )
+      const stored = yield* Stream.runCollect(store.since({ second: 0, after: 0, most: 100 }))
+      assert.deepStrictEqual(
+        Array.from(stored, ({ slot, trades }) => [slot, trades.length]),
+        [
+          [1001, 1],
+          [1002, 2]
+        ]
+      )
     })
   )
 })

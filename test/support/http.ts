@@ -92,15 +92,15 @@ const noCopying = Layer.succeed(CopyReader, {
   pnl: () => Effect.die("this test has no follows")
 })
 
-const noAlerts = Layer.merge(
-  MemoryAlerts.layer,
-  Layer.succeed(Evaluator, {
-    now: () => ({ state: "unavailable" }),
-    placeOf: () => 0,
-    take: () => Effect.void,
-    drop: () => Effect.void
-  })
-)
+/** An evaluator that watches nothing. */
+export const noEvaluator = Layer.succeed(Evaluator, {
+  now: () => ({ state: "unavailable" }),
+  placeOf: () => 0,
+  take: () => Effect.void,
+  drop: () => Effect.void
+})
+
+const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 
 const noWallets = Layer.succeed(WalletReader, { rowsOf: () => Effect.die("this test has no wallets") })
 

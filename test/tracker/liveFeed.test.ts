@@ -134,6 +134,38 @@ layer(feedOver())("TrackerFeed.layer", (it) => {
   )
 })
 
+describe("the tracker feed after a block that cannot be applied", () => {
+  it.effect("goes on, with a gap before the next block", () =>
+    Effect.gen(function* () {
+      const seen = yield* listening
+      const feed = yield* TrackerFeed
+      yield* watch(walletOf(41))
+      yield* happen(blockOf(500, []))
+      let isBroken = true
+      yield* feed.follow({
+        wants: () => true,
+        take: () => {
+          if (isBroken) {
+            isBroken = false
+            throw new Error("a follower is broken")
+          }
+        },
+        lost: () => undefined
+      })
+      yield* happen(blockOf(501, [{ wallet: walletOf(41) }]))
+      yield* happen(blockOf(502, [{ wallet: walletOf(41) }]))
+      yield* eventually(
+        Effect.sync(() => seen.gaps.length),
+        (gaps) => gaps === 1
+      )
+      assert.deepStrictEqual(
+        seen.gaps.map(({ reason }) => reason),
+        ["behind"]
+      )
+    }).pipe(Effect.provide(feedOver()))
+  )
+})
+
 describe("WalletLedgers", () => {
   it("drops the oldest trade of all wallets beyond the limit", () => {
     const ledgers = new WalletLedgers(4)

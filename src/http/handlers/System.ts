@@ -3,6 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import type { SourceFreshness } from "../../api/System.ts"
+import { type MonitoredSource, SourceMonitor } from "../../health/SourceMonitor.ts"
 import { ChainFeed, type Freshness } from "../../solana/accounts/ChainFeed.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { Drain } from "../Drain.ts"
@@ -37,6 +38,13 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
     return Effect.succeed(cached.value)
   }
 }
+/** Freshness of a store or of background work. */
+const monitoredFreshness = ({ observedAtMs, source, status }: MonitoredSource, nowMs: number): SourceFreshness => ({
+  source,
+  observedAtMs,
+  lagMs: observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs),
+  status
+})
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -44,9 +52,13 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const feed = yield* ChainFeed
     const drain = yield* Drain
+    const monitor = yield* SourceMonitor
     const { publicUrl } = yield* Settings
 
-    const sources = cachedFor(CACHED_MS, (nowMs) => [chainFreshness(feed.freshness(), nowMs)])
+    const sources = cachedFor(CACHED_MS, (nowMs) => [
+      chainFreshness(feed.freshness(), nowMs),
+      ...monitor.sources(nowMs).map((source) => monitoredFreshness(source, nowMs))
+    ])
     const freshness = () => Effect.all({ data: Clock.clockWith(sources), meta: metaWith({}) })
 
     const describe = Effect.fnUntraced(function* ({
@@ -74,7 +86,10 @@ export const layer = HttpApiBuilder.group(
       if (state !== "live" && state !== "recorded") {
         return yield* unavailable("The chain feed is not live yet.")
       }
-      return { status: "ok" as const }
+      const lagging = (yield* Clock.clockWith(sources)).filter(
+        ({ source, status }) => source !== "chain" && status !== "known"
+      )
+      return { status: "ok" as const, lagging }
     })
 
     return handlers.handleAll({

@@ -9,6 +9,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`
   of \`state_cold\` is the time that loading probably takes.
+- Sources \`trades\`, \`alerts\`, \`tracker\`, \`callouts\` and \`database\` at \`/freshness\`; \`lagging\` at \`/readyz\`.
 - Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
 - Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
 - Tracked wallets at \`/api/v1/tracker/wallets\`, their trades at \`snapshot\` and \`trades\`, and live events over a

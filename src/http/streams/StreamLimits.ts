@@ -3,6 +3,7 @@ import { KeyStore } from "../../access/KeyStore.ts"
 import type { RateLimited } from "../../api/problems.ts"
 import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
+import { keepRunning } from "../../health/keepRunning.ts"
 import { limited } from "../problems.ts"
 
 /** Most streams that one key may have open at a time. */
@@ -63,6 +64,7 @@ export class StreamLimits extends Context.Service<
 
       yield* keys.closures.pipe(
         Stream.runForEach((key) => endAll("key_revoked", slots.get(key) ?? [])),
+        keepRunning("Ending streams of closed keys"),
         Effect.forkScoped({ startImmediately: true })
       )
       yield* drain.wait.pipe(

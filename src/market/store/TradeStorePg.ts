@@ -3,7 +3,8 @@ import { Clock, Config, Duration, Effect, Layer, Schedule, Stream } from "effect
 import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
-import { bounded, type Broken } from "../../storage/deadline.ts"
+import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
+import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
 import { closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
@@ -21,6 +22,8 @@ import { LATE_SECONDS } from "../windows/windows.ts"
 /** On the path of a request. */
 const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
+/** Dropping partitions waits for readers, and deleting a chain takes a while. */
+const TIDY_DEADLINE = Duration.minutes(10)
 /** A sandbox that has not been written to for this long has ended. */
 const ABANDONED_MS = 120_000
 /** The least time that trades are kept: the windows of a day and the data restored for them. */
@@ -61,8 +64,7 @@ const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>
     : { progress, closed: known === null ? closedBefore(second) : reopened(known.closed, second) }
 }
 
-const quietly = <A, R>(effect: Effect.Effect<A, Broken, R>) =>
-  Effect.catch(effect, (cause) => Effect.logWarning("The trade store could not be cleaned up", cause))
+const quietly = keepGoing("Cleaning up the trade store")
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -75,6 +77,7 @@ const make = Effect.gen(function* () {
   const state: { open: Open | null } = { open: null }
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
+  const tidying = bounded(TIDY_DEADLINE, unavailable)
 
   const opened = Effect.suspend(() =>
     state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
@@ -140,14 +143,18 @@ const make = Effect.gen(function* () {
     yield* sweep
   })
 
-  yield* quietly(tidy()).pipe(Effect.repeat(Schedule.spaced("5 minutes")), Effect.forkScoped)
+  yield* quietly(tidying(tidy())).pipe(
+    Effect.repeat(Schedule.spaced("5 minutes")),
+    keepRunning("Cleaning up the trade store"),
+    Effect.forkScoped
+  )
 
   return TradeStore.of({
     open: Effect.fn("TradeStore.open")(function* (chain: ChainIdentity) {
       const nowMs = yield* Clock.currentTimeMillis
       const found = yield* write(chains.find(chain, nowMs))
       state.open = found
-      yield* Effect.forkIn(quietly(sweep), scope)
+      yield* Effect.forkIn(quietly(tidying(sweep)), scope)
       return found?.stored?.progress ?? null
     }),
     append,

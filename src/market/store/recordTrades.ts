@@ -1,6 +1,8 @@
 /** Writes the blocks of the tape to the store. The tape waits for it only for a bounded time. */
-import { Config, Duration, Effect, Latch, Schedule, Stream } from "effect"
-import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import { Cause, Clock, Config, Duration, Effect, Latch, Schedule, Stream } from "effect"
+import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import { keepRunning } from "../../health/keepRunning.ts"
+import type { SourceState } from "../../health/SourceMonitor.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { StoredBatch } from "./StoredBatch.ts"
 
@@ -21,6 +23,10 @@ export type Reread = (after: number) => Stream.Stream<StoredBatch>
 
 /** The pause between two attempts to write to a store that is unavailable. */
 const RETRY_INTERVAL = Duration.seconds(1)
+
+/** The time for which blocks may wait, and without a stored block, before the store counts as stale. */
+const LAGGING_MS = 10_000
+const SILENT_MS = 30_000
 
 /** `TRADES_UNWRITTEN` (200,000) bounds the rows that wait in memory while the store is unavailable. */
 export const recordSettings: Config.Config<RecordSettings> = Config.map(
@@ -80,7 +86,20 @@ interface Recording {
   /** The newest slot that was abandoned; later than the stored one while blocks have to be read again. */
   lost: number
   isUnavailable: boolean
+  /** The time of the last success; null before the first. */
+  storedAtMs: number | null
+  /** The time since which blocks have been waiting; null while none is. */
+  behindSinceMs: number | null
 }
+
+/** A defect of the store, or a query that was cut off, leaves the blocks unwritten as much as a failure does. */
+const anyFailure = <A, R>(effect: Effect.Effect<A, TradeStoreUnavailable, R>) =>
+  Effect.catchCause(effect, (cause) => {
+    const failure = Cause.squash(cause)
+    return Effect.fail(
+      failure instanceof TradeStoreUnavailable ? failure : new TradeStoreUnavailable({ cause: failure })
+    )
+  })
 
 /**
  * A recorder that continues after the stored slot. `offer` returns at once, except that it waits up to `roomTimeout` while
@@ -92,7 +111,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
   settings: RecordSettings
 ) {
   const waiting = new Waiting(settings.waiting)
-  const state: Recording = { durable: after, lost: after, isUnavailable: false }
+  const state: Recording = { durable: after, lost: after, isUnavailable: false, storedAtMs: null, behindSinceMs: null }
   const [arrived, room] = [Latch.makeUnsafe(false), Latch.makeUnsafe(true)]
 
   const abandon = (batches: ReadonlyArray<StoredBatch>): void => {
@@ -108,6 +127,8 @@ export const makeRecorder = Effect.fnUntraced(function* (
 
   const reportSuccess = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
     state.durable = Math.max(state.durable, batches.at(-1)?.slot ?? 0)
+    state.storedAtMs = yield* Clock.currentTimeMillis
+    state.behindSinceMs = waiting.isEmpty && state.lost <= state.durable ? null : state.storedAtMs
     if (state.isUnavailable) {
       yield* Effect.logInfo("Trades are stored again", { slot: state.durable, waiting: waiting.rows })
     }
@@ -116,7 +137,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
 
   /** Stores blocks, retrying until it succeeds or, where `mayAbandon`, until later blocks have been abandoned. */
   const write = (batches: ReadonlyArray<StoredBatch>, mayAbandon: boolean) =>
-    Effect.andThen(store.append(batches), store.closeBars).pipe(
+    anyFailure(Effect.andThen(store.append(batches), store.closeBars)).pipe(
       Effect.tapError(reportFailure),
       Effect.retry({
         schedule: Schedule.spaced(RETRY_INTERVAL),
@@ -151,10 +172,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
     yield* write(batches, true)
   })
 
-  yield* Effect.forever(writeNext).pipe(
-    Effect.tapDefect((defect) => Effect.logError("Trades are not stored any more", defect)),
-    Effect.forkScoped
-  )
+  yield* Effect.forever(writeNext).pipe(keepRunning("Storing trades"), Effect.forkScoped)
 
   const offer = Effect.fnUntraced(function* (batch: StoredBatch) {
     if (waiting.isFull && state.lost <= state.durable) {
@@ -163,6 +181,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
     }
     const gone = waiting.trim()
     waiting.add(batch)
+    state.behindSinceMs ??= yield* Clock.currentTimeMillis
     arrived.openUnsafe()
     if (gone.length > 0) {
       if (state.lost <= state.durable) {
@@ -172,5 +191,14 @@ export const makeRecorder = Effect.fnUntraced(function* (
     }
   })
 
-  return { offer, durable: () => state.durable }
+  /** Stale while blocks cannot be stored, wait for more than 10 s, or have not come for 30 s. */
+  const health = (nowMs: number): SourceState => {
+    const { behindSinceMs, isUnavailable, storedAtMs } = state
+    const lags = isUnavailable || (behindSinceMs !== null && nowMs - behindSinceMs > LAGGING_MS)
+    const isSilent = storedAtMs !== null && nowMs - storedAtMs > SILENT_MS
+    const status = storedAtMs === null ? "unavailable" : lags || isSilent ? "stale" : "known"
+    return { observedAtMs: storedAtMs, status }
+  }
+
+  return { offer, health, durable: () => state.durable }
 })

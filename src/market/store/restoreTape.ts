@@ -20,7 +20,7 @@ export interface Restored {
 
 /**
  * Passes every stored block to `take`, oldest first: launches from before the trades come ahead of them. Yields between two
- * blocks. Retries while the store is unavailable, and continues after the last block.
+ * blocks. Retries while the store is unavailable, whatever the cause, and continues after the last block.
  */
 export const restoreTape = Effect.fnUntraced(function* (
   store: TradeStore["Service"],
@@ -35,7 +35,7 @@ export const restoreTape = Effect.fnUntraced(function* (
 
   for (const { launch, slot, timeMs } of yield* store
     .launchesBefore(second, most.launches)
-    .pipe(logged, Effect.retry(again))) {
+    .pipe(Effect.sandbox, logged, Effect.retry(again))) {
     take({ slot, timeMs, trades: [], launches: [launch], afterGap: false })
   }
   yield* Effect.suspend(() =>
@@ -53,7 +53,7 @@ export const restoreTape = Effect.fnUntraced(function* (
         })
       )
     )
-  ).pipe(logged, Effect.retry(again))
+  ).pipe(Effect.sandbox, logged, Effect.retry(again))
   // With fewer trades than the limit, none was left out.
   const restored: Restored = {
     trades: state.trades,

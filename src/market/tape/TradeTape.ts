@@ -46,6 +46,12 @@ export type MarketStateReads = Pick<
   | "window"
 >
 
+/** A batch, and the number of batches before it that its subscriber was too slow for. */
+export interface CountedBatch {
+  readonly batch: PricedBatch
+  readonly missed: number
+}
+
 /** The market state and its coverage, in memory. One writer; reads are synchronous. */
 export class TradeTape extends Context.Service<
   TradeTape,
@@ -78,6 +84,8 @@ export class TradeTape extends Context.Service<
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
     readonly applied: Stream.Stream<PricedBatch>
+    /** The same, with the number of batches that this subscriber has lost directly before each. */
+    readonly appliedCounted: Stream.Stream<CountedBatch>
   }
 >()("fathom/market/tape/TradeTape") {
   /** A tape that is written by the callers of `apply`. */
@@ -101,7 +109,7 @@ export class TradeTape extends Context.Service<
       const { controls, service } = yield* makeTape(bounds)
       const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
       yield* driveTape(parts, bounds, yield* recordSettings).pipe(
-        Effect.tapDefect((defect) => Effect.logError("The tape stopped: a block could not be applied", defect)),
+        Effect.tapDefect((defect) => Effect.logError("The tape stopped: stored trades could not be restored", defect)),
         Effect.forkScoped({ startImmediately: true })
       )
       return service
@@ -122,12 +130,25 @@ export const limits = Config.all({
 /** The number of batches that a subscriber may be behind before it loses the oldest. */
 export const SUBSCRIBER_BUFFER = 1024
 
+interface NumberedBatch {
+  readonly batch: PricedBatch
+  readonly number: number
+}
+
+const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
+  Stream.mapAccum(
+    numbered,
+    (): number | null => null,
+    (last, { batch, number }) => [number, [{ batch, missed: last === null ? 0 : number - last - 1 }]] as const
+  )
+
 const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
   const state = new MarketState(bounds, crypto.randomUUID())
   const launches = new Launches(bounds.tokens)
   const continuity = new Continuity()
   const decimals = rememberDecimals(state)
-  const published = yield* PubSub.sliding<PricedBatch>(SUBSCRIBER_BUFFER)
+  const published = yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER)
+  const sent = { number: 0 }
   const reports = { launches: false }
   const heard: { atMs: number | null } = { atMs: null }
 
@@ -171,10 +192,11 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
       const applied = replay(batch, nowMs)
       reports.launches = batch.launches !== null
       heard.atMs = nowMs
-      yield* PubSub.publish(published, batch)
+      yield* PubSub.publish(published, { batch, number: sent.number++ })
       return applied
     }),
-    applied: Stream.fromPubSub(published)
+    applied: Stream.map(Stream.fromPubSub(published), ({ batch }) => batch),
+    appliedCounted: countMissed(Stream.fromPubSub(published))
   })
 
   const controls: TapeControls = {

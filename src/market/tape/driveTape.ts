@@ -1,6 +1,8 @@
 /** The phases of a tape: stored trades are restored, then the feed continues after them and its blocks are stored. */
-import { Clock, Duration, Effect, Schedule, Stream } from "effect"
+import { type Cause, Clock, Duration, Effect, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
+import { keepRunning } from "../../health/keepRunning.ts"
+import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { isAcceptable } from "./isAcceptable.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
@@ -10,7 +12,7 @@ import type { TradeFeed } from "./TradeFeed.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
-import type { PricedBatch } from "./TradeBatch.ts"
+import type { PricedBatch, TradeBatch } from "./TradeBatch.ts"
 
 /** The writes to a tape. */
 export interface TapeControls {
@@ -41,12 +43,16 @@ const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, now
   trades: trades.filter((trade) => isAcceptable(trade, nowMs))
 })
 
-/** Runs until the tape ends. */
+const NOT_STORED: SourceState = { observedAtMs: null, status: "unavailable" }
+
+/** Runs until the tape ends. A block that cannot be applied is logged and left out, as a gap before the next one. */
 export const driveTape = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
   limits: MarketLimits,
   settings: RecordSettings
 ) {
+  const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
+  yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
   const pricing = makeBlockPricing(prices)
   const chain = yield* feed.chain
   if (chain === null) {
@@ -59,6 +65,7 @@ export const driveTape = Effect.fnUntraced(function* (
       chain === null
         ? null
         : yield* store.open(chain).pipe(
+            Effect.sandbox,
             Effect.tapError((cause) => Effect.logWarning("Trades cannot be stored", cause)),
             Effect.retry({ schedule: Schedule.spaced("1 second") })
           )
@@ -99,16 +106,25 @@ export const driveTape = Effect.fnUntraced(function* (
       )
   }
   const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, settings)
+  recording.health = recorder?.health ?? recording.health
 
-  yield* feed.batches(after).pipe(
-    Stream.runForEach(
-      Effect.fnUntraced(function* (batch) {
-        const priced = yield* pricing.price(batch)
-        yield* tape.apply(priced)
-        if (recorder !== null) {
-          yield* recorder.offer(storable(priced, yield* Clock.currentTimeMillis))
-        }
-      })
-    )
-  )
+  const position = { after, isBroken: false }
+  const take = Effect.fnUntraced(function* (batch: TradeBatch) {
+    const priced = yield* pricing.price(position.isBroken ? { ...batch, afterGap: true } : batch)
+    yield* tape.apply(priced)
+    position.isBroken = false
+    if (recorder !== null) {
+      yield* recorder.offer(storable(priced, yield* Clock.currentTimeMillis))
+    }
+  })
+  const leftOut = (slot: number, cause: Cause.Cause<never>) => {
+    position.isBroken = true
+    return Effect.logError("A block could not be applied and is left out", { slot }, cause)
+  }
+  yield* Effect.suspend(() =>
+    Stream.runForEach(feed.batches(position.after), (batch) => {
+      position.after = Math.max(position.after, batch.slot)
+      return Effect.catchCause(take(batch), (cause) => leftOut(batch.slot, cause))
+    })
+  ).pipe(keepRunning("Following blocks"))
 })

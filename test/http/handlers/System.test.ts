@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
+import type { SourceState } from "../../../src/health/SourceMonitor.ts"
 import type { Freshness } from "../../../src/solana/accounts/ChainFeed.ts"
 import { call, feed, keyOf, running, secretOf } from "../../support/http.ts"
 
@@ -107,6 +109,38 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
       const later = yield* call("/freshness", { key: null })
       assert.strictEqual(later.json("data.0.observedAtMs"), nowMs - hour + 1_900)
       assert.strictEqual(later.json("data.0.lagMs"), 100)
+    })
+  )
+})
+
+let trades: SourceState = { observedAtMs: null, status: "unavailable" }
+
+const reporting = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const monitor = yield* SourceMonitor.SourceMonitor
+    yield* monitor.report("trades", () => trades)
+    yield* monitor.report("database", (nowMs) => ({ observedAtMs: nowMs, status: "known" }))
+  })
+)
+
+layer(running().pipe(Layer.provideMerge(reporting), Layer.provide(SourceMonitor.layer)))("a store that lags", (it) => {
+  it.effect("shows in /freshness, and in /readyz without taking traffic away", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("2 seconds")
+      const nowMs = yield* Clock.currentTimeMillis
+      trades = { observedAtMs: nowMs - 700, status: "stale" }
+      const { text } = yield* call("/freshness", { key: null })
+      const lagging = { source: "trades", observedAtMs: nowMs - 700, lagMs: 700, status: "stale" }
+      assert.deepStrictEqual(JSON.parse(text).data.slice(1), [
+        { source: "database", observedAtMs: nowMs, lagMs: 0, status: "known" },
+        lagging
+      ])
+      const ready = yield* call("/readyz", { key: null })
+      assert.strictEqual(ready.status, 200)
+      assert.deepStrictEqual(JSON.parse(ready.text), { status: "ok", lagging: [lagging] })
+      trades = { observedAtMs: nowMs + 2000, status: "known" }
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual((yield* call("/readyz", { key: null })).json("lagging"), [])
     })
   )
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Stream } from "effect"
+import { Clock, Duration, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
 import { makeRecorder } from "../../../src/market/store/recordTrades.ts"
@@ -16,13 +16,21 @@ const slots = (batches: Iterable<StoredBatch>) => Array.from(batches, ({ slot })
 const scene = Effect.gen(function* () {
   const store = yield* TradeStore
   yield* store.open({ genesis: "recorded", isSandbox: true })
-  const state = { isUnavailable: false, appends: [] as Array<number>, reread: [] as Array<number> }
+  const state = {
+    isUnavailable: false,
+    defect: null as unknown,
+    appends: [] as Array<number>,
+    reread: [] as Array<number>
+  }
   const sometimes = TradeStore.of({
     ...store,
     append: (batches) =>
       Effect.suspend(() => {
         if (state.isUnavailable) {
           return Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+        }
+        if (state.defect !== null) {
+          return state.defect === "interrupted" ? Effect.interrupt : Effect.die(state.defect)
         }
         state.appends.push(batches.length)
         return store.append(batches)
@@ -39,7 +47,36 @@ const scene = Effect.gen(function* () {
   return { state, recorder, stored, offer }
 }).pipe(Effect.provide(TradeStore.layerMemory))
 
+const NOW = 1_800_000_000_000
+
 describe("a recorder", () => {
+  for (const defect of [new Error("the store is broken"), "interrupted"]) {
+    it.effect(
+      `keeps blocks while the store ${defect === "interrupted" ? "is cut off" : "dies"}, and reports that it lags`,
+      () =>
+        Effect.gen(function* () {
+          yield* TestClock.setTime(NOW)
+          const { offer, recorder, state, stored } = yield* scene
+          const clock = yield* Clock.Clock
+          const status = () => recorder.health(clock.currentTimeMillisUnsafe()).status
+          assert.strictEqual(status(), "unavailable")
+          yield* offer(0, 10)
+          yield* TestClock.adjust("1 second")
+          assert.strictEqual(status(), "known")
+          state.defect = defect
+          yield* offer(10, 20)
+          yield* TestClock.adjust("20 seconds")
+          assert.strictEqual(status(), "stale")
+          state.defect = null
+          yield* TestClock.adjust("2 seconds")
+          assert.strictEqual(status(), "known")
+          assert.deepStrictEqual(yield* stored, slots(blocks.slice(0, 20)))
+          yield* TestClock.adjust("31 seconds")
+          assert.strictEqual(status(), "stale")
+        })
+    )
+  }
+
   it.effect("gathers blocks for 200 ms, up to a number of trades", () =>
     Effect.gen(function* () {
       const { offer, recorder, state, stored } = yield* scene

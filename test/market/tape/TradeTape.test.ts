@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Queue, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../../src/domain/Address.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import type { TradeBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
-import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { SUBSCRIBER_BUFFER, TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import type { PricedBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { leg, netOf, transactionOf } from "./decoded.ts"
@@ -76,6 +76,32 @@ it.effect("publishes applied batches, and keeps launches and decimals", () =>
     assert.strictEqual(tape.decimalsOf(mintOf(2)), null)
     assert.deepInclude(tape.launches.of(mintOf(1)), { createdAtMs: NOW_MS, graduatedAtMs: NOW_MS + 60_000 })
     assert.strictEqual(tape.launches.of(mintOf(2)), null)
+  }).pipe(Effect.provide(TradeTape.layerManual()))
+)
+
+it.effect("counts the batches that a slow subscriber has lost", () =>
+  Effect.gen(function* () {
+    const tape = yield* TradeTape
+    const heard = yield* Queue.unbounded<readonly [number, number]>()
+    const resume = yield* Deferred.make<void>()
+    yield* tape.appliedCounted.pipe(
+      Stream.runForEach(({ batch: { slot }, missed }) =>
+        Effect.andThen(Queue.offer(heard, [slot, missed]), Deferred.await(resume))
+      ),
+      Effect.forkScoped({ startImmediately: true })
+    )
+    const sent = Array.from({ length: SUBSCRIBER_BUFFER + 12 }, (_, second) => batch(second))
+    yield* at(0)
+    yield* Effect.forEach(sent, (each) => Effect.andThen(tape.apply(each), Effect.yieldNow), { discard: true })
+    yield* Deferred.succeed(resume, undefined)
+    const all: Array<readonly [number, number]> = []
+    while (all.at(-1)?.[0] !== sent.at(-1)?.slot) {
+      all.push(yield* Queue.take(heard))
+    }
+    const missed = all.reduce((sum, [, each]) => sum + each, 0)
+    assert.strictEqual(all.length + missed, sent.length)
+    assert.isAbove(missed, 0)
+    assert.strictEqual(all.filter(([, each]) => each > 0).length, 1)
   }).pipe(Effect.provide(TradeTape.layerManual()))
 )
 

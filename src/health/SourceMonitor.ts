@@ -1,0 +1,81 @@
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
+
+/** State of one source at one time. */
+export interface SourceState {
+  /** Time of its last success, in milliseconds since the Unix epoch; null before the first. */
+  readonly observedAtMs: number | null
+  /** `partial` while part of its work is missing, `stale` while it lags, `unavailable` before its first success. */
+  readonly status: "known" | "partial" | "stale" | "unavailable"
+}
+
+/** A source by name. */
+export interface MonitoredSource extends SourceState {
+  readonly source: string
+}
+
+/** The states of the stores and background loops of this process. */
+export interface SourceMonitor {
+  /** Adds a source until the scope closes. `read` is synchronous and must not fail. A later source of that name replaces it. */
+  report(source: string, read: (nowMs: number) => SourceState): Effect.Effect<void, never, Scope.Scope>
+  /** The state of one source; null when there is none of that name. */
+  readonly stateOf: (source: string, nowMs: number) => SourceState | null
+  /** Every source, in order of name. */
+  readonly sources: (nowMs: number) => ReadonlyArray<MonitoredSource>
+}
+
+const make = (): SourceMonitor => {
+  const readers = new Map<string, (nowMs: number) => SourceState>()
+  return {
+    report: (source, read) =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => readers.set(source, read)),
+          () => Effect.sync(() => readers.get(source) === read && readers.delete(source))
+        )
+      ),
+    stateOf: (source, nowMs) => readers.get(source)?.(nowMs) ?? null,
+    sources: (nowMs) =>
+      Array.from(readers, ([source, read]) => ({ source, ...read(nowMs) })).toSorted((a, b) =>
+        a.source < b.source ? -1 : 1
+      )
+  }
+}
+
+/** Without a layer, states are kept nowhere. */
+export const SourceMonitor = Context.Reference<SourceMonitor>("fathom/health/SourceMonitor", {
+  defaultValue: () => ({ report: () => Effect.void, stateOf: () => null, sources: () => [] })
+})
+
+/** A monitor of its own. */
+export const layer: Layer.Layer<never> = Layer.sync(SourceMonitor, make)
+
+/** The state of a source by the time of its last success: `stale` after `limitMs` without one. */
+export const stateByAge = (observedAtMs: number | null, limitMs: number, nowMs: number): SourceState => ({
+  observedAtMs,
+  status: observedAtMs === null ? "unavailable" : nowMs - observedAtMs > limitMs ? "stale" : "known"
+})
+
+/**
+ * Reports a store that works on request only: stale while its last call failed, else as the database is. Returns the
+ * wrapper of its calls.
+ */
+export const watchCalls = Effect.fnUntraced(function* (source: string) {
+  const monitor = yield* SourceMonitor
+  const last: { atMs: number | null; hasFailed: boolean } = { atMs: null, hasFailed: false }
+  yield* monitor.report(source, (nowMs) => {
+    const database = monitor.stateOf("database", nowMs) ?? { observedAtMs: null, status: "unavailable" }
+    return last.hasFailed ? { observedAtMs: last.atMs, status: "stale" } : database
+  })
+  const succeeded = (nowMs: number) => {
+    last.atMs = nowMs
+    last.hasFailed = false
+  }
+  const failed = Effect.sync(() => {
+    last.hasFailed = true
+  })
+  return <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.onError(
+      Effect.tap(call, () => Effect.map(Clock.currentTimeMillis, succeeded)),
+      () => failed
+    )
+})
