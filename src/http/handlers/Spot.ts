@@ -5,14 +5,13 @@ import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { Meter } from "../../api/middleware/Metering.ts"
 import {
-  type DataUnavailable,
+  type InvalidRequest,
   RouteNotFound,
   RouteTypeNotServed,
   StateNotLoaded,
   StateTooOld
 } from "../../api/problems.ts"
 import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../../api/Spot.ts"
-import { SOL } from "../../domain/Address.ts"
 import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
@@ -20,7 +19,8 @@ import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
-import { unavailable } from "../problems.ts"
+import { TokenReader } from "../../tokens/TokenReader.ts"
+import { invalid } from "../problems.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 
@@ -38,8 +38,12 @@ const problemOf = (refusal: QuoteRefusal) => {
   }
 }
 
+/** The 400 of a position that this deployment cannot measure. */
+const notMeasured = (field: "mint" | "quoteMint", message: string) =>
+  invalid({ in: "body", field, issue: "out_of_range" }, message)
+
 /** The quote of a rung; null without a route. Any other failure fails the whole ladder. */
-const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | DataUnavailable> => {
+const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | InvalidRequest> => {
   if (Result.isSuccess(priced)) {
     return Effect.succeed(priced.success)
   }
@@ -48,7 +52,7 @@ const rungQuote = (priced: Priced): Effect.Effect<SpotQuote | null, StateNotLoad
     case "RouteNotFound":
       return Effect.succeed(null)
     case "RouteTypeNotServed":
-      return Effect.fail(unavailable(problem.error.message))
+      return Effect.fail(notMeasured("mint", `The exit of mint cannot be measured. ${problem.error.message}`))
     default:
       return Effect.fail(problem)
   }
@@ -61,6 +65,7 @@ const handlers = HttpApiBuilder.group(
     const engine = yield* QuoteEngine
     const limiter = yield* RateLimiter
     const streams = yield* StreamLimits
+    const tokens = yield* TokenReader
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
       quoteRequest(query).pipe(
@@ -71,17 +76,21 @@ const handlers = HttpApiBuilder.group(
     const check = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof ExitCheckBody.Type }) {
       const { body } = yield* RequestContext
       const position = yield* exitPosition(payload, body?.numberText("uiAmount"))
-      const { ladder, mint, quoteDecimals, quoteMint, slippageBps } = position
+      const { ladder, mint, quoteMint, slippageBps } = position
+      const { exitMint } = engine
+      if (exitMint !== null && quoteMint !== exitMint) {
+        return yield* notMeasured("quoteMint", `quoteMint must be ${exitMint}: exits are measured in SOL only here.`)
+      }
       const meter = yield* Meter
       yield* meter.raiseTo(ladder.length)
-      if (quoteMint !== SOL) {
-        return yield* unavailable("Exits are measured in SOL only.")
-      }
+      const quoteDecimals = position.quoteDecimals ?? (yield* tokens.decimalsOf(quoteMint))
       const outputDecimals = quoteDecimals ?? undefined
       const rungs = yield* engine.quoteAll(
         ladder.map(({ amount }) => ({ inputMint: mint, outputMint: quoteMint, amount, slippageBps, outputDecimals }))
       )
-      return exitCheck(position, yield* Effect.forEach(rungs, rungQuote))
+      const quotes = yield* Effect.forEach(rungs, rungQuote)
+      const decimals = position.decimals ?? (yield* tokens.decimalsOf(mint))
+      return exitCheck({ ...position, decimals, quoteDecimals }, quotes)
     })
 
     const stream = Effect.fnUntraced(function* ({ query }: { readonly query: typeof StreamQuery.Type }) {
