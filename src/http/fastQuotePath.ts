@@ -5,7 +5,7 @@
  * is not cached or may not quote, a trade without a price, a budget without room. Nothing is charged before the fallback.
  */
 import { Clock, Effect, Exit, type Fiber, Redacted, Schema } from "effect"
-import { parse } from "node:querystring"
+import { FindMyWay } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyStore } from "../access/KeyStore.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
@@ -14,6 +14,7 @@ import type { ApiKey } from "../domain/ApiKey.ts"
 import type { Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
+import { routerConfig } from "./middleware/allowedMethods.ts"
 import { bearerOf } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { openRequest, RequestIds } from "./middleware/RequestContext.ts"
@@ -30,14 +31,20 @@ interface PricedRequest {
   readonly quote: SpotQuote
 }
 
-const PATH = "/api/v1/spot/quote?"
+const PATH = "/api/v1/spot/quote"
 const MAX_URL = 8192
+
+// The router of the default handler, because its parser of queries is part of it.
+const router = FindMyWay.make<true>(routerConfig)
+router.on("GET", PATH, true)
 
 const decodeQuery = Schema.decodeUnknownExit(QuoteQuery, { onExcessProperty: "error" })
 
+const queryOf = (url = ""): unknown => router.find("GET", url)?.searchParams
+
 const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
   method === "GET" &&
-  url.startsWith(PATH) &&
+  url.startsWith(`${PATH}?`) &&
   url.length <= MAX_URL &&
   headers["content-length"] === undefined &&
   headers["transfer-encoding"] === undefined
@@ -93,7 +100,7 @@ export const fastQuotePath = Effect.gen(function* () {
   return (defaultHandler: Handle): Handle =>
     (request, response) => {
       const secret = isPlain(request) && !begun() ? bearerOf(request.headers.authorization) : undefined
-      const query = secret === undefined ? undefined : decodeQuery(parse((request.url ?? "").slice(PATH.length)))
+      const query = secret === undefined ? undefined : decodeQuery(queryOf(request.url))
       if (secret === undefined || query === undefined || Exit.isFailure(query)) {
         return defaultHandler(request, response)
       }

@@ -123,6 +123,7 @@ app.get("/api/v1/spot/quote", { schema: { response } }, (request, reply) => {
   const left = Math.ceil((resetAt * 1000 - nowMs) / 1000)
   reply.headers({
     "x-request-id": id,
+    "x-content-type-options": "nosniff",
     "access-control-allow-origin": "*",
     "access-control-expose-headers": EXPOSED,
     "cache-control": "no-store",
