@@ -116,7 +116,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
 }
 
 /** Calls that only need to be understood, for answers that come before anything is looked up. */
-const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a", follow: "cf_none" }
+export const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a", follow: "cf_none" }
 
 const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 

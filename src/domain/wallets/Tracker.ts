@@ -7,7 +7,11 @@ import { Signature } from "../Signature.ts"
 export const MAX_TRACKED_WALLETS = 500
 
 /** A group's id: it means something to its own account only, so that no account can ask about another's. */
-export const GroupId = Schema.String.check(Schema.isPattern(/^grp_[\w-]{1,60}$/u, { expected: "a group id" }))
+export const GroupId = Schema.String.check(
+  Schema.isPattern(/^grp_[\w-]{1,60}$/u, {
+    expected: "a group id: grp_ and 1 to 60 of A-Z, a-z, 0-9, _ and -"
+  })
+)
   .pipe(Schema.brand("GroupId"))
   .annotate({ identifier: "GroupId", description: "Names a group of tracked wallets of the caller's account." })
 export type GroupId = typeof GroupId.Type
