@@ -26,7 +26,7 @@ const isEvmChain = Schema.is(EvmChain)
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/u
 
 /** The 400 of a chain that is not served. */
-const unsupportedChain = (message: string) =>
+export const unsupportedChain = (message: string) =>
   new UnsupportedChain({ error: { message, details: [{ in: "query", field: "chain", issue: "unknown" }] } })
 
 const badToken = (expected: string) =>
