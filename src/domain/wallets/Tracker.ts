@@ -130,7 +130,8 @@ export class TrackerStatus extends Schema.Opaque<TrackerStatus>()(
 export class RealtimeSession extends Schema.Opaque<RealtimeSession>()(
   Schema.Struct({
     wsUrl: Schema.String.annotate({
-      description: "Good for one connection; empty when nothing is tracked. A secret while it lasts: do not log it."
+      description:
+        "Good for one connection; empty when nothing is tracked. Its wallets list names the first 100 at most, and fewer where the URL would pass 8 KiB; the connection serves all of `wallets`. A secret while it lasts: do not log it."
     }),
     wallets: Schema.Array(Address),
     expiresInSeconds: Schema.Int,
