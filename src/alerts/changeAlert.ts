@@ -51,7 +51,11 @@ export const cooldownFault = (
 ): AlertFault | null =>
   recurrence === "repeat" || typeof cooldownSeconds !== "number"
     ? null
-    : { field: "cooldownSeconds", issue: "conflict", message: "cooldownSeconds is of repeating alerts only." }
+    : {
+        field: "cooldownSeconds",
+        issue: "conflict",
+        message: "cooldownSeconds must be left out or null unless recurrence is repeat."
+      }
 
 /** The cooldown of an alert of that recurrence: the first that is given, else the default; none unless it repeats. */
 export const cooldownOf = (
@@ -61,14 +65,12 @@ export const cooldownOf = (
   recurrence === "once" ? null : (given.find((seconds) => typeof seconds === "number") ?? DEFAULT_COOLDOWN_SECONDS)
 
 const finalFault = (patch: AlertPatch, { status }: Alert): AlertFault | null => {
-  const [field] = Object.keys(patch)
-  return isLive(status) || field === undefined
-    ? null
-    : {
-        field: field === "threshold" ? "condition.threshold" : field,
-        issue: "conflict",
-        message: `The alert is ${status}, which is final.`
-      }
+  const [name] = Object.keys(patch)
+  if (isLive(status) || name === undefined) {
+    return null
+  }
+  const field = name === "threshold" ? "condition.threshold" : name
+  return { field, issue: "conflict", message: `${field} must stay as it is: the alert is ${status}, which is final.` }
 }
 
 /** The watch state after the change. What was paused or has another threshold must not fire for what it did not see. */

@@ -2,6 +2,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Address } from "../domain/Address.ts"
 import {
+  type AlertMetric,
+  AlertOperator,
   AlertCondition,
   AlertEvent,
   AlertNote,
@@ -41,6 +43,9 @@ const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.Nul
 
 const { metric, operator, windowSeconds } = AlertCondition.fields
 
+const operatorsOf = (metric: AlertMetric): string =>
+  AlertOperator.literals.filter((operator) => fits(metric, operator)).join(" or ")
+
 const ConditionBody = Schema.Struct({
   metric,
   operator: operator.annotate({
@@ -52,14 +57,25 @@ const ConditionBody = Schema.Struct({
   Schema.makeFilter(
     (condition) =>
       fits(condition.metric, condition.operator) ||
-      refuse("operator", "conflict", `${condition.operator} is not an operator of ${condition.metric}.`)
+      refuse(
+        "operator",
+        "conflict",
+        `condition.operator must be ${operatorsOf(condition.metric)} for ${condition.metric}.`
+      )
   ),
   Schema.makeFilter((condition) => {
     const isGiven = typeof condition.windowSeconds === "number"
     if (condition.metric === "change_pct") {
-      return isGiven || refuse("windowSeconds", "missing", "change_pct needs windowSeconds.")
+      return isGiven || refuse("windowSeconds", "missing", "condition.windowSeconds is required for change_pct.")
     }
-    return !isGiven || refuse("windowSeconds", "conflict", "windowSeconds applies to change_pct only.")
+    return (
+      !isGiven ||
+      refuse(
+        "windowSeconds",
+        "conflict",
+        "condition.windowSeconds must be left out or null: it applies to change_pct only."
+      )
+    )
   })
 )
 
@@ -157,9 +173,11 @@ export const AlertsQuery = Schema.Struct({
 /** Query of firings. */
 export const EventsQuery = Schema.Struct({
   alertId: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "an alert id" })).annotate({
-      description: "Only firings of this alert, which may have been removed."
-    })
+    Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "1 to 64 of A-Z, a-z, 0-9, _ and -" })).annotate(
+      {
+        description: "Only firings of this alert, which may have been removed."
+      }
+    )
   ),
   sinceMs: Schema.optionalKey(IntegerParameter(0, 253_402_300_799_999)),
   ...pageParameters(100, defaults.events)

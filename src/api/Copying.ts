@@ -97,7 +97,9 @@ export class CopyPnlAnswer extends Schema.Opaque<CopyPnlAnswer>()(
   })
 ) {}
 
-const followId = Schema.String.check(Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "an id" })).annotate({
+const followId = Schema.String.check(
+  Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "1 to 64 of A-Z, a-z, 0-9, _ and -" })
+).annotate({
   description: "Only those of this follow."
 })
 

@@ -57,7 +57,10 @@ export const ChartQuery = Schema.Struct({
   resolution: noted(ChartResolution, `Width of a bar, ${defaults.resolution} unless given; 1mn is a month.`),
   denom: noted(ChartDenom, `Unit of bars, ${defaults.denom} unless given; sol on Solana only.`),
   mode: noted(ChartMode, `Prices or market values; ${defaults.mode} unless given.`),
-  from: noted(Second, "Unix second at which the window begins, floored to its bucket."),
+  from: noted(
+    Second,
+    "Unix second at which the window begins, floored to its bucket. On an EVM chain one answer spans 90 days at most: pass prevTo as `to` for those before."
+  ),
   to: noted(Second, "Unix second before which the window ends, ceiled to its bucket; now unless given."),
   limit: noted(IntegerParameter(1, 1500), `The newest so many bars, 1 to 1500; ${defaults.bars} unless given.`)
 }).check(

@@ -31,13 +31,15 @@ const holdInRange = ({ holdHours = defaults.holdHours }: { readonly holdHours?: 
 
 const venuesKnown = ({ venues = [] }: { readonly venues?: ReadonlyArray<string> }) =>
   venues.every((venue) => knownVenues.has(venue)) ||
-  refuse("venues", "unknown", `venues may hold: ${PerpsVenue.literals.join(", ")}.`)
+  refuse("venues", "unknown", `venues must be one of ${PerpsVenue.literals.join(", ")}.`)
+
+const SYMBOLS = "a base symbol of 1 to 64 of A-Z and 0-9"
 
 /** The hypothetical order. */
 export const PerpsQuery = Schema.Struct({
   symbol: Schema.String.check(
-    Schema.isMaxLength(64, { expected: "at most 64 characters" }),
-    Schema.isPattern(/^[A-Z0-9]+$/u, { expected: "an upper-case base symbol" })
+    Schema.isMaxLength(64, { expected: SYMBOLS }),
+    Schema.isPattern(/^[A-Z0-9]+$/u, { expected: SYMBOLS })
   ).annotate({ description: "Base symbol in upper case, 1 to 64 characters, for example BTC." }),
   side: Schema.Literals(["buy", "sell"]),
   size: DecimalParameter.annotate({ description: `Coins as plain decimal text, above 0 and at most ${MOST_COINS}.` }),

@@ -33,7 +33,11 @@ const SlippageParameter = described(
   `Allowed slippage in basis points, 1 to 1000; ${defaults.quoteSlippageBps} unless given.`
 )
 /** Format of a venue label. The handler checks that the label exists. */
-export const VenueLabel = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,32}$/u, { expected: "venue labels" }))
+export const VenueLabel = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9-]{1,32}$/u, {
+    expected: "a label of 1 to 32 of a-z, 0-9 and -"
+  })
+)
 
 const pair = { inputMint: Address, outputMint: Address }
 
@@ -46,12 +50,14 @@ const oneAmount =
   <const D extends string>(decimals: D) =>
   (request: { readonly amount?: bigint; readonly uiAmount?: unknown } & { readonly [_ in D]?: number }) => {
     if (request.amount !== undefined) {
-      return request.uiAmount === undefined || refuse("uiAmount", "conflict", "Send amount or uiAmount, not both.")
+      return (
+        request.uiAmount === undefined || refuse("uiAmount", "conflict", "uiAmount must be left out beside amount.")
+      )
     }
     if (request.uiAmount === undefined) {
       return refuse("amount", "missing", `amount is required, or uiAmount and ${decimals}.`)
     }
-    return request[decimals] !== undefined || refuse(decimals, "missing", `uiAmount needs ${decimals}.`)
+    return request[decimals] !== undefined || refuse(decimals, "missing", `${decimals} is required beside uiAmount.`)
   }
 
 /** Query of a quote. */
@@ -95,7 +101,7 @@ const ascending = (ladder: ReadonlyArray<number>) => {
     return true
   }
   const issue = ladder[wrong] === ladder[wrong - 1] ? "duplicate" : "out_of_range"
-  return refuse(String(wrong), issue, "The ladder must rise from rung to rung.")
+  return refuse(String(wrong), issue, "ladder must rise from rung to rung.")
 }
 
 /** The position whose exit is to be checked. */
@@ -103,7 +109,7 @@ export const ExitCheckBody = Schema.Struct({
   mint: Address,
   quoteMint: Schema.optionalKey(Address.annotate({ description: "Mint of the proceeds; SOL unless given." })),
   amount: Schema.optionalKey(AmountText),
-  uiAmount: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, { expected: "a positive number" }))),
+  uiAmount: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0, { expected: "a number above 0" }))),
   decimals: Schema.optionalKey(Decimals),
   quoteDecimals: Schema.optionalKey(Decimals),
   slippageBps: Schema.optionalKey(SlippageBps),

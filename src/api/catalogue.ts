@@ -1,10 +1,14 @@
 /** Status and default message of every error code of the contract. */
 export const catalogue = {
   invalid_request: { status: 400, message: "The request is not valid." },
-  invalid_cursor: { status: 400, message: "The cursor is malformed or was made with other selectors." },
-  invalid_denom: { status: 400, message: "This denomination is not served on this chain." },
-  invalid_signature: { status: 400, message: "The id is not a base58 transaction signature of 64 bytes." },
-  unsupported_chain: { status: 400, message: "This endpoint does not serve this chain." },
+  invalid_cursor: {
+    status: 400,
+    message:
+      "The cursor is malformed or was made with other selectors: cursor must be the nextCursor of the page before, with the same parameters."
+  },
+  invalid_denom: { status: 400, message: "denom must be usd on an EVM chain." },
+  invalid_signature: { status: 400, message: "id must be a transaction signature: base58 of 64 bytes." },
+  unsupported_chain: { status: 400, message: "chain must be one that this endpoint serves." },
   missing_api_key: { status: 401, message: "Send the API key as a bearer token." },
   invalid_api_key: { status: 401, message: "The API key is unknown or revoked." },
   key_disabled: { status: 403, message: "The API key is disabled." },

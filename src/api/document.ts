@@ -10,6 +10,7 @@ type Headers = Readonly<Record<string, { readonly description: string; readonly 
 const header = (type: "string" | "integer", description: string) => ({ description, schema: { type } })
 
 const common: Headers = {
+  "X-Content-Type-Options": header("string", "Always nosniff."),
   "X-Request-Id": header("string", "The UUID of this answer."),
   "X-Client-Request-Id": header("string", "What the request sent under this name: 1 to 64 printable ASCII characters.")
 }
@@ -35,6 +36,8 @@ const replayed: Headers = {
 
 const challenge: Headers = { "WWW-Authenticate": header("string", "Always Bearer.") }
 
+const allow: Headers = { Allow: header("string", "Methods of this path, separated by commas.") }
+
 const refs = (headers: Headers) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
@@ -42,7 +45,7 @@ const KEYED_REQUEST = "idempotency-key"
 
 /** True for statuses that are stored for an idempotency key: not those of admission, of the body, nor 5xx. */
 const isKept = (status: string): boolean =>
-  Number(status) < 500 && !["401", "403", "413", "415", "422", "429"].includes(status)
+  Number(status) < 500 && !["401", "403", "405", "413", "414", "415", "422", "429"].includes(status)
 
 /** True for an operation with an idempotency key; spells its header as the contract does. */
 const namesRequests = (operation: Spec): boolean => {
@@ -54,13 +57,14 @@ const namesRequests = (operation: Spec): boolean => {
 }
 
 /** Statuses that are decided before the budget is charged. */
-const BEFORE_ADMISSION = new Set(["401", "403"])
+const BEFORE_ADMISSION = new Set(["401", "403", "405", "414"])
 
 const headersOf = (status: string, isMetered: boolean) => ({
   ...refs(common),
   ...(isMetered && !BEFORE_ADMISSION.has(status) ? refs(metered) : {}),
   ...(status === "429" || status === "503" ? refs(retryAfter) : {}),
-  ...(status === "401" ? refs(challenge) : {})
+  ...(status === "401" ? refs(challenge) : {}),
+  ...(status === "405" ? refs(allow) : {})
 })
 
 const priceOf = (budget: string | null, cost: number): string =>
@@ -131,6 +135,6 @@ export const withAdmission =
       }
     }
     spec["components"].securitySchemes = { bearer: { type: "http", scheme: "bearer" } }
-    spec["components"].headers = { ...common, ...metered, ...retryAfter, ...replayed, ...challenge }
+    spec["components"].headers = { ...common, ...metered, ...retryAfter, ...replayed, ...challenge, ...allow }
     return spec
   }

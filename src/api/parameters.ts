@@ -19,7 +19,11 @@ export const NoQuery = Schema.Record(Schema.String, Schema.Union([Schema.String,
 
 /** Whole numbers in plain decimal digits: no sign, no spaces, no leading zeros, no exponent. Both ends included. */
 export const IntegerParameter = (minimum: number, maximum: number) =>
-  Schema.String.check(Schema.isPattern(/^(?:0|[1-9][0-9]{0,15})$/u, { expected: "plain decimal digits" }))
+  Schema.String.check(
+    Schema.isPattern(/^(?:0|[1-9][0-9]{0,15})$/u, {
+      expected: `a whole number from ${minimum} to ${maximum}, in plain decimal digits`
+    })
+  )
     .annotate({ description: `A whole number from ${minimum} to ${maximum}, in plain decimal digits.` })
     .pipe(
       Schema.decodeTo(
@@ -36,7 +40,7 @@ export const described = <S extends Schema.Top>(parameter: S, description: strin
 
 /** Plain decimal text of at least zero: no sign, no exponent, at most 30 fraction digits. */
 export const DecimalParameter = Schema.String.check(
-  Schema.isMaxLength(64, { expected: "at most 64 characters" }),
+  Schema.isMaxLength(64, { expected: "a plain decimal number of at most 64 characters" }),
   Schema.isPattern(/^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,30})?$/u, {
     expected: "a plain decimal number with at most 30 fraction digits"
   })
@@ -47,7 +51,7 @@ export const UniqueList = <Item extends Schema.Constraint>(item: Item, maximum: 
   Schema.Array(item).check(
     Schema.isMinLength(1, { expected: `1 to ${maximum} ${noun}` }),
     Schema.isMaxLength(maximum, { expected: `1 to ${maximum} ${noun}` }),
-    Schema.isUnique({ expected: "a list without repetition" })
+    Schema.isUnique({ expected: `1 to ${maximum} different ${noun}` })
   )
 
 /** The path of a token. Both parts are read as text, so that an unsupported chain is reported before a malformed address. */
@@ -72,8 +76,8 @@ export const CommaList = <Item extends Schema.Codec<string, string>>(item: Item,
   Schema.String.annotate({ description: `One to ${maximum} different items, separated by commas.` }).pipe(
     Schema.decodeTo(
       Schema.Array(item).check(
-        Schema.isMaxLength(maximum, { expected: `at most ${maximum} items` }),
-        Schema.isUnique({ expected: "no item twice" })
+        Schema.isMaxLength(maximum, { expected: `1 to ${maximum} different items, separated by commas` }),
+        Schema.isUnique({ expected: `1 to ${maximum} different items, separated by commas` })
       ),
       SchemaTransformation.transform({
         decode: (text: string): ReadonlyArray<string> => text.split(","),
@@ -82,17 +86,17 @@ export const CommaList = <Item extends Schema.Codec<string, string>>(item: Item,
     )
   )
 
+const AMOUNTS = `a whole number from 1 to ${MAX_U64}, in plain decimal digits`
+
 /** Units of a mint as plain decimal digits: at least 1, and no more than a token account can hold. */
 export const AmountText = Schema.String.check(
-  Schema.isMaxLength(128, { expected: "at most 128 digits" }),
-  Schema.isPattern(/^(?:0|[1-9][0-9]*)$/u, { expected: "plain decimal digits" })
+  Schema.isMaxLength(128, { expected: AMOUNTS }),
+  Schema.isPattern(/^(?:0|[1-9][0-9]*)$/u, { expected: AMOUNTS })
 )
   .annotate({ identifier: "AmountText", description: "Units of a mint as decimal digits, 1 to 18446744073709551615." })
   .pipe(
     Schema.decodeTo(
-      Schema.BigInt.check(
-        Schema.isBetweenBigInt({ minimum: 1n, maximum: MAX_U64 }, { expected: "from 1 to 18446744073709551615" })
-      ),
+      Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: MAX_U64 }, { expected: AMOUNTS })),
       SchemaTransformation.bigintFromString
     )
   )

@@ -67,6 +67,9 @@ export class RouteNotFound extends problem<RouteNotFound>()("RouteNotFound", "no
 /** 404: A valid signature that no source has seen; not a statement that it failed. */
 export class StatusNotFound extends problem<StatusNotFound>()("StatusNotFound", "status_not_found") {}
 
+/** 405: The path has other methods, which `Allow` lists. */
+export class MethodNotAllowed extends problem<MethodNotAllowed>()("MethodNotAllowed", "method_not_allowed") {}
+
 /** 409: The pinned view changed or expired: start at page one. */
 export class CursorExpired extends problem<CursorExpired>()("CursorExpired", "cursor_expired") {}
 
@@ -81,6 +84,9 @@ export class IdempotencyInFlight extends problem<IdempotencyInFlight>()(
 
 /** 413: The body exceeds the limit of the endpoint, 8 KiB by default. */
 export class BodyTooLarge extends problem<BodyTooLarge>()("BodyTooLarge", "body_too_large") {}
+
+/** 414: The URL is longer than 8 KiB. */
+export class UriTooLong extends problem<UriTooLong>()("UriTooLong", "uri_too_long") {}
 
 /** 415: A body without a JSON content type. */
 export class UnsupportedMediaType extends problem<UnsupportedMediaType>()(

@@ -11,7 +11,7 @@ import * as TradeStorePg from "../market/store/TradeStorePg.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
-import { hubs } from "../quotes/QuoteEngine.ts"
+import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
 import { rpcSettings } from "../solana/rpc/rpcSettings.ts"
@@ -33,6 +33,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   quoteEngine,
   preloadedMints([]),
   hubs,
+  platformFee,
   poolDiscovery.settings,
   TokenBook.settings,
   TradeTape.limits,

@@ -24,8 +24,8 @@ export const isAddress = (text: string): boolean => {
 
 /** A Solana address: base58 of 32 bytes. */
 export const Address = Schema.String.check(
-  Schema.isPattern(BASE58),
-  Schema.makeFilter((text) => isAddress(text) || "must be base58 of 32 bytes")
+  Schema.isPattern(BASE58, { expected: "a Solana address in base58, 32 to 44 characters" }),
+  Schema.makeFilter((text) => isAddress(text) || "must be a Solana address: base58 of 32 bytes")
 )
   .pipe(Schema.brand("Address"))
   .annotate({ identifier: "Address", description: "A Solana address: base58 of 32 bytes." })

@@ -13,13 +13,17 @@ export const Atomic = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualT
 export type Atomic = typeof Atomic.Type
 
 /** Hundredths of a percent that a caller allows a price to move: 1 to 1000. */
-export const SlippageBps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })).annotate({
+export const SlippageBps = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 1000 }, { expected: "a whole number from 1 to 1000" })
+).annotate({
   identifier: "SlippageBps",
   description: "Allowed slippage in basis points, 1 to 1000."
 })
 
 /** Decimals of a mint as a caller states them: 0 to 18. */
-export const Decimals = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 18 })).annotate({
+export const Decimals = Schema.Int.check(
+  Schema.isBetween({ minimum: 0, maximum: 18 }, { expected: "a whole number from 0 to 18" })
+).annotate({
   identifier: "Decimals",
   description: "Decimals of a mint, 0 to 18."
 })

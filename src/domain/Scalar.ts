@@ -2,7 +2,9 @@ import { Schema } from "effect"
 
 /** Exact decimal text: no exponent, no plus sign, no trailing zeros after the point, never `-0`, 30 fraction digits at most. */
 export const Decimal = Schema.String.check(
-  Schema.isPattern(/^(?:0|-?(?:0|[1-9][0-9]*)\.[0-9]{0,29}[1-9]|-?[1-9][0-9]*)$/u)
+  Schema.isPattern(/^(?:0|-?(?:0|[1-9][0-9]*)\.[0-9]{0,29}[1-9]|-?[1-9][0-9]*)$/u, {
+    expected: "a plain decimal number without trailing zeros, with at most 30 fraction digits"
+  })
 ).annotate({ identifier: "Decimal", description: "An exact decimal number as text." })
 export type Decimal = typeof Decimal.Type
 

@@ -1,4 +1,4 @@
-import { Clock, Config, Context, Duration, Effect, Layer, Random, Result } from "effect"
+import { Clock, Config, Context, Duration, Effect, Layer, Random, Result, Schema } from "effect"
 import { Address, type Mint, USDC } from "../domain/Address.ts"
 import {
   type QuoteRefusal,
@@ -10,6 +10,7 @@ import {
 import { uuidV4 } from "../domain/uuid.ts"
 import { ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
+import { SOL_FEE_BPS } from "./directRoute.ts"
 import { nativeFinder, type RouteFinder, routerFinder } from "./findRoute.ts"
 import { staleness } from "../pools/freshness.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
@@ -26,12 +27,17 @@ export class QuoteEngine extends Context.Service<
     quote(request: QuoteRequest): Effect.Effect<SpotQuote, QuoteRefusal>
     /** Prices several trades at one moment, in order. Nothing is written in between. */
     quoteAll(requests: ReadonlyArray<QuoteRequest>): Effect.Effect<ReadonlyArray<Priced>>
+    /** The only mint that the exit of a position can be measured in; null when any can. */
+    readonly exitMint: Mint | null
   }
 >()("fathom/quotes/QuoteEngine") {
-  /** Direct pools with a SOL leg, from this process's memory. Quotes nothing once the chain has been silent for `STALE_AFTER`. */
+  /**
+   * Direct pools with a SOL leg, from this process's memory. Quotes nothing once the chain has been silent for `STALE_AFTER`.
+   * `PLATFORM_FEE_BPS` (100) is the fee on the SOL leg; at 0 the proceeds of a sale are what the pool pays.
+   */
   static readonly layerNative: Layer.Layer<QuoteEngine, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     QuoteEngine,
-    Effect.suspend(() => makeEngine(nativeFinder))
+    Effect.suspend(() => Effect.flatMap(platformFee, (feeBps) => makeEngine(nativeFinder(feeBps))))
   )
 
   /**
@@ -61,6 +67,14 @@ const coldRefusal = (answer: Priced, loadings: ReadonlyMap<Mint, Loading>): Pric
       : new TooManyColdMints({ mint, fitsInMs: loading.fitsInMs })
   )
 }
+
+const FeeBps = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))
+
+/** `PLATFORM_FEE_BPS` (100): the fee of native quotes in basis points of the SOL side. */
+export const platformFee = Config.schema(
+  Schema.NumberFromString.pipe(Schema.decodeTo(FeeBps)),
+  "PLATFORM_FEE_BPS"
+).pipe(Config.withDefault(SOL_FEE_BPS), Config.map(BigInt))
 
 /** `ROUTER_HUBS` (USDC): mints whose pools the router keeps loaded. */
 export const hubs = Config.Array(Address, "ROUTER_HUBS").pipe(Config.withDefault([USDC]))
@@ -92,7 +106,7 @@ const makeEngine = Effect.fnUntraced(function* (finder: RouteFinder) {
       answer === undefined ? Effect.die("one request has one answer") : Effect.fromResult(answer)
     )
 
-  return QuoteEngine.of({ quote, quoteAll })
+  return QuoteEngine.of({ quote, quoteAll, exitMint: finder.exitMint })
 })
 
 /** Checks one request in order: shape, age of the state, then the route. */

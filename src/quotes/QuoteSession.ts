@@ -45,7 +45,7 @@ export class QuoteSession {
   #last: SpotQuote | null = null
   #throttled = false
   #errorsInARow = 0
-  #counts = { ticks: 0, emitted: 0, suppressed: 0, errors: 0, throttledTicks: 0, unitsCharged: 0 }
+  #counts = { ticks: 0, emitted: 0, suppressed: 0, errors: 0, throttledTicks: 0, skippedTicks: 0, unitsCharged: 0 }
   #startedAtMs = 0
 
   constructor(streamId: string, terms: StreamTerms, sink: Sink) {
@@ -126,6 +126,11 @@ export class QuoteSession {
       },
       nowMs
     )
+  }
+
+  /** So many points of the grid went by without a tick. */
+  skipped(points: number): void {
+    this.#counts.skippedTicks += points
   }
 
   /** The last frame. Only the first call counts. */

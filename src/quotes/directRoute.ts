@@ -5,8 +5,8 @@ import { NoRoute, type QuoteRequest, RouteNotSupported, StateCold } from "../dom
 import { BPS } from "../domain/units.ts"
 import type { MintPools } from "../pools/MintPools.ts"
 
-/** The service's fee on the SOL leg. */
-const SOL_FEE_BPS = 100n
+/** Fee of the service on the SOL leg in basis points, unless `PLATFORM_FEE_BPS` is set. */
+export const SOL_FEE_BPS = 100
 
 /** Why this shape of request cannot be served at all, or null. */
 export const unsupportedShape = (request: QuoteRequest): RouteNotSupported | null => {
@@ -28,7 +28,7 @@ export const tokenOf = (request: QuoteRequest): Mint =>
   request.inputMint === SOL ? request.outputMint : request.inputMint
 
 /** Proceeds of a sale for `gross` lamports after the fee, which is rounded up. */
-export const netOfSolFee = (gross: bigint): bigint => gross - (gross * SOL_FEE_BPS + BPS - 1n) / BPS
+export const netOfSolFee = (gross: bigint, feeBps: bigint): bigint => gross - (gross * feeBps + BPS - 1n) / BPS
 
 /** The least received at the allowed slippage, rounded down. */
 export const minimumOut = (out: bigint, slippageBps: number): bigint => (out * (BPS - BigInt(slippageBps))) / BPS

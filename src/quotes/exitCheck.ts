@@ -80,15 +80,14 @@ const rungsOf = (position: Position, quotes: ReadonlyArray<SpotQuote | null>): R
   })
 }
 
-const decreases = (rungs: ReadonlyArray<Rung>): boolean => {
+/** Index of the first rung that returns less than a smaller one; -1 when there is none. */
+const firstDecrease = (rungs: ReadonlyArray<Rung>): number => {
   let most = 0n
-  for (const { outAmount } of rungs) {
-    if (outAmount !== null && outAmount < most) {
-      return true
-    }
+  return rungs.findIndex(({ outAmount }) => {
+    const isLess = outAmount !== null && outAmount < most
     most = outAmount ?? most
-  }
-  return false
+    return isLess
+  })
 }
 
 const isCoarse = ({ fraction, upstreamImpactPct }: Rung): boolean =>
@@ -109,9 +108,9 @@ const fullImpactOf = (full: Rung | null): number | null =>
 const warningsOf = (rungs: ReadonlyArray<Rung>): ReadonlyArray<WarningCode> => {
   const [baseline] = rungs
   const full = fullOf(rungs)
-  const slots = rungs.flatMap(({ quote }) => (quote === null ? [] : [quote.contextSlot]))
+  const slots = rungs.flatMap(({ quote }) => (quote === null ? [] : [quote.stateSlot]))
   const found: ReadonlyArray<WarningCode | null> = [
-    decreases(rungs) ? "negative_marginal_proceeds" : null,
+    firstDecrease(rungs) !== -1 ? "negative_marginal_proceeds" : null,
     baseline !== undefined && isCoarse(baseline) ? "coarse_baseline" : null,
     rungs.some(({ error }) => error === "clamped") ? "clamped_rung" : null,
     full === null ? "no_full_rung" : null,
@@ -140,20 +139,28 @@ export const verdictOf = (
   return fullExitImpactPct === null || fullExitImpactPct > CLEAN_PCT ? "thin" : "clean"
 }
 
-const isClean = ({ isBaseline, realizedImpactPct, upstreamImpactPct }: Rung): boolean =>
-  realizedImpactPct !== null && realizedImpactPct <= CLEAN_PCT && !(isBaseline && (upstreamImpactPct ?? 0) > CLEAN_PCT)
-
-/** The last rung before the first that is not clean; nothing is interpolated between rungs. */
-export const lastClean = (rungs: ReadonlyArray<Rung>): Rung | null => {
-  const firstBad = rungs.findIndex((rung) => !isClean(rung))
-  return (firstBad === -1 ? rungs.at(-1) : rungs[firstBad - 1]) ?? null
+/**
+ * The largest rung that sells within 2 %; nothing is interpolated between rungs. Rungs from the first that returns less than a
+ * smaller one are out. Null for a ladder of one rung, which has nothing to be measured against. The whole position is within
+ * 2 % exactly when the verdict is `clean`.
+ */
+export const largestClean = (rungs: ReadonlyArray<Rung>): Rung | null => {
+  if (rungs.length < 2) {
+    return null
+  }
+  const end = firstDecrease(rungs)
+  return (
+    rungs
+      .slice(0, end === -1 ? undefined : end)
+      .findLast(({ realizedImpactPct }) => realizedImpactPct !== null && realizedImpactPct <= CLEAN_PCT) ?? null
+  )
 }
 
 const summaryOf = (rungs: ReadonlyArray<Rung>): ExitSummary => {
   const full = fullOf(rungs)
   const warnings = warningsOf(rungs)
   const fullExitImpactPct = fullImpactOf(full)
-  const clean = lastClean(rungs)
+  const clean = largestClean(rungs)
   return {
     verdict: verdictOf(rungs.at(-1), warnings, fullExitImpactPct),
     venues: Array.from(new Set(rungs.flatMap(({ quote }) => quote?.venues ?? []))),

@@ -1,4 +1,5 @@
 /** Route search of each engine, with checks in a fixed order. */
+import { type Mint, SOL } from "../domain/Address.ts"
 import { NoRoute, type QuoteRefusal, type QuoteRequest, StateCold } from "../domain/quotes/Quote.ts"
 import { bestDirect } from "./bestDirect.ts"
 import { candidates, sameMint, tokenOf, unsupportedShape } from "./directRoute.ts"
@@ -10,13 +11,16 @@ import { directRoute, type Moment, type PricedRoute } from "./spotQuote.ts"
 export interface RouteFinder {
   /** Why this shape of request is never served, whatever the state, or null. */
   readonly unsupportedShape: (request: QuoteRequest) => QuoteRefusal | null
+  /** The only mint that exits are measured in; null for any. */
+  readonly exitMint: Mint | null
   /** The route of a request that the state is fit for, or why there is none. */
   readonly find: (book: PoolBook["Service"], request: QuoteRequest, moment: Moment) => PricedRoute | QuoteRefusal
 }
 
-/** One SOL leg, one pool. */
-export const nativeFinder: RouteFinder = {
+/** One SOL leg with a fee of `feeBps`, one pool. */
+export const nativeFinder = (feeBps: bigint): RouteFinder => ({
   unsupportedShape,
+  exitMint: SOL,
   find: (book, request, moment) => {
     const { inputMint, outputMint } = request
     const known = book.between(inputMint, outputMint)
@@ -25,14 +29,15 @@ export const nativeFinder: RouteFinder = {
       return pools
     }
     const best = bestDirect(pools, request, moment.clock)
-    const route = best === null ? null : directRoute(request, best, moment)
+    const route = best === null ? null : directRoute(request, best, moment, feeBps)
     return route === null || route.outAmount === 0n ? new NoRoute({ inputMint, outputMint }) : route
   }
-}
+})
 
 /** Any mint to any mint, over every pool in memory. */
 export const routerFinder: RouteFinder = {
   unsupportedShape: sameMint,
+  exitMint: null,
   find: (book, request, { clock }) => {
     const { inputMint, outputMint } = request
     const cold = [inputMint, outputMint].find((mint) => !book.isLoaded(mint))

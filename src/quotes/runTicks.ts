@@ -83,11 +83,14 @@ export const runTicks = Effect.fnUntraced(function* (quote: Quote, run: TickRun)
     if (elapsed < due) {
       yield* Effect.sleep(Math.ceil(due - elapsed))
     } else if (elapsed >= durationMs) {
+      session.skipped(Math.max(0, Math.ceil(durationMs / intervalMs) - next))
       session.close("completed", clock.currentTimeMillisUnsafe())
     } else {
       // Points that went by while something else ran are gone; the newest may still be on time.
       const tick = Math.floor(elapsed / intervalMs)
-      if (elapsed - tick * intervalMs <= MOST_LATE_MS) {
+      const isOnTime = elapsed - tick * intervalMs <= MOST_LATE_MS
+      session.skipped(isOnTime ? tick - next : tick - next + 1)
+      if (isOnTime) {
         yield* runTick(quote, run, tick)
       }
       next = tick + 1

@@ -19,8 +19,15 @@ export interface Moment {
 }
 
 /** Net amount of the trader: sales pay the SOL fee out of the proceeds, purchases on top. */
-const proceeds = (request: QuoteRequest, { swap }: Best): bigint =>
-  request.outputMint === SOL ? netOfSolFee(swap.amountOut) : swap.amountOut
+const proceeds = (request: QuoteRequest, { swap }: Best, feeBps: bigint): bigint =>
+  request.outputMint === SOL ? netOfSolFee(swap.amountOut, feeBps) : swap.amountOut
+
+const feeBasisOf = ({ outputMint }: QuoteRequest, feeBps: bigint): SpotQuote["feeBasis"] => {
+  if (feeBps === 0n) {
+    return undefined
+  }
+  return outputMint === SOL ? "net" : "principal"
+}
 
 /** A route that has been priced, whichever way it was found. */
 export interface PricedRoute {
@@ -35,8 +42,8 @@ export interface PricedRoute {
   readonly feeBasis: SpotQuote["feeBasis"] | undefined
 }
 
-/** One direct swap as a route. */
-export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment): PricedRoute => {
+/** One direct swap as a route; `feeBps` is the fee of the service on its SOL leg. */
+export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment, feeBps: bigint): PricedRoute => {
   const { inputMint, outputMint } = request
   const { pool, swap } = best
   const { amountIn, amountOut } = swap
@@ -46,11 +53,11 @@ export const directRoute = (request: QuoteRequest, best: Best, { clock }: Moment
     route: [
       { dex: pool.dex, inputMint, outputMint, pool: pool.address, percent: 100, amountIn, amountOut, priceImpactPct }
     ],
-    outAmount: proceeds(request, best),
+    outAmount: proceeds(request, best, feeBps),
     priceImpactPct,
     clamped: swap.ending === "exhausted",
     stateSlot: pool.slot,
-    feeBasis: outputMint === SOL ? "net" : "principal"
+    feeBasis: feeBasisOf(request, feeBps)
   }
 }
 

@@ -35,6 +35,8 @@ export class TokenReader extends Context.Service<
   TokenReader,
   {
     factsOf(mint: Mint): Effect.Effect<TokenReading<TokenFacts>, TokenRefusal>
+    /** Decimals of the mint; null while its account is not in memory, and when it is no mint. */
+    decimalsOf(mint: Mint): Effect.Effect<number | null>
     /** The deepest `limit` pools of the token; the sum is of all. */
     liquidityOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenLiquidity>, TokenRefusal>
     /** One row for every mint, in order. */
@@ -117,6 +119,14 @@ export class TokenReader extends Context.Service<
           }
         })
 
+        const readDecimals = Effect.fn("TokenReader.decimalsOf")(function* (mint: Mint) {
+          const decimals = decimalsOf(mint, tokens.read(mint))
+          if (decimals === null) {
+            yield* tokens.warm(mint)
+          }
+          return decimals
+        })
+
         const liquidityOf = Effect.fn("TokenReader.liquidityOf")(function* (mint: Mint, limit: number) {
           const state = yield* tokenAt(mint)
           if (!pools.isLoaded(mint)) {
@@ -157,7 +167,7 @@ export class TokenReader extends Context.Service<
           return { data, knowledge: knowledgeOf(scalars, null) }
         })
 
-        return TokenReader.of({ factsOf, liquidityOf, pricesOf })
+        return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, pricesOf })
       })
     )
 }

@@ -80,7 +80,7 @@ describe("the OpenAPI document", () => {
         alternatives.map((bearer) => ({ bearer }))
       )
       assert.include(operation?.description, Context.get(endpoint.annotations, Budget) ?? "Free of charge.")
-      for (const status of ["400", "401", "403", "500", "503"]) {
+      for (const status of ["400", "401", "403", "405", "414", "500", "503"]) {
         assert.property(operation?.responses, status)
       }
       assert.strictEqual("429" in (operation?.responses ?? {}), !free.has(endpoint.path))
@@ -91,14 +91,7 @@ describe("the OpenAPI document", () => {
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(catalogue, code)
 
 // Answered before an endpoint is found: they have no class, because no endpoint can raise them.
-const edgeOnly = new Set<string>([
-  "method_not_allowed",
-  "request_timeout",
-  "uri_too_long",
-  "expectation_failed",
-  "upgrade_required",
-  "headers_too_large"
-])
+const edgeOnly = new Set<string>(["request_timeout", "expectation_failed", "upgrade_required", "headers_too_large"])
 
 describe("the catalogue of errors", () => {
   const raised = Object.values(problems).flatMap((exported) => {

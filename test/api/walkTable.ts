@@ -121,7 +121,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
 }
 
 /** Calls that only need to be understood, for answers that come before anything is looked up. */
-const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a", follow: "cf_none" }
+export const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a", follow: "cf_none" }
 
 const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 
@@ -254,7 +254,10 @@ export const unreachable: Readonly<Record<string, ReadonlyArray<number>>> = {
 
 const isClosed = ({ id }: Operation) => id.startsWith("closed.")
 
-const malformed = ({ method, path }: Operation) => `${method} ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`
+const raw = (method: string, target: string, ...lines: ReadonlyArray<string>) =>
+  [`${method} ${target} HTTP/1.1`, "Connection: close", ...lines, "", ""].join("\r\n")
+
+const malformed = ({ method, path }: Operation) => raw(method, path)
 
 const tooLarge = { text: "x".repeat(9000) }
 
@@ -269,7 +272,9 @@ const common = (operation: Operation): Readonly<Record<number, Way>> => {
       : bare({ request: { ...request, query: { ...request.query, unheardOf: "1" } } }),
     401: bare({ key: null }),
     403: bare({ key: "d" }),
+    405: bare({ raw: raw("PROPFIND", operation.path, "Host: x") }),
     413: bare({ request: { ...request, body: tooLarge } }),
+    414: bare({ raw: raw(operation.method, `${operation.path}?${"x".repeat(8192)}`, "Host: x") }),
     415: bare({ request: { ...request, headers: { "content-type": "text/plain" } } }),
     429: bare({ key: "q" }),
     500: { world: "broken", request },

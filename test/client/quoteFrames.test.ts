@@ -14,6 +14,7 @@ const close = {
   suppressed: 0,
   errors: 1,
   throttledTicks: 0,
+  skippedTicks: 0,
   unitsCharged: 1,
   lastQuoteAtMs: null
 }

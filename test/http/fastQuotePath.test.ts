@@ -64,6 +64,14 @@ const requests: ReadonlyArray<readonly [string, string, ReadonlyArray<string>, n
   ["a key without the scope", `${path}?${query}`, [bearer("b")], 403],
   ["a key with an IP policy", `${path}?${query}`, [bearer("c")], 200],
   ["a disabled key", `${path}?${query}`, [bearer("d")], 403],
+  ["the thousandth parameter", `${path}?${query}${"&".repeat(1001)}slippageBps=7`, [bearer("a")], 200],
+  ["an unknown parameter after a thousand", `${path}?${query}${"&".repeat(1001)}foo=1`, [bearer("a")], 400],
+  ["a repeated parameter after a thousand", `${path}?${query}${"&".repeat(1001)}amount=1`, [bearer("a")], 400],
+  ["two keys", `${path}?${query}`, [bearer("a"), bearer("b")], 400],
+  ["a semicolon before the query", `${path};a=1?${query}`, [bearer("a")], 404],
+  ["a semicolon in place of the query", `${path};${query}`, [bearer("a")], 404],
+  ["a fragment", `${path}#a?${query}`, [bearer("a")], 404],
+  ["a semicolon in the query", `${path}?${query};slippageBps=7`, [bearer("a")], 400],
   ["a longer path", `${path}/x?${query}`, [bearer("a")], 404]
 ]
 

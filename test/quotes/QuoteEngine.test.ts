@@ -227,6 +227,35 @@ describe("QuoteEngine.layerNative", () => {
   })
 })
 
+const engineAt = (feeBps: string) => engineOver(knows(deep), chain(), { PLATFORM_FEE_BPS: feeBps })
+
+describe("PLATFORM_FEE_BPS", () => {
+  it.effect("at zero leaves the whole payout of the pool, and no fee basis", () =>
+    Effect.gen(function* () {
+      const sale = yield* quote(sell)
+      assert.strictEqual(sale.outAmount, 1_800_000n)
+      assert.strictEqual(sale.outAmount, sale.route[0]?.amountOut)
+      assert.isFalse("feeBasis" in sale)
+      assert.isFalse("feeBasis" in (yield* quote(buy)))
+    }).pipe(Effect.provide(engineAt("0")))
+  )
+
+  it.effect("is taken from the proceeds, rounded up", () =>
+    Effect.gen(function* () {
+      const sale = yield* quote(sell)
+      assert.strictEqual(sale.outAmount, 1_755_000n)
+      assert.strictEqual(sale.feeBasis, "net")
+    }).pipe(Effect.provide(engineAt("250")))
+  )
+
+  it.effect.each(["-1", "1001", "1.5", "one"])("may not be %s", (feeBps) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(engineAt(feeBps))))
+      assert.include(error.message, "PLATFORM_FEE_BPS")
+    })
+  )
+})
+
 describe("netOfSolFee", () => {
   it.each([
     [0n, 0n],
@@ -236,6 +265,10 @@ describe("netOfSolFee", () => {
     [101n, 99n],
     [1_000_000n, 990_000n]
   ])("of %d lamports is %d", (gross, net) => {
-    assert.strictEqual(netOfSolFee(gross), net)
+    assert.strictEqual(netOfSolFee(gross, 100n), net)
+  })
+
+  it("is everything without a fee", () => {
+    assert.strictEqual(netOfSolFee(101n, 0n), 101n)
   })
 })

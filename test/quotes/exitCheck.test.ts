@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { SOL } from "../../src/domain/Address.ts"
 import { ExitCheck, type Position, type Rung } from "../../src/domain/quotes/ExitCheck.ts"
 import type { SpotQuote } from "../../src/domain/quotes/Quote.ts"
-import { areMixed, exitCheck, lastClean, verdictOf } from "../../src/quotes/exitCheck.ts"
+import { areMixed, exitCheck, largestClean, verdictOf } from "../../src/quotes/exitCheck.ts"
 import { at } from "./toyChain.ts"
 
 const TOKEN = at(10)
@@ -53,7 +53,7 @@ const codesOfFirst = (fraction: number, priceImpactPct: number | null) =>
   codes(check([fraction, 1], [quoteOf(10n ** 9n, { priceImpactPct }), quoteOf(10n ** 12n)]))
 
 const codesAtSlot = (last: number) =>
-  codes(check([0.01, 1], [quoteOf(10_000n), quoteOf(1_000_000n, { contextSlot: last })]))
+  codes(check([0.01, 1], [quoteOf(10_000n), quoteOf(1_000_000n, { stateSlot: last })]))
 
 describe("exitCheck", () => {
   it("reports every field of a clean exit", () => {
@@ -173,9 +173,11 @@ describe("exitCheck", () => {
     assert.deepStrictEqual(codesOfFirst(0.01, 1.000001), ["coarse_baseline"])
   })
 
-  it("warns when rungs were priced at slots too far apart", () => {
+  it("warns when rungs were priced on states too far apart, not when the feed has moved on", () => {
     assert.deepStrictEqual(codesAtSlot(110), [])
     assert.deepStrictEqual(codesAtSlot(111), ["mixed_slots"])
+    const later = check([0.01, 1], [quoteOf(10_000n), quoteOf(1_000_000n, { contextSlot: 200 })])
+    assert.deepStrictEqual(codes(later), [])
     assert.isFalse(areMixed([]))
   })
 })
@@ -195,17 +197,33 @@ const rung = (fraction: number, realizedImpactPct: number | null, fields: Partia
   ...fields
 })
 
-describe("lastClean", () => {
+describe("largestClean", () => {
   const baseline = rung(0.01, 0, { isBaseline: true })
   it.each([
     ["every rung within two percent", [baseline, rung(0.5, 2), rung(1, 1.9)], 1],
-    ["one in the middle beyond it", [baseline, rung(0.5, 2.1), rung(1, 1.9)], 0.01],
-    ["one that was not measured", [baseline, rung(0.5, null), rung(1, 1)], 0.01],
-    ["a baseline beyond it by itself", [{ ...baseline, upstreamImpactPct: 2.1 }, rung(1, 1)], undefined],
+    ["one in the middle beyond it", [baseline, rung(0.5, 2.1), rung(1, 1.9)], 1],
+    ["the whole beyond it", [baseline, rung(0.5, 1.9), rung(1, 2.1)], 0.5],
+    ["one that was not measured", [baseline, rung(0.5, null), rung(1, 1)], 1],
+    ["a baseline beyond it by itself", [{ ...baseline, upstreamImpactPct: 2.1 }, rung(1, 1)], 1],
     ["no baseline", [rung(0.01, null, { isBaseline: true }), rung(1, null)], undefined],
+    ["one rung, which is measured against itself", [rung(1, 0, { isBaseline: true })], undefined],
+    ["a rung that returns less", [baseline, rung(0.5, 1, { outAmount: 9n }), rung(1, 1, { outAmount: 8n })], 0.5],
     ["nothing", [], undefined]
   ])("of %s", (_, rungs, fraction) => {
-    assert.strictEqual(lastClean(rungs)?.fraction, fraction)
+    assert.strictEqual(largestClean(rungs)?.fraction, fraction)
+  })
+
+  const Rungs = Schema.Array(
+    Schema.Struct({ out: Schema.Int.check(Schema.isBetween({ minimum: 950, maximum: 1010 })), kind: Schema.Int })
+  ).check(Schema.isMinLength(1), Schema.isMaxLength(7))
+
+  it.prop("is the whole position exactly when the verdict is clean", [Rungs, Schema.Boolean], ([drawn, isWhole]) => {
+    const ladder = drawn.map((_, i) => ((isWhole ? 9 : 8) - drawn.length + i) / 8)
+    const quotes = drawn.map(({ kind, out }, i) =>
+      kind % 5 === 0 ? null : quoteOf(BigInt(out * (i + 1)) * 1000n, { clamped: kind % 7 === 0 })
+    )
+    const { maxCleanFraction, verdict } = check(ladder, quotes).summary
+    assert.strictEqual(maxCleanFraction === 1, verdict === "clean")
   })
 })
 

@@ -34,6 +34,7 @@ describe("a quote stream", () => {
         suppressed: 0,
         errors: 0,
         throttledTicks: 0,
+        skippedTicks: 0,
         unitsCharged: 5,
         lastQuoteAtMs: START
       })
@@ -177,6 +178,17 @@ describe("a quote stream", () => {
         [0, 0, 3500, 4000, 5000]
       )
       assert.strictEqual(spent.units, 2)
+      assert.deepInclude(closing(frames), { ticks: 3, skippedTicks: 2, throttledTicks: 0, unitsCharged: 3 })
+    })
+  )
+
+  it.effect("counts every grid point once: started, throttled or skipped", () =>
+    Effect.gen(function* () {
+      for (const slowMs of [0, 900, 1050, 1900, 3950, 9000]) {
+        const { frames } = yield* run({ answers: [{ slowMs }], units: 3 })
+        const { skippedTicks = 0, throttledTicks = 0, ticks = 0 } = closing(frames) ?? {}
+        assert.strictEqual(ticks + throttledTicks + skippedTicks, 5, `${slowMs}`)
+      }
     })
   )
 

@@ -83,7 +83,7 @@ const engineOf = (answers: ReadonlyArray<Answer>) => {
     }
     return "_tag" in answer ? Effect.fail(answer) : Effect.succeed(answer)
   }
-  return QuoteEngine.of({ quote, quoteAll: () => Effect.succeed([]) })
+  return QuoteEngine.of({ quote, quoteAll: () => Effect.succeed([]), exitMint: SOL })
 }
 
 const exceeded = () =>

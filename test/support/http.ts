@@ -61,7 +61,8 @@ export const feed = (freshness: () => Freshness): Layer.Layer<ChainFeed> =>
 
 const noEngine = Layer.succeed(QuoteEngine, {
   quote: () => Effect.die("this test has no engine"),
-  quoteAll: () => Effect.die("this test has no engine")
+  quoteAll: () => Effect.die("this test has no engine"),
+  exitMint: null
 })
 
 const noMarket = Layer.mergeAll(
@@ -78,6 +79,7 @@ const noMarket = Layer.mergeAll(
 
 const noTokens = Layer.mergeAll(
   Layer.succeed(TokenReader, {
+    decimalsOf: () => Effect.succeed(null),
     factsOf: () => Effect.die("this test has no tokens"),
     liquidityOf: () => Effect.die("this test has no tokens"),
     pricesOf: () => Effect.die("this test has no tokens")

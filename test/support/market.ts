@@ -1,8 +1,9 @@
 /** A market of toy pools behind the native engine, for tests of the spot endpoints. */
 import { Effect, Layer } from "effect"
-import { SOL } from "../../src/domain/Address.ts"
+import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { Loading } from "../../src/pools/poolDiscovery.ts"
 import type { MintPools } from "../../src/pools/MintPools.ts"
+import type { PoolGraph } from "../../src/pools/PoolGraph.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import type { Freshness } from "../../src/solana/accounts/ChainFeed.ts"
@@ -48,9 +49,10 @@ export const makeMarket = (): Market => ({
 })
 
 const shallow = constantProduct(at(3), SHALLOW, SOL, [M, M], { dex: "raydium-cpmm", most: 1000n })
+const dollars = constantProduct(at(5), SOL, USDC, [1000n * M, 150_000n * M], { slot: 60, dex: "raydium-amm-v4" })
 const odd = { address: at(4), dex: "raydium-cpmm", reason: "unsupported", detail: "mode 9" } as const
 
-const bookOf = (market: Market) =>
+const bookOf = (market: Market, graph: PoolGraph = { partnersOf: () => [], poolsBetween: () => [] }) =>
   Layer.succeed(
     PoolBook,
     PoolBook.of({
@@ -69,7 +71,7 @@ const bookOf = (market: Market) =>
       },
       poolsOf: () => [],
       isLoaded: (mint) => mint !== COLD,
-      graph: { partnersOf: () => [], poolsBetween: () => [] },
+      graph,
       warm: (mint) =>
         Effect.as(
           Effect.sync(() => void market.warmed.push(mint)),
@@ -77,6 +79,16 @@ const bookOf = (market: Market) =>
         )
     })
   )
+
+const among = (market: Market): PoolGraph => ({
+  partnersOf: () => new Set([TOKEN, SOL, USDC]),
+  poolsBetween: (a, b) =>
+    [...market.pools, dollars].filter(({ mintA, mintB }) => [mintA, mintB].includes(a) && [mintA, mintB].includes(b))
+})
+
+/** The router over the market, which knows a pool of dollars as well. */
+export const routerOver = (market: Market): Layer.Layer<QuoteEngine> =>
+  QuoteEngine.layerRouter.pipe(Layer.provide([bookOf(market, among(market)), feed(() => market.fresh)]), Layer.orDie)
 
 /** The native engine over the market. */
 export const engineOver = (market: Market): Layer.Layer<QuoteEngine> =>

@@ -88,6 +88,8 @@ export const judgeOf = (document: Document) => {
       "Retry-After" in (response?.headers ?? {}) || (status === 404 && headers.has("retry-after"))
     )
     assert.strictEqual(headers.has("www-authenticate"), status === 401)
+    assert.strictEqual(headers.has("allow"), status === 405)
+    assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
     const type = (headers.get("content-type") ?? "").split(";")[0] ?? ""
     assert.property(response?.content, type, `${id} answered ${status} as ${type}`)
     if (type !== "application/json") {

@@ -3,8 +3,32 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL } from "../../src/domain/Address.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
-import { AUTHORITY, BROKEN, COLD, makeTokenWorld, NOTHING, PLAIN, TOKEN, tokensOver } from "../support/tokens.ts"
+import {
+  AUTHORITY,
+  BROKEN,
+  COLD,
+  eventually,
+  makeTokenWorld,
+  NOTHING,
+  PLAIN,
+  TOKEN,
+  tokensOver
+} from "../support/tokens.ts"
 import { known, missing, partly, settle, withTokens } from "./tokenScene.ts"
+
+describe("TokenReader.decimalsOf", () => {
+  it.effect("is what the mint in memory has, and queues a mint that is not there", () =>
+    withTokens((tokens) =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* tokens.decimalsOf(SOL), 9)
+        assert.strictEqual(yield* eventually(tokens.decimalsOf(COLD), (decimals) => decimals !== null), 6)
+        assert.isNull(yield* tokens.decimalsOf(NOTHING))
+        yield* settle
+        assert.isNull(yield* tokens.decimalsOf(NOTHING))
+      })
+    )
+  )
+})
 
 describe("TokenReader.factsOf", () => {
   it.effect("returns the facts of the mint and its pools only", () =>

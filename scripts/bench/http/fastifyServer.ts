@@ -10,6 +10,7 @@ import { type Address, isAddress } from "../../../src/domain/Address.ts"
 import { budgets } from "../../../src/domain/Budget.ts"
 import type { QuoteRequest } from "../../../src/domain/quotes/Quote.ts"
 import { bestDirect } from "../../../src/quotes/bestDirect.ts"
+import { SOL_FEE_BPS } from "../../../src/quotes/directRoute.ts"
 import { directRoute, spotQuote } from "../../../src/quotes/spotQuote.ts"
 import { warmPools } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
@@ -122,6 +123,7 @@ app.get("/api/v1/spot/quote", { schema: { response } }, (request, reply) => {
   const left = Math.ceil((resetAt * 1000 - nowMs) / 1000)
   reply.headers({
     "x-request-id": id,
+    "x-content-type-options": "nosniff",
     "access-control-allow-origin": "*",
     "access-control-expose-headers": EXPOSED,
     "cache-control": "no-store",
@@ -146,7 +148,7 @@ app.get("/api/v1/spot/quote", { schema: { response } }, (request, reply) => {
     return refuse(reply, id, 404, "no_route")
   }
   const moment = { nowMs, freshness, clock }
-  const quote = spotQuote(wanted, directRoute(wanted, best, moment), moment)
+  const quote = spotQuote(wanted, directRoute(wanted, best, moment, BigInt(SOL_FEE_BPS)), moment)
   const engineTimeMs = Math.round(Number(process.hrtime.bigint() - startedAt) / 1000) / 1000
   return reply.send({
     ...quote,

@@ -117,7 +117,10 @@ export const chartKnowledge = {
   status: Status,
   coverage: ChartCoverage,
   truncated: Schema.Boolean.annotate({ description: "Whether the window holds older bars than these." }),
-  prevTo: time.annotate({ description: "Unix second to pass as `to` for the page before; null when there is none." }),
+  prevTo: time.annotate({
+    description:
+      "Unix second to pass as `to` for the page before, also where an EVM window was cut to 90 days; null when there is none."
+  }),
   openBarMs: time.annotate({
     description:
       "Start of the last bar while it can still change: until its source was read past the end of the bucket."
@@ -155,8 +158,13 @@ export class ChartUnavailable extends Schema.TaggedError<ChartUnavailable>()("Ch
   detail: Schema.String
 }) {}
 
+/** No source of charts of this chain is configured. */
+export class ChartChainUnserved extends Schema.TaggedError<ChartChainUnserved>()("ChartChainUnserved", {
+  chain: EvmChain
+}) {}
+
 /** Everything that can keep a chart from being drawn. */
-export type ChartRefusal = ChartUnknown | ChartNotReady | ChartUnavailable
+export type ChartRefusal = ChartUnknown | ChartNotReady | ChartUnavailable | ChartChainUnserved
 
 /** The chart's gap as a coverage reason; null when there is none. */
 export type Lacking = Coverage["reason"]

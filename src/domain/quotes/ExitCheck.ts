@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Address, type Mint } from "../Address.ts"
-import { Atomic, Decimals, SlippageBps } from "../Amount.ts"
+import { Atomic, SlippageBps } from "../Amount.ts"
 import { SpotQuote } from "./Quote.ts"
 
 /** A position whose way out is to be measured, and at which shares of it. */
@@ -17,6 +17,9 @@ export interface Position {
 }
 
 const Ui = Schema.NullOr(Schema.Finite).annotate({ description: "Whole tokens; null when the decimals are not known." })
+const MintDecimals = Schema.NullOr(Schema.Int).annotate({
+  description: "As stated in the request, else those of the mint in memory; null when it is not loaded yet."
+})
 const Pct = Schema.NullOr(Schema.Finite).annotate({ description: "Percent points; null when it cannot be measured." })
 const Proceeds = Schema.NullOr(Atomic).annotate({ description: "Net proceeds; null when nothing usable is paid." })
 
@@ -52,7 +55,8 @@ export class ExitSummary extends Schema.Opaque<ExitSummary>()(
     fullExitOutAmount: Proceeds,
     fullExitOutUiAmount: Ui,
     maxCleanFraction: Schema.NullOr(Schema.Finite).annotate({
-      description: "The largest rung up to which every rung sells within 2 %; null when not even the smallest does."
+      description:
+        "The largest rung that sells within 2 %; 1 exactly when the verdict is clean, null when none is measured within 2 %."
     }),
     maxCleanUiAmount: Ui
   }).annotate({ identifier: "ExitSummary", description: "The figures of the whole position." })
@@ -65,8 +69,8 @@ export class ExitCheck extends Schema.Opaque<ExitCheck>()(
     quoteMint: Address,
     amount: Atomic,
     uiAmount: Ui,
-    decimals: Schema.NullOr(Decimals),
-    quoteDecimals: Schema.NullOr(Decimals),
+    decimals: MintDecimals,
+    quoteDecimals: MintDecimals,
     slippageBps: SlippageBps,
     ladder: Schema.Array(Schema.Finite),
     summary: ExitSummary,

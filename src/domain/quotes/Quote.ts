@@ -22,6 +22,21 @@ export interface QuoteRequest {
 /** Percent points: 1.5 is 1.5 %. */
 const Pct = Schema.Finite
 
+const Payout = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "Payout",
+    description: "Payout of the program in atomic units, before any fee of the service."
+  })
+)
+
+const OutAmount = Atomic.pipe(
+  Schema.annotateEncoded({
+    identifier: "OutAmount",
+    description:
+      "Output of the trade in atomic units. With feeBasis net it is less the fee of the service, 100 basis points unless the deployment sets PLATFORM_FEE_BPS; route[].amountOut is the payout of the program."
+  })
+)
+
 /** One swap of the route. */
 export class Hop extends Schema.Opaque<Hop>()(
   Schema.Struct({
@@ -31,7 +46,7 @@ export class Hop extends Schema.Opaque<Hop>()(
     pool: Address,
     percent: Schema.Finite.annotate({ description: "Share of the route's input that takes this hop." }),
     amountIn: Atomic,
-    amountOut: Atomic.annotate({ description: "What the pool pays, before the service's SOL fee." }),
+    amountOut: Payout,
     priceImpactPct: Schema.NullOr(Pct)
   }).annotate({ identifier: "Hop", description: "One swap of the route." })
 ) {}
@@ -42,7 +57,7 @@ export class SpotQuote extends Schema.Opaque<SpotQuote>()(
     inputMint: Address,
     outputMint: Address,
     inAmount: Atomic,
-    outAmount: Atomic,
+    outAmount: OutAmount,
     minOutAmount: Atomic.annotate({ description: "The least received after slippage, rounded down." }),
     outUiAmount: Schema.optionalKey(Schema.Finite),
     minOutUiAmount: Schema.optionalKey(Schema.Finite),

@@ -89,6 +89,9 @@ export class CloseFrame extends Schema.Opaque<CloseFrame>()(
     suppressed: Schema.Int.annotate({ description: "Priced, but not sent because nothing had changed." }),
     errors: Schema.Int,
     throttledTicks: Schema.Int,
+    skippedTicks: Schema.Int.annotate({
+      description: "Grid points that passed while the tick before was still running; never charged."
+    }),
     unitsCharged: Schema.Int.annotate({ description: "Net of what was refunded." }),
     lastQuoteAtMs: Schema.NullOr(Schema.Int)
   }).annotate({ identifier: "CloseFrame", description: "The end of the stream and what it came to." })

@@ -37,7 +37,7 @@ export type AlertWindowSeconds = typeof AlertWindowSeconds.Type
 
 /** Threshold: above zero, at most 30 digits before the point and 30 after it. */
 export const Threshold = Decimal.check(
-  Schema.isMaxLength(61, { expected: "at most 61 characters" }),
+  Schema.isMaxLength(61, { expected: "a decimal above 0 of at most 61 characters" }),
   Schema.isPattern(/^(?:[1-9][0-9]{0,29}|(?:0|[1-9][0-9]{0,29})\.[0-9]{1,30})$/u, {
     expected: "a decimal above 0 with at most 30 digits on either side of the point"
   })
@@ -71,7 +71,10 @@ export const isLive = (status: AlertStatus): boolean => status === "active" || s
 
 /** Milliseconds since the Unix epoch, before the year 10000. */
 export const TimeMs = Schema.Int.check(
-  Schema.isBetween({ minimum: 0, maximum: 253_402_300_799_999 }, { expected: "milliseconds since the Unix epoch" })
+  Schema.isBetween(
+    { minimum: 0, maximum: 253_402_300_799_999 },
+    { expected: "milliseconds since the Unix epoch, before the year 10000" }
+  )
 )
 
 /** Seconds that a repeating alert stays silent after it fired. */

@@ -10,7 +10,11 @@ export const MAX_TRACKED_WALLETS = 500
 export const MAX_GROUPS = 50
 
 /** A group's id: it means something to its own account only, so that no account can ask about another's. */
-export const GroupId = Schema.String.check(Schema.isPattern(/^grp_[\w-]{1,60}$/u, { expected: "a group id" }))
+export const GroupId = Schema.String.check(
+  Schema.isPattern(/^grp_[\w-]{1,60}$/u, {
+    expected: "a group id: grp_ and 1 to 60 of A-Z, a-z, 0-9, _ and -"
+  })
+)
   .pipe(Schema.brand("GroupId"))
   .annotate({ identifier: "GroupId", description: "Names a group of tracked wallets of the caller's account." })
 export type GroupId = typeof GroupId.Type
@@ -140,7 +144,8 @@ export class TrackerStatus extends Schema.Opaque<TrackerStatus>()(
 export class RealtimeSession extends Schema.Opaque<RealtimeSession>()(
   Schema.Struct({
     wsUrl: Schema.String.annotate({
-      description: "Good for one connection; empty when nothing is tracked. A secret while it lasts: do not log it."
+      description:
+        "Good for one connection; empty when nothing is tracked. Its wallets list names the first 100 at most, and fewer where the URL would pass 8 KiB; the connection serves all of `wallets`. A secret while it lasts: do not log it."
     }),
     wallets: Schema.Array(Address),
     expiresInSeconds: Schema.Int,

@@ -16,7 +16,7 @@ import { orderOf } from "../../market/views/discovery.ts"
 import { MarketReader } from "../../market/views/MarketReader.ts"
 import { directionOf } from "../../market/views/movement.ts"
 import { STALE_AFTER_MS } from "../../market/tape/TradeTape.ts"
-import { chartRequest } from "./chartRequests.ts"
+import { chartRequest, unsupportedChain } from "./chartRequests.ts"
 import { unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { discoverySelectors, movementSelectors, readPin, sealedBy, writePin } from "./marketRequests.ts"
@@ -29,6 +29,8 @@ const problemOf = (refusal: ChartRefusal) => {
       const { retryAfterMs } = refusal
       return retryAfterMs === null ? new ChartWarming() : retryAfter(new ChartWarming(), retryAfterMs / 1000)
     }
+    case "ChartChainUnserved":
+      return unsupportedChain("chain must be solana: this deployment has no source of EVM candles.")
     case "ChartUnavailable":
       return unavailable(refusal.detail)
   }

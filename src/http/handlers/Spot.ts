@@ -8,13 +8,13 @@ import { Meter } from "../../api/middleware/Metering.ts"
 import {
   type DataUnavailable,
   type RateLimited,
+  type InvalidRequest,
   RouteNotFound,
   RouteTypeNotServed,
   StateNotLoaded,
   StateTooOld
 } from "../../api/problems.ts"
 import type { ExitCheckBody, QuoteQuery, StreamQuery } from "../../api/Spot.ts"
-import { SOL } from "../../domain/Address.ts"
 import type { QuoteRefusal, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
@@ -23,7 +23,8 @@ import { sharedQuotes } from "../../quotes/sharedQuotes.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
-import { tooManyColdMints, unavailable } from "../problems.ts"
+import { TokenReader } from "../../tokens/TokenReader.ts"
+import { invalid, tooManyColdMints } from "../problems.ts"
 import { exitPosition, quoteRequest, streamTerms } from "./spotRequests.ts"
 import { quoteResponse } from "../streams/wireQuote.ts"
 
@@ -45,10 +46,14 @@ const problemOf = (refusal: QuoteRefusal) => {
   }
 }
 
+/** The 400 of a position that this deployment cannot measure. */
+const notMeasured = (field: "mint" | "quoteMint", message: string) =>
+  invalid({ in: "body", field, issue: "out_of_range" }, message)
+
 /** The quote of a rung; null without a route. Any other failure fails the whole ladder. */
 const rungQuote = (
   priced: Priced
-): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | RateLimited | DataUnavailable> => {
+): Effect.Effect<SpotQuote | null, StateNotLoaded | StateTooOld | RateLimited | DataUnavailable | InvalidRequest> => {
   if (Result.isSuccess(priced)) {
     return Effect.succeed(priced.success)
   }
@@ -57,7 +62,7 @@ const rungQuote = (
     case "RouteNotFound":
       return Effect.succeed(null)
     case "RouteTypeNotServed":
-      return Effect.fail(unavailable(problem.error.message))
+      return Effect.fail(notMeasured("mint", `The exit of mint cannot be measured. ${problem.error.message}`))
     default:
       return Effect.fail(problem)
   }
@@ -71,6 +76,7 @@ const handlers = HttpApiBuilder.group(
     const limiter = yield* RateLimiter
     const streams = yield* StreamLimits
     const pricing = { quote: engine.quote, tickQuote: sharedQuotes(engine.quote) }
+    const tokens = yield* TokenReader
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>
       quoteRequest(query).pipe(
@@ -81,17 +87,21 @@ const handlers = HttpApiBuilder.group(
     const check = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof ExitCheckBody.Type }) {
       const { body } = yield* RequestContext
       const position = yield* exitPosition(payload, body?.numberText("uiAmount"))
-      const { ladder, mint, quoteDecimals, quoteMint, slippageBps } = position
+      const { ladder, mint, quoteMint, slippageBps } = position
+      const { exitMint } = engine
+      if (exitMint !== null && quoteMint !== exitMint) {
+        return yield* notMeasured("quoteMint", `quoteMint must be ${exitMint}: exits are measured in SOL only here.`)
+      }
       const meter = yield* Meter
       yield* meter.raiseTo(ladder.length)
-      if (quoteMint !== SOL) {
-        return yield* unavailable("Exits are measured in SOL only.")
-      }
+      const quoteDecimals = position.quoteDecimals ?? (yield* tokens.decimalsOf(quoteMint))
       const outputDecimals = quoteDecimals ?? undefined
       const rungs = yield* engine.quoteAll(
         ladder.map(({ amount }) => ({ inputMint: mint, outputMint: quoteMint, amount, slippageBps, outputDecimals }))
       )
-      return exitCheck(position, yield* Effect.forEach(rungs, rungQuote))
+      const quotes = yield* Effect.forEach(rungs, rungQuote)
+      const decimals = position.decimals ?? (yield* tokens.decimalsOf(mint))
+      return exitCheck({ ...position, decimals, quoteDecimals }, quotes)
     })
 
     const stream = Effect.fnUntraced(function* ({ query }: { readonly query: typeof StreamQuery.Type }) {

@@ -25,17 +25,28 @@ type ChartProblem = InvalidDenomination | InvalidRequest | UnsupportedChain
 const isEvmChain = Schema.is(EvmChain)
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/u
 
+/** The 400 of a chain that is not served. */
+export const unsupportedChain = (message: string) =>
+  new UnsupportedChain({ error: { message, details: [{ in: "query", field: "chain", issue: "unknown" }] } })
+
 const badToken = (expected: string) =>
   invalid({ in: "path", field: "token", issue: "format" }, `token must be ${expected}.`)
 
 const solana = (token: string): Effect.Effect<ChartSubject, ChartProblem> =>
   isAddress(token)
     ? Effect.succeed({ _tag: "Solana", mint: Address.make(token) })
-    : Effect.fail(badToken("base58 of 32 bytes"))
+    : Effect.fail(badToken("a Solana address: base58 of 32 bytes"))
 
 const evm = (chain: EvmChain, token: string, { denom, resolution }: ChartRequest) => {
   if (denom === "sol") {
-    return Effect.fail(new InvalidDenomination())
+    return Effect.fail(
+      new InvalidDenomination({
+        error: {
+          message: `denom must be usd on ${chain}.`,
+          details: [{ in: "query", field: "denom", issue: "conflict" }]
+        }
+      })
+    )
   }
   if (!EVM_ADDRESS.test(token)) {
     return Effect.fail(badToken("0x and 40 hex digits"))
@@ -43,7 +54,7 @@ const evm = (chain: EvmChain, token: string, { denom, resolution }: ChartRequest
   const interval = intervalOf(resolution)
   if (interval === null) {
     const issue = { in: "query", field: "resolution", issue: "out_of_range" } as const
-    return Effect.fail(invalid(issue, "Bars of less than a minute are served on Solana only."))
+    return Effect.fail(invalid(issue, "resolution must be 1m or wider on an EVM chain."))
   }
   return Effect.succeed({ _tag: "Evm", token: { chain, address: token.toLowerCase() }, interval } as const)
 }
@@ -63,7 +74,7 @@ export const chartRequest = Effect.fnUntraced(function* (
     limit: query.limit ?? defaults.bars
   }
   if (chain !== "solana" && !isEvmChain(chain)) {
-    return yield* new UnsupportedChain()
+    return yield* unsupportedChain(`chain must be solana or one of ${EvmChain.literals.join(", ")}.`)
   }
   const subject: ChartSubject = yield* chain === "solana" ? solana(token) : evm(chain, token, request)
   const nowMs = yield* Clock.currentTimeMillis

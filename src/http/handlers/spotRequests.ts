@@ -20,7 +20,7 @@ export const venueLabels: ReadonlySet<string> = new Set(programs.map(({ dex }) =
 /** The 400 of a venue label that does not exist. */
 export const unknownVenue = (part: ErrorDetail["in"], field: string): InvalidRequest => {
   const known = Array.from(venueLabels).toSorted().join(", ")
-  return invalid({ in: part, field, issue: "unknown" }, `venues may hold: ${known}.`)
+  return invalid({ in: part, field, issue: "unknown" }, `${field} must be one of ${known}.`)
 }
 
 /** Atomic units of a decimal amount of whole tokens; fails when it is not exact in `decimals` or not in 1..u64. */
@@ -28,10 +28,10 @@ const atomicOf = (where: "query" | "body", text: string, decimals: number): Effe
   const amount = toAtomic(text, decimals)
   const detail = { in: where, field: "uiAmount" }
   if (amount === "format") {
-    return Effect.fail(invalid({ ...detail, issue: "format" }, "uiAmount must be plain decimal digits."))
+    return Effect.fail(invalid({ ...detail, issue: "format" }, "uiAmount must be a plain decimal number."))
   }
   if (amount === "too_fine") {
-    const message = `uiAmount has more than ${decimals} fraction digits.`
+    const message = `uiAmount must have at most ${decimals} fraction digits.`
     return Effect.fail(invalid({ ...detail, issue: "format" }, message))
   }
   return amount > 0n && amount <= MAX_U64
@@ -85,7 +85,7 @@ export const exitPosition = Effect.fnUntraced(function* (body: typeof ExitCheckB
   const empty = rungs.findIndex((rung) => rung.amount === 0n)
   if (empty !== -1) {
     const detail: ErrorDetail = { in: "body", field: `ladder.${empty}`, issue: "out_of_range" }
-    return yield* invalid(detail, `ladder.${empty} is less than one atomic unit.`)
+    return yield* invalid(detail, `ladder.${empty} must come to one atomic unit or more.`)
   }
   const position: Position = {
     mint,

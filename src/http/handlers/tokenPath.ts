@@ -13,9 +13,18 @@ export const mintOf = ({
   params: { address, chain }
 }: TokenPath): Effect.Effect<Mint, UnsupportedChain | InvalidRequest> => {
   if (chain !== "solana") {
-    return Effect.fail(new UnsupportedChain())
+    return Effect.fail(
+      new UnsupportedChain({
+        error: { message: "chain must be solana.", details: [{ in: "path", field: "chain", issue: "unknown" }] }
+      })
+    )
   }
   return isAddress(address)
     ? Effect.succeed(Address.make(address))
-    : Effect.fail(invalid({ in: "path", field: "address", issue: "format" }, "address must be base58 of 32 bytes."))
+    : Effect.fail(
+        invalid(
+          { in: "path", field: "address", issue: "format" },
+          "address must be a Solana address: base58 of 32 bytes."
+        )
+      )
 }

@@ -41,9 +41,11 @@ const policies = {
 /** The Unix second of `Reset`, rounded up so that a retry at that second is never too early. */
 const resetSecond = (reading: MeterReading): number => Math.ceil(reading.resetAtMs / 1000)
 
-/** Whole seconds from now until `Reset`; at least one after a rejection. */
-const secondsLeft = (reading: MeterReading, nowMs: number): number =>
-  Math.max(reading.refused ? 1 : 0, Math.ceil((resetSecond(reading) * 1000 - nowMs) / 1000))
+/** Whole seconds from now until `Reset`; at least one after a rejection, and never more than the window. */
+const secondsLeft = (reading: MeterReading, nowMs: number): number => {
+  const seconds = Math.ceil((resetSecond(reading) * 1000 - nowMs) / 1000)
+  return Math.min(Math.max(reading.refused ? 1 : 0, seconds), budgets[reading.budget].windowMs / 1000)
+}
 
 const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: number): void => {
   headers["x-ratelimit-limit"] = String(reading.limit)
@@ -55,9 +57,10 @@ const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: numbe
   headers["ratelimit"] = `"${reading.budget}";r=${reading.remaining};t=${secondsLeft(reading, nowMs)}`
 }
 
-/** Adds the headers of every response: request id, CORS, rate limits, replay and client id. */
+/** Adds the headers of every response: request id, no guessing of content types, CORS, rate limits, replay and client id. */
 export const writeCommonHeaders = (headers: HeaderRecord, context: RequestContext, nowMs: number): void => {
   headers["x-request-id"] = context.id
+  headers["x-content-type-options"] = "nosniff"
   headers["access-control-allow-origin"] = "*"
   headers["access-control-expose-headers"] = EXPOSED
   if (context.keyed) {

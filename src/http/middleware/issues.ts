@@ -2,6 +2,7 @@
 import { Schema, type SchemaIssue } from "effect"
 import { type ErrorDetail, Issue } from "../../api/Problem.ts"
 import { InvalidRequest } from "../../api/problems.ts"
+import { expectation, readable } from "./expectation.ts"
 
 /** The part of a request that a schema was applied to, and its input. */
 export interface Source {
@@ -60,6 +61,19 @@ const sentences: Partial<Record<Issue, (field: string) => string>> = {
   repeated: (field) => `${field} may be sent only once.`
 }
 
+/** The message of a schema; one without a subject begins with "must". */
+const sentenceOf = (message: unknown, subject: string): string | undefined => {
+  if (typeof message !== "string") {
+    return undefined
+  }
+  return message.startsWith("must ") ? `${subject} ${message}.` : message
+}
+
+const expected = (annotations: { readonly [name: string]: unknown } | undefined, subject: string): string => {
+  const text = readable(annotations?.["expected"])
+  return text === undefined ? `${subject} is malformed.` : `${subject} must be ${text}.`
+}
+
 /** A header name as the contract spells it; headers arrive in lower case. */
 const headerName = (name: string): string => name.replaceAll(/(?:^|-)[a-z]/gu, (start) => start.toUpperCase())
 
@@ -73,11 +87,10 @@ const describe = (
   const name = (source.in === "query" ? path.slice(0, 1) : path).map(String).join(".")
   const field = source.in === "header" ? headerName(name) : name
   const subject = field === "" ? `The ${source.in}` : field
-  const { expected, message } = annotations ?? {}
-  const expectation = typeof expected === "string" ? `${subject} must be ${expected}.` : `${subject} is not valid.`
   return {
     detail: { in: source.in, field, issue },
-    message: sentences[issue]?.(subject) ?? (typeof message === "string" ? message : expectation)
+    message:
+      sentenceOf(annotations?.["message"], subject) ?? sentences[issue]?.(subject) ?? expected(annotations, subject)
   }
 }
 
@@ -109,8 +122,8 @@ const objections = (found: SchemaIssue.Issue, source: Source, path: Path): Reado
       if (only !== undefined && others.length === 0) {
         return objections(only, source, path)
       }
-      const expected = "ast" in found ? found.ast.annotations?.expected : undefined
-      return [describe(source, path, issueOfMismatch(source, path), { expected })]
+      const allowed = "ast" in found ? expectation(found.ast) : undefined
+      return [describe(source, path, issueOfMismatch(source, path), { expected: allowed })]
     }
   }
 }

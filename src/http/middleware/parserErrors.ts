@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { ErrorCode } from "../../api/catalogue.ts"
-import { asText, rawErrorResponse, type RawResponse } from "./rawResponse.ts"
+import { asText, invalidHeader, type RawError, rawErrorResponse, type RawResponse } from "./rawResponse.ts"
 import type { Upgrade } from "../streams/TrackerSocket.ts"
 
 interface ParserError extends Error {
@@ -54,6 +54,37 @@ const lacksHost = (request: IncomingMessage): boolean => request.httpVersion ===
 
 const headerBytes = ({ rawHeaders }: IncomingMessage): number => rawHeaders.reduce((sum, { length }) => sum + length, 0)
 
+const AUTHORIZATION = "authorization"
+
+// Node keeps the first of several and drops the others. The length is compared first, because every request comes by here.
+const authorizations = ({ rawHeaders }: IncomingMessage): number =>
+  rawHeaders.reduce(
+    (count, text, i) =>
+      i % 2 === 0 && text.length === AUTHORIZATION.length && text.toLowerCase() === AUTHORIZATION ? count + 1 : count,
+    0
+  )
+
+const noHost = invalidHeader("Host", "missing", "The Host header is required.")
+const twoKeys = invalidHeader("Authorization", "repeated", "Authorization may be sent only once.")
+
+/** The fault of a request that no handler sees; null for one that is handled. */
+const faultOf = (request: IncomingMessage): RawError | null => {
+  if (lacksHost(request)) {
+    return noHost
+  }
+  if (headerBytes(request) > MAX_HEADERS) {
+    return { code: "headers_too_large" }
+  }
+  return authorizations(request) > 1 ? twoKeys : null
+}
+
+/** The URL with `;` and `#` of its path escaped. They are characters of a path, but the router begins the query at them. */
+const routedUrl = (url: string): string => {
+  const query = url.indexOf("?")
+  const path = query === -1 ? url : url.slice(0, query)
+  return /[#;]/u.test(path) ? path.replaceAll(";", "%3B").replaceAll("#", "%23") + url.slice(path.length) : url
+}
+
 /** True for an upgrade that may be ignored: HTTP/2 over cleartext, which clients offer by default. */
 const isOffer = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === "h2c"
 
@@ -65,35 +96,33 @@ export const handleRequests = (
   server: Server,
   nextId: () => string,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  upgrade: Upgrade = () => false
+  upgrade: Upgrade = () => ({ code: "upgrade_required", headers: { upgrade: "HTTP/1.1" } })
 ): void => {
-  const answer = (code: ErrorCode, headers?: Record<string, string>, message?: string) =>
-    rawErrorResponse(code, { id: nextId(), headers, message })
+  const answer = (error: RawError) => rawErrorResponse(error, nextId())
 
   server.on("request", (request, response) => {
-    if (lacksHost(request)) {
-      return send(response, answer("invalid_request", undefined, "The Host header is required."))
+    const fault = faultOf(request)
+    if (fault !== null) {
+      return send(response, answer(fault))
     }
-    if (headerBytes(request) > MAX_HEADERS) {
-      return send(response, answer("headers_too_large"))
-    }
+    request.url = routedUrl(request.url ?? "")
     handle(request, response)
   })
-  server.on("checkExpectation", (_request, response) => send(response, answer("expectation_failed")))
-  server.on("connect", (_request, socket) => endWith(socket, answer("method_not_allowed", { allow: METHODS })))
+  server.on("checkExpectation", (_request, response) => send(response, answer({ code: "expectation_failed" })))
+  server.on("connect", (_request, socket) =>
+    endWith(socket, answer({ code: "method_not_allowed", headers: { allow: METHODS } }))
+  )
   server.on("upgrade", (request, socket, head) => {
-    if (lacksHost(request)) {
-      return endWith(socket, answer("invalid_request", undefined, "The Host header is required."))
-    }
-    if (!upgrade(request, socket, head)) {
-      endWith(socket, answer("upgrade_required", { upgrade: "HTTP/1.1" }))
+    const fault = lacksHost(request) ? noHost : upgrade(request, socket, head)
+    if (fault !== null) {
+      endWith(socket, answer(fault))
     }
   })
   server.on("clientError", (error: ParserError, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
       return socket.destroy()
     }
-    endWith(socket, answer(codeOf(error)))
+    endWith(socket, answer({ code: codeOf(error) }))
   })
 }
 

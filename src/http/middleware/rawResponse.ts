@@ -1,5 +1,6 @@
 /** Responses to input that never becomes a request: errors of the HTTP parser in the error envelope. */
 import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
+import type { ErrorDetail } from "../../api/Problem.ts"
 import { openRequest } from "./RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./headers.ts"
 import { envelope, serverProblem } from "./envelope.ts"
@@ -11,14 +12,27 @@ export interface RawResponse {
   readonly body: string
 }
 
-/** The error response of a code. It closes the connection, because the bytes that follow cannot be parsed. */
-export const rawErrorResponse = (
-  code: ErrorCode,
-  options: { readonly id: string; readonly message?: string | undefined; readonly headers?: HeaderRecord | undefined }
-): RawResponse => {
-  const context = openRequest(options.id, undefined)
-  const problem = serverProblem(code, options.message)
-  const body = envelope(problem, options.id)
+/** An error beside the contract: its code, and where the catalogue is not enough its message, details and headers. */
+export interface RawError {
+  readonly code: ErrorCode
+  readonly message?: string
+  readonly details?: ReadonlyArray<ErrorDetail>
+  readonly headers?: HeaderRecord
+}
+
+/** The 400 of one header. */
+export const invalidHeader = (field: string, issue: ErrorDetail["issue"], message: string): RawError => ({
+  code: "invalid_request",
+  message,
+  details: [{ in: "header", field, issue }]
+})
+
+/** The response of an error. It closes the connection, because the bytes that follow cannot be parsed. */
+export const rawErrorResponse = ({ code, details, headers: added, message }: RawError, id: string): RawResponse => {
+  const context = openRequest(id, undefined)
+  const plain = serverProblem(code, message)
+  const problem = details === undefined ? plain : { ...plain, error: { ...plain.error, details } }
+  const body = envelope(problem, id)
   const headers: HeaderRecord = {
     "content-type": "application/json",
     "content-length": String(new TextEncoder().encode(body).length),
@@ -26,7 +40,7 @@ export const rawErrorResponse = (
   }
   writeCommonHeaders(headers, context, 0)
   writeProblem(headers, problem, context, 0)
-  return { status: catalogue[code].status, headers: Object.assign(headers, options.headers), body }
+  return { status: catalogue[code].status, headers: Object.assign(headers, added), body }
 }
 
 /** The response as HTTP/1.1 text. */

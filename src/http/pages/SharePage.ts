@@ -37,8 +37,7 @@ const respond = (status: number, { origins, text }: Page, headers: Record<string
       "cache-control": "no-cache",
       "content-security-policy": policyOf(origins),
       "cross-origin-opener-policy": "same-origin",
-      "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff"
+      "referrer-policy": "no-referrer"
     }
   })
 
@@ -51,7 +50,7 @@ const asset = (path: `/${string}`, text: string, contentType: string) =>
     path,
     HttpServerResponse.text(text, {
       contentType,
-      headers: { "cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff" }
+      headers: { "cache-control": "public, max-age=31536000, immutable" }
     })
   )
 

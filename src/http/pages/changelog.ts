@@ -10,6 +10,11 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`
   of \`state_cold\` is the time that loading probably takes.
 - Sources \`trades\`, \`alerts\`, \`tracker\`, \`callouts\` and \`database\` at \`/freshness\`; \`lagging\` at \`/readyz\`.
+- The exit check takes any \`quoteMint\` where the deployment has a router, fills in decimals that it knows, and answers 400 at
+  the field for what it cannot measure. \`maxCleanFraction\` is the largest rung within 2 %: 1 exactly when the verdict is clean.
+- \`close\` frames of quote streams count \`skippedTicks\`; 405 and 414 are declared at every operation; every answer carries
+  \`X-Content-Type-Options: nosniff\`; two \`Authorization\` headers are a 400.
+- A chart of an EVM chain that the deployment has no source for is a 400 \`unsupported_chain\`; \`prevTo\` leads past 90 days.
 - Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
 - Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
 - Tracked wallets at \`/api/v1/tracker/wallets\`, their trades at \`snapshot\` and \`trades\`, and live events over a

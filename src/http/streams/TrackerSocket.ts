@@ -5,6 +5,7 @@ import { REALTIME_PATH } from "../../api/Tracker.ts"
 import type { LiveConnection } from "../../tracker/LiveConnection.ts"
 import { LiveSessions } from "../../tracker/LiveSessions.ts"
 import { Drain } from "../Drain.ts"
+import { invalidHeader, type RawError } from "../middleware/rawResponse.ts"
 import { Settings } from "../Settings.ts"
 import { type Carrier, SocketWire } from "./SocketWire.ts"
 
@@ -21,20 +22,46 @@ const options = {
 /** Time between the shutdown notice and the closing of connections. */
 const DRAIN_NOTICE = Duration.millis(500)
 
-/** Takes an upgrade; false when it is not an upgrade of the tracker. */
-export type Upgrade = (request: IncomingMessage, carrier: Carrier, head: Buffer) => boolean
+/** Takes an upgrade; returns the error of one that it does not take. */
+export type Upgrade = (request: IncomingMessage, carrier: Carrier, head: Buffer) => RawError | null
 
 const urlOf = ({ url = "" }: IncomingMessage): URL | null => URL.parse(url, "http://localhost")
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/u
 
-/** True when the library will accept the handshake. Others are answered in the error envelope. */
-const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
-  method === "GET" &&
-  headers.upgrade?.toLowerCase() === "websocket" &&
-  headers["sec-websocket-version"] === "13" &&
-  KEY.test(headers["sec-websocket-key"] ?? "") &&
-  headers["sec-websocket-protocol"] === undefined
+const elsewhere: RawError = { code: "upgrade_required", headers: { upgrade: "HTTP/1.1" } }
+const notGet: RawError = { code: "method_not_allowed", headers: { allow: "GET" } }
+const otherProtocol: RawError = {
+  code: "upgrade_required",
+  message: "This path answers WebSocket connections of version 13 only.",
+  headers: { upgrade: "websocket", "sec-websocket-version": "13" }
+}
+const KEY_NAME = "Sec-WebSocket-Key"
+const noKey = invalidHeader(KEY_NAME, "missing", `${KEY_NAME} is required.`)
+const badKey = invalidHeader(KEY_NAME, "format", `${KEY_NAME} must be 16 bytes in base64.`)
+const SUBPROTOCOL = "Sec-WebSocket-Protocol"
+const subprotocol = invalidHeader(SUBPROTOCOL, "unknown", `${SUBPROTOCOL} must be left out: there are no subprotocols.`)
+
+/** The error of a handshake that the library would not accept; null for one that it will. */
+const handshakeFault = ({ headers, method }: IncomingMessage): RawError | null => {
+  if (headers.upgrade?.toLowerCase() !== "websocket") {
+    return otherProtocol
+  }
+  if (method !== "GET") {
+    return notGet
+  }
+  if (headers["sec-websocket-version"] !== "13") {
+    return otherProtocol
+  }
+  const key = headers["sec-websocket-key"]
+  if (key === undefined) {
+    return noKey
+  }
+  if (!KEY.test(key)) {
+    return badKey
+  }
+  return headers["sec-websocket-protocol"] === undefined ? null : subprotocol
+}
 
 /** The upgrade handler of the tracker's live connections. An invalid ticket is answered with a close code. */
 export const trackerSocket = Effect.gen(function* () {
@@ -74,8 +101,9 @@ export const trackerSocket = Effect.gen(function* () {
 
   const upgrade: Upgrade = (request, carrier, head) => {
     const url = urlOf(request)
-    if (url?.pathname !== REALTIME_PATH || !isHandshake(request)) {
-      return false
+    const fault = url?.pathname === REALTIME_PATH ? handshakeFault(request) : elsewhere
+    if (url === null || fault !== null) {
+      return fault
     }
     server.handleUpgrade(request, carrier, head, (ws) => {
       // A broken connection is handled at its close event.
@@ -84,7 +112,7 @@ export const trackerSocket = Effect.gen(function* () {
       ws.pause()
       run(begin(ws, carrier, url.searchParams.get("ticket") ?? ""))
     })
-    return true
+    return null
   }
 
   const cutOff = Effect.sync(() => server.clients.forEach((ws) => ws.terminate()))

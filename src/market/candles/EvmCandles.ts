@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { ChartUnavailable, type ChartRefusal, type EvmChain } from "../../domain/market/Chart.ts"
+import { ChartChainUnserved, type ChartRefusal, type EvmChain } from "../../domain/market/Chart.ts"
 
 /** The candle widths of a source; every other resolution is folded from them. */
 export type EvmInterval = "1m" | "5m" | "15m" | "1h" | "4h" | "1d"
@@ -48,10 +48,10 @@ export class EvmCandles extends Context.Service<
     candles(request: EvmRequest): Effect.Effect<EvmSeries, ChartRefusal>
   }
 >()("fathom/market/candles/EvmCandles") {
-  /** Without a configured source, every chart of an EVM chain is unavailable. */
+  /** Without a configured source, no EVM chain is served. */
   static readonly layerNone: Layer.Layer<EvmCandles> = Layer.sync(EvmCandles, () =>
     EvmCandles.of({
-      candles: () => Effect.fail(new ChartUnavailable({ detail: "No source of EVM candles is configured." }))
+      candles: ({ chain }) => Effect.fail(new ChartChainUnserved({ chain }))
     })
   )
 }

@@ -129,8 +129,8 @@ export const settings = Config.all({
 })
 
 /**
- * The source at `EVM_CANDLES_URL`, or at the given address; without either there is none, and charts of EVM chains are
- * unavailable. `EVM_CANDLES_DEADLINE` (8 s) bounds a chart, including the wait for a series to be built.
+ * The source at `EVM_CANDLES_URL`, or at the given address; without either there is none, and EVM chains are
+ * not served. `EVM_CANDLES_DEADLINE` (8 s) bounds a chart, including the wait for a series to be built.
  */
 export const layer = (url?: string): Layer.Layer<EvmCandles, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrap(

@@ -29,8 +29,10 @@ export const chartWindow = ({ from, limit, resolution, to }: ChartRequest): Char
 /** The result of reading a window. */
 export interface ChartFindings {
   readonly bars: ReadonlyArray<ChartBar>
-  /** The end of the page before; null unless the window holds older bars. */
+  /** The end of the page before; null when there is none. */
   readonly prevTo: number | null
+  /** True when the window holds older bars than those of this page. */
+  readonly truncated: boolean
   /** The second from which on the source is complete; null when it is unknown. */
   readonly sourceFrom: number | null
   readonly missingBars: number | null
@@ -63,7 +65,7 @@ const coveredTo = (window: ChartWindow, lastEndMs: number | null, nowMs: number)
 
 /** The knowledge that is answered beside the bars. */
 export const chartKnowledge = (window: ChartWindow, found: ChartFindings): ChartKnowledge => {
-  const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, status, supply } = found
+  const { bars, lacking, missingBars, nowMs, observedAtMs, prevTo, status, supply, truncated } = found
   const last = bars.at(-1)
   const lastEndMs = last === undefined ? null : nextBucket(window.resolution, last.t / 1000) * 1000
   const fromMs = toMs(coveredFrom(window, found))
@@ -83,7 +85,7 @@ export const chartKnowledge = (window: ChartWindow, found: ChartFindings): Chart
       coveredToMs: isCovered ? untilMs : null,
       missingBars
     },
-    truncated: prevTo !== null,
+    truncated,
     prevTo,
     openBarMs: last !== undefined && lastEndMs !== null && lastEndMs > readUntilMs ? last.t : null,
     supply

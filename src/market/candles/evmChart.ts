@@ -110,6 +110,10 @@ const supplyOf = ({ asOfMs, totalSupply }: EvmSeries): ChartSupply => ({
   observedAtMs: totalSupply === null ? null : asOfMs
 })
 
+/** The end of the page before a window that was cut to the bound. An open window ends where 90 days hold no candle. */
+const pageBefore = ({ clipped, request, window }: EvmPlan, { candles }: EvmSeries): number | null =>
+  clipped && request.from > 0 && (window.from !== null || candles.length > 0) ? request.from : null
+
 /** The chart that a source's answer makes. */
 export const evmChart = (plan: EvmPlan, chart: ChartRequest, series: EvmSeries, nowMs: number): KnownChart => {
   const { address, chain, from } = plan.request
@@ -132,7 +136,8 @@ export const evmChart = (plan: EvmPlan, chart: ChartRequest, series: EvmSeries, 
     },
     knowledge: chartKnowledge(plan.window, {
       bars,
-      prevTo: truncated ? (bars[0]?.t ?? 0) / 1000 : null,
+      prevTo: truncated ? (bars[0]?.t ?? 0) / 1000 : pageBefore(plan, series),
+      truncated,
       sourceFrom: from,
       missingBars: null,
       lacking,

@@ -129,6 +129,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
     knowledge: chartKnowledge(window, {
       bars,
       prevTo: read.truncated ? (read.bars[0]?.second ?? null) : null,
+      truncated: read.truncated,
       sourceFrom: sourceFrom(sources, mint, window),
       missingBars: isUnknown ? null : page.unpriced,
       lacking,

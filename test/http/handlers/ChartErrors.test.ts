@@ -62,7 +62,11 @@ layer(reading({ world: { keys: [keyOf("f"), keyOf("g")] } }))("a chart that cann
 
   it.effect("reports that no source of EVM candles is configured", () =>
     Effect.gen(function* () {
-      assertRefused(yield* chart(`0x${"a".repeat(40)}`, { chain: "base" }, "g"), 503, "data_unavailable")
+      const answer = yield* chart(`0x${"a".repeat(40)}`, { chain: "base" }, "g")
+      assertRefused(answer, 400, "unsupported_chain")
+      assert.include(String(answer.json("error.message")), "chain must be solana")
+      assert.strictEqual(answer.json("error.details.0.field"), "chain")
+      assert.isNull(answer.headers.get("retry-after"))
     })
   )
 })

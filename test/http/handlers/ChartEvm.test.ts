@@ -84,6 +84,10 @@ layer(service)("charts of EVM tokens", (it) => {
       assert.strictEqual(answer.json("meta.coverage.coveredFromMs"), (MONDAY - 90 * 86_400) * 1000)
       assert.strictEqual(answer.json("meta.coverage.requestedFromMs"), (MONDAY - 200 * 86_400) * 1000)
       assert.strictEqual(answer.json("meta.status"), "partial")
+      const prevTo = Number(answer.json("meta.prevTo"))
+      assert.strictEqual(prevTo, MONDAY - 90 * 86_400)
+      const before = yield* chart({ resolution: "1d", from: String(MONDAY - 200 * 86_400), to: String(prevTo) })
+      assert.strictEqual(before.json("meta.coverage.coveredFromMs"), (prevTo - 90 * 86_400) * 1000)
     })
   )
 

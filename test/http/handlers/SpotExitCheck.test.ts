@@ -1,10 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { ExitCheck } from "../../../src/domain/quotes/ExitCheck.ts"
+import { RiskReader } from "../../../src/tokens/RiskReader.ts"
+import { TokenReader } from "../../../src/tokens/TokenReader.ts"
 import { type Answer, call, keyOf, running } from "../../support/http.ts"
-import { COLD, engineOver, LONELY, makeMarket, ODD, SHALLOW, TOKEN } from "../../support/market.ts"
+import { COLD, engineOver, LONELY, makeMarket, ODD, routerOver, SHALLOW, TOKEN } from "../../support/market.ts"
 
 const position = { mint: TOKEN, amount: "90000000" }
 
@@ -61,7 +63,7 @@ const refusals: ReadonlyArray<readonly [string, Record<string, unknown>, string,
 ]
 
 const market = makeMarket()
-const keys = "abcdefgh"
+const keys = "abcdefghi"
   .split("")
   .map((letter) => keyOf(letter))
   .concat(keyOf("z", { scopes: ["tracker.read"] }))
@@ -191,18 +193,27 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/spot/exit-che
 
   it.effect("answers 503 when the ladder cannot be made, charges nothing and carries Retry-After", () =>
     Effect.gen(function* () {
-      for (const [body, code] of [
-        [{ ...position, quoteMint: USDC }, "data_unavailable"],
-        [{ mint: SOL, quoteMint: USDC, amount: "5000" }, "data_unavailable"],
-        [{ mint: ODD, amount: "5000" }, "data_unavailable"],
-        [{ mint: COLD, amount: "5000" }, "state_cold"]
-      ] as const) {
-        const answer = yield* check(body, "e")
-        assertRefused(answer, 503, code)
-        assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/u)
-        assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "300")
-      }
+      const answer = yield* check({ mint: COLD, amount: "5000" }, "e")
+      assertRefused(answer, 503, "state_cold")
+      assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/u)
+      assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "300")
       assert.deepStrictEqual(market.warmed, [COLD])
+    })
+  )
+
+  it.effect("refuses at the field, and charges, what the native engine never measures", () =>
+    Effect.gen(function* () {
+      for (const [body, field, cost] of [
+        [{ ...position, quoteMint: USDC }, "quoteMint", "1"],
+        [{ mint: SOL, quoteMint: USDC, amount: "5000" }, "quoteMint", "1"],
+        [{ mint: ODD, amount: "5000" }, "mint", "6"]
+      ] as const) {
+        const answer = yield* check(body, "i")
+        assertInvalid(answer, field, "out_of_range")
+        assert.include(String(answer.json("error.message")), field)
+        assert.strictEqual(answer.headers.get("x-ratelimit-cost"), cost)
+        assert.isNull(answer.headers.get("retry-after"))
+      }
     })
   )
 
@@ -238,6 +249,47 @@ layer(running({ keys, engine: engineOver(market) }))("POST /api/v1/spot/exit-che
       assertRefused(yield* check(position, "y"), 401, "invalid_api_key")
       assertRefused(yield* check(position, "z"), 403, "missing_scope")
       assertRefused(yield* call("/api/v1/spot/exit-check"), 405, "method_not_allowed")
+    })
+  )
+})
+
+const decimals = new Map([
+  [TOKEN, 6],
+  [USDC, 6]
+])
+
+const refuse = Effect.die("not asked")
+const known = Layer.mergeAll(
+  Layer.succeed(TokenReader, {
+    factsOf: () => refuse,
+    decimalsOf: (mint) => Effect.succeed(decimals.get(mint) ?? null),
+    liquidityOf: () => refuse,
+    pricesOf: () => refuse
+  }),
+  Layer.succeed(RiskReader, { riskOf: () => refuse })
+)
+
+layer(running({ engine: routerOver(makeMarket()), tokens: known }))("an exit check of a router deployment", (it) => {
+  it.effect("measures the exit in any mint, and fills in the decimals of the mints in memory", () =>
+    Effect.gen(function* () {
+      const { rungs, summary, ...report } = yield* decoded(yield* check({ ...position, quoteMint: USDC }))
+      assert.deepInclude(report, { quoteMint: USDC, decimals: 6, quoteDecimals: 6, uiAmount: 90 })
+      assert.deepStrictEqual(
+        rungs.at(-1)?.quote?.route.map(({ outputMint }) => outputMint),
+        [SOL, USDC]
+      )
+      const out = summary.fullExitOutAmount ?? 0n
+      assert.isAbove(Number(out), 0)
+      assert.strictEqual(summary.fullExitOutUiAmount, Number(out) / 1e6)
+      assert.strictEqual(summary.fullExitPrice, Number(out) / 1e6 / 90)
+      assert.strictEqual(rungs[0]?.quote?.outUiAmount, rungs[0]?.outUiAmount)
+    })
+  )
+
+  it.effect("keeps the decimals that the request states", () =>
+    Effect.gen(function* () {
+      const report = yield* decoded(yield* check({ ...position, decimals: 3, quoteDecimals: 2 }))
+      assert.deepInclude(report, { decimals: 3, quoteDecimals: 2, uiAmount: 90_000 })
     })
   )
 })

@@ -86,6 +86,7 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("every token endp
 const broken = Layer.mergeAll(
   Layer.succeed(TokenReader, {
     factsOf: () => Effect.die(new Error("hunter2")),
+    decimalsOf: () => Effect.die(new Error("hunter2")),
     liquidityOf: () => Effect.die(new Error("hunter2")),
     pricesOf: () => Effect.die(new Error("hunter2"))
   }),
@@ -130,6 +131,7 @@ describe("two liquidity reads at a time", () => {
   const slow = Layer.mergeAll(
     Layer.succeed(TokenReader, {
       factsOf: (mint) => Effect.fail(new TokenNotLoaded({ mint })),
+      decimalsOf: () => Effect.die("not asked"),
       liquidityOf: (mint) => {
         waiting.reads++
         return Effect.andThen(Deferred.await(gate), Effect.fail(new TokenNotLoaded({ mint })))

@@ -25,7 +25,7 @@ const ladder = (rungs: unknown, key: string) =>
   })
 
 // Each test has a key of its own, because budgets belong to keys.
-const keys = "abcdefghijk".split("").map((letter) => keyOf(letter))
+const keys = "abcdefghijkl".split("").map((letter) => keyOf(letter))
 
 layer(probing({ keys }))("the budget of a key", (it) => {
   it.effect("is reported exactly in both families of headers", () =>
@@ -99,6 +99,20 @@ layer(probing({ keys }))("the budget of a key", (it) => {
       )
       const next = yield* call("/probe/read", { key: "e" })
       assert.strictEqual(next.headers.get("x-ratelimit-remaining"), "119")
+    })
+  )
+
+  it.effect("never asks to wait for longer than the window, whatever the fraction of the second", () =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      yield* TestClock.adjust(1001 - (now % 1000))
+      const first = yield* call("/probe/read", { key: "l" })
+      assert.strictEqual(first.headers.get("ratelimit"), `"rest";r=119;t=60`)
+      yield* Effect.replicateEffect(call("/probe/read", { key: "l" }), 119, { concurrency: 8 })
+      const refused = yield* call("/probe/read", { key: "l" })
+      assert.strictEqual(refused.headers.get("retry-after"), "60")
+      yield* TestClock.adjust("60 seconds")
+      assert.strictEqual((yield* call("/probe/read", { key: "l" })).status, 200)
     })
   )
 

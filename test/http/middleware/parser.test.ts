@@ -43,6 +43,12 @@ const refusals: ReadonlyArray<readonly [string, string, number, string]> = [
     "invalid_request"
   ],
   ["no Host", get("/probe/free"), 400, "invalid_request"],
+  [
+    "two keys",
+    get("/probe/free", ...authorized, `authorization: Bearer ${secretOf("b")}`, "Connection: close"),
+    400,
+    "invalid_request"
+  ],
   ["an empty Host", get("/probe/free", "Host: "), 400, "invalid_request"],
   ["headers of 40 KB", get("/probe/free", "Host: x", `a: ${"x".repeat(40_000)}`), 431, "headers_too_large"],
   ["headers of 200 KB", get("/probe/free", "Host: x", `a: ${"x".repeat(200_000)}`), 431, "headers_too_large"],
@@ -69,6 +75,7 @@ layer(probing())("invalid HTTP is answered in the envelope:", (it) => {
       Effect.gen(function* () {
         const answer = assertEnvelope(yield* exchange(bytes), status, code)
         assert.strictEqual(answer.headers.has("allow"), status === 405)
+        assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
       })
     )
   }

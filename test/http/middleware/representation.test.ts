@@ -122,7 +122,8 @@ layer(running({ keys: [keyOf("a")], engine: engineOver(makeMarket()) }))("repres
 const long = { ...quoteOf(7n), engine: "router".repeat(200) }
 const longEngine = Layer.succeed(QuoteEngine, {
   quote: () => Effect.succeed(long),
-  quoteAll: (requests) => Effect.succeed(requests.map(() => Result.succeed(long)))
+  quoteAll: (requests) => Effect.succeed(requests.map(() => Result.succeed(long))),
+  exitMint: SOL
 })
 
 layer(running({ keys: [keyOf("a")], engine: longEngine }))("a quote of more than 1 KB", (it) => {

@@ -27,8 +27,8 @@ const keys = letters.map((letter) => keyOf(letter, { accountId: letter }))
 
 const bodies = Schema.decodeUnknownEffect(Schema.fromJsonString(DataFrame), { onExcessProperty: "error" })
 
-const upgrade = (path: string, headers: string) =>
-  exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n${headers}\r\n`)
+const upgrade = (path: string, headers: string, method = "GET") =>
+  exchange(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n${headers}\r\n`)
 
 layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
   it.effect("sends a snapshot, then the trades of the wallets, as the contract has them", () =>
@@ -236,15 +236,28 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
     Effect.gen(function* () {
       const good = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
       const path = "/api/v1/tracker/realtime"
-      for (const answer of [
-        yield* upgrade("/api/v1/spot/quote", good),
-        yield* upgrade(path, good.replace("13", "8")),
-        yield* upgrade(path, good.replace("AAAA=", "=")),
-        yield* upgrade(path, "Upgrade: telnet\r\n")
-      ]) {
+      for (const [answer, offered] of [
+        [yield* upgrade("/api/v1/spot/quote", good), "HTTP/1.1"],
+        [yield* upgrade(path, good.replace("13", "8")), "websocket"],
+        [yield* upgrade(path, "Upgrade: telnet\r\n"), "websocket"]
+      ] as const) {
         assert.match(answer, /^HTTP\/1\.1 426 /u)
         assert.match(answer, /"code":"upgrade_required"/u)
+        assert.include(answer, `upgrade: ${offered}`)
       }
+      for (const [headers, field, issue] of [
+        [good.replace("AAAA=", "="), "Sec-WebSocket-Key", "format"],
+        [good.replace(/Sec-WebSocket-Key.*\r\n/u, ""), "Sec-WebSocket-Key", "missing"],
+        [`${good}Sec-WebSocket-Protocol: chat\r\n`, "Sec-WebSocket-Protocol", "unknown"]
+      ] as const) {
+        const answer = yield* upgrade(path, headers)
+        assert.match(answer, /^HTTP\/1\.1 400 /u)
+        assert.include(answer, `"message":"${field} `)
+        assert.include(answer, `"details":[{"in":"header","field":"${field}","issue":"${issue}"}]`)
+      }
+      const posted = yield* upgrade(path, good, "POST")
+      assert.match(posted, /^HTTP\/1\.1 405 /u)
+      assert.include(posted, "allow: GET\r\n")
     })
   )
 })

@@ -11,6 +11,7 @@ const openBar = ({ observedAtMs, nowMs }: { readonly observedAtMs: number | null
     {
       bars: [bar],
       prevTo: null,
+      truncated: false,
       sourceFrom: 0,
       missingBars: 0,
       lacking: null,

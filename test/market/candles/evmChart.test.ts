@@ -102,6 +102,22 @@ describe("candles of EVM tokens", () => {
     assert.isTrue(far.clipped)
   })
 
+  it("lead past 90 days, page by page, until the window or the candles end", () => {
+    const nowMs = (MONDAY + DAY) * 1000
+    const pageOf = (given: Partial<ChartRequest>, candles: ReadonlyArray<EvmCandle>) => {
+      const request = asked({ resolution: "1d", limit: 300, ...given })
+      return evmChart(planEvmChart(token, "1d", request, nowMs), request, series(candles), nowMs).knowledge
+    }
+    const open = pageOf({}, [candle(MONDAY)])
+    assert.deepInclude(open, { prevTo: MONDAY - 88 * DAY, truncated: false })
+    assert.strictEqual(open.coverage.reason, "range_clipped")
+    assert.isNull(pageOf({ to: MONDAY - 88 * DAY }, []).prevTo)
+    const from = MONDAY - 200 * DAY
+    assert.strictEqual(pageOf({ from, to: MONDAY }, []).prevTo, MONDAY - 90 * DAY)
+    assert.strictEqual(pageOf({ from, to: MONDAY - 90 * DAY }, []).prevTo, MONDAY - 180 * DAY)
+    assert.isNull(pageOf({ from, to: MONDAY - 180 * DAY }, []).prevTo)
+  })
+
   it("make a page of whole buckets, with the end of the page before", () => {
     const nowMs = (MONDAY + DAY) * 1000
     const request = asked({ resolution: "30m", limit: 2 })
