@@ -9,11 +9,13 @@ export interface Hop {
   readonly vaults: readonly [Address, Address]
   /** Set where the quote side is lamports: trader and fee recipient, whose balances change without an instruction. */
   readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
+  /** Account of a referrer, whom the pool pays a share of its fee; absent where the instruction names none. */
+  readonly referral?: Address
   /** True when the accounts alone do not determine the hop, so that it counts only if tokens moved through it. */
   readonly perhaps?: boolean
 }
 
-/** Amounts of one hop in the program's event. */
+/** Amounts of one hop in the program's event: what the pool received, after a transfer fee unless `reportsSent`, and what it paid, before one. */
 export interface SwapReport {
   readonly amountIn: bigint
   readonly amountOut: bigint
@@ -32,6 +34,8 @@ export interface SwapDecoder {
   readonly selfCall?: (event: bigint, body: Uint8Array) => SwapReport | null
   /** Reads the base64 payload of a log line; null when it is no swap. */
   readonly logged?: (payload: Uint8Array) => SwapReport | null
+  /** True when the event's input is what the trader sent, a transfer fee included. */
+  readonly reportsSent?: boolean
   /** True when the event's amounts are the trade, because token movements include fees. Otherwise they only confirm it. */
   readonly reportDecides?: boolean
 }
@@ -48,15 +52,20 @@ export interface HopLayout {
   readonly pool: number
   readonly vaultA: number
   readonly vaultB: number
+  /** Absent for programs without referrers. */
+  readonly referral?: number
 }
 
 const NO_HOPS: ReadonlyArray<Hop> = []
 
 const hopAt = (accounts: ReadonlyArray<Address>, layout: HopLayout): Hop | null => {
+  const referral = layout.referral === undefined ? undefined : accounts[layout.referral]
   const pool = accounts[layout.pool]
   const vaultA = accounts[layout.vaultA]
   const vaultB = accounts[layout.vaultB]
-  return pool === undefined || vaultA === undefined || vaultB === undefined ? null : { pool, vaults: [vaultA, vaultB] }
+  return pool === undefined || vaultA === undefined || vaultB === undefined
+    ? null
+    : { pool, vaults: [vaultA, vaultB], ...(referral !== undefined && { referral }) }
 }
 
 /** The hops at these indexes; none when an account is missing. */

@@ -1,8 +1,7 @@
 /** Net flows of a wallet's accounts within some top-level instructions. */
-import { TOKEN_2022_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import type { TokenAccount } from "./tokenAccounts.ts"
 import type { Transaction } from "./transaction.ts"
+import { makeTransferFees } from "./transferFees.ts"
 
 /** Net units by mint: positive for what was received. */
 export type Flow = ReadonlyMap<Mint, bigint>
@@ -19,25 +18,6 @@ export interface FlowQuery {
   readonly lamports: boolean
 }
 
-/**
- * Transfer fees withheld from everything that an account received in the whole transaction: they are in the
- * account, but not in its balance.
- */
-const withheld = ({ instructions }: Transaction, { address, before, after }: TokenAccount): bigint => {
-  let expected = before
-  for (const { transfers } of instructions) {
-    for (const transfer of transfers) {
-      if (transfer.kind === "transfer") {
-        expected += transfer.destination === address ? transfer.amount : 0n
-        expected -= transfer.source === address ? transfer.amount : 0n
-      } else if (transfer.kind !== "lamports" && transfer.kind !== "open" && transfer.account === address) {
-        expected += transfer.kind === "mint" ? transfer.amount : -transfer.amount
-      }
-    }
-  }
-  return expected > after ? expected - after : 0n
-}
-
 /** Net units by mint that the wallet's token accounts received. Transfer fees are taken off what arrived. */
 export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bigint> => {
   const { tokenAccounts, instructions } = transaction
@@ -45,7 +25,7 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
   const add = (mint: Mint, amount: bigint) => flow.set(mint, (flow.get(mint) ?? 0n) + amount)
   const mine = (owner: Address | null | undefined) =>
     owner === query.wallet || (query.custody !== null && owner === query.custody)
-  const charged = new Set<Address>()
+  const feeOf = makeTransferFees(transaction)
   for (const { outer, transfers } of instructions) {
     for (const transfer of outer < query.fromOuter || outer > query.toOuter ? [] : transfers) {
       if (
@@ -69,11 +49,7 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
         add(mint, -transfer.amount)
       }
       if (destination !== undefined && mine(destination.owner)) {
-        add(mint, transfer.amount)
-        if (destination.program === TOKEN_2022_PROGRAM && !charged.has(destination.address)) {
-          charged.add(destination.address)
-          add(mint, -withheld(transaction, destination))
-        }
+        add(mint, transfer.amount - feeOf(transfer))
       }
     }
   }

@@ -1,7 +1,9 @@
 /** Swaps between pools and their traders, from transfers and events. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { loggedReports } from "./programLogs.ts"
-import { type CallReport, reportsIn, type SwapCall, swapCallsOf, type TokenPayment, transfersIn } from "./swapCalls.ts"
+import { type CallReport, reportsIn, type SwapCall, swapCallsOf, transfersIn } from "./swapCalls.ts"
+import type { TokenPayment } from "./tokenTransfers.ts"
+import { makeTransferFees } from "./transferFees.ts"
 import type { Hop } from "../programs/SwapDecoder.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -15,8 +17,13 @@ export interface PoolSwap {
   readonly paidFrom: { readonly account: Address; readonly authority: Address | null } | null
   readonly inputMint: Mint
   readonly outputMint: Mint
+  /** Units that the pool received, after a transfer fee. */
   readonly amountIn: bigint
+  /** Units that the pool paid to the trader, before a transfer fee. */
   readonly amountOut: bigint
+  /** Transfer fees of the two mints, paid beside the input and out of the output. */
+  readonly feeIn: bigint
+  readonly feeOut: bigint
   readonly vaults: readonly [Address, Address]
   /** The trader in lamports, and how many were paid or received, fees included, null when unknown; null for a swap of tokens. */
   readonly native: { readonly trader: Address; readonly lamports: bigint | null } | null
@@ -29,38 +36,61 @@ export interface PoolSwaps {
   readonly unresolved: number
 }
 
-/** Amounts that one vault received and paid. */
+/** Amounts that one vault received and paid, with the transfer fees. */
 interface Flow {
   readonly mint: Mint | null
   readonly taken: bigint
   readonly paid: bigint
+  readonly feeIn: bigint
+  readonly feeOut: bigint
   readonly from: TokenPayment | null
 }
 
-const flowOf = (transaction: Transaction, vault: Address, transfers: ReadonlyArray<TokenPayment>): Flow => {
-  let taken = 0n
-  let paid = 0n
-  let mint = transaction.tokenAccounts.get(vault)?.mint ?? null
+/** The transfers inside of a call, and the fee that each was charged. */
+interface Movements {
+  readonly transfers: ReadonlyArray<TokenPayment>
+  readonly feeOf: (transfer: TokenPayment) => bigint
+}
+
+/** The vault's flow. A referrer's share is no part of it: of two payments to one account, the trader's own comes first. */
+const flowOf = (
+  { tokenAccounts }: Transaction,
+  vault: Address,
+  { referral }: Hop,
+  { transfers, feeOf }: Movements
+): Flow => {
+  let [taken, paid, feeIn, feeOut] = [0n, 0n, 0n, 0n]
+  let mint = tokenAccounts.get(vault)?.mint ?? null
   let from: TokenPayment | null = null
-  for (const transfer of transfers) {
+  for (const [i, transfer] of transfers.entries()) {
     if (transfer.destination === vault) {
-      taken += transfer.amount
+      const fee = feeOf(transfer)
+      taken += transfer.amount - fee
+      feeIn += fee
       from ??= transfer
       mint ??= transfer.mint
     }
-    if (transfer.source === vault) {
+    if (transfer.source === vault && !isShare(transfer, referral, transfers.slice(0, i))) {
       paid += transfer.amount
+      feeOut += feeOf(transfer)
       mint ??= transfer.mint
     }
   }
-  return { mint, taken, paid, from }
+  return { mint, taken, paid, feeIn, feeOut, from }
 }
 
+/** True for a payment to the referrer: the pool has paid the trader before. */
+const isShare = (
+  { source, destination }: TokenPayment,
+  referral: Address | undefined,
+  before: ReadonlyArray<TokenPayment>
+): boolean => destination === referral && before.some((earlier) => earlier.source === source)
+
 /** The flow of the lamports' side, which has no transfers, from the event. */
-const nativeFlow = (tokens: Flow, { amountIn, amountOut }: CallReport): Flow =>
-  tokens.paid > tokens.taken
-    ? { mint: SOL, taken: amountIn, paid: 0n, from: null }
-    : { mint: SOL, taken: 0n, paid: amountOut, from: null }
+const nativeFlow = (tokens: Flow, { amountIn, amountOut }: CallReport): Flow => {
+  const [taken, paid] = tokens.paid > tokens.taken ? [amountIn, 0n] : [0n, amountOut]
+  return { mint: SOL, taken, paid, feeIn: 0n, feeOut: 0n, from: null }
+}
 
 /** Lamports of the trader. A fee that the event does not state is the growth of its recipient's lamports, if the swap is alone. */
 const lamportsOf = (
@@ -87,12 +117,12 @@ const swapOf = (
   transaction: Transaction,
   call: SwapCall,
   hop: Hop,
-  transfers: ReadonlyArray<TokenPayment>,
+  movements: Movements,
   report: CallReport | null,
   alone: boolean
 ): PoolSwap | null => {
-  const a = flowOf(transaction, hop.vaults[0], transfers)
-  const tokens = flowOf(transaction, hop.vaults[1], transfers)
+  const a = flowOf(transaction, hop.vaults[0], hop, movements)
+  const tokens = flowOf(transaction, hop.vaults[1], hop, movements)
   const inLamports = hop.native !== undefined && tokens.taken === 0n && tokens.paid === 0n && report !== null
   const b = inLamports ? nativeFlow(a, report) : tokens
   const paysA = a.paid > a.taken
@@ -101,7 +131,15 @@ const swapOf = (
     return null
   }
   const decides = call.program.reportDecides === true
-  const confirmed = report === null ? null : agrees(report, input.taken, output.paid, decides ? paysA : null)
+  const confirmed =
+    report === null
+      ? null
+      : agrees(
+          report,
+          input.taken + (call.program.reportsSent === true ? input.feeIn : 0n),
+          output.paid,
+          decides ? paysA : null
+        )
   return {
     dex: report?.dex ?? call.program.dex,
     pool: hop.pool,
@@ -111,6 +149,8 @@ const swapOf = (
     outputMint: output.mint,
     amountIn: report !== null && decides ? report.amountIn : input.taken,
     amountOut: report !== null && decides ? report.amountOut : output.paid,
+    feeIn: input.feeIn,
+    feeOut: output.feeOut,
     vaults: hop.vaults,
     native:
       inLamports && hop.native !== undefined
@@ -151,17 +191,18 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   const calls = swapCallsOf(transaction)
   const deal = makeDealer(transaction, calls)
   const alone = calls.length === 1
+  const feeOf = makeTransferFees(transaction)
   const swaps: Array<PoolSwap> = []
   let unresolved = 0
   for (const call of calls) {
-    const transfers = transfersIn(transaction, call)
+    const movements = { transfers: transfersIn(transaction, call), feeOf }
     const sent = reportsIn(transaction, call)
     const fromLog = deal(call)
     const reports = sent.length > 0 ? sent : fromLog
     const before = swaps.length
     for (const [i, hop] of call.hops.entries()) {
       const report = reportOf(reports, call.hops.length, i)
-      const swap = swapOf(transaction, call, hop, transfers, report, alone)
+      const swap = swapOf(transaction, call, hop, movements, report, alone)
       if (swap !== null) {
         swaps.push(swap)
       } else if (hop.perhaps !== true) {

@@ -20,12 +20,12 @@ export interface Swap {
   readonly legs: ReadonlyArray<number>
 }
 
-/** Input of the trader of a swap. Lamports include fees. */
-const paidIn = ({ native, inputMint, amountIn }: PoolSwap): bigint =>
-  inputMint === SOL ? (native?.lamports ?? amountIn) : amountIn
+/** Input of the trader of a swap, transfer fee included. Lamports include fees. */
+const paidIn = ({ native, inputMint, amountIn, feeIn }: PoolSwap): bigint =>
+  inputMint === SOL ? (native?.lamports ?? amountIn) : amountIn + feeIn
 
-const paidOut = ({ native, outputMint, amountOut }: PoolSwap): bigint =>
-  outputMint === SOL ? (native?.lamports ?? amountOut) : amountOut
+const paidOut = ({ native, outputMint, amountOut, feeOut }: PoolSwap): bigint =>
+  outputMint === SOL ? (native?.lamports ?? amountOut) : amountOut - feeOut
 
 const sumOf = (swaps: ReadonlyArray<PoolSwap>, amount: (swap: PoolSwap) => bigint): bigint =>
   swaps.reduce((sum, swap) => sum + amount(swap), 0n)

@@ -28,6 +28,9 @@ export type TokenTransfer =
   /** Tokens were made or destroyed in an account. */
   | { readonly kind: "mint" | "burn"; readonly account: Address; readonly mint: Mint; readonly amount: bigint }
 
+/** Tokens from one account to another. */
+export type TokenPayment = Extract<TokenTransfer, { readonly kind: "transfer" }>
+
 /** The effects of instructions of other programs. */
 export const NO_TRANSFERS: ReadonlyArray<TokenTransfer> = []
 
