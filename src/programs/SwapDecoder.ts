@@ -5,8 +5,11 @@ import type { Address } from "../domain/Address.ts"
 /** One pool that a swap instruction goes through. */
 export interface Hop {
   readonly pool: Address
-  /** The pool's two token accounts. Where the quote side is lamports, the first holds the tokens and the second nothing. */
-  readonly vaults: readonly [Address, Address]
+  /**
+   * The pool's two token accounts. Where the quote side is lamports, the first holds the tokens and the second nothing. Null
+   * where only the movements determine them: the trader pays first.
+   */
+  readonly vaults: readonly [Address, Address] | null
   /** Set where the quote side is lamports: trader and fee recipient, whose balances change without an instruction. */
   readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
   /** Account of a referrer, whom the pool pays a share of its fee; absent where the instruction names none. */
@@ -28,6 +31,8 @@ export interface SwapDecoder {
   /** Venue label of its pools, as quotes have it. */
   readonly dex: string
   readonly programId: Address
+  /** False for a program whose prices are not public: its pools have legs and are never quoted. True where absent. */
+  readonly quotable?: boolean
   /** The pools this instruction swaps through, in order; empty when it is no swap. */
   readonly hops: (data: Uint8Array, accounts: ReadonlyArray<Address>) => ReadonlyArray<Hop>
   /** Reads an event that the program sends to itself; null when it is no swap. `body` follows the two discriminators. */

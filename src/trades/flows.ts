@@ -16,6 +16,8 @@ export interface FlowQuery {
   readonly toOuter: number
   /** True to count lamports that the wallet receives: an order's owner signs nothing, so they can only be proceeds. */
   readonly lamports: boolean
+  /** True to count tokens that were minted to the wallet or burned from it: a stake pool inside of a route. */
+  readonly supply?: boolean
 }
 
 /** Net units by mint that the wallet's token accounts received. Transfer fees are taken off what arrived. */
@@ -35,6 +37,13 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
         transfer.destination === query.wallet
       ) {
         add(SOL, transfer.amount)
+      }
+      if (
+        query.supply === true &&
+        (transfer.kind === "mint" || transfer.kind === "burn") &&
+        mine(tokenAccounts.get(transfer.account)?.owner)
+      ) {
+        add(transfer.mint, transfer.kind === "mint" ? transfer.amount : -transfer.amount)
       }
       if (transfer.kind !== "transfer") {
         continue

@@ -1,12 +1,18 @@
 /** Net trades: each wallet's input and output over all pools of its route. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import { jupiterPrograms } from "../programs/jupiter/route.ts"
-import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade.ts"
+import { aggregatorOf } from "../programs/aggregators/aggregators.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
+import type { Leg, NetTrade, Occurrence, Quantity, TradeFee } from "../domain/market/Trade.ts"
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./instructions.ts"
+import { exchangeOf, programAt } from "./nets/exchanges.ts"
+import { withFees } from "./nets/fees.ts"
 import { type Swap, swapsOf, type TradingGroup } from "./swaps.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
 import { sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
+
+const NO_FEES: ReadonlyArray<TradeFee> = []
 
 const outerOf = ({ instructions }: Transaction, at: number): number => instructions[at]?.outer ?? 0
 
@@ -23,31 +29,60 @@ const fillGroups = (
     legs: swaps.flatMap(({ at }, i) => (from <= at && at <= to ? [i] : []))
   }))
 
-/** One group for each wallet that traded in a top-level instruction, and for each signer of one that went to an aggregator. */
-const instructionGroups = (
+/** One group for each wallet that the pools traded with in a top-level instruction. */
+const legGroups = (
+  legs: ReadonlyArray<Leg>,
+  isFilled: (outer: number) => boolean
+): Map<string, TradingGroup & { readonly legs: Array<number> }> => {
+  const groups = new Map<string, TradingGroup & { readonly legs: Array<number> }>()
+  for (const leg of legs) {
+    if (!isFilled(leg.outer)) {
+      const key = `${leg.outer} ${leg.wallet}`
+      const { wallet, outer } = leg
+      const known = groups.get(key) ?? { wallet, custody: null, fromOuter: outer, toOuter: outer, legs: [] }
+      known.legs.push(leg.index)
+      groups.set(key, known)
+    }
+  }
+  return groups
+}
+
+/** Top-level programs that move a wallet's tokens or lamports without trading them. */
+const plainPrograms: ReadonlySet<Address> = new Set([
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  ASSOCIATED_TOKEN_PROGRAM
+])
+
+/** Top-level instructions of other programs inside of which tokens moved between accounts. */
+const movingOuters = ({ instructions }: Transaction): ReadonlySet<number> => {
+  const outers = new Set<number>()
+  let isPlain = false
+  for (const { inner, outer, program, transfers } of instructions) {
+    isPlain = inner === null ? plainPrograms.has(program) : isPlain
+    if (!isPlain && transfers.some(({ kind }) => kind === "transfer")) {
+      outers.add(outer)
+    }
+  }
+  return outers
+}
+
+/** One group for each signer of an instruction that moved tokens, where the pools traded with none of the signer's accounts. */
+const signerGroups = (
   transaction: Transaction,
   legs: ReadonlyArray<Leg>,
-  filled: ReadonlyArray<TradingGroup>
+  isKnown: (outer: number, wallet: Address) => boolean
 ): ReadonlyArray<TradingGroup> => {
-  const groups = new Map<string, TradingGroup & { readonly legs: Array<number> }>()
-  const groupOf = (wallet: Address, outer: number) => {
-    const key = `${outer} ${wallet}`
-    const known = groups.get(key) ?? { wallet, custody: null, fromOuter: outer, toOuter: outer, legs: [] }
-    groups.set(key, known)
-    return known
-  }
-  const inFill = (outer: number) => filled.some(({ fromOuter, toOuter }) => fromOuter <= outer && outer <= toOuter)
-  for (const leg of legs) {
-    if (!inFill(leg.outer)) {
-      groupOf(leg.wallet, leg.outer).legs.push(leg.index)
-    }
-  }
-  for (const { program, outer } of transaction.instructions) {
-    if (jupiterPrograms.has(program) && !inFill(outer) && !legs.some((leg) => leg.outer === outer)) {
-      transaction.keys.slice(0, transaction.signers).forEach((signer) => groupOf(signer, outer))
-    }
-  }
-  return Array.from(groups.values())
+  const signers = transaction.keys.slice(0, transaction.signers)
+  return Array.from(movingOuters(transaction)).flatMap((outer) =>
+    signers.flatMap((wallet) => {
+      const others = legs.filter((leg) => leg.outer === outer && !signers.includes(leg.wallet))
+      return isKnown(outer, wallet)
+        ? []
+        : [{ wallet, custody: null, fromOuter: outer, toOuter: outer, legs: others.map(({ index }) => index) }]
+    })
+  )
 }
 
 /** The one leg that is the whole swap; undefined where there are more, or pools that are not decoded. */
@@ -67,6 +102,12 @@ const quantityIn =
     amount,
     decimals: mint === SOL ? 9 : decimalsOf(transaction, mint)
   })
+
+/** The exchange of a signer by its accounts, as a swap. */
+const exchanged = (transaction: Transaction, group: TradingGroup): ReadonlyArray<Swap> => {
+  const exchange = exchangeOf(transaction, group)
+  return typeof exchange === "string" ? [] : [{ ...exchange, legs: group.legs }]
+}
 
 /** Net trades of every wallet, those of filled orders first. */
 export const netTradesOf = (
@@ -88,12 +129,19 @@ export const netTradesOf = (
       wallet: group.wallet,
       legs: swap.legs,
       pool: only?.pool ?? null,
-      dex: only?.dex ?? null
+      dex: only?.dex ?? aggregatorOf.get(programAt(transaction, group.toOuter) ?? group.wallet) ?? null,
+      fees: NO_FEES
     })
   }
   const filled = fillGroups(transaction, swaps, fills)
-  for (const group of [...filled, ...instructionGroups(transaction, legs, filled)]) {
+  const isFilled = (outer: number) => filled.some(({ fromOuter, toOuter }) => fromOuter <= outer && outer <= toOuter)
+  const byLegs = legGroups(legs, isFilled)
+  for (const group of [...filled, ...byLegs.values()]) {
     swapsOf(transaction, group, swaps).forEach((swap) => add(group, swap))
   }
-  return nets
+  const isKnown = (outer: number, wallet: Address) => isFilled(outer) || byLegs.has(`${outer} ${wallet}`)
+  for (const group of signerGroups(transaction, legs, isKnown)) {
+    exchanged(transaction, group).forEach((swap) => add(group, swap))
+  }
+  return withFees(transaction, nets)
 }

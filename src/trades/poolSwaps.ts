@@ -86,22 +86,49 @@ const isShare = (
   before: ReadonlyArray<TokenPayment>
 ): boolean => destination === referral && before.some((earlier) => earlier.source === source)
 
+/**
+ * The vaults of a pool whose instruction does not name them: the trader's payment goes into one, and the first of another
+ * mint comes out of the other. No pool signs a transaction, so that a signer is never behind the second.
+ */
+const movedVaults = (
+  { keys, signers, tokenAccounts }: Transaction,
+  { transfers }: Movements
+): readonly [Address, Address] | null => {
+  const mintOf = ({ mint, source, destination }: TokenPayment) =>
+    mint ?? tokenAccounts.get(source)?.mint ?? tokenAccounts.get(destination)?.mint
+  const [first] = transfers
+  const second = transfers.find((transfer) => first !== undefined && mintOf(transfer) !== mintOf(first))
+  if (first === undefined || second === undefined) {
+    return null
+  }
+  const bySigner = second.authority !== null && keys.slice(0, signers).includes(second.authority)
+  const [paid, got] = bySigner ? [second, first] : [first, second]
+  return [paid.destination, got.source]
+}
+
 /** The flow of the lamports' side, which has no transfers, from the event. */
 const nativeFlow = (tokens: Flow, { amountIn, amountOut }: CallReport): Flow => {
   const [taken, paid] = tokens.paid > tokens.taken ? [amountIn, 0n] : [0n, amountOut]
   return { mint: SOL, taken, paid, feeIn: 0n, feeOut: 0n, from: null }
 }
 
-/** Lamports of the trader. A fee that the event does not state is the growth of its recipient's lamports, if the swap is alone. */
+/**
+ * Lamports of the trader. Where the event does not state the fee, a purchase cost what the trader sent; a fee taken out of
+ * the proceeds is the growth of its recipient's lamports, if the swap is alone.
+ */
 const lamportsOf = (
   transaction: Transaction,
   feeRecipient: Address | null,
   report: CallReport,
   isBuy: boolean,
-  alone: boolean
+  alone: boolean,
+  sent: bigint
 ): bigint | null => {
   if (report.traderLamports !== null) {
     return report.traderLamports
+  }
+  if (isBuy && sent >= report.amountIn) {
+    return sent
   }
   const at = feeRecipient === null ? -1 : transaction.keys.indexOf(feeRecipient)
   const before = transaction.lamportsBefore[at] ?? null
@@ -121,8 +148,12 @@ const swapOf = (
   report: CallReport | null,
   alone: boolean
 ): PoolSwap | null => {
-  const a = flowOf(transaction, hop.vaults[0], hop, movements)
-  const tokens = flowOf(transaction, hop.vaults[1], hop, movements)
+  const vaults = hop.vaults ?? movedVaults(transaction, movements)
+  if (vaults === null) {
+    return null
+  }
+  const a = flowOf(transaction, vaults[0], hop, movements)
+  const tokens = flowOf(transaction, vaults[1], hop, movements)
   const inLamports = hop.native !== undefined && tokens.taken === 0n && tokens.paid === 0n && report !== null
   const b = inLamports ? nativeFlow(a, report) : tokens
   const paysA = a.paid > a.taken
@@ -151,13 +182,23 @@ const swapOf = (
     amountOut: report !== null && decides ? report.amountOut : output.paid,
     feeIn: input.feeIn,
     feeOut: output.feeOut,
-    vaults: hop.vaults,
+    vaults,
     native:
       inLamports && hop.native !== undefined
         ? {
             trader: hop.native.trader,
             // An event of other amounts does not state the cost of these.
-            lamports: confirmed === true ? lamportsOf(transaction, hop.native.feeRecipient, report, paysA, alone) : null
+            lamports:
+              confirmed === true
+                ? lamportsOf(
+                    transaction,
+                    hop.native.feeRecipient,
+                    report,
+                    paysA,
+                    alone,
+                    lamportsSent(transaction, call, hop.native.trader)
+                  )
+                : null
           }
         : null,
     confirmed
@@ -186,6 +227,17 @@ const makeDealer = (transaction: Transaction, calls: ReadonlyArray<SwapCall>) =>
   }
 }
 
+/** Lamports that the trader sent inside of the call, accounts of its own left out. */
+const lamportsSent = ({ instructions }: Transaction, { at, end }: SwapCall, trader: Address): bigint => {
+  let sent = 0n
+  for (let i = at + 1; i < end; i++) {
+    for (const transfer of instructions[i]?.transfers ?? []) {
+      sent += transfer.kind === "lamports" && !transfer.created && transfer.source === trader ? transfer.amount : 0n
+    }
+  }
+  return sent
+}
+
 /** Every pool swap in the order in which they ran. */
 export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   const calls = swapCallsOf(transaction)
@@ -199,6 +251,10 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
     const sent = reportsIn(transaction, call)
     const fromLog = deal(call)
     const reports = sent.length > 0 ? sent : fromLog
+    // A price update of a program whose tags do not tell it from a swap.
+    if (call.program.quotable === false && movements.transfers.length === 0) {
+      continue
+    }
     const before = swaps.length
     for (const [i, hop] of call.hops.entries()) {
       const report = reportOf(reports, call.hops.length, i)

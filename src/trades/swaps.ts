@@ -49,6 +49,12 @@ const chosen = (mints: ReadonlyArray<Mint>, preferred: Mint | undefined): Mint |
   return mints.length === 1 ? (mints[0] ?? null) : null
 }
 
+/** True for a loop of pools that ended with no less than it began with. */
+const isClosed = (flow: Flow, own: ReadonlyArray<PoolSwap>): boolean => {
+  const first = own[0]?.inputMint
+  return own.length > 1 && first !== undefined && first === own.at(-1)?.outputMint && (flow.get(first) ?? 0n) >= 0n
+}
+
 /** The swap of one route; null when the flow is no swap, as in an arbitrage that ends with what it began with. */
 const routeSwap = (
   flow: Flow,
@@ -56,6 +62,9 @@ const routeSwap = (
 ): { readonly gave: readonly [Mint, bigint]; readonly got: readonly [Mint, bigint] } | null => {
   const first = own[0]?.inputMint
   const last = own.at(-1)?.outputMint
+  if (isClosed(flow, own)) {
+    return null
+  }
   const amounts = Array.from(flow)
   const gave = chosen(
     amounts.flatMap(([mint, amount]) => (amount < 0n ? [mint] : [])),

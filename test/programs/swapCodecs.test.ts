@@ -33,7 +33,7 @@ describe("swap instructions", () => {
   ] as const)("are decoded as encoded: case %#", (decoder, data, poolAt, vaultsAt) => {
     const [vaultA, vaultB] = vaultsAt
     assert.deepStrictEqual(
-      decoder.hops(data, accounts).map(({ pool: found, vaults }) => [found, ...vaults]),
+      decoder.hops(data, accounts).map(({ pool: found, vaults }) => [found, ...(vaults ?? [])]),
       [[accounts[poolAt], accounts[vaultA], accounts[vaultB]]]
     )
   })

@@ -76,6 +76,19 @@ export const walletAmounts = ({
     : { token: token.amount + fees.token, quote: quote.amount - fees.quote }
 }
 
+/** A payment beside a trade, to neither a pool nor the wallet itself. Rent is none: it returns. */
+export interface TradeFee extends Quantity {
+  /** Of a wallet's or terminal's front end, or a tip to a block builder. */
+  readonly kind: "front-end" | "tip"
+  /** Owner of the account that was paid. */
+  readonly recipient: Address
+  /** True when the amounts of the trade contain it: it was paid inside of the trade's own instruction. */
+  readonly included: boolean
+  /** Position of the payment, as of the trade. */
+  readonly outer: number
+  readonly inner: number | null
+}
+
 /**
  * Amounts that one wallet gave and received in one top-level instruction, or in the fill of one order, all fees included:
  * one per route of any number of legs, several only for unconnected swaps side by side. For wallets; adding it to the
@@ -87,7 +100,10 @@ export interface NetTrade extends Trade {
   readonly legs: ReadonlyArray<number>
   /** The pool, where a single one made the whole exchange; null otherwise. */
   readonly pool: Address | null
+  /** Venue of that pool, else the aggregator that routed the swap; null for other programs. */
   readonly dex: string | null
+  /** Fees beside the swap, each with the last net trade that it can belong to. */
+  readonly fees: ReadonlyArray<TradeFee>
 }
 
 /** Tokens or lamports that went from one wallet to another outside of any trade. */

@@ -36,7 +36,8 @@ export const netOf = (
 ): NetTrade => ({
   ...trade,
   index: 0,
-  legs
+  legs,
+  fees: []
 })
 
 /** A decoded transaction without trades, with these changes. */
