@@ -1,6 +1,7 @@
 /** Net trades: each wallet's input and output over all pools of its route. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { aggregatorOf } from "../programs/aggregators/aggregators.ts"
+import { isOrderProgram } from "../programs/jupiter/orders.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
 import type { Leg, NetTrade, Occurrence, Quantity, TradeFee } from "../domain/market/Trade.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./instructions.ts"
@@ -13,6 +14,12 @@ import { sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 
 const NO_FEES: ReadonlyArray<TradeFee> = []
+
+/** Label of the aggregator that a top-level instruction belongs to, orders that its keepers fill included; null for other programs. */
+const routerAt = (transaction: Transaction, outer: number): string | null => {
+  const program = programAt(transaction, outer)
+  return program === null ? null : isOrderProgram(program) ? "jupiter" : (aggregatorOf.get(program) ?? null)
+}
 
 const outerOf = ({ instructions }: Transaction, at: number): number => instructions[at]?.outer ?? 0
 
@@ -129,7 +136,7 @@ export const netTradesOf = (
       wallet: group.wallet,
       legs: swap.legs,
       pool: only?.pool ?? null,
-      dex: only?.dex ?? aggregatorOf.get(programAt(transaction, group.toOuter) ?? group.wallet) ?? null,
+      dex: only?.dex ?? routerAt(transaction, group.toOuter),
       fees: NO_FEES
     })
   }

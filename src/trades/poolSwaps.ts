@@ -251,7 +251,7 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
     const sent = reportsIn(transaction, call)
     const fromLog = deal(call)
     const reports = sent.length > 0 ? sent : fromLog
-    // A price update of a program whose tags do not tell it from a swap.
+    // A price update that begins like a swap.
     if (call.program.quotable === false && movements.transfers.length === 0) {
       continue
     }

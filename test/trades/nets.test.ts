@@ -196,12 +196,13 @@ describe("no net trade", () => {
   })
 })
 
+const feesOf = (calls: ReadonlyArray<Call>) =>
+  of(calls).nets.map(({ fees, quote }) => [
+    quote.amount,
+    ...fees.map(({ amount, included, kind, mint, recipient }) => [kind, recipient, amount, mint, included])
+  ])
+
 describe("the fees of a net trade", () => {
-  const feesOf = (calls: ReadonlyArray<Call>) =>
-    of(calls).nets.map(({ fees, quote }) => [
-      quote.amount,
-      ...fees.map(({ amount, included, kind, mint, recipient }) => [kind, recipient, amount, mint, included])
-    ])
   const FRONT_END = named("front end")
 
   it("are the payment of 0.875 % beside it, which is no transfer then", () => {

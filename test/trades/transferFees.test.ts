@@ -49,14 +49,14 @@ const withShare = (destination: string) => [
   transfer(named("vault token"), named(destination), POOL, 5n)
 ]
 
-describe("a referrer's share", () => {
-  const legOf = (destination: string, referral: string) => {
-    const call = swapCall(DAMM_V2, damm, ["vault sol", "vault token"], withShare(destination))
-    const accounts = call.accounts.map((account, i) => (i === 11 ? named(referral) : account))
-    const plan = { signers: [TRADER], calls: [{ ...call, accounts }], holdings: swapHoldings(1000n, 55n) }
-    return decodeTrades(transactionOf(plan)).legs[0]?.token.amount
-  }
+const legOf = (destination: string, referral: string) => {
+  const call = swapCall(DAMM_V2, damm, ["vault sol", "vault token"], withShare(destination))
+  const accounts = call.accounts.map((account, i) => (i === 11 ? named(referral) : account))
+  const plan = { signers: [TRADER], calls: [{ ...call, accounts }], holdings: swapHoldings(1000n, 55n) }
+  return decodeTrades(transactionOf(plan)).legs[0]?.token.amount
+}
 
+describe("a referrer's share", () => {
   it("is not part of what the pool paid to the trader", () => {
     assert.strictEqual(legOf("referrer token", "referrer token"), 50n)
   })

@@ -10,7 +10,7 @@ import { type Hop, type SwapDecoder, tagAt, tagOf } from "../SwapDecoder.ts"
 interface ClosedAmm {
   readonly dex: string
   readonly programId: string
-  /** First bytes of a swap, one or eight as hex digits; empty where they do not tell swaps from price updates. */
+  /** First bytes of a swap, one or eight as hex digits; empty where price updates begin alike. */
   readonly tags: ReadonlyArray<string>
   /** Count of accounts of a swap, where the tag does not suffice. */
   readonly accounts?: number

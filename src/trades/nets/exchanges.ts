@@ -8,7 +8,7 @@ import type { TradingGroup } from "../swaps.ts"
 import type { Transaction } from "../transaction.ts"
 import { lamportsOf } from "./lamports.ts"
 
-/** What a wallet gave and got. */
+/** Amounts that a wallet gave and got. */
 export interface Exchange {
   readonly gave: readonly [Mint, bigint]
   readonly got: readonly [Mint, bigint]

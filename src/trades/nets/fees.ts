@@ -1,4 +1,4 @@
-/** Fees of front ends and tips, told apart from transfers. */
+/** Fees of front ends and tips, apart from transfers. */
 import { type Address, SOL } from "../../domain/Address.ts"
 import type { NetTrade, Quantity, TradeFee } from "../../domain/market/Trade.ts"
 import { aggregatorOf, tipAccounts } from "../../programs/aggregators/aggregators.ts"
