@@ -1,7 +1,7 @@
 /** Net flows of a wallet's accounts within some top-level instructions. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import type { Transaction } from "./transaction.ts"
-import { makeTransferFees } from "./transferFees.ts"
+import { transferFeeOf } from "./transferFees.ts"
 
 /** Net units by mint: positive for what was received. */
 export type Flow = ReadonlyMap<Mint, bigint>
@@ -27,7 +27,6 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
   const add = (mint: Mint, amount: bigint) => flow.set(mint, (flow.get(mint) ?? 0n) + amount)
   const mine = (owner: Address | null | undefined) =>
     owner === query.wallet || (query.custody !== null && owner === query.custody)
-  const feeOf = makeTransferFees(transaction)
   for (const { outer, transfers } of instructions) {
     for (const transfer of outer < query.fromOuter || outer > query.toOuter ? [] : transfers) {
       if (
@@ -58,7 +57,7 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
         add(mint, -transfer.amount)
       }
       if (destination !== undefined && mine(destination.owner)) {
-        add(mint, transfer.amount - feeOf(transfer))
+        add(mint, transfer.amount - transferFeeOf(transaction, transfer))
       }
     }
   }

@@ -63,13 +63,14 @@ const plainPrograms: ReadonlySet<Address> = new Set([
 ])
 
 /** Top-level instructions of other programs inside of which tokens moved between accounts. */
-const movingOuters = ({ instructions }: Transaction): ReadonlySet<number> => {
-  const outers = new Set<number>()
+const movingOuters = ({ instructions }: Transaction): ReadonlyArray<number> => {
+  const outers: Array<number> = []
   let isPlain = false
   for (const { inner, outer, program, transfers } of instructions) {
     isPlain = inner === null ? plainPrograms.has(program) : isPlain
-    if (!isPlain && transfers.some(({ kind }) => kind === "transfer")) {
-      outers.add(outer)
+    const isNew = !isPlain && transfers.length > 0 && outers.at(-1) !== outer
+    if (isNew && transfers.some(({ kind }) => kind === "transfer")) {
+      outers.push(outer)
     }
   }
   return outers
@@ -82,14 +83,17 @@ const signerGroups = (
   isKnown: (outer: number, wallet: Address) => boolean
 ): ReadonlyArray<TradingGroup> => {
   const signers = transaction.keys.slice(0, transaction.signers)
-  return Array.from(movingOuters(transaction)).flatMap((outer) =>
-    signers.flatMap((wallet) => {
-      const others = legs.filter((leg) => leg.outer === outer && !signers.includes(leg.wallet))
-      return isKnown(outer, wallet)
-        ? []
-        : [{ wallet, custody: null, fromOuter: outer, toOuter: outer, legs: others.map(({ index }) => index) }]
-    })
-  )
+  const groups: Array<TradingGroup> = []
+  for (const outer of movingOuters(transaction)) {
+    for (const wallet of signers) {
+      if (!isKnown(outer, wallet)) {
+        const others = legs.filter((leg) => leg.outer === outer && !signers.includes(leg.wallet))
+        const indexes = others.map(({ index }) => index)
+        groups.push({ wallet, custody: null, fromOuter: outer, toOuter: outer, legs: indexes })
+      }
+    }
+  }
+  return groups
 }
 
 /** The one leg that is the whole swap; undefined where there are more, or pools that are not decoded. */

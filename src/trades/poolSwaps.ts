@@ -3,7 +3,7 @@ import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { loggedReports } from "./programLogs.ts"
 import { type CallReport, reportsIn, type SwapCall, swapCallsOf, transfersIn } from "./swapCalls.ts"
 import type { TokenPayment } from "./tokenTransfers.ts"
-import { makeTransferFees } from "./transferFees.ts"
+import { transferFeeOf } from "./transferFees.ts"
 import type { Hop } from "../programs/SwapDecoder.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -46,45 +46,34 @@ interface Flow {
   readonly from: TokenPayment | null
 }
 
-/** The transfers inside of a call, and the fee that each was charged. */
-interface Movements {
-  readonly transfers: ReadonlyArray<TokenPayment>
-  readonly feeOf: (transfer: TokenPayment) => bigint
-}
-
 /** The vault's flow. A referrer's share is no part of it: of two payments to one account, the trader's own comes first. */
 const flowOf = (
-  { tokenAccounts }: Transaction,
+  transaction: Transaction,
   vault: Address,
   { referral }: Hop,
-  { transfers, feeOf }: Movements
+  transfers: ReadonlyArray<TokenPayment>
 ): Flow => {
   let [taken, paid, feeIn, feeOut] = [0n, 0n, 0n, 0n]
-  let mint = tokenAccounts.get(vault)?.mint ?? null
+  let mint = transaction.tokenAccounts.get(vault)?.mint ?? null
   let from: TokenPayment | null = null
-  for (const [i, transfer] of transfers.entries()) {
+  let hasPaid = false
+  for (const transfer of transfers) {
     if (transfer.destination === vault) {
-      const fee = feeOf(transfer)
+      const fee = transferFeeOf(transaction, transfer)
       taken += transfer.amount - fee
       feeIn += fee
       from ??= transfer
       mint ??= transfer.mint
     }
-    if (transfer.source === vault && !isShare(transfer, referral, transfers.slice(0, i))) {
+    if (transfer.source === vault && !(hasPaid && transfer.destination === referral)) {
+      hasPaid = true
       paid += transfer.amount
-      feeOut += feeOf(transfer)
+      feeOut += transferFeeOf(transaction, transfer)
       mint ??= transfer.mint
     }
   }
   return { mint, taken, paid, feeIn, feeOut, from }
 }
-
-/** True for a payment to the referrer: the pool has paid the trader before. */
-const isShare = (
-  { source, destination }: TokenPayment,
-  referral: Address | undefined,
-  before: ReadonlyArray<TokenPayment>
-): boolean => destination === referral && before.some((earlier) => earlier.source === source)
 
 /**
  * The vaults of a pool whose instruction does not name them: the trader's payment goes into one, and the first of another
@@ -92,7 +81,7 @@ const isShare = (
  */
 const movedVaults = (
   { keys, signers, tokenAccounts }: Transaction,
-  { transfers }: Movements
+  transfers: ReadonlyArray<TokenPayment>
 ): readonly [Address, Address] | null => {
   const mintOf = ({ mint, source, destination }: TokenPayment) =>
     mint ?? tokenAccounts.get(source)?.mint ?? tokenAccounts.get(destination)?.mint
@@ -144,16 +133,16 @@ const swapOf = (
   transaction: Transaction,
   call: SwapCall,
   hop: Hop,
-  movements: Movements,
+  transfers: ReadonlyArray<TokenPayment>,
   report: CallReport | null,
   alone: boolean
 ): PoolSwap | null => {
-  const vaults = hop.vaults ?? movedVaults(transaction, movements)
+  const vaults = hop.vaults ?? movedVaults(transaction, transfers)
   if (vaults === null) {
     return null
   }
-  const a = flowOf(transaction, vaults[0], hop, movements)
-  const tokens = flowOf(transaction, vaults[1], hop, movements)
+  const a = flowOf(transaction, vaults[0], hop, transfers)
+  const tokens = flowOf(transaction, vaults[1], hop, transfers)
   const inLamports = hop.native !== undefined && tokens.taken === 0n && tokens.paid === 0n && report !== null
   const b = inLamports ? nativeFlow(a, report) : tokens
   const paysA = a.paid > a.taken
@@ -243,22 +232,21 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   const calls = swapCallsOf(transaction)
   const deal = makeDealer(transaction, calls)
   const alone = calls.length === 1
-  const feeOf = makeTransferFees(transaction)
   const swaps: Array<PoolSwap> = []
   let unresolved = 0
   for (const call of calls) {
-    const movements = { transfers: transfersIn(transaction, call), feeOf }
+    const transfers = transfersIn(transaction, call)
     const sent = reportsIn(transaction, call)
     const fromLog = deal(call)
     const reports = sent.length > 0 ? sent : fromLog
     // A price update that begins like a swap.
-    if (call.program.quotable === false && movements.transfers.length === 0) {
+    if (call.program.quotable === false && transfers.length === 0) {
       continue
     }
     const before = swaps.length
     for (const [i, hop] of call.hops.entries()) {
       const report = reportOf(reports, call.hops.length, i)
-      const swap = swapOf(transaction, call, hop, movements, report, alone)
+      const swap = swapOf(transaction, call, hop, transfers, report, alone)
       if (swap !== null) {
         swaps.push(swap)
       } else if (hop.perhaps !== true) {

@@ -63,24 +63,18 @@ const withheldIn = ({ instructions }: Transaction, { address, before, after }: T
   return { received, total: expected > after ? expected - after : 0n }
 }
 
-/** The fee that a transfer of the transaction was charged, in units of its mint. Computed once for each account. */
-export const makeTransferFees = (transaction: Transaction): ((transfer: TokenPayment) => bigint) => {
-  const known = new Map<TokenPayment, bigint>()
-  const read = new Set<string>()
-  return (transfer) => {
-    const account = transaction.tokenAccounts.get(transfer.destination)
-    if (account?.program !== TOKEN_2022_PROGRAM) {
-      return 0n
-    }
-    if (!read.has(account.address)) {
-      read.add(account.address)
-      const { received, total } = withheldIn(transaction, account)
-      const fees = splitFee(
-        received.map(({ amount }) => amount),
-        total
-      )
-      received.forEach((each, i) => known.set(each, fees?.[i] ?? 0n))
-    }
-    return known.get(transfer) ?? 0n
-  }
+/** The fees of the transfers that one account received. */
+const feesInto = (transaction: Transaction, account: TokenAccount): ReadonlyMap<TokenPayment, bigint> => {
+  const { received, total } = withheldIn(transaction, account)
+  const fees = splitFee(
+    received.map(({ amount }) => amount),
+    total
+  )
+  return new Map(received.map((transfer, i) => [transfer, fees?.[i] ?? 0n]))
+}
+
+/** The fee that a transfer of the transaction was charged, in units of its mint. */
+export const transferFeeOf = (transaction: Transaction, transfer: TokenPayment): bigint => {
+  const account = transaction.tokenAccounts.get(transfer.destination)
+  return account?.program === TOKEN_2022_PROGRAM ? (feesInto(transaction, account).get(transfer) ?? 0n) : 0n
 }

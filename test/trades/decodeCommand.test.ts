@@ -41,7 +41,7 @@ describe("npm run decode", () => {
       .split("\n")
       .map((line) => JSON.parse(line))
     assert.deepStrictEqual(
-      values.map(({ file }) => file),
+      values.map(({ file }) => String(file)),
       files
     )
     for (const { leftOut, legs, nets } of values) {

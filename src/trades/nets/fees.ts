@@ -72,16 +72,20 @@ export const withFees = (transaction: Transaction, nets: ReadonlyArray<NetTrade>
   if (nets.length === 0) {
     return nets
   }
-  const traded = new Set(nets.map(({ outer }) => outer))
   const fees = nets.map((): Array<TradeFee> => [])
   for (const instruction of transaction.instructions) {
-    const isTrading = traded.has(instruction.outer)
+    if (instruction.transfers.length === 0) {
+      continue
+    }
+    const isTrading = nets.some(({ outer }) => outer === instruction.outer)
+    const isCounted = !isTrading || isRouters(transaction, instruction)
     for (const moved of instruction.transfers) {
-      const payment = paymentOf(transaction, moved)
-      const isTip = payment !== null && tipAccounts.has(payment.to)
-      if (payment === null || (isTrading && !isTip && !isRouters(transaction, instruction))) {
+      const isPossible = isCounted || (moved.kind === "lamports" && tipAccounts.has(moved.destination))
+      const payment = isPossible ? paymentOf(transaction, moved) : null
+      if (payment === null) {
         continue
       }
+      const isTip = tipAccounts.has(payment.to)
       const at = nets.findLastIndex(
         (net) =>
           (isTip ? payment.from === net.wallet : isFeeOf(net, payment)) &&
