@@ -120,6 +120,13 @@ const exchanged = (transaction: Transaction, group: TradingGroup): ReadonlyArray
   return typeof exchange === "string" ? [] : [{ ...exchange, legs: group.legs }]
 }
 
+/** True when pools that are not decoded may have been part of the route: its decoded ones neither loop nor lack an amount. */
+const isPartial = ({ legs }: TradingGroup, swaps: ReadonlyArray<PoolSwap>): boolean => {
+  const own = legs.flatMap((leg) => swaps[leg] ?? [])
+  const isUnknown = own.some(({ native }) => native !== null && native.lamports === null)
+  return !isUnknown && own[0]?.inputMint !== own.at(-1)?.outputMint
+}
+
 /** Net trades of every wallet, those of filled orders first. */
 export const netTradesOf = (
   transaction: Transaction,
@@ -147,8 +154,13 @@ export const netTradesOf = (
   const filled = fillGroups(transaction, swaps, fills)
   const isFilled = (outer: number) => filled.some(({ fromOuter, toOuter }) => fromOuter <= outer && outer <= toOuter)
   const byLegs = legGroups(legs, isFilled)
-  for (const group of [...filled, ...byLegs.values()]) {
+  for (const group of filled) {
     swapsOf(transaction, group, swaps).forEach((swap) => add(group, swap))
+  }
+  for (const group of byLegs.values()) {
+    const byPools = swapsOf(transaction, group, swaps)
+    const found = byPools.length === 0 && isPartial(group, swaps) ? exchanged(transaction, group) : byPools
+    found.forEach((swap) => add(group, swap))
   }
   const isKnown = (outer: number, wallet: Address) => isFilled(outer) || byLegs.has(`${outer} ${wallet}`)
   for (const group of signerGroups(transaction, legs, isKnown)) {

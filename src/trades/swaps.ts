@@ -83,10 +83,10 @@ const routeSwap = (
   // A router that wraps SOL into an account of its own hides one side; the pools know it.
   const ofFirst = own.filter(({ inputMint }) => inputMint === first)
   const ofLast = own.filter(({ outputMint }) => outputMint === last)
-  if (got === last && gave === null) {
+  if (got === last && gave === null && first === SOL) {
     return { gave: [first, sumOf(ofFirst, paidIn)], got: [got, flow.get(got) ?? 0n] }
   }
-  return gave === first && got === null
+  return gave === first && got === null && last === SOL
     ? { gave: [gave, -(flow.get(gave) ?? 0n)], got: [last, sumOf(ofLast, paidOut)] }
     : null
 }

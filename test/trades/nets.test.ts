@@ -110,6 +110,21 @@ describe("a net trade", () => {
     assert.deepStrictEqual(tradesOf(of([run(calls, OKX)])).nets, [[TRADER, "buy", 190n, SHARE, 200n, SOL, []]])
   })
 
+  it("pays the SOL that a router wraps for a pool that is not decoded, in front of one that is", () => {
+    const calls = [
+      sendLamports(TRADER, named("router sol"), 300n),
+      pay("router sol", "vault sol", named("router"), 300n),
+      pay("vault usdc", "router usdc", named("vault"), 1000n),
+      dlmmSwap("router usdc", named("router"), "my sol", 1000n, 200n),
+      pay("my sol", "b sol", TRADER, 200n),
+      pay("b token", "my token", named("pool b"), 50n)
+    ]
+    const decoded = decode([run(calls, OKX)], {
+      holdings: [...(more.holdings ?? []), held(named("vault"), "vault sol", SOL)]
+    })
+    assert.deepStrictEqual(tradesOf(decoded).nets, [[TRADER, "buy", 50n, TOKEN, 300n, SOL, [0]]])
+  })
+
   it("is not made of transfers between accounts of the wallet", () => {
     const calls = [pay("my usdc", "my other usdc", TRADER, 5000n), ...bought]
     assert.deepStrictEqual(tradesOf(of([run(calls)])).nets, BOUGHT)
