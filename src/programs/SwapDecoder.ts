@@ -5,15 +5,20 @@ import type { Address } from "../domain/Address.ts"
 /** One pool that a swap instruction goes through. */
 export interface Hop {
   readonly pool: Address
-  /** The pool's two token accounts. Where the quote side is lamports, the first holds the tokens and the second nothing. */
-  readonly vaults: readonly [Address, Address]
+  /**
+   * The pool's two token accounts. Where the quote side is lamports, the first holds the tokens and the second nothing. Null
+   * where only the movements determine them: the trader pays first.
+   */
+  readonly vaults: readonly [Address, Address] | null
   /** Set where the quote side is lamports: trader and fee recipient, whose balances change without an instruction. */
   readonly native?: { readonly trader: Address; readonly feeRecipient: Address | null }
+  /** Account of a referrer, whom the pool pays a share of its fee; absent where the instruction names none. */
+  readonly referral?: Address
   /** True when the accounts alone do not determine the hop, so that it counts only if tokens moved through it. */
   readonly perhaps?: boolean
 }
 
-/** Amounts of one hop in the program's event. */
+/** Amounts of one hop in the program's event: what the pool received, after a transfer fee unless `reportsSent`, and what it paid, before one. */
 export interface SwapReport {
   readonly amountIn: bigint
   readonly amountOut: bigint
@@ -26,12 +31,16 @@ export interface SwapDecoder {
   /** Venue label of its pools, as quotes have it. */
   readonly dex: string
   readonly programId: Address
+  /** False for a program whose prices are not public: its pools have legs and are never quoted. True where absent. */
+  readonly quotable?: boolean
   /** The pools this instruction swaps through, in order; empty when it is no swap. */
   readonly hops: (data: Uint8Array, accounts: ReadonlyArray<Address>) => ReadonlyArray<Hop>
   /** Reads an event that the program sends to itself; null when it is no swap. `body` follows the two discriminators. */
   readonly selfCall?: (event: bigint, body: Uint8Array) => SwapReport | null
   /** Reads the base64 payload of a log line; null when it is no swap. */
   readonly logged?: (payload: Uint8Array) => SwapReport | null
+  /** True when the event's input is what the trader sent, a transfer fee included. */
+  readonly reportsSent?: boolean
   /** True when the event's amounts are the trade, because token movements include fees. Otherwise they only confirm it. */
   readonly reportDecides?: boolean
 }
@@ -48,15 +57,20 @@ export interface HopLayout {
   readonly pool: number
   readonly vaultA: number
   readonly vaultB: number
+  /** Absent for programs without referrers. */
+  readonly referral?: number
 }
 
 const NO_HOPS: ReadonlyArray<Hop> = []
 
 const hopAt = (accounts: ReadonlyArray<Address>, layout: HopLayout): Hop | null => {
+  const referral = layout.referral === undefined ? undefined : accounts[layout.referral]
   const pool = accounts[layout.pool]
   const vaultA = accounts[layout.vaultA]
   const vaultB = accounts[layout.vaultB]
-  return pool === undefined || vaultA === undefined || vaultB === undefined ? null : { pool, vaults: [vaultA, vaultB] }
+  return pool === undefined || vaultA === undefined || vaultB === undefined
+    ? null
+    : { pool, vaults: [vaultA, vaultB], ...(referral !== undefined && { referral }) }
 }
 
 /** The hops at these indexes; none when an account is missing. */

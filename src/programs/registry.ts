@@ -1,6 +1,7 @@
 import type { Address } from "../domain/Address.ts"
 import type { Program } from "./Program.ts"
 import type { SwapDecoder } from "./SwapDecoder.ts"
+import { closedAmmSwaps } from "./closed/closedAmms.ts"
 import { meteoraDammV2 } from "./meteora/dammV2.ts"
 import { meteoraDammV2Swaps } from "./meteora/dammV2Instructions.ts"
 import { meteoraDbc } from "./meteora/dbc.ts"
@@ -36,8 +37,8 @@ const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapD
 /** Every program whose pools are priced. */
 export const programs: ReadonlyArray<Program> = venues.map(({ program }) => program)
 
-/** Every program whose swaps are decoded. */
-export const swapDecoders: ReadonlyArray<SwapDecoder> = venues.map(({ decoder }) => decoder)
+/** Every program whose swaps are decoded, those without public prices last. */
+export const swapDecoders: ReadonlyArray<SwapDecoder> = [...venues.map(({ decoder }) => decoder), ...closedAmmSwaps]
 
 /** The decoders by program address. */
 export const swapDecoderOf: ReadonlyMap<Address, SwapDecoder> = new Map(

@@ -36,7 +36,7 @@ const reasonsOf = ({ instructions, tokenAccounts }: Transaction, trades: Decoded
         note(transfer.destination, "transfer")
       } else if (transfer.kind === "lamports") {
         lamports.add(transfer.source).add(transfer.destination)
-      } else if (transfer.kind !== "open") {
+      } else if (transfer.kind === "mint" || transfer.kind === "burn") {
         note(transfer.account, transfer.kind)
       }
     }

@@ -1,9 +1,9 @@
 /** From a transaction to its trades. Pure; a few microseconds beyond reading the JSON. */
 import { SOL } from "../domain/Address.ts"
-import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade.ts"
+import type { Leg, NetTrade, Occurrence, Quantity, TransferFees } from "../domain/market/Trade.ts"
 import { netTradesOf } from "./netTrades.ts"
 import { fillsOf } from "./orders.ts"
-import { poolSwapsOf } from "./poolSwaps.ts"
+import { type PoolSwap, poolSwapsOf } from "./poolSwaps.ts"
 import { sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 import { walletsOf } from "./wallets.ts"
@@ -34,6 +34,13 @@ export const occurrenceIn =
     feeLamports
   })
 
+const transferFeesOf = (side: Leg["side"], { feeIn, feeOut }: PoolSwap): TransferFees | null =>
+  feeIn === 0n && feeOut === 0n
+    ? null
+    : side === "buy"
+      ? { token: feeOut, quote: feeIn }
+      : { token: feeIn, quote: feeOut }
+
 /** The trades of a transaction. One that failed has none: nothing it did took effect. */
 export const decodeTrades = (transaction: Transaction): DecodedTrades => {
   if (transaction.error !== null) {
@@ -51,14 +58,16 @@ export const decodeTrades = (transaction: Transaction): DecodedTrades => {
   const legs: Array<Leg> = []
   for (const [index, swap] of swaps.entries()) {
     const { outer = 0, inner = null } = transaction.instructions[swap.at] ?? {}
+    const sides = sidesOf(quantity(swap.inputMint, swap.amountIn), quantity(swap.outputMint, swap.amountOut))
     legs.push({
       ...occurrence({ outer, inner }),
-      ...sidesOf(quantity(swap.inputMint, swap.amountIn), quantity(swap.outputMint, swap.amountOut)),
+      ...sides,
       index,
       wallet: wallets[index] ?? swap.pool,
       pool: swap.pool,
       dex: swap.dex,
-      confirmed: swap.confirmed
+      confirmed: swap.confirmed,
+      transferFees: transferFeesOf(sides.side, swap)
     })
   }
   const nets = netTradesOf(transaction, swaps, legs, fills, occurrence)

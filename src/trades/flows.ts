@@ -1,8 +1,7 @@
 /** Net flows of a wallet's accounts within some top-level instructions. */
-import { TOKEN_2022_PROGRAM } from "../programs/math/tokenAccount.ts"
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import type { TokenAccount } from "./tokenAccounts.ts"
 import type { Transaction } from "./transaction.ts"
+import { transferFeeOf } from "./transferFees.ts"
 
 /** Net units by mint: positive for what was received. */
 export type Flow = ReadonlyMap<Mint, bigint>
@@ -17,25 +16,8 @@ export interface FlowQuery {
   readonly toOuter: number
   /** True to count lamports that the wallet receives: an order's owner signs nothing, so they can only be proceeds. */
   readonly lamports: boolean
-}
-
-/**
- * Transfer fees withheld from everything that an account received in the whole transaction: they are in the
- * account, but not in its balance.
- */
-const withheld = ({ instructions }: Transaction, { address, before, after }: TokenAccount): bigint => {
-  let expected = before
-  for (const { transfers } of instructions) {
-    for (const transfer of transfers) {
-      if (transfer.kind === "transfer") {
-        expected += transfer.destination === address ? transfer.amount : 0n
-        expected -= transfer.source === address ? transfer.amount : 0n
-      } else if (transfer.kind !== "lamports" && transfer.kind !== "open" && transfer.account === address) {
-        expected += transfer.kind === "mint" ? transfer.amount : -transfer.amount
-      }
-    }
-  }
-  return expected > after ? expected - after : 0n
+  /** True to count tokens that were minted to the wallet or burned from it: a stake pool inside of a route. */
+  readonly supply?: boolean
 }
 
 /** Net units by mint that the wallet's token accounts received. Transfer fees are taken off what arrived. */
@@ -45,7 +27,6 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
   const add = (mint: Mint, amount: bigint) => flow.set(mint, (flow.get(mint) ?? 0n) + amount)
   const mine = (owner: Address | null | undefined) =>
     owner === query.wallet || (query.custody !== null && owner === query.custody)
-  const charged = new Set<Address>()
   for (const { outer, transfers } of instructions) {
     for (const transfer of outer < query.fromOuter || outer > query.toOuter ? [] : transfers) {
       if (
@@ -55,6 +36,13 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
         transfer.destination === query.wallet
       ) {
         add(SOL, transfer.amount)
+      }
+      if (
+        query.supply === true &&
+        (transfer.kind === "mint" || transfer.kind === "burn") &&
+        mine(tokenAccounts.get(transfer.account)?.owner)
+      ) {
+        add(transfer.mint, transfer.kind === "mint" ? transfer.amount : -transfer.amount)
       }
       if (transfer.kind !== "transfer") {
         continue
@@ -69,11 +57,7 @@ export const flowOf = (transaction: Transaction, query: FlowQuery): Map<Mint, bi
         add(mint, -transfer.amount)
       }
       if (destination !== undefined && mine(destination.owner)) {
-        add(mint, transfer.amount)
-        if (destination.program === TOKEN_2022_PROGRAM && !charged.has(destination.address)) {
-          charged.add(destination.address)
-          add(mint, -withheld(transaction, destination))
-        }
+        add(mint, transfer.amount - transferFeeOf(transaction, transfer))
       }
     }
   }

@@ -6,7 +6,8 @@ import { type Fields, isAddresses, isCount, isFields, looksLikeAddress } from ".
 import { type TokenTransfer, NO_TRANSFERS, systemTransfers, tokenTransfers } from "./tokenTransfers.ts"
 import { parsedTransfer } from "./parsedTransfers.ts"
 
-const SYSTEM_PROGRAM: Address = Address.make("11111111111111111111111111111111")
+export const SYSTEM_PROGRAM: Address = Address.make("11111111111111111111111111111111")
+export const ASSOCIATED_TOKEN_PROGRAM: Address = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 
 /** One instruction that ran. */
 export interface Instruction {

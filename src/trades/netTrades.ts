@@ -1,12 +1,25 @@
 /** Net trades: each wallet's input and output over all pools of its route. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
-import { jupiterPrograms } from "../programs/jupiter/route.ts"
-import type { Leg, NetTrade, Occurrence, Quantity } from "../domain/market/Trade.ts"
+import { aggregatorOf } from "../programs/aggregators/aggregators.ts"
+import { isOrderProgram } from "../programs/jupiter/orders.ts"
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
+import type { Leg, NetTrade, Occurrence, Quantity, TradeFee } from "../domain/market/Trade.ts"
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./instructions.ts"
+import { exchangeOf, programAt } from "./nets/exchanges.ts"
+import { withFees } from "./nets/fees.ts"
 import { type Swap, swapsOf, type TradingGroup } from "./swaps.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
 import { sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
+
+const NO_FEES: ReadonlyArray<TradeFee> = []
+
+/** Label of the aggregator that a top-level instruction belongs to, orders that its keepers fill included; null for other programs. */
+const routerAt = (transaction: Transaction, outer: number): string | null => {
+  const program = programAt(transaction, outer)
+  return program === null ? null : isOrderProgram(program) ? "jupiter" : (aggregatorOf.get(program) ?? null)
+}
 
 const outerOf = ({ instructions }: Transaction, at: number): number => instructions[at]?.outer ?? 0
 
@@ -23,31 +36,64 @@ const fillGroups = (
     legs: swaps.flatMap(({ at }, i) => (from <= at && at <= to ? [i] : []))
   }))
 
-/** One group for each wallet that traded in a top-level instruction, and for each signer of one that went to an aggregator. */
-const instructionGroups = (
+/** One group for each wallet that the pools traded with in a top-level instruction. */
+const legGroups = (
+  legs: ReadonlyArray<Leg>,
+  isFilled: (outer: number) => boolean
+): Map<string, TradingGroup & { readonly legs: Array<number> }> => {
+  const groups = new Map<string, TradingGroup & { readonly legs: Array<number> }>()
+  for (const leg of legs) {
+    if (!isFilled(leg.outer)) {
+      const key = `${leg.outer} ${leg.wallet}`
+      const { wallet, outer } = leg
+      const known = groups.get(key) ?? { wallet, custody: null, fromOuter: outer, toOuter: outer, legs: [] }
+      known.legs.push(leg.index)
+      groups.set(key, known)
+    }
+  }
+  return groups
+}
+
+/** Top-level programs that move a wallet's tokens or lamports without trading them. */
+const plainPrograms: ReadonlySet<Address> = new Set([
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  ASSOCIATED_TOKEN_PROGRAM
+])
+
+/** Top-level instructions of other programs inside of which tokens moved between accounts. */
+const movingOuters = ({ instructions }: Transaction): ReadonlyArray<number> => {
+  const outers: Array<number> = []
+  let isPlain = false
+  for (const { inner, outer, program, transfers } of instructions) {
+    isPlain = inner === null ? plainPrograms.has(program) : isPlain
+    const isNew = !isPlain && transfers.length > 0 && outers.at(-1) !== outer
+    if (isNew && transfers.some(({ kind }) => kind === "transfer")) {
+      outers.push(outer)
+    }
+  }
+  return outers
+}
+
+/** One group for each signer of an instruction that moved tokens, where the pools traded with none of the signer's accounts. */
+const signerGroups = (
   transaction: Transaction,
   legs: ReadonlyArray<Leg>,
-  filled: ReadonlyArray<TradingGroup>
+  isKnown: (outer: number, wallet: Address) => boolean
 ): ReadonlyArray<TradingGroup> => {
-  const groups = new Map<string, TradingGroup & { readonly legs: Array<number> }>()
-  const groupOf = (wallet: Address, outer: number) => {
-    const key = `${outer} ${wallet}`
-    const known = groups.get(key) ?? { wallet, custody: null, fromOuter: outer, toOuter: outer, legs: [] }
-    groups.set(key, known)
-    return known
-  }
-  const inFill = (outer: number) => filled.some(({ fromOuter, toOuter }) => fromOuter <= outer && outer <= toOuter)
-  for (const leg of legs) {
-    if (!inFill(leg.outer)) {
-      groupOf(leg.wallet, leg.outer).legs.push(leg.index)
+  const signers = transaction.keys.slice(0, transaction.signers)
+  const groups: Array<TradingGroup> = []
+  for (const outer of movingOuters(transaction)) {
+    for (const wallet of signers) {
+      if (!isKnown(outer, wallet)) {
+        const others = legs.filter((leg) => leg.outer === outer && !signers.includes(leg.wallet))
+        const indexes = others.map(({ index }) => index)
+        groups.push({ wallet, custody: null, fromOuter: outer, toOuter: outer, legs: indexes })
+      }
     }
   }
-  for (const { program, outer } of transaction.instructions) {
-    if (jupiterPrograms.has(program) && !inFill(outer) && !legs.some((leg) => leg.outer === outer)) {
-      transaction.keys.slice(0, transaction.signers).forEach((signer) => groupOf(signer, outer))
-    }
-  }
-  return Array.from(groups.values())
+  return groups
 }
 
 /** The one leg that is the whole swap; undefined where there are more, or pools that are not decoded. */
@@ -67,6 +113,19 @@ const quantityIn =
     amount,
     decimals: mint === SOL ? 9 : decimalsOf(transaction, mint)
   })
+
+/** The exchange of a signer by its accounts, as a swap. */
+const exchanged = (transaction: Transaction, group: TradingGroup): ReadonlyArray<Swap> => {
+  const exchange = exchangeOf(transaction, group)
+  return typeof exchange === "string" ? [] : [{ ...exchange, legs: group.legs }]
+}
+
+/** True when pools that are not decoded may have been part of the route: its decoded ones neither loop nor lack an amount. */
+const isPartial = ({ legs }: TradingGroup, swaps: ReadonlyArray<PoolSwap>): boolean => {
+  const own = legs.flatMap((leg) => swaps[leg] ?? [])
+  const isUnknown = own.some(({ native }) => native !== null && native.lamports === null)
+  return !isUnknown && own[0]?.inputMint !== own.at(-1)?.outputMint
+}
 
 /** Net trades of every wallet, those of filled orders first. */
 export const netTradesOf = (
@@ -88,12 +147,24 @@ export const netTradesOf = (
       wallet: group.wallet,
       legs: swap.legs,
       pool: only?.pool ?? null,
-      dex: only?.dex ?? null
+      dex: only?.dex ?? routerAt(transaction, group.toOuter),
+      fees: NO_FEES
     })
   }
   const filled = fillGroups(transaction, swaps, fills)
-  for (const group of [...filled, ...instructionGroups(transaction, legs, filled)]) {
+  const isFilled = (outer: number) => filled.some(({ fromOuter, toOuter }) => fromOuter <= outer && outer <= toOuter)
+  const byLegs = legGroups(legs, isFilled)
+  for (const group of filled) {
     swapsOf(transaction, group, swaps).forEach((swap) => add(group, swap))
   }
-  return nets
+  for (const group of byLegs.values()) {
+    const byPools = swapsOf(transaction, group, swaps)
+    const found = byPools.length === 0 && isPartial(group, swaps) ? exchanged(transaction, group) : byPools
+    found.forEach((swap) => add(group, swap))
+  }
+  const isKnown = (outer: number, wallet: Address) => isFilled(outer) || byLegs.has(`${outer} ${wallet}`)
+  for (const group of signerGroups(transaction, legs, isKnown)) {
+    exchanged(transaction, group).forEach((swap) => add(group, swap))
+  }
+  return withFees(transaction, nets)
 }

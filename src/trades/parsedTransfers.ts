@@ -31,6 +31,12 @@ const opened = (info: Fields): TokenTransfer | null => {
   return account === null || mint === null || owner === null ? null : { kind: "open", account, mint, owner }
 }
 
+const closed = (info: Fields): TokenTransfer | null => {
+  const account = address(info, "account")
+  const destination = address(info, "destination")
+  return account === null || destination === null ? null : { kind: "close", account, destination }
+}
+
 const supply = (kind: "mint" | "burn", info: Fields): TokenTransfer | null => {
   const account = address(info, "account")
   const mint = address(info, "mint")
@@ -58,6 +64,7 @@ const tokenTypes: Readonly<Record<string, (info: Fields) => TokenTransfer | null
   initializeAccount: opened,
   initializeAccount2: opened,
   initializeAccount3: opened,
+  closeAccount: closed,
   mintTo: (info) => supply("mint", info),
   mintToChecked: (info) => supply("mint", info),
   burn: (info) => supply("burn", info),

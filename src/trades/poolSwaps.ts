@@ -1,7 +1,9 @@
 /** Swaps between pools and their traders, from transfers and events. */
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { loggedReports } from "./programLogs.ts"
-import { type CallReport, reportsIn, type SwapCall, swapCallsOf, type TokenPayment, transfersIn } from "./swapCalls.ts"
+import { type CallReport, reportsIn, type SwapCall, swapCallsOf, transfersIn } from "./swapCalls.ts"
+import type { TokenPayment } from "./tokenTransfers.ts"
+import { transferFeeOf } from "./transferFees.ts"
 import type { Hop } from "../programs/SwapDecoder.ts"
 import type { Transaction } from "./transaction.ts"
 
@@ -15,8 +17,13 @@ export interface PoolSwap {
   readonly paidFrom: { readonly account: Address; readonly authority: Address | null } | null
   readonly inputMint: Mint
   readonly outputMint: Mint
+  /** Units that the pool received, after a transfer fee. */
   readonly amountIn: bigint
+  /** Units that the pool paid to the trader, before a transfer fee. */
   readonly amountOut: bigint
+  /** Transfer fees of the two mints, paid beside the input and out of the output. */
+  readonly feeIn: bigint
+  readonly feeOut: bigint
   readonly vaults: readonly [Address, Address]
   /** The trader in lamports, and how many were paid or received, fees included, null when unknown; null for a swap of tokens. */
   readonly native: { readonly trader: Address; readonly lamports: bigint | null } | null
@@ -29,49 +36,88 @@ export interface PoolSwaps {
   readonly unresolved: number
 }
 
-/** Amounts that one vault received and paid. */
+/** Amounts that one vault received and paid, with the transfer fees. */
 interface Flow {
   readonly mint: Mint | null
   readonly taken: bigint
   readonly paid: bigint
+  readonly feeIn: bigint
+  readonly feeOut: bigint
   readonly from: TokenPayment | null
 }
 
-const flowOf = (transaction: Transaction, vault: Address, transfers: ReadonlyArray<TokenPayment>): Flow => {
-  let taken = 0n
-  let paid = 0n
+/** The vault's flow. A referrer's share is no part of it: of two payments to one account, the trader's own comes first. */
+const flowOf = (
+  transaction: Transaction,
+  vault: Address,
+  { referral }: Hop,
+  transfers: ReadonlyArray<TokenPayment>
+): Flow => {
+  let [taken, paid, feeIn, feeOut] = [0n, 0n, 0n, 0n]
   let mint = transaction.tokenAccounts.get(vault)?.mint ?? null
   let from: TokenPayment | null = null
+  let hasPaid = false
   for (const transfer of transfers) {
     if (transfer.destination === vault) {
-      taken += transfer.amount
+      const fee = transferFeeOf(transaction, transfer)
+      taken += transfer.amount - fee
+      feeIn += fee
       from ??= transfer
       mint ??= transfer.mint
     }
-    if (transfer.source === vault) {
+    if (transfer.source === vault && !(hasPaid && transfer.destination === referral)) {
+      hasPaid = true
       paid += transfer.amount
+      feeOut += transferFeeOf(transaction, transfer)
       mint ??= transfer.mint
     }
   }
-  return { mint, taken, paid, from }
+  return { mint, taken, paid, feeIn, feeOut, from }
+}
+
+/**
+ * The vaults of a pool whose instruction does not name them: the trader's payment goes into one, and the first of another
+ * mint comes out of the other. No pool signs a transaction, so that a signer is never behind the second.
+ */
+const movedVaults = (
+  { keys, signers, tokenAccounts }: Transaction,
+  transfers: ReadonlyArray<TokenPayment>
+): readonly [Address, Address] | null => {
+  const mintOf = ({ mint, source, destination }: TokenPayment) =>
+    mint ?? tokenAccounts.get(source)?.mint ?? tokenAccounts.get(destination)?.mint
+  const [first] = transfers
+  const second = transfers.find((transfer) => first !== undefined && mintOf(transfer) !== mintOf(first))
+  if (first === undefined || second === undefined) {
+    return null
+  }
+  const bySigner = second.authority !== null && keys.slice(0, signers).includes(second.authority)
+  const [paid, got] = bySigner ? [second, first] : [first, second]
+  return [paid.destination, got.source]
 }
 
 /** The flow of the lamports' side, which has no transfers, from the event. */
-const nativeFlow = (tokens: Flow, { amountIn, amountOut }: CallReport): Flow =>
-  tokens.paid > tokens.taken
-    ? { mint: SOL, taken: amountIn, paid: 0n, from: null }
-    : { mint: SOL, taken: 0n, paid: amountOut, from: null }
+const nativeFlow = (tokens: Flow, { amountIn, amountOut }: CallReport): Flow => {
+  const [taken, paid] = tokens.paid > tokens.taken ? [amountIn, 0n] : [0n, amountOut]
+  return { mint: SOL, taken, paid, feeIn: 0n, feeOut: 0n, from: null }
+}
 
-/** Lamports of the trader. A fee that the event does not state is the growth of its recipient's lamports, if the swap is alone. */
+/**
+ * Lamports of the trader. Where the event does not state the fee, a purchase cost what the trader sent; a fee taken out of
+ * the proceeds is the growth of its recipient's lamports, if the swap is alone.
+ */
 const lamportsOf = (
   transaction: Transaction,
   feeRecipient: Address | null,
   report: CallReport,
   isBuy: boolean,
-  alone: boolean
+  alone: boolean,
+  sent: bigint
 ): bigint | null => {
   if (report.traderLamports !== null) {
     return report.traderLamports
+  }
+  if (isBuy && sent >= report.amountIn) {
+    return sent
   }
   const at = feeRecipient === null ? -1 : transaction.keys.indexOf(feeRecipient)
   const before = transaction.lamportsBefore[at] ?? null
@@ -91,8 +137,12 @@ const swapOf = (
   report: CallReport | null,
   alone: boolean
 ): PoolSwap | null => {
-  const a = flowOf(transaction, hop.vaults[0], transfers)
-  const tokens = flowOf(transaction, hop.vaults[1], transfers)
+  const vaults = hop.vaults ?? movedVaults(transaction, transfers)
+  if (vaults === null) {
+    return null
+  }
+  const a = flowOf(transaction, vaults[0], hop, transfers)
+  const tokens = flowOf(transaction, vaults[1], hop, transfers)
   const inLamports = hop.native !== undefined && tokens.taken === 0n && tokens.paid === 0n && report !== null
   const b = inLamports ? nativeFlow(a, report) : tokens
   const paysA = a.paid > a.taken
@@ -101,7 +151,15 @@ const swapOf = (
     return null
   }
   const decides = call.program.reportDecides === true
-  const confirmed = report === null ? null : agrees(report, input.taken, output.paid, decides ? paysA : null)
+  const confirmed =
+    report === null
+      ? null
+      : agrees(
+          report,
+          input.taken + (call.program.reportsSent === true ? input.feeIn : 0n),
+          output.paid,
+          decides ? paysA : null
+        )
   return {
     dex: report?.dex ?? call.program.dex,
     pool: hop.pool,
@@ -111,13 +169,25 @@ const swapOf = (
     outputMint: output.mint,
     amountIn: report !== null && decides ? report.amountIn : input.taken,
     amountOut: report !== null && decides ? report.amountOut : output.paid,
-    vaults: hop.vaults,
+    feeIn: input.feeIn,
+    feeOut: output.feeOut,
+    vaults,
     native:
       inLamports && hop.native !== undefined
         ? {
             trader: hop.native.trader,
             // An event of other amounts does not state the cost of these.
-            lamports: confirmed === true ? lamportsOf(transaction, hop.native.feeRecipient, report, paysA, alone) : null
+            lamports:
+              confirmed === true
+                ? lamportsOf(
+                    transaction,
+                    hop.native.feeRecipient,
+                    report,
+                    paysA,
+                    alone,
+                    lamportsSent(transaction, call, hop.native.trader)
+                  )
+                : null
           }
         : null,
     confirmed
@@ -146,6 +216,17 @@ const makeDealer = (transaction: Transaction, calls: ReadonlyArray<SwapCall>) =>
   }
 }
 
+/** Lamports that the trader sent inside of the call, accounts of its own left out. */
+const lamportsSent = ({ instructions }: Transaction, { at, end }: SwapCall, trader: Address): bigint => {
+  let sent = 0n
+  for (let i = at + 1; i < end; i++) {
+    for (const transfer of instructions[i]?.transfers ?? []) {
+      sent += transfer.kind === "lamports" && !transfer.created && transfer.source === trader ? transfer.amount : 0n
+    }
+  }
+  return sent
+}
+
 /** Every pool swap in the order in which they ran. */
 export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
   const calls = swapCallsOf(transaction)
@@ -158,6 +239,10 @@ export const poolSwapsOf = (transaction: Transaction): PoolSwaps => {
     const sent = reportsIn(transaction, call)
     const fromLog = deal(call)
     const reports = sent.length > 0 ? sent : fromLog
+    // A price update that begins like a swap.
+    if (call.program.quotable === false && transfers.length === 0) {
+      continue
+    }
     const before = swaps.length
     for (const [i, hop] of call.hops.entries()) {
       const report = reportOf(reports, call.hops.length, i)

@@ -1,6 +1,6 @@
 /** Finds the swap instructions of a transaction, and what ran inside of each. */
 import { dataOf, type Instruction } from "./instructions.ts"
-import type { TokenTransfer } from "./tokenTransfers.ts"
+import type { TokenPayment } from "./tokenTransfers.ts"
 import { eventInCall } from "../programs/anchorEvents.ts"
 import type { Hop, SwapDecoder, SwapReport } from "../programs/SwapDecoder.ts"
 import { swapDecoderOf } from "../programs/registry.ts"
@@ -13,9 +13,6 @@ export interface SwapCall {
   readonly at: number
   readonly end: number
 }
-
-/** Tokens from one account to another. */
-export type TokenPayment = Extract<TokenTransfer, { readonly kind: "transfer" }>
 
 /** The report of an event, with the venue of its program. */
 export interface CallReport extends SwapReport {

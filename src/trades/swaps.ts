@@ -20,12 +20,12 @@ export interface Swap {
   readonly legs: ReadonlyArray<number>
 }
 
-/** Input of the trader of a swap. Lamports include fees. */
-const paidIn = ({ native, inputMint, amountIn }: PoolSwap): bigint =>
-  inputMint === SOL ? (native?.lamports ?? amountIn) : amountIn
+/** Input of the trader of a swap, transfer fee included. Lamports include fees. */
+const paidIn = ({ native, inputMint, amountIn, feeIn }: PoolSwap): bigint =>
+  inputMint === SOL ? (native?.lamports ?? amountIn) : amountIn + feeIn
 
-const paidOut = ({ native, outputMint, amountOut }: PoolSwap): bigint =>
-  outputMint === SOL ? (native?.lamports ?? amountOut) : amountOut
+const paidOut = ({ native, outputMint, amountOut, feeOut }: PoolSwap): bigint =>
+  outputMint === SOL ? (native?.lamports ?? amountOut) : amountOut - feeOut
 
 const sumOf = (swaps: ReadonlyArray<PoolSwap>, amount: (swap: PoolSwap) => bigint): bigint =>
   swaps.reduce((sum, swap) => sum + amount(swap), 0n)
@@ -49,6 +49,12 @@ const chosen = (mints: ReadonlyArray<Mint>, preferred: Mint | undefined): Mint |
   return mints.length === 1 ? (mints[0] ?? null) : null
 }
 
+/** True for a loop of pools that ended with no less than it began with. */
+const isClosed = (flow: Flow, own: ReadonlyArray<PoolSwap>): boolean => {
+  const first = own[0]?.inputMint
+  return own.length > 1 && first !== undefined && first === own.at(-1)?.outputMint && (flow.get(first) ?? 0n) >= 0n
+}
+
 /** The swap of one route; null when the flow is no swap, as in an arbitrage that ends with what it began with. */
 const routeSwap = (
   flow: Flow,
@@ -56,6 +62,9 @@ const routeSwap = (
 ): { readonly gave: readonly [Mint, bigint]; readonly got: readonly [Mint, bigint] } | null => {
   const first = own[0]?.inputMint
   const last = own.at(-1)?.outputMint
+  if (isClosed(flow, own)) {
+    return null
+  }
   const amounts = Array.from(flow)
   const gave = chosen(
     amounts.flatMap(([mint, amount]) => (amount < 0n ? [mint] : [])),
@@ -74,10 +83,10 @@ const routeSwap = (
   // A router that wraps SOL into an account of its own hides one side; the pools know it.
   const ofFirst = own.filter(({ inputMint }) => inputMint === first)
   const ofLast = own.filter(({ outputMint }) => outputMint === last)
-  if (got === last && gave === null) {
+  if (got === last && gave === null && first === SOL) {
     return { gave: [first, sumOf(ofFirst, paidIn)], got: [got, flow.get(got) ?? 0n] }
   }
-  return gave === first && got === null
+  return gave === first && got === null && last === SOL
     ? { gave: [gave, -(flow.get(gave) ?? 0n)], got: [last, sumOf(ofLast, paidOut)] }
     : null
 }

@@ -25,8 +25,13 @@ export type TokenTransfer =
     }
   /** A token account came to be. */
   | { readonly kind: "open"; readonly account: Address; readonly mint: Mint; readonly owner: Address }
+  /** A token account ended; its lamports, wrapped ones included, went to the destination. */
+  | { readonly kind: "close"; readonly account: Address; readonly destination: Address }
   /** Tokens were made or destroyed in an account. */
   | { readonly kind: "mint" | "burn"; readonly account: Address; readonly mint: Mint; readonly amount: bigint }
+
+/** Tokens from one account to another. */
+export type TokenPayment = Extract<TokenTransfer, { readonly kind: "transfer" }>
 
 /** The effects of instructions of other programs. */
 export const NO_TRANSFERS: ReadonlyArray<TokenTransfer> = []
@@ -51,6 +56,9 @@ const opened = (
 ): TokenTransfer | null =>
   account === undefined || mint === undefined || owner === undefined ? null : { kind: "open", account, mint, owner }
 
+const closed = (account: Address | undefined, destination: Address | undefined): TokenTransfer | null =>
+  account === undefined || destination === undefined ? null : { kind: "close", account, destination }
+
 const supply = (
   kind: "mint" | "burn",
   account: Address | undefined,
@@ -64,6 +72,7 @@ const tokenLengths: Readonly<Record<number, number>> = {
   3: 9,
   7: 9,
   8: 9,
+  9: 1,
   12: 10,
   14: 10,
   15: 10,
@@ -91,6 +100,8 @@ const tokenTransfer = (data: Uint8Array, accounts: Accounts): TokenTransfer | nu
     case 8:
     case 15:
       return supply("burn", a, b, readU64(data, 1))
+    case 9:
+      return closed(a, b)
     case 12:
       return transfer(a, c, d, b ?? null, readU64(data, 1))
     case 16:

@@ -43,7 +43,7 @@ const transferOf = (transaction: Transaction, moved: TokenTransfer, instruction:
 }
 
 /**
- * Every transfer outside of the instructions that traded, in order. None between accounts of one wallet, and none that
+ * Every transfer outside of the instructions that traded, in order, but those that are the fees of a trade. None between accounts of one wallet, and none that
  * pays for an account. Amounts are what left the sender.
  */
 export const transfersOf = (transaction: Transaction, trades: DecodedTrades): ReadonlyArray<Transfer> => {
@@ -51,9 +51,12 @@ export const transfersOf = (transaction: Transaction, trades: DecodedTrades): Re
     return []
   }
   const trading = tradingOuters(transaction, trades)
+  const fees = new Set(trades.nets.flatMap(({ fees }) => fees.map(({ outer, inner }) => `${outer} ${inner}`)))
   const transfers: Array<Transfer> = []
   for (const instruction of transaction.instructions) {
-    for (const moved of trading.has(instruction.outer) ? [] : instruction.transfers) {
+    const isTrades =
+      trading.has(instruction.outer) || (fees.size > 0 && fees.has(`${instruction.outer} ${instruction.inner}`))
+    for (const moved of isTrades ? [] : instruction.transfers) {
       const transfer = transferOf(transaction, moved, instruction)
       if (transfer !== null) {
         transfers.push(transfer)

@@ -33,7 +33,7 @@ describe("swap instructions", () => {
   ] as const)("are decoded as encoded: case %#", (decoder, data, poolAt, vaultsAt) => {
     const [vaultA, vaultB] = vaultsAt
     assert.deepStrictEqual(
-      decoder.hops(data, accounts).map(({ pool: found, vaults }) => [found, ...vaults]),
+      decoder.hops(data, accounts).map(({ pool: found, vaults }) => [found, ...(vaults ?? [])]),
       [[accounts[poolAt], accounts[vaultA], accounts[vaultB]]]
     )
   })
@@ -56,9 +56,9 @@ describe("swap events", () => {
     assert.deepStrictEqual(raydiumAmmV4Swaps.logged?.(payload), report)
   })
 
-  it("of CPMM are decoded as encoded, the input with its transfer fee", () => {
+  it("of CPMM are decoded as encoded, the input without its transfer fee", () => {
     const vaults = { inputVaultBefore: 8n, outputVaultBefore: 9n }
-    const moved = { inputAmount: 990n, inputTransferFee: 10n, outputAmount: 50n, outputTransferFee: 1n }
+    const moved = { inputAmount: 1_000n, inputTransferFee: 10n, outputAmount: 50n, outputTransferFee: 1n }
     assert.deepStrictEqual(
       raydiumCpmmSwaps.logged?.(encodeCpmmSwapEvent({ pool, ...vaults, ...moved, baseInput: true })),
       report
@@ -66,7 +66,8 @@ describe("swap events", () => {
   })
 
   it.each([true, false])("of CLMM are decoded as encoded (zero for one: %s)", (zeroForOne) => {
-    const [amount0, amount1] = zeroForOne ? [1_000n, 50n] : [50n, 1_000n]
+    // The output is net of its transfer fee, which the pool paid as well.
+    const [amount0, amount1] = zeroForOne ? [1_000n, 46n] : [47n, 1_000n]
     const event = encodeClmmSwapEvent({
       pool,
       sender,
@@ -91,7 +92,7 @@ describe("swap events", () => {
       pool,
       aToB: true,
       ...prices,
-      inputAmount: 1_000n,
+      inputAmount: 1_003n,
       outputAmount: 50n,
       ...fees
     })

@@ -12,6 +12,9 @@ import { readTransaction, type Transaction } from "../../src/trades/transaction.
 
 const folder = fileURLToPath(new URL("../../../shared/data/transactions/", import.meta.url))
 const isThere = existsSync(folder)
+if (!isThere) {
+  process.stderr.write(`Recorded transactions are not tested: there is no folder ${folder}.\n`)
+}
 
 interface Recording {
   readonly expected: {

@@ -27,10 +27,10 @@ describe("a route", () => {
     nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, [0, 1]]]
   }
 
-  it("of two pools is two legs and one net trade, which names no pool", () => {
+  it("of two pools is two legs and one net trade, which names the aggregator and no pool", () => {
     const decoded = decode([jupiter(direct)])
     assert.deepStrictEqual(tradesOf(decoded), once)
-    assert.deepStrictEqual([decoded.nets[0]?.pool, decoded.nets[0]?.dex], [null, null])
+    assert.deepStrictEqual([decoded.nets[0]?.pool, decoded.nets[0]?.dex], [null, "jupiter"])
     assert.deepStrictEqual(
       decoded.legs.map(({ outer, inner }) => [outer, inner]),
       [
@@ -104,7 +104,7 @@ describe("a route", () => {
     const { nets } = decode([jupiter([unknown, raydiumSwap("my sol", TRADER, "my token", 200n, 50n)])])
     assert.deepStrictEqual(
       nets.map(({ pool, dex, legs, quote }) => [pool, dex, legs, quote.amount]),
-      [[null, null, [0], 1000n]]
+      [[null, "jupiter", [0], 1000n]]
     )
   })
 
@@ -148,16 +148,16 @@ describe("a route", () => {
     ])
   })
 
-  it("through unknown pools only is a net trade without legs when an aggregator ran it", () => {
+  it("through unknown pools only is a net trade without legs, of the aggregator or of no known program", () => {
     const unknown = program(named("unknown amm"), [], "00", [
       transfer(named("my usdc"), named("a usdc"), TRADER, 1000n),
       transfer(named("b token"), named("my token"), named("pool b"), 50n)
     ])
-    assert.deepStrictEqual(tradesOf(decode([jupiter([unknown])])), {
-      legs: [],
-      nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, []]]
-    })
-    assert.deepStrictEqual(decode([unknown]), { legs: [], nets: [], unresolved: 0 })
+    const expected = { legs: [], nets: [[TRADER, "buy", 50n, TOKEN, 1000n, USDC, []]] }
+    const routed = decode([jupiter([unknown])])
+    assert.deepStrictEqual([tradesOf(routed), routed.nets[0]?.dex], [expected, "jupiter"])
+    const direct = decode([unknown])
+    assert.deepStrictEqual([tradesOf(direct), direct.nets[0]?.dex], [expected, null])
   })
 
   it("that hides SOL in a router's account has what the pools took", () => {

@@ -33,7 +33,7 @@ const events: ReadonlyArray<{
     program: DAMM_V2,
     instruction: { name: "swap2", data: "414b3f4ceb5b5b88", accounts: 14, pool: 1, vaults: [4, 5] },
     tag: "bd4233a826507599",
-    body: (amountIn, amountOut) => bytesOf(zeros(76), little(amountOut, 8), zeros(48), little(amountIn, 8), zeros(40))
+    body: (amountIn, amountOut) => bytesOf(zeros(52), little(amountIn, 8), zeros(16), little(amountOut, 8), zeros(96))
   },
   {
     title: "meteora-dbc EvtSwap",
@@ -97,9 +97,9 @@ const logs: ReadonlyArray<{
     title: "raydium-cpmm SwapEvent",
     program: CPMM,
     instruction: { name: "swap_base_input", data: "8fbe5adac41e33de", accounts: 13, pool: 3, vaults: [6, 7] },
-    // The transfer fee of the input is a field of its own.
+    // Transfer fees are fields of their own: the input is without, the output with its own.
     line: (amountIn, amountOut) =>
-      `Program data: ${Buffer.from(bytesOf("40c6cde8260871e2", zeros(48), little(amountIn - 10n, 8), little(amountOut, 8), little(10n, 8), little(3n, 8), "01")).toString("base64")}`
+      `Program data: ${Buffer.from(bytesOf("40c6cde8260871e2", zeros(48), little(amountIn, 8), little(amountOut, 8), little(10n, 8), little(3n, 8), "01")).toString("base64")}`
   },
   {
     title: "raydium-clmm SwapEvent, token 0 for token 1",

@@ -40,7 +40,8 @@ const undatedTransaction: BlockTransaction = {
       index: 0,
       pool: OTHER,
       dex: "Raydium",
-      confirmed: null
+      confirmed: null,
+      transferFees: null
     }
   ]
 }

@@ -40,9 +40,17 @@ export interface Trade extends Occurrence {
   readonly quote: Quantity
 }
 
+/** Units that the mints of a swap withheld as transfer fees, of the token and of the quote. */
+export interface TransferFees {
+  readonly token: bigint
+  readonly quote: bigint
+}
+
 /**
- * One pool swap, for pools and candles: what moved between the pool and its trader. Fees that a program takes beside its
- * price are not in it. `index` counts the legs of the transaction.
+ * One pool swap, for pools, candles and prices: the amount that the pool received, after a transfer fee, for the amount that
+ * it paid, before one. Fees that a program takes beside its price, and a referrer's share, are not in it. The wallet sent
+ * the input and its transfer fee, and received the output less its own: `walletAmounts`. `index` counts the legs of the
+ * transaction.
  */
 export interface Leg extends Trade {
   readonly index: number
@@ -51,6 +59,34 @@ export interface Leg extends Trade {
   readonly dex: string
   /** True when the program's own event has the same amounts; null without an event. */
   readonly confirmed: boolean | null
+  /** Null where neither mint takes a transfer fee. */
+  readonly transferFees: TransferFees | null
+}
+
+/** The amounts of a leg that left and reached the wallet. */
+export const walletAmounts = ({
+  side,
+  token,
+  quote,
+  transferFees
+}: Leg): { readonly token: bigint; readonly quote: bigint } => {
+  const fees = transferFees ?? { token: 0n, quote: 0n }
+  return side === "buy"
+    ? { token: token.amount - fees.token, quote: quote.amount + fees.quote }
+    : { token: token.amount + fees.token, quote: quote.amount - fees.quote }
+}
+
+/** A payment beside a trade, to neither a pool nor the wallet itself. Rent is none: it returns. */
+export interface TradeFee extends Quantity {
+  /** Of a wallet's or terminal's front end, or a tip to a block builder. */
+  readonly kind: "front-end" | "tip"
+  /** Owner of the account that was paid. */
+  readonly recipient: Address
+  /** True when the amounts of the trade contain it: it was paid inside of the trade's own instruction. */
+  readonly included: boolean
+  /** Position of the payment, as of the trade. */
+  readonly outer: number
+  readonly inner: number | null
 }
 
 /**
@@ -64,7 +100,10 @@ export interface NetTrade extends Trade {
   readonly legs: ReadonlyArray<number>
   /** The pool, where a single one made the whole exchange; null otherwise. */
   readonly pool: Address | null
+  /** Venue of that pool, else the aggregator that routed the swap; null for other programs. */
   readonly dex: string | null
+  /** Fees beside the swap, each with the last net trade that it can belong to. */
+  readonly fees: ReadonlyArray<TradeFee>
 }
 
 /** Tokens or lamports that went from one wallet to another outside of any trade. */

@@ -3,7 +3,7 @@ import { launchpads } from "../../programs/launchpads.ts"
 import { SOL } from "../../domain/Address.ts"
 import { quotient } from "../../domain/decimal.ts"
 import type { Rational } from "../../domain/rational.ts"
-import type { Leg, NetTrade, Quantity, Trade } from "../../domain/market/Trade.ts"
+import { type Leg, type NetTrade, type Quantity, type Trade, walletAmounts } from "../../domain/market/Trade.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { quotePrice } from "../../trades/price.ts"
 import { isDollar, isMoney } from "../../trades/sides.ts"
@@ -85,19 +85,20 @@ const sameLeg = (net: NetTrade, legs: ReadonlyArray<Leg>): Leg | undefined => {
     leg.token.mint === net.token.mint &&
     leg.token.amount === net.token.amount &&
     leg.quote.mint === net.quote.mint &&
-    leg.quote.amount === net.quote.amount
+    leg.quote.amount === net.quote.amount &&
+    leg.transferFees === null
     ? leg
     : undefined
 }
 
-/** The money that the route's own pools paid or took for exactly this amount of a mint; null when it is unknown. */
+/** The money that the route's own pools paid or took for exactly this amount of a mint at the wallet; null when it is unknown. */
 const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: ReadonlyArray<Leg>): Quantity | null => {
   const [first, ...others] = legs.filter((leg) => leg.token.mint === mint && leg.side === side)
   if (first === undefined || !isMoney(first.quote.mint)) {
     return null
   }
   const all = [first, ...others]
-  const isWhole = all.reduce((sum, { token }) => sum + token.amount, 0n) === amount
+  const isWhole = all.reduce((sum, leg) => sum + walletAmounts(leg).token, 0n) === amount
   return isWhole && others.every(({ quote }) => quote.mint === first.quote.mint)
     ? { ...first.quote, amount: all.reduce((sum, { quote }) => sum + quote.amount, 0n) }
     : null

@@ -23,7 +23,12 @@ export const dammV2SwapAccounts = [
   "program"
 ] as const
 
-const hops = [hopLayout(dammV2SwapAccounts, "pool", "tokenAVault", "tokenBVault")]
+const hops = [
+  {
+    ...hopLayout(dammV2SwapAccounts, "pool", "tokenAVault", "tokenBVault"),
+    referral: dammV2SwapAccounts.indexOf("referralTokenAccount")
+  }
+]
 
 const evtSwap = eventLayout(EVT_SWAP, [
   ["pool", "address"],
@@ -67,8 +72,7 @@ export const dammV2SwapEvent = eventLayout(EVT_SWAP_2, [
 ])
 
 const readEvtSwap = swapAmounts(evtSwap, "actualAmountIn", "outputAmount")
-// The input is what the trader sent, the output what the pool sent: both before the transfer fee.
-const readEvtSwap2 = swapAmounts(dammV2SwapEvent, "includedTransferFeeAmountIn", "outputAmount")
+const readEvtSwap2 = swapAmounts(dammV2SwapEvent, "includedFeeInputAmount", "outputAmount")
 
 /** Swaps of Meteora's DAMM v2. */
 export const meteoraDammV2Swaps: SwapDecoder = {

@@ -27,7 +27,12 @@ export const dbcSwapAccounts = [
   "program"
 ] as const
 
-const hops = [hopLayout(dbcSwapAccounts, "pool", "baseVault", "quoteVault")]
+const hops = [
+  {
+    ...hopLayout(dbcSwapAccounts, "pool", "baseVault", "quoteVault"),
+    referral: dbcSwapAccounts.indexOf("referralTokenAccount")
+  }
+]
 
 const evtSwap = eventLayout(EVT_SWAP, [
   ["pool", "address"],

@@ -37,7 +37,7 @@ const hops = [hopLayout(dlmmSwapAccounts, "lbPair", "reserveX", "reserveY")]
 export const encodeDlmmSwap = (second: boolean, amountIn: bigint, minimumOut: bigint): Uint8Array =>
   second ? pack(u64(SWAP_2), u64(amountIn), u64(minimumOut), u32(0)) : encodeSwap(amountIn, minimumOut)
 
-/** Event `Swap`. Amounts are what the pair received and paid. */
+/** Event `Swap`. Amounts are what the trader sent, a transfer fee included, and what the pair paid. */
 export const dlmmSwapEvent = eventLayout("516ce3becdd00ac4", [
   ["lbPair", "address"],
   ["from", "address"],
@@ -64,5 +64,6 @@ export const meteoraDlmmSwaps: SwapDecoder = {
       ])
     )
   ),
-  selfCall: swapAmounts(dlmmSwapEvent, "amountIn", "amountOut")
+  selfCall: swapAmounts(dlmmSwapEvent, "amountIn", "amountOut"),
+  reportsSent: true
 }

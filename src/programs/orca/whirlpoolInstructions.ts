@@ -90,8 +90,8 @@ export const encodeWhirlpoolSwap = (swap: {
   )
 
 /** Amounts of the event, and the bytes up to the last of them. */
-const eventOffsets = { inputAmount: 73, outputAmount: 81 } as const
-const EVENT_SIZE = 89
+const eventOffsets = { inputAmount: 73, outputAmount: 81, inputTransferFee: 89 } as const
+const EVENT_SIZE = 97
 
 /** Event of a swap. Both amounts include their transfer fees. */
 export const encodeWhirlpoolTraded = recordEncoder(TRADED, {
@@ -136,7 +136,7 @@ export const whirlpoolSwaps: SwapDecoder = {
   logged: (payload) =>
     tagAt(payload, 0) === traded && payload.length >= EVENT_SIZE
       ? {
-          amountIn: readU64(payload, eventOffsets.inputAmount),
+          amountIn: readU64(payload, eventOffsets.inputAmount) - readU64(payload, eventOffsets.inputTransferFee),
           amountOut: readU64(payload, eventOffsets.outputAmount),
           traderLamports: null
         }

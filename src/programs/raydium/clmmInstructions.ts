@@ -54,10 +54,10 @@ export const encodeClmmSwap = (swap: {
   pack(hex(swap.second ? ANCHOR_SWAP_V2 : ANCHOR_SWAP), u64(swap.amountIn), u64(swap.minimumOut), u128(0n), bool(true))
 
 /** Fields of the event that a trade is read from, and the bytes up to the price. */
-const eventOffsets = { amount0: 136, amount1: 152, zeroForOne: 168 } as const
+const eventOffsets = { amount0: 136, transferFee0: 144, amount1: 152, transferFee1: 160, zeroForOne: 168 } as const
 const EVENT_SIZE = 169
 
-/** Event of a swap. Amounts are the pool's; transfer fees stand beside them. Price, liquidity and tick are those after it. */
+/** Event of a swap. Both amounts are net of their transfer fees, which stand beside them. Price, liquidity and tick are those after it. */
 export const encodeClmmSwapEvent = recordEncoder(ANCHOR_SWAP_EVENT, {
   pool: key,
   sender: key,
@@ -102,13 +102,9 @@ export const raydiumClmmSwaps: SwapDecoder = {
     if (tagAt(payload, 0) !== SWAP_EVENT || payload.length < EVENT_SIZE) {
       return null
     }
-    const amount0 = readU64(payload, eventOffsets.amount0)
-    const amount1 = readU64(payload, eventOffsets.amount1)
-    const zeroForOne = payload[eventOffsets.zeroForOne] === 1
-    return {
-      amountIn: zeroForOne ? amount0 : amount1,
-      amountOut: zeroForOne ? amount1 : amount0,
-      traderLamports: null
-    }
+    const at = (name: keyof typeof eventOffsets) => readU64(payload, eventOffsets[name])
+    return payload[eventOffsets.zeroForOne] === 1
+      ? { amountIn: at("amount0"), amountOut: at("amount1") + at("transferFee1"), traderLamports: null }
+      : { amountIn: at("amount1"), amountOut: at("amount0") + at("transferFee0"), traderLamports: null }
   }
 }

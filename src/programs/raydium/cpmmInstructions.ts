@@ -31,8 +31,8 @@ export const encodeCpmmSwap = (amountIn: bigint, minimumOut: bigint): Uint8Array
   pack(hex(SWAP_BASE_INPUT), u64(amountIn), u64(minimumOut))
 
 /** Amounts of the event, and the bytes up to the last of them. */
-const eventOffsets = { inputAmount: 56, outputAmount: 64, inputTransferFee: 72 } as const
-const EVENT_SIZE = 88
+const eventOffsets = { inputAmount: 56, outputAmount: 64 } as const
+const EVENT_SIZE = 72
 
 /** Event of a swap. The input is net of its transfer fee, the output includes its own. Vault balances are those before it. */
 export const encodeCpmmSwapEvent = recordEncoder(ANCHOR_SWAP_EVENT, {
@@ -62,7 +62,7 @@ export const raydiumCpmmSwaps: SwapDecoder = {
   logged: (payload) =>
     tagAt(payload, 0) === SWAP_EVENT && payload.length >= EVENT_SIZE
       ? {
-          amountIn: readU64(payload, eventOffsets.inputAmount) + readU64(payload, eventOffsets.inputTransferFee),
+          amountIn: readU64(payload, eventOffsets.inputAmount),
           amountOut: readU64(payload, eventOffsets.outputAmount),
           traderLamports: null
         }

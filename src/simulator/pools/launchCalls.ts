@@ -21,14 +21,13 @@ import {
   pumpMigrationEvent
 } from "../../programs/pump/curveLaunches.ts"
 import { PUMP_PROGRAM } from "../../programs/pump/fees.ts"
-import { pumpSwap } from "../../programs/pump/pumpSwap.ts"
+import { poolAuthorityOf, pumpSwap } from "../../programs/pump/pumpSwap.ts"
 import { TOKEN_PROGRAM } from "../../programs/math/tokenAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, inventAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts"
 import { type AccountRef, type Call, pays, reads, programLog, programData, writes } from "../chain/Call.ts"
 import { eventAuthority } from "../../programs/anchorEvents.ts"
 import { METAPLEX_PROGRAM, metaplexSeeds, uriOf } from "../chain/metadata.ts"
-import { utf8 } from "../../programs/math/pack.ts"
 import type { SimMint } from "../chain/SimPool.ts"
 import {
   createAccount,
@@ -198,7 +197,8 @@ export const graduationCall = (
   const isPump = kind === "pump-fun"
   const program = isPump ? PUMP_PROGRAM : meteoraDbc.programId
   const events = eventAuthority(world.derive, program)
-  const inner = innerCalls(world, payer, world.derive(program, [utf8("pool_authority")]), trace)
+  const authority = isPump ? poolAuthorityOf(mint.address, world.derive) : dbcPoolAuthority(world.derive)
+  const inner = innerCalls(world, payer, authority, trace)
   const received = (isCoin: boolean) =>
     trace.reduce(
       (sum, one) => (one.kind === "paid" && (one.mint === mint.address) === isCoin ? sum + one.amount : sum),

@@ -73,7 +73,7 @@ export const dlmmCall =
           from: trader,
           startBinId: readI32(before, dlmmPairAt.activeId),
           endBinId: readI32(after, dlmmPairAt.activeId),
-          amountIn: received,
+          amountIn,
           amountOut: paidOut(swap),
           swapForY: aToB,
           fee: settlement.fee,

@@ -25,14 +25,19 @@ export const leg = (given: Partial<Leg> = {}): Leg => ({
   pool: poolOf(1),
   dex: "raydium-cpmm",
   confirmed: null,
+  transferFees: null,
   ...given
 })
 
 /** The net trade of the wallet of a leg, over these legs. */
-export const netOf = ({ confirmed: _confirmed, ...trade }: Leg, legs: ReadonlyArray<number>): NetTrade => ({
+export const netOf = (
+  { confirmed: _confirmed, transferFees: _fees, ...trade }: Leg,
+  legs: ReadonlyArray<number>
+): NetTrade => ({
   ...trade,
   index: 0,
-  legs
+  legs,
+  fees: []
 })
 
 /** A decoded transaction without trades, with these changes. */

@@ -102,6 +102,48 @@ describe("trades for the tape", () => {
     )
   })
 
+  it("feed pools with what the pool got, and wallets with what they sent, where a mint takes a transfer fee", () => {
+    const sale = leg({
+      side: "sell",
+      token: of(mintOf(1), 990n, 6),
+      quote: of(SOL, 100n, 9),
+      transferFees: { token: 10n, quote: 0n }
+    })
+    const net = netOf({ ...sale, token: of(mintOf(1), 1_000n, 6) }, [0])
+    assert.deepStrictEqual(
+      pricedTrades([sale], [net], microPerLamport).map(({ amount, lamports, role }) => [role, amount, lamports]),
+      [
+        ["pool", 990n, 100n],
+        ["wallet", 1_000n, 100n]
+      ]
+    )
+  })
+
+  it("value a swap of two tokens by its pools where a mint takes a transfer fee", () => {
+    const sold = leg({
+      index: 0,
+      side: "sell",
+      token: of(mintOf(1), 990n, 6),
+      quote: of(SOL, 100n, 9),
+      transferFees: { token: 10n, quote: 0n }
+    })
+    const bought = leg({
+      index: 1,
+      token: of(mintOf(2), 50n, 6),
+      quote: of(SOL, 100n, 9),
+      transferFees: { token: 5n, quote: 0n }
+    })
+    const net = netOf({ ...bought, token: of(mintOf(2), 45n, 6), quote: of(mintOf(1), 1_000n, 6) }, [0, 1])
+    const wallet = pricedTrades([sold, bought], [net], microPerLamport).filter(({ role }) => role === "wallet")
+    assert.deepStrictEqual(
+      wallet.map(({ amount, lamports, side }) => [side, amount, lamports]),
+      [
+        ["buy", 45n, 100n],
+        ["sell", 1_000n, 100n]
+      ]
+    )
+  })
+
   it("name the launchpad of a curve and none of a pool", () => {
     assert.strictEqual(launchpad("pump-fun-curve"), "pump-fun")
     assert.strictEqual(launchpad("raydium-clmm"), null)

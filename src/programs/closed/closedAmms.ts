@@ -1,0 +1,80 @@
+/**
+ * AMMs without public source. Their swaps move tokens between the trader and two vaults, which is enough for legs; their
+ * prices follow parameters that only the operator knows, so that they are never quoted. Addresses, tags and places of the
+ * pool: Dune's spellbook (dbt_subprojects/solana/models/_sector/dex) and, for AlphaQ, LimeChain's magnus; SolFi, Obric and
+ * ZeroFi compared with mainnet transactions.
+ */
+import { Address } from "../../domain/Address.ts"
+import { type Hop, type SwapDecoder, tagAt, tagOf } from "../SwapDecoder.ts"
+
+interface ClosedAmm {
+  readonly dex: string
+  readonly programId: string
+  /** First bytes of a swap, one or eight as hex digits; empty where price updates begin alike. */
+  readonly tags: ReadonlyArray<string>
+  /** Count of accounts of a swap, where the tag does not suffice. */
+  readonly accounts?: number
+  /** Index of the pool. */
+  readonly pool: number
+  /** Indexes of the vaults; without them the first payment is the trader's. */
+  readonly vaults?: readonly [number, number]
+}
+
+const closed: ReadonlyArray<ClosedAmm> = [
+  {
+    dex: "humidifi",
+    programId: "9H6tua7jkLhdm3w8BvgpTn5LZNU7g4ZynDmCiNN3q6Rp",
+    tags: [],
+    accounts: 9,
+    pool: 1,
+    vaults: [2, 3]
+  },
+  { dex: "solfi", programId: "SoLFiHG9TfgtdUXUjWAxi3LtvYuFyDLVhBWxdMZxyCe", tags: ["07"], pool: 1, vaults: [2, 3] },
+  { dex: "solfi-v2", programId: "SV2EYYJyRz2YhfXwXnhNAevDEui5Q6yrfyo13WtupPF", tags: ["07", "0e"], pool: 1 },
+  { dex: "tessera", programId: "TessVdML9pBGgG9yGks7o4HewRaXVAMuoVj4x83GLQH", tags: ["10", "11"], pool: 1 },
+  { dex: "zerofi", programId: "ZERor4xhbUycZ6gb9ntrhqscUcZmAbQDjEAtCf4hbZY", tags: ["06", "10"], pool: 0 },
+  { dex: "goonfi", programId: "goonERTdGsjnkZqWuVjs73BZ3Pb9qoCUdBUL17BnS5j", tags: ["02"], pool: 1 },
+  { dex: "goonfi-v2", programId: "goonuddtQRrWqqn5nFyczVKaie28f3kDkHWkHtURSLE", tags: ["01"], pool: 1 },
+  {
+    dex: "bisonfi",
+    programId: "BiSoNHVpsVZW2F7rx2eQ59yQwKxzU5NvBcmKshCSUypi",
+    tags: ["02", "07"],
+    accounts: 9,
+    pool: 1
+  },
+  { dex: "alphaq", programId: "ALPHAQmeA7bjrVuccPsYPiCvsi428SNwte66Srvs4pHA", tags: ["0c"], pool: 1, vaults: [5, 6] },
+  {
+    dex: "obric",
+    programId: "obriQD1zbpyLz95G5n7nJe6a4DPjpFwa5XYPoNm113y",
+    tags: ["f8c69e91e17587c8", "414b3f4ceb5b5b88"],
+    pool: 0
+  }
+]
+
+const hasTag = (data: Uint8Array, tag: string): boolean =>
+  tag.length === 2 ? data[0] === Number.parseInt(tag, 16) : tagAt(data, 0) === tagOf(tag)
+
+const hopOf = (amm: ClosedAmm, accounts: ReadonlyArray<Address>): Hop | null => {
+  const pool = accounts[amm.pool]
+  if (pool === undefined) {
+    return null
+  }
+  const [a, b] = (amm.vaults ?? []).map((index) => accounts[index])
+  return { pool, vaults: a === undefined || b === undefined ? null : [a, b] }
+}
+
+const decoderOf = (amm: ClosedAmm): SwapDecoder => ({
+  dex: amm.dex,
+  programId: Address.make(amm.programId),
+  quotable: false,
+  hops: (data, accounts) => {
+    const isSwap =
+      (amm.accounts === undefined || accounts.length === amm.accounts) &&
+      (amm.tags.length === 0 || amm.tags.some((tag) => hasTag(data, tag)))
+    const hop = isSwap ? hopOf(amm, accounts) : null
+    return hop === null ? [] : [hop]
+  }
+})
+
+/** Swaps of HumidiFi, SolFi, Tessera, ZeroFi, GoonFi, BisonFi, AlphaQ and Obric. */
+export const closedAmmSwaps: ReadonlyArray<SwapDecoder> = closed.map(decoderOf)

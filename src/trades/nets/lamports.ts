@@ -1,0 +1,128 @@
+/** Lamports that a wallet paid or received inside of some top-level instructions, rent and transfers to itself left out. */
+import { type Address, SOL } from "../../domain/Address.ts"
+import { tipAccounts } from "../../programs/aggregators/aggregators.ts"
+import type { TradingGroup } from "../swaps.ts"
+import type { TokenTransfer } from "../tokenTransfers.ts"
+import type { Transaction } from "../transaction.ts"
+
+type Group = Pick<TradingGroup, "fromOuter" | "toOuter" | "wallet">
+
+/** The lamports of a group, by direction. */
+export interface Lamports {
+  readonly paid: bigint
+  readonly received: bigint
+}
+
+/** Token accounts that exchanged tokens with the wallet's, and their owners: the sides that lamports can be traded with. */
+const counterparties = ({ instructions, tokenAccounts }: Transaction, group: Group): ReadonlySet<Address> => {
+  const others = new Set<Address>()
+  const add = (account: Address) => {
+    others.add(account)
+    const owner = tokenAccounts.get(account)?.owner ?? null
+    if (owner !== null) {
+      others.add(owner)
+    }
+  }
+  for (const { outer, transfers } of instructions) {
+    for (const transfer of outer < group.fromOuter || outer > group.toOuter ? [] : transfers) {
+      if (transfer.kind === "transfer") {
+        if (tokenAccounts.get(transfer.destination)?.owner === group.wallet) {
+          add(transfer.source)
+        }
+        if (tokenAccounts.get(transfer.source)?.owner === group.wallet) {
+          add(transfer.destination)
+        }
+      }
+    }
+  }
+  others.delete(group.wallet)
+  return others
+}
+
+/** The wrapped SOL in an account at every moment, as the transfers so far leave it. */
+class WrappedBalances {
+  readonly #held = new Map<Address, bigint>()
+  readonly #transaction: Transaction
+
+  constructor(transaction: Transaction) {
+    this.#transaction = transaction
+  }
+
+  isWrapped(account: Address): boolean {
+    return this.#transaction.tokenAccounts.get(account)?.mint === SOL
+  }
+
+  at(account: Address): bigint {
+    return this.#held.get(account) ?? this.#transaction.tokenAccounts.get(account)?.before ?? 0n
+  }
+
+  apply(transfer: TokenTransfer): void {
+    if (transfer.kind === "transfer" || (transfer.kind === "lamports" && !transfer.created)) {
+      this.#add(transfer.source, -transfer.amount)
+      this.#add(transfer.destination, transfer.amount)
+    } else if (transfer.kind === "close") {
+      this.#held.set(transfer.account, 0n)
+    }
+  }
+
+  #add(account: Address, amount: bigint): void {
+    if (this.isWrapped(account)) {
+      this.#held.set(account, this.at(account) + amount)
+    }
+  }
+}
+
+/** The greatest part of a payment that another one of the same router may be to count as its fee: a twentieth. */
+const GREATEST_PART = 20n
+
+interface Payment {
+  readonly amount: bigint
+  /** True for lamports that were traded for tokens, as far as the accounts show. */
+  readonly forTokens: boolean
+  /** True for a payment that the router itself made, and not one of its pools. */
+  readonly byRouter: boolean
+}
+
+/** The sum of the payments; zero when less than half of it was for tokens. A router's own small payments are its fees. */
+const priceOf = (payments: ReadonlyArray<Payment>): bigint => {
+  const greatest = payments.reduce((most, { amount }) => (amount > most ? amount : most), 0n)
+  const own = payments.filter(({ amount, byRouter }) => !byRouter || amount * GREATEST_PART > greatest)
+  const sum = own.reduce((total, { amount }) => total + amount, 0n)
+  const forTokens = own.reduce((total, payment) => total + (payment.forTokens ? payment.amount : 0n), 0n)
+  return forTokens * 2n >= sum ? sum : 0n
+}
+
+/**
+ * The lamports that the wallet gave or got for tokens. Inside of an aggregator every payment counts, but its own fees;
+ * elsewhere at least half of the lamports must have gone to, or come from, the accounts that exchanged tokens with the wallet,
+ * or wrapped SOL of others: a fee for a claim is no price. Tips never count.
+ */
+export const lamportsOf = (transaction: Transaction, group: Group, isAggregator: boolean): Lamports => {
+  const { instructions, tokenAccounts } = transaction
+  const wrapped = new WrappedBalances(transaction)
+  const others = counterparties(transaction, group)
+  const paid: Array<Payment> = []
+  const received: Array<Payment> = []
+  const isOwn = (account: Address) => account === group.wallet || tokenAccounts.get(account)?.owner === group.wallet
+  const isSide = (account: Address) => isAggregator || others.has(account) || wrapped.isWrapped(account)
+  for (const { outer, height, transfers } of instructions) {
+    const isInside = outer >= group.fromOuter && outer <= group.toOuter
+    const byRouter = isAggregator && height === 2
+    for (const transfer of transfers) {
+      if (isInside && transfer.kind === "lamports" && !transfer.created) {
+        const { source, destination, amount } = transfer
+        if (source === group.wallet && !isOwn(destination) && !tipAccounts.has(destination)) {
+          paid.push({ amount, byRouter, forTokens: isSide(destination) })
+        } else if (destination === group.wallet && !isOwn(source)) {
+          received.push({ amount, byRouter: false, forTokens: isSide(source) })
+        }
+      }
+      if (isInside && transfer.kind === "close" && transfer.destination === group.wallet && !isOwn(transfer.account)) {
+        const amount = wrapped.isWrapped(transfer.account) ? wrapped.at(transfer.account) : 0n
+        received.push({ amount, byRouter: false, forTokens: true })
+      }
+      wrapped.apply(transfer)
+    }
+  }
+  return { paid: priceOf(paid), received: priceOf(received) }
+}
