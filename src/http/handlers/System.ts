@@ -10,7 +10,13 @@ import { unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { Settings } from "../Settings.ts"
 
-const statuses = { live: "known", recorded: "known", loading: "partial", down: "unavailable" } as const
+const statuses = {
+  live: "known",
+  recorded: "known",
+  polling: "partial",
+  loading: "partial",
+  down: "unavailable"
+} as const
 
 /** Freshness of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
 const chainFreshness = ({ heardAtMs, state }: Freshness, nowMs: number): SourceFreshness => ({
