@@ -47,7 +47,7 @@ const makeTimed = <Block extends BlockHead>(nodes: BlockNodes) => {
 
 /**
  * The blocks of the nodes at `SOLANA_RPC_URL`, or those the options name, in the form that `unpack` makes of the messages
- * of the decoder in the worker module. Sends nothing before `follow` runs.
+ * of the decoder in the worker module. No request is made before `follow` runs.
  */
 export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
   { worker, blocks, ...options }: BlockFeedOptions,
@@ -57,7 +57,7 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
   const choice = new NodeChoice(rpcOptions.nodes)
   const { commitment, scanTimeout } = rpcOptions
   const settings = { ...(yield* blockSettings), ...blocks }
-  // Where there is another node, a failure is answered by asking that one.
+  // With several nodes, a call that failed goes to the next one instead.
   const retries = choice.hasOthers ? 0 : rpcOptions.retries
   const rpcs = yield* Effect.forEach(choice.nodes, (node) =>
     Effect.map(makeSolanaRpc({ ...rpcOptions, retries }, { node: () => node }), (rpc) => [node, rpc] as const)
