@@ -19,11 +19,12 @@ const statuses = {
 } as const
 
 /** Freshness of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
-const chainFreshness = ({ heardAtMs, state }: Freshness, nowMs: number): SourceFreshness => ({
+const chainFreshness = ({ heardAtMs, node, state }: Freshness, nowMs: number): SourceFreshness => ({
   source: "chain",
   observedAtMs: heardAtMs,
   lagMs: heardAtMs === null ? null : Math.max(0, nowMs - heardAtMs),
-  status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state]
+  status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state],
+  ...(node !== undefined && { node })
 })
 
 export const layer = HttpApiBuilder.group(
@@ -61,11 +62,11 @@ export const layer = HttpApiBuilder.group(
       if (drain.begun()) {
         return yield* unavailable("The service is shutting down.")
       }
-      const { state } = feed.freshness()
-      if (state !== "live" && state !== "recorded") {
+      const { node, state } = feed.freshness()
+      if (state === "loading" || state === "down") {
         return yield* unavailable("The chain feed is not live yet.")
       }
-      return { status: "ok" as const }
+      return { status: "ok" as const, ...(node !== undefined && { node }) }
     })
 
     return handlers.handleAll({

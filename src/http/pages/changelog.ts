@@ -5,6 +5,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ## v1 (beta)
 
+- \`node\` of each source at \`/freshness\`, and at \`/readyz\`: the host of the Solana node in use.
 - Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
 - Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
 - Tracked wallets at \`/api/v1/tracker/wallets\`, their trades at \`snapshot\` and \`trades\`, and live events over a
