@@ -53,10 +53,12 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
 
   const onUse = (node: RpcNode, message: string) =>
     Effect.suspend(() => {
+      const isFirst = used.node === null
       used.node = node
       state.node = node.host
       isUsed.openUnsafe()
-      return Effect.logInfo(message, { node: node.host })
+      // An application without trouble has nothing in its log.
+      return isFirst ? Effect.logDebug(message, { node: node.host }) : Effect.logInfo(message, { node: node.host })
     })
 
   const followOnce = Effect.suspend(() => {
