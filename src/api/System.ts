@@ -24,7 +24,10 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
       description: "Time of the last message or success of the source; null before the first."
     }),
     lagMs: Schema.NullOr(Schema.Int).annotate({ description: "Milliseconds since then." }),
-    status: Schema.Literals(["known", "partial", "stale", "unavailable"])
+    status: Schema.Literals(["known", "partial", "stale", "unavailable"]),
+    node: Schema.optionalKey(Schema.String).annotate({
+      description: "Host of the node that the source is read from; absent where there is none."
+    })
   }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}
 
@@ -38,7 +41,12 @@ export class Freshness extends Schema.Opaque<Freshness>()(
 
 /** The answer of a probe. */
 export class Health extends Schema.Opaque<Health>()(
-  Schema.Struct({ status: Schema.Literal("ok") }).annotate({
+  Schema.Struct({
+    status: Schema.Literal("ok"),
+    node: Schema.optionalKey(Schema.String).annotate({
+      description: "Of `/readyz`: host of the node in use; absent where there is none."
+    })
+  }).annotate({
     identifier: "Health",
     description: "The probe succeeded."
   })

@@ -28,6 +28,9 @@ export interface SimulatorOptions {
 // Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
 const GENESIS_MS = Date.UTC(2020, 2, 16, 14, 29)
 
+/** The first slot of a new ledger. */
+const RESET_SLOT = 1000
+
 /** A simulated Solana on the loopback interface: a node, a market and traders, all derived from one seed. */
 export class Simulator extends Context.Service<
   Simulator,
@@ -102,10 +105,22 @@ const makeSimulator = Effect.fnUntraced(function* (
     live: speed > 0 ? { slot: startSlot, slotMs: SLOT_MS / speed } : undefined
   })
   const market: Market = makeMarket({ seed, bank, swapsPerSecond, liveUnixMs: startUnixMs })
-  const { rpcUrl, wsUrl, faults, publish } = yield* makeSolanaNode({ seed, bank, ailment })
+  const ledger = { bank, market }
+  const time = yield* Clock.Clock
+  const resetLedger = (): void => {
+    const nowMs = speed > 0 ? time.currentTimeMillisUnsafe() : ledger.bank.unixMsOf(ledger.bank.newest().slot)
+    ledger.bank = makeBank({ seed, startSlot: RESET_SLOT, startUnixMs: nowMs })
+    ledger.market = makeMarket({ seed, bank: ledger.bank, swapsPerSecond, liveUnixMs: nowMs })
+  }
+  const { rpcUrl, wsUrl, faults, publish } = yield* makeSolanaNode({
+    seed,
+    bank: () => ledger.bank,
+    ailment,
+    resetLedger
+  })
 
   const step = (): void => {
-    const block = market.advance()
+    const block = ledger.market.advance()
     publish(block)
     faults.strike(block.slot)
   }
@@ -122,7 +137,7 @@ const makeSimulator = Effect.fnUntraced(function* (
   } else {
     yield* catchUp(past, publish).pipe(
       Effect.andThen(goLive),
-      Effect.andThen(keepPace(SLOT_MS / speed, step, bank.skip)),
+      Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
       Effect.forkScoped
     )
@@ -131,10 +146,10 @@ const makeSimulator = Effect.fnUntraced(function* (
   return Simulator.of({
     rpcUrl,
     wsUrl,
-    mints: market.mints,
+    mints: () => ledger.market.mints(),
     wallets: market.wallets,
     pastSlots,
-    pools: market.pools,
+    pools: () => ledger.market.pools(),
     faults,
     copies: market.copies,
     advance: (slots) =>
@@ -143,6 +158,6 @@ const makeSimulator = Effect.fnUntraced(function* (
           step()
         }
       }),
-    digest: Effect.sync(() => digestOf(bank))
+    digest: Effect.sync(() => digestOf(ledger.bank))
   })
 })

@@ -11,14 +11,21 @@ import { unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { Settings } from "../Settings.ts"
 
-const statuses = { live: "known", recorded: "known", loading: "partial", down: "unavailable" } as const
+const statuses = {
+  live: "known",
+  recorded: "known",
+  polling: "partial",
+  loading: "partial",
+  down: "unavailable"
+} as const
 
 /** Freshness of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
-const chainFreshness = ({ heardAtMs, state }: Freshness, nowMs: number): SourceFreshness => ({
+const chainFreshness = ({ heardAtMs, node, state }: Freshness, nowMs: number): SourceFreshness => ({
   source: "chain",
   observedAtMs: heardAtMs,
   lagMs: heardAtMs === null ? null : Math.max(0, nowMs - heardAtMs),
-  status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state]
+  status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state],
+  ...(node !== undefined && { node })
 })
 
 /** Time for which one answer about the sources is repeated. */
@@ -82,14 +89,14 @@ export const layer = HttpApiBuilder.group(
       if (drain.begun()) {
         return yield* unavailable("The service is shutting down.")
       }
-      const { state } = feed.freshness()
-      if (state !== "live" && state !== "recorded") {
+      const { node, state } = feed.freshness()
+      if (state === "loading" || state === "down") {
         return yield* unavailable("The chain feed is not live yet.")
       }
       const lagging = (yield* Clock.clockWith(sources)).filter(
         ({ source, status }) => source !== "chain" && status !== "known"
       )
-      return { status: "ok" as const, lagging }
+      return { status: "ok" as const, lagging, ...(node !== undefined && { node }) }
     })
 
     return handlers.handleAll({

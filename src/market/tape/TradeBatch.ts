@@ -7,6 +7,8 @@ export interface TradeBatch {
   readonly slot: number
   /** Block time, in milliseconds since the Unix epoch. */
   readonly timeMs: number
+  /** True when the time is an estimate from the clock sysvar. */
+  readonly timeEstimated?: boolean | undefined
   /** In the order of the chain. They may be packed: read them with `visitInParts`. */
   readonly transactions: Iterable<BlockTransaction>
   /** Null when the feed does not report launches. */

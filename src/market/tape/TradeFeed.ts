@@ -29,7 +29,10 @@ export class TradeFeed extends Context.Service<
   {
     /** The chain of the blocks, once the node is available; null when it is unknown. */
     readonly chain: Effect.Effect<ChainIdentity | null>
-    /** From the block after this slot on, or with 0 from as far back as the feed catches up. For one consumer. */
+    /**
+     * From the block after this slot on, or with 0 from as far back as the feed catches up. For one consumer. Ends when the
+     * nodes serve another chain.
+     */
     batches(after: number): Stream.Stream<TradeBatch>
   }
 >()("fathom/market/tape/TradeFeed") {

@@ -142,20 +142,39 @@ const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<Coun
     (last, { batch, number }) => [number, [{ batch, missed: last === null ? 0 : number - last - 1 }]] as const
   )
 
-const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
+/** The content of the tape: one chain. */
+interface TapedChain {
+  readonly state: MarketState
+  readonly launches: Launches
+  readonly continuity: Continuity
+  readonly decimals: ReturnType<typeof rememberDecimals>
+  heardAtMs: number | null
+  /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
+  heldFrom: number
+  store: TradeStore["Service"] | null
+}
+
+const emptyChain = (bounds: MarketLimits): TapedChain => {
   const state = new MarketState(bounds, crypto.randomUUID())
-  const launches = new Launches(bounds.tokens)
-  const continuity = new Continuity()
-  const decimals = rememberDecimals(state)
+  return {
+    state,
+    launches: new Launches(bounds.tokens),
+    continuity: new Continuity(),
+    decimals: rememberDecimals(state),
+    heardAtMs: null,
+    heldFrom: Number.NEGATIVE_INFINITY,
+    store: null
+  }
+}
+
+const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
+  let chain = emptyChain(bounds)
   const published = yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER)
   const sent = { number: 0 }
   const reports = { launches: false }
-  const heard: { atMs: number | null } = { atMs: null }
-
-  // Of blocks read before this process, less is in memory than in the store.
-  const held: { from: number; store: TradeStore["Service"] | null } = { from: Number.NEGATIVE_INFINITY, store: null }
 
   const replay = (batch: StoredBatch, nowMs: number): Applied => {
+    const { decimals, launches, state } = chain
     const applied = state.apply(batch.trades, nowMs)
     for (const launch of batch.launches ?? []) {
       launches.add(launch, batch.timeMs)
@@ -167,31 +186,37 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
   }
 
   const readFrom = (second: number, from: number): Coverage =>
-    second < from && second >= continuity.since ? incomplete("limit_clipped") : continuity.coverageFrom(second)
+    second < from && second >= chain.continuity.since
+      ? incomplete("limit_clipped")
+      : chain.continuity.coverageFrom(second)
 
   const service: TradeTape["Service"] = TradeTape.of({
-    state,
-    launches,
+    get state() {
+      return chain.state
+    },
+    get launches() {
+      return chain.launches
+    },
     reportsLaunches: () => reports.launches,
-    decimalsOf: decimals.of,
-    heardAtMs: () => heard.atMs,
-    since: () => Math.max(continuity.since, held.from),
-    readFrom: (second) => readFrom(second, held.from),
-    recordedSince: () => continuity.since,
-    recordedFrom: (second) => continuity.coverageFrom(second),
-    heldSince: (mint, resolution) => Math.max(state.heldSince(mint, resolution), held.from),
-    firstRead: () => continuity.firstRead,
-    stored: () => held.store,
+    decimalsOf: (mint) => chain.decimals.of(mint),
+    heardAtMs: () => chain.heardAtMs,
+    since: () => Math.max(chain.continuity.since, chain.heldFrom),
+    readFrom: (second) => readFrom(second, chain.heldFrom),
+    recordedSince: () => chain.continuity.since,
+    recordedFrom: (second) => chain.continuity.coverageFrom(second),
+    heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),
+    firstRead: () => chain.continuity.firstRead,
+    stored: () => chain.store,
     coverageFrom: (second, nowMs) => {
       const lacking = lackingNow(service, nowMs)
-      return lacking === null ? readFrom(second, Math.max(state.heldFrom, held.from)) : incomplete(lacking)
+      return lacking === null ? readFrom(second, Math.max(chain.state.heldFrom, chain.heldFrom)) : incomplete(lacking)
     },
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
       const nowMs = yield* Clock.currentTimeMillis
-      continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
+      chain.continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
       const applied = replay(batch, nowMs)
       reports.launches = batch.launches !== null
-      heard.atMs = nowMs
+      chain.heardAtMs = nowMs
       yield* PubSub.publish(published, { batch, number: sent.number++ })
       return applied
     }),
@@ -203,13 +228,16 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     apply: service.apply,
     replay,
     keep: (store) => {
-      held.store = store
+      chain.store = store
     },
     resume: (progress, from) => {
-      continuity.restore(progress)
-      held.from = from
-      state.advance(progress.timeMs)
-      heard.atMs = progress.timeMs
+      chain.continuity.restore(progress)
+      chain.heldFrom = from
+      chain.state.advance(progress.timeMs)
+      chain.heardAtMs = progress.timeMs
+    },
+    startAnew: () => {
+      chain = emptyChain(bounds)
     }
   }
   return { service, controls }

@@ -8,6 +8,7 @@ import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { restoreTape } from "../store/restoreTape.ts"
 import type { MarketLimits } from "./MarketState.ts"
+import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
@@ -22,6 +23,8 @@ export interface TapeControls {
   readonly replay: (batch: StoredBatch, nowMs: number) => void
   /** Makes the store available to readers. */
   readonly keep: (store: TradeStore["Service"]) => void
+  /** Empties the tape: its trades are of a chain that no node serves any more. */
+  readonly startAnew: () => void
   /** Ends the restore: everything from a second on is held again. */
   readonly resume: (progress: TradeProgress, from: number) => void
 }
@@ -45,16 +48,16 @@ const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, now
 
 const NOT_STORED: SourceState = { observedAtMs: null, status: "unavailable" }
 
-/** Runs until the tape ends. A block that cannot be applied is logged and left out, as a gap before the next one. */
-export const driveTape = Effect.fnUntraced(function* (
+/** Runs until the blocks of the chain end. A block that cannot be applied is logged and left out, as a gap before the next one. */
+const driveChain = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
+  chain: ChainIdentity | null,
   limits: MarketLimits,
   settings: RecordSettings
 ) {
   const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
   yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
   const pricing = makeBlockPricing(prices)
-  const chain = yield* feed.chain
   if (chain === null) {
     yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
   }
@@ -127,4 +130,23 @@ export const driveTape = Effect.fnUntraced(function* (
       return Effect.catchCause(take(batch), (cause) => leftOut(batch.slot, cause))
     })
   ).pipe(keepRunning("Following blocks"))
+})
+
+/** Runs until the tape ends. A chain that replaces the one before begins with what is stored of it, if anything. */
+export const driveTape = Effect.fnUntraced(function* (
+  parts: TapeParts,
+  limits: MarketLimits,
+  settings: RecordSettings
+) {
+  let chain = yield* parts.feed.chain
+  while (true) {
+    yield* Effect.scoped(driveChain(parts, chain, limits, settings))
+    const next = yield* parts.feed.chain
+    if (next === null || next.genesis === chain?.genesis) {
+      return
+    }
+    yield* Effect.logWarning("The market begins anew with another chain", { genesis: next.genesis })
+    parts.tape.startAnew()
+    chain = next
+  }
 })

@@ -3,8 +3,15 @@ import { type Ailing, makeAiling } from "./ailing.ts"
 
 /** The faults of the node. */
 export interface Ailment {
-  /** The outcome of HTTP requests and handshakes. `frozen` accepts them, never answers, and goes silent on open sockets. */
-  readonly http: "ok" | "503" | "429" | "frozen"
+  /**
+   * The outcome of HTTP requests and handshakes. `frozen` accepts them, never answers, and goes silent on open sockets;
+   * `redirect` answers with another address.
+   */
+  readonly http: "ok" | "503" | "429" | "frozen" | "redirect"
+  /** `refused`: no WebSocket is opened; open ones stay. */
+  readonly sockets: "ok" | "refused"
+  /** `1970`: blocks have the times of a node whose clock begins at the Unix epoch; the clock sysvar is right. */
+  readonly blockTimes: "ok" | "1970"
   /** Every answer and every notification comes this much later. */
   readonly lag: Duration.Duration
   /** Every notification is sent twice. */
@@ -22,6 +29,8 @@ export interface Ailment {
 /** A node without faults. */
 export const healthy: Ailment = {
   http: "ok",
+  sockets: "ok",
+  blockTimes: "ok",
   lag: Duration.zero,
   duplicates: false,
   reorder: false,
@@ -32,7 +41,9 @@ export const healthy: Ailment = {
 
 /** The initial faults: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
 export const ailmentConfig: Config.Config<Ailment> = Config.all({
-  http: Config.Literals(["ok", "503", "429", "frozen"], "HTTP").pipe(Config.withDefault(healthy.http)),
+  http: Config.Literals(["ok", "503", "429", "frozen", "redirect"], "HTTP").pipe(Config.withDefault(healthy.http)),
+  sockets: Config.Literals(["ok", "refused"], "SOCKETS").pipe(Config.withDefault(healthy.sockets)),
+  blockTimes: Config.Literals(["ok", "1970"], "BLOCK_TIMES").pipe(Config.withDefault(healthy.blockTimes)),
   lag: Config.Duration("LAG").pipe(Config.withDefault(healthy.lag)),
   duplicates: Config.Boolean("DUPLICATES").pipe(Config.withDefault(healthy.duplicates)),
   reorder: Config.Boolean("REORDER").pipe(Config.withDefault(healthy.reorder)),
@@ -45,6 +56,8 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
 export interface Faults extends Ailing<Ailment> {
   /** Cuts every open WebSocket connection without a closing handshake. Clients may connect again at once. */
   readonly dropSockets: Effect.Effect<void>
+  /** Begins a new ledger at a low slot, with another genesis hash, and cuts every connection. */
+  readonly resetLedger: Effect.Effect<void>
   /** Leaves out this many slots after the one that is already begun. */
   readonly skipSlots: (slots: number) => Effect.Effect<void>
   /** Applies the recurring faults of a finished slot. */
@@ -56,12 +69,20 @@ const isDue = (slot: number, every: number): boolean => every > 0 && slot % ever
 /** The faults of one node, given the actions that only it can take. */
 export const makeFaults = (
   initial: Ailment,
-  node: { readonly dropSockets: () => void; readonly skipSlots: (slots: number) => void }
+  node: {
+    readonly dropSockets: () => void
+    readonly skipSlots: (slots: number) => void
+    readonly resetLedger: () => void
+  }
 ): Faults => {
   const ailing = makeAiling(initial, healthy)
   return {
     ...ailing,
     dropSockets: Effect.sync(node.dropSockets),
+    resetLedger: Effect.sync(() => {
+      node.resetLedger()
+      node.dropSockets()
+    }),
     skipSlots: (slots) => Effect.sync(() => node.skipSlots(slots)),
     strike: (slot) => {
       const current = ailing.current()

@@ -64,6 +64,8 @@ const refusal = ({ http }: Ailment): HttpServerResponse.HttpServerResponse | nul
           headers: { "retry-after": "1" }
         }
       )
+    case "redirect":
+      return HttpServerResponse.redirect("/elsewhere")
     default:
       return null
   }
@@ -114,6 +116,9 @@ const answerRequest = Effect.fnUntraced(function* (
     return refused
   }
   const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket"
+  if (isWebSocket && faults.current().sockets === "refused") {
+    return HttpServerResponse.text("Service Unavailable\n", { status: 503 })
+  }
   return yield* isWebSocket ? connect(request) : post(request, state)
 })
 
@@ -121,16 +126,26 @@ const answerRequest = Effect.fnUntraced(function* (
 export const makeSolanaNode = Effect.fnUntraced(function* ({
   seed,
   bank,
-  ailment
+  ailment,
+  resetLedger
 }: {
   readonly seed: string
-  readonly bank: Bank
+  /** The chain, which may be replaced by another one. */
+  readonly bank: () => Bank
   readonly ailment: Ailment
+  readonly resetLedger: () => void
 }): Effect.fn.Return<SolanaNode, HttpServerError.ServeError, Scope.Scope> {
   const connections = new Set<Connection>()
   const cut = () => connections.forEach((connection) => connection.cut())
-  const faults = makeFaults(ailment, { dropSockets: cut, skipSlots: bank.skip })
-  const state: NodeState = { seed, bank, encode: encodeOf(faults) }
+  const faults = makeFaults(ailment, { dropSockets: cut, skipSlots: (slots) => bank().skip(slots), resetLedger })
+  const state: NodeState = {
+    seed,
+    get bank() {
+      return bank()
+    },
+    encode: encodeOf(faults),
+    timeOfBlock: (block) => (faults.current().blockTimes === "1970" ? block.height : block.unixTimestamp)
+  }
   let subscriptions = 0
   const nextId = () => subscriptions++
   const connect = (request: HttpServerRequest.HttpServerRequest) => {

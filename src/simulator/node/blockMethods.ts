@@ -94,7 +94,11 @@ const detailsText = (block: KeptBlock, wanted: typeof BlockOptions.Type): Result
 }
 
 /** A block with the requested details of its transactions. */
-export const getBlock = (bank: Bank, [slotParam, config]: ReadonlyArray<unknown>): Answer =>
+export const getBlock = (
+  bank: Bank,
+  [slotParam, config]: ReadonlyArray<unknown>,
+  timeOf: (block: KeptBlock) => number = ({ unixTimestamp }) => unixTimestamp
+): Answer =>
   Result.gen(function* () {
     const slot = yield* readSlot(slotParam)
     const wanted = yield* readOptions(config)
@@ -102,7 +106,7 @@ export const getBlock = (bank: Bank, [slotParam, config]: ReadonlyArray<unknown>
     const details = yield* detailsText(block, wanted)
     const rewards = wanted.rewards === false ? "" : ',"rewards":[]'
     return (
-      `{"blockHeight":${block.height},"blockTime":${block.unixTimestamp},"blockhash":"${block.blockhash}",` +
+      `{"blockHeight":${block.height},"blockTime":${timeOf(block)},"blockhash":"${block.blockhash}",` +
       `"parentSlot":${block.parent},"previousBlockhash":"${block.parentBlockhash}"${rewards}${details}}`
     )
   })
@@ -138,10 +142,12 @@ export const getBlocksWithLimit = (bank: Bank, [fromParam, limitParam]: Readonly
 export const getFirstAvailableBlock = (bank: Bank): Answer => Result.succeed(String(firstKept(bank)))
 
 /** The time of a block, in seconds since the Unix epoch. */
-export const getBlockTime = (bank: Bank, [slotParam]: ReadonlyArray<unknown>): Answer =>
-  Result.flatMap(readSlot(slotParam), (slot) =>
-    Result.map(findBlock(bank, slot), ({ unixTimestamp }) => String(unixTimestamp))
-  )
+export const getBlockTime = (
+  bank: Bank,
+  [slotParam]: ReadonlyArray<unknown>,
+  timeOf: (block: KeptBlock) => number = ({ unixTimestamp }) => unixTimestamp
+): Answer =>
+  Result.flatMap(readSlot(slotParam), (slot) => Result.map(findBlock(bank, slot), (block) => String(timeOf(block))))
 
 /** A transaction by its signature; null when unknown. */
 export const getTransaction = (bank: Bank, [signature, config]: ReadonlyArray<unknown>): Answer =>

@@ -13,7 +13,8 @@ export const listen = Effect.fnUntraced(function* (
 ) {
   // The server waits for its clients when it closes, so their connections are closed first.
   const serving = yield* Scope.make()
-  const http = createServer()
+  // Idle connections stay open: after a long synchronous step the server would close them while a client writes to them.
+  const http = createServer({ keepAliveTimeout: 0 })
   yield* Effect.addFinalizer((exit) =>
     Effect.suspend(() => {
       cut()

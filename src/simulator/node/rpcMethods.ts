@@ -4,7 +4,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../programs/math/tokenAcco
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, SOL } from "../../domain/Address.ts"
 import { fits, sliceOf, tooLongForBase58 } from "../chain/accountJson.ts"
-import { type Bank, SLOTS_PER_EPOCH } from "../chain/Bank.ts"
+import { type Bank, type KeptBlock, SLOTS_PER_EPOCH } from "../chain/Bank.ts"
 import {
   getBlock,
   getBlocks,
@@ -26,6 +26,8 @@ const API_VERSION = "3.1.0"
 export interface NodeState {
   readonly seed: string
   readonly bank: Bank
+  /** The reported time of a block, in seconds since the Unix epoch, which faults may falsify. */
+  readonly timeOfBlock: (block: KeptBlock) => number
   readonly encode: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
 }
 
@@ -143,10 +145,10 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getBalance", getBalance],
   ["getTokenAccountBalance", getTokenAccountBalance],
   ["getSignatureStatuses", getSignatureStatuses],
-  ["getBlock", ({ bank }, params) => getBlock(bank, params)],
+  ["getBlock", ({ bank, timeOfBlock }, params) => getBlock(bank, params, timeOfBlock)],
   ["getBlocks", ({ bank }, params) => getBlocks(bank, params)],
   ["getBlocksWithLimit", ({ bank }, params) => getBlocksWithLimit(bank, params)],
-  ["getBlockTime", ({ bank }, params) => getBlockTime(bank, params)],
+  ["getBlockTime", ({ bank, timeOfBlock }, params) => getBlockTime(bank, params, timeOfBlock)],
   ["getFirstAvailableBlock", ({ bank }) => getFirstAvailableBlock(bank)],
   ["getTransaction", ({ bank }, params) => getTransaction(bank, params)],
   ["getSignaturesForAddress", ({ bank }, params) => getSignaturesForAddress(bank, params)]

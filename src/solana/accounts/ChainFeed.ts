@@ -32,8 +32,13 @@ export interface Freshness {
   readonly slot: number
   /** The time of its receipt by the local clock, in milliseconds since the Unix epoch; null before the first. */
   readonly heardAtMs: number | null
-  /** `live`: following. `loading`: connected, reloading what a gap missed. `down`: not connected. `recorded`: a fixed dump, never stale. */
-  readonly state: "live" | "loading" | "down" | "recorded"
+  /**
+   * `live`: following. `polling`: not followed, but read as a whole at the slot. `loading`: connected, reloading what a gap
+   * missed. `down`: not connected. `recorded`: a fixed dump, never stale.
+   */
+  readonly state: "live" | "polling" | "loading" | "down" | "recorded"
+  /** Host of the node in use; absent without one. */
+  readonly node?: string | undefined
 }
 
 /** The node gave no answer, or none in the form of the protocol. */

@@ -1,4 +1,4 @@
-import { Clock, type Config, Duration, Effect, Layer, Metric, Random, Schedule } from "effect"
+import { Clock, type Config, Duration, Effect, Latch, Layer, Metric, Random, Schedule } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Socket } from "effect/socket"
 import type { Address } from "../../domain/Address.ts"
@@ -6,10 +6,12 @@ import { ChainFeed, ChainUnavailable } from "./ChainFeed.ts"
 import { ChainState } from "./ChainState.ts"
 import { followChain, settleWhenQuiet } from "./followChain.ts"
 import { makeOutbox } from "../blocks/outbox.ts"
-import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
+import { NodeChoice } from "../rpc/NodeChoice.ts"
+import { pollWhileAway } from "./pollChain.ts"
+import { type RpcNode, type RpcOptions, type RpcSettings, rpcSettings } from "../rpc/rpcSettings.ts"
 import { SlotBuffer } from "./SlotBuffer.ts"
-import { SolanaRpc } from "../rpc/SolanaRpc.ts"
-import * as SolanaRpcHttp from "../rpc/SolanaRpcHttp.ts"
+import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
+import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
 
 const lossCount = Metric.counter("chain_losses", {
   description: "Connections to the node that were lost or not made.",
@@ -17,47 +19,99 @@ const lossCount = Metric.counter("chain_losses", {
 })
 
 const FIRST_PAUSE = Duration.millis(250)
-const LONGEST_PAUSE = Duration.seconds(15)
+const LONGEST_PAUSE = Duration.seconds(1)
 
-/** Between attempts that fail: a quarter of a second, then twice as long each time, up to fifteen seconds. */
+/** Between attempts that fail: a quarter of a second, then twice as long each time, up to a second. */
 const pauses = Schedule.exponential(FIRST_PAUSE).pipe(
   Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, LONGEST_PAUSE))),
   Schedule.jittered
 )
 
+/** The reads of each node. */
+const makeReads = Effect.fnUntraced(function* (settings: RpcSettings, choice: NodeChoice) {
+  const reads = new Map<RpcNode, SolanaRpc["Service"]>()
+  const make = (node: RpcNode) => makeSolanaRpc(settings, { node: () => node, hasOthers: choice.hasOthers })
+  const first = yield* make(choice.current)
+  for (const node of choice.nodes) {
+    reads.set(node, node === choice.current ? first : yield* make(node))
+  }
+  return (node: RpcNode) => reads.get(node) ?? first
+})
+
 const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const settings = yield* rpcSettings(options)
-  const rpc = yield* SolanaRpc
+  const choice = new NodeChoice(settings.nodes)
+  const rpcOf = yield* makeReads(settings, choice)
   const time = yield* Clock.Clock
   const wanted = new Set<Address>()
   const buffer = new SlotBuffer((address) => !wanted.has(address))
   const outbox = yield* makeOutbox(settings.backlog, () => buffer.everything())
   const state = new ChainState({ buffer, outbox, wanted, commitment: settings.commitment, time })
+  /** The node that was admitted last. */
+  const used: { node: RpcNode | null } = { node: null }
+  const isUsed = Latch.makeUnsafe(false)
 
-  const followOnce = followChain(state, rpc, settings).pipe(
-    Effect.scoped,
-    Effect.catchDefect((defect) =>
-      Effect.logError("Following the chain failed", defect).pipe(
-        Effect.andThen(new ChainUnavailable({ reason: "invalid", detail: "a defect" }))
-      )
-    ),
-    Effect.tapError(({ reason, detail }) =>
-      Metric.update(lossCount, 1).pipe(Effect.andThen(Effect.logWarning("The chain was lost", { reason, detail })))
-    ),
-    // A connection that had worked starts the pauses anew.
-    Effect.catch((error) => (state.takeWorked() ? Effect.void : Effect.fail(error)))
-  )
+  const onUse = (node: RpcNode, message: string) =>
+    Effect.suspend(() => {
+      const isFirst = used.node === null
+      used.node = node
+      state.node = node.host
+      isUsed.openUnsafe()
+      // An application without trouble has nothing in its log.
+      return isFirst ? Effect.logDebug(message, { node: node.host }) : Effect.logInfo(message, { node: node.host })
+    })
+
+  const followOnce = Effect.suspend(() => {
+    const node = choice.current
+    const chosen = { node, rpc: rpcOf(node), choice, onUse: onUse(node, "The chain is followed") }
+    return followChain(state, chosen, settings).pipe(
+      Effect.scoped,
+      Effect.catchDefect((defect) =>
+        Effect.logError("Following the chain failed", defect).pipe(
+          Effect.andThen(new ChainUnavailable({ reason: "invalid", detail: "a defect" }))
+        )
+      ),
+      Effect.tapError(({ reason, detail }) => {
+        choice.leave(node)
+        const next = choice.current.host
+        return Effect.andThen(
+          Metric.update(lossCount, 1),
+          Effect.logWarning("The chain was lost", { node: node.host, reason, detail, next })
+        )
+      }),
+      // A connection that had worked starts the pauses anew.
+      Effect.catch((error) => (state.takeWorked() ? Effect.void : Effect.fail(error)))
+    )
+  })
   const breath = Effect.flatMap(Random.next, (share) => Effect.sleep(Duration.times(FIRST_PAUSE, share)))
   yield* followOnce.pipe(Effect.retry(pauses), Effect.andThen(breath), Effect.forever, Effect.forkScoped)
   yield* settleWhenQuiet(state).pipe(Effect.forkScoped)
+  const onPoll = (node: RpcNode) => onUse(node, "The accounts are read over HTTP until they can be followed")
+  yield* pollWhileAway(state, { choice, rpcOf, onUse: onPoll }).pipe(
+    Effect.tapDefect((defect) => Effect.logError("Polling the accounts failed", defect)),
+    Effect.catchDefect(() => Effect.sleep(FIRST_PAUSE)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  /** The client of the node in use; waits for the first one. */
+  const rpcInUse = isUsed.await.pipe(
+    Effect.timeoutOrElse({
+      duration: settings.timeout,
+      orElse: () => Effect.fail(new ChainUnavailable({ reason: "unreachable", detail: "no node is in use" }))
+    }),
+    Effect.map(() => rpcOf(used.node ?? choice.current))
+  )
 
   return ChainFeed.of({
-    accountsOf: (query) => rpc.getProgramAccounts(query),
+    accountsOf: (query) => Effect.flatMap(rpcInUse, (rpc) => rpc.getProgramAccounts(query)),
     read: (addresses) =>
-      Effect.map(rpc.getMultipleAccounts(addresses), ({ states }) => ({
-        slot: state.freshness().slot,
-        accounts: new Map(Array.from(states, ([address, { account }]) => [address, account]))
-      })),
+      Effect.flatMap(rpcInUse, (rpc) =>
+        Effect.map(rpc.getMultipleAccounts(addresses), ({ states }) => ({
+          slot: state.freshness().slot,
+          accounts: new Map(Array.from(states, ([address, { account }]) => [address, account]))
+        }))
+      ),
     watch: (addresses) => Effect.sync(() => state.watch(addresses)),
     unwatch: (addresses) => Effect.sync(() => state.unwatch(addresses)),
     events: outbox.events,
@@ -68,10 +122,10 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
 })
 
 /**
- * The node at `SOLANA_RPC_URL` and `SOLANA_WS_URL`, or the one the options name. Builds at once, and connects as soon as
- * the node can be reached.
+ * The nodes at `SOLANA_RPC_URL` and `SOLANA_WS_URL`, or those the options name: one at a time, the next one when it fails.
+ * Builds at once, and connects as soon as a node can be reached.
  */
 export const layer = (
   options: RpcOptions = {}
 ): Layer.Layer<ChainFeed, Config.ConfigError, HttpClient.HttpClient | Socket.WebSocketConstructor> =>
-  Layer.effect(ChainFeed, make(options)).pipe(Layer.provide(SolanaRpcHttp.layer(options)))
+  Layer.effect(ChainFeed, make(options))

@@ -2,7 +2,7 @@ import { type Clock, Latch } from "effect"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
 import type { AccountState } from "./accountJson.ts"
-import type { Freshness } from "./ChainFeed.ts"
+import type { ChainEvent, Freshness } from "./ChainFeed.ts"
 import { CLOCK, readClock } from "../clockSysvar.ts"
 import type { Outbox } from "../blocks/outbox.ts"
 import type { SlotBuffer } from "./SlotBuffer.ts"
@@ -14,11 +14,9 @@ const MOST_WAITING = 16_384
 /** The clock is read after this long without a write: not every node notifies of sysvars. */
 const CLOCK_PATIENCE_MS = 2000
 
-/** Faults that did not end the connection, since they were last taken. */
-export interface FaultCounts {
-  readonly malformed: number
-  readonly overflows: number
-}
+/** Accounts are read over HTTP after this long without a connection, or without an end of loading on a new one. */
+const MOST_AWAY_MS = 1000
+const MOST_LOADING_MS = 3000
 
 /** The state of a feed. Written by the fibers of the connection, read synchronously by its consumers. */
 export class ChainState implements Listener {
@@ -28,12 +26,17 @@ export class ChainState implements Listener {
   readonly arrived: Latch.Latch = Latch.makeUnsafe(false)
   /** Opened when the chain's clock has arrived on this connection. */
   readonly clockHeard: Latch.Latch = Latch.makeUnsafe(false)
+  /** Host of the node in use. */
+  node: string | undefined
   readonly #buffer: SlotBuffer
   readonly #outbox: Outbox
   readonly #wanted: Set<Address>
   readonly #commitment: Commitment
   readonly #time: Clock.Clock
   #connected = false
+  #followedAtMs: number
+  /** The newest slot at which every account was read without a connection, and the time at which that slot was first seen. */
+  #polled: { readonly slot: number; readonly atMs: number } | null = null
   #hasWorked = false
   #slot = 0
   #heardAtMs: number | null = null
@@ -57,16 +60,33 @@ export class ChainState implements Listener {
     this.#wanted = options.wanted
     this.#commitment = options.commitment
     this.#time = options.time
+    this.#followedAtMs = options.time.currentTimeMillisUnsafe()
     this.#buffer.follow(CLOCK)
   }
 
   freshness(): Freshness {
-    const known = this.#clockState !== undefined && !this.#buffer.isBehind && !this.#outbox.isLagging()
-    return {
-      slot: this.#slot,
-      heardAtMs: this.#heardAtMs,
-      state: this.#connected ? (known ? "live" : "loading") : "down"
+    const { node } = this
+    if (!this.#isFollowing || this.#outbox.isLagging()) {
+      return this.#polled === null
+        ? { slot: this.#slot, heardAtMs: this.#heardAtMs, state: this.#connected ? "loading" : "down", node }
+        : { slot: this.#polled.slot, heardAtMs: this.#polled.atMs, state: "polling", node }
     }
+    return { slot: this.#slot, heardAtMs: this.#heardAtMs, state: "live", node }
+  }
+
+  get #isFollowing(): boolean {
+    return this.#connected && this.#clockState !== undefined && !this.#buffer.isBehind
+  }
+
+  /** True once the accounts have not been followed for so long that they are better read. */
+  needsPolling(): boolean {
+    const awayMs = this.#time.currentTimeMillisUnsafe() - this.#followedAtMs
+    return !this.#isFollowing && awayMs >= (this.#connected && this.#polled === null ? MOST_LOADING_MS : MOST_AWAY_MS)
+  }
+
+  /** True when the account was emitted before. */
+  isKnown(address: Address): boolean {
+    return this.#buffer.state(address) !== undefined
   }
 
   clock(): ChainClock {
@@ -141,6 +161,34 @@ export class ChainState implements Listener {
 
   disconnect(): void {
     this.#connected = false
+    this.#buffer.dropWaiting()
+  }
+
+  /** The node serves another chain: nothing that is known of the one before holds. */
+  startAnew(): void {
+    this.#buffer.startAnew()
+    this.#slot = 0
+    this.#heardAtMs = null
+    this.#committedSlot = 0
+    this.#polled = null
+    this.#clockState = undefined
+    this.#clock = { slot: 0, epoch: 0, unixTimestamp: 0 }
+    this.changed.openUnsafe()
+  }
+
+  /** Takes accounts that were all read at this slot; false when something newer is known already. */
+  adopt(slot: number, states: ReadonlyMap<Address, AccountState>): boolean {
+    if (slot < this.#committedSlot || this.#isFollowing) {
+      return false
+    }
+    this.#committedSlot = slot
+    this.#offer(this.#buffer.adopt(states))
+    this.#readClock()
+    if (slot > (this.#polled?.slot ?? 0)) {
+      this.#polled = { slot, atMs: this.#time.currentTimeMillisUnsafe() }
+    }
+    this.#hear(slot)
+    return true
   }
 
   unread(): ReadonlyMap<Address, object> {
@@ -190,13 +238,30 @@ export class ChainState implements Listener {
   /** Every slot up to and including this one has ended: emits its writes. */
   settle(slot: number): void {
     const wasBehind = this.#buffer.isBehind
-    for (const event of this.#buffer.end(slot)) {
-      this.#overflows += this.#outbox.offer(event) ? 1 : 0
-    }
+    const events = this.#buffer.end(slot)
+    this.#offer(events)
     if (wasBehind && !this.#buffer.isBehind) {
       // The gap is closed when the reader has received what it missed.
       this.#outbox.markLagging()
     }
+    this.#readClock()
+    if (this.#isFollowing) {
+      this.#followedAtMs = this.#time.currentTimeMillisUnsafe()
+    }
+    if (events.length > 0 || this.#isFollowing) {
+      // Readers hold newer states than the polled ones.
+      this.#polled = null
+    }
+    this.#hasWorked = this.#hasWorked || this.freshness().state === "live"
+  }
+
+  #offer(events: ReadonlyArray<ChainEvent>): void {
+    for (const event of events) {
+      this.#overflows += this.#outbox.offer(event) ? 1 : 0
+    }
+  }
+
+  #readClock(): void {
     const state = this.#buffer.state(CLOCK)
     if (state !== undefined && state !== this.#clockState) {
       this.#clockState = state
@@ -204,10 +269,10 @@ export class ChainState implements Listener {
       const clock = state.account === null ? null : readClock(state.account.data)
       this.#clock = clock ?? this.#clock
     }
-    this.#hasWorked = this.#hasWorked || this.freshness().state === "live"
   }
 
-  takeFaults(): FaultCounts {
+  /** Faults that did not end the connection, since the last call. */
+  takeFaults(): { readonly malformed: number; readonly overflows: number } {
     const counts = { malformed: this.#malformed, overflows: this.#overflows }
     this.#malformed = 0
     this.#overflows = 0

@@ -89,11 +89,30 @@ export class SlotBuffer {
     }
   }
 
-  /** The connection was lost: waiting writes may be half of a slot, and every account has to be read again. */
-  doubtAll(): void {
+  /** The connection was lost: waiting writes may be half of a slot. */
+  dropWaiting(): void {
     this.#open.clear()
     this.#answers = []
     this.#size = 0
+  }
+
+  /** The chain is another one: states of the one before are no floor for those of this one. */
+  startAnew(): void {
+    const followed = [...this.#emitted.keys(), ...this.#unread.keys()]
+    this.#emitted.clear()
+    this.#unread.clear()
+    this.#behind.clear()
+    this.dropWaiting()
+    for (const address of followed) {
+      this.follow(address)
+      // A reader holds the state of the chain before.
+      this.#behind.add(address)
+    }
+  }
+
+  /** A new connection: every account has to be read again. */
+  doubtAll(): void {
+    this.dropWaiting()
     for (const address of this.#emitted.keys()) {
       this.#behind.add(address)
     }
@@ -134,6 +153,25 @@ export class SlotBuffer {
       slot = Math.max(slot, state.slot)
     }
     this.#answers.push({ slot, states })
+  }
+
+  /**
+   * Takes the states of accounts that were all read at one slot, without a connection. They are emitted where they are newer
+   * than the known ones; every account is read again once there is a connection.
+   */
+  adopt(states: ReadonlyMap<Address, AccountState>): ReadonlyArray<ChainEvent> {
+    const changed = new Map<Address, AccountState>()
+    for (const [address, state] of states) {
+      const known = this.#emitted.get(address)
+      if ((known !== undefined || this.#unread.has(address)) && supersedes(known, state)) {
+        this.#emitted.set(address, state)
+        if (known === undefined || !sameAccount(known.account, state.account)) {
+          changed.set(address, state)
+        }
+      }
+    }
+    const snapshot = this.#snapshot(changed)
+    return snapshot.accounts.size === 0 ? [] : [{ _tag: "Snapshot", snapshot }]
   }
 
   /** The events to emit once every slot up to and including this one has ended. */

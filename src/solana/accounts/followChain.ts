@@ -1,9 +1,11 @@
 /** One connection: accounts are followed and read, and it ends when the node falls silent. */
-import { Clock, Duration, Effect, Metric, Random, type Scope } from "effect"
+import { Clock, Duration, Effect, Metric, Random, Ref, type Scope } from "effect"
 import type { Socket } from "effect/socket"
 import { ChainUnavailable } from "./ChainFeed.ts"
 import type { ChainState } from "./ChainState.ts"
-import type { RpcSettings } from "../rpc/rpcSettings.ts"
+import { admitNode } from "./NodeGate.ts"
+import type { NodeChoice } from "../rpc/NodeChoice.ts"
+import type { RpcNode, RpcSettings } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import { openSubscriptions, type Subscriptions } from "./subscriptions.ts"
 
@@ -13,6 +15,10 @@ const QUIET = Duration.millis(20)
 const FIRST_WRITE = Duration.seconds(1)
 /** The pause before a retry on the same connection. */
 const PAUSE_MS = 1000
+/** Reads that fail for longer than this end the connection where there is another node. */
+const FAILING_MS = 1000
+/** The watchdog where there is another node. */
+const FAIL_OVER = Duration.seconds(2)
 
 const malformedCount = Metric.counter("chain_malformed", {
   description: "Accounts and notifications that could not be decoded.",
@@ -35,6 +41,15 @@ const report = Effect.fnUntraced(function* (state: ChainState) {
   }
 })
 
+/** The node that a connection is made to. */
+export interface ChosenNode {
+  readonly node: RpcNode
+  readonly rpc: SolanaRpc["Service"]
+  readonly choice: NodeChoice
+  /** Runs when the node was found to serve the known chain. */
+  readonly onUse: Effect.Effect<void>
+}
+
 /** Reads the followed accounts that have to be read; false when one could not be. */
 const readUnread = Effect.fnUntraced(
   function* (state: ChainState, rpc: SolanaRpc["Service"], node: Subscriptions) {
@@ -54,19 +69,50 @@ const readUnread = Effect.fnUntraced(
   )
 )
 
+/** True once the node is admitted; false when it does not answer. Fails when another node has to be used. */
+const admit = (state: ChainState, { choice, node, onUse, rpc }: ChosenNode) =>
+  admitNode(state, choice, node, rpc).pipe(
+    Effect.andThen(onUse),
+    Effect.as(true),
+    Effect.catch((failure) =>
+      choice.hasOthers
+        ? Effect.fail(failure)
+        : Effect.as(Effect.logWarning("The node could not be checked", { detail: failure.detail }), false)
+    )
+  )
+
+/** Fails where there is another node and the reads of this one have failed for long. */
+const limitFailures = Effect.fnUntraced(function* (
+  choice: NodeChoice,
+  failing: Ref.Ref<number | null>,
+  sinceMs: number
+) {
+  const first = yield* Ref.updateAndGet(failing, (known) => known ?? sinceMs)
+  const nowMs = yield* Clock.currentTimeMillis
+  if (choice.hasOthers && first !== null && nowMs - first >= FAILING_MS) {
+    return yield* new ChainUnavailable({ reason: "unreachable", detail: "accounts cannot be read" })
+  }
+})
+
 /** Follows, unfollows and reads whenever the wanted accounts change. Accounts are followed before they are read, so that no write is missed. */
-const tend = Effect.fnUntraced(function* (state: ChainState, rpc: SolanaRpc["Service"], node: Subscriptions) {
+const tend = Effect.fnUntraced(function* (state: ChainState, chosen: ChosenNode, node: Subscriptions) {
+  const { choice, rpc } = chosen
+  const failing = yield* Ref.make<number | null>(null)
   let first = true
+  let admitted = false
   while (true) {
     yield* state.changed.await
     state.changed.closeUnsafe()
     yield* node.unfollow(Array.from(node.followed()).filter((address) => !state.isFollowed(address)))
     const refused = yield* node.follow(state.followed().filter((address) => !node.isFollowed(address)))
+    const readAtMs = yield* Clock.currentTimeMillis
+    admitted = admitted || (yield* admit(state, chosen))
     if (first) {
       first = false
       yield* state.clockHeard.await.pipe(Effect.timeoutOption(FIRST_WRITE))
     }
-    const complete = yield* readUnread(state, rpc, node)
+    const complete = admitted && (yield* readUnread(state, rpc, node))
+    yield* complete ? Ref.set(failing, null) : limitFailures(choice, failing, readAtMs)
     yield* report(state)
     if (refused.length > 0) {
       yield* Effect.logWarning("The node refused to follow accounts", { count: refused.length })
@@ -95,12 +141,14 @@ const watch = Effect.fnUntraced(function* (state: ChainState, watchdog: Duration
 export const followChain = Effect.fnUntraced(
   function* (
     state: ChainState,
-    rpc: SolanaRpc["Service"],
+    chosen: ChosenNode,
     settings: RpcSettings
   ): Effect.fn.Return<never, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
-    const node = yield* openSubscriptions(settings, state)
+    const { commitment, timeout } = settings
+    const node = yield* openSubscriptions({ wsUrl: chosen.node.wsUrl, timeout, commitment }, state)
     state.connect()
-    return yield* Effect.raceAllFirst([node.closed, watch(state, settings.watchdog), tend(state, rpc, node)])
+    const watchdog = chosen.choice.hasOthers ? Duration.min(settings.watchdog, FAIL_OVER) : settings.watchdog
+    return yield* Effect.raceAllFirst([node.closed, watch(state, watchdog), tend(state, chosen, node)])
   },
   (effect, state) =>
     Effect.ensuring(

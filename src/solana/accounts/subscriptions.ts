@@ -1,5 +1,5 @@
 /** Following accounts and slots over one connection. A new connection starts with nothing followed. */
-import { type Duration, Effect, type Redacted, Result, Schema, type Scope } from "effect"
+import { Duration, Effect, type Redacted, Result, Schema, type Scope } from "effect"
 import type { Socket } from "effect/socket"
 import type { Address } from "../../domain/Address.ts"
 import { accountFromJson, type AccountState, Slot } from "./accountJson.ts"
@@ -32,6 +32,8 @@ export interface Subscriptions {
 
 /** Confirmations that may be outstanding at a time. */
 const PIPELINE = 64
+/** The longest wait for a connection; the next attempt may meet a node that has come back. */
+const OPEN_TIMEOUT = Duration.millis(2500)
 
 const AccountWrite = Schema.Struct({ context: Schema.Struct({ slot: Slot }), value: Schema.Unknown })
 const decodeWrite = Schema.decodeUnknownResult(AccountWrite)
@@ -74,6 +76,7 @@ export const openSubscriptions = Effect.fnUntraced(function* (
   const socket = yield* openRpcSocket({
     url: wsUrl,
     timeout,
+    openTimeout: Duration.min(timeout, OPEN_TIMEOUT),
     onNotification,
     onGarbage: () => listener.onMalformed(null)
   })

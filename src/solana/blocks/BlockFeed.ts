@@ -8,6 +8,8 @@ export interface BlockHead {
   readonly parentSlot: number
   /** Block time in milliseconds since the Unix epoch; null when the node does not report it. */
   readonly blockTimeMs: number | null
+  /** True when the time is an estimate from the clock sysvar, because the node's own contradicts it or is missing. */
+  readonly blockTimeEstimated?: boolean | undefined
 }
 
 /**
@@ -40,7 +42,8 @@ export interface BlockFeed<Block extends BlockHead> {
   /**
    * Every block after this slot, or from the newest one on when it is null: in order of slot, each once, with a `Gap`
    * in place of missing blocks. After slot 0 it begins as far back as is caught up with, and the slots before are no gap.
-   * For one consumer, at its pace. Never fails: it waits while the node cannot be reached.
+   * For one consumer, at its pace. Never fails: it waits while no node can be reached. Ends when the nodes serve another
+   * chain, which `genesis` then identifies.
    */
   follow(after: number | null): Stream.Stream<BlockEvent<Block>>
   /** The hash of the chain's first block, which identifies the chain. */

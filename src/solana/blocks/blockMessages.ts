@@ -4,18 +4,20 @@ import type { Commitment } from "../Commitment.ts"
 
 /** Settings of the RPC calls, as plain data. */
 export interface BlockWorkerSettings {
-  readonly rpcUrl: string
+  /** Addresses of the nodes; requests name one by its place. */
+  readonly rpcUrls: ReadonlyArray<string>
   readonly commitment: Commitment
   readonly timeoutMs: number
   readonly retries: number
   readonly concurrency: number
 }
 
-/** `read` requests a block; `drop` cancels the request. */
+/** `read` requests a block of a node; `drop` cancels the request. */
 export interface BlockRequest {
   readonly _tag: "read" | "drop"
   readonly id: number
   readonly slot: number
+  readonly node: number
 }
 
 /** A decoded block as the decoder packs it, with the memory that is transferred rather than copied. */

@@ -36,13 +36,13 @@ class BlockThread<Message> {
     this.#worker.on("exit", () => this.#end())
   }
 
-  read(slot: number): Effect.Effect<Message, ChainUnavailable> {
+  read(slot: number, node: number): Effect.Effect<Message, ChainUnavailable> {
     return Effect.callback<Message, ChainUnavailable>((resume) => {
       const id = ++this.#lastId
       this.#waiting.set(id, resume)
-      this.#post({ _tag: "read", id, slot })
+      this.#post({ _tag: "read", id, slot, node })
       return Effect.sync(() => {
-        this.#post({ _tag: "drop", id, slot })
+        this.#post({ _tag: "drop", id, slot, node })
         this.#waiting.delete(id)
       })
     })
@@ -76,14 +76,14 @@ class BlockThread<Message> {
 export const makeBlockReader = Effect.fnUntraced(function* <Message>(
   entry: URL,
   settings: BlockWorkerSettings
-): Effect.fn.Return<(slot: number) => Effect.Effect<Message, ChainUnavailable>, never, Scope.Scope> {
+): Effect.fn.Return<(slot: number, node: number) => Effect.Effect<Message, ChainUnavailable>, never, Scope.Scope> {
   let thread = new BlockThread<Message>(entry, settings)
   yield* Effect.addFinalizer(() => Effect.promise(() => thread.stop()))
-  return (slot) =>
+  return (slot, node) =>
     Effect.suspend(() => {
       if (thread.ended) {
         thread = new BlockThread<Message>(entry, settings)
       }
-      return thread.read(slot)
+      return thread.read(slot, node)
     })
 })

@@ -31,6 +31,18 @@ export class BlockProgress {
     return { slot: this.#slot, heardAtMs: this.#heardAtMs, state }
   }
 
+  /** The newest slot that a node has reported. */
+  get head(): number {
+    return this.#head
+  }
+
+  /** The chain is another one. */
+  startAnew(): void {
+    this.#slot = 0
+    this.#head = 0
+    this.#heardAtMs = null
+  }
+
   /** The node reported its newest slot. */
   reach(head: number): void {
     this.#head = Math.max(this.#head, head)

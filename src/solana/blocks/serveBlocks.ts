@@ -1,10 +1,11 @@
 /** The other side of `blockReader.ts`: a thread that requests, parses and decodes blocks. */
-import { Duration, Effect, Fiber, ManagedRuntime, Redacted, Result } from "effect"
+import { Duration, Effect, Fiber, ManagedRuntime, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { parentPort, workerData } from "node:worker_threads"
 import type { BlockReply, BlockRequest, BlockWorkerSettings, PackedReply } from "./blockMessages.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { makeRpcCall } from "../rpc/rpcHttp.ts"
+import { rpcNode } from "../rpc/rpcSettings.ts"
 import { blockCommitment } from "../Commitment.ts"
 
 /** Decodes and packs the result of `getBlock`; null when it is not a block. Pure. */
@@ -34,20 +35,14 @@ const decoded = <Message>(
   }
 }
 
+const unknownNode = new ChainUnavailable({ reason: "invalid", detail: "getBlock: no such node" })
+
 const readerOf = <Message>(settings: BlockWorkerSettings, decode: DecodeBlock<Message>) =>
   Effect.gen(function* () {
-    const timeout = Duration.millis(settings.timeoutMs)
-    const url = Redacted.make(settings.rpcUrl)
-    const call = yield* makeRpcCall({
-      rpcUrl: url,
-      wsUrl: url,
-      commitment: settings.commitment,
-      timeout,
-      scanTimeout: timeout,
-      retries: settings.retries,
-      concurrency: settings.concurrency,
-      watchdog: timeout,
-      backlog: 1
+    const { concurrency, retries, rpcUrls, timeoutMs } = settings
+    const calls = yield* Effect.forEach(rpcUrls, (url) => {
+      const node = rpcNode(url)
+      return makeRpcCall({ concurrency, retries, timeout: Duration.millis(timeoutMs) }, { node: () => node })
     })
     const options = {
       commitment: blockCommitment(settings.commitment),
@@ -56,8 +51,8 @@ const readerOf = <Message>(settings: BlockWorkerSettings, decode: DecodeBlock<Me
       maxSupportedTransactionVersion: 0,
       rewards: false
     }
-    return (slot: number) =>
-      call("getBlock", [slot, options]).pipe(
+    return (slot: number, node: number) =>
+      (calls[node]?.("getBlock", [slot, options]) ?? Effect.fail(unknownNode)).pipe(
         Effect.flatMap((answer) => Effect.fromResult(decoded(decode, slot, answer)))
       )
   })
@@ -78,9 +73,9 @@ export const serveBlocks = <Message>(decode: DecodeBlock<Message>): void => {
     port.postMessage(reply, transfer)
   }
 
-  const read = (id: number, slot: number): void => {
+  const read = (id: number, slot: number, node: number): void => {
     const work = Effect.promise(() => reader).pipe(
-      Effect.flatMap((readBlock) => readBlock(slot)),
+      Effect.flatMap((readBlock) => readBlock(slot, node)),
       // Every request gets a reply.
       Effect.catchDefect(() => Effect.fail(new ChainUnavailable({ reason: "invalid", detail: "getBlock: a defect" }))),
       Effect.match({
@@ -99,5 +94,5 @@ export const serveBlocks = <Message>(decode: DecodeBlock<Message>): void => {
     }
   }
 
-  port.on("message", ({ _tag, id, slot }: BlockRequest) => (_tag === "read" ? read(id, slot) : drop(id)))
+  port.on("message", ({ _tag, id, node, slot }: BlockRequest) => (_tag === "read" ? read(id, slot, node) : drop(id)))
 }

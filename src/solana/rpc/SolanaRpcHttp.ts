@@ -4,8 +4,9 @@ import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address } from "../../domain/Address.ts"
 import { accountFromJson, type AccountState, Slot } from "../accounts/accountJson.ts"
 import { ChainUnavailable, type ProgramQuery } from "../accounts/ChainFeed.ts"
-import { makeRpcCall } from "./rpcHttp.ts"
-import { type RpcOptions, rpcSettings } from "./rpcSettings.ts"
+import { NodeChoice } from "./NodeChoice.ts"
+import { type CallTarget, makeRpcCall } from "./rpcHttp.ts"
+import { type RpcOptions, type RpcSettings, rpcSettings } from "./rpcSettings.ts"
 import { blockCommitment } from "../Commitment.ts"
 import { type AccountsRead, type ReadOptions, SolanaRpc } from "./SolanaRpc.ts"
 
@@ -36,9 +37,9 @@ const filtersOf = ({ dataSize, matches }: ProgramQuery): ReadonlyArray<unknown> 
   }))
 ]
 
-const make = Effect.fnUntraced(function* (options: RpcOptions) {
-  const settings = yield* rpcSettings(options)
-  const call = yield* makeRpcCall(settings)
+/** The reads of a node. */
+export const makeSolanaRpc = Effect.fnUntraced(function* (settings: RpcSettings, target: CallTarget) {
+  const call = yield* makeRpcCall(settings, target)
   const { commitment } = settings
   const reading = (options?: ReadOptions) => ({ commitment, encoding: "base64", ...options })
 
@@ -133,6 +134,19 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
   })
 })
 
-/** The node at `SOLANA_RPC_URL`, or the one the options name, over HTTP. */
+/** Attempts go to the node in use, and a failed one chooses the next. */
+export const failingOver = (choice: NodeChoice): CallTarget => ({
+  node: () => choice.current,
+  hasOthers: choice.hasOthers,
+  onFailure: (node) => choice.leave(node)
+})
+
+/** The nodes at `SOLANA_RPC_URL`, or those the options name, over HTTP: the first, and the next one whenever it fails. */
 export const layer = (options: RpcOptions = {}): Layer.Layer<SolanaRpc, Config.ConfigError, HttpClient.HttpClient> =>
-  Layer.effect(SolanaRpc, make(options))
+  Layer.effect(
+    SolanaRpc,
+    Effect.flatMap(
+      Effect.suspend(() => rpcSettings(options)),
+      (settings) => makeSolanaRpc(settings, failingOver(new NodeChoice(settings.nodes)))
+    )
+  )

@@ -5,8 +5,10 @@ import type { Signature } from "../../domain/Signature.ts"
 import type { TransactionReport } from "../../domain/TransactionReport.ts"
 import { counted, makeBreaker, retryOnce, usualBreaker, withDeadline } from "../../upstream/protection.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
+import { NodeChoice } from "./NodeChoice.ts"
 import { makeRpcCall } from "./rpcHttp.ts"
 import { rpcSettings } from "./rpcSettings.ts"
+import { failingOver } from "./SolanaRpcHttp.ts"
 import { TransactionStatus, UnknownTransaction } from "./TransactionStatus.ts"
 import { commitmentOf, SignatureStatus, TransactionFacts, transactionReport } from "./transactionReport.ts"
 
@@ -34,8 +36,13 @@ export const statusTimeout = Config.Duration("STATUS_TIMEOUT").pipe(Config.withD
 
 const make = Effect.fnUntraced(function* (options: StatusOptions) {
   const timeout = options.timeout ?? (yield* statusTimeout)
-  // Callers poll, so they do the waiting.
-  const once = yield* makeRpcCall(yield* rpcSettings({ rpcUrl: options.rpcUrl, retries: 0 }))
+  const settings = yield* rpcSettings({ rpcUrl: options.rpcUrl, retries: 0 })
+  const choice = new NodeChoice(settings.nodes)
+  // Callers poll, so they do the waiting; another node is asked while there is time.
+  const once = yield* makeRpcCall(
+    choice.hasOthers ? { ...settings, retries: 1, timeout: Duration.times(timeout, 0.4) } : settings,
+    failingOver(choice)
+  )
   const call = (method: string, params: ReadonlyArray<unknown>) => retryOnce(once(method, params))
   const guarded = yield* makeBreaker<ChainUnavailable>({
     ...usualBreaker,

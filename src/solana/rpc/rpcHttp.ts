@@ -1,11 +1,11 @@
 /** JSON-RPC over HTTP: a call with its deadline and its retries. */
-import { ByteSize, type Duration, Effect, Redacted, Result, Schema, Semaphore } from "effect"
+import { ByteSize, Duration, Effect, Redacted, Result, Schema, Semaphore } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { retryTransient, withDeadline } from "../../upstream/protection.ts"
 import { makeExchange } from "../../upstream/upstreamHttp.ts"
 import { parseJson } from "../accounts/accountJson.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
-import type { RpcSettings } from "./rpcSettings.ts"
+import type { RpcNode, RpcSettings } from "./rpcSettings.ts"
 
 /** Calls a method of the node; the value is the result of the response, not decoded. */
 export type RpcCall = (
@@ -43,28 +43,60 @@ const resultOf = (method: string, body: string): Result.Result<unknown, ChainUna
   return result === undefined ? Result.fail(invalid(`${method}: no result`)) : Result.succeed(result)
 }
 
-/** Calls to one node, at most `concurrency` of them in flight. */
-export const makeRpcCall = Effect.fnUntraced(function* (settings: RpcSettings) {
+/** The deadline of the first attempt where there is a node to fail over to; each further attempt has twice as long. */
+const FIRST_DEADLINE = Duration.seconds(2)
+
+/** Settings of calls to one node. */
+export type CallSettings = Pick<RpcSettings, "concurrency" | "retries" | "timeout">
+
+/** The node of each attempt. */
+export interface CallTarget {
+  readonly node: () => RpcNode
+  /** True when attempts may go to another node, so that the first ones have short deadlines. */
+  readonly hasOthers?: boolean
+  /** An attempt failed for a reason that may not hold for another node. */
+  readonly onFailure?: (node: RpcNode, failure: ChainUnavailable) => void
+}
+
+/** An unhealthy node; other codes of `BEHIND` concern one request. */
+const UNHEALTHY = -32005
+
+/** True for a failure that another node need not have: no answer, a limit, or a node that is unhealthy. */
+export const isOfNode = ({ reason, rpcCode }: ChainUnavailable): boolean =>
+  reason === "rate_limited" || (reason !== "invalid" && (rpcCode === undefined || rpcCode === UNHEALTHY))
+
+/** Calls to nodes, at most `concurrency` of them in flight. Redirects are not followed. */
+export const makeRpcCall = Effect.fnUntraced(function* (settings: CallSettings, target: CallTarget) {
   const exchange = yield* makeExchange
   const permits = yield* Semaphore.make(settings.concurrency)
-  const post = HttpClientRequest.post(Redacted.value(settings.rpcUrl))
+  const { hasOthers = false, onFailure = () => undefined } = target
 
   const call: RpcCall = (method, params, timeout = settings.timeout) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
-    return exchange(HttpClientRequest.bodyText(post, body, "application/json"), { maxBytes: MAX_BODY }).pipe(
-      withDeadline(timeout),
-      Effect.mapError(
-        ({ detail, reason, retryAfterMs }) =>
-          new ChainUnavailable({
-            reason: reason === "malformed" ? "invalid" : reason,
-            detail: `${method}: ${detail}`,
-            ...(retryAfterMs !== undefined && { retryAfterMs })
-          })
-      ),
-      Effect.flatMap(({ text }) => Effect.fromResult(resultOf(method, text))),
-      permits.withPermit,
-      retryTransient(settings.retries)
-    )
+    const attempt = (node: RpcNode, times: number) => {
+      const post = HttpClientRequest.post(Redacted.value(node.rpcUrl))
+      const patience = Duration.times(FIRST_DEADLINE, 2 ** times)
+      return exchange(HttpClientRequest.bodyText(post, body, "application/json"), { maxBytes: MAX_BODY }).pipe(
+        withDeadline(hasOthers ? Duration.min(timeout, patience) : timeout),
+        Effect.mapError(
+          ({ detail, reason, retryAfterMs }) =>
+            new ChainUnavailable({
+              reason: reason === "malformed" ? "invalid" : reason,
+              detail: `${method}: ${detail}`,
+              ...(retryAfterMs !== undefined && { retryAfterMs })
+            })
+        ),
+        Effect.flatMap(({ text }) => Effect.fromResult(resultOf(method, text))),
+        Effect.tapError((failure) => Effect.sync(() => (isOfNode(failure) ? onFailure(node, failure) : undefined)))
+      )
+    }
+    return Effect.suspend(() => {
+      let times = 0
+      return Effect.suspend(() => attempt(target.node(), times++)).pipe(
+        permits.withPermit,
+        retryTransient(settings.retries)
+      )
+    })
   }
   return call
 })

@@ -1,12 +1,20 @@
-/** Settings of the node. Addresses of nodes carry keys, so they are redacted. */
-import { Config, Duration, Option, Redacted } from "effect"
-import { givenOr, urlOf } from "../../upstream/urlSettings.ts"
+/** Settings of the nodes. Addresses of nodes carry keys, so they are redacted. */
+import { Array, Config, Duration, Option, Redacted, Schema } from "effect"
+import { givenOr } from "../../upstream/urlSettings.ts"
 import { Commitment } from "../Commitment.ts"
 
-/** Settings of calls to a node and of following it. */
-export interface RpcSettings {
+/** The two addresses of one node. */
+export interface RpcNode {
+  /** Host and port, for logs and probes: the rest of an address may hold a key. */
+  readonly host: string
   readonly rpcUrl: Redacted.Redacted
   readonly wsUrl: Redacted.Redacted
+}
+
+/** Settings of calls to nodes and of following one of them. */
+export interface RpcSettings {
+  /** In order of preference. */
+  readonly nodes: Array.NonEmptyReadonlyArray<RpcNode>
   readonly commitment: Commitment
   /** The deadline of one request, of each retry, and of opening a connection. */
   readonly timeout: Duration.Duration
@@ -22,25 +30,59 @@ export interface RpcSettings {
   readonly backlog: number
 }
 
-/** Settings given in code; they win over the environment. */
-export interface RpcOptions extends Partial<Omit<RpcSettings, "rpcUrl" | "wsUrl">> {
+/** Settings given in code; they win over the environment. Addresses are comma-separated, as in the environment. */
+export interface RpcOptions extends Partial<Omit<RpcSettings, "nodes">> {
   readonly rpcUrl?: string | undefined
   readonly wsUrl?: string | undefined
 }
 
-const url = (name: string, ...protocols: ReadonlyArray<string>) =>
-  Config.map(Config.schema(urlOf(...protocols), name), ({ href }) => href)
+const split = (list: string): ReadonlyArray<string> => list.split(",").map((part) => part.trim())
+
+const isUrl = (text: string, protocols: ReadonlyArray<string>) =>
+  URL.canParse(text) && protocols.includes(new URL(text).protocol)
+
+/** A comma-separated list of addresses. The message of a bad one does not repeat it, because it may hold a key. */
+const urls = (name: string, protocols: ReadonlyArray<string>, count?: number): Config.Config<ReadonlyArray<string>> =>
+  Config.schema(
+    Schema.String.check(
+      Schema.makeFilter((list) => {
+        const parts = split(list)
+        if (!parts.every((part) => isUrl(part, protocols))) {
+          return `must be a URL, or several with commas between, each starting with ${protocols.join(" or ")}`
+        }
+        return (
+          count === undefined ||
+          parts.length === count ||
+          `must have as many addresses as SOLANA_RPC_URL, which has ${count}`
+        )
+      })
+    ),
+    name
+  ).pipe(Config.map((list) => split(list).map((part) => new URL(part).href)))
 
 const seconds = (name: string, byDefault: number) =>
   Config.Duration(name).pipe(Config.withDefault(Duration.seconds(byDefault)))
 
 const count = (name: string, byDefault: number) => Config.Int(name).pipe(Config.withDefault(byDefault))
 
-/** `SOLANA_RPC_URL`: the node that serves the market. */
-export const rpcUrlSetting: Config.Config<string> = url("SOLANA_RPC_URL", "http:", "https:")
+/** `SOLANA_RPC_URL`: the nodes that serve the market, comma-separated, the preferred one first. */
+export const rpcUrlSetting: Config.Config<ReadonlyArray<string>> = urls("SOLANA_RPC_URL", ["http:", "https:"])
 
 /** http becomes ws and https becomes wss. A validator that listens on another port for it needs `SOLANA_WS_URL`. */
 export const wsUrlOf = (rpcUrl: string): string => rpcUrl.replace(/^http/u, "ws")
+
+/** A node, with the address of its socket derived where it is not stated. */
+export const rpcNode = (rpcUrl: string, wsUrl: string = wsUrlOf(rpcUrl)): RpcNode => ({
+  host: URL.canParse(rpcUrl) ? new URL(rpcUrl).host : "unknown",
+  rpcUrl: Redacted.make(rpcUrl),
+  wsUrl: Redacted.make(wsUrl)
+})
+
+const pairs = (rpcUrls: ReadonlyArray<string>, wsUrls: ReadonlyArray<string>): Array.NonEmptyReadonlyArray<RpcNode> => {
+  const nodes = rpcUrls.map((url, index) => rpcNode(url, wsUrls[index]))
+  // A list has one address at least.
+  return Array.isReadonlyArrayNonEmpty(nodes) ? nodes : [rpcNode("")]
+}
 
 /**
  * The given options, the rest from `SOLANA_RPC_URL`, `SOLANA_WS_URL` (the former with ws for http), `SOLANA_COMMITMENT`
@@ -48,17 +90,19 @@ export const wsUrlOf = (rpcUrl: string): string => rpcUrl.replace(/^http/u, "ws"
  * `SOLANA_RPC_CONCURRENCY` (16), `SOLANA_WATCHDOG` (10 s) and `SOLANA_BACKLOG` (4096 events).
  */
 export const rpcSettings = (given: RpcOptions): Config.Config<RpcSettings> => {
-  const rpcUrl = givenOr(given.rpcUrl, rpcUrlSetting)
-  const wsUrl = givenOr(
-    given.wsUrl,
-    url("SOLANA_WS_URL", "ws:", "wss:").pipe(
-      Config.option,
-      Config.flatMap(Option.match({ onNone: () => Config.map(rpcUrl, wsUrlOf), onSome: Config.succeed }))
-    )
-  )
+  const rpcUrls = givenOr(given.rpcUrl === undefined ? undefined : split(given.rpcUrl), rpcUrlSetting)
+  const wsUrls = (count: number) =>
+    given.rpcUrl !== undefined && given.wsUrl === undefined
+      ? Config.succeed<ReadonlyArray<string>>([])
+      : givenOr(
+          given.wsUrl === undefined ? undefined : split(given.wsUrl),
+          urls("SOLANA_WS_URL", ["ws:", "wss:"], count).pipe(
+            Config.option,
+            Config.map(Option.getOrElse((): ReadonlyArray<string> => []))
+          )
+        )
   return Config.all({
-    rpcUrl: Config.map(rpcUrl, (url) => Redacted.make(url)),
-    wsUrl: Config.map(wsUrl, (url) => Redacted.make(url)),
+    nodes: Config.flatMap(rpcUrls, (rpc) => Config.map(wsUrls(rpc.length), (ws) => pairs(rpc, ws))),
     commitment: givenOr(
       given.commitment,
       Config.schema(Commitment, "SOLANA_COMMITMENT").pipe(Config.withDefault("confirmed" as const))

@@ -57,7 +57,9 @@ const lost = (error: Socket.SocketError): ChainUnavailable =>
 /** Connects. Notifications are passed on in the order of arrival; `onGarbage` runs for frames that cannot be decoded. */
 export const openRpcSocket = Effect.fnUntraced(function* (options: {
   readonly url: Redacted.Redacted
+  /** The deadline of a call. */
   readonly timeout: Duration.Duration
+  readonly openTimeout: Duration.Duration
   readonly onNotification: (notification: Notification) => void
   readonly onGarbage: () => void
 }): Effect.fn.Return<RpcSocket, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
@@ -67,7 +69,7 @@ export const openRpcSocket = Effect.fnUntraced(function* (options: {
   let lastId = 0
 
   const socket = yield* Socket.makeWebSocket(Redacted.value(options.url), {
-    openTimeout: timeout,
+    openTimeout: options.openTimeout,
     highWaterMark: MAX_UNREAD
   })
   const { pull } = yield* Effect.mapError(socket.reader, lost)

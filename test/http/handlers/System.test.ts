@@ -81,6 +81,19 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
     )
   }
 
+  it.effect("names the node in use, by its host alone, and that it is only polled", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("2 seconds")
+      fresh = { slot: 2, heardAtMs: yield* Clock.currentTimeMillis, state: "polling", node: "two.test:8899" }
+      const answer = yield* call("/freshness", { key: null })
+      assert.strictEqual(answer.json("data.0.node"), "two.test:8899")
+      assert.strictEqual(answer.json("data.0.status"), "partial")
+      const ready = yield* call("/readyz", { key: null })
+      assert.strictEqual(ready.status, 200, ready.text)
+      assert.deepStrictEqual(JSON.parse(ready.text), { status: "ok", node: "two.test:8899" })
+    })
+  )
+
   it.effect("is asked of the feed at most once a second", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("2 seconds")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Latch, Layer, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { makeCharts } from "../../../src/market/candles/makeCharts.ts"
 import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
@@ -45,14 +45,15 @@ const prices = Layer.succeed(PriceBook, {
 /** A process on a store: its tape, the slots requested from the feed, the slots published, and its end. */
 const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genesis: string | null = "restored") {
   const scope = yield* Scope.make()
-  const queue = yield* Queue.unbounded<TradeBatch>()
+  const blocks = { queue: yield* Queue.unbounded<TradeBatch>(), replaced: Latch.makeUnsafe(false) }
   const requested: Array<number> = []
   const published: Array<number> = []
+  const served = { genesis }
   const feed = Layer.succeed(TradeFeed, {
-    chain: Effect.succeed(genesis === null ? null : { genesis, isSandbox: false }),
+    chain: Effect.sync(() => (served.genesis === null ? null : { genesis: served.genesis, isSandbox: false })),
     batches: (after) => {
       requested.push(after)
-      return Stream.fromQueue(queue)
+      return Stream.interruptWhen(Stream.fromQueue(blocks.queue), blocks.replaced.await)
     }
   })
   const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(TradeStore, store)]))
@@ -65,10 +66,20 @@ const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genes
   /** Sets the clock to the time of each block before it arrives. */
   const read = (...batches: ReadonlyArray<TradeBatch>) =>
     Effect.forEach(batches, (batch) =>
-      Effect.andThen(TestClock.setTime(batch.timeMs), Effect.andThen(Queue.offer(queue, batch), settle))
+      Effect.andThen(TestClock.setTime(batch.timeMs), Effect.andThen(Queue.offer(blocks.queue, batch), settle))
     )
+  /** Ends the blocks of the chain: the next ones are of this one. */
+  const replace = (next: string) =>
+    Effect.gen(function* () {
+      served.genesis = next
+      const { replaced } = blocks
+      blocks.queue = yield* Queue.unbounded<TradeBatch>()
+      blocks.replaced = Latch.makeUnsafe(false)
+      replaced.openUnsafe()
+      yield* settle
+    })
   yield* settle
-  return { tape, requested, published, read, end: Scope.close(scope, Exit.void) }
+  return { tape, requested, published, read, replace, end: Scope.close(scope, Exit.void) }
 })
 
 const stored = Effect.map(Layer.build(TradeStore.layerMemory), (context) => Context.get(context, TradeStore))
@@ -98,6 +109,29 @@ describe("a tape that begins again", () => {
       assert.deepStrictEqual(second.published, [1080])
       assert.strictEqual(second.tape.state.window(mintOf(1), "5m")?.trades, 4)
       yield* second.end
+    })
+  )
+
+  it.effect("is empty when another chain replaces its own, and stores the two apart", () =>
+    Effect.gen(function* () {
+      yield* at(0)
+      const store = yield* stored
+      const first = yield* process(store)
+      yield* first.read(blockAt(0, { launches: [launch] }), blockAt(10))
+      assert.strictEqual(first.tape.state.window(mintOf(1), "5m")?.trades, 2)
+
+      yield* first.replace("another")
+      assert.deepStrictEqual(first.requested, [0, 0])
+      assert.isNull(first.tape.state.window(mintOf(1), "5m"))
+      assert.isNull(first.tape.launches.of(mintOf(1)))
+      assert.isNull(first.tape.heardAtMs())
+
+      yield* first.read(blockAt(20, { slot: 7 }))
+      assert.strictEqual(first.tape.state.window(mintOf(1), "5m")?.trades, 1)
+      yield* first.end
+      yield* at(30)
+      assert.deepStrictEqual((yield* process(store)).requested, [1010])
+      assert.deepStrictEqual((yield* process(store, "another")).requested, [7])
     })
   )
 

@@ -40,6 +40,39 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     }).pipe(Effect.ensuring(cured))
   )
 
+  it.effect("redirect requests, and refuse sockets alone", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, wsUrl, faults } = yield* Simulator
+      yield* faults.set({ http: "redirect" })
+      const redirected = yield* Effect.promise(() =>
+        fetch(rpcUrl, { method: "POST", body: health, redirect: "manual" })
+      )
+      assert.strictEqual(redirected.status, 302)
+      yield* faults.set({ http: "ok", sockets: "refused" })
+      assert.strictEqual((yield* postText(rpcUrl, health)).status, 200)
+      const refused = yield* Effect.callback<string>((resume) => {
+        const socket = new WebSocket(wsUrl)
+        socket.addEventListener("open", () => resume(Effect.succeed("open")))
+        socket.addEventListener("error", () => resume(Effect.succeed("error")))
+      })
+      assert.strictEqual(refused, "error")
+    }).pipe(Effect.ensuring(cured))
+  )
+
+  it.effect("falsify the times of blocks, not the clock", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, advance, faults } = yield* Simulator
+      yield* advance(1)
+      yield* faults.set({ blockTimes: "1970" })
+      const slot = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+      assert.isBelow(Number(at(yield* call(rpcUrl, "getBlockTime", slot), "result")), 1_000_000_000)
+      const full = { encoding: "json", maxSupportedTransactionVersion: 0 }
+      assert.isBelow(Number(at(yield* call(rpcUrl, "getBlock", slot, full), "result", "blockTime")), 1_000_000_000)
+      const clock = at(yield* call(rpcUrl, "getAccountInfo", CLOCK, { encoding: "base64" }), "result", "value")
+      assert.isAbove(Number(Buffer.from(dataOf(clock), "base64").readBigInt64LE(32)), 1_789_999_999)
+    }).pipe(Effect.ensuring(cured))
+  )
+
   it.effect("freeze: requests are accepted and never answered, sockets fall silent", () =>
     Effect.gen(function* () {
       const { rpcUrl, faults, advance, next, ask } = yield* following
@@ -139,6 +172,18 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
       yield* faults.set({ dropEverySlots: 1 })
       yield* advance(1)
       assert.strictEqual(yield* closed, 1006)
+    })
+  )
+
+  it.effect("reset the ledger: another genesis at a low slot, and sockets are cut", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, advance, closed, faults } = yield* following
+      const genesis = at(yield* call(rpcUrl, "getGenesisHash"), "result")
+      yield* faults.resetLedger
+      yield* closed
+      assert.notStrictEqual(at(yield* call(rpcUrl, "getGenesisHash"), "result"), genesis)
+      yield* advance(1)
+      assert.isBelow(Number(at(yield* call(rpcUrl, "getSlot"), "result")), 1100)
     })
   )
 })

@@ -20,6 +20,16 @@ const read = (url: string, address: string, options: object = { encoding: "base6
 const one = (id: unknown, method: string) => ({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method })
 
 layer(Simulator.layer({ seed: "node", speed: 0, startUnixMs: START_MS }))("SolanaNode", (it) => {
+  it.effect("never closes an idle connection, which a client may be about to use", () =>
+    Effect.gen(function* () {
+      const { rpcUrl } = yield* Simulator
+      const response = yield* Effect.promise(() => fetch(`${rpcUrl}/health`))
+      yield* Effect.promise(() => response.text())
+      // A server with a limit states it in this header.
+      assert.isNull(response.headers.get("keep-alive"))
+    })
+  )
+
   it.effect("answers a read with the slot it was read at", () =>
     Effect.gen(function* () {
       const { rpcUrl } = yield* Simulator

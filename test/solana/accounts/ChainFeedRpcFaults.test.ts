@@ -88,7 +88,7 @@ describe("a connection that is lost", () => {
         node.begin(149)
         node.begin(150)
         yield* Effect.sleep("50 millis")
-        assert.deepStrictEqual(feed.freshness(), { slot: 150, heardAtMs, state: "live" })
+        assert.deepInclude(feed.freshness(), { slot: 150, heardAtMs, state: "live" })
       })
     )
   )
@@ -99,7 +99,7 @@ describe("a connection that is lost", () => {
       node.mute = true
       yield* Effect.gen(function* () {
         const feed = yield* ChainFeed
-        assert.deepStrictEqual(feed.freshness(), { slot: 0, heardAtMs: null, state: "down" })
+        assert.deepInclude(feed.freshness(), { slot: 0, heardAtMs: null, state: "down" })
         const reader = yield* readFeed(feed)
         yield* feed.watch([A])
         yield* until("a second attempt is made", () => node.connections >= 2)

@@ -1,0 +1,146 @@
+/** The nodes that blocks are read from: one at a time, the next one when it fails, lags, or serves another chain. */
+import { Clock, Duration, Effect, Latch } from "effect"
+import type { ChainClock } from "../../domain/OnChainAccount.ts"
+import { ChainUnavailable } from "../accounts/ChainFeed.ts"
+import { genesisOf } from "../accounts/NodeGate.ts"
+import { CLOCK, readClock } from "../clockSysvar.ts"
+import type { NodeChoice } from "../rpc/NodeChoice.ts"
+import { isOfNode } from "../rpc/rpcHttp.ts"
+import type { RpcNode } from "../rpc/rpcSettings.ts"
+import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
+import type { BlockProgress } from "./followBlocks.ts"
+
+/** A node further behind than this is not used while there is another; its chain is compared anew. */
+const LAG_SLOTS = 16
+/** The interval at which the chain and the clock of a node are read again. */
+const CHECKED_FOR_MS = 10_000
+/** The deadline of the first of several slow calls in a row, where there is another node; each further one has twice as long. */
+const FIRST_DEADLINE = Duration.seconds(2)
+const MOST_DOUBLINGS = 5
+
+const unreachable = (detail: string) => new ChainUnavailable({ reason: "unreachable", detail })
+
+/** The chain's clock at the node; null when the node has none. */
+const clockOf = (rpc: SolanaRpc["Service"]): Effect.Effect<ChainClock | null> =>
+  rpc.getAccountInfo(CLOCK).pipe(
+    Effect.map(({ account }) => (account === null ? null : readClock(account.data))),
+    Effect.orElseSucceed(() => null)
+  )
+
+/** Calls to the node in use. */
+export class BlockNodes {
+  /** Opened when the nodes serve another chain. */
+  readonly replaced: Latch.Latch = Latch.makeUnsafe(false)
+  readonly #choice: NodeChoice
+  readonly #rpcOf: (node: RpcNode) => SolanaRpc["Service"]
+  readonly #progress: BlockProgress
+  readonly #checkedAtMs = new Map<RpcNode, number>()
+  #clock: ChainClock | null = null
+  #isReplaced = false
+  #timeouts = 0
+
+  constructor(choice: NodeChoice, rpcOf: (node: RpcNode) => SolanaRpc["Service"], progress: BlockProgress) {
+    this.#choice = choice
+    this.#rpcOf = rpcOf
+    this.#progress = progress
+  }
+
+  /** The chain's clock at the node in use, some seconds old; null when it is not known. */
+  get clock(): ChainClock | null {
+    return this.#clock
+  }
+
+  /** Host of the node in use. */
+  get host(): string {
+    return this.#choice.current.host
+  }
+
+  /** Begins to follow; after the chain was replaced, without what was known of the one before. */
+  begin(): void {
+    if (this.#isReplaced) {
+      this.#isReplaced = false
+      this.replaced.closeUnsafe()
+      this.#progress.startAnew()
+    }
+  }
+
+  /** Calls the node in use, once it was found to serve the known chain. A failure of the node chooses the next one. */
+  call<A>(
+    ask: (rpc: SolanaRpc["Service"], node: number) => Effect.Effect<A, ChainUnavailable>,
+    limit: Duration.Duration = Duration.infinity
+  ): Effect.Effect<A, ChainUnavailable> {
+    return Effect.suspend(() => {
+      const node = this.#choice.current
+      return this.#check(node).pipe(
+        Effect.andThen(ask(this.#rpcOf(node), this.#choice.nodes.indexOf(node)).pipe(this.#withDeadline(limit))),
+        Effect.tap(() =>
+          Effect.sync(() => {
+            this.#timeouts = 0
+          })
+        ),
+        Effect.tapError((failure) => (isOfNode(failure) ? this.#leave(node, failure) : Effect.void))
+      )
+    })
+  }
+
+  /** The newest slot, of a node that has not fallen behind. */
+  newest(): Effect.Effect<number, ChainUnavailable> {
+    return this.call((rpc) => rpc.getSlot()).pipe(
+      Effect.tap((slot) => {
+        if (slot + LAG_SLOTS >= this.#progress.head) {
+          return Effect.void
+        }
+        // It may be another chain, which is found at the next call.
+        const node = this.#choice.current
+        this.#checkedAtMs.delete(node)
+        const failure = unreachable(`${node.host} is at slot ${slot}, behind ${this.#progress.head}`)
+        return this.#choice.hasOthers ? Effect.andThen(this.#leave(node, failure), failure) : Effect.void
+      })
+    )
+  }
+
+  readonly #withDeadline =
+    (limit: Duration.Duration) =>
+    <A>(call: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> => {
+      if (!this.#choice.hasOthers) {
+        return call
+      }
+      const patience = Duration.times(FIRST_DEADLINE, 2 ** Math.min(this.#timeouts, MOST_DOUBLINGS))
+      return Effect.timeoutOrElse(call, {
+        duration: Duration.min(limit, patience),
+        orElse: () => {
+          this.#timeouts += 1
+          return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "no answer" }))
+        }
+      })
+    }
+
+  #leave(node: RpcNode, { detail, reason }: ChainUnavailable): Effect.Effect<void> {
+    this.#checkedAtMs.delete(node)
+    return this.#choice.leave(node)
+      ? Effect.logWarning("Blocks are read from another node", { node: node.host, reason, detail, next: this.host })
+      : Effect.void
+  }
+
+  #check(node: RpcNode): Effect.Effect<void, ChainUnavailable> {
+    return Effect.gen({ self: this }, function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      if (nowMs - (this.#checkedAtMs.get(node) ?? Number.NEGATIVE_INFINITY) < CHECKED_FOR_MS) {
+        return
+      }
+      const rpc = this.#rpcOf(node)
+      const genesis = yield* this.#withDeadline(Duration.infinity)(genesisOf(rpc))
+      const verdict = this.#choice.identify(node, genesis)
+      if (verdict === "anew") {
+        yield* Effect.logWarning("The node serves another chain: blocks begin anew", { node: node.host, genesis })
+        this.#isReplaced = true
+        this.replaced.openUnsafe()
+      }
+      if (verdict !== "same") {
+        return yield* unreachable(`${node.host} serves another chain: ${genesis}`)
+      }
+      this.#clock = yield* clockOf(rpc)
+      this.#checkedAtMs.set(node, nowMs)
+    })
+  }
+}

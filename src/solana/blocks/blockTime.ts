@@ -1,0 +1,31 @@
+/** Block times compared with the clock sysvar. */
+import type { ChainClock } from "../../domain/OnChainAccount.ts"
+import type { BlockHead } from "./BlockFeed.ts"
+
+/** The usual time of a slot. */
+const SLOT_MS = 400
+/** A block's time may differ from the estimate by this much, and by so much more for each slot between it and the sysvar. */
+const SLACK_MS = 60_000
+const SLACK_PER_SLOT_MS = 5000
+
+/** The time of a block in milliseconds since the Unix epoch. */
+export interface BlockTime {
+  readonly timeMs: number | null
+  readonly isEstimated: boolean
+}
+
+/**
+ * The block's own time where it agrees with the clock sysvar; else the time of the sysvar, extrapolated at 0.4 s a slot. Without
+ * a sysvar the block's own time cannot be judged and is returned.
+ */
+export const timeOfBlock = ({ blockTimeMs, slot }: BlockHead, clock: ChainClock | null): BlockTime => {
+  if (clock === null || clock.unixTimestamp <= 0) {
+    return { timeMs: blockTimeMs, isEstimated: false }
+  }
+  const distance = slot - clock.slot
+  const estimateMs = clock.unixTimestamp * 1000 + distance * SLOT_MS
+  const slackMs = SLACK_MS + Math.abs(distance) * SLACK_PER_SLOT_MS
+  return blockTimeMs !== null && Math.abs(blockTimeMs - estimateMs) <= slackMs
+    ? { timeMs: blockTimeMs, isEstimated: false }
+    : { timeMs: estimateMs, isEstimated: true }
+}

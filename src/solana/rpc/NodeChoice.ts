@@ -1,0 +1,55 @@
+import type { Array } from "effect"
+import type { RpcNode } from "./rpcSettings.ts"
+
+/**
+ * The chain of a node compared with that of the nodes before it. `same`: the same, or unknown. `foreign`: another, while some
+ * node still serves the known one. `anew`: another, and no node serves the known one any more; from now on it is the known one.
+ */
+export type ChainVerdict = "same" | "foreign" | "anew"
+
+/** The node in use out of several, and the chain that they serve. */
+export class NodeChoice {
+  readonly nodes: Array.NonEmptyReadonlyArray<RpcNode>
+  #at = 0
+  #genesis: string | null = null
+  readonly #seen = new Map<RpcNode, string>()
+
+  constructor(nodes: Array.NonEmptyReadonlyArray<RpcNode>) {
+    this.nodes = nodes
+  }
+
+  get current(): RpcNode {
+    return this.nodes[this.#at] ?? this.nodes[0]
+  }
+
+  /** True when there is a node to fail over to. */
+  get hasOthers(): boolean {
+    return this.nodes.length > 1
+  }
+
+  /** Chooses the next node after this one; false when another is in use already, or there is none. */
+  leave(node: RpcNode): boolean {
+    if (node !== this.current || !this.hasOthers) {
+      return false
+    }
+    this.#at = (this.#at + 1) % this.nodes.length
+    return true
+  }
+
+  /** Compares the genesis hash of a node; null when the node does not report it. */
+  identify(node: RpcNode, genesis: string | null): ChainVerdict {
+    if (genesis === null) {
+      return "same"
+    }
+    this.#seen.set(node, genesis)
+    if (this.#genesis === null || this.#genesis === genesis) {
+      this.#genesis = genesis
+      return "same"
+    }
+    if (this.nodes.some((other) => this.#seen.get(other) === this.#genesis)) {
+      return "foreign"
+    }
+    this.#genesis = genesis
+    return "anew"
+  }
+}
