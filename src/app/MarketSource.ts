@@ -1,5 +1,5 @@
-import { Context } from "effect"
-import type { Mint } from "../domain/Address.ts"
+import { Config, Context, Effect, Layer } from "effect"
+import { Address, type Mint } from "../domain/Address.ts"
 
 /** The market that the service answers from. */
 export class MarketSource extends Context.Service<
@@ -13,3 +13,15 @@ export class MarketSource extends Context.Service<
     readonly mints: ReadonlyArray<Mint>
   }
 >()("fathom/app/MarketSource") {}
+
+/** A market source that loads the mints of `PRELOAD_MINTS`, else these. */
+export const sourceOf = (
+  source: Omit<MarketSource["Service"], "mints">,
+  mints: ReadonlyArray<Mint>
+): Layer.Layer<MarketSource, Config.ConfigError> =>
+  Layer.effect(
+    MarketSource,
+    Effect.map(Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault(mints)), (chosen) =>
+      MarketSource.of({ ...source, mints: chosen })
+    )
+  )

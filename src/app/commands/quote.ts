@@ -1,10 +1,17 @@
-import { Console, Effect, Schedule, Schema } from "effect"
+import { Console, Effect, Layer, Schedule, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { Address } from "../../domain/Address.ts"
 import { type QuoteRequest, SpotQuote } from "../../domain/quotes/Quote.ts"
 import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import { standaloneQuotes } from "../App.ts"
 import { accounts, settings } from "./flags.ts"
+
+// Other commands load no pools and no engine.
+const quotes = Layer.unwrap(
+  Effect.map(
+    Effect.promise(() => import("../App.ts")),
+    ({ standaloneQuotes }) => standaloneQuotes
+  )
+)
 
 const SLIPPAGE_BPS = 50
 
@@ -18,7 +25,7 @@ const quoteOnce = (trade: Pick<QuoteRequest, "inputMint" | "outputMint" | "amoun
       while: ({ _tag }) => _tag === "StateCold" || _tag === "StateStale"
     }),
     Effect.flatMap(asJson),
-    Effect.provide(standaloneQuotes)
+    Effect.provide(quotes)
   )
 
 const mint = (name: string) => Argument.String(name).pipe(Argument.withSchema(Address))

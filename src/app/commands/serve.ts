@@ -1,7 +1,14 @@
 import { Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as App from "../App.ts"
 import { accounts, settings } from "./flags.ts"
+
+// Other commands load nothing of the service.
+const service = Layer.unwrap(
+  Effect.map(
+    Effect.promise(() => import("../App.ts")),
+    ({ layer }) => layer
+  )
+)
 
 const flags = {
   port: Flag.Int("port").pipe(
@@ -22,7 +29,7 @@ const flags = {
 
 /** The service; the command without a name. */
 export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile }) =>
-  Layer.launch(App.layer).pipe(
+  Layer.launch(service).pipe(
     Effect.provide(
       settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ACCOUNTS_DIR: accounts })
     )

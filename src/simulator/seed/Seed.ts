@@ -46,8 +46,3 @@ export const layer: Layer.Layer<never, Config.ConfigError, SimulatorThread | See
     )
   })
 )
-
-/** Removes the demo identities of earlier starts, which a market that is not simulated must not show. */
-export const layerRemoved: Layer.Layer<never, never, IdentityStore> = Layer.effectDiscard(
-  seedIdentities([]).pipe(orWarn("The demo identities of an earlier start were not removed"), Effect.forkScoped)
-)
