@@ -39,7 +39,7 @@ export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorP
 }
 
 /** Most allocations are short-lived; a larger young generation only delays their collection. */
-const resourceLimits = { maxYoungGenerationSizeMb: 24 }
+const resourceLimits = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 192 }
 
 const entry = new URL("./simulatorWorker.ts", import.meta.url)
 

@@ -99,6 +99,7 @@ export const getBlock = (bank: Bank, [slotParam, config]: ReadonlyArray<unknown>
     const slot = yield* readSlot(slotParam)
     const wanted = yield* readOptions(config)
     const block = yield* findBlock(bank, slot)
+    bank.noteRead(slot)
     const details = yield* detailsText(block, wanted)
     const rewards = wanted.rewards === false ? "" : ',"rewards":[]'
     return (
