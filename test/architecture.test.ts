@@ -219,3 +219,26 @@ describe("the tree", () => {
     )
   })
 })
+
+const staticImports = (file: string) =>
+  Array.from(
+    readFileSync(file, "utf8").matchAll(/^(?:import|export|\}) (?!type).*from "(\.[^"]+)"/gmu),
+    ([, path = ""]) => normalize(join(dirname(file), path))
+  )
+
+describe("a command", () => {
+  const loaded = new Set(["src/main.ts"])
+  // A set also visits what is added meanwhile.
+  for (const file of loaded) {
+    staticImports(file).forEach((path) => loaded.add(path))
+  }
+
+  it("loads the keys, and neither the service nor the simulator before one is needed", () => {
+    assert.include([...loaded], "src/access/KeyStorePg.ts")
+    const heavy = new Set(["http", "simulator", "market", "programs", "api"])
+    assert.deepStrictEqual(
+      [...loaded].filter((file) => heavy.has(folderOf(file))),
+      []
+    )
+  })
+})

@@ -14,7 +14,7 @@ const SECONDS = 5
 const WARM_UP_SECONDS = 3
 const CONNECTIONS = 64
 /** The same as `npm start` passes. */
-const FLAGS = ["--max-semi-space-size=64"]
+const FLAGS: ReadonlyArray<string> = []
 
 const pins = spawnSync("taskset", ["-V"]).status === 0
 

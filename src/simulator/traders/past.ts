@@ -36,7 +36,7 @@ const PUBLISH_EVERY_MS = 50
 
 /** Unread blocks at which the past waits for its reader; time without a read after which it goes on without one. */
 const MOST_UNREAD = 60
-const READER_PATIENCE_MS = 4_000
+const READER_PATIENCE_MS = 30_000
 /** Slots before the newest read block that are kept for a reader that asks again. */
 const READ_KEPT = 5_000
 

@@ -73,7 +73,7 @@ describe("the past of a chain", () => {
       const timeMs = (yield* numberOf(rpcUrl, "getBlockTime", slot)) * 1000
       assert.isAbove(timeMs, Date.now() - 60_000)
     }).pipe(
-      Effect.provide(Simulator.layer({ seed: "running", speed: 1, history: 0.02, swapsPerSecond: 1 })),
+      Effect.provide(Simulator.layer({ seed: "running", speed: 1, history: 0.005, swapsPerSecond: 1 })),
       Effect.timeout("15 seconds")
     )
   )
