@@ -1,6 +1,30 @@
 // Plain JavaScript, so that an old Node can read it and say what is missing.
-if (Number(process.versions.node.split(".")[0]) >= 24) await import("../src/main.ts")
-else
+import module from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+/** Milliseconds after which a service writes compiled code: one that is killed later keeps it too. */
+const FLUSH_AFTER_MS = 15_000
+
+/** The user's cache folder of this system. */
+const cacheFolder = () => {
+  const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env
+  if (process.platform === "win32") return LOCALAPPDATA ?? join(homedir(), "AppData/Local")
+  return process.platform === "darwin" ? join(homedir(), "Library/Caches") : XDG_CACHE_HOME || join(homedir(), ".cache")
+}
+
+/** Keeps compiled code between starts, types stripped. Where the folder cannot be written, code is compiled each time. */
+const keepCompiled = () => {
+  // Threads read it from the environment.
+  process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), "fathom/code")
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
+  setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
+}
+
+if (Number(process.versions.node.split(".")[0]) >= 24) {
+  keepCompiled()
+  await import("../src/main.ts")
+} else
   process.stderr.write(
     "Fathom needs Node 24. `npm ci` brings one for most systems; otherwise install it from nodejs.org.\n"
   )

@@ -1,12 +1,13 @@
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { keyStoreBeside } from "./app/App.ts"
 import { exitMessage, teardown } from "./app/commands/exitMessage.ts"
 import { command as keys } from "./app/commands/keys.ts"
 import { command as openapi } from "./app/commands/openapi.ts"
 import { command as quote } from "./app/commands/quote.ts"
 import { command as serve } from "./app/commands/serve.ts"
+import { keyStoreBeside } from "./app/keyStore.ts"
 
 serve.pipe(
   Command.withSubcommands([keys.pipe(Command.provide(keyStoreBeside)), quote, openapi]),

@@ -123,14 +123,15 @@ const packages: Record<string, ReadonlyArray<string>> = {
 const folderOf = (file: string) => file.split("/")[1] ?? ""
 
 const importsOf = (file: string) =>
-  Array.from(readFileSync(file, "utf8").matchAll(/(?:from|import) "([^"]+)"/g), ([, path]) => path ?? "")
+  Array.from(readFileSync(file, "utf8").matchAll(/(?:from |import |import\()"([^"]+)"/g), ([, path]) => path ?? "")
 
 const allows = (from: string, file: string, path: string) => {
   if (path.startsWith(".")) {
     const to = folderOf(normalize(join(dirname(file), path)))
     return from === to || folders[from]?.includes(to) === true
   }
-  return packages[path]?.includes(from) === true
+  const name = path.startsWith("@") ? path.split("/").slice(0, 2).join("/") : path
+  return packages[name]?.includes(from) === true
 }
 
 describe("the import table", () => {
@@ -187,7 +188,7 @@ describe("the simulator", () => {
 
   it("is known to itself, to the composition of upstreams and to src/testing alone", () => {
     const others = importers.filter((file) => !["simulator", "testing"].includes(folderOf(file)))
-    assert.deepStrictEqual(others, ["src/app/Upstreams.ts"])
+    assert.sameMembers(others, ["src/app/Simulated.ts", "src/app/Upstreams.ts"])
   })
 
   it("uses the ports of capabilities in its demo data alone", () => {
@@ -216,6 +217,29 @@ describe("the tree", () => {
     const wide = Array.from(filesByFolder).filter(([, files]) => files.length > 25)
     assert.deepStrictEqual(
       wide.map(([folder]) => folder),
+      []
+    )
+  })
+})
+
+const staticImports = (file: string) =>
+  Array.from(
+    readFileSync(file, "utf8").matchAll(/^(?:import|export|\}) (?!type).*from "(\.[^"]+)"/gmu),
+    ([, path = ""]) => normalize(join(dirname(file), path))
+  )
+
+describe("a command", () => {
+  const loaded = new Set(["src/main.ts"])
+  // A set also visits what is added meanwhile.
+  for (const file of loaded) {
+    staticImports(file).forEach((path) => loaded.add(path))
+  }
+
+  it("loads the keys, and neither the service nor the simulator before one is needed", () => {
+    assert.include([...loaded], "src/access/KeyStorePg.ts")
+    const heavy = new Set(["http", "simulator", "market", "programs", "api"])
+    assert.deepStrictEqual(
+      [...loaded].filter((file) => heavy.has(folderOf(file))),
       []
     )
   })

@@ -18,7 +18,7 @@ const SECONDS = 6
 const ROUNDS = 4
 const SLOT_MS = 400
 /** The same as `npm start` passes. */
-const FLAGS = ["--max-semi-space-size=64"]
+const FLAGS: ReadonlyArray<string> = []
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))

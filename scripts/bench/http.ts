@@ -17,7 +17,7 @@ const SECONDS = 3
 const WARM_UP_SECONDS = 4
 const CONNECTIONS = 64
 /** The same as `npm start` passes. */
-const FLAGS = ["--max-semi-space-size=64"]
+const FLAGS: ReadonlyArray<string> = []
 
 const pins = spawnSync("taskset", ["-V"]).status === 0
 

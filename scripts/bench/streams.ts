@@ -79,11 +79,9 @@ const portOf = async (output: NodeJS.ReadableStream): Promise<number> => {
   throw new Error("the server ended without a word")
 }
 
-const server = spawn(
-  process.execPath,
-  ["--max-semi-space-size=64", new URL("http/fathomServer.ts", import.meta.url).pathname],
-  { stdio: ["ignore", "pipe", "inherit"] }
-)
+const server = spawn(process.execPath, [new URL("http/fathomServer.ts", import.meta.url).pathname], {
+  stdio: ["ignore", "pipe", "inherit"]
+})
 const port = await portOf(server.stdout)
 const begun = performance.now()
 const open: Array<Promise<unknown>> = []

@@ -1,8 +1,9 @@
 /** The composition root: with `Upstreams.ts` the only file that chooses implementations. */
-import { NodeHttpClient, NodeServices, NodeSocket } from "@effect/platform-node"
-import { ConfigProvider, Effect, Layer, Option } from "effect"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeSocket from "@effect/platform-node/NodeSocket"
+import { Effect, Layer } from "effect"
 import * as IdempotencyPg from "../access/IdempotencyPg.ts"
-import * as KeyStorePg from "../access/KeyStorePg.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
 import { WalletBatch } from "../access/WalletBatch.ts"
 import * as AlertStorePg from "../alerts/AlertStorePg.ts"
@@ -36,7 +37,8 @@ import { LedgerReader } from "../wallets/LedgerReader.ts"
 import { loadIdentities } from "../wallets/reviewedIdentities.ts"
 import { WalletIndex } from "../wallets/WalletIndex.ts"
 import { WalletReader } from "../wallets/WalletReader.ts"
-import { nodeUrl, quoteEngine } from "./marketSettings.ts"
+import { keyStore } from "./keyStore.ts"
+import { quoteEngine } from "./marketSettings.ts"
 import * as Startup from "./Startup.ts"
 import { evm, funding, market, perps, seed } from "./Upstreams.ts"
 
@@ -51,18 +53,6 @@ const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerg
 
 /** The same without a service around it, for a command that prices one trade. */
 export const standaloneQuotes = quotes.pipe(Layer.provide(platform))
-
-/** Without a real node, keys are test keys unless `KEY_ENVIRONMENT` is set. */
-const keyEnvironment = Layer.unwrap(
-  Effect.map(nodeUrl, (url) =>
-    Option.isSome(url) ? Layer.empty : ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ KEY_ENVIRONMENT: "test" }))
-  )
-)
-
-const keyStore = KeyStorePg.layer.pipe(Layer.provide([Database.layer, keyEnvironment]))
-
-/** The same keys for a short command beside a service that is running on the same data. */
-export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.layerBeside, keyEnvironment]))
 
 const tradeStore = TradeStorePg.layer.pipe(Layer.provide(Database.layer))
 const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore]))

@@ -1,5 +1,6 @@
-import { Context, type Effect } from "effect"
+import { type Config, Context, Effect, Layer } from "effect"
 import type { Mint } from "../domain/Address.ts"
+import { preloadedMints } from "./marketSettings.ts"
 
 /** The market that the service answers from. */
 export class MarketSource extends Context.Service<
@@ -22,3 +23,13 @@ export class DemoData extends Context.Service<
     readonly written: Effect.Effect<void>
   }
 >()("fathom/app/DemoData") {}
+
+/** A market source that loads the mints of `PRELOAD_MINTS`, else these. */
+export const sourceOf = (
+  source: Omit<MarketSource["Service"], "mints">,
+  mints: ReadonlyArray<Mint>
+): Layer.Layer<MarketSource, Config.ConfigError> =>
+  Layer.effect(
+    MarketSource,
+    Effect.map(preloadedMints(mints), (chosen) => MarketSource.of({ ...source, mints: chosen }))
+  )

@@ -2,7 +2,7 @@
 import { Config, Effect, Layer, Option } from "effect"
 import type { HttpClient, HttpServerError } from "effect/http"
 import type { Socket } from "effect/socket"
-import { type Mint, USDC } from "../domain/Address.ts"
+import { USDC } from "../domain/Address.ts"
 import { FundingClient } from "../funding/FundingClient.ts"
 import * as FundingClientHttp from "../funding/FundingClientHttp.ts"
 import type { EvmCandles } from "../market/candles/EvmCandles.ts"
@@ -11,27 +11,25 @@ import { TradeFeed } from "../market/tape/TradeFeed.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import { recordedMints, standInMints } from "../pools/recordedMints.ts"
-import * as Seed from "../simulator/seed/Seed.ts"
-import { simulatorConfig } from "../simulator/Simulator.ts"
-import { SimulatorThread } from "../simulator/SimulatorThread.ts"
-import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
-import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
-import { FundingService } from "../simulator/venues/FundingService.ts"
-import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
+import { layerRemoved } from "../simulator/seed/identities.ts"
+import type { SeededPorts } from "../simulator/seed/Seed.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
-import { chosenMarket, isSimulated, preloadedMints } from "./marketSettings.ts"
-import { DemoData, MarketSource } from "./MarketSource.ts"
+import { chosenMarket, isSimulated } from "./marketSettings.ts"
+import { DemoData, MarketSource, sourceOf } from "./MarketSource.ts"
+import type * as Simulated from "./Simulated.ts"
 
-/** A market source that loads the mints of `PRELOAD_MINTS`, else these. */
-const sourceOf = (source: Omit<MarketSource["Service"], "mints">, mints: ReadonlyArray<Mint>) =>
-  Layer.effect(
-    MarketSource,
-    Effect.map(preloadedMints(mints), (chosen) => MarketSource.of({ ...source, mints: chosen }))
+/** A layer of the simulator, whose modules only a market that needs them loads. */
+const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Layer<A, E, R>) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./Simulated.ts")),
+      choose
+    )
   )
 
 /** A real node: `SOLANA_RPC_URL` and, where it differs, `SOLANA_WS_URL`. */
@@ -57,28 +55,6 @@ const recording = (folder: string) =>
     ])
   )
 
-/** The simulated chain, read by the same clients as a real node. */
-const simulation = Layer.unwrap(
-  Effect.map(SimulatorThread, ({ mints, pastSlots, rpcUrl, wsUrl }) =>
-    Layer.mergeAll(
-      ChainFeedRpc.layer({ rpcUrl, wsUrl }),
-      TransactionStatusRpc.layer({ rpcUrl }),
-      TradeFeed.layerSandbox.pipe(
-        Layer.provide(
-          TradeBlocks.layerRpc({
-            rpcUrl,
-            ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } })
-          })
-        )
-      ),
-      sourceOf(
-        { description: "a simulated market", sandbox: true },
-        mints.map(({ address }) => address)
-      )
-    )
-  )
-).pipe(Layer.provide(SimulatorThread.layerConfig))
-
 type Market = Layer.Layer<
   ChainFeed | TransactionStatus | TradeFeed | MarketSource,
   Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
@@ -94,67 +70,48 @@ export const market: Market = Layer.unwrap(
       case "node":
         return node
       case "simulated":
-        return simulation
+        return fromSimulated((layers) => layers.market)
     }
   })
 )
 
-type SeedLayer = Layer.Layer<DemoData, Config.ConfigError, Seed.SeededPorts>
+type SeedLayer = Layer.Layer<DemoData, Config.ConfigError, SeededPorts>
+
+const noDemoData = Layer.succeed(DemoData, DemoData.of({ written: Effect.void }))
 
 /** Demo data beside a simulated market; beside any other only those of an earlier start are removed that would be shown. */
 export const seed: SeedLayer = Layer.unwrap(
   Effect.map(isSimulated, (simulated): SeedLayer =>
-    simulated
-      ? Layer.effect(
-          DemoData,
-          Effect.map(Seed.SeedProgress, ({ done }) => DemoData.of({ written: done }))
-        ).pipe(Layer.provide(Seed.layer), Layer.provide(SimulatorThread.layerConfig))
-      : Layer.merge(Seed.layerRemoved, Layer.succeed(DemoData, DemoData.of({ written: Effect.void })))
+    simulated ? fromSimulated((layers) => layers.seed) : Layer.merge(layerRemoved, noDemoData)
   )
 )
 
 /** An upstream that is reached over HTTP. */
 type Upstream<Client> = Layer.Layer<Client, Config.ConfigError | HttpServerError.ServeError, HttpClient.HttpClient>
 
-const simulatedFunding = Layer.unwrap(
-  Effect.map(FundingService, ({ token, url }) => FundingClientHttp.layer({ token, url }))
-).pipe(Layer.provide(FundingService.layerConfig))
-
 /** The funding service at `FUNDING_URL`, else a simulated one beside a simulated market, else none: simulated money is never shown beside a real market. */
 export const funding: Upstream<FundingClient> = Layer.unwrap(
   Effect.gen(function* () {
     const url = yield* Config.option(Config.String("FUNDING_URL"))
     const simulated = yield* isSimulated
-    const withoutUrl: Upstream<FundingClient> = simulated ? simulatedFunding : FundingClient.layerUnconfigured
+    const withoutUrl: Upstream<FundingClient> = simulated
+      ? fromSimulated((layers) => layers.funding)
+      : FundingClient.layerUnconfigured
     return Option.isSome(url) ? FundingClientHttp.layer() : withoutUrl
   })
 )
 
-const simulatedEvm = Layer.unwrap(Effect.map(EvmCandleSource, ({ url }) => EvmCandlesHttp.layer(url))).pipe(
-  Layer.provide(EvmCandleSource.layerConfig)
-)
-
 /** The EVM candles at `EVM_CANDLES_URL`; simulated ones beside a simulated market, none beside any other. */
 export const evm: Upstream<EvmCandles> = Layer.unwrap(
-  Effect.map(isSimulated, (simulated): Upstream<EvmCandles> => (simulated ? simulatedEvm : EvmCandlesHttp.layer()))
-)
-
-const simulatedPerps = Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => PerpsVenuesHttp.layer(urls))).pipe(
-  Layer.provide(PerpsSimulator.layerConfig)
+  Effect.map(isSimulated, (simulated): Upstream<EvmCandles> =>
+    simulated ? fromSimulated((layers) => layers.evm) : EvmCandlesHttp.layer()
+  )
 )
 
 /** The perps venues: simulated ones beside a simulated market, unless a setting names others. */
 export const perps: Upstream<PerpsVenues> = Layer.unwrap(
   Effect.gen(function* () {
     const isReal = !(yield* isSimulated) || (yield* PerpsVenuesHttp.isConfigured)
-    return isReal ? PerpsVenuesHttp.layer() : simulatedPerps
+    return isReal ? PerpsVenuesHttp.layer() : fromSimulated((layers) => layers.perps)
   })
 )
-
-/** The settings of everything that is simulated. */
-export const simulatorSettings: Config.Config<unknown> = Config.all([
-  simulatorConfig,
-  healthConfig,
-  answersConfig,
-  fundingAilmentConfig
-])

@@ -20,8 +20,7 @@ import * as Database from "../storage/Database.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
-import { nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
-import { simulatorSettings } from "./Upstreams.ts"
+import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
 
 const all: ReadonlyArray<Config.Config<unknown>> = [
   Database.settings,
@@ -48,13 +47,15 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   PerpsVenuesHttp.ourBps,
   EvmCandlesHttp.settings,
   Config.option(fundingSettings({})),
-  fundingSettings({ url: "http://127.0.0.1" }),
-  simulatorSettings
+  fundingSettings({ url: "http://127.0.0.1" })
 ]
 
 /** The settings of the HTTP server, once every setting is known to be readable. Fails with the first that is not. */
 export const checkedSettings: Effect.Effect<Settings["Service"], Config.ConfigError> = Effect.gen(function* () {
   const http = yield* Effect.provide(Settings, Settings.layerConfig)
   yield* Effect.forEach(all, (config) => Effect.asVoid(config), { discard: true })
+  if (yield* isSimulated) {
+    yield* (yield* Effect.promise(() => import("./Simulated.ts"))).settings
+  }
   return http
 })

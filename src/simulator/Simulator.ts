@@ -7,7 +7,7 @@ import type { CopyJournal } from "./traders/followersJournal.ts"
 import { makeMarket, type Market } from "./traders/Market.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { keepPace } from "./traders/pace.ts"
-import { catchUp, livePast, slotsOf } from "./traders/past.ts"
+import { catchUp, livePast, readerPace, slotsOf } from "./traders/past.ts"
 import { makeSolanaNode } from "./node/SolanaNode.ts"
 
 /** Settings of a simulated chain. */
@@ -62,7 +62,7 @@ export class Simulator extends Context.Service<
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
   /**
-   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND`, `SIMULATOR_HISTORY` (25 hours) and
+   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_HISTORY` (25 hours) and
    * `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
@@ -76,6 +76,9 @@ export class Simulator extends Context.Service<
 
 const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy, history: 0 }
 
+/** Every five seconds one: 18,000 in the past, whose making takes a few seconds of a core. */
+const USUAL_SWAPS = 0.2
+
 /** A day and one hour, so that the state at the start of the last day is known. */
 const DAY_HOURS = 25
 
@@ -83,7 +86,7 @@ const DAY_HOURS = 25
 export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
   speed: Config.Finite("SPEED").pipe(Config.withDefault(defaults.speed)),
-  swapsPerSecond: Config.Finite("SWAPS_PER_SECOND").pipe(Config.withDefault(defaults.swapsPerSecond)),
+  swapsPerSecond: Config.Finite("SWAPS_PER_SECOND").pipe(Config.withDefault(USUAL_SWAPS)),
   history: Config.Finite("HISTORY").pipe(Config.withDefault(DAY_HOURS))
 }).pipe(
   Config.nested("SIMULATOR"),
@@ -135,7 +138,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     past.forEach(publish)
     yield* goLive
   } else {
-    yield* catchUp(past, publish).pipe(
+    yield* catchUp(past, publish, readerPace(bank)).pipe(
       Effect.andThen(goLive),
       Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),

@@ -39,8 +39,8 @@ export class SimulatorThread extends Context.Service<SimulatorThread, SimulatorP
   )
 }
 
-/** Most allocations are short-lived; a larger young generation only delays their collection. */
-const resourceLimits = { maxYoungGenerationSizeMb: 24 }
+/** Most allocations are short-lived; a larger young generation only delays their collection. `--max-semi-space-size` would win over this. */
+const resourceLimits = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 }
 
 const entry = new URL("./simulatorWorker.ts", import.meta.url)
 

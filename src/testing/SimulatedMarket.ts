@@ -1,4 +1,5 @@
-import { NodeHttpClient, NodeSocket } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { Effect, Layer } from "effect"
 import { EvmCandles } from "../market/candles/EvmCandles.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"

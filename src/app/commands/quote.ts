@@ -1,25 +1,10 @@
-import { Console, Effect, Schedule, Schema } from "effect"
+import { Console, Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { Address } from "../../domain/Address.ts"
-import { type QuoteRequest, SpotQuote } from "../../domain/quotes/Quote.ts"
-import { QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import { standaloneQuotes } from "../App.ts"
 import { accounts, settings } from "./flags.ts"
 
-const SLIPPAGE_BPS = 50
-
-const asJson = Schema.encodeEffect(Schema.fromJsonString(SpotQuote))
-
-/** One quote as JSON. Waits up to 20 seconds for the pools to be read. */
-const quoteOnce = (trade: Pick<QuoteRequest, "inputMint" | "outputMint" | "amount">) =>
-  QuoteEngine.use((engine) => engine.quote({ ...trade, slippageBps: SLIPPAGE_BPS })).pipe(
-    Effect.retry({
-      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 400 })),
-      while: ({ _tag }) => _tag === "StateCold" || _tag === "StateStale"
-    }),
-    Effect.flatMap(asJson),
-    Effect.provide(standaloneQuotes)
-  )
+// Other commands load no pools and no engine.
+const quoteOnce = Effect.promise(() => import("./quoteOnce.ts"))
 
 const mint = (name: string) => Argument.String(name).pipe(Argument.withSchema(Address))
 
@@ -33,7 +18,8 @@ export const command = Command.make(
     accounts
   },
   ({ accounts, ...request }) =>
-    quoteOnce(request).pipe(
+    quoteOnce.pipe(
+      Effect.flatMap((loaded) => loaded.quoteOnce(request)),
       Effect.flatMap((text) => Console.log(text)),
       Effect.provide(settings({ ACCOUNTS_DIR: accounts }))
     )

@@ -1,8 +1,19 @@
 import { Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as App from "../App.ts"
-import { preflight } from "../preflight.ts"
 import { accounts, settings } from "./flags.ts"
+
+// Other commands load nothing of the service.
+const service = Layer.unwrap(
+  Effect.map(
+    Effect.promise(() => import("../App.ts")),
+    ({ layer }) => layer
+  )
+)
+
+const preflight = Effect.flatMap(
+  Effect.promise(() => import("../preflight.ts")),
+  (checks) => checks.preflight
+)
 
 const flags = {
   port: Flag.Int("port").pipe(
@@ -24,7 +35,7 @@ const flags = {
 /** The service; the command without a name. */
 export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile }) =>
   preflight.pipe(
-    Effect.andThen(Layer.launch(App.layer)),
+    Effect.andThen(Layer.launch(service)),
     Effect.provide(
       settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ACCOUNTS_DIR: accounts })
     )

@@ -12,7 +12,7 @@ import type { EvmCandles, EvmInterval } from "./EvmCandles.ts"
 import { evmChart, type EvmToken, planEvmChart } from "./evmChart.ts"
 import { chartWindow } from "./chartWindow.ts"
 import { olderBars, type OlderBars } from "./longBars.ts"
-import { solanaChart } from "./solanaChart.ts"
+import { chartedMint, solanaChart } from "./solanaChart.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
 /** Fails unless a token that is not in memory is known to exist. */
@@ -39,16 +39,17 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
     if (state === null) {
       yield* tokens.warm(mint)
     }
+    const charted = chartedMint(mint)
     if (tape.heardAtMs() === null) {
-      if (!tape.state.has(mint)) {
+      if (!tape.state.has(charted)) {
         yield* notTraded(mint, state)
       }
       return yield* new ChartNotReady({ retryAfterMs: null })
     }
     const nowMs = yield* Clock.currentTimeMillis
-    const older = yield* olderBars(tape, mint, chartWindow(request), request.denom === "sol", nowMs)
+    const older = yield* olderBars(tape, charted, chartWindow(request), request.denom === "sol", nowMs)
     // A token that is only in the store has traded, too.
-    if (!tape.state.has(mint) && !isKnown(older, mint)) {
+    if (!tape.state.has(charted) && !isKnown(older, charted)) {
       yield* notTraded(mint, state)
     }
     const chart = solanaChart({ tape, tokens, older }, mint, request, nowMs)

@@ -1,5 +1,5 @@
 /** Charts of Solana tokens, from candles in memory and in the store. */
-import { type Mint, SOL } from "../../domain/Address.ts"
+import { type Mint, SOL, USDC } from "../../domain/Address.ts"
 import type { ChartBar, ChartRequest, ChartSupply, Lacking, KnownChart } from "../../domain/market/Chart.ts"
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
 import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
@@ -24,6 +24,18 @@ const FOREVER = Number.POSITIVE_INFINITY
 /** SOL in SOL is worth one, whatever it trades for. */
 const ones = (bars: ReadonlyArray<Bar>): ReadonlyArray<Bar> =>
   bars.map((bar) => ({ ...bar, open: 1, high: 1, low: 1, close: 1, volume: bar.volume / bar.close }))
+
+/** The mint whose bars a chart is made of. USDC counts as one dollar, so its trades are those of SOL against dollars. */
+export const chartedMint = (mint: Mint): Mint => (mint === USDC ? SOL : mint)
+
+/** Bars of USDC from those of SOL in USD: worth one dollar, or in SOL the inverse, whose high is at SOL's low. */
+const dollarBars = (bars: ReadonlyArray<Bar>, denom: ChartRequest["denom"]): ReadonlyArray<Bar> =>
+  bars.map((bar) => {
+    const { close, high, low, open, volume } = bar
+    return denom === "sol"
+      ? { ...bar, open: 1 / open, high: 1 / low, low: 1 / high, close: 1 / close, volume: volume / close }
+      : { ...bar, open: 1, high: 1, low: 1, close: 1 }
+  })
 
 const inSol = ({ older, tape }: ChartSources, mint: Mint, page: BarPage, { resolution }: ChartWindow): BarPage => {
   const window = solWindow(page, { resolution })
@@ -103,8 +115,14 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const window = chartWindow(request)
   const supply = mode === "mcap" ? supplyOf(sources, mint) : null
   const isUnknown = mode === "mcap" && supply === null
-  const read = isUnknown ? NO_BARS : barsOf(tape, sources.older, mint, window)
-  const page = denom === "sol" ? inSol(sources, mint, read, window) : read
+  const charted = chartedMint(mint)
+  const read = isUnknown ? NO_BARS : barsOf(tape, sources.older, charted, window)
+  const page =
+    charted !== mint
+      ? { ...read, bars: dollarBars(read.bars, denom) }
+      : denom === "sol"
+        ? inSol(sources, mint, read, window)
+        : read
   const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
   const bars = page.bars.map((bar) => chartBar(bar, factor))
 
@@ -116,7 +134,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
   const lacking: Lacking = isUnknown
     ? "supply_unknown"
-    : (silent ?? lackingBefore(sources, mint, window, read, nowMs) ?? unpriced)
+    : (silent ?? lackingBefore(sources, charted, window, read, nowMs) ?? unpriced)
   return {
     data: {
       token: tokenRef(sources, mint),
@@ -130,7 +148,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       bars,
       prevTo: read.truncated ? (read.bars[0]?.second ?? null) : null,
       truncated: read.truncated,
-      sourceFrom: sourceFrom(sources, mint, window),
+      sourceFrom: sourceFrom(sources, charted, window),
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",

@@ -1,7 +1,18 @@
 /** Fixed-offset little-endian reads of account data. */
 import { type Address, addressFromBytes } from "../../domain/Address.ts"
 
-const view = (data: Uint8Array): DataView => new DataView(data.buffer, data.byteOffset, data.byteLength)
+/** The newest view: an account is mostly accessed many times in a row. */
+let newest: { readonly data: Uint8Array; readonly view: DataView } = {
+  data: new Uint8Array(0),
+  view: new DataView(new ArrayBuffer(0))
+}
+
+const view = (data: Uint8Array): DataView => {
+  if (newest.data !== data) {
+    newest = { data, view: new DataView(data.buffer, data.byteOffset, data.byteLength) }
+  }
+  return newest.view
+}
 
 export const readU16 = (data: Uint8Array, offset: number): number => view(data).getUint16(offset, true)
 export const readU32 = (data: Uint8Array, offset: number): number => view(data).getUint32(offset, true)

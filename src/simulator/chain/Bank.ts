@@ -58,6 +58,12 @@ export interface Bank {
   readonly skip: (slots: number) => void
   /** Sets the number of blocks to keep from now on. */
   readonly keep: (blocks: number) => void
+  /** The newest block that a client has read; before the first read, the slot before the chain. */
+  readonly readUpTo: () => number
+  /** Notes that a client has read this block. */
+  readonly noteRead: (slot: number) => void
+  /** Removes the blocks before this slot. */
+  readonly forgetBefore: (slot: number) => void
   /** A finished block, while it is kept. */
   readonly block: (slot: number) => KeptBlock | undefined
   /** Every kept block, oldest first. */
@@ -101,6 +107,7 @@ export const makeBank = (options: {
   let slot = startSlot
   let skipped = 0
   let most = BLOCKS_KEPT
+  let readUpTo = startSlot - 1
   let height = Math.floor(startSlot * 0.92)
 
   const unixMsOf = (at: number): number => {
@@ -136,6 +143,11 @@ export const makeBank = (options: {
     return account
   }
 
+  const forget = ({ slot: at, transactions }: KeptBlock): void => {
+    kept.delete(at)
+    ledger.forget(transactions)
+  }
+
   const close = (parent: number, deeds: ReadonlyArray<Deed>): Block => {
     const now = clock()
     const next = slot + 1 + skipped
@@ -155,10 +167,7 @@ export const makeBank = (options: {
     written.clear()
     kept.set(slot, block)
     const surplus = Math.min(MOST_REMOVED, kept.size - most)
-    for (const oldest of Array.from(kept.values().take(Math.max(0, surplus)))) {
-      kept.delete(oldest.slot)
-      ledger.forget(oldest.transactions)
-    }
+    Array.from(kept.values().take(Math.max(0, surplus))).forEach(forget)
     return { ...block, accounts }
   }
 
@@ -190,6 +199,11 @@ export const makeBank = (options: {
     keep: (blocks) => {
       most = blocks
     },
+    readUpTo: () => readUpTo,
+    noteRead: (at) => {
+      readUpTo = Math.max(readUpTo, at)
+    },
+    forgetBefore: (at) => Array.from(kept.values().filter((block) => block.slot < at)).forEach(forget),
     block: (at) => kept.get(at),
     blocks: () => kept.values(),
     newest: () => newest,

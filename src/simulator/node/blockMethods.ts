@@ -103,6 +103,7 @@ export const getBlock = (
     const slot = yield* readSlot(slotParam)
     const wanted = yield* readOptions(config)
     const block = yield* findBlock(bank, slot)
+    bank.noteRead(slot)
     const details = yield* detailsText(block, wanted)
     const rewards = wanted.rewards === false ? "" : ',"rewards":[]'
     return (

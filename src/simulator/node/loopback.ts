@@ -1,4 +1,4 @@
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Scope } from "effect"
 import { HttpServer, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"

@@ -73,8 +73,3 @@ export const layer: Layer.Layer<SeedProgress, Config.ConfigError, SimulatorThrea
     )
   })
 )
-
-/** Removes the demo identities of earlier starts, which a market that is not simulated must not show. */
-export const layerRemoved: Layer.Layer<never, never, IdentityStore> = Layer.effectDiscard(
-  seedIdentities([]).pipe(orWarn("The demo identities of an earlier start were not removed"), Effect.forkScoped)
-)

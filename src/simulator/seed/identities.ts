@@ -1,4 +1,5 @@
 /** Demo identities of a few of the simulated traders. */
+import { Effect, Layer } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import { Signature } from "../../domain/Signature.ts"
 import type { IdentityRecord } from "../../domain/wallets/WalletIdentity.ts"
@@ -6,7 +7,7 @@ import { inventBytes } from "../chain/addresses.ts"
 import { toBase58 } from "../../domain/base58.ts"
 import type { SimWallet } from "../traders/cast.ts"
 import { IdentityStore } from "../../wallets/IdentityStore.ts"
-import { patiently } from "./patience.ts"
+import { orWarn, patiently } from "./patience.ts"
 
 const DAY_MS = 86_400_000
 
@@ -98,3 +99,8 @@ const SOURCE = "demo"
 /** Replaces the demo identities of an earlier start; no records remove them. */
 export const seedIdentities = (records: ReadonlyArray<IdentityRecord>) =>
   IdentityStore.use((store) => patiently(store.replace(SOURCE, records)))
+
+/** Removes the demo identities of earlier starts, which a market that is not simulated must not show. */
+export const layerRemoved: Layer.Layer<never, never, IdentityStore> = Layer.effectDiscard(
+  seedIdentities([]).pipe(orWarn("The demo identities of an earlier start were not removed"), Effect.forkScoped)
+)

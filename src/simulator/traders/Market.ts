@@ -20,16 +20,21 @@ export interface Market {
   readonly wallets: ReadonlyArray<SimWallet>
   /** All pools. */
   readonly pools: () => ReadonlyArray<SimPool>
-  /** Makes one slot with its trades. Without a pace, at that of the market. */
-  readonly advance: (pace?: Pace) => Block
+  /** Makes one block with the trades of all slots since the block before it. */
+  readonly advance: () => Block
   /** Follows and fills of the simulated copier. */
   readonly copies: Followers["journal"]
 }
 
 const SLOTS_PER_DAY = 86_400_000 / SLOT_MS
-/** About ten minutes from one launch to the next; some coins are launched in the first slot. */
-const SLOTS_PER_LAUNCH = 1_500
+/** Twenty minutes from one launch to the next; some coins are launched in the first slot. */
+const SLOTS_PER_LAUNCH = 3_000
 const FIRST_LAUNCHES = 6
+/** Most swaps of a block that covers several slots, so that a long past is made quickly. */
+const MOST_SWAPS = 30
+/** Swaps a second from which on trades are of the usual size; of a quieter market they are larger, up to so many times. */
+const LIVELY = 0.7
+const BOLDEST = 8
 
 const quotes = { SOL: { mint: SOL, decimals: 9, usd: SOL_USD }, USDC: { mint: USDC, decimals: 6, usd: 1 } } as const
 const money: ReadonlyArray<SimMint> = [
@@ -100,6 +105,14 @@ const makeLaunchListings = (random: Random) => {
   }
 }
 
+/** Activity in a block that covers so many slots: as many swaps a second as in every other, unless these are too many. */
+const paceOf = (swapsPerSecond: number, slots: number): Pace => {
+  const inSlot = (swapsPerSecond * SLOT_MS) / 1000
+  const swaps = Math.min(inSlot * slots, Math.max(inSlot, MOST_SWAPS))
+  const boldness = Math.min(BOLDEST, Math.max(1, LIVELY / swapsPerSecond))
+  return { swaps, boldness, hype: boldness ** 1.5, alignments: Math.min(0.5, 0.04 * swaps) }
+}
+
 /** The market of this seed, created in one slot of the bank. */
 export const makeMarket = (options: {
   readonly seed: string
@@ -148,18 +161,16 @@ export const makeMarket = (options: {
   const followers = makeFollowers({ world, cast, listings, times })
   bank.produce(begin)
   const trade = makeTraders({ world, random, cast, listings })
-  const live: Pace = {
-    swaps: (swapsPerSecond * SLOT_MS) / 1000,
-    boldness: 1,
-    hype: 1,
-    alignments: 0.5,
-    slotsPerLaunch: SLOTS_PER_LAUNCH
-  }
   let launchedAt = bank.clock().slot
 
-  const slot = (pace: Pace): ReadonlyArray<Deed> => {
-    const isDue = bank.clock().slot - launchedAt >= pace.slotsPerLaunch
-    launchedAt = isDue ? bank.clock().slot : launchedAt
+  let tradedAt = bank.clock().slot
+
+  const slot = (): ReadonlyArray<Deed> => {
+    const now = bank.clock().slot
+    const pace = paceOf(swapsPerSecond, now - tradedAt)
+    tradedAt = now
+    const isDue = now - launchedAt >= SLOTS_PER_LAUNCH
+    launchedAt = isDue ? now : launchedAt
     const deeds = [...(isDue ? [launches.launch()] : []), ...launches.graduate(), ...trade(pace)]
     return [...deeds, ...followers.copy(deeds)]
   }
@@ -171,8 +182,8 @@ export const makeMarket = (options: {
       ...lasting.flatMap(({ pools }) => pools),
       ...launches.all().flatMap(({ curve, pool }) => (pool === null ? [curve] : [curve, pool]))
     ],
-    advance: (pace = live) => {
-      const block = bank.produce(() => slot(pace))
+    advance: () => {
+      const block = bank.produce(slot)
       followers.settle(block.transactions)
       return block
     },

@@ -12,7 +12,7 @@ import type { World } from "../chain/World.ts"
 
 /** Activity in one block. */
 export interface Pace {
-  /** Swaps, on average. */
+  /** Swaps, on average; a fraction is the probability of one more. */
   readonly swaps: number
   /** Size of swaps as a multiple of the usual one. */
   readonly boldness: number
@@ -20,8 +20,6 @@ export interface Pace {
   readonly hype: number
   /** Probability that an arbitrageur checks one mint. */
   readonly alignments: number
-  /** Slots from one launch to the next. */
-  readonly slotsPerLaunch: number
 }
 
 /** The believed value of a listing, a random walk around its first value. */
@@ -31,8 +29,8 @@ interface Belief {
   attention: number
 }
 
-/** More slots than this between two blocks are a long gap. */
-const SELDOM = 10
+/** SOL is traded at least once in so many slots, a minute, so that its price in dollars is never old. */
+const MONEY_EVERY = 150
 
 /** Probability that a trade is routed by an aggregator, and that a failed swap or a transfer comes beside it. */
 const ROUTED = 0.25
@@ -196,6 +194,14 @@ export const makeTraders = (options: {
   }
 
   let tradedAt = world.bank.clock().slot
+  let moneyAt = 0
+
+  /** SOL against dollars, when it was not traded for a while. */
+  const moneyDue = (now: ReadonlyArray<Belief>, slot: number): Belief | undefined => {
+    const isDue = slot - moneyAt >= MONEY_EVERY
+    moneyAt = isDue ? slot : moneyAt
+    return isDue ? now.find(({ listing }) => listing.mint === USDC) : undefined
+  }
 
   return (pace) => {
     deeds = []
@@ -204,14 +210,14 @@ export const makeTraders = (options: {
     tradedAt = slot
     const now = beliefs()
     now.forEach((belief) => wander(random, belief, slots))
-    const budget = pace.swaps * random.between(0.5, 1.5)
+    const wanted = pace.swaps * random.between(0.5, 1.5)
+    const budget = Math.floor(wanted) + (random.chance(wanted % 1) ? 1 : 0)
     let swaps = now.reduce((sum, { listing }) => sum + align(listing, pace.alignments), 0)
     swaps += actByHabit(
       now.map(({ listing }) => listing),
       slots
     )
-    // After a long gap SOL is traded first, so that its price in dollars is new.
-    const money = slots > SELDOM ? now.find(({ listing }) => listing.mint === USDC) : undefined
+    const money = pace.swaps > 0 ? moneyDue(now, slot) : undefined
     swaps += money === undefined ? 0 : gamble(now, pace, money)
     // Attempts without a swap count too, so that the loop ends.
     for (let tries = 0; swaps < budget && tries < budget * 3; tries++) {

@@ -24,11 +24,9 @@ const WHOLE_SOL = 1_000_000_000
 /** A sniper sells at this multiple of its cost, or after so many slots: an hour. */
 const SNIPER_GAIN = 1.5
 const SNIPER_STAY = 9_000
-/** A scalper buys about twice a minute and sells a quarter of a minute later, in slots. */
-const SCALPER_EVERY = 75
-const SCALPER_STAY = 40
-/** Highest probability of a purchase in one slot, however long the gap before it. */
-const SCALPER_MOST = 0.2
+/** A scalper buys about ten times an hour and sells a minute later, in slots. */
+const SCALPER_EVERY = 900
+const SCALPER_STAY = 150
 /** A holder buys about three times an hour, in slots. */
 const HOLDER_EVERY = 3_000
 
@@ -117,7 +115,7 @@ export const makeHabits = (options: {
     cast.scalpers.reduce((swaps, wallet, index) => {
       const favourite = listed[index % listed.length]
       const isIn = positions.some((position) => position.wallet === wallet)
-      return favourite === undefined || isIn || !random.chance(Math.min(SCALPER_MOST, slots / SCALPER_EVERY))
+      return favourite === undefined || isIn || !random.chance(slots / SCALPER_EVERY)
         ? swaps
         : swaps + enter(wallet, favourite, random.between(3, 8), "scalper")
     }, 0)

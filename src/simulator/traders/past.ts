@@ -2,7 +2,6 @@
 import { Clock, Duration, Effect } from "effect"
 import { type Bank, type Block, SLOT_MS } from "../chain/Bank.ts"
 import type { Market } from "./Market.ts"
-import type { Pace } from "./Traders.ts"
 
 const SLOTS_PER_HOUR = 3_600_000 / SLOT_MS
 
@@ -16,9 +15,6 @@ const LONGEST_PART = 1 / 960
 /** The longest gap of a short past: half a minute. */
 const LONGEST_SLOTS = 75
 
-/** Activity in one block of the past: few swaps for the time it covers, so that it is made quickly. */
-const PAST: Pace = { swaps: 4, boldness: 8, hype: 8, alignments: 0.12, slotsPerLaunch: 4_500 }
-
 /** Slots to skip after a block, when `left` of `whole` slots remain. */
 export const slotsBetween = (left: number, whole: number): number =>
   Math.min(Math.max(0, left - 1), Math.floor(Math.min(left / DENSITY, Math.max(LONGEST_SLOTS, whole * LONGEST_PART))))
@@ -28,15 +24,39 @@ export function* livePast(bank: Bank, market: Market, until: number): Generator<
   const whole = until - bank.newest().next
   while (bank.newest().next < until) {
     bank.skip(slotsBetween(until - bank.newest().next, whole))
-    yield market.advance(PAST)
+    yield market.advance()
   }
 }
 
 /** Milliseconds of work before other fibers run. */
 const SLICE_MS = 5
-const PAUSE = Duration.millis(5)
+/** A quarter of a core: a start comes first. */
+const PAUSE = Duration.millis(15)
 /** Time between two publications. */
 const PUBLISH_EVERY_MS = 50
+
+/** Unread blocks at which the past waits for its reader; time without a read after which it goes on without one. */
+const MOST_UNREAD = 60
+const READER_PATIENCE_MS = 30_000
+/** Slots before the newest read block that are kept for a reader that asks again. */
+const READ_KEPT = 5_000
+
+/**
+ * True while the reader of the blocks is too far behind. Removes what was read: a whole past in memory would be several
+ * hundred megabytes.
+ */
+export const readerPace = (bank: Bank): ((nowMs: number) => boolean) => {
+  let seen = { slot: bank.readUpTo(), atMs: Number.NEGATIVE_INFINITY }
+  return (nowMs) => {
+    const slot = bank.readUpTo()
+    if (slot > seen.slot || seen.atMs === Number.NEGATIVE_INFINITY) {
+      seen = { slot, atMs: nowMs }
+      bank.forgetBefore(slot - READ_KEPT)
+    }
+    const unread = Array.from(bank.blocks()).filter((block) => block.slot > slot).length
+    return unread > MOST_UNREAD && nowMs - seen.atMs < READER_PATIENCE_MS
+  }
+}
 
 /** The last of several blocks with the accounts of all, each once, as a node that catches up publishes them. */
 const merge = (blocks: ReadonlyArray<Block>, last: Block): Block => {
@@ -44,17 +64,19 @@ const merge = (blocks: ReadonlyArray<Block>, last: Block): Block => {
   return { ...last, accounts: Array.from(accounts.values()) }
 }
 
-/** Makes the past a few milliseconds at a time, and publishes its progress. */
+/** Makes the past a few milliseconds at a time, waits while `mustWait` holds, and publishes its progress. */
 export const catchUp = Effect.fnUntraced(function* (
   past: Generator<Block, void>,
-  publish: (block: Block) => void
+  publish: (block: Block) => void,
+  mustWait: (nowMs: number) => boolean
 ): Effect.fn.Return<void> {
   const clock = yield* Clock.Clock
   let blocks: Array<Block> = []
   let publishedMs = clock.currentTimeMillisUnsafe()
   let isOver = false
   while (true) {
-    const pauseMs = clock.currentTimeMillisUnsafe() + SLICE_MS
+    const startedMs = clock.currentTimeMillisUnsafe()
+    const pauseMs = mustWait(startedMs) ? startedMs : startedMs + SLICE_MS
     while (!isOver && clock.currentTimeMillisUnsafe() < pauseMs) {
       const { done, value } = past.next()
       isOver = done === true

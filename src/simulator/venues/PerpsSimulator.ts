@@ -1,4 +1,4 @@
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readJson } from "../node/jsonRpc.ts"

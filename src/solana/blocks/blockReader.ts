@@ -22,6 +22,9 @@ const failureOf = ({
     ...(retryAfterMs !== undefined && { retryAfterMs })
   })
 
+/** A block is garbage once it is packed: megabytes a second at most, and little that lasts. */
+const resourceLimits = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 }
+
 /** A thread with the fibers that wait for its replies. */
 class BlockThread<Message> {
   readonly #worker: Worker
@@ -30,7 +33,7 @@ class BlockThread<Message> {
   ended = false
 
   constructor(entry: URL, settings: BlockWorkerSettings) {
-    this.#worker = new Worker(entry, { workerData: settings, name: "blocks" })
+    this.#worker = new Worker(entry, { workerData: settings, name: "blocks", resourceLimits })
     this.#worker.on("message", (reply: BlockReply<Message>) => this.#take(reply))
     this.#worker.on("error", () => this.#end())
     this.#worker.on("exit", () => this.#end())

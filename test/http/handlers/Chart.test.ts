@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ChartAnswer } from "../../../src/api/Market.ts"
-import { SOL } from "../../../src/domain/Address.ts"
+import { SOL, USDC } from "../../../src/domain/Address.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
@@ -114,6 +114,18 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
         openBarMs: null,
         supply: null
       })
+    })
+  )
+
+  it.effect("draws USDC as the other side of SOL: one in dollars, the inverse in SOL", () =>
+    Effect.gen(function* () {
+      const [usd, sol] = [yield* chart(USDC), yield* chart(USDC, { denom: "sol" })]
+      assert.strictEqual(usd.status, 200, usd.text)
+      const [first, last] = [MONDAY * 1000 + 180_000, (MONDAY + HOUR - 60) * 1000]
+      assert.deepInclude(bars(usd)[0], { t: first, o: 1, h: 1, l: 1, c: 1, v: 30, n: 1 })
+      assert.deepInclude(bars(usd)[1], { t: last, o: 1, h: 1, l: 1, c: 1, n: 1 })
+      assert.deepInclude(bars(sol)[0], { t: first, o: 1 / 3, h: 1 / 3, l: 1 / 3, c: 1 / 3, v: 10, n: 1 })
+      assert.deepInclude(bars(sol)[1], { t: last, o: 1 / 150, h: 1 / 150, l: 1 / 150, c: 1 / 150 })
     })
   )
 

@@ -1,7 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
-import { layerRemoved } from "../../../src/simulator/seed/Seed.ts"
-import { identitiesOf, seedIdentities } from "../../../src/simulator/seed/identities.ts"
+import { identitiesOf, layerRemoved, seedIdentities } from "../../../src/simulator/seed/identities.ts"
 import { castOf } from "../../../src/simulator/traders/cast.ts"
 import { IdentityStore } from "../../../src/wallets/IdentityStore.ts"
 import { FULL } from "../../wallets/identities.ts"

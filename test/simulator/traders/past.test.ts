@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { BLOCKS_KEPT, SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
-import { slotsBetween } from "../../../src/simulator/traders/past.ts"
+import { livePast, readerPace, slotsBetween, slotsOf } from "../../../src/simulator/traders/past.ts"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
+import { newMarket } from "../chain/chains.ts"
 import { at, call } from "../node/client.ts"
 
 const START_MS = 1_790_000_000_000
@@ -17,7 +18,7 @@ const slotsFrom = (url: string, from: number) =>
 const numberOf = (url: string, method: string, ...params: ReadonlyArray<unknown>) =>
   Effect.map(call(url, method, ...params), (answer) => Number(at(answer, "result")))
 
-const withPast = Simulator.layer({ seed: "past", speed: 0, startUnixMs: START_MS, history: HOURS })
+const withPast = Simulator.layer({ seed: "past", speed: 0, startUnixMs: START_MS, history: HOURS, swapsPerSecond: 1 })
 
 describe("the past of a chain", () => {
   it.effect("reaches from as far back as asked for up to now, and can be read", () =>
@@ -38,7 +39,13 @@ describe("the past of a chain", () => {
   it.effect("is the same for the same seed", () =>
     Effect.gen(function* () {
       const digest = Effect.flatMap(Simulator, (simulator) => simulator.digest)
-      const again = Simulator.layer({ seed: "past", speed: 0, startUnixMs: START_MS, history: HOURS })
+      const again = Simulator.layer({
+        seed: "past",
+        speed: 0,
+        startUnixMs: START_MS,
+        history: HOURS,
+        swapsPerSecond: 1
+      })
       assert.strictEqual(yield* Effect.provide(digest, withPast), yield* Effect.provide(digest, again, { local: true }))
     })
   )
@@ -65,7 +72,10 @@ describe("the past of a chain", () => {
       )
       const timeMs = (yield* numberOf(rpcUrl, "getBlockTime", slot)) * 1000
       assert.isAbove(timeMs, Date.now() - 60_000)
-    }).pipe(Effect.provide(Simulator.layer({ seed: "running", speed: 1, history: 0.02 })), Effect.timeout("15 seconds"))
+    }).pipe(
+      Effect.provide(Simulator.layer({ seed: "running", speed: 1, history: 0.005, swapsPerSecond: 1 })),
+      Effect.timeout("15 seconds")
+    )
   )
 })
 
@@ -81,4 +91,41 @@ describe("slotsBetween", () => {
         assert.isAtMost(slotsBetween(left - 1, 1_000_000), skipped)
       })
   )
+})
+
+describe("the present of a chain", () => {
+  it("trades as densely as its past did, early and late", () => {
+    const { bank, market } = newMarket("density", 0.2)
+    const begun = bank.newest().next
+    const live = begun + slotsOf(2)
+    const counts = { early: 0, late: 0, live: 0 }
+    for (const { slot, transactions } of livePast(bank, market, live)) {
+      const swaps = transactions.reduce((sum, { swaps }) => sum + swaps.length, 0)
+      counts[slot < begun + slotsOf(1) ? "early" : "late"] += swaps
+    }
+    for (let slots = 0; slots < slotsOf(0.5); slots++) {
+      counts.live += market.advance().transactions.reduce((sum, { swaps }) => sum + swaps.length, 0)
+    }
+    const perSecond = [counts.early / 3600, counts.late / 3600, counts.live / 1800]
+    perSecond.forEach((rate) => assert.isTrue(rate > 0.13 && rate < 0.3, JSON.stringify(perSecond)))
+  })
+})
+
+describe("the pace of a past", () => {
+  it("waits for a reader that is far behind, removes what was read, and goes on without a reader", () => {
+    const { bank, market } = newMarket("reader", 0.2)
+    bank.keep(Number.POSITIVE_INFINITY)
+    const mustWait = readerPace(bank)
+    assert.isFalse(mustWait(0))
+    const slots = Array.from({ length: 200 }, () => {
+      bank.skip(99)
+      return market.advance().slot
+    })
+    const isKept = (index: number) => bank.block(slots[index] ?? 0) !== undefined
+    assert.isTrue(mustWait(1_000))
+    assert.isFalse(mustWait(60_000))
+    bank.noteRead(slots[150] ?? 0)
+    assert.isFalse(mustWait(61_000))
+    assert.deepStrictEqual([90, 140, 151].map(isKept), [false, true, true])
+  })
 })

@@ -1,0 +1,89 @@
+/** Memory and processor time of a process and everything it started, from /proc. */
+import { readdirSync, readFileSync } from "node:fs"
+
+/** Clock ticks of /proc in a second, on every Linux that Node runs on. */
+const TICKS = 100
+
+/** One process: its parent, resident memory and processor time so far. */
+interface ProcessUse {
+  readonly pid: number
+  readonly parent: number
+  readonly name: string
+  readonly residentMb: number
+  /** Resident memory with shared pages divided among their users. */
+  readonly shareMb: number
+  readonly seconds: number
+}
+
+/** Memory in megabytes and processor time in seconds of a service and of its database. */
+export interface TreeUse {
+  readonly serviceMb: number
+  readonly peakMb: number
+  /** PostgreSQL, with shared pages counted once. */
+  readonly databaseMb: number
+  readonly databaseProcesses: number
+  readonly serviceSeconds: number
+  readonly databaseSeconds: number
+}
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    // The process has ended, or belongs to another user.
+    return ""
+  }
+}
+
+const megabytesOf = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "mu").exec(text)?.[1] ?? 0) / 1024
+
+const useOf = (pid: number): ProcessUse | null => {
+  const stat = textOf(`/proc/${pid}/stat`)
+  // The name is in parentheses and may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  const residentMb = megabytesOf(textOf(`/proc/${pid}/status`), "VmRSS")
+  const shareMb = megabytesOf(textOf(`/proc/${pid}/smaps_rollup`), "Pss")
+  const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS
+  const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"))
+  return stat === "" ? null : { pid, parent: Number(fields[1]), name, residentMb, shareMb, seconds }
+}
+
+const treeOf = (root: number): ReadonlyArray<ProcessUse> => {
+  const all = readdirSync("/proc").flatMap((name) => (/^\d+$/u.test(name) ? (useOf(Number(name)) ?? []) : []))
+  const withChildren = (pid: number): ReadonlyArray<ProcessUse> => [
+    ...all.filter((one) => one.pid === pid),
+    ...all.filter(({ parent }) => parent === pid).flatMap((child) => withChildren(child.pid))
+  ]
+  return withChildren(root)
+}
+
+const sum = (list: ReadonlyArray<ProcessUse>, value: (one: ProcessUse) => number) =>
+  list.reduce((total, one) => total + value(one), 0)
+
+/** The use of the service with this process id at this moment. */
+export const treeUse = (pid: number): TreeUse => {
+  const tree = treeOf(pid)
+  const database = tree.filter(({ name }) => name === "postgres")
+  const service = tree.filter(({ name }) => name !== "postgres")
+  return {
+    serviceMb: sum(service, ({ residentMb }) => residentMb),
+    peakMb: megabytesOf(textOf(`/proc/${pid}/status`), "VmHWM"),
+    databaseMb: sum(database, ({ shareMb }) => shareMb),
+    databaseProcesses: database.length,
+    serviceSeconds: sum(service, ({ seconds }) => seconds),
+    databaseSeconds: sum(database, ({ seconds }) => seconds)
+  }
+}
+
+/** Processor time in seconds of every thread of a process, by the thread's name. */
+export const threadSeconds = (pid: number): Readonly<Record<string, number>> => {
+  const seconds: Record<string, number> = {}
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const stat = textOf(`/proc/${pid}/task/${thread}/stat`)
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"))
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    seconds[name] = (seconds[name] ?? 0) + (Number(fields[11]) + Number(fields[12])) / TICKS
+  }
+  return seconds
+}

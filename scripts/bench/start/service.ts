@@ -1,0 +1,126 @@
+/** A service in a process of its own, started as `npm start` starts it. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { get } from "node:http"
+import { createServer } from "node:net"
+import { join } from "node:path"
+
+const SOL = "So11111111111111111111111111111111111111112"
+const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
+const PATIENCE_MS = 60_000
+
+export const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
+
+/** The arguments of a script of package.json, for the Node that runs this. */
+export const scriptArguments = (tree: string, name: string): ReadonlyArray<string> => {
+  const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+    readFileSync(join(tree, "package.json"), "utf8")
+  )
+  return scripts[name]?.split(" ").slice(1) ?? []
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resume) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      server.close(() => resume(port))
+    })
+  })
+
+const statusOf = (port: number, path: string, key = ""): Promise<number> =>
+  new Promise((resume) => {
+    get({ port, path, agent: false, headers: { Authorization: `Bearer ${key}` } }, (response) => {
+      response.resume().on("end", () => resume(response.statusCode ?? 0))
+    }).on("error", () => resume(0))
+  })
+
+const until = async <A>(condition: () => Promise<A | null>, what: string): Promise<A> => {
+  const limit = performance.now() + PATIENCE_MS
+  while (performance.now() < limit) {
+    const reached = await condition()
+    if (reached !== null) {
+      return reached
+    }
+    await sleep(5)
+  }
+  throw new Error(`${what} did not come within ${PATIENCE_MS / 1000} seconds`)
+}
+
+/** Milliseconds from the spawn to each step of a start, and processor time until the first quote. */
+export interface StartTimes {
+  readonly listening: number
+  readonly readyFile: number
+  readonly firstQuote: number
+}
+
+/** A running service. */
+export interface Service {
+  readonly pid: number
+  readonly times: StartTimes
+  readonly stop: () => Promise<void>
+}
+
+const ended = (child: ChildProcess) => new Promise<void>((resume) => child.once("exit", () => resume()))
+
+/** Starts the service of a tree on a data folder, and waits until a quote over HTTP is answered with 200. */
+export const startService = async (tree: string, folder: string, settings: NodeJS.ProcessEnv): Promise<Service> => {
+  const port = await freePort()
+  const ready = join(folder, "ready.json")
+  const flags = ["--port", String(port), "--data-dir", join(folder, "data"), "--ready-file", ready]
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [...scriptArguments(tree, "start"), ...flags], {
+    cwd: tree,
+    env: { ...process.env, ...settings },
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  const gone = ended(child)
+  const stop = async () => {
+    child.kill("SIGTERM")
+    const late = setTimeout(() => child.kill("SIGKILL"), 15_000)
+    await gone
+    clearTimeout(late)
+  }
+  const since = () => Math.round(performance.now() - startedAt)
+  const step = async (condition: () => Promise<boolean>, what: string) =>
+    until(async () => {
+      if (child.exitCode !== null) {
+        throw new Error(`the service ended with ${child.exitCode}`)
+      }
+      return (await condition()) ? since() : null
+    }, what)
+  try {
+    const listening = await step(async () => (await statusOf(port, "/livez")) === 200, "the listener")
+    const readyFile = await step(() => Promise.resolve(existsSync(ready)), "the ready file")
+    const { keys }: { readonly keys: { readonly all: string } | null } = JSON.parse(readFileSync(ready, "utf8"))
+    const key = settings["BENCH_KEY"] ?? keys?.all ?? ""
+    const quote = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${USDC}&amount=1000000000`
+    const firstQuote = await step(async () => (await statusOf(port, quote, key)) === 200, "the first quote")
+    return { pid: child.pid ?? 0, times: { listening, readyFile, firstQuote }, stop }
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+}
+
+/** Runs a command of a tree to its end, as milliseconds and its output. */
+export const timeCommand = async (
+  tree: string,
+  name: string,
+  more: ReadonlyArray<string>,
+  settings: NodeJS.ProcessEnv
+): Promise<{ readonly ms: number; readonly output: string }> => {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [...scriptArguments(tree, name), ...more], {
+    cwd: tree,
+    env: { ...process.env, ...settings },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  let output = ""
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+  await ended(child)
+  if (child.exitCode !== 0) {
+    throw new Error(`${name} ended with ${child.exitCode}`)
+  }
+  return { ms: Math.round(performance.now() - startedAt), output }
+}

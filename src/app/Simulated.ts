@@ -1,0 +1,68 @@
+/** The external systems of a simulated market. Loaded only beside one. */
+import { Config, Effect, Layer } from "effect"
+import * as FundingClientHttp from "../funding/FundingClientHttp.ts"
+import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
+import { TradeFeed } from "../market/tape/TradeFeed.ts"
+import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
+import * as Seed from "../simulator/seed/Seed.ts"
+import { simulatorConfig } from "../simulator/Simulator.ts"
+import { SimulatorThread } from "../simulator/SimulatorThread.ts"
+import { answersConfig, EvmCandleSource } from "../simulator/venues/EvmCandleSource.ts"
+import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
+import { FundingService } from "../simulator/venues/FundingService.ts"
+import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
+import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
+import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
+import { DemoData, sourceOf } from "./MarketSource.ts"
+
+/** The simulated chain, read by the same clients as a real node. */
+export const market = Layer.unwrap(
+  Effect.map(SimulatorThread, ({ mints, pastSlots, rpcUrl, wsUrl }) =>
+    Layer.mergeAll(
+      ChainFeedRpc.layer({ rpcUrl, wsUrl }),
+      TransactionStatusRpc.layer({ rpcUrl }),
+      TradeFeed.layerSandbox.pipe(
+        Layer.provide(
+          TradeBlocks.layerRpc({
+            rpcUrl,
+            ...(pastSlots > 0 && { blocks: { catchUp: 2 * pastSlots } })
+          })
+        )
+      ),
+      sourceOf(
+        { description: "a simulated market", sandbox: true },
+        mints.map(({ address }) => address)
+      )
+    )
+  )
+).pipe(Layer.provide(SimulatorThread.layerConfig))
+
+/** Demo data. */
+export const seed = Layer.effect(
+  DemoData,
+  Effect.map(Seed.SeedProgress, ({ done }) => DemoData.of({ written: done }))
+).pipe(Layer.provide(Seed.layer), Layer.provide(SimulatorThread.layerConfig))
+
+/** The simulated funding service. */
+export const funding = Layer.unwrap(
+  Effect.map(FundingService, ({ token, url }) => FundingClientHttp.layer({ token, url }))
+).pipe(Layer.provide(FundingService.layerConfig))
+
+/** Simulated EVM candles. */
+export const evm = Layer.unwrap(Effect.map(EvmCandleSource, ({ url }) => EvmCandlesHttp.layer(url))).pipe(
+  Layer.provide(EvmCandleSource.layerConfig)
+)
+
+/** Simulated perps venues. */
+export const perps = Layer.unwrap(Effect.map(PerpsSimulator, ({ urls }) => PerpsVenuesHttp.layer(urls))).pipe(
+  Layer.provide(PerpsSimulator.layerConfig)
+)
+
+/** The settings of everything that is simulated. */
+export const settings: Config.Config<unknown> = Config.all([
+  simulatorConfig,
+  healthConfig,
+  answersConfig,
+  fundingAilmentConfig
+])

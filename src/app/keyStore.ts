@@ -1,0 +1,18 @@
+/** The keys, apart from the service, so that a command that needs only them loads nothing else. */
+import { ConfigProvider, Effect, Layer, Option } from "effect"
+import * as KeyStorePg from "../access/KeyStorePg.ts"
+import * as Database from "../storage/Database.ts"
+import { nodeUrl } from "./marketSettings.ts"
+
+/** Without a real node, keys are test keys unless `KEY_ENVIRONMENT` is set. */
+const keyEnvironment = Layer.unwrap(
+  Effect.map(nodeUrl, (url) =>
+    Option.isSome(url) ? Layer.empty : ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ KEY_ENVIRONMENT: "test" }))
+  )
+)
+
+/** The keys of the service. */
+export const keyStore = KeyStorePg.layer.pipe(Layer.provide([Database.layer, keyEnvironment]))
+
+/** The same keys for a short command beside a service that is running on the same data. */
+export const keyStoreBeside = KeyStorePg.layer.pipe(Layer.provide([Database.layerBeside, keyEnvironment]))

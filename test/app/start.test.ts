@@ -1,0 +1,33 @@
+import { assert, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const PATIENCE_MS = 60_000
+
+const helpWith = (cache: string): string => {
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env
+  return execFileSync(process.execPath, ["scripts/start.mjs", "--help"], {
+    encoding: "utf8",
+    env: { ...env, XDG_CACHE_HOME: cache, HOME: cache, LOCALAPPDATA: cache }
+  })
+}
+
+it(
+  "keeps compiled code in the user's cache folder, and runs without one that can be written",
+  { timeout: PATIENCE_MS },
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
+    try {
+      assert.include(helpWith(folder), "Serve the developer API")
+      assert.isAbove(globSync("**/fathom/code/**/*", { cwd: folder }).length, 100)
+      const file = join(folder, "a file")
+      writeFileSync(file, "")
+      assert.include(helpWith(file), "Serve the developer API")
+      assert.isTrue(existsSync(file))
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+)
