@@ -58,6 +58,9 @@ export class Readiness extends Schema.Opaque<Readiness>()(
     status: Schema.Literal("ok"),
     lagging: Schema.Array(SourceFreshness).annotate({
       description: "Stores and background work that lag or are unavailable; empty when all are current."
+    }),
+    node: Schema.optionalKey(Schema.String).annotate({
+      description: "Host of the node that the chain is read from; absent where there is none."
     })
   }).annotate({ identifier: "Readiness", description: "The service takes traffic; `lagging` lists what is behind." })
 ) {}

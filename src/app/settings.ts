@@ -14,7 +14,7 @@ import * as poolDiscovery from "../pools/poolDiscovery.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
-import { rpcSettings } from "../solana/rpc/rpcSettings.ts"
+import { rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
@@ -26,6 +26,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   Database.settings,
   KeyStorePg.settings,
   Config.flatMap(nodeUrl, (url) => rpcSettings(Option.isSome(url) ? {} : { rpcUrl: "http://127.0.0.1" })),
+  wsUrlSetting,
   blockSettings,
   statusTimeout,
   staleAfter,

@@ -68,6 +68,11 @@ const count = (name: string, byDefault: number) => Config.Int(name).pipe(Config.
 /** `SOLANA_RPC_URL`: the nodes that serve the market, comma-separated, the preferred one first. */
 export const rpcUrlSetting: Config.Config<ReadonlyArray<string>> = urls("SOLANA_RPC_URL", ["http:", "https:"])
 
+/** `SOLANA_WS_URL`: the sockets of these nodes, in their order. Its length is checked by `rpcSettings`. */
+export const wsUrlSetting: Config.Config<Option.Option<ReadonlyArray<string>>> = Config.option(
+  urls("SOLANA_WS_URL", ["ws:", "wss:"])
+)
+
 /** http becomes ws and https becomes wss. A validator that listens on another port for it needs `SOLANA_WS_URL`. */
 export const wsUrlOf = (rpcUrl: string): string => rpcUrl.replace(/^http/u, "ws")
 

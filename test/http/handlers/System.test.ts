@@ -90,7 +90,7 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
       assert.strictEqual(answer.json("data.0.status"), "partial")
       const ready = yield* call("/readyz", { key: null })
       assert.strictEqual(ready.status, 200, ready.text)
-      assert.deepStrictEqual(JSON.parse(ready.text), { status: "ok", node: "two.test:8899" })
+      assert.deepStrictEqual(JSON.parse(ready.text), { status: "ok", lagging: [], node: "two.test:8899" })
     })
   )
 

@@ -106,7 +106,7 @@ describe("a connection that is lost", () => {
         assert.strictEqual(feed.freshness().state, "down")
         node.mute = false
         yield* until("A is emitted", () => reader.known.has(A))
-        assert.strictEqual(feed.freshness().state, "live")
+        yield* until("the feed is live", () => feed.freshness().state === "live")
       }).pipe(Effect.provide(feedOf(node, { timeout: Duration.millis(100) })))
     })
   )

@@ -52,7 +52,3 @@ export const liveFeed = Effect.fnUntraced(function* (nodes: ReadonlyArray<Node>,
 
 /** Host and port of a node, as the feed names it. */
 export const hostOf = ({ rpcUrl }: Node): string => new URL(rpcUrl).host
-
-/** Runs the effect and returns its time in milliseconds. */
-export const tookMs = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.timed(effect), ([took]) => Duration.toMillis(took))
