@@ -155,7 +155,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       yield* pause
       yield* store.authenticate(secret)
       yield* proxy.freeze
-      yield* pause
+      yield* eventually(Effect.flip(store.authenticate(secret)))
       for (const asked of [1, 2, 3]) {
         const { ms, result } = yield* took(Effect.flip(store.authenticate(secret)))
         assert.strictEqual(result._tag, "KeyStoreUnavailable", `${asked}`)
@@ -206,7 +206,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
         Effect.forkChild({ startImmediately: true })
       )
       yield* proxy.freeze
-      yield* pause
+      yield* eventually(Effect.flip(there.authenticate(one.secret)))
       yield* here.revoke(one.key.id)
       yield* here.disable(two.key.id)
       yield* proxy.replace
@@ -239,7 +239,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       const all = [server.pid, ...backends.trim().split(" ").map(Number)]
       all.forEach((pid) => signal(pid, "SIGSTOP"))
       yield* Effect.addFinalizer(() => Effect.sync(() => all.forEach((pid) => signal(pid, "SIGCONT"))))
-      yield* pause
+      yield* eventually(Effect.flip(store.authenticate(secret)))
       const { ms, result } = yield* took(Effect.flip(store.authenticate(secret)))
       assert.strictEqual(result._tag, "KeyStoreUnavailable")
       assert.isBelow(ms, DEADLINE_MS)
