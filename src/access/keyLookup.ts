@@ -1,6 +1,7 @@
 /** Look-ups of keys that are not cached, in batches: many requests and many secrets cost the database few queries. */
 import { Clock, Deferred, Duration, Effect, Exit, Latch, type Scope, Semaphore } from "effect"
 import type { ApiKey, KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import { keepRunning } from "../health/keepRunning.ts"
 import type { KeyCache } from "./KeyCache.ts"
 
 /** Pause between the starts of two queries, which bounds them to 50 a second. */
@@ -72,7 +73,7 @@ export const makeKeyLookup = Effect.fnUntraced(function* ({
   const turn = Effect.gen(function* () {
     yield* requested.await
     yield* slots.take(1)
-    const batch = takeBatch(yield* Clock.currentTimeMillis)
+    const batch = yield* Effect.map(Clock.currentTimeMillis, takeBatch).pipe(Effect.onError(() => slots.release(1)))
     if (waiting.size === 0) {
       requested.closeUnsafe()
     }
@@ -82,7 +83,7 @@ export const makeKeyLookup = Effect.fnUntraced(function* ({
     yield* query(batch).pipe(Effect.ensuring(slots.release(1)), Effect.forkScoped)
     yield* Effect.sleep(QUERY_EVERY)
   })
-  yield* turn.pipe(Effect.forever, Effect.forkScoped)
+  yield* turn.pipe(Effect.forever, keepRunning("Looking up keys"), Effect.forkScoped)
 
   return (hash) =>
     Effect.suspend(() => {

@@ -144,4 +144,28 @@ describe("looking keys up", () => {
       assert.strictEqual((yield* Fiber.join(good))?.id, "g")
     })
   )
+
+  it.effect("goes on after more faults of the cache than there are queries in flight", () =>
+    Effect.gen(function* () {
+      let faults = 5
+      const lookup = yield* makeKeyLookup({
+        cache: new KeyCache(),
+        cached: () => {
+          if (faults > 0) {
+            faults--
+            throw new Error("a fault of the cache")
+          }
+          return undefined
+        },
+        byHashes: (hashes) => Effect.succeed(new Map(hashes.map((hash) => [hash, keyOf(hash)])))
+      })
+      for (let i = 0; i < 5; i++) {
+        yield* Effect.forkChild(lookup(`lost ${i}`), { startImmediately: true })
+        yield* TestClock.adjust("1 minute")
+      }
+      const found = yield* Effect.forkChild(lookup("later"), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* Fiber.join(found))?.id, "later")
+    }).pipe(Effect.scoped)
+  )
 })
