@@ -9,6 +9,7 @@ const dist = pathOf("../dist")
 
 rmSync(dist, { recursive: true, force: true })
 execFileSync(pathOf("../node_modules/.bin/tsc"), ["-p", pathOf("config/tsconfig.build.json")], { stdio: "inherit" })
+execFileSync(process.execPath, [pathOf("web.mjs")], { stdio: "inherit" })
 copyFileSync(pathOf("../src/api/openapi.json"), join(dist, "api/openapi.json"))
 
 // Threads are started from the address of a module, which the compiler leaves as it is written.

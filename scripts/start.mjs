@@ -2,6 +2,7 @@
 import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { buildPages, isBuilt } from "./web.mjs"
 
 /** Milliseconds after which a service writes compiled code: one that is killed later keeps it too. */
 const FLUSH_AFTER_MS = 15_000
@@ -23,6 +24,7 @@ const keepCompiled = () => {
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   keepCompiled()
+  if (!isBuilt()) await buildPages()
   await import("../src/main.ts")
 } else
   process.stderr.write(

@@ -27,6 +27,8 @@ const folders: Record<string, ReadonlyArray<string>> = {
   programs: ["domain"],
   api: ["domain"],
   client: ["api", "domain"],
+  // Pages in the browser: types of the contract only.
+  web: ["api"],
   solana: ["domain", "upstream"],
   storage: ["domain", "health"],
   upstream: [],
@@ -97,7 +99,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "trades",
     "upstream"
   ],
-  "effect/http-api": ["api", "app", "client", "http", "testing"],
+  "effect/http-api": ["api", "app", "client", "http", "testing", "web"],
   "effect/net": ["access", "http"],
   "effect/persistence": ["funding", "perps", "solana", "upstream"],
   "effect/socket": ["app", "client", "simulator", "solana"],
@@ -106,17 +108,21 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "@effect/sql-pg": ["access", "alerts", "callouts", "copying", "market", "storage", "tracker"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "storage", "http", "simulator", "solana", "tracker"],
-  "node:fs": ["storage", "solana"],
+  "node:fs": ["storage", "solana", "http"],
   "node:http": ["http", "simulator", "testing"],
   "node:module": ["storage"],
   "node:net": ["http"],
   "node:os": ["storage"],
-  "node:path": ["storage", "solana"],
+  "node:path": ["storage", "solana", "http"],
   "node:querystring": ["http"],
   "node:sqlite": ["storage"],
   "node:v8": ["trades"],
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access", "http"],
+  "lightweight-charts": ["web"],
+  preact: ["web"],
+  "preact-iso": ["web"],
+  "preact/hooks": ["web"],
   ws: ["http"]
 }
 
@@ -135,7 +141,7 @@ const allows = (from: string, file: string, path: string) => {
 }
 
 describe("the import table", () => {
-  it.each(globSync("src/**/*.ts"))("holds for %s", (file) => {
+  it.each(globSync("src/**/*.{ts,tsx}"))("holds for %s", (file) => {
     const broken = importsOf(file).filter((path) => !allows(folderOf(file), file, path))
     assert.deepStrictEqual(broken, [], `${file} imports what ${folderOf(file)} may not`)
   })
@@ -143,7 +149,7 @@ describe("the import table", () => {
 
 /** The files that each file of src/ imports, type imports included. */
 const graph: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
-  globSync("src/**/*.ts").map((file) => [
+  globSync("src/**/*.{ts,tsx}").map((file) => [
     file,
     importsOf(file).flatMap((path) => (path.startsWith(".") ? [normalize(join(dirname(file), path))] : []))
   ])
@@ -180,7 +186,7 @@ describe("imports", () => {
 })
 
 describe("the simulator", () => {
-  const importers = globSync("src/**/*.ts").filter((file) =>
+  const importers = globSync("src/**/*.{ts,tsx}").filter((file) =>
     importsOf(file).some(
       (path) => path.startsWith(".") && folderOf(normalize(join(dirname(file), path))) === "simulator"
     )
@@ -205,7 +211,7 @@ describe("the simulator", () => {
 })
 
 /** Folders of src/ by the files directly in them. */
-const filesByFolder = Map.groupBy(globSync("src/**/*.ts"), (file) => dirname(file))
+const filesByFolder = Map.groupBy(globSync("src/**/*.{ts,tsx}"), (file) => dirname(file))
 
 describe("the tree", () => {
   it("is three folders deep at most", () => {

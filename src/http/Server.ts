@@ -50,6 +50,7 @@ import * as Tokens from "./handlers/Tokens.ts"
 import * as TopTraders from "./handlers/TopTraders.ts"
 import * as Tracker from "./handlers/Tracker.ts"
 import { trackerSocket } from "./streams/TrackerSocket.ts"
+import * as WebApp from "./pages/WebApp.ts"
 import * as Wallets from "./handlers/Wallets.ts"
 
 /** Services that the handlers require. */
@@ -86,7 +87,8 @@ export const surroundings = <Id extends string, Groups extends HttpApiGroup.Cons
   Layer.mergeAll(
     Documents.layer(api),
     SharePage.layer,
-    RequestLifecycle.layer(api, [...Documents.pages, ...SharePage.pages])
+    WebApp.layer,
+    RequestLifecycle.layer(api, [...Documents.pages, ...SharePage.pages, ...WebApp.pages])
   )
 
 /** Services that every served contract requires. */

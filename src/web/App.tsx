@@ -1,0 +1,49 @@
+/** The frame of every page: navigation, the page itself, and who is signed in. */
+import { LocationProvider, lazy, Route, Router } from "preact-iso"
+import { SessionProvider, useSession } from "./data/session.tsx"
+import { Header } from "./parts/Header.tsx"
+import { Footer } from "./parts/Footer.tsx"
+import { SignedOut } from "./parts/SignedOut.tsx"
+import { Loading } from "./parts/States.tsx"
+import { NotFound } from "./pages/NotFound.tsx"
+
+const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
+const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
+const Status = lazy(() => import("./pages/Status.tsx").then((page) => page.Status))
+
+/** Moves the focus to the page that was opened, so that a screen reader announces it. */
+const announce = () => {
+  globalThis.scrollTo(0, 0)
+  document.querySelector<HTMLElement>("#page")?.focus({ preventScroll: true })
+}
+
+const Pages = () => {
+  const { state } = useSession()
+  if (state === "unknown") {
+    return <Loading what="the session" />
+  }
+  return (
+    <Router onRouteChange={announce}>
+      <Route path="/" component={state === "in" ? Home : SignedOut} />
+      <Route path="/sign-in" component={SignIn} />
+      <Route path="/status" component={Status} />
+      <Route default component={NotFound} />
+    </Router>
+  )
+}
+
+/** All pages. */
+export const App = () => (
+  <LocationProvider>
+    <SessionProvider>
+      <a class="skip" href="#page">
+        Skip to the page
+      </a>
+      <Header />
+      <main id="page" tabIndex={-1}>
+        <Pages />
+      </main>
+      <Footer />
+    </SessionProvider>
+  </LocationProvider>
+)

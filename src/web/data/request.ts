@@ -1,0 +1,124 @@
+/** Calls of the API with the session of this browser. */
+import type { Answer, BodyOf, Operation, QueryOf } from "./contract.ts"
+
+/** One entry of an error's details: the place of an invalid value. */
+export interface Detail {
+  readonly in?: string
+  readonly field?: string
+  readonly issue?: string
+  readonly message?: string
+}
+
+/** An answer that is not a success, or none at all (`status` 0). */
+export class RequestFailed extends Error {
+  readonly status: number
+  /** Error code of the contract; `unreachable` without an answer. */
+  readonly code: string
+  readonly details: ReadonlyArray<Detail>
+  /** Milliseconds to wait before a repetition; null when the answer names none. */
+  readonly retryAfterMs: number | null
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    details: ReadonlyArray<Detail>,
+    retryAfterMs: number | null
+  ) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = details
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+type Values = Readonly<Record<string, string | number | undefined>>
+
+/** Parameters of a call. Values of the path replace `:name` in it. */
+export interface CallOptions<Name extends Operation> {
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: Partial<Record<keyof QueryOf<Name>, string | number | undefined>>
+  readonly body?: BodyOf<Name>
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The token that proves that a change comes from this page; set by the session. */
+let csrfToken: string | null = null
+
+/** Sets the token that is sent with every change. */
+export const useCsrfToken = (token: string | null): void => {
+  csrfToken = token
+}
+
+/** The address of an operation. */
+export const urlOf = (operation: string, path: Readonly<Record<string, string>> = {}, query: Values = {}): string => {
+  const [, template = "/"] = operation.split(" ", 2)
+  const filled = template.replaceAll(/:(\w+)/gu, (_, name: string) => encodeURIComponent(path[name] ?? ""))
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [[name, String(value)]]
+  )
+  return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(pairs)}`
+}
+
+const MILLIS = 1000
+
+const failureOf = async (response: Response): Promise<RequestFailed> => {
+  const text = await response.text()
+  const after = Number(response.headers.get("retry-after") ?? Number.NaN)
+  const retryAfterMs = Number.isFinite(after) ? after * MILLIS : null
+  try {
+    const { error } = JSON.parse(text) as {
+      error: { code: string; message: string; details?: ReadonlyArray<Detail> | null }
+    }
+    return new RequestFailed(response.status, error.code, error.message, error.details ?? [], retryAfterMs)
+  } catch {
+    return new RequestFailed(response.status, "internal_error", response.statusText, [], retryAfterMs)
+  }
+}
+
+/** Calls any path of this service; the result is the parsed body, null when it is empty. Fails with `RequestFailed`. */
+export const send = async (
+  method: string,
+  url: string,
+  { body, headers, signal }: { body?: unknown; headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {}
+): Promise<unknown> => {
+  const isChange = method !== "GET"
+  const response = await fetch(url, {
+    method,
+    credentials: "same-origin",
+    headers: {
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(isChange && csrfToken !== null ? { "x-csrf-token": csrfToken } : {}),
+      ...headers
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal })
+  }).catch((cause: unknown) => {
+    if (signal?.aborted === true) {
+      throw cause
+    }
+    throw new RequestFailed(0, "unreachable", "The service cannot be reached.", [], null)
+  })
+  if (!response.ok) {
+    throw await failureOf(response)
+  }
+  const text = await response.text()
+  return text === "" ? null : (JSON.parse(text) as unknown)
+}
+
+/** Calls an operation of the contract. Fails with `RequestFailed`. */
+export const call = async <Name extends Operation>(
+  operation: Name,
+  { body, headers, path, query, signal }: CallOptions<Name> = {}
+): Promise<Answer<Name>> => {
+  const [method = "GET"] = operation.split(" ", 1)
+  const answer = await send(method, urlOf(operation, path, query as Values), {
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(signal === undefined ? {} : { signal })
+  })
+  return answer as Answer<Name>
+}

@@ -1,0 +1,7 @@
+/** Files that the build turns into addresses or style sheets. */
+declare module "*.svg" {
+  const address: string
+  export default address
+}
+
+declare module "*.css"

@@ -1,0 +1,10 @@
+/** Entry of the pages. */
+import { render } from "preact"
+import { App } from "./App.tsx"
+import "./style/base.css"
+import "./style/parts.css"
+
+const root = document.querySelector("#app")
+if (root !== null) {
+  render(<App />, root)
+}

@@ -1,0 +1,67 @@
+import { useLocation } from "preact-iso"
+import { useEffect, useState } from "preact/hooks"
+import { RequestFailed } from "../data/request.ts"
+import { useSession } from "../data/session.tsx"
+import { CopyText } from "../parts/CopyText.tsx"
+import { Failed } from "../parts/States.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+
+const COMMAND = "npm run accounts -- link --name me"
+
+/**
+ * Opens a session with the token of a link, which is in the fragment of the address, so that it reaches no server log and no
+ * `Referer`. It is sent after a click: programs that look at links in messages would use it up.
+ */
+export const SignIn = () => {
+  useTitle("Sign in")
+  const { oidc, signIn, state } = useSession()
+  const { route } = useLocation()
+  const [token] = useState(() => globalThis.location.hash.slice(1))
+  const [failure, setFailure] = useState<RequestFailed | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  useEffect(() => {
+    if (token !== "") {
+      globalThis.history.replaceState(null, "", "/sign-in")
+    }
+  }, [token])
+  useEffect(() => {
+    if (state === "in") {
+      route("/", true)
+    }
+  }, [route, state])
+  const open = async () => {
+    setBusy(true)
+    try {
+      await signIn(token)
+    } catch (cause) {
+      setFailure(cause instanceof RequestFailed ? cause : null)
+    }
+    setBusy(false)
+  }
+  return (
+    <section class="card welcome">
+      <h1>Sign in</h1>
+      {token !== "" && (
+        <p>
+          <button type="button" class="button" disabled={isBusy} onClick={() => void open()}>
+            Open my session
+          </button>
+        </p>
+      )}
+      {failure !== null && <Failed failure={failure} />}
+      {oidc && (
+        <p>
+          <a class="button" href="/sign-in/oidc" target="_self">
+            Sign in with your provider
+          </a>
+        </p>
+      )}
+      <p>A link is printed at the start of a simulated market, and by this command where the service runs:</p>
+      <pre>
+        <code>{COMMAND}</code>
+      </pre>
+      <CopyText text={COMMAND} what="the command" />
+      <p class="soft">A link works once, within 15 minutes.</p>
+    </section>
+  )
+}

@@ -1,0 +1,12 @@
+/** Links of every page. The chart library asks for its attribution. */
+export const Footer = () => (
+  <footer class="end">
+    <a href="/docs">Reference</a>
+    <a href="/openapi.json">OpenAPI</a>
+    <a href="/changelog">Changes</a>
+    <a href="/status">Status</a>
+    <a href="https://www.tradingview.com/" rel="noreferrer">
+      Charts by TradingView
+    </a>
+  </footer>
+)
