@@ -3,6 +3,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { exitMessage, teardown } from "./app/commands/exitMessage.ts"
+import { accountStoreBeside } from "./app/accountStore.ts"
+import { command as accounts } from "./app/commands/accounts.ts"
 import { command as keys } from "./app/commands/keys.ts"
 import { command as openapi } from "./app/commands/openapi.ts"
 import { command as quote } from "./app/commands/quote.ts"
@@ -10,7 +12,12 @@ import { command as serve } from "./app/commands/serve.ts"
 import { keyStoreBeside } from "./app/keyStore.ts"
 
 serve.pipe(
-  Command.withSubcommands([keys.pipe(Command.provide(keyStoreBeside)), quote, openapi]),
+  Command.withSubcommands([
+    keys.pipe(Command.provide(keyStoreBeside)),
+    accounts.pipe(Command.provide(accountStoreBeside)),
+    quote,
+    openapi
+  ]),
   Command.run({ version: "0.1.0" }),
   Effect.tapCause((cause) => {
     const message = exitMessage(cause)

@@ -15,7 +15,7 @@ type Pending = Deferred.Deferred<ApiKey | null, KeyStoreUnavailable>
 
 /** Access to the cache and to the database. */
 export interface KeySource {
-  readonly cache: KeyCache
+  readonly cache: Pick<KeyCache, "remember" | "version">
   /** The cached key, or undefined while it is not cached or the cache cannot be trusted. */
   readonly cached: (hash: string, nowMs: number) => ApiKey | null | undefined
   /** Keys of the hashes, by hash. Ends by itself within the deadline of a request. */

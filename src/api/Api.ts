@@ -10,6 +10,7 @@ import { MarketGroup } from "./Market.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
 import { RoutingGroup } from "./Routing.ts"
+import { SessionsGroup } from "./Sessions.ts"
 import { SpotGroup } from "./Spot.ts"
 import { SystemGroup } from "./System.ts"
 import { TokensGroup } from "./Tokens.ts"
@@ -26,6 +27,7 @@ unknown values are \`null\`. An error is \`{"error":{"code","message","details"}
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
+  .add(SessionsGroup)
   .add(AccountFundingGroup)
   .add(SpotGroup)
   .add(RoutingGroup)

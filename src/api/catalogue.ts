@@ -14,6 +14,11 @@ export const catalogue = {
   key_disabled: { status: 403, message: "The API key is disabled." },
   missing_scope: { status: 403, message: "The API key lacks the scope of this endpoint." },
   ip_not_allowed: { status: 403, message: "The API key may not be used from this address." },
+  session_required: { status: 403, message: "This operation needs a session of the app, not a key." },
+  origin_not_allowed: {
+    status: 403,
+    message: "A change with a session must come from a page of this service, with its X-CSRF-Token."
+  },
   request_signature_required: { status: 403, message: "This call must be signed, and signing is not released." },
   feature_unavailable: { status: 403, message: "This version does not offer this capability." },
   not_found: { status: 404, message: "This path does not exist." },

@@ -31,6 +31,12 @@ export class MissingScope extends problem<MissingScope>()("MissingScope", "missi
 /** 403: The IP policy of the key excludes the caller's address. */
 export class IpNotAllowed extends problem<IpNotAllowed>()("IpNotAllowed", "ip_not_allowed") {}
 
+/** 403: The operation manages the account, which keys may not do. */
+export class SessionRequired extends problem<SessionRequired>()("SessionRequired", "session_required") {}
+
+/** 403: A change with a session from another origin, or without the session's token. */
+export class OriginNotAllowed extends problem<OriginNotAllowed>()("OriginNotAllowed", "origin_not_allowed") {}
+
 /** 403: The call must be signed and signing is not released. */
 export class SignatureRequired extends problem<SignatureRequired>()(
   "SignatureRequired",

@@ -37,6 +37,7 @@ import { LedgerReader } from "../wallets/LedgerReader.ts"
 import { loadIdentities } from "../wallets/reviewedIdentities.ts"
 import { WalletIndex } from "../wallets/WalletIndex.ts"
 import { WalletReader } from "../wallets/WalletReader.ts"
+import { accountStores } from "./accountStore.ts"
 import { keyStore } from "./keyStore.ts"
 import { quoteEngine } from "./marketSettings.ts"
 import * as Startup from "./Startup.ts"
@@ -99,6 +100,7 @@ const access = Layer.mergeAll(
   keyStore,
   RateLimiter.layerMemory,
   WalletBatch.layerMemory,
+  accountStores,
   IdempotencyPg.layer.pipe(Layer.provide(Database.layer))
 )
 

@@ -5,6 +5,7 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/NodeServer.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
+import { issueStartLink } from "./startLink.ts"
 
 const ONE_SOL = 1_000_000_000n
 const SLIPPAGE_BPS = 50
@@ -40,8 +41,20 @@ const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   return Option.isSome(seen) ? seen.value.priced : (yield* quotable(mints)).priced
 })
 
-const greeting = (url: string, description: string, keys: StartKeys | null, mint: Mint | undefined): string => {
-  const head = [`Fathom answers at ${url} from ${description}.`, `  Reference   ${url}/docs`]
+interface Start {
+  readonly url: string
+  readonly description: string
+  readonly keys: StartKeys | null
+  /** Path of a sign-in link; null beside a real node. */
+  readonly link: string | null
+}
+
+const greeting = ({ description, keys, link, url }: Start, mint: Mint | undefined): string => {
+  const head = [
+    `Fathom answers at ${url} from ${description}.`,
+    `  Reference   ${url}/docs`,
+    ...(link === null ? [] : [`  App         ${url}${link}`])
+  ]
   if (keys === null) {
     return [...head, `  First key   npm run keys -- create --name first`].join("\n")
   }
@@ -78,6 +91,7 @@ export const layer = Layer.effectDiscard(
     const { written } = yield* DemoData
     const path = yield* readyFile
     const keys = source.sandbox ? yield* issueStartKeys : null
+    const link = source.sandbox ? yield* issueStartLink : null
 
     // The file of an earlier start that was killed names an address that no longer answers.
     yield* Option.isSome(path) ? removeReadyFile(path.value) : Effect.void
@@ -87,10 +101,10 @@ export const layer = Layer.effectDiscard(
     )
     const announce = Effect.gen(function* () {
       const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))
-      yield* Console.log(greeting(url, source.description, keys, mints[0]))
+      yield* Console.log(greeting({ url, description: source.description, keys, link }, mints[0]))
       if (Option.isSome(path)) {
         yield* Effect.timeoutOption(written, SEED_LIMIT)
-        yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, mints })
+        yield* writeReadyFile(path.value, { baseUrl: url, pid: process.pid, keys, link, mints })
       }
     })
     yield* announce.pipe(Effect.forkScoped)

@@ -4,9 +4,9 @@ import { KeyStore } from "../access/KeyStore.ts"
 import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { dataDir } from "../storage/Database.ts"
+import { WELCOME } from "./startLink.ts"
 import { forgetStart, hasEnded, recordedStarts, recordStart } from "../storage/startRecords.ts"
 
-const ACCOUNT = "welcome"
 const ID_LENGTH = 12
 
 /** Repeats a request to the store on a busy machine: five times its deadline of five seconds. */
@@ -40,7 +40,7 @@ const revokeEnded = Effect.fnUntraced(function* (
     return
   }
   // Listed before the locks are tried: a start holds its lock before it issues keys.
-  const listed = yield* patiently(keys.list(ACCOUNT))
+  const listed = yield* patiently(keys.list(WELCOME))
   const ended = new Set(yield* Effect.filter(starts, (id) => hasEnded(folder, id)))
   const own = listed.filter((key) => isActive(key) && ended.has(startOf(key.name) ?? ""))
   yield* Effect.forEach(own, ({ id }) => patiently(keys.revoke(id)), { discard: true })
@@ -62,7 +62,7 @@ export const issueStartKeys: Effect.Effect<
   yield* revokeEnded(folder)
   const suffix = (yield* recordStart(folder, id)) ? ` (start ${id})` : ""
   const issue = (name: string, scopes: ReadonlyArray<ApiScope>) =>
-    patiently(keys.issue({ accountId: ACCOUNT, name: `${name}${suffix}`, scopes, ipPolicy: null })).pipe(
+    patiently(keys.issue({ accountId: WELCOME, name: `${name}${suffix}`, scopes, ipPolicy: null })).pipe(
       Effect.map(({ secret }) => Redacted.value(secret))
     )
   const issued = yield* Effect.all({
@@ -71,7 +71,7 @@ export const issueStartKeys: Effect.Effect<
   }).pipe(Effect.catchTag("TooManyKeys", () => Effect.succeed(null)))
   if (issued === null) {
     yield* Effect.logWarning(
-      `No keys are printed: account ${ACCOUNT} has all the active keys that it may have. Revoke some: npm run keys -- list --account ${ACCOUNT}`
+      `No keys are printed: account ${WELCOME} has all the active keys that it may have. Revoke some: npm run keys -- list --account ${WELCOME}`
     )
   }
   return issued

@@ -1,6 +1,8 @@
 import { type Config, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import type { AccountStore } from "../accounts/AccountStore.ts"
+import type { SessionStore } from "../accounts/SessionStore.ts"
 import type { Idempotency } from "../access/Idempotency.ts"
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
@@ -44,6 +46,7 @@ import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
 import * as Routing from "./handlers/Routing.ts"
 import type { Settings } from "./Settings.ts"
 import * as SharePage from "./pages/SharePage.ts"
+import * as Sessions from "./handlers/Sessions.ts"
 import * as Spot from "./handlers/Spot.ts"
 import * as System from "./handlers/System.ts"
 import * as Tokens from "./handlers/Tokens.ts"
@@ -55,6 +58,7 @@ import * as Wallets from "./handlers/Wallets.ts"
 
 /** Services that the handlers require. */
 export type Capabilities =
+  | AccountStore
   | AlertStore
   | CalloutStore
   | ChainFeed
@@ -68,6 +72,7 @@ export type Capabilities =
   | QuoteEngine
   | RateLimiter
   | RiskReader
+  | SessionStore
   | Tickets
   | TokenReader
   | TrackerFeed
@@ -102,6 +107,7 @@ export const ground = Layer.mergeAll(
 const handlers = Layer.mergeAll(
   System.layer,
   Account.layer,
+  Sessions.layer,
   AccountFunding.layer,
   Spot.layer,
   Routing.layer,

@@ -8,6 +8,7 @@ import { PoolBook } from "../../src/pools/PoolBook.ts"
 import { DemoData, MarketSource } from "../../src/app/MarketSource.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
 import * as Startup from "../../src/app/Startup.ts"
+import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import { COLD, engineOver, makeMarket, TOKEN } from "../support/market.ts"
 
 const book = PoolBook.of({
@@ -28,6 +29,7 @@ const startup = (mint: Mint, env: Readonly<Record<string, string>>, written: Eff
       Layer.succeed(DemoData, DemoData.of({ written })),
       engineOver({ ...makeMarket(), fresh: { slot: 77, heardAtMs: Date.now(), state: "live" } }),
       KeyStore.layerMemory(),
+      MemoryAccounts.layer,
       NodeFileSystem.layer,
       ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
     ])

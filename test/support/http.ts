@@ -27,6 +27,9 @@ import type { Tickets } from "../../src/tracker/Tickets.ts"
 import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
+import type { AccountStore } from "../../src/accounts/AccountStore.ts"
+import type { SessionStore } from "../../src/accounts/SessionStore.ts"
+import * as MemoryAccounts from "./memoryAccounts.ts"
 import * as MemoryAlerts from "./memoryAlerts.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
@@ -125,11 +128,13 @@ export interface World {
   readonly tracker?: Layer.Layer<TrackerStore | Tickets>
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
   readonly wallets?: Layer.Layer<WalletReader>
+  readonly accounts?: Layer.Layer<AccountStore | SessionStore>
   readonly settings?: Partial<SettingsShape>
 }
 
 /** Layers behind every service under test. */
 export type Capable =
+  | AccountStore
   | AlertStore
   | CalloutStore
   | ChainFeed
@@ -143,6 +148,7 @@ export type Capable =
   | QuoteEngine
   | RateLimiter
   | RiskReader
+  | SessionStore
   | Settings
   | Tickets
   | TokenReader
@@ -172,6 +178,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.trackerFeed ?? trackerFeed(),
     world.wallets ?? noWallets,
     WalletBatch.layerMemory,
+    world.accounts ?? MemoryAccounts.layer,
     world.funding ?? FundingClient.layerUnconfigured,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )

@@ -17,6 +17,7 @@ import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import * as MemoryAccounts from "../../../test/support/memoryAccounts.ts"
 import * as MemoryAlerts from "../../../test/support/memoryAlerts.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { PerpsVenues } from "../../../src/perps/PerpsVenues.ts"
@@ -101,6 +102,7 @@ const serving = Server.layer.pipe(
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
     MemoryIdempotency.layer,
+    MemoryAccounts.layer,
     alerts,
     copying,
     warmMarket,

@@ -10,7 +10,9 @@ import {
   LimiterUnavailable,
   MissingApiKey,
   MissingScope,
-  RateLimited
+  OriginNotAllowed,
+  RateLimited,
+  SessionRequired
 } from "../problems.ts"
 
 /** The key that the current request was admitted with. */
@@ -23,8 +25,14 @@ export const Scope = Context.Reference<ReadonlyArray<ApiScope>>("fathom/api/midd
   defaultValue: () => ["md.read"]
 })
 
+/** True for operations of the app alone: a session is needed, and no key will do. Endpoint annotation. */
+export const SessionOnly = Context.Reference<boolean>("fathom/api/middleware/Authorization/SessionOnly", {
+  defaultValue: () => false
+})
+
 /**
- * Admits a request before its query or body is read: `Authorization: Bearer <secret>`, then the key's IP policy and scope,
+ * Admits a request before its query or body is read: `Authorization: Bearer <secret>` or else the cookie of a
+ * session, then the key's IP policy and scope,
  * then the charge of `Metering.ts`. A rejection costs nothing.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentKey | Meter }>()(
@@ -37,6 +45,8 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       KeyDisabled,
       MissingScope,
       IpNotAllowed,
+      SessionRequired,
+      OriginNotAllowed,
       RateLimited,
       LimiterUnavailable,
       DataUnavailable

@@ -1,10 +1,11 @@
 import { Context, Effect, type Fiber, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { isSession, SessionStore } from "../../accounts/SessionStore.ts"
 import { ipAllowed } from "../../access/ipPolicy.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
 import { RateLimiter } from "../../access/RateLimiter.ts"
-import { Authorization, CurrentKey, Scope } from "../../api/middleware/Authorization.ts"
+import { Authorization, CurrentKey, Scope, SessionOnly } from "../../api/middleware/Authorization.ts"
 import { Budget, Cost, Meter } from "../../api/middleware/Metering.ts"
 import {
   type DataUnavailable,
@@ -12,8 +13,11 @@ import {
   IpNotAllowed,
   KeyDisabled,
   MissingApiKey,
-  MissingScope
+  MissingScope,
+  OriginNotAllowed,
+  SessionRequired
 } from "../../api/problems.ts"
+import type { AccountStoreUnavailable, SessionEnded } from "../../domain/Account.ts"
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
 import { Requester } from "../../pools/Requester.ts"
 import { bearerOf } from "./bearer.ts"
@@ -22,6 +26,7 @@ import { withDecisionDeadlineOn } from "./decisionDeadline.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { makeMeter } from "./meter.ts"
 import { rawHeader } from "./rawHeader.ts"
+import { mayChange, sessionSecret } from "./sessionCookie.ts"
 import { unavailable } from "../problems.ts"
 import { Settings } from "../Settings.ts"
 
@@ -30,6 +35,7 @@ type Request = HttpServerRequest.HttpServerRequest
 /** Admission terms of an endpoint from its annotations, computed once. */
 const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
   accepted: Context.get(annotations, Scope),
+  isSessionOnly: Context.get(annotations, SessionOnly),
   budget: Context.get(annotations, Budget),
   cost: Context.get(annotations, Cost)
 })
@@ -77,18 +83,61 @@ const keyProblem = (
   }
 }
 
-/** Checks key, address, scope and budget in this order, before the query or the body is read. */
-export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | Settings> = Layer.effect(
+const sessionsUnavailable = () => unavailable("The session cannot be checked: try again.")
+
+const sessionProblem = (
+  error: SessionEnded | AccountStoreUnavailable | DataUnavailable
+): Effect.Effect<never, InvalidApiKey | DataUnavailable> => {
+  switch (error._tag) {
+    case "SessionEnded":
+      return Effect.fail(new InvalidApiKey({ error: { message: "The session has ended: sign in again." } }))
+    case "AccountStoreUnavailable":
+      return Effect.andThen(
+        Effect.logError("The account store is unavailable", error.cause),
+        Effect.fail(sessionsUnavailable())
+      )
+    case "DataUnavailable":
+      return Effect.fail(error)
+  }
+}
+
+const isChange = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD"
+
+/** Checks key or session, address, scope and budget in this order, before the query or the body is read. */
+export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | SessionStore | Settings> = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const keys = yield* KeyStore
     const limiter = yield* RateLimiter
-    const { trustedHops } = yield* Settings
+    const sessions = yield* SessionStore
+    const settings = yield* Settings
+    const { trustedHops } = settings
+
+    /** The session of the cookie; without one the request has no credential at all. */
+    const verifySession = (
+      fiber: Fiber.Fiber<unknown, unknown>,
+      request: Request
+    ): Effect.Effect<ApiKey, MissingApiKey | InvalidApiKey | OriginNotAllowed | DataUnavailable> => {
+      const secret = sessionSecret(request)
+      if (secret === null) {
+        return Effect.fail(new MissingApiKey())
+      }
+      const session = withDecisionDeadlineOn(fiber, sessions.authenticate(secret), sessionsUnavailable)
+      return Effect.filterOrFail(
+        Effect.catch(session, sessionProblem),
+        () => !isChange(request) || mayChange(request, settings, secret),
+        () => new OriginNotAllowed()
+      )
+    }
 
     const verify = (
       fiber: Fiber.Fiber<unknown, unknown>,
-      authorization: string | undefined
-    ): Effect.Effect<ApiKey, MissingApiKey | InvalidApiKey | KeyDisabled | DataUnavailable> => {
+      request: Request
+    ): Effect.Effect<ApiKey, MissingApiKey | InvalidApiKey | KeyDisabled | OriginNotAllowed | DataUnavailable> => {
+      const authorization = rawHeader(request, "authorization")
+      if (authorization === undefined) {
+        return verifySession(fiber, request)
+      }
       const secret = bearerOf(authorization)
       return secret === undefined
         ? Effect.fail(new MissingApiKey())
@@ -100,9 +149,12 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
 
     const accept = (
       key: ApiKey,
-      accepted: ReadonlyArray<ApiScope>,
+      { accepted, isSessionOnly }: ReturnType<typeof makeTerms>,
       request: Request
-    ): Effect.Effect<void, IpNotAllowed | MissingScope> => {
+    ): Effect.Effect<void, IpNotAllowed | MissingScope | SessionRequired> => {
+      if (isSessionOnly && !isSession(key)) {
+        return Effect.fail(new SessionRequired())
+      }
       if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, callerOf(request, trustedHops))) {
         return Effect.fail(new IpNotAllowed())
       }
@@ -116,9 +168,10 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
         const context = fiber.getRef(RequestContext)
         context.keyed = true
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const { accepted, budget, cost } = termsOf(endpoint)
-        const admitted = Effect.flatMapEager(verify(fiber, rawHeader(request, "authorization")), (key) =>
-          Effect.mapEager(accept(key, accepted, request), () => key)
+        const terms = termsOf(endpoint)
+        const { budget, cost } = terms
+        const admitted = Effect.flatMapEager(verify(fiber, request), (key) =>
+          Effect.mapEager(accept(key, terms, request), () => key)
         )
         return Effect.flatMapEager(admitted, (key) =>
           Effect.flatMapEager(makeMeter({ fiber, context, limiter, key: key.id, budget, cost }), (meter) =>

@@ -1,0 +1,34 @@
+import { Context, type Effect, type Redacted } from "effect"
+import type {
+  Account,
+  AccountExists,
+  AccountNotFound,
+  AccountStoreUnavailable,
+  Identity,
+  LinkNotValid
+} from "../domain/Account.ts"
+
+/** Minutes for which a sign-in link can be used. */
+export const LINK_MINUTES = 15
+
+/** Accounts, their sign-in links and the users of OpenID providers that belong to them. */
+export class AccountStore extends Context.Service<
+  AccountStore,
+  {
+    create(
+      account: Pick<Account, "id" | "name" | "role">
+    ): Effect.Effect<Account, AccountExists | AccountStoreUnavailable>
+    /** The account; null when there is none. */
+    find(id: string): Effect.Effect<Account | null, AccountStoreUnavailable>
+    /** Every account, oldest first. */
+    readonly list: Effect.Effect<ReadonlyArray<Account>, AccountStoreUnavailable>
+    /** Disables an account and ends its sessions, or enables it again. Keys are not changed. */
+    setDisabled(id: string, disabled: boolean): Effect.Effect<Account, AccountNotFound | AccountStoreUnavailable>
+    /** A token that opens one session within LINK_MINUTES. Only its hash is kept. */
+    link(id: string): Effect.Effect<Redacted.Redacted, AccountNotFound | AccountStoreUnavailable>
+    /** Uses a token up, in one process only, and returns its account. */
+    redeem(token: Redacted.Redacted): Effect.Effect<Account, LinkNotValid | AccountStoreUnavailable>
+    /** The account of a provider's user, made as a member with this name at the first sign-in. Fails when it is disabled. */
+    ofIdentity(identity: Identity, name: string): Effect.Effect<Account, LinkNotValid | AccountStoreUnavailable>
+  }
+>()("fathom/accounts/AccountStore") {}

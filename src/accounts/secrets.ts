@@ -1,0 +1,22 @@
+/** Secrets of links and sessions. */
+import { Redacted } from "effect"
+import { createHash } from "node:crypto"
+import { randomBase62, type RandomBytes } from "../domain/randomText.ts"
+
+/** 43 base62 characters hold 256 random bits. */
+const LENGTH = 43
+const SHAPE = /^[0-9A-Za-z]{43}$/u
+
+/** A new secret of 256 random bits. */
+export const makeSecret = (random: RandomBytes): Redacted.Redacted => Redacted.make(randomBase62(LENGTH, random))
+
+/** True when the text can be a secret; anything else needs no look-up. */
+export const isWellFormed = (secret: Redacted.Redacted): boolean => SHAPE.test(Redacted.value(secret))
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** The hash that is stored. Without a pepper: nothing can be found by guessing 256 bits. */
+export const hashOf = (secret: Redacted.Redacted): string => sha256(Redacted.value(secret))
+
+/** The token that proves that a request comes from a page of the session. It does not reveal the session's secret. */
+export const csrfTokenOf = (secret: Redacted.Redacted): string => sha256(`csrf ${Redacted.value(secret)}`)

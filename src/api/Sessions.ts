@@ -1,0 +1,59 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Account } from "../domain/Account.ts"
+import { JsonBody } from "./middleware/JsonBody.ts"
+import { NoQuery } from "./parameters.ts"
+import { DataUnavailable, InvalidApiKey, OriginNotAllowed, RateLimited } from "./problems.ts"
+
+/** The session of a browser. */
+export class SessionReport extends Schema.Opaque<SessionReport>()(
+  Schema.Struct({
+    account: Schema.NullOr(
+      Schema.Struct({ id: Schema.String, name: Schema.String, role: Account.fields.role })
+    ).annotate({
+      description: "The account that is signed in; null without a session."
+    }),
+    csrfToken: Schema.NullOr(Schema.String).annotate({
+      description: "Value of X-CSRF-Token for changes; null without a session."
+    }),
+    oidc: Schema.Boolean.annotate({ description: "True where sign-in with an OpenID provider is configured." })
+  }).annotate({ identifier: "SessionReport", description: "The session of this browser." })
+) {}
+
+/** The token of a sign-in link. */
+export class SignInToken extends Schema.Opaque<SignInToken>()(
+  Schema.Struct({
+    token: Schema.String.check(Schema.isMaxLength(64, { expected: "at most 64 characters" })).annotate({
+      description: "The part of a sign-in link after `#`."
+    })
+  }).annotate({ identifier: "SignInToken", description: "The token of a sign-in link." })
+) {}
+
+/** Sign-in and sign-out of the app. Links are made by `npm run accounts -- link`. */
+export class SessionsGroup extends HttpApiGroup.make("sessions")
+  .add(
+    HttpApiEndpoint.get("current", "/app/session", {
+      query: NoQuery,
+      success: SessionReport,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "The session of this browser"),
+    HttpApiEndpoint.post("open", "/app/session", {
+      query: NoQuery,
+      payload: SignInToken,
+      success: SessionReport,
+      error: [InvalidApiKey, OriginNotAllowed, RateLimited, DataUnavailable]
+    })
+      .middleware(JsonBody)
+      .annotate(OpenApi.Summary, "Open a session with a sign-in link, which is used up"),
+    HttpApiEndpoint.delete("close", "/app/session", {
+      query: NoQuery,
+      success: HttpApiSchema.NoContent,
+      error: [OriginNotAllowed, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Sign out"),
+    HttpApiEndpoint.delete("closeAll", "/app/sessions", {
+      query: NoQuery,
+      success: HttpApiSchema.NoContent,
+      error: [InvalidApiKey, OriginNotAllowed, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Sign out everywhere")
+  )
+  .annotate(OpenApi.Description, "Sign-in and sign-out of the app.") {}

@@ -1,0 +1,17 @@
+/** The sign-in link that a start beside a simulated or recorded market prints. */
+import { Effect, Redacted } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import type { AccountNotFound, AccountStoreUnavailable } from "../domain/Account.ts"
+
+/** The account of the demo data and of the keys that are printed. */
+export const WELCOME = "welcome"
+
+/** A path that opens one session of the account `welcome`, which is made where it is missing. */
+export const issueStartLink: Effect.Effect<string, AccountNotFound | AccountStoreUnavailable, AccountStore> =
+  Effect.gen(function* () {
+    const accounts = yield* AccountStore
+    yield* accounts
+      .create({ id: WELCOME, name: WELCOME, role: "owner" })
+      .pipe(Effect.catchTag("AccountExists", () => Effect.void))
+    return `/sign-in#${Redacted.value(yield* accounts.link(WELCOME))}`
+  })

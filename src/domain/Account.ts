@@ -1,0 +1,54 @@
+import { Schema } from "effect"
+
+/** The rights of an account: an owner manages accounts and plans, a member only what belongs to the own account. */
+export const Role = Schema.Literals(["owner", "member"]).annotate({ identifier: "AccountRole" })
+export type Role = typeof Role.Type
+
+/** Id of an account: 1 to 64 letters, digits, `_` and `-`. */
+export const AccountId = Schema.String.check(
+  Schema.isPattern(/^[\w-]{1,64}$/u, { expected: "1 to 64 letters, digits, _ and -" })
+)
+
+/** Display name of an account: 1 to 64 characters without control characters. */
+export const AccountName = Schema.String.check(
+  Schema.isPattern(/^[^\p{Cc}]{1,64}$/u, { expected: "1 to 64 printable characters" })
+)
+
+/** The owner of keys, tracked wallets and alerts. Times are milliseconds since the Unix epoch. */
+export class Account extends Schema.Opaque<Account>()(
+  Schema.Struct({
+    id: AccountId,
+    name: AccountName,
+    role: Role,
+    createdAtMs: Schema.Int,
+    /** While it is set, neither links nor sessions of the account are accepted. */
+    disabledAtMs: Schema.NullOr(Schema.Int)
+  }).annotate({ identifier: "Account", description: "The owner of keys, tracked wallets and alerts." })
+) {}
+
+/** A user of an OpenID provider: unique by issuer and subject. */
+export interface Identity {
+  readonly issuer: string
+  readonly subject: string
+}
+
+/** Another account has this id. */
+export class AccountExists extends Schema.TaggedError<AccountExists>()("AccountExists", { id: Schema.String }) {}
+
+/** No account has this id. */
+export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("AccountNotFound", { id: Schema.String }) {}
+
+/** The token of a link is unknown, used, expired, or of a disabled account. The four are not distinguished. */
+export class LinkNotValid extends Schema.TaggedError<LinkNotValid>()("LinkNotValid", {}) {}
+
+/** The secret of a session is unknown, its session has ended, or its account is disabled. The three are not distinguished. */
+export class SessionEnded extends Schema.TaggedError<SessionEnded>()("SessionEnded", {}) {}
+
+/** The store did not answer in time, or failed. */
+export class AccountStoreUnavailable extends Schema.TaggedError<AccountStoreUnavailable>()("AccountStoreUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the account store does not answer"
+  }
+}

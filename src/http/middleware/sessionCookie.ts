@@ -1,0 +1,57 @@
+/** The cookie of a session, and the proof that a change comes from a page of this service. */
+import { Option, Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { csrfTokenOf } from "../../accounts/secrets.ts"
+import type { SettingsShape } from "../Settings.ts"
+import { baseUrl } from "./baseUrl.ts"
+import { rawHeader } from "./rawHeader.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const NAME = "fathom_session"
+const COOKIE = /(?:^|;)\s*fathom_session=(?<secret>[0-9A-Za-z]{43})\s*(?:;|$)/u
+
+/** The secret in the cookie; null without one. */
+export const sessionSecret = (request: Request): Redacted.Redacted | null => {
+  const secret = COOKIE.exec(rawHeader(request, "cookie") ?? "")?.groups?.["secret"]
+  return secret === undefined ? null : Redacted.make(secret)
+}
+
+/** True when the browser reached the service through TLS, as the public URL or a trusted proxy states. */
+const isSecure = (request: Request, { publicUrl, trustedHops }: SettingsShape): boolean =>
+  publicUrl === null
+    ? trustedHops > 0 && rawHeader(request, "x-forwarded-proto")?.split(",").at(-1)?.trim() === "https"
+    : publicUrl.startsWith("https:")
+
+/** The `Set-Cookie` header of a session; of its end without a secret. */
+export const sessionCookie = (
+  request: Request,
+  settings: SettingsShape,
+  session: { readonly secret: Redacted.Redacted; readonly lifetimeSeconds: number } | null
+): string => {
+  const value = session === null ? "" : Redacted.value(session.secret)
+  const attributes = [
+    `${NAME}=${value}`,
+    "Path=/",
+    "HttpOnly",
+    "SameSite=Lax",
+    `Max-Age=${session === null ? 0 : session.lifetimeSeconds}`
+  ]
+  return [...attributes, ...(isSecure(request, settings) ? ["Secure"] : [])].join("; ")
+}
+
+/** True when the request was made by a page of this service, as the browser states. */
+export const isOwnOrigin = (request: Request, { publicUrl }: SettingsShape): boolean => {
+  const origin = rawHeader(request, "origin")
+  const site = rawHeader(request, "sec-fetch-site")
+  const own = Option.fromNullishOr(baseUrl(publicUrl, request)).pipe(
+    Option.map((base) => URL.parse(base)?.host),
+    Option.getOrUndefined
+  )
+  const isOwn = origin !== undefined && own !== undefined && URL.parse(origin)?.host === own
+  return isOwn && (site === undefined || site === "same-origin")
+}
+
+/** True when a request may make a change with this session: its origin is this service, and it carries the session's token. */
+export const mayChange = (request: Request, settings: SettingsShape, secret: Redacted.Redacted): boolean =>
+  isOwnOrigin(request, settings) && rawHeader(request, "x-csrf-token") === csrfTokenOf(secret)

@@ -1,0 +1,124 @@
+/** Accounts and sessions in memory, for tests of HTTP. */
+import { Clock, Effect, Layer, type Redacted } from "effect"
+import { AccountStore, LINK_MINUTES } from "../../src/accounts/AccountStore.ts"
+import { hashOf, isWellFormed, makeSecret } from "../../src/accounts/secrets.ts"
+import { sessionId, SessionStore } from "../../src/accounts/SessionStore.ts"
+import { type Account, AccountExists, AccountNotFound, LinkNotValid, SessionEnded } from "../../src/domain/Account.ts"
+import { ApiScope } from "../../src/domain/ApiKey.ts"
+import { SecretSource } from "../../src/domain/randomText.ts"
+
+interface Link {
+  readonly accountId: string
+  readonly expiresAtMs: number
+}
+
+const stores = Effect.gen(function* () {
+  const random = yield* SecretSource
+  const accounts = new Map<string, Account>()
+  const identities = new Map<string, string>()
+  const links = new Map<string, Link>()
+  const sessions = new Map<string, string>()
+
+  const create: AccountStore["Service"]["create"] = (wanted) =>
+    Effect.flatMap(Clock.currentTimeMillis, (createdAtMs) => {
+      if (accounts.has(wanted.id)) {
+        return Effect.fail(new AccountExists({ id: wanted.id }))
+      }
+      const account = { ...wanted, createdAtMs, disabledAtMs: null }
+      accounts.set(account.id, account)
+      return Effect.succeed(account)
+    })
+
+  const open = (accountId: string) => {
+    const secret = makeSecret(random)
+    sessions.set(hashOf(secret), accountId)
+    return secret
+  }
+
+  const endAll = (accountId: string) => {
+    Array.from(sessions).forEach(([hash, owner]) => owner === accountId && sessions.delete(hash))
+  }
+
+  const enabled = (id: string): Account | null => {
+    const account = accounts.get(id)
+    return account === undefined || account.disabledAtMs !== null ? null : account
+  }
+
+  const accountStore = AccountStore.of({
+    create,
+    find: (id) => Effect.succeed(accounts.get(id) ?? null),
+    list: Effect.sync(() => Array.from(accounts.values())),
+    setDisabled: Effect.fnUntraced(function* (id, disabled) {
+      const account = accounts.get(id) ?? (yield* new AccountNotFound({ id }))
+      const changed = { ...account, disabledAtMs: disabled ? yield* Clock.currentTimeMillis : null }
+      accounts.set(id, changed)
+      if (disabled) {
+        endAll(id)
+      }
+      return changed
+    }),
+    link: Effect.fnUntraced(function* (id) {
+      if (!accounts.has(id)) {
+        return yield* new AccountNotFound({ id })
+      }
+      const token = makeSecret(random)
+      const nowMs = yield* Clock.currentTimeMillis
+      links.set(hashOf(token), { accountId: id, expiresAtMs: nowMs + LINK_MINUTES * 60_000 })
+      return token
+    }),
+    redeem: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const link = isWellFormed(token) ? links.get(hashOf(token)) : undefined
+      const account = link === undefined || link.expiresAtMs <= nowMs ? null : enabled(link.accountId)
+      if (account === null) {
+        return yield* new LinkNotValid()
+      }
+      links.delete(hashOf(token))
+      return account
+    }),
+    ofIdentity: Effect.fnUntraced(function* ({ issuer, subject }, name) {
+      const user = JSON.stringify([issuer, subject])
+      const known = identities.get(user)
+      if (known !== undefined) {
+        return enabled(known) ?? (yield* new LinkNotValid())
+      }
+      const account = yield* Effect.orDie(create({ id: `acc_${identities.size + 1}`, name, role: "member" }))
+      identities.set(user, account.id)
+      return account
+    })
+  })
+
+  const sessionStore = SessionStore.of({
+    lifetimeSeconds: 3600,
+    open: (accountId) => Effect.sync(() => open(accountId)),
+    authenticate: Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+      const account = enabled(sessions.get(hashOf(secret)) ?? "")
+      if (account === null) {
+        return yield* new SessionEnded()
+      }
+      return {
+        id: sessionId(account.id),
+        accountId: account.id,
+        name: account.name,
+        prefix: "",
+        lastFour: "",
+        scopes: ApiScope.literals,
+        ipPolicy: null,
+        createdAtMs: 0,
+        lastUsedAtMs: 0,
+        disabledAtMs: null,
+        revokedAtMs: null
+      }
+    }),
+    end: (secret) => Effect.sync(() => void sessions.delete(hashOf(secret))),
+    endAll: (accountId) => Effect.sync(() => endAll(accountId))
+  })
+  return { accountStore, sessionStore }
+})
+
+/** Both stores over the same maps. */
+export const layer: Layer.Layer<AccountStore | SessionStore> = Layer.unwrap(
+  Effect.map(stores, ({ accountStore, sessionStore }) =>
+    Layer.merge(Layer.succeed(AccountStore, accountStore), Layer.succeed(SessionStore, sessionStore))
+  )
+)
