@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Account } from "../domain/Account.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
 import { NoQuery } from "./parameters.ts"
@@ -47,12 +47,12 @@ export class SessionsGroup extends HttpApiGroup.make("sessions")
       .annotate(OpenApi.Summary, "Open a session with a sign-in link, which is used up"),
     HttpApiEndpoint.delete("close", "/app/session", {
       query: NoQuery,
-      success: HttpApiSchema.NoContent,
+      success: SessionReport,
       error: [OriginNotAllowed, DataUnavailable]
     }).annotate(OpenApi.Summary, "Sign out"),
     HttpApiEndpoint.delete("closeAll", "/app/sessions", {
       query: NoQuery,
-      success: HttpApiSchema.NoContent,
+      success: SessionReport,
       error: [InvalidApiKey, OriginNotAllowed, DataUnavailable]
     }).annotate(OpenApi.Summary, "Sign out everywhere")
   )

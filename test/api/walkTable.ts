@@ -1,4 +1,6 @@
 /** The calls of each operation, and the setup of each answer that it declares. An operation without an entry fails. */
+import { Redacted } from "effect"
+import { csrfTokenOf } from "../../src/accounts/secrets.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { Operation } from "../support/openapi.ts"
 import { LONELY, TOKEN as TOY } from "../support/market.ts"
@@ -56,6 +58,24 @@ export interface Offer {
   readonly follow: string
 }
 
+/** Public URL of the services whose pages send changes, the secrets of two sessions, and a token that opens another. */
+export const ORIGIN = "http://pages.example"
+export const SESSION = "s".repeat(43)
+export const ENDING_SESSION = "e".repeat(43)
+export const SIGN_IN_TOKEN = "t".repeat(43)
+
+const pageHeaders = { origin: ORIGIN, "sec-fetch-site": "same-origin" }
+const headersOf = (secret: string) => ({
+  ...pageHeaders,
+  cookie: `fathom_session=${secret}`,
+  "x-csrf-token": csrfTokenOf(Redacted.make(secret))
+})
+const sessionHeaders = headersOf(SESSION)
+const cookieAlone = { cookie: `fathom_session=${SESSION}` }
+const signIn = { body: { token: SIGN_IN_TOKEN }, headers: pageHeaders }
+
+const unknownLink = { operation: "sessions.open", request: { ...signIn, body: { token: "unknown" } } }
+
 const nowhere = at(200)
 
 const alertOn = (mint: string) => ({
@@ -73,6 +93,10 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "system.live": () => ({}),
   "system.ready": () => ({}),
   "account.key": () => ({}),
+  "sessions.current": () => ({ headers: cookieAlone }),
+  "sessions.open": () => signIn,
+  "sessions.close": () => ({ headers: sessionHeaders }),
+  "sessions.closeAll": () => ({ headers: sessionHeaders }),
   "accountFunding.wallets": () => ({}),
   "accountFunding.catalog": () => ({ query: { limit: "3" } }),
   "accountFunding.balances": () => ({}),
@@ -222,6 +246,26 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     404: inSimulation({ params: { id: "grp_none" }, body: { name: "Walked" } })
   },
   "tracker.deleteGroup": { 200: ofNewGroup(), 404: inSimulation({ params: { id: "grp_none" } }) },
+  "sessions.open": {
+    200: { world: "bare", key: null, request: signIn },
+    401: { world: "bare", key: null, request: unknownLink.request },
+    403: { world: "bare", key: null, request: { body: { token: SIGN_IN_TOKEN } } },
+    429: {
+      world: "bare",
+      key: null,
+      before: Array.from({ length: 20 }, () => unknownLink),
+      request: unknownLink.request
+    }
+  },
+  "sessions.close": {
+    200: { world: "bare", key: null, request: {} },
+    403: { world: "bare", key: null, request: { headers: cookieAlone } }
+  },
+  "sessions.closeAll": {
+    200: { world: "bare", key: null, request: { headers: headersOf(ENDING_SESSION) } },
+    401: { world: "bare", key: null, request: {} },
+    403: { world: "bare", key: null, request: { headers: cookieAlone } }
+  },
   "copying.follow": { 404: inSimulation({ params: { id: "cf_none" } }) },
   "copying.fills": { 404: inSimulation({ query: { followId: "cf_none" } }) },
   "copying.pnl": { 404: inSimulation({ query: { followId: "cf_none" } }) },

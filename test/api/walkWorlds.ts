@@ -1,9 +1,10 @@
 /** The services that the walk asks. Each gives the address to ask. */
-import { ConfigProvider, Context, Effect, FileSystem, Layer, Schedule, Schema } from "effect"
+import { ConfigProvider, Context, Effect, FileSystem, Layer, Redacted, Schedule, Schema } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import * as App from "../../src/app/App.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import { AccountStoreUnavailable } from "../../src/domain/Account.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
 import { budgets, LimiterUnavailable } from "../../src/domain/Budget.ts"
 import { MAX_TRACKED_WALLETS } from "../../src/domain/wallets/Tracker.ts"
@@ -18,7 +19,8 @@ import { scriptedNode } from "../support/scriptedNode.ts"
 import { gainers, poolWith, priceAll } from "../support/views.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import { knowing, portTo, status } from "../solana/rpc/statusNode.ts"
-import type { Offer } from "./walkTable.ts"
+import * as MemoryAccounts from "../support/memoryAccounts.ts"
+import { ENDING_SESSION, type Offer, ORIGIN, SESSION, SIGN_IN_TOKEN } from "./walkTable.ts"
 
 const scopes = ApiScope.literals
 const everything = keyOf("a", { scopes })
@@ -29,6 +31,13 @@ const keys = [
   keyOf("w", { scopes, accountId: "walker" }),
   keyOf("f", { scopes, accountId: "full" })
 ]
+
+/** The pages of these services, and the session of one of them. */
+const settings = { publicUrl: ORIGIN }
+const accounts = MemoryAccounts.layerOf([
+  { id: "walker", session: Redacted.make(SESSION), link: Redacted.make(SIGN_IN_TOKEN) },
+  { id: "leaver", session: Redacted.make(ENDING_SESSION), link: Redacted.make("u".repeat(43)) }
+])
 
 /** A service: its URL and the secrets of its keys. */
 export class Asked extends Context.Service<
@@ -62,7 +71,9 @@ const track = Layer.effectDiscard(
 
 /** Nothing behind the edge, a chain that is not followed, a key that has spent its budgets, and an account that is full. */
 export const bare = Layer.mergeAll(asked, spend, track).pipe(
-  Layer.provideMerge(running({ keys, feed: feed(() => ({ slot: 0, heardAtMs: null, state: "loading" })) })),
+  Layer.provideMerge(
+    running({ keys, accounts, settings, feed: feed(() => ({ slot: 0, heardAtMs: null, state: "loading" })) })
+  ),
   Layer.orDie
 )
 
@@ -70,7 +81,12 @@ const down = Effect.fail(new LimiterUnavailable({ cause: "down" }))
 
 export const limiterless = asked.pipe(
   Layer.provideMerge(
-    running({ keys, limiter: Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down }) })
+    running({
+      keys,
+      settings,
+      accounts: MemoryAccounts.layerFailing(Effect.fail(new AccountStoreUnavailable({ cause: "down" }))),
+      limiter: Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down })
+    })
   )
 )
 
@@ -90,7 +106,16 @@ const brokenKeys = Layer.effect(
   )
 ).pipe(Layer.provide(KeyStore.layerMemory({ keys })))
 
-export const broken = asked.pipe(Layer.provideMerge(running({ keyStore: brokenKeys, feed: feed(bug) })))
+export const broken = asked.pipe(
+  Layer.provideMerge(
+    running({
+      keyStore: brokenKeys,
+      feed: feed(bug),
+      settings,
+      accounts: MemoryAccounts.layerFailing(Effect.sync(bug))
+    })
+  )
+)
 
 const oneTransaction = Layer.unwrap(
   Effect.map(scriptedNode, ({ rpcUrl, say }) => {

@@ -3,7 +3,14 @@ import { Clock, Effect, Layer, type Redacted } from "effect"
 import { AccountStore, LINK_MINUTES } from "../../src/accounts/AccountStore.ts"
 import { hashOf, isWellFormed, makeSecret } from "../../src/accounts/secrets.ts"
 import { sessionId, SessionStore } from "../../src/accounts/SessionStore.ts"
-import { type Account, AccountExists, AccountNotFound, LinkNotValid, SessionEnded } from "../../src/domain/Account.ts"
+import {
+  type Account,
+  AccountExists,
+  AccountNotFound,
+  type AccountStoreUnavailable,
+  LinkNotValid,
+  SessionEnded
+} from "../../src/domain/Account.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
 import { SecretSource } from "../../src/domain/randomText.ts"
 
@@ -12,12 +19,26 @@ interface Link {
   readonly expiresAtMs: number
 }
 
-const stores = Effect.gen(function* () {
+/** An account with a session and a link whose secrets the caller knows. */
+export interface KnownAccount {
+  readonly id: string
+  readonly session: Redacted.Redacted
+  readonly link: Redacted.Redacted
+}
+
+const makeStores = Effect.fnUntraced(function* (known: ReadonlyArray<KnownAccount>) {
   const random = yield* SecretSource
-  const accounts = new Map<string, Account>()
+  const accounts = new Map(
+    known.map(({ id }): [string, Account] => [id, { id, name: id, role: "member", createdAtMs: 0, disabledAtMs: null }])
+  )
   const identities = new Map<string, string>()
-  const links = new Map<string, Link>()
-  const sessions = new Map<string, string>()
+  const links = new Map(
+    known.map(({ id, link }): [string, Link] => [
+      hashOf(link),
+      { accountId: id, expiresAtMs: Number.POSITIVE_INFINITY }
+    ])
+  )
+  const sessions = new Map(known.map(({ id, session }) => [hashOf(session), id]))
 
   const create: AccountStore["Service"]["create"] = (wanted) =>
     Effect.flatMap(Clock.currentTimeMillis, (createdAtMs) => {
@@ -116,9 +137,34 @@ const stores = Effect.gen(function* () {
   return { accountStore, sessionStore }
 })
 
-/** Both stores over the same maps. */
-export const layer: Layer.Layer<AccountStore | SessionStore> = Layer.unwrap(
-  Effect.map(stores, ({ accountStore, sessionStore }) =>
-    Layer.merge(Layer.succeed(AccountStore, accountStore), Layer.succeed(SessionStore, sessionStore))
+/** Both stores over the same maps, with accounts that exist from the start. */
+export const layerOf = (known: ReadonlyArray<KnownAccount>): Layer.Layer<AccountStore | SessionStore> =>
+  Layer.unwrap(
+    Effect.map(makeStores(known), ({ accountStore, sessionStore }) =>
+      Layer.merge(Layer.succeed(AccountStore, accountStore), Layer.succeed(SessionStore, sessionStore))
+    )
   )
-)
+
+/** Both stores, empty. */
+export const layer = layerOf([])
+
+/** Stores of which every method ends like this effect. */
+export const layerFailing = (end: Effect.Effect<never, AccountStoreUnavailable>) =>
+  Layer.merge(
+    Layer.succeed(AccountStore, {
+      create: () => end,
+      find: () => end,
+      list: end,
+      setDisabled: () => end,
+      link: () => end,
+      redeem: () => end,
+      ofIdentity: () => end
+    }),
+    Layer.succeed(SessionStore, {
+      lifetimeSeconds: 3600,
+      open: () => end,
+      authenticate: () => end,
+      end: () => end,
+      endAll: () => end
+    })
+  )

@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Clock, Effect, Option, Redacted } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountStore } from "../../accounts/AccountStore.ts"
@@ -8,8 +8,12 @@ import { Api } from "../../api/Api.ts"
 import { InvalidApiKey, OriginNotAllowed } from "../../api/problems.ts"
 import { type SignInToken } from "../../api/Sessions.ts"
 import type { Account } from "../../domain/Account.ts"
+import { KeyedBudget } from "../../domain/KeyedBudget.ts"
 import { isOwnOrigin, mayChange, sessionCookie, sessionSecret } from "../middleware/sessionCookie.ts"
-import { storeUnavailable } from "../problems.ts"
+import { clientAddress } from "../middleware/clientAddress.ts"
+import { rawHeader } from "../middleware/rawHeader.ts"
+import { visitorOf } from "../pages/clickGate.ts"
+import { limited, storeUnavailable } from "../problems.ts"
 import { Settings } from "../Settings.ts"
 
 interface Requested {
@@ -21,6 +25,9 @@ const unavailable = storeUnavailable("The account store is unavailable", "Accoun
 const linkNotValid = () =>
   new InvalidApiKey({ error: { message: "The link is unknown, used or older than 15 minutes: make another one." } })
 const sessionEnded = () => new InvalidApiKey({ error: { message: "There is no session: sign in." } })
+
+/** Attempts to sign in from one address in any minute. */
+const ATTEMPTS = 20
 
 const noStore = { "cache-control": "no-store" }
 
@@ -58,10 +65,25 @@ export const layer = HttpApiBuilder.group(
       return answer(reportOf(account, account === null || secret === null ? null : csrfTokenOf(secret)))
     })
 
+    const attempts = new KeyedBudget({ limit: ATTEMPTS, windowMs: 60_000 })
+
+    /** Bounds what an address can ask of the store; a token cannot be guessed. */
+    const admitAttempt = Effect.fnUntraced(function* (request: Requested["request"]) {
+      const peer = Option.getOrNull(request.remoteAddress)
+      const forwardedFor = rawHeader(request, "x-forwarded-for")
+      const visitor = visitorOf(clientAddress({ peer, forwardedFor, trustedHops: settings.trustedHops }))
+      const clock = yield* Clock.Clock
+      const decision = attempts.admit(visitor, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
+      if (decision._tag === "Refused") {
+        return yield* limited("sign-in", `An address has ${ATTEMPTS} attempts to sign in a minute.`, decision.fitsInMs)
+      }
+    })
+
     const open = Effect.fnUntraced(function* ({ payload, request }: Requested & { readonly payload: SignInToken }) {
       if (!isOwnOrigin(request, settings)) {
         return yield* new OriginNotAllowed()
       }
+      yield* admitAttempt(request)
       const account = yield* accounts.redeem(Redacted.make(payload.token)).pipe(
         Effect.catchTags({
           LinkNotValid: () => Effect.fail(linkNotValid()),
@@ -79,10 +101,7 @@ export const layer = HttpApiBuilder.group(
     })
 
     const signedOut = (request: Requested["request"]) =>
-      HttpServerResponse.empty({
-        status: 204,
-        headers: { ...noStore, "set-cookie": sessionCookie(request, settings, null) }
-      })
+      answer(reportOf(null, null), sessionCookie(request, settings, null))
 
     const close = Effect.fnUntraced(function* ({ request }: Requested) {
       const secret = sessionSecret(request)
