@@ -5,6 +5,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ## v1 (beta)
 
+- Sessions of the app at \`/app/session\`: a session is a credential beside the key, with every scope and one budget for an account.
+  Codes \`session_required\` and \`origin_not_allowed\` (403).
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`
