@@ -37,7 +37,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   market: ["domain", "health", "pools", "programs", "solana", "storage", "tokens", "trades", "upstream"],
   funding: ["domain", "upstream"],
   perps: ["domain", "upstream"],
-  alerts: ["domain", "health", "market", "storage", "tokens"],
+  alerts: ["domain", "health", "market", "pools", "storage", "tokens"],
   callouts: ["domain", "health", "market", "storage"],
   copying: ["domain", "health", "storage", "tokens", "wallets"],
   wallets: ["domain", "health", "market", "storage", "tokens", "trades"],
