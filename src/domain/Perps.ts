@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 
-/** Venues by their keys: Hyperliquid, Drift, dYdX v4, Paradex and Lighter. */
-export const PerpsVenue = Schema.Literals(["hl", "drift", "dydx", "paradex", "lighter"]).annotate({
+/** Venues by their keys: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter and Aster. */
+export const PerpsVenue = Schema.Literals(["hl", "velocity", "dydx", "paradex", "lighter", "aster"]).annotate({
   identifier: "PerpsVenue",
-  description: "A venue: Hyperliquid, Drift, dYdX v4, Paradex or Lighter."
+  description: "A venue: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter or Aster."
 })
 export type PerpsVenue = typeof PerpsVenue.Type
 
@@ -30,6 +30,12 @@ export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
   Schema.Struct({
     venue: PerpsVenue,
     symbol: Schema.String,
+    venueSymbol: noted(Schema.String, "The base of the market at the venue, as in kPEPE or 1000PEPE."),
+    coinsPerUnit: noted(Schema.Int, "Coins of the symbol in one unit of the venue. Prices here are of one coin."),
+    unreadableMarkets: noted(
+      Schema.NullOr(Schema.Int),
+      "Markets that the venue lists in an unknown form, which are left out; null before its first answer."
+    ),
     takerBps: noted(Bps, "Taker fee of an account without volume, in basis points."),
     makerBps: noted(Bps, "Maker fee, for information; negative is a rebate."),
     ourBps: noted(Schema.Finite, "Fee of this service."),

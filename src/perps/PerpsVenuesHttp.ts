@@ -1,7 +1,7 @@
 import { Config, Effect, Layer, Option, Record, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
-import { drift } from "./drift.ts"
+import { aster } from "./aster.ts"
 import { dydx } from "./dydx.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { hyperliquid } from "./hyperliquid.ts"
@@ -10,16 +10,18 @@ import { paradex } from "./paradex.ts"
 import { PerpsVenues } from "./PerpsVenues.ts"
 import { defaultRules } from "./SharedReads.ts"
 import { webUrl } from "../upstream/urlSettings.ts"
+import { velocity } from "./velocity.ts"
 import { DecimalText } from "./venueSchemas.ts"
 
 /** Public addresses of the venues by the name of their setting; without slashes at the end. */
 export const publicUrls = {
   PERPS_HL_URL: "https://api.hyperliquid.xyz",
-  PERPS_DRIFT_BOOK_URL: "https://dlob.drift.trade",
-  PERPS_DRIFT_DATA_URL: "https://data.api.drift.trade",
+  PERPS_VELOCITY_BOOK_URL: "https://dlob.velocity.exchange",
+  PERPS_VELOCITY_DATA_URL: "https://data.velocity.exchange",
   PERPS_DYDX_URL: "https://indexer.dydx.trade",
   PERPS_PARADEX_URL: "https://api.prod.paradex.trade/v1",
-  PERPS_LIGHTER_URL: "https://mainnet.zklighter.elliot.ai"
+  PERPS_LIGHTER_URL: "https://mainnet.zklighter.elliot.ai",
+  PERPS_ASTER_URL: "https://fapi.asterdex.com"
 } as const
 
 /** The address of each source, without a trailing slash. */
@@ -30,11 +32,12 @@ const setting = (name: keyof VenueUrls) => Config.option(webUrl(name))
 /** The addresses of venues that are set. */
 export const configured = Config.all({
   PERPS_HL_URL: setting("PERPS_HL_URL"),
-  PERPS_DRIFT_BOOK_URL: setting("PERPS_DRIFT_BOOK_URL"),
-  PERPS_DRIFT_DATA_URL: setting("PERPS_DRIFT_DATA_URL"),
+  PERPS_VELOCITY_BOOK_URL: setting("PERPS_VELOCITY_BOOK_URL"),
+  PERPS_VELOCITY_DATA_URL: setting("PERPS_VELOCITY_DATA_URL"),
   PERPS_DYDX_URL: setting("PERPS_DYDX_URL"),
   PERPS_PARADEX_URL: setting("PERPS_PARADEX_URL"),
-  PERPS_LIGHTER_URL: setting("PERPS_LIGHTER_URL")
+  PERPS_LIGHTER_URL: setting("PERPS_LIGHTER_URL"),
+  PERPS_ASTER_URL: setting("PERPS_ASTER_URL")
 })
 
 /** True where a setting gives the address of a venue. */
@@ -59,17 +62,18 @@ export const deadline = Config.Duration("PERPS_DEADLINE").pipe(Config.withDefaul
 const make = Effect.fnUntraced(function* (urls: VenueUrls) {
   const venues = yield* Effect.all([
     hyperliquid(urls.PERPS_HL_URL),
-    drift({ book: urls.PERPS_DRIFT_BOOK_URL, data: urls.PERPS_DRIFT_DATA_URL }),
+    velocity({ book: urls.PERPS_VELOCITY_BOOK_URL, data: urls.PERPS_VELOCITY_DATA_URL }),
     dydx(urls.PERPS_DYDX_URL),
     paradex(urls.PERPS_PARADEX_URL),
-    lighter(urls.PERPS_LIGHTER_URL)
+    lighter(urls.PERPS_LIGHTER_URL),
+    aster(urls.PERPS_ASTER_URL)
   ])
   return PerpsVenues.layer(venues, { deadline: yield* deadline, ourBps: yield* ourBps })
 })
 
 /**
- * The five venues over HTTP, at their public addresses unless `PERPS_HL_URL`, `PERPS_DRIFT_BOOK_URL`,
- * `PERPS_DRIFT_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL` or `PERPS_LIGHTER_URL` override them; at the given
+ * The venues over HTTP, at their public addresses unless `PERPS_HL_URL`, `PERPS_VELOCITY_BOOK_URL`,
+ * `PERPS_VELOCITY_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL`, `PERPS_LIGHTER_URL` or `PERPS_ASTER_URL` override them; at the given
  * addresses when there are any. `PERPS_DEADLINE` (1.2 s) is the longest wait for a venue, `PERPS_FEE_BPS` (0) the fee of this service.
  */
 export const layer = (given?: VenueUrls): Layer.Layer<PerpsVenues, Config.ConfigError, HttpClient.HttpClient> =>

@@ -51,8 +51,10 @@ export interface Venue {
   readonly key: PerpsVenue
   /** The fees of an account without volume, where the venue states them for all markets alike. */
   readonly fees: Fees | null
+  /** Listed markets in a form that cannot be read, by the last listing or, where the venue is read by market, by all reads; null before the first. */
+  readonly unreadable: () => number | null
   /** The oldest usable book. */
   readonly maxAgeMs: number
-  /** Reads the market of a base symbol. The answer may be of any age; the caller sets the deadline. */
+  /** Reads the market of a base by its name at the venue, in the units of the venue. The answer may be of any age; the caller sets the deadline. */
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
 }

@@ -6,6 +6,7 @@ import { type Fill, impactBps, type Side, walk } from "./bookWalk.ts"
 import { fixedNumber, ONE, type Ratio, roundAt, SCALE } from "./exact.ts"
 import { aprPct, holdBps } from "./fundingRates.ts"
 import type { VenueReading } from "./PerpsVenues.ts"
+import { venueName } from "./symbols.ts"
 import type { Fees, Lots, VenueFault, VenueMarket } from "./Venue.ts"
 
 /** A hypothetical order. Size and hours are in units of 10^-30. */
@@ -59,6 +60,11 @@ const reasonOf = (fault: VenueFault): PerpsReason => {
 
 const feesOf = (fees: Fees | null) => ({ takerBps: bps(fees?.taker ?? null), makerBps: bps(fees?.maker ?? null) })
 
+const namedAt = ({ symbol }: PerpsOrder, { unreadable, venue }: VenueReading) => {
+  const { multiplier, name } = venueName(venue, symbol)
+  return { venue, symbol, venueSymbol: name, coinsPerUnit: Number(multiplier), unreadableMarkets: unreadable }
+}
+
 const nothing = {
   impactBps: null,
   fundingAprPct: null,
@@ -77,8 +83,7 @@ const failedEntry = (order: PerpsOrder, reading: VenueReading, fault: VenueFault
   costs: null,
   entry: PerpsEntry.make({
     ...nothing,
-    venue: reading.venue,
-    symbol: order.symbol,
+    ...namedAt(order, reading),
     ...feesOf(reading.fees),
     ourBps: fixedNumber(ourBps, BPS_DIGITS),
     reliability: reading.reliability,
@@ -112,8 +117,7 @@ const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket
   const costs =
     impacted === null ? null : { taker, impact: impacted, funding, all: taker + ourBps + impacted + funding }
   const entry = PerpsEntry.make({
-    venue: reading.venue,
-    symbol: order.symbol,
+    ...namedAt(order, reading),
     ...feesOf(market.fees),
     ourBps: fixedNumber(ourBps, BPS_DIGITS),
     impactBps: bps(impacted),

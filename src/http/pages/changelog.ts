@@ -5,6 +5,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ## v1 (beta)
 
+- Perps venues \`velocity\` (Drift before; the parameter still takes \`drift\`) and \`aster\`; \`venueSymbol\`, \`coinsPerUnit\` and
+  \`unreadableMarkets\` of an entry.
 - \`condition.source\` of alerts: \`swap\` or \`median\` over pools; alerts on USDC are evaluated; \`fireNow\` arms an alert that is
   beyond its threshold already, and changes beyond theirs arm first like levels.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and

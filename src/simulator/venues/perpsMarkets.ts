@@ -2,7 +2,7 @@
 import { makeRandom } from "../traders/Random.ts"
 
 /** Venues of the simulation by their keys. */
-export const perpsVenues = ["hl", "drift", "dydx", "paradex", "lighter"] as const
+export const perpsVenues = ["hl", "velocity", "dydx", "paradex", "lighter", "aster"] as const
 export type SimVenue = (typeof perpsVenues)[number]
 
 /** One market, the same on every venue that has it. */
@@ -33,7 +33,7 @@ export interface SimBook {
 }
 
 const everywhere = perpsVenues
-const notOnLighter = ["hl", "drift", "dydx", "paradex"] as const
+const notOnLighter = ["hl", "velocity", "dydx", "paradex", "aster"] as const
 
 export const perps: ReadonlyArray<SimPerp> = [
   { symbol: "BTC", id: 1, dollars: 65_000, priceDigits: 1, sizeDigits: 4, typicalSize: 0.8, venues: everywhere },
@@ -47,10 +47,11 @@ export const perps: ReadonlyArray<SimPerp> = [
 const characters: Readonly<Record<SimVenue, { readonly half: number; readonly step: number; readonly depth: number }>> =
   {
     hl: { half: 0.4, step: 0.6, depth: 3 },
-    drift: { half: 1.2, step: 1.5, depth: 0.8 },
+    velocity: { half: 1.2, step: 1.5, depth: 0.8 },
     dydx: { half: 0.8, step: 1, depth: 1 },
     paradex: { half: 0.5, step: 0.7, depth: 1.5 },
-    lighter: { half: 0.3, step: 0.5, depth: 2 }
+    lighter: { half: 0.3, step: 0.5, depth: 2 },
+    aster: { half: 0.6, step: 0.8, depth: 1.2 }
   }
 
 const LEVELS = 60
