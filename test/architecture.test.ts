@@ -36,7 +36,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   tokens: ["domain", "health", "pools", "programs", "quotes", "solana"],
   market: ["domain", "health", "pools", "programs", "solana", "storage", "tokens", "trades", "upstream"],
   funding: ["domain", "upstream"],
-  perps: ["domain", "upstream"],
+  perps: ["domain", "programs", "solana", "upstream"],
   alerts: ["domain", "health", "market", "pools", "storage", "tokens"],
   callouts: ["domain", "health", "market", "storage"],
   copying: ["domain", "health", "storage", "tokens", "wallets"],

@@ -1,9 +1,17 @@
 import { Schema } from "effect"
 
-/** Venues by their keys: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter and Aster. */
-export const PerpsVenue = Schema.Literals(["hl", "velocity", "dydx", "paradex", "lighter", "aster"]).annotate({
+/** Venues by their keys: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter, Aster and Jupiter Perps. */
+export const PerpsVenue = Schema.Literals([
+  "hl",
+  "velocity",
+  "dydx",
+  "paradex",
+  "lighter",
+  "aster",
+  "jupiter"
+]).annotate({
   identifier: "PerpsVenue",
-  description: "A venue: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter or Aster."
+  description: "A venue: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter, Aster or Jupiter Perps."
 })
 export type PerpsVenue = typeof PerpsVenue.Type
 
@@ -41,9 +49,12 @@ export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
     ourBps: noted(Schema.Finite, "Fee of this service."),
     impactBps: noted(
       Bps,
-      "Volume-weighted fill against the middle, half the spread included; null when it cannot fill."
+      "Volume-weighted fill against the middle, half the spread included, and of jupiter the price impact fee; null when it cannot fill."
     ),
-    fundingAprPct: noted(Bps, "Funding of a year in percent points, uncompounded; positive when longs pay."),
+    fundingAprPct: noted(
+      Bps,
+      "Funding of a year in percent points, uncompounded; positive when longs pay. Of jupiter the borrow rate of the side."
+    ),
     fundingBps: noted(Bps, "Funding over the hold; negative is paid to the holder."),
     fundingIntervalHours: noted(Bps, "The venue's own funding interval."),
     reliability: noted(Bps, "Share of fresh reads in the last hour, 0 to 1; null before the first."),

@@ -2,6 +2,7 @@ import { type Effect, Schema } from "effect"
 import type { PerpsVenue } from "../domain/Perps.ts"
 import type { Book } from "./bookWalk.ts"
 import type { Funding } from "./fundingRates.ts"
+import type { OpenFee } from "./jupiterCosts.ts"
 
 /** The fees of a venue on the value of a trade, in millionths of a basis point; negative is a rebate. */
 export interface Fees {
@@ -26,6 +27,8 @@ export interface VenueMarket extends Book {
   readonly lots: Lots
   readonly funding: Funding
   readonly fees: Fees
+  /** The fee beyond the taker fee where a pool fills at one price and charges for the size; none for a book. */
+  readonly openFee?: OpenFee
 }
 
 /** The venue answers, and has no such market or does not trade it now. */

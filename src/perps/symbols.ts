@@ -22,6 +22,7 @@ const names: Readonly<Record<PerpsVenue, ReadonlyMap<string, VenueName>>> = {
   hl: new Map(prefixed("k", THOUSAND, "BONK", "DOGS", "FLOKI", "LUNC", "NEIRO", "PEPE", "SHIB")),
   velocity: new Map([...prefixed("1M", MILLION, "BONK", "PEPE"), ...prefixed("1K", THOUSAND, "MEW", "WEN")]),
   dydx: new Map(),
+  jupiter: new Map(),
   paradex: new Map(prefixed("k", THOUSAND, "BONK", "FLOKI", "PEPE", "SHIB")),
   lighter: new Map(prefixed("1000", THOUSAND, "BONK", "FLOKI", "PEPE", "SHIB", "TOSHI")),
   aster: new Map([

@@ -105,7 +105,8 @@ const upstreams: ReadonlyArray<{
             PERPS_DYDX_URL: url,
             PERPS_PARADEX_URL: url,
             PERPS_LIGHTER_URL: url,
-            PERPS_ASTER_URL: url
+            PERPS_ASTER_URL: url,
+            PERPS_JUPITER_RPC_URL: url
           }).pipe(Layer.provide(platform))
         )
       )

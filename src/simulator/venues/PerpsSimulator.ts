@@ -23,7 +23,15 @@ const STALE_MS = 90_000
 const THIN_LEVELS = 3
 const THIN_PART = 1000n
 
-const healthy: Health = { hl: "ok", velocity: "ok", dydx: "ok", paradex: "ok", lighter: "ok", aster: "ok" }
+const healthy: Health = {
+  hl: "ok",
+  velocity: "ok",
+  dydx: "ok",
+  paradex: "ok",
+  lighter: "ok",
+  aster: "ok",
+  jupiter: "ok"
+}
 
 const condition = (name: string) => Config.Literals(conditions, name).pipe(Config.withDefault("ok" as const))
 
@@ -34,7 +42,8 @@ export const healthConfig: Config.Config<Health> = Config.all({
   dydx: condition("DYDX"),
   paradex: condition("PARADEX"),
   lighter: condition("LIGHTER"),
-  aster: condition("ASTER")
+  aster: condition("ASTER"),
+  jupiter: condition("JUPITER")
 }).pipe(Config.nested("SIMULATOR_FAULTS_PERPS"))
 
 /** Perpetual futures venues on the loopback interface, in the shapes of real ones, generated from one seed. */
@@ -50,6 +59,7 @@ export class PerpsSimulator extends Context.Service<
       readonly PERPS_PARADEX_URL: string
       readonly PERPS_LIGHTER_URL: string
       readonly PERPS_ASTER_URL: string
+      readonly PERPS_JUPITER_RPC_URL: string
     }
     /** Changes the condition of the named venues. */
     setHealth(change: Partial<Health>): Effect.Effect<void>
@@ -110,7 +120,15 @@ const make = Effect.fnUntraced(function* (
   initial: Health
 ): Effect.fn.Return<PerpsSimulator["Service"], HttpServerError.ServeError, Scope.Scope> {
   const world = makePerpsWorld(seed)
-  const requests: Record<SimVenue, number> = { hl: 0, velocity: 0, dydx: 0, paradex: 0, lighter: 0, aster: 0 }
+  const requests: Record<SimVenue, number> = {
+    hl: 0,
+    velocity: 0,
+    dydx: 0,
+    paradex: 0,
+    lighter: 0,
+    aster: 0,
+    jupiter: 0
+  }
   const health = makeAiling(initial, healthy)
 
   const respond = Effect.gen(function* () {
@@ -154,7 +172,8 @@ const make = Effect.fnUntraced(function* (
       PERPS_DYDX_URL: `${base}/dydx`,
       PERPS_PARADEX_URL: `${base}/paradex`,
       PERPS_LIGHTER_URL: `${base}/lighter`,
-      PERPS_ASTER_URL: `${base}/aster`
+      PERPS_ASTER_URL: `${base}/aster`,
+      PERPS_JUPITER_RPC_URL: `${base}/jupiter/rpc`
     },
     setHealth: health.set,
     requests: () => ({ ...requests })

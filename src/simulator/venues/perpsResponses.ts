@@ -2,6 +2,7 @@ import { simVelocity } from "./perpsVelocity.ts"
 import { simAster } from "./perpsAster.ts"
 import { simDydx } from "./perpsDydx.ts"
 import { simHyperliquid } from "./perpsHyperliquid.ts"
+import { simJupiter } from "./perpsJupiter.ts"
 import { simLighter } from "./perpsLighter.ts"
 import { simParadex } from "./perpsParadex.ts"
 import type { SimVenue } from "./perpsMarkets.ts"
@@ -14,5 +15,6 @@ export const perpsResponses: Readonly<Record<SimVenue, (request: VenueRequest) =
   dydx: simDydx,
   paradex: simParadex,
   lighter: simLighter,
-  aster: simAster
+  aster: simAster,
+  jupiter: simJupiter
 }
