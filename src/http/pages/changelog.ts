@@ -5,6 +5,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ## v1 (beta)
 
+- \`quotable\` of a tracked wallet's trade: false for a closed AMM.
 - Perps venues \`velocity\` (Drift before; the parameter still takes \`drift\`), \`aster\` and \`jupiter\`; \`venueSymbol\`, \`coinsPerUnit\` and
   \`unreadableMarkets\` of an entry.
 - \`condition.source\` of alerts: \`swap\` or \`median\` over pools; alerts on USDC are evaluated; \`fireNow\` arms an alert that is
