@@ -99,8 +99,10 @@ export const aster = Effect.fnUntraced(function* (baseUrl: string) {
   const read = Effect.fnUntraced(function* (symbol: string) {
     const name = `${symbol}${QUOTE}`
     const { lots } = yield* listing.of(name)
-    const funding = yield* fundingIn(name)
-    const { value: book } = yield* ask(get(`depth?symbol=${name}&limit=100`), Depth)
+    const [funding, { value: book }] = yield* Effect.all(
+      [fundingIn(name), ask(get(`depth?symbol=${name}&limit=100`), Depth)],
+      { concurrency: 2 }
+    )
     return { ...(yield* bookOf(book.bids, book.asks, levelOf)), asOfMs: book.E, lots, funding, fees }
   })
 

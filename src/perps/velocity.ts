@@ -97,12 +97,14 @@ export const velocity = Effect.fnUntraced(function* (urls: { readonly book: stri
 
   const read = Effect.fnUntraced(function* (symbol: string) {
     const terms = yield* listing.of(`${symbol}${SUFFIX}`)
-    const { value: book } = yield* bookOfSymbol(symbol)
+    const [{ value: book }, rate] = yield* Effect.all([bookOfSymbol(symbol), Cache.get(rates, symbol)], {
+      concurrency: 2
+    })
     return {
       ...(yield* bookOf(book.bids, book.asks, levelOf)),
       ...terms,
       asOfMs: book.ts,
-      funding: { rate: yield* Cache.get(rates, symbol), rateHours: 1, intervalHours: 1 }
+      funding: { rate, rateHours: 1, intervalHours: 1 }
     }
   })
 

@@ -32,7 +32,10 @@ const outcomes = (symbol: string) =>
     )
   )
 
-layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })), { excludeTestServices: true })(
+/** As long as a read may take at all, so that a busy machine is not a fault of a venue. */
+const patient = ConfigProvider.layer(ConfigProvider.fromUnknown({ PERPS_DEADLINE: "5 seconds" }))
+
+layer(venuesOf(PerpsSimulator.layer({ seed: "venues" })).pipe(Layer.provide(patient)), { excludeTestServices: true })(
   "the simulated venues",
   (it) => {
     for (const { symbol, venues: having } of perps) {
