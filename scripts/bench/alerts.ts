@@ -12,6 +12,7 @@ import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import * as MemoryAlerts from "../../test/support/memoryAlerts.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { percentile, report } from "./report.ts"
 
@@ -25,10 +26,21 @@ const addressOf = (n: number): Address => addressFromBytes(new Uint8Array(32).fi
 
 const books = Layer.succeed(TokenBook, { read: () => null, commitment: "confirmed", warm: () => Effect.void })
 
+const prices = Layer.succeed(PriceBook, {
+  at: () => ({
+    of: () => null,
+    lifetime: null,
+    isStale: true,
+    silentMs: 0,
+    clock: { slot: 0, epoch: 0, unixTimestamp: 0 }
+  }),
+  warm: () => Effect.void
+})
+
 const world = () =>
   Evaluator.layer.pipe(
     Layer.provideMerge(Layer.fresh(Layer.merge(MemoryAlerts.layer, TradeTape.layerManual()))),
-    Layer.provide(books),
+    Layer.provide([books, prices]),
     Layer.fresh
   )
 
@@ -41,7 +53,8 @@ const alertOf = (n: number, createdAtMs: number): NewAlert => ({
     metric: n % 3 === 0 ? "price_sol" : "price_usd",
     operator: n % 2 === 0 ? "crosses_above" : "crosses_below",
     threshold: (n % 2 === 0 ? 1.1 + n / ALERTS : 0.9 - n / ALERTS / 2).toFixed(6).replace(/0+$/u, ""),
-    windowSeconds: null
+    windowSeconds: null,
+    source: "swap"
   },
   recurrence: "repeat",
   cooldownSeconds: 300,

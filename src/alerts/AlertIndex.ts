@@ -18,7 +18,7 @@ export interface WatchGroup {
   readonly alerts: Map<string, Watched>
 }
 
-const measureKey = ({ metric, windowSeconds }: Measure): string => `${metric} ${windowSeconds ?? ""}`
+const measureKey = ({ metric, source, windowSeconds }: Measure): string => `${metric} ${windowSeconds ?? ""} ${source}`
 
 const watchedOf = (alert: Alert): Watched => ({
   alert,

@@ -6,9 +6,12 @@ import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
 import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
+import { Requester } from "../pools/Requester.ts"
+import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { AlertStore } from "./AlertStore.ts"
 import { canMove, evaluate, type Observation, spanOf } from "./evaluate.ts"
+import { MedianPrices } from "./MedianPrices.ts"
 import { type Measure, Metrics, type Reading } from "./Metrics.ts"
 import { AlertIndex, type Watched, type WatchGroup } from "./AlertIndex.ts"
 
@@ -51,155 +54,170 @@ export class Evaluator extends Context.Service<
   }
 >()("fathom/alerts/Evaluator") {
   /**
-   * Settings: `ALERTS_EVERY` (2 s) is the interval at which every alert is evaluated, traded or not, and `ALERTS_REFRESH`
+   * Metrics by the median over pools are looked at with every alert, not with each block. Settings: `ALERTS_EVERY` (2 s) is the interval at which every alert is evaluated, traded or not, and `ALERTS_REFRESH`
    * (5 min) that at which the list is compared with the store. A firing is stored before the next block is evaluated; while
    * the store is unavailable nothing fires. Blocks older than a minute never fire. Blocks that were lost because evaluation
    * fell more than 1,024 behind are counted and logged, and every alert is evaluated at once with the current values.
    */
-  static readonly layer: Layer.Layer<Evaluator, Config.ConfigError, AlertStore | TradeTape | TokenBook> = Layer.effect(
-    Evaluator,
-    Effect.gen(function* () {
-      const store = yield* AlertStore
-      const tape = yield* TradeTape
-      const tokens = yield* TokenBook
-      const { every, refresh } = yield* settings
-      const monitor = yield* SourceMonitor
-      const metrics = new Metrics(tape, tokens)
-      const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0 }
-      const list = new AlertIndex()
+  static readonly layer: Layer.Layer<Evaluator, Config.ConfigError, AlertStore | PriceBook | TradeTape | TokenBook> =
+    Layer.effect(
+      Evaluator,
+      Effect.gen(function* () {
+        const store = yield* AlertStore
+        const tape = yield* TradeTape
+        const tokens = yield* TokenBook
+        const prices = yield* PriceBook
+        const { every, refresh } = yield* settings
+        const monitor = yield* SourceMonitor
+        const medians = new MedianPrices(prices)
+        const metrics = new Metrics(tape, tokens, medians)
+        const progress: Progress = { tickAtMs: null, lostAtMs: null, lost: 0 }
+        const list = new AlertIndex()
 
-      const commit = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
-        const moved = yield* retryForever(store.advance(steps))
-        moved.forEach((alert) => list.put(alert))
-        const left = new Set(steps.map(({ id }) => id))
-        moved.forEach(({ id }) => left.delete(id))
-        // Their owner or another process has changed these.
-        yield* reload(Array.from(left))
-      })
+        const commit = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
+          const moved = yield* retryForever(store.advance(steps))
+          moved.forEach((alert) => list.put(alert))
+          const left = new Set(steps.map(({ id }) => id))
+          moved.forEach(({ id }) => left.delete(id))
+          // Their owner or another process has changed these.
+          yield* reload(Array.from(left))
+        })
 
-      const reload = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-        for (const chunk of chunksOf(ids)) {
-          const found = yield* retryForever(store.load(chunk))
-          const known = new Set(found.map(({ id }) => id))
-          chunk.filter((id) => !known.has(id)).forEach((id) => list.drop(id))
-          found.forEach((alert) => list.put(alert))
-        }
-      })
+        const reload = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+          for (const chunk of chunksOf(ids)) {
+            const found = yield* retryForever(store.load(chunk))
+            const known = new Set(found.map(({ id }) => id))
+            chunk.filter((id) => !known.has(id)).forEach((id) => list.drop(id))
+            found.forEach((alert) => list.put(alert))
+          }
+        })
 
-      const catchUp = Effect.gen(function* () {
-        const held = Array.from(list.ids())
-        const newest = yield* retryForever(store.versions)
-        const active = new Set(newest.map(({ id }) => id))
-        held.filter((id) => !active.has(id)).forEach((id) => list.drop(id))
-        const changed = newest.filter(({ id, version }) => list.versionOf(id) !== version)
-        yield* reload(changed.map(({ id }) => id))
-      })
+        const catchUp = Effect.gen(function* () {
+          const held = Array.from(list.ids())
+          const newest = yield* retryForever(store.versions)
+          const active = new Set(newest.map(({ id }) => id))
+          held.filter((id) => !active.has(id)).forEach((id) => list.drop(id))
+          const changed = newest.filter(({ id, version }) => list.versionOf(id) !== version)
+          yield* reload(changed.map(({ id }) => id))
+        })
 
-      const judge = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
-        for (const chunk of chunksOf(steps)) {
-          yield* commit(chunk)
-        }
-      })
+        const judge = Effect.fnUntraced(function* (steps: ReadonlyArray<AlertStep>) {
+          for (const chunk of chunksOf(steps)) {
+            yield* commit(chunk)
+          }
+        })
 
-      const lookAt = Effect.fnUntraced(function* (batch: PricedBatch) {
-        const nowMs = yield* Clock.currentTimeMillis
-        metrics.note(batch)
-        if (metrics.isFresh(batch.timeMs, nowMs)) {
-          yield* judge(
-            Array.from(list.swapsOf(batch)).flatMap(([mint, swaps]) =>
-              Array.from(list.of(mint)).flatMap((group) => stepsOf(group, metrics.during(swaps, group.measure, nowMs)))
+        const lookAt = Effect.fnUntraced(function* (batch: PricedBatch) {
+          const nowMs = yield* Clock.currentTimeMillis
+          metrics.note(batch)
+          if (metrics.isFresh(batch.timeMs, nowMs)) {
+            yield* judge(
+              Array.from(list.swapsOf(batch)).flatMap(([mint, swaps]) =>
+                Array.from(list.of(mint)).flatMap((group) =>
+                  stepsOf(group, metrics.during(swaps, group.measure, nowMs))
+                )
+              )
             )
+          }
+        })
+
+        const lookAtAll = Effect.gen(function* () {
+          const nowMs = yield* Clock.currentTimeMillis
+          const steps = Array.from(list.mints()).flatMap((mint) =>
+            Array.from(list.of(mint)).flatMap((group) => {
+              const reading = metrics.now(mint, group.measure, nowMs)
+              return reading.state === "ok" ? stepsOf(group, [reading.seen]) : []
+            })
           )
-        }
-      })
+          yield* judge(steps)
+          yield* warmAll(nowMs)
+        })
 
-      const lookAtAll = Effect.gen(function* () {
-        const nowMs = yield* Clock.currentTimeMillis
-        const steps = Array.from(list.mints()).flatMap((mint) =>
-          Array.from(list.of(mint)).flatMap((group) => {
-            const reading = metrics.now(mint, group.measure, nowMs)
-            return reading.state === "ok" ? stepsOf(group, [reading.seen]) : []
-          })
-        )
-        yield* judge(steps)
-        yield* warmSupplies
-      })
+        /** Requests what the metric is made of, as the alerts: they have mints pending like a key has, and take turns with it. */
+        const warm = Effect.fnUntraced(function* (mint: Mint, measure: Measure, nowMs: number) {
+          const isByMedian = metrics.isByMedian(mint, measure)
+          if (isByMedian || measure.metric === "market_cap_usd") {
+            yield* tokens.warm(mint)
+          }
+          if (isByMedian && !medians.isLoaded(mint, nowMs)) {
+            yield* Effect.provideService(prices.warm(mint), Requester, "alerts")
+          }
+        })
 
-      const warmSupplies = Effect.suspend(() =>
-        Effect.forEach(
-          Array.from(list.mints()).filter((mint) => Array.from(list.of(mint)).some(needsSupply)),
-          (mint) => tokens.warm(mint),
-          { discard: true }
-        )
-      )
+        const warmAll = (nowMs: number) =>
+          Effect.forEach(
+            Array.from(list.mints()).flatMap((mint) => Array.from(list.of(mint))),
+            ({ measure, mint }) => warm(mint, measure, nowMs),
+            { discard: true }
+          )
 
-      const takeBlock = Effect.fnUntraced(function* ({ batch, missed }: CountedBatch) {
-        yield* lookAt(batch)
-        if (missed > 0) {
-          progress.lost += missed
-          progress.lostAtMs = yield* Clock.currentTimeMillis
-          yield* Effect.logError("Alerts fell behind: swaps of blocks were not evaluated", {
-            blocks: missed,
-            inAll: progress.lost,
-            before: batch.slot
-          })
+        const takeBlock = Effect.fnUntraced(function* ({ batch, missed }: CountedBatch) {
+          yield* lookAt(batch)
+          if (missed > 0) {
+            progress.lost += missed
+            progress.lostAtMs = yield* Clock.currentTimeMillis
+            yield* Effect.logError("Alerts fell behind: swaps of blocks were not evaluated", {
+              blocks: missed,
+              inAll: progress.lost,
+              before: batch.slot
+            })
+            yield* lookAtAll
+          }
+        })
+
+        const tick = Effect.gen(function* () {
           yield* lookAtAll
+          progress.tickAtMs = yield* Clock.currentTimeMillis
+        })
+
+        const attend = (occasion: Occasion): Effect.Effect<void> => {
+          switch (occasion._tag) {
+            case "Block":
+              return takeBlock(occasion)
+            case "Tick":
+              return tick
+            case "Changed":
+              return occasion.ids === null ? catchUp : reload(occasion.ids)
+            case "Purge":
+              return Effect.catch(store.purge, ({ cause }) => Effect.logWarning("Old firings were not purged", cause))
+          }
         }
-      })
 
-      const tick = Effect.gen(function* () {
-        yield* lookAtAll
-        progress.tickAtMs = yield* Clock.currentTimeMillis
-      })
+        const occasions = Stream.mergeAll(
+          [
+            Stream.map(tape.appliedCounted, (counted): Occasion => ({ _tag: "Block", ...counted })),
+            Stream.mapArray(store.changes, (ids): [Occasion] => [{ _tag: "Changed", ids: knownOf(ids) }]),
+            // A safety net, and the way in which expired alerts are dropped: nothing announces that time has passed.
+            Stream.map(Stream.tick(refresh), (): Occasion => ({ _tag: "Changed", ids: null })),
+            ticking("Tick", every),
+            ticking("Purge", Duration.hours(1))
+          ],
+          { concurrency: "unbounded" }
+        )
+        yield* occasions.pipe(
+          Stream.runForEach((occasion) => keepGoing("Evaluating alerts")(attend(occasion))),
+          keepRunning("Evaluating alerts"),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        const silentMs = LATE_TICKS * Duration.toMillis(every) + LATE_MS
+        yield* monitor.report("alerts", (nowMs) => {
+          const state = stateByAge(progress.tickAtMs, silentMs, nowMs)
+          const hasLost = progress.lostAtMs !== null && nowMs - progress.lostAtMs < SHOW_LOSS_MS
+          return state.status === "known" && hasLost ? { ...state, status: "partial" } : state
+        })
 
-      const attend = (occasion: Occasion): Effect.Effect<void> => {
-        switch (occasion._tag) {
-          case "Block":
-            return takeBlock(occasion)
-          case "Tick":
-            return tick
-          case "Changed":
-            return occasion.ids === null ? catchUp : reload(occasion.ids)
-          case "Purge":
-            return Effect.catch(store.purge, ({ cause }) => Effect.logWarning("Old firings were not purged", cause))
-        }
-      }
-
-      const occasions = Stream.mergeAll(
-        [
-          Stream.map(tape.appliedCounted, (counted): Occasion => ({ _tag: "Block", ...counted })),
-          Stream.mapArray(store.changes, (ids): [Occasion] => [{ _tag: "Changed", ids: knownOf(ids) }]),
-          // A safety net, and the way in which expired alerts are dropped: nothing announces that time has passed.
-          Stream.map(Stream.tick(refresh), (): Occasion => ({ _tag: "Changed", ids: null })),
-          ticking("Tick", every),
-          ticking("Purge", Duration.hours(1))
-        ],
-        { concurrency: "unbounded" }
-      )
-      yield* occasions.pipe(
-        Stream.runForEach((occasion) => keepGoing("Evaluating alerts")(attend(occasion))),
-        keepRunning("Evaluating alerts"),
-        Effect.forkScoped({ startImmediately: true })
-      )
-      const silentMs = LATE_TICKS * Duration.toMillis(every) + LATE_MS
-      yield* monitor.report("alerts", (nowMs) => {
-        const state = stateByAge(progress.tickAtMs, silentMs, nowMs)
-        const hasLost = progress.lostAtMs !== null && nowMs - progress.lostAtMs < SHOW_LOSS_MS
-        return state.status === "known" && hasLost ? { ...state, status: "partial" } : state
+        return Evaluator.of({
+          now: (mint, measure, nowMs) => metrics.now(mint, measure, nowMs),
+          placeOf: (mint) => metrics.placeOf(mint),
+          take: (alert) =>
+            Effect.andThen(
+              Effect.sync(() => list.put(alert)),
+              Effect.flatMap(Clock.currentTimeMillis, (nowMs) => warm(alert.mint, alert.condition, nowMs))
+            ),
+          drop: (id) => Effect.sync(() => list.drop(id))
+        })
       })
-
-      return Evaluator.of({
-        now: (mint, measure, nowMs) => metrics.now(mint, measure, nowMs),
-        placeOf: (mint) => metrics.placeOf(mint),
-        take: (alert) =>
-          Effect.andThen(
-            Effect.sync(() => list.put(alert)),
-            Effect.suspend(() => (alert.condition.metric === "market_cap_usd" ? tokens.warm(alert.mint) : Effect.void))
-          ),
-        drop: (id) => Effect.sync(() => list.drop(id))
-      })
-    })
-  )
+    )
 }
 
 /** `ALERTS_EVERY` (2 s) and `ALERTS_REFRESH` (5 min). */
@@ -229,8 +247,6 @@ const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, i) =>
     items.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE)
   )
-
-const needsSupply = ({ measure }: WatchGroup): boolean => measure.metric === "market_cap_usd"
 
 /** The step of an alert after the observations; null when it does not change. */
 const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {

@@ -5,16 +5,17 @@ import { divide, multiply, type Rational } from "../domain/rational.ts"
 import { changeOf, priceRational } from "../market/views/measures.ts"
 import { orderKey } from "../market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { supplyOf } from "../market/views/tokenRef.ts"
+import { supplyOf, tokenRef } from "../market/views/tokenRef.ts"
 import { coverageOf } from "../market/views/tokenMeasures.ts"
 import { STALE_AFTER_MS, type TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { windowNames, windowSeconds } from "../market/windows/windows.ts"
 import type { TokenBook } from "../tokens/TokenBook.ts"
 import type { Observation } from "./evaluate.ts"
+import type { MedianPrices } from "./MedianPrices.ts"
 
 /** A metric of a token that an alert may watch. */
-export type Measure = Pick<AlertCondition, "metric" | "windowSeconds">
+export type Measure = Pick<AlertCondition, "metric" | "windowSeconds" | "source">
 
 /** Current value of a metric. Stale values are not given. */
 export type Reading =
@@ -43,17 +44,20 @@ const windowOf = (seconds: number | null) => windowNames[windowSeconds.indexOf(s
 /**
  * Metrics of tokens by the trades of the tape. The price is that of the last pool swap, the one that charts and discovery
  * show: so every swap of a block counts, and what a candle touched an alert has seen. A change compares it with the price
- * in force when the window began; a market cap is the whole supply at it.
+ * in force when the window began; a market cap is the whole supply at it. Of a token that no swap prices, as of USDC, the
+ * price is the median over its pools, which is also that of every metric with the source `median`.
  */
 export class Metrics {
   private readonly tape: TradeTape["Service"]
   private readonly tokens: Pick<TokenBook["Service"], "read">
+  private readonly medians: MedianPrices
   /** The last price in SOL of every token: the tape keeps dollars only. */
   private readonly inSol = new Map<Mint, { readonly value: Rational; readonly place: number }>()
 
-  constructor(tape: TradeTape["Service"], tokens: Pick<TokenBook["Service"], "read">) {
+  constructor(tape: TradeTape["Service"], tokens: Pick<TokenBook["Service"], "read">, medians: MedianPrices) {
     this.tape = tape
     this.tokens = tokens
+    this.medians = medians
   }
 
   /** True when a block of that time is recent enough to price tokens. */
@@ -79,8 +83,29 @@ export class Metrics {
 
   /** Current value of the metric. */
   now(mint: Mint, measure: Measure, nowMs: number): Reading {
+    return this.isByMedian(mint, measure) ? this.byMedian(mint, measure, nowMs) : this.bySwap(mint, measure, nowMs)
+  }
+
+  /** True when the median over pools gives the metric: asked for, or because no swap does. Changes need the swaps. */
+  isByMedian(mint: Mint, { metric, source }: Measure): boolean {
+    return metric !== "change_pct" && (source === "median" || this.lastOf(mint, metric) === undefined)
+  }
+
+  private byMedian(mint: Mint, measure: Measure, nowMs: number): Reading {
+    const { decimals } = tokenRef({ tokens: this.tokens, tape: this.tape }, mint)
+    const price = this.medians.read(mint, measure.metric === "price_sol" ? "sol" : "usd", decimals, nowMs)
+    if (price.state !== "ok") {
+      return price
+    }
+    const value = this.valueAt(mint, measure, price.value, nowMs)
+    // Never before a swap that has been seen: the pools may be read at a later commitment than blocks.
+    const place = Math.max(price.place, this.placeOf(mint))
+    return value === null ? UNAVAILABLE : { state: "ok", seen: { value, place, observedAtMs: price.observedAtMs } }
+  }
+
+  private bySwap(mint: Mint, measure: Measure, nowMs: number): Reading {
     const heardAtMs = this.tape.heardAtMs()
-    const last = measure.metric === "price_sol" ? this.inSol.get(mint) : this.lastUsd(mint)
+    const last = this.lastOf(mint, measure.metric)
     const value = last === undefined ? null : this.valueAt(mint, measure, last.value, nowMs)
     if (heardAtMs === null || last === undefined) {
       return UNAVAILABLE
@@ -92,8 +117,11 @@ export class Metrics {
     return value === null ? UNAVAILABLE : { state: "ok", seen: { value, place: last.place, observedAtMs } }
   }
 
-  /** Values of the metric at each of the swaps of one token, in the order given. */
+  /** Values of the metric at each of the swaps of one token, in the order given; none where a median is watched. */
   during(swaps: ReadonlyArray<TapeTrade>, measure: Measure, nowMs: number): ReadonlyArray<Observation> {
+    if (measure.source === "median") {
+      return []
+    }
     return swaps.flatMap((trade) => {
       const price = measure.metric === "price_sol" ? this.solPrice(trade) : priceRational(trade.priceUsd)
       const value = price === null ? null : this.valueAt(trade.mint, measure, price, nowMs)
@@ -108,6 +136,10 @@ export class Metrics {
 
   private solPrice(trade: TapeTrade): Rational | null {
     return trade.mint === SOL ? null : priceInSol(trade, trade.decimals ?? this.tape.decimalsOf(trade.mint))
+  }
+
+  private lastOf(mint: Mint, metric: Measure["metric"]) {
+    return metric === "price_sol" ? this.inSol.get(mint) : this.lastUsd(mint)
   }
 
   private lastUsd(mint: Mint): { readonly value: Rational; readonly place: number } | undefined {

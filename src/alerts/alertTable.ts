@@ -21,7 +21,7 @@ const ACCOUNT_LOCK = 7_426_130
 
 // A double holds every millisecond that a timestamp can.
 const COLUMNS = `
-  id, account_id, mint, metric, operator, threshold, window_seconds, recurrence, cooldown_seconds, note,
+  id, account_id, mint, metric, operator, threshold, window_seconds, source, recurrence, cooldown_seconds, note,
   (extract(epoch from expires_at) * 1000)::float8 as expires_at_ms, armed, cleared, mark::float8,
   (extract(epoch from created_at) * 1000)::float8 as created_at_ms,
   (extract(epoch from updated_at) * 1000)::float8 as updated_at_ms,
@@ -29,7 +29,7 @@ const COLUMNS = `
 `
 
 const EVENT_COLUMNS = `
-  event_id, alert_id, mint, metric, operator, threshold, window_seconds, value,
+  event_id, alert_id, mint, metric, operator, threshold, window_seconds, source, value,
   (extract(epoch from observed_at) * 1000)::float8 as observed_at_ms,
   (extract(epoch from fired_at) * 1000)::float8 as fired_at_ms
 `
@@ -45,14 +45,21 @@ const decodeVersions = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ id: Schema.String, version: Schema.Int }))
 )
 
-const alertOf = ({ metric, operator, threshold, windowSeconds, ...rest }: typeof Row.Type): Alert => ({
+const alertOf = ({ metric, operator, source, threshold, windowSeconds, ...rest }: typeof Row.Type): Alert => ({
   ...rest,
-  condition: { metric, operator, threshold, windowSeconds }
+  condition: { metric, operator, threshold, windowSeconds, source }
 })
 
-const eventOf = ({ metric, operator, threshold, windowSeconds, ...rest }: typeof EventRow.Type): AlertEvent => ({
+const eventOf = ({
+  metric,
+  operator,
+  source,
+  threshold,
+  windowSeconds,
+  ...rest
+}: typeof EventRow.Type): AlertEvent => ({
   ...rest,
-  condition: { metric, operator, threshold, windowSeconds }
+  condition: { metric, operator, threshold, windowSeconds, source }
 })
 
 const at = (timeMs: number) => PgTypes.timestamptz(timeMs)
@@ -216,9 +223,10 @@ export const makeAlertTable = (
           where alerts.id = steps.id and alerts.version = steps.version and ${active(nowMs)}
           returning alerts.*, value, observed_at_ms
         ), fired as (
-          insert into alert_events
+          insert into alert_events (event_id, alert_id, account_id, mint, metric, operator, threshold, window_seconds, value,
+            observed_at, fired_at, source)
           select 'evt_' || substr(id, 4) || '_' || trigger_count, id, account_id, mint, metric, operator, threshold,
-            window_seconds, value, to_timestamp(observed_at_ms / 1000), ${at(nowMs)}
+            window_seconds, value, to_timestamp(observed_at_ms / 1000), ${at(nowMs)}, source
           from moved where value is not null
           on conflict (event_id) do nothing
         )

@@ -1,7 +1,9 @@
 /** Changes that owners may make to an alert, as pure functions. */
+import { type Mint, USDC } from "../domain/Address.ts"
 import {
   type Alert,
   type AlertChange,
+  type AlertCondition,
   type AlertRecurrence,
   DEFAULT_COOLDOWN_SECONDS,
   isLive,
@@ -56,6 +58,17 @@ export const cooldownFault = (
         issue: "conflict",
         message: "cooldownSeconds must be left out or null unless recurrence is repeat."
       }
+
+/** The fault of a metric that is never known of the mint; null when it may be. Swaps for USDC are trades of the other side. */
+export const metricFault = (mint: Mint, { metric }: Pick<AlertCondition, "metric">): AlertFault | null =>
+  mint === USDC && metric === "change_pct"
+    ? {
+        field: "condition.metric",
+        issue: "conflict",
+        message:
+          "condition.metric must not be change_pct for USDC: every swap for USDC counts as a trade of the other token."
+      }
+    : null
 
 /** The cooldown of an alert of that recurrence: the first that is given, else the default; none unless it repeats. */
 export const cooldownOf = (

@@ -18,8 +18,6 @@ export interface Trigger {
   readonly at: Rational
   /** One percent of the threshold on the other side of it. */
   readonly clearAt: Rational
-  /** True when only a crossing counts: a level that is past its threshold from the beginning has crossed nothing. */
-  readonly isLevel: boolean
 }
 
 /** The part of an alert that decides firing. */
@@ -52,13 +50,13 @@ export const triggerOf = ({ operator, threshold }: Pick<AlertCondition, "operato
   const size = fractionOf(threshold)
   switch (operator) {
     case "crosses_above":
-      return { isDownward: false, at: size, clearAt: percentOf(size, 99n), isLevel: true }
+      return { isDownward: false, at: size, clearAt: percentOf(size, 99n) }
     case "crosses_below":
-      return { isDownward: true, at: negated(size), clearAt: percentOf(negated(size), 101n), isLevel: true }
+      return { isDownward: true, at: negated(size), clearAt: percentOf(negated(size), 101n) }
     case "rises_by":
-      return { isDownward: false, at: size, clearAt: percentOf(size, 99n), isLevel: false }
+      return { isDownward: false, at: size, clearAt: percentOf(size, 99n) }
     case "falls_by":
-      return { isDownward: true, at: size, clearAt: percentOf(size, 99n), isLevel: false }
+      return { isDownward: true, at: size, clearAt: percentOf(size, 99n) }
   }
 }
 
@@ -70,16 +68,19 @@ export const isPast = (trigger: Trigger, value: Rational): boolean => compare(tu
 const isClear = (trigger: Trigger, value: Rational): boolean => compare(turned(trigger, value), trigger.clearAt) <= 0
 
 /**
- * The watch state of a new alert, and of one with a new threshold. A level needs a known value on this side of its threshold
- * to be armed; a change has nothing to come back from.
+ * The watch state of a new alert, and of one with a new threshold. It is armed by a known value on this side of the threshold:
+ * what is past it from the beginning has crossed nothing.
  */
 export const begin = (trigger: Trigger, now: Observation | null, place: number): Watch => ({
-  armed: !trigger.isLevel || (now !== null && !isPast(trigger, now.value)),
+  armed: now !== null && !isPast(trigger, now.value),
   cleared: true,
   mark: place
 })
 
-/** The watch state after a pause: a level that was crossed meanwhile has to come back first. */
+/** The watch state of a new alert that also fires for what is past its threshold from the beginning. */
+export const beginArmed = (place: number): Watch => ({ armed: true, cleared: true, mark: place })
+
+/** The watch state after a pause: what was crossed meanwhile has to come back first. */
 export const resume = (trigger: Trigger, watch: Watch, now: Observation | null, place: number): Watch => ({
   armed: watch.armed && begin(trigger, now, place).armed,
   cleared: watch.cleared || watch.armed,

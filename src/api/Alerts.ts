@@ -41,7 +41,7 @@ const Meta = Schema.Struct({
 
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-const { metric, operator, windowSeconds } = AlertCondition.fields
+const { metric, operator, source, windowSeconds } = AlertCondition.fields
 
 const operatorsOf = (metric: AlertMetric): string =>
   AlertOperator.literals.filter((operator) => fits(metric, operator)).join(" or ")
@@ -52,8 +52,15 @@ const ConditionBody = Schema.Struct({
     description: "rises_by and falls_by apply to change_pct, crosses_above and crosses_below to the others."
   }),
   threshold: Threshold.annotate({ description: "Dollars, SOL, or percent points of a change. Above 0." }),
-  windowSeconds: Schema.optionalKey(windowSeconds)
+  windowSeconds: Schema.optionalKey(windowSeconds),
+  source: Schema.optionalKey(source)
 }).check(
+  Schema.makeFilter(
+    (condition) =>
+      condition.metric !== "change_pct" ||
+      condition.source !== "median" ||
+      refuse("source", "conflict", "condition.source must be swap for change_pct: changes are measured between swaps.")
+  ),
   Schema.makeFilter(
     (condition) =>
       fits(condition.metric, condition.operator) ||
@@ -92,7 +99,14 @@ export const CreateAlertBody = Schema.Struct({
   recurrence: Schema.optionalKey(AlertRecurrence.annotate({ description: "once unless given." })),
   cooldownSeconds: cooldown,
   expiresAtMs: expiry,
-  note: maybe(AlertNote)
+  note: maybe(AlertNote),
+  fireNow: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "True: armed from the beginning, so that a value that is past the threshold already fires. Otherwise the value has " +
+        "to be seen on this side of the threshold first."
+    })
+  )
 }).annotate({ identifier: "AlertRequest", description: "A new alert." })
 
 /** Body of a change of an alert. */
@@ -125,7 +139,8 @@ export class AlertItem extends Schema.Opaque<AlertItem>()(
     evaluation: Schema.Struct({
       state: Schema.Literals(["ok", "stale", "unavailable"]),
       value: Schema.NullOr(Decimal).annotate({
-        description: "Value of the metric after the last pool swap, as in charts. Null unless ok."
+        description:
+          "Value of the metric after the last pool swap, as in charts, or by the median over pools. Null unless ok."
       }),
       observedAtMs: Schema.NullOr(Schema.Int)
     })

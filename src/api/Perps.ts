@@ -20,7 +20,10 @@ const isZero = (text: string): boolean => /^[0.]*$/u.test(text)
 const MOST_COINS = 1_000_000_000_000n
 const MOST_HOURS = 8760n
 
-const knownVenues: ReadonlySet<string> = new Set(PerpsVenue.literals)
+/** The key of a venue under an earlier name. */
+export const FORMER_KEYS: Readonly<Record<string, PerpsVenue>> = { drift: "velocity" }
+
+const knownVenues: ReadonlySet<string> = new Set([...PerpsVenue.literals, ...Object.keys(FORMER_KEYS)])
 
 const sizeInRange = ({ size }: { readonly size: string }) =>
   (!isZero(size) && isAtMost(size, MOST_COINS)) ||
@@ -50,7 +53,9 @@ export const PerpsQuery = Schema.Struct({
   ),
   venues: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(256, { expected: "at most 256 characters" }))
-      .annotate({ description: `Only these venues: ${PerpsVenue.literals.join(", ")}, separated by commas.` })
+      .annotate({
+        description: `Only these venues: ${PerpsVenue.literals.join(", ")}, separated by commas; drift is read as velocity.`
+      })
       .pipe(Schema.decodeTo(CommaList(VenueLabel, 64)))
   )
 }).check(Schema.makeFilter(sizeInRange), Schema.makeFilter(holdInRange), Schema.makeFilter(venuesKnown))

@@ -75,7 +75,10 @@ const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
 )
 
-const alerts = Evaluator.layer.pipe(Layer.provideMerge(alertStore), Layer.provide([tape, TokenBook.layer]))
+const alerts = Evaluator.layer.pipe(
+  Layer.provideMerge(alertStore),
+  Layer.provide([tape, TokenBook.layer, PriceBook.layer])
+)
 
 const copying = CopyReader.layer.pipe(Layer.provide([followStore, PriceBook.layer, TokenBook.layer]))
 

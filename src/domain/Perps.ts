@@ -1,9 +1,17 @@
 import { Schema } from "effect"
 
-/** Venues by their keys: Hyperliquid, Drift, dYdX v4, Paradex and Lighter. */
-export const PerpsVenue = Schema.Literals(["hl", "drift", "dydx", "paradex", "lighter"]).annotate({
+/** Venues by their keys: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter, Aster and Jupiter Perps. */
+export const PerpsVenue = Schema.Literals([
+  "hl",
+  "velocity",
+  "dydx",
+  "paradex",
+  "lighter",
+  "aster",
+  "jupiter"
+]).annotate({
   identifier: "PerpsVenue",
-  description: "A venue: Hyperliquid, Drift, dYdX v4, Paradex or Lighter."
+  description: "A venue: Hyperliquid, Velocity (formerly Drift), dYdX v4, Paradex, Lighter, Aster or Jupiter Perps."
 })
 export type PerpsVenue = typeof PerpsVenue.Type
 
@@ -30,14 +38,23 @@ export class PerpsEntry extends Schema.Opaque<PerpsEntry>()(
   Schema.Struct({
     venue: PerpsVenue,
     symbol: Schema.String,
+    venueSymbol: noted(Schema.String, "The base of the market at the venue, as in kPEPE or 1000PEPE."),
+    coinsPerUnit: noted(Schema.Int, "Coins of the symbol in one unit of the venue. Prices here are of one coin."),
+    unreadableMarkets: noted(
+      Schema.NullOr(Schema.Int),
+      "Markets that the venue lists in an unknown form, which are left out; null before its first answer."
+    ),
     takerBps: noted(Bps, "Taker fee of an account without volume, in basis points."),
     makerBps: noted(Bps, "Maker fee, for information; negative is a rebate."),
     ourBps: noted(Schema.Finite, "Fee of this service."),
     impactBps: noted(
       Bps,
-      "Volume-weighted fill against the middle, half the spread included; null when it cannot fill."
+      "Volume-weighted fill against the middle, half the spread included, and of jupiter the price impact fee; null when it cannot fill."
     ),
-    fundingAprPct: noted(Bps, "Funding of a year in percent points, uncompounded; positive when longs pay."),
+    fundingAprPct: noted(
+      Bps,
+      "Funding of a year in percent points, uncompounded; positive when longs pay. Of jupiter the borrow rate of the side."
+    ),
     fundingBps: noted(Bps, "Funding over the hold; negative is paid to the holder."),
     fundingIntervalHours: noted(Bps, "The venue's own funding interval."),
     reliability: noted(Bps, "Share of fresh reads in the last hour, 0 to 1; null before the first."),

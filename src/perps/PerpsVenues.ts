@@ -9,6 +9,8 @@ export interface VenueReading {
   readonly outcome: Result.Result<VenueMarket, VenueFault>
   /** The venue's fees where they are the same for all markets. */
   readonly fees: Fees | null
+  /** Listed markets of the venue that cannot be read; null before the first listing. */
+  readonly unreadable: number | null
   /** Share of fresh reads in the last hour, this one included; null before the first. */
   readonly reliability: number | null
 }
@@ -48,7 +50,13 @@ const readingOf = Effect.fnUntraced(function* ({ read, reliability, venue }: Sha
     yield* Effect.logDebug("A venue could not be read", { venue: venue.key, why, detail })
   }
   const nowMs = yield* Clock.currentTimeMillis
-  return { venue: venue.key, outcome, fees: venue.fees, reliability: reliability.share(nowMs) }
+  return {
+    venue: venue.key,
+    outcome,
+    fees: venue.fees,
+    unreadable: venue.unreadable(),
+    reliability: reliability.share(nowMs)
+  }
 })
 
 const make = Effect.fnUntraced(function* (venues: ReadonlyArray<Venue>, { ourBps, ...rules }: PerpsOptions) {

@@ -1,40 +1,52 @@
 import { Config, Effect, Layer, Option, Record, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
-import { drift } from "./drift.ts"
+import { aster } from "./aster.ts"
 import { dydx } from "./dydx.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { hyperliquid } from "./hyperliquid.ts"
+import { jupiter, type ReadAccounts } from "./jupiter.ts"
 import { lighter } from "./lighter.ts"
 import { paradex } from "./paradex.ts"
 import { PerpsVenues } from "./PerpsVenues.ts"
+import { NodeChoice } from "../solana/rpc/NodeChoice.ts"
+import { rpcSettings, rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
+import { failingOver, makeSolanaRpc } from "../solana/rpc/SolanaRpcHttp.ts"
 import { defaultRules } from "./SharedReads.ts"
 import { webUrl } from "../upstream/urlSettings.ts"
+import { VenueUnreadable } from "./Venue.ts"
+import { velocity } from "./velocity.ts"
 import { DecimalText } from "./venueSchemas.ts"
 
 /** Public addresses of the venues by the name of their setting; without slashes at the end. */
 export const publicUrls = {
   PERPS_HL_URL: "https://api.hyperliquid.xyz",
-  PERPS_DRIFT_BOOK_URL: "https://dlob.drift.trade",
-  PERPS_DRIFT_DATA_URL: "https://data.api.drift.trade",
+  PERPS_VELOCITY_BOOK_URL: "https://dlob.velocity.exchange",
+  PERPS_VELOCITY_DATA_URL: "https://data.velocity.exchange",
   PERPS_DYDX_URL: "https://indexer.dydx.trade",
   PERPS_PARADEX_URL: "https://api.prod.paradex.trade/v1",
-  PERPS_LIGHTER_URL: "https://mainnet.zklighter.elliot.ai"
+  PERPS_LIGHTER_URL: "https://mainnet.zklighter.elliot.ai",
+  PERPS_ASTER_URL: "https://fapi.asterdex.com"
 } as const
 
 /** The address of each source, without a trailing slash. */
-export type VenueUrls = Readonly<Record<keyof typeof publicUrls, string>>
+export interface VenueUrls extends Readonly<Record<keyof typeof publicUrls, string>> {
+  /** Nodes with the accounts of Jupiter Perps, comma-separated; null where there is none, and the venue gives no answer. */
+  readonly PERPS_JUPITER_RPC_URL: string | null
+}
 
 const setting = (name: keyof VenueUrls) => Config.option(webUrl(name))
 
 /** The addresses of venues that are set. */
 export const configured = Config.all({
   PERPS_HL_URL: setting("PERPS_HL_URL"),
-  PERPS_DRIFT_BOOK_URL: setting("PERPS_DRIFT_BOOK_URL"),
-  PERPS_DRIFT_DATA_URL: setting("PERPS_DRIFT_DATA_URL"),
+  PERPS_VELOCITY_BOOK_URL: setting("PERPS_VELOCITY_BOOK_URL"),
+  PERPS_VELOCITY_DATA_URL: setting("PERPS_VELOCITY_DATA_URL"),
   PERPS_DYDX_URL: setting("PERPS_DYDX_URL"),
   PERPS_PARADEX_URL: setting("PERPS_PARADEX_URL"),
-  PERPS_LIGHTER_URL: setting("PERPS_LIGHTER_URL")
+  PERPS_LIGHTER_URL: setting("PERPS_LIGHTER_URL"),
+  PERPS_ASTER_URL: setting("PERPS_ASTER_URL"),
+  PERPS_JUPITER_RPC_URL: setting("PERPS_JUPITER_RPC_URL")
 })
 
 /** True where a setting gives the address of a venue. */
@@ -56,25 +68,55 @@ export const ourBps = Config.schema(
 /** `PERPS_DEADLINE` (1.2 s): the longest wait for a venue. */
 export const deadline = Config.Duration("PERPS_DEADLINE").pipe(Config.withDefault(defaultRules.deadline))
 
+/** The nodes of the market, where it is read from nodes. */
+const marketNodes = Config.option(rpcUrlSetting).pipe(
+  Config.map(Option.match({ onNone: () => null, onSome: (nodes) => nodes.join(",") }))
+)
+
+const whyOf = { timeout: "late", unreachable: "down", rate_limited: "limited", invalid: "malformed" } as const
+
+const withoutNode: ReadAccounts = () =>
+  new VenueUnreadable({ why: "down", detail: "no Solana node is configured (PERPS_JUPITER_RPC_URL)" })
+
+/** Accounts of these nodes. Without any, every read fails. */
+const accountsOf = Effect.fnUntraced(function* (rpcUrl: string | null) {
+  if (rpcUrl === null) {
+    return withoutNode
+  }
+  const settings = yield* rpcSettings({ rpcUrl, retries: 1 })
+  const rpc = yield* makeSolanaRpc(settings, failingOver(new NodeChoice(settings.nodes)))
+  const read: ReadAccounts = (addresses) =>
+    rpc.getMultipleAccounts(addresses).pipe(
+      Effect.mapBoth({
+        onSuccess: ({ states }) => new Map(Array.from(states, ([address, { account }]) => [address, account])),
+        onFailure: ({ detail, reason }) => new VenueUnreadable({ why: whyOf[reason], detail })
+      })
+    )
+  return read
+})
+
 const make = Effect.fnUntraced(function* (urls: VenueUrls) {
   const venues = yield* Effect.all([
     hyperliquid(urls.PERPS_HL_URL),
-    drift({ book: urls.PERPS_DRIFT_BOOK_URL, data: urls.PERPS_DRIFT_DATA_URL }),
+    velocity({ book: urls.PERPS_VELOCITY_BOOK_URL, data: urls.PERPS_VELOCITY_DATA_URL }),
     dydx(urls.PERPS_DYDX_URL),
     paradex(urls.PERPS_PARADEX_URL),
-    lighter(urls.PERPS_LIGHTER_URL)
+    lighter(urls.PERPS_LIGHTER_URL),
+    aster(urls.PERPS_ASTER_URL),
+    Effect.map(accountsOf(urls.PERPS_JUPITER_RPC_URL), jupiter)
   ])
   return PerpsVenues.layer(venues, { deadline: yield* deadline, ourBps: yield* ourBps })
 })
 
 /**
- * The five venues over HTTP, at their public addresses unless `PERPS_HL_URL`, `PERPS_DRIFT_BOOK_URL`,
- * `PERPS_DRIFT_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL` or `PERPS_LIGHTER_URL` override them; at the given
- * addresses when there are any. `PERPS_DEADLINE` (1.2 s) is the longest wait for a venue, `PERPS_FEE_BPS` (0) the fee of this service.
+ * The venues over HTTP, at their public addresses unless `PERPS_HL_URL`, `PERPS_VELOCITY_BOOK_URL`,
+ * `PERPS_VELOCITY_DATA_URL`, `PERPS_DYDX_URL`, `PERPS_PARADEX_URL`, `PERPS_LIGHTER_URL` or `PERPS_ASTER_URL` override them; at the given
+ * addresses when there are any. Jupiter Perps is read from `PERPS_JUPITER_RPC_URL`, else from `SOLANA_RPC_URL`. `PERPS_DEADLINE` (1.2 s) is the longest wait for a venue, `PERPS_FEE_BPS` (0) the fee of this service.
  */
 export const layer = (given?: VenueUrls): Layer.Layer<PerpsVenues, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      return yield* make(given ?? { ...publicUrls, ...Record.getSomes(yield* configured) })
+      const nodes = { PERPS_JUPITER_RPC_URL: yield* marketNodes }
+      return yield* make(given ?? { ...publicUrls, ...nodes, ...Record.getSomes(yield* configured) })
     })
   )

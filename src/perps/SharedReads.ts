@@ -2,6 +2,7 @@ import { Cache, Clock, Duration, Effect, Exit, Fiber, Option, type Scope, Semaph
 import { CircuitBreaker } from "effect/persistence"
 import { makeBreaker } from "../upstream/protection.ts"
 import { Reliability } from "./Reliability.ts"
+import { inCoins, venueName } from "./symbols.ts"
 import { StaleBook, type Venue, type VenueFault, type VenueMarket, VenueUnreadable } from "./Venue.ts"
 
 /** Limits on the reads of a venue. */
@@ -63,12 +64,18 @@ export const makeSharedReads = Effect.fnUntraced(function* (
     name: `perps ${venue.key}`,
     failures: rules.failures,
     openDuration: rules.rest,
-    outcomeOf: ({ _tag }) => (_tag === "VenueUnreadable" ? CircuitBreaker.failure() : CircuitBreaker.success),
+    // A malformed answer may be of one market among many.
+    outcomeOf: (fault) =>
+      fault._tag === "VenueUnreadable" && fault.why !== "malformed" ? CircuitBreaker.failure() : CircuitBreaker.success,
     rejection: () => unreadable("resting", "failed repeatedly")
   })
 
   const fresh = Effect.fnUntraced(function* (symbol: string) {
-    const market = yield* venue.read(symbol)
+    const { multiplier, name } = venueName(venue.key, symbol)
+    const market = inCoins(yield* venue.read(name), multiplier)
+    if (market === null) {
+      return yield* unreadable("malformed", `prices of ${name} have too many digits`)
+    }
     const nowMs = yield* Clock.currentTimeMillis
     return nowMs - market.asOfMs > venue.maxAgeMs ? yield* new StaleBook({ asOfMs: market.asOfMs }) : market
   })

@@ -2,6 +2,7 @@ import { type Effect, Schema } from "effect"
 import type { PerpsVenue } from "../domain/Perps.ts"
 import type { Book } from "./bookWalk.ts"
 import type { Funding } from "./fundingRates.ts"
+import type { OpenFee } from "./jupiterCosts.ts"
 
 /** The fees of a venue on the value of a trade, in millionths of a basis point; negative is a rebate. */
 export interface Fees {
@@ -26,6 +27,8 @@ export interface VenueMarket extends Book {
   readonly lots: Lots
   readonly funding: Funding
   readonly fees: Fees
+  /** The fee beyond the taker fee where a pool fills at one price and charges for the size; none for a book. */
+  readonly openFee?: OpenFee
 }
 
 /** The venue answers, and has no such market or does not trade it now. */
@@ -51,8 +54,10 @@ export interface Venue {
   readonly key: PerpsVenue
   /** The fees of an account without volume, where the venue states them for all markets alike. */
   readonly fees: Fees | null
+  /** Listed markets in a form that cannot be read, by the last listing or, where the venue is read by market, by all reads; null before the first. */
+  readonly unreadable: () => number | null
   /** The oldest usable book. */
   readonly maxAgeMs: number
-  /** Reads the market of a base symbol. The answer may be of any age; the caller sets the deadline. */
+  /** Reads the market of a base by its name at the venue, in the units of the venue. The answer may be of any age; the caller sets the deadline. */
   readonly read: (symbol: string) => Effect.Effect<VenueMarket, NoMarket | VenueUnreadable>
 }

@@ -1,19 +1,21 @@
 /**
  * dYdX v4: the indexer. Funding is quoted for the hour and paid every hour; longs pay while it is positive. Fees of the
- * first tier: 5 and 1 basis points. Books carry no time, so they are as old as the newest block that the indexer knows.
+ * first tier, as of November 2026: 5 and 1 basis points. Books carry no time, so they are as old as the newest block that the indexer knows.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { fundingOf } from "./fundingRates.ts"
-import { NoMarket, type Venue } from "./Venue.ts"
-import { cacheListing, makeAsk } from "./venueHttp.ts"
-import { bookOf, DecimalText, PositiveText } from "./venueSchemas.ts"
+import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import type { Venue } from "./Venue.ts"
+import { makeAsk } from "./venueHttp.ts"
+import { bookOf, DecimalText, PositiveText, RateText } from "./venueSchemas.ts"
 
-const Markets = Schema.Struct({
-  markets: Schema.Record(
-    Schema.String,
-    Schema.Struct({ status: Schema.String, nextFundingRate: DecimalText, stepSize: PositiveText })
-  )
+const Markets = Schema.Struct({ markets: Schema.Record(Schema.String, Schema.Unknown) })
+const Market = Schema.Struct({
+  ticker: Schema.String,
+  status: Schema.String,
+  nextFundingRate: RateText,
+  stepSize: PositiveText
 })
 
 const Levels = Schema.Array(Schema.Struct({ price: DecimalText, size: DecimalText }))
@@ -24,13 +26,17 @@ const Height = Schema.Struct({ height: Schema.String, time: Schema.String.check(
 
 const fees = { taker: 5_000_000n, maker: 1_000_000n }
 
+const termsOf = ({ nextFundingRate, status, stepSize }: typeof Market.Type) =>
+  status === "ACTIVE" ? { nextFundingRate, stepSize } : null
+
 /** Reads from the indexer under this address. */
 export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
 
-  const markets = yield* ask(HttpClientRequest.get(`${baseUrl}/v4/perpetualMarkets`), Markets).pipe(
-    Effect.map(({ value }) => new Map(Object.entries(value.markets))),
-    cacheListing
+  const listing = yield* makeListing(
+    ask(HttpClientRequest.get(`${baseUrl}/v4/perpetualMarkets`), Markets).pipe(
+      Effect.map(({ value }) => listingOf(readEach(Object.values(value.markets), Market, "ticker", termsOf)))
+    )
   )
 
   const bookAndBlock = (symbol: string, ticker: string) =>
@@ -47,10 +53,7 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
 
   const read = Effect.fnUntraced(function* (symbol: string) {
     const ticker = `${symbol}-USD`
-    const market = (yield* markets).get(ticker)
-    if (market === undefined || market.status !== "ACTIVE") {
-      return yield* new NoMarket({ symbol })
-    }
+    const market = yield* listing.of(ticker)
     const [{ value: book }, { value: block }] = yield* bookAndBlock(symbol, ticker)
     return {
       ...(yield* bookOf(book.bids, book.asks, (level) => level)),
@@ -61,6 +64,6 @@ export const dydx = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
-  const venue: Venue = { key: "dydx", fees, maxAgeMs: 30_000, read }
+  const venue: Venue = { key: "dydx", fees, maxAgeMs: 30_000, unreadable: listing.unreadable, read }
   return venue
 })

@@ -27,6 +27,13 @@ export const parseFixed = (text: string): bigint | null => {
   return sign === "-" ? -magnitude : magnitude
 }
 
+/** The same of a text that may have an exponent, as `1E-7`. */
+export const parseScientific = (text: string): bigint | null => {
+  const magnitude = plainDecimal(text.toLowerCase().replace(/^-/u, ""))
+  const value = magnitude === null ? null : parseFixed(magnitude)
+  return value !== null && text.startsWith("-") ? -value : value
+}
+
 /** A JSON number in units of 10^-30, by the digits it was written with; null when they do not fit. */
 export const fixedOfNumber = (value: number): bigint | null => {
   const text = plainDecimal(String(Math.abs(value)))

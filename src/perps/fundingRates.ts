@@ -1,4 +1,4 @@
-/** The cost of holding a position. Every venue here charges longs and pays shorts while its rate is positive. */
+/** The cost of holding a position. A venue charges longs and pays shorts while its rate is positive, or lends to both sides. */
 import { ONE, type Ratio } from "./exact.ts"
 import type { Side } from "./bookWalk.ts"
 
@@ -8,6 +8,8 @@ export const HOURS_OF_YEAR = 8760n
 /** A venue's rate: the share of the position that longs pay shorts. */
 export interface Funding {
   readonly rate: Ratio
+  /** The share that shorts pay, where both sides borrow from a pool; the other side of the rate unless given. */
+  readonly shortRate?: Ratio
   /** Hours that the rate covers; may differ from those between two payments. */
   readonly rateHours: number
   /** Hours from payment to payment; for continuous funding, those of its rate. */
@@ -20,6 +22,12 @@ export const fundingOf = (rate: bigint, rateHours: number, intervalHours = rateH
   rateHours,
   intervalHours
 })
+
+/** The rate of a year in percent points for a side, and the sign with which it is a cost to it. */
+export const carryOf = (funding: Funding, side: Side): { readonly apr: Ratio; readonly payer: Side } =>
+  funding.shortRate === undefined
+    ? { apr: aprPct(funding), payer: side }
+    : { apr: aprPct(side === "buy" ? funding : { ...funding, rate: funding.shortRate }), payer: "buy" }
 
 /** The rate of a year in percent points, without compounding; positive when longs pay. */
 export const aprPct = ({ rate, rateHours }: Funding): Ratio => ({

@@ -1,28 +1,25 @@
 /**
  * Hyperliquid: `POST /info`. Funding is quoted for the hour and paid every hour; longs pay while it is positive. Fees of
- * the first tier: 0.045 % and 0.015 %. Orders below ten dollars are refused.
+ * the first tier, as of November 2026: 0.045 % and 0.015 %. Orders below ten dollars are refused.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { ONE, SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
+import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
-import { cacheListing, makeAsk } from "./venueHttp.ts"
-import { bookOf, DecimalText } from "./venueSchemas.ts"
+import { makeAsk } from "./venueHttp.ts"
+import { bookOf, DecimalText, RateText } from "./venueSchemas.ts"
 
-const Contexts = Schema.Tuple([
-  Schema.Struct({
-    universe: Schema.Array(
-      Schema.Struct({
-        name: Schema.String,
-        szDecimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE })),
-        isDelisted: Schema.optionalKey(Schema.Boolean)
-      })
-    )
-  }),
-  Schema.Array(Schema.Struct({ funding: DecimalText }))
-])
+const Contexts = Schema.Tuple([Schema.Struct({ universe: Schema.Array(Schema.Unknown) }), Schema.Array(Schema.Unknown)])
+/** An entry of the universe with its context, which stands at the same place of the second list. */
+const Listed = Schema.Struct({
+  name: Schema.String,
+  szDecimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE })),
+  isDelisted: Schema.optionalKey(Schema.Boolean),
+  context: Schema.Struct({ funding: RateText })
+})
 
 const Levels = Schema.Array(Schema.Struct({ px: DecimalText, sz: DecimalText }))
 const L2Book = Schema.NullOr(
@@ -34,27 +31,27 @@ const LEAST_VALUE = 10n * ONE
 
 const levelOf = ({ px, sz }: (typeof Levels.Type)[number]) => ({ price: px, size: sz })
 
+const termsOf = ({ context: { funding }, isDelisted, szDecimals }: typeof Listed.Type) =>
+  isDelisted === true ? null : { funding, szDecimals }
+
+const paired = (universe: ReadonlyArray<unknown>, contexts: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
+  universe.map((entry, i) => (typeof entry === "object" ? { ...entry, context: contexts[i] } : entry))
+
 /** Reads from the API under this address. */
 export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
   const info = (body: object) => HttpClientRequest.post(`${baseUrl}/info`).pipe(HttpClientRequest.bodyJsonUnsafe(body))
 
-  const contexts = yield* ask(info({ type: "metaAndAssetCtxs" }), Contexts).pipe(
-    Effect.map(({ value: [{ universe }, states] }) =>
-      universe.flatMap(({ isDelisted, name, szDecimals }, i) => {
-        const funding = states[i]?.funding
-        return isDelisted === true || funding === undefined ? [] : [[name, { funding, szDecimals }] as const]
-      })
-    ),
-    Effect.map((listed) => new Map(listed)),
-    cacheListing
+  const listing = yield* makeListing(
+    ask(info({ type: "metaAndAssetCtxs" }), Contexts).pipe(
+      Effect.map(({ value: [{ universe }, contexts] }) =>
+        listingOf(readEach(paired(universe, contexts), Listed, "name", termsOf))
+      )
+    )
   )
 
   const read = Effect.fnUntraced(function* (symbol: string) {
-    const listed = (yield* contexts).get(symbol)
-    if (listed === undefined) {
-      return yield* new NoMarket({ symbol })
-    }
+    const listed = yield* listing.of(symbol)
     const { value: book } = yield* ask(info({ type: "l2Book", coin: symbol }), L2Book)
     if (book === null) {
       return yield* new NoMarket({ symbol })
@@ -69,6 +66,6 @@ export const hyperliquid = Effect.fnUntraced(function* (baseUrl: string) {
     }
   })
 
-  const venue: Venue = { key: "hl", fees, maxAgeMs: 10_000, read }
+  const venue: Venue = { key: "hl", fees, maxAgeMs: 10_000, unreadable: listing.unreadable, read }
   return venue
 })

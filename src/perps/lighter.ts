@@ -1,69 +1,75 @@
 /**
  * Lighter: `GET /orderBookDetails`, `/funding-rates` and `/orderBookOrders`. Rates are quoted for eight hours and paid by
- * the hour, an eighth each; longs pay while they are positive. A standard account pays no fees. Books carry no time, so
+ * the hour, an eighth each; longs pay while they are positive. Fees come with the market, in percent. Books carry no time, so
  * they are as old as the answer, by its `Date`.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { tenTo } from "../domain/decimal.ts"
 import { SCALE } from "./exact.ts"
 import { fundingOf } from "./fundingRates.ts"
+import { listingOf, makeListing, readEach } from "./marketListing.ts"
 import { NoMarket, type Venue } from "./Venue.ts"
 import { cacheListing, makeAsk } from "./venueHttp.ts"
-import { bookOf, DecimalNumber, DecimalText } from "./venueSchemas.ts"
+import { bookOf, DecimalNumber, DecimalText, feeOfShare } from "./venueSchemas.ts"
 
-const Details = Schema.Struct({
-  order_book_details: Schema.Array(
-    Schema.Struct({
-      symbol: Schema.String,
-      market_id: Schema.Int,
-      market_type: Schema.optionalKey(Schema.String),
-      status: Schema.String,
-      min_base_amount: DecimalText,
-      min_quote_amount: DecimalText,
-      supported_size_decimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE }))
-    })
-  )
+const Details = Schema.Struct({ order_book_details: Schema.Array(Schema.Unknown) })
+const Market = Schema.Struct({
+  symbol: Schema.String,
+  market_id: Schema.Int,
+  market_type: Schema.optionalKey(Schema.String),
+  status: Schema.String,
+  taker_fee: DecimalText,
+  maker_fee: DecimalText,
+  min_base_amount: DecimalText,
+  min_quote_amount: DecimalText,
+  supported_size_decimals: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: SCALE }))
 })
 
-const FundingRates = Schema.Struct({
-  funding_rates: Schema.Array(Schema.Struct({ market_id: Schema.Int, exchange: Schema.String, rate: DecimalNumber }))
-})
+const FundingRates = Schema.Struct({ funding_rates: Schema.Array(Schema.Unknown) })
+const Rate = Schema.Struct({ market_id: Schema.Int, exchange: Schema.String, rate: DecimalNumber })
 
 const Orders = Schema.Array(Schema.Struct({ price: DecimalText, remaining_base_amount: DecimalText }))
 const OrderBook = Schema.Struct({ bids: Orders, asks: Orders })
 
-const fees = { taker: 0n, maker: 0n }
-
 const levelOf = ({ price, remaining_base_amount: size }: (typeof Orders.Type)[number]) => ({ price, size })
 
-const listingOf = (details: typeof Details.Type, rates: typeof FundingRates.Type) => {
-  const own = rates.funding_rates.filter(({ exchange }) => exchange === "lighter")
-  const rateOf = new Map(own.map(({ market_id, rate }) => [market_id, rate]))
-  const open = details.order_book_details.filter(
-    ({ market_type = "perp", status }) => market_type === "perp" && status === "active"
+/** A percentage as a share of one. */
+const percent = (value: bigint): bigint => value / 100n
+
+const termsOf = ({ market_type = "perp", status, ...market }: typeof Market.Type) =>
+  market_type === "perp" && status === "active" ? market : null
+
+/** The venue's own rates by market; those of other exchanges stand beside them. */
+const ratesOf = (rates: ReadonlyArray<unknown>) =>
+  new Map(
+    rates.flatMap((item) => {
+      const rate = Schema.decodeUnknownOption(Rate)(item)
+      return Option.isSome(rate) && rate.value.exchange === "lighter" ? [[rate.value.market_id, rate.value.rate]] : []
+    })
   )
-  return new Map(open.map((market) => [market.symbol, { market, rate: rateOf.get(market.market_id) }]))
-}
 
 /** Reads from the API under this address. */
 export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
   const ask = yield* makeAsk
   const get = (path: string) => HttpClientRequest.get(`${baseUrl}/api/v1/${path}`)
 
-  const listing = yield* Effect.all([ask(get("orderBookDetails"), Details), ask(get("funding-rates"), FundingRates)], {
-    concurrency: 2
-  }).pipe(
-    Effect.map(([details, rates]) => listingOf(details.value, rates.value)),
+  const listing = yield* makeListing(
+    ask(get("orderBookDetails"), Details).pipe(
+      Effect.map(({ value }) => listingOf(readEach(value.order_book_details, Market, "symbol", termsOf)))
+    )
+  )
+  const rates = yield* ask(get("funding-rates"), FundingRates).pipe(
+    Effect.map(({ value }) => ratesOf(value.funding_rates)),
     cacheListing
   )
 
   const read = Effect.fnUntraced(function* (symbol: string) {
-    const listed = (yield* listing).get(symbol)
-    if (listed === undefined || listed.rate === undefined) {
+    const market = yield* listing.of(symbol)
+    const rate = (yield* rates).get(market.market_id)
+    if (rate === undefined) {
       return yield* new NoMarket({ symbol })
     }
-    const { market, rate } = listed
     const { sentAtMs, value } = yield* ask(get(`orderBookOrders?market_id=${market.market_id}&limit=100`), OrderBook)
     const nowMs = yield* Clock.currentTimeMillis
     return {
@@ -76,11 +82,11 @@ export const lighter = Effect.fnUntraced(function* (baseUrl: string) {
         leastValue: market.min_quote_amount
       },
       funding: fundingOf(rate, 8, 1),
-      fees
+      fees: { taker: feeOfShare(percent(market.taker_fee)), maker: feeOfShare(percent(market.maker_fee)) }
     }
   })
 
   // A date is of whole seconds.
-  const venue: Venue = { key: "lighter", fees, maxAgeMs: 10_000, read }
+  const venue: Venue = { key: "lighter", fees: null, maxAgeMs: 10_000, unreadable: listing.unreadable, read }
   return venue
 })

@@ -4,8 +4,10 @@ import { tenTo } from "../domain/decimal.ts"
 import { PerpsEntry, type PerpsReason } from "../domain/Perps.ts"
 import { type Fill, impactBps, type Side, walk } from "./bookWalk.ts"
 import { fixedNumber, ONE, type Ratio, roundAt, SCALE } from "./exact.ts"
-import { aprPct, holdBps } from "./fundingRates.ts"
+import { carryOf, holdBps } from "./fundingRates.ts"
+import { impactFeeBps, type OpenFee } from "./jupiterCosts.ts"
 import type { VenueReading } from "./PerpsVenues.ts"
+import { venueName } from "./symbols.ts"
 import type { Fees, Lots, VenueFault, VenueMarket } from "./Venue.ts"
 
 /** A hypothetical order. Size and hours are in units of 10^-30. */
@@ -59,6 +61,11 @@ const reasonOf = (fault: VenueFault): PerpsReason => {
 
 const feesOf = (fees: Fees | null) => ({ takerBps: bps(fees?.taker ?? null), makerBps: bps(fees?.maker ?? null) })
 
+const namedAt = ({ symbol }: PerpsOrder, { unreadable, venue }: VenueReading) => {
+  const { multiplier, name } = venueName(venue, symbol)
+  return { venue, symbol, venueSymbol: name, coinsPerUnit: Number(multiplier), unreadableMarkets: unreadable }
+}
+
 const nothing = {
   impactBps: null,
   fundingAprPct: null,
@@ -77,8 +84,7 @@ const failedEntry = (order: PerpsOrder, reading: VenueReading, fault: VenueFault
   costs: null,
   entry: PerpsEntry.make({
     ...nothing,
-    venue: reading.venue,
-    symbol: order.symbol,
+    ...namedAt(order, reading),
     ...feesOf(reading.fees),
     ourBps: fixedNumber(ourBps, BPS_DIGITS),
     reliability: reading.reliability,
@@ -87,8 +93,22 @@ const failedEntry = (order: PerpsOrder, reading: VenueReading, fault: VenueFault
   })
 })
 
+/** Whole millionths of a dollar in a sum of price times size. */
+const MICRO = tenTo(2 * SCALE - 6)
+
+/** The way through the book and the fee of a pool for the size; null for a size of no value. */
+const withFee = (walked: Ratio, openFee: OpenFee, { paid }: Fill): Ratio | null => {
+  const fee = impactFeeBps(openFee, paid / MICRO)
+  return fee === null
+    ? null
+    : {
+        numerator: walked.numerator * fee.denominator + fee.numerator * walked.denominator,
+        denominator: walked.denominator * fee.denominator
+      }
+}
+
 /** The fill of the order in the book, its impact, and the reason against it. */
-const tryOrder = (order: PerpsOrder, { asks, bids, lots }: VenueMarket) => {
+const tryOrder = (order: PerpsOrder, { asks, bids, lots, openFee }: VenueMarket) => {
   const bid = bids[0]?.price
   const ask = asks[0]?.price
   const touch = order.side === "buy" ? ask : bid
@@ -96,8 +116,9 @@ const tryOrder = (order: PerpsOrder, { asks, bids, lots }: VenueMarket) => {
     return { fill: null, impact: null, reason: "unsupported_size" as const }
   }
   const fill = walk(order.side === "buy" ? asks : bids, order.size)
-  const impact: Ratio | null =
+  const walked: Ratio | null =
     bid === undefined || ask === undefined || fill.filled < order.size ? null : impactBps(order.side, fill, bid, ask)
+  const impact = walked === null || openFee === undefined ? walked : withFee(walked, openFee, fill)
   return { fill, impact, reason: impact === null ? ("thin_book" as const) : null }
 }
 
@@ -105,15 +126,14 @@ const readEntry = (order: PerpsOrder, reading: VenueReading, market: VenueMarket
   const bid = market.bids[0]?.price
   const ask = market.asks[0]?.price
   const { fill, impact, reason } = tryOrder(order, market)
-  const apr = aprPct(market.funding)
-  const funding = roundAt(holdBps(order.side, apr, order.holdHours), BPS_DIGITS)
+  const { apr, payer } = carryOf(market.funding, order.side)
+  const funding = roundAt(holdBps(payer, apr, order.holdHours), BPS_DIGITS)
   const { taker } = market.fees
   const impacted = impact === null ? null : roundAt(impact, BPS_DIGITS)
   const costs =
     impacted === null ? null : { taker, impact: impacted, funding, all: taker + ourBps + impacted + funding }
   const entry = PerpsEntry.make({
-    venue: reading.venue,
-    symbol: order.symbol,
+    ...namedAt(order, reading),
     ...feesOf(market.fees),
     ourBps: fixedNumber(ourBps, BPS_DIGITS),
     impactBps: bps(impacted),

@@ -2,7 +2,7 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import type { Book, Level } from "./bookWalk.ts"
 import { isCrossed } from "./bookWalk.ts"
-import { DECIMAL, fixedOfNumber, fixedText, parseFixed } from "./exact.ts"
+import { DECIMAL, fixedOfNumber, fixedText, ONE, parseFixed, parseScientific } from "./exact.ts"
 import { VenueUnreadable } from "./Venue.ts"
 
 /** Decimal text, in units of 10^-30. */
@@ -30,6 +30,23 @@ export const DecimalNumber = Schema.Finite.check(Schema.makeFilter((value) => fi
     })
   )
 )
+
+/** A rate as decimal text, which some venues write with an exponent, in units of 10^-30. */
+export const RateText = Schema.String.check(
+  Schema.isMaxLength(72),
+  Schema.makeFilter((text) => parseScientific(text) !== null)
+).pipe(
+  Schema.decodeTo(
+    Schema.BigInt,
+    SchemaTransformation.transform({
+      decode: (text: string) => parseScientific(text) ?? 0n,
+      encode: (value) => fixedText(value)
+    })
+  )
+)
+
+/** A share of one, in units of 10^-30, as a fee in millionths of a basis point. */
+export const feeOfShare = (share: bigint): bigint => (share * 10_000n * 1_000_000n) / ONE
 
 /** Whole units of a venue as digits. */
 export const WholeText = Schema.String.check(Schema.isPattern(/^-?[0-9]{1,40}$/u)).pipe(

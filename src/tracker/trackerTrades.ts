@@ -10,6 +10,7 @@ import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
 import { USD_DIGITS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
+import { quotableDex } from "../trades/quotableDex.ts"
 import type { Position } from "../wallets/ledger.ts"
 import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull, type WalletPnl } from "../wallets/pnl.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
@@ -55,6 +56,7 @@ export const trackerTrade = (trade: TapeTrade, token: TokenState | null, commitm
     signature: trade.signature as Signature,
     pool: trade.pool,
     dex: trade.dex,
+    quotable: quotableDex(trade.dex),
     symbol: metadata?.symbol ?? null,
     name: metadata?.name ?? null,
     image: null,

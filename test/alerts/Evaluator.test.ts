@@ -3,13 +3,15 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
+import { USDC } from "../../src/domain/Address.ts"
+import { decimalText } from "../../src/domain/rational.ts"
 import type { AlertCondition, NewAlert } from "../../src/domain/wallets/Alert.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { mintOf, MONDAY, trade } from "../market/tape/tape.ts"
 import { block, minted } from "../support/reads.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alertOf } from "./alerts.ts"
-import { alerting, makeMints, priced, settle } from "./world.ts"
+import { alerting, atMicros, makeMints, priced, settle } from "./world.ts"
 
 const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
 
@@ -26,7 +28,14 @@ const fired = Effect.gen(function* () {
 })
 
 const on = (condition: Partial<AlertCondition>): Partial<NewAlert> => ({
-  condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null, ...condition }
+  condition: {
+    metric: "price_usd",
+    operator: "crosses_above",
+    threshold: "10",
+    windowSeconds: null,
+    source: "swap",
+    ...condition
+  }
 })
 
 const memory = () => alerting(MemoryAlerts.layer)
@@ -59,7 +68,7 @@ describe("the evaluator", () => {
       yield* set("al_late", { createdAtMs })
       yield* set("al_change", {
         createdAtMs,
-        condition: { metric: "change_pct", operator: "rises_by", threshold: "5", windowSeconds: 300 }
+        condition: { metric: "change_pct", operator: "rises_by", threshold: "5", windowSeconds: 300, source: "swap" }
       })
       yield* priced(29, [11])
       assert.deepStrictEqual(yield* fired, [])
@@ -133,6 +142,57 @@ describe("the evaluator", () => {
       assert.deepStrictEqual(yield* fired, ["al_rise 100"])
     }).pipe(Effect.provide(memory()))
   )
+
+  it.effect("evaluates what no swap is counted for, as USDC, by the median over its pools", () => {
+    const mints = makeMints()
+    return Effect.gen(function* () {
+      yield* priced(0, [9])
+      mints.medians.set(USDC, atMicros(1n))
+      mints.known.set(USDC, minted(9_000_000_000n, 6))
+      const level = { metric: "market_cap_usd", threshold: "10000" } as const
+      yield* set("al_usdc", { ...on(level), mint: USDC })
+      const evaluator = yield* Evaluator
+      const reading = evaluator.now(USDC, { ...alertOf("al_usdc").condition, ...level }, (MONDAY + 1) * 1000)
+      assert.strictEqual(reading.state === "ok" ? decimalText(reading.seen.value) : null, "9000")
+      mints.known.set(USDC, minted(11_000_000_000n, 6))
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.deepStrictEqual(yield* fired, ["al_usdc 11000"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
+  })
+
+  it.effect("loads the pools of a token that no swap has priced, until it has a price", () => {
+    const mints = makeMints()
+    return Effect.gen(function* () {
+      yield* set("al_quiet", { ...on({}), mint: mintOf(8) })
+      assert.deepStrictEqual([...mints.pooled], [mintOf(8)])
+      mints.known.set(mintOf(8), minted(1n, 6))
+      mints.medians.set(mintOf(8), atMicros(11n))
+      mints.pooled.clear()
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.deepStrictEqual([yield* fired, [...mints.pooled]], [["al_quiet 11"], []])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
+  })
+
+  it.effect("does not fire a median for one print, and fires it at the next look once the pools have moved", () => {
+    const mints = makeMints()
+    return Effect.gen(function* () {
+      mints.known.set(mintOf(1), minted(1_000_000_000n, 6))
+      mints.medians.set(mintOf(1), atMicros(9n))
+      yield* priced(0, [9])
+      yield* set("al_swap", on({ metric: "market_cap_usd", threshold: "10000" }))
+      yield* set("al_median", on({ metric: "market_cap_usd", threshold: "10000", source: "median" }))
+      yield* priced(1, [50])
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.deepStrictEqual(yield* fired, ["al_swap 50000"])
+      mints.medians.set(mintOf(1), atMicros(21n, 2n))
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.deepStrictEqual(yield* fired, ["al_swap 50000", "al_median 10500"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { mints })))
+  })
 
   it.effect("fires again only after a percent of way back and the cooldown", () =>
     Effect.gen(function* () {

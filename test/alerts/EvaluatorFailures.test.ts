@@ -27,7 +27,14 @@ const fired = Effect.gen(function* () {
 })
 
 const on = (condition: Partial<AlertCondition>): Partial<NewAlert> => ({
-  condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null, ...condition }
+  condition: {
+    metric: "price_usd",
+    operator: "crosses_above",
+    threshold: "10",
+    windowSeconds: null,
+    source: "swap",
+    ...condition
+  }
 })
 
 /** A store in memory whose `advance` fails while `away` is true. */

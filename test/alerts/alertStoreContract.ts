@@ -47,7 +47,8 @@ export const alertStoreContract = <E>(name: string, store: Layer.Layer<AlertStor
             metric: "change_pct",
             operator: "falls_by",
             threshold: "0.000000000000000000000000000001",
-            windowSeconds: 21_600
+            windowSeconds: 21_600,
+            source: "median"
           },
           recurrence: "repeat",
           cooldownSeconds: 86_400,

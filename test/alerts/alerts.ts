@@ -10,7 +10,7 @@ export const alertOf = (id: string, other: Partial<NewAlert> = {}): NewAlert => 
   id,
   accountId: "acct",
   mint: mintOf(1),
-  condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null },
+  condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null, source: "swap" },
   recurrence: "once",
   cooldownSeconds: null,
   expiresAtMs: null,

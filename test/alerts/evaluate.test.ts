@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
   begin,
+  beginArmed,
   canMove,
   evaluate,
   fractionOf,
@@ -197,9 +198,16 @@ describe("an alert on a level", () => {
 })
 
 describe("an alert on a change", () => {
-  it("fires at the first change that is large enough, also where it was so from the beginning", () => {
+  it("has to be smaller first where it was large enough from the beginning, unless it is to fire at once", () => {
     const falls = ruleOf("falls_by", false)
-    const watch = begin(falls.trigger, seenAt(-1200, 1, 0), 1)
+    const beyond = begin(falls.trigger, seenAt(-1200, 1, 0), 1)
+    assert.isNull(evaluate(falls, beyond, [seenAt(-1300, 2, 0)], null).fires)
+    assert.strictEqual(
+      evaluate(falls, beyond, [seenAt(-1300, 2, 0), seenAt(-900, 3, 0), seenAt(-1000, 4, 0)], null).fires?.place,
+      4
+    )
+    assert.strictEqual(evaluate(falls, beginArmed(1), [seenAt(-1200, 1, 0)], null).fires?.place, 1)
+    const watch = begin(falls.trigger, seenAt(-900, 1, 0), 1)
     assert.isTrue(watch.armed)
     assert.strictEqual(evaluate(falls, watch, [seenAt(-999, 2, 0), seenAt(-1000, 3, 0)], null).fires?.place, 3)
     assert.strictEqual(evaluate(falls, watch, [seenAt(5000, 2, 0)], null).fires, null)

@@ -5,6 +5,7 @@ import type { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { PriceBook, type UnitPrice } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
 import { MONDAY, trade } from "../market/tape/tape.ts"
@@ -14,9 +15,31 @@ import { block } from "../support/reads.ts"
 export interface Mints {
   readonly known: Map<string, TokenState>
   readonly warmed: Set<string>
+  /** Median prices of smallest units, by the pools of slot 5,000 as of now. */
+  readonly medians: Map<string, UnitPrice>
+  /** Mints whose pools were requested. */
+  readonly pooled: Set<string>
 }
 
-export const makeMints = (): Mints => ({ known: new Map(), warmed: new Set() })
+export const makeMints = (): Mints => ({ known: new Map(), warmed: new Set(), medians: new Map(), pooled: new Set() })
+
+/** So many millionths of a dollar for one smallest unit. */
+export const atMicros = (numerator: bigint, denominator = 1n): UnitPrice => ({
+  sol: null,
+  usd: { numerator, denominator }
+})
+
+const priceBook = ({ medians, pooled }: Mints) =>
+  Layer.succeed(PriceBook, {
+    at: (nowMs) => ({
+      of: (mint) => medians.get(mint) ?? null,
+      lifetime: { observedAtMs: nowMs, expiresAtMs: nowMs + 10_000 },
+      isStale: false,
+      silentMs: 0,
+      clock: { slot: 5000, epoch: 0, unixTimestamp: 0 }
+    }),
+    warm: (mint) => Effect.sync(() => void pooled.add(mint))
+  })
 
 const tokenBook = ({ known, warmed }: Mints) =>
   Layer.succeed(TokenBook, {
@@ -38,7 +61,7 @@ export const alerting = <E>(
     Layer.provideMerge(Layer.merge(store, TradeTape.layerManual())),
     // A tick every two seconds would run very often between the beginning of time and now.
     Layer.provide(Layer.effectDiscard(begin)),
-    Layer.provide([tokenBook(mints), ConfigProvider.layer(ConfigProvider.fromUnknown(settings))]),
+    Layer.provide([tokenBook(mints), priceBook(mints), ConfigProvider.layer(ConfigProvider.fromUnknown(settings))]),
     Layer.orDie
   )
 

@@ -80,7 +80,8 @@ const nowhere = at(200)
 
 const alertOn = (mint: string) => ({
   mint,
-  condition: { metric: "price_usd", operator: "crosses_above", threshold: "1.5" }
+  condition: { metric: "price_usd", operator: "crosses_above", threshold: "1.5", source: "median" },
+  fireNow: true
 })
 
 const trackNowhere = { body: { wallet: nowhere } }

@@ -100,11 +100,13 @@ const upstreams: ReadonlyArray<{
         Effect.provide(
           PerpsVenuesHttp.layer({
             PERPS_HL_URL: url,
-            PERPS_DRIFT_BOOK_URL: url,
-            PERPS_DRIFT_DATA_URL: url,
+            PERPS_VELOCITY_BOOK_URL: url,
+            PERPS_VELOCITY_DATA_URL: url,
             PERPS_DYDX_URL: url,
             PERPS_PARADEX_URL: url,
-            PERPS_LIGHTER_URL: url
+            PERPS_LIGHTER_URL: url,
+            PERPS_ASTER_URL: url,
+            PERPS_JUPITER_RPC_URL: url
           }).pipe(Layer.provide(platform))
         )
       )

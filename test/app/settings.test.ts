@@ -14,7 +14,7 @@ const unchecked = new Set([
   "READY_FILE"
 ])
 
-/** Names of docs/settings.md; `_DRIFT` there continues the name before it. */
+/** Names of docs/settings.md; `_VELOCITY` there continues the name before it. */
 const documented = (): ReadonlyArray<string> =>
   readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8")
     .split("\n")

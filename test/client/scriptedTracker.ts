@@ -145,6 +145,7 @@ export const trade = (seq: number, eventId = `${signature}:${seq}`) => ({
   signature,
   pool: null,
   dex: null,
+  quotable: null,
   symbol: null,
   name: null,
   image: null,

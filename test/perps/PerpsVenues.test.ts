@@ -5,6 +5,8 @@ import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { NoMarket, type Venue, VenueUnreadable } from "../../src/perps/Venue.ts"
 import { market, steady, venueOf } from "./readings.ts"
 
+const malformed = (symbol: string) => Effect.fail(new VenueUnreadable({ why: "malformed", detail: symbol }))
+
 const down = () => Effect.fail(new VenueUnreadable({ why: "down", detail: "no" }))
 
 const counted = (venue: Venue) => {
@@ -44,7 +46,7 @@ describe("PerpsVenues", () => {
       [steady("hl", market()), steady("dydx", market())],
       Effect.gen(function* () {
         const { read } = yield* PerpsVenues
-        const reading = yield* read("BTC", ["dydx", "drift"])
+        const reading = yield* read("BTC", ["dydx", "velocity"])
         assert.deepStrictEqual(
           reading.map(({ venue }) => venue),
           ["dydx"]
@@ -55,12 +57,12 @@ describe("PerpsVenues", () => {
 
   it.effect("waits for a dead venue until the deadline and no longer, and has the others' answers then", () =>
     using(
-      [steady("hl", market()), venueOf("drift", () => Effect.never)],
+      [steady("hl", market()), venueOf("velocity", () => Effect.never)],
       Effect.gen(function* () {
         const [reading, waitedMs] = yield* timed(readings())
         assert.deepStrictEqual(reading, [
           ["hl", "fresh", 1],
-          ["drift", "late", null]
+          ["velocity", "late", null]
         ])
         assert.strictEqual(waitedMs, 1200)
         const [again, waitedAgainMs] = yield* timed(readings())
@@ -119,6 +121,21 @@ describe("PerpsVenues", () => {
         isWell = true
         assert.strictEqual((yield* readings("E"))[0]?.[1], "fresh")
         assert.strictEqual((yield* readings("F"))[0]?.[1], "fresh")
+      })
+    )
+  })
+
+  it.effect("goes on with the others of a venue while some markets are malformed", () => {
+    const venue = venueOf("hl", (symbol) =>
+      symbol === "BTC" ? steady("hl", market()).read(symbol) : malformed(symbol)
+    )
+    return using(
+      [venue],
+      Effect.gen(function* () {
+        for (const symbol of ["A", "B", "C", "D"]) {
+          assert.strictEqual((yield* readings(symbol))[0]?.[1], "malformed")
+        }
+        assert.strictEqual((yield* readings())[0]?.[1], "fresh")
       })
     )
   })

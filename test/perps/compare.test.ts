@@ -102,6 +102,9 @@ describe("one venue", () => {
         {
           venue: "dydx",
           symbol: "BTC",
+          venueSymbol: "BTC",
+          coinsPerUnit: 1,
+          unreadableMarkets: null,
           takerBps: 5,
           makerBps: 2,
           ourBps: 1,
@@ -179,7 +182,7 @@ describe("the comparison", () => {
   it("picks no venue when none is healthy", () => {
     const { asOfMs, bestPick, perVenue, reasonBps } = compare(
       order(),
-      [fails("paradex", late), fails("drift", new NoMarket({ symbol: "BTC" }))],
+      [fails("paradex", late), fails("velocity", new NoMarket({ symbol: "BTC" }))],
       OUR
     )
     assert.isNull(bestPick)
@@ -194,7 +197,7 @@ describe("the comparison", () => {
       [
         answers("hl", market({ asOfMs: 5 })),
         answers("dydx", market({ asOfMs: 9 })),
-        fails("drift", new StaleBook({ asOfMs: 99 }))
+        fails("velocity", new StaleBook({ asOfMs: 99 }))
       ],
       OUR
     )

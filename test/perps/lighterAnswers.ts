@@ -24,8 +24,8 @@ const orderBookDetail = {
   market_id: 1,
   market_type: "perp",
   status: "active",
-  taker_fee: "0.0000",
-  maker_fee: "0.0000",
+  taker_fee: "0.0280",
+  maker_fee: "0.0040",
   liquidation_fee: "1.0000",
   min_base_amount: "0.00020",
   min_quote_amount: "10.000000",
@@ -71,8 +71,8 @@ export const recordedLighter: Recording = {
     asks: [["65001.5", "0.2"]],
     fundingAprPct: 5.256,
     fundingIntervalHours: 1,
-    takerBps: 0,
-    makerBps: 0,
+    takerBps: 2.8,
+    makerBps: 0.4,
     step: "0.00001"
   }
 }

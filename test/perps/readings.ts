@@ -33,6 +33,7 @@ export const answers = (venue: PerpsVenue, reading: VenueMarket): VenueReading =
   venue,
   outcome: Result.succeed(reading),
   fees: null,
+  unreadable: 0,
   reliability: 1
 })
 
@@ -41,6 +42,7 @@ export const fails = (venue: PerpsVenue, fault: VenueFault): VenueReading => ({
   venue,
   outcome: Result.fail(fault),
   fees: { taker: 5_000_000n, maker: 2_000_000n },
+  unreadable: null,
   reliability: 0.2
 })
 
@@ -49,6 +51,7 @@ export const venueOf = (key: PerpsVenue, read: Venue["read"], maxAgeMs = 10_000)
   key,
   fees: { taker: 5_000_000n, maker: 2_000_000n },
   maxAgeMs,
+  unreadable: () => 0,
   read
 })
 

@@ -1,19 +1,21 @@
 /** Every recorded venue, behind an HTTP client without sockets. */
 import { Effect, Layer } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import { recordedDrift } from "./driftAnswers.ts"
 import { recordedDydx } from "./dydxAnswers.ts"
 import { recordedHyperliquid } from "./hyperliquidAnswers.ts"
 import { recordedLighter } from "./lighterAnswers.ts"
 import { recordedParadex } from "./paradexAnswers.ts"
 import { RECORDED_MS, type Recording } from "./recording.ts"
+import { recordedVelocity } from "./velocityAnswers.ts"
+import { recordedAster } from "./asterAnswers.ts"
 
 export const recordings: ReadonlyArray<Recording> = [
   recordedHyperliquid,
-  recordedDrift,
+  recordedVelocity,
   recordedDydx,
   recordedParadex,
-  recordedLighter
+  recordedLighter,
+  recordedAster
 ]
 
 /** The answer in place of a recording; undefined keeps it. */

@@ -117,11 +117,96 @@ describe("markets that are listed but closed", () => {
     ["hl", "FTT"],
     ["dydx", "OLD"],
     ["lighter", "OLD"],
-    ["lighter", "NEW"]
+    ["lighter", "NEW"],
+    ["velocity", "OLD"],
+    ["aster", "OLD"]
   ] as const)("%s does not trade %s", ([key, symbol]) =>
     Effect.gen(function* () {
       const recording = recordings.find((one) => one.key === key) ?? assert.fail()
       assert.strictEqual(yield* faultOf(recording, () => undefined, symbol), "NoMarket")
+    })
+  )
+})
+
+/** The listing of each venue, and what turns its text into one with markets of another form, of which `ODD` is one. */
+const oddities: ReadonlyArray<readonly [key: string, path: string, changes: ReadonlyArray<readonly [string, string]>]> =
+  [
+    [
+      "hl",
+      "POST /info metaAndAssetCtxs",
+      [
+        ['"universe":[', '"universe":[{"name":"ODD","szDecimals":2},{"szDecimals":"x"},null,'],
+        ["]},[", ']},[{"funding":null},{},{},']
+      ]
+    ],
+    [
+      "dydx",
+      "GET /v4/perpetualMarkets",
+      [
+        [
+          '"markets":{',
+          '"markets":{"ODD-USD":{"ticker":"ODD-USD","status":"ACTIVE","nextFundingRate":null,"stepSize":"1"},'
+        ]
+      ]
+    ],
+    [
+      "lighter",
+      "GET /api/v1/orderBookDetails",
+      [
+        [
+          '"order_book_details":[',
+          '"order_book_details":[{"symbol":"ODD","market_id":9,"status":"active","taker_fee":null},'
+        ]
+      ]
+    ],
+    ["velocity", "GET /stats/markets", []],
+    ["aster", "GET /fapi/v1/exchangeInfo", []]
+  ]
+
+describe("an odd market", () => {
+  it.effect.each(oddities)("leaves the others of %s readable, and is counted", ([key, path, changes]) =>
+    Effect.gen(function* () {
+      const recording = recordings.find((one) => one.key === key) ?? assert.fail()
+      const plain = JSON.stringify(recording.answers[path])
+      const text = changes.reduce((changed, [from, to]) => changed.replace(from, to), plain)
+      const override = instead(path, () => new Response(text))
+      const venue = yield* recording.make.pipe(Effect.provide(recordedClient(recording.answers, override)))
+      assert.isNull(venue.unreadable())
+      assert.isNotEmpty((yield* venue.read("BTC")).bids)
+      assert.strictEqual(venue.unreadable(), key === "hl" ? 3 : 1)
+      const fault = yield* Effect.flip(venue.read("ODD"))
+      assert.strictEqual(fault._tag === "VenueUnreadable" && fault.why, "malformed")
+    })
+  )
+
+  it.effect("of Paradex, which is read by market, is counted until it can be read", () =>
+    Effect.gen(function* () {
+      const { answers, make } = recordings.find(({ key }) => key === "paradex") ?? assert.fail()
+      const text = JSON.stringify(answers["GET /markets"]).replace("fee_config", "fees")
+      const venue = yield* make.pipe(
+        Effect.provide(
+          recordedClient(answers, (asked, times) =>
+            asked === "GET /markets" && times === 0 ? new Response(text) : undefined
+          )
+        )
+      )
+      const fault = yield* Effect.flip(venue.read("BTC"))
+      assert.deepStrictEqual([fault._tag === "VenueUnreadable" && fault.why, venue.unreadable()], ["malformed", 1])
+      assert.isNotEmpty((yield* venue.read("BTC")).bids)
+      assert.strictEqual(venue.unreadable(), 0)
+    })
+  )
+
+  it.effect("is none where a rate has an exponent", () =>
+    Effect.gen(function* () {
+      const recording = recordings.find(({ key }) => key === "dydx") ?? assert.fail()
+      const path = "GET /v4/perpetualMarkets"
+      const text = JSON.stringify(recording.answers[path]).replaceAll("-0.00000258536585365854", "-1E-7")
+      const { funding } = yield* read(
+        recording,
+        instead(path, () => new Response(text))
+      )
+      assert.strictEqual(fixedText(funding.rate.numerator), "-0.0000001")
     })
   )
 })

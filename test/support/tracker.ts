@@ -52,6 +52,7 @@ export const trackerTrade = (wallet: Address, ts: number, other: Partial<Tracker
   signature,
   pool: null,
   dex: "orca",
+  quotable: null,
   symbol: null,
   name: null,
   image: null,

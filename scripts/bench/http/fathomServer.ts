@@ -72,7 +72,7 @@ const copying = CopyReader.layer.pipe(
 
 const alerts = Evaluator.layer.pipe(
   Layer.provideMerge(MemoryAlerts.layer),
-  Layer.provide([tape, TokenBook.layer]),
+  Layer.provide([tape, PriceBook.layer, TokenBook.layer]),
   Layer.provide(warmMarket)
 )
 

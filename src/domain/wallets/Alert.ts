@@ -43,6 +43,10 @@ export const Threshold = Decimal.check(
   })
 )
 
+/** Source of the watched price: every pool swap, or the median over the pools, which one swap in a thin pool does not move. */
+export const AlertSource = Schema.Literals(["swap", "median"])
+export type AlertSource = typeof AlertSource.Type
+
 /** When an alert fires. */
 export const AlertCondition = Schema.Struct({
   metric: AlertMetric,
@@ -50,6 +54,11 @@ export const AlertCondition = Schema.Struct({
   threshold: Threshold.annotate({ description: "Dollars, SOL, or percent points of a change. Above 0." }),
   windowSeconds: Schema.NullOr(AlertWindowSeconds).annotate({
     description: "Over which the change is measured; null for levels."
+  }),
+  source: AlertSource.annotate({
+    description:
+      "swap: every pool swap counts, or the median where no swap gives the metric. median: the depth-weighted median over " +
+      "pools, as in /prices, looked at every few seconds."
   })
 }).annotate({ identifier: "AlertCondition", description: "When an alert fires." })
 export type AlertCondition = typeof AlertCondition.Type

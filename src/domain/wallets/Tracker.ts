@@ -112,6 +112,10 @@ export class TrackerTrade extends Schema.Opaque<TrackerTrade>()(
     signature: Signature,
     pool: Schema.NullOr(Address),
     dex: Text,
+    quotable: Schema.NullOr(Schema.Boolean).annotate({
+      description:
+        "False for a closed AMM, whose pools are never quoted; null for a route of several pools, or an unknown dex."
+    }),
     symbol: Text,
     name: Text,
     image: Text,

@@ -18,7 +18,16 @@ import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { AlertNotFound, LimitReached } from "../../api/problems.ts"
 import { type Alert, MAX_LIVE_ALERTS, type Slice } from "../../domain/wallets/Alert.ts"
 import { uuidV4 } from "../../domain/uuid.ts"
-import { alertPlace, eventPlace, invalidBody, newAlertOf, patchOf, wireAlert, wireFiring } from "./alertRequests.ts"
+import {
+  alertPlace,
+  conditionOf,
+  eventPlace,
+  invalidBody,
+  newAlertOf,
+  patchOf,
+  wireAlert,
+  wireFiring
+} from "./alertRequests.ts"
 import type { OrderKey } from "../middleware/cursor.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"
@@ -92,8 +101,8 @@ export const layer = HttpApiBuilder.group(
       const nowMs = yield* Clock.currentTimeMillis
       const { accountId } = yield* CurrentKey
       const id = `al_${uuidV4(random).replaceAll("-", "")}`
-      const condition = { ...body.condition, windowSeconds: body.condition.windowSeconds ?? null }
-      const alertOrFault = newAlertOf({ id, accountId }, body, decidedAt({ mint: body.mint, condition }, nowMs))
+      const decided = decidedAt({ mint: body.mint, condition: conditionOf(body) }, nowMs)
+      const alertOrFault = newAlertOf({ id, accountId }, body, decided)
       if ("issue" in alertOrFault) {
         return yield* invalidBody(alertOrFault)
       }

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import { defaults, type PerpsQuery } from "../../api/Perps.ts"
+import { defaults, FORMER_KEYS, type PerpsQuery } from "../../api/Perps.ts"
 import { PerpsUnavailable } from "../../api/problems.ts"
 import { compare, hasAnswer } from "../../perps/compare.ts"
 import { fixedNumber, fixedText, parseFixed } from "../../perps/exact.ts"
@@ -24,7 +24,8 @@ export const layer = HttpApiBuilder.group(
       const { side, symbol, venues: named } = query
       const size = yield* exact(query.size)
       const holdHours = yield* exact(query.holdHours ?? defaults.holdHours)
-      const venues = known.filter((venue) => named === undefined || named.includes(venue))
+      const wanted = named?.map((venue) => FORMER_KEYS[venue] ?? venue)
+      const venues = known.filter((venue) => wanted === undefined || wanted.includes(venue))
       const readings = yield* read(symbol, venues)
       if (!hasAnswer(readings)) {
         return yield* new PerpsUnavailable()

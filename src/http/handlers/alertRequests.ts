@@ -5,14 +5,16 @@ import {
   cooldownFault,
   cooldownOf,
   type Decided,
-  expiryFault
+  expiryFault,
+  metricFault
 } from "../../alerts/changeAlert.ts"
-import { begin, triggerOf } from "../../alerts/evaluate.ts"
+import { begin, beginArmed, triggerOf } from "../../alerts/evaluate.ts"
 import type { Reading } from "../../alerts/Metrics.ts"
 import { AlertFiring, AlertItem, type ChangeAlertBody, type CreateAlertBody } from "../../api/Alerts.ts"
 import type { InvalidRequest } from "../../api/problems.ts"
 import {
   type Alert,
+  type AlertCondition,
   type AlertEvent,
   type AlertPlace,
   isAlertId,
@@ -27,20 +29,31 @@ import { invalid } from "../problems.ts"
 export const invalidBody = ({ field, issue, message }: AlertFault): InvalidRequest =>
   invalid({ in: "body", field, issue }, message)
 
+/** The condition of a request body, with the values of what it leaves out. */
+export const conditionOf = ({ condition }: typeof CreateAlertBody.Type): AlertCondition => ({
+  ...condition,
+  windowSeconds: condition.windowSeconds ?? null,
+  source: condition.source ?? "swap"
+})
+
 /** The alert of a request body, or the first fault of it at this time. */
 export const newAlertOf = (
   owner: Pick<NewAlert, "id" | "accountId">,
   body: typeof CreateAlertBody.Type,
   decided: Decided
 ): NewAlert | AlertFault => {
-  const { condition, cooldownSeconds, expiresAtMs = null, mint, note = null, recurrence = "once" } = body
-  const fault = cooldownFault(recurrence, cooldownSeconds) ?? expiryFault(expiresAtMs, decided.nowMs)
+  const { cooldownSeconds, expiresAtMs = null, fireNow = false, mint, note = null, recurrence = "once" } = body
+  const condition = conditionOf(body)
+  const fault =
+    metricFault(mint, condition) ??
+    cooldownFault(recurrence, cooldownSeconds) ??
+    expiryFault(expiresAtMs, decided.nowMs)
   return (
     fault ?? {
       ...owner,
-      ...begin(triggerOf(condition), decided.now, decided.place),
+      ...(fireNow ? beginArmed(decided.place) : begin(triggerOf(condition), decided.now, decided.place)),
       mint,
-      condition: { ...condition, windowSeconds: condition.windowSeconds ?? null },
+      condition,
       recurrence,
       cooldownSeconds: cooldownOf(recurrence, cooldownSeconds),
       expiresAtMs,

@@ -7,6 +7,11 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 - Sessions of the app at \`/app/session\`: a session is a credential beside the key, with every scope and one budget for an account.
   Codes \`session_required\` and \`origin_not_allowed\` (403).
+- \`quotable\` of a tracked wallet's trade: false for a closed AMM.
+- Perps venues \`velocity\` (Drift before; the parameter still takes \`drift\`), \`aster\` and \`jupiter\`; \`venueSymbol\`, \`coinsPerUnit\` and
+  \`unreadableMarkets\` of an entry.
+- \`condition.source\` of alerts: \`swap\` or \`median\` over pools; alerts on USDC are evaluated; \`fireNow\` arms an alert that is
+  beyond its threshold already, and changes beyond theirs arm first like levels.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`

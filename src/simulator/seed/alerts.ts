@@ -33,14 +33,15 @@ export const alertsOf = (mints: ReadonlyArray<SimMint>): ReadonlyArray<SimAlert>
         metric: "price_usd",
         operator: "crosses_above",
         threshold: above(coin.priceUsd),
-        windowSeconds: null
+        windowSeconds: null,
+        source: "swap"
       },
       recurrence: "once",
       note: `${coin.symbol} breaks out`
     },
     {
       mint,
-      condition: { metric: "change_pct", operator: "falls_by", threshold: "1", windowSeconds: 300 },
+      condition: { metric: "change_pct", operator: "falls_by", threshold: "1", windowSeconds: 300, source: "swap" },
       recurrence: "repeat",
       note: `${coin.symbol} slips`
     }

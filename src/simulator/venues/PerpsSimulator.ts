@@ -23,31 +23,43 @@ const STALE_MS = 90_000
 const THIN_LEVELS = 3
 const THIN_PART = 1000n
 
-const healthy: Health = { hl: "ok", drift: "ok", dydx: "ok", paradex: "ok", lighter: "ok" }
+const healthy: Health = {
+  hl: "ok",
+  velocity: "ok",
+  dydx: "ok",
+  paradex: "ok",
+  lighter: "ok",
+  aster: "ok",
+  jupiter: "ok"
+}
 
 const condition = (name: string) => Config.Literals(conditions, name).pipe(Config.withDefault("ok" as const))
 
 /** The initial faults: `SIMULATOR_FAULTS_PERPS_HL=down` and so on. */
 export const healthConfig: Config.Config<Health> = Config.all({
   hl: condition("HL"),
-  drift: condition("DRIFT"),
+  velocity: condition("VELOCITY"),
   dydx: condition("DYDX"),
   paradex: condition("PARADEX"),
-  lighter: condition("LIGHTER")
+  lighter: condition("LIGHTER"),
+  aster: condition("ASTER"),
+  jupiter: condition("JUPITER")
 }).pipe(Config.nested("SIMULATOR_FAULTS_PERPS"))
 
-/** Perpetual futures venues on the loopback interface, in the shapes of five real ones, generated from one seed. */
+/** Perpetual futures venues on the loopback interface, in the shapes of real ones, generated from one seed. */
 export class PerpsSimulator extends Context.Service<
   PerpsSimulator,
   {
     /** The address of each venue by the name of its setting. */
     readonly urls: {
       readonly PERPS_HL_URL: string
-      readonly PERPS_DRIFT_BOOK_URL: string
-      readonly PERPS_DRIFT_DATA_URL: string
+      readonly PERPS_VELOCITY_BOOK_URL: string
+      readonly PERPS_VELOCITY_DATA_URL: string
       readonly PERPS_DYDX_URL: string
       readonly PERPS_PARADEX_URL: string
       readonly PERPS_LIGHTER_URL: string
+      readonly PERPS_ASTER_URL: string
+      readonly PERPS_JUPITER_RPC_URL: string
     }
     /** Changes the condition of the named venues. */
     setHealth(change: Partial<Health>): Effect.Effect<void>
@@ -64,7 +76,7 @@ export class PerpsSimulator extends Context.Service<
       Effect.suspend(() => make(options.seed ?? "fathom", { ...healthy, ...options.health }))
     )
 
-  /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FAULTS_PERPS_...`, as in `SIMULATOR_FAULTS_PERPS_DRIFT=silent`. */
+  /** The same, from `SIMULATOR_SEED` and `SIMULATOR_FAULTS_PERPS_...`, as in `SIMULATOR_FAULTS_PERPS_VELOCITY=silent`. */
   static readonly layerConfig: Layer.Layer<PerpsSimulator, HttpServerError.ServeError | Config.ConfigError> =
     Layer.effect(
       PerpsSimulator,
@@ -108,7 +120,15 @@ const make = Effect.fnUntraced(function* (
   initial: Health
 ): Effect.fn.Return<PerpsSimulator["Service"], HttpServerError.ServeError, Scope.Scope> {
   const world = makePerpsWorld(seed)
-  const requests: Record<SimVenue, number> = { hl: 0, drift: 0, dydx: 0, paradex: 0, lighter: 0 }
+  const requests: Record<SimVenue, number> = {
+    hl: 0,
+    velocity: 0,
+    dydx: 0,
+    paradex: 0,
+    lighter: 0,
+    aster: 0,
+    jupiter: 0
+  }
   const health = makeAiling(initial, healthy)
 
   const respond = Effect.gen(function* () {
@@ -147,11 +167,13 @@ const make = Effect.fnUntraced(function* (
   return PerpsSimulator.of({
     urls: {
       PERPS_HL_URL: `${base}/hl`,
-      PERPS_DRIFT_BOOK_URL: `${base}/drift`,
-      PERPS_DRIFT_DATA_URL: `${base}/drift`,
+      PERPS_VELOCITY_BOOK_URL: `${base}/velocity`,
+      PERPS_VELOCITY_DATA_URL: `${base}/velocity`,
       PERPS_DYDX_URL: `${base}/dydx`,
       PERPS_PARADEX_URL: `${base}/paradex`,
-      PERPS_LIGHTER_URL: `${base}/lighter`
+      PERPS_LIGHTER_URL: `${base}/lighter`,
+      PERPS_ASTER_URL: `${base}/aster`,
+      PERPS_JUPITER_RPC_URL: `${base}/jupiter/rpc`
     },
     setHealth: health.set,
     requests: () => ({ ...requests })

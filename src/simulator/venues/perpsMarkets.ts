@@ -2,7 +2,7 @@
 import { makeRandom } from "../traders/Random.ts"
 
 /** Venues of the simulation by their keys. */
-export const perpsVenues = ["hl", "drift", "dydx", "paradex", "lighter"] as const
+export const perpsVenues = ["hl", "velocity", "dydx", "paradex", "lighter", "aster", "jupiter"] as const
 export type SimVenue = (typeof perpsVenues)[number]
 
 /** One market, the same on every venue that has it. */
@@ -33,13 +33,15 @@ export interface SimBook {
 }
 
 const everywhere = perpsVenues
-const notOnLighter = ["hl", "drift", "dydx", "paradex"] as const
+/** Jupiter trades the three tokens of its pool. */
+const onBooks = ["hl", "velocity", "dydx", "paradex", "lighter", "aster"] as const
+const notOnLighter = ["hl", "velocity", "dydx", "paradex", "aster"] as const
 
 export const perps: ReadonlyArray<SimPerp> = [
   { symbol: "BTC", id: 1, dollars: 65_000, priceDigits: 1, sizeDigits: 4, typicalSize: 0.8, venues: everywhere },
   { symbol: "ETH", id: 2, dollars: 3200, priceDigits: 2, sizeDigits: 3, typicalSize: 12, venues: everywhere },
   { symbol: "SOL", id: 3, dollars: 160, priceDigits: 3, sizeDigits: 2, typicalSize: 150, venues: everywhere },
-  { symbol: "DOGE", id: 4, dollars: 0.14, priceDigits: 6, sizeDigits: 0, typicalSize: 40_000, venues: everywhere },
+  { symbol: "DOGE", id: 4, dollars: 0.14, priceDigits: 6, sizeDigits: 0, typicalSize: 40_000, venues: onBooks },
   { symbol: "JTO", id: 5, dollars: 2.4, priceDigits: 5, sizeDigits: 1, typicalSize: 900, venues: notOnLighter }
 ]
 
@@ -47,10 +49,12 @@ export const perps: ReadonlyArray<SimPerp> = [
 const characters: Readonly<Record<SimVenue, { readonly half: number; readonly step: number; readonly depth: number }>> =
   {
     hl: { half: 0.4, step: 0.6, depth: 3 },
-    drift: { half: 1.2, step: 1.5, depth: 0.8 },
+    velocity: { half: 1.2, step: 1.5, depth: 0.8 },
     dydx: { half: 0.8, step: 1, depth: 1 },
     paradex: { half: 0.5, step: 0.7, depth: 1.5 },
-    lighter: { half: 0.3, step: 0.5, depth: 2 }
+    lighter: { half: 0.3, step: 0.5, depth: 2 },
+    aster: { half: 0.6, step: 0.8, depth: 1.2 },
+    jupiter: { half: 0.1, step: 0.1, depth: 4 }
   }
 
 const LEVELS = 60

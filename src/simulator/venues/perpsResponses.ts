@@ -1,6 +1,8 @@
-import { simDrift } from "./perpsDrift.ts"
+import { simVelocity } from "./perpsVelocity.ts"
+import { simAster } from "./perpsAster.ts"
 import { simDydx } from "./perpsDydx.ts"
 import { simHyperliquid } from "./perpsHyperliquid.ts"
+import { simJupiter } from "./perpsJupiter.ts"
 import { simLighter } from "./perpsLighter.ts"
 import { simParadex } from "./perpsParadex.ts"
 import type { SimVenue } from "./perpsMarkets.ts"
@@ -9,8 +11,10 @@ import type { VenueRequest, VenueResponse } from "./perpsShapes.ts"
 /** The response of each venue to a request. */
 export const perpsResponses: Readonly<Record<SimVenue, (request: VenueRequest) => VenueResponse>> = {
   hl: simHyperliquid,
-  drift: simDrift,
+  velocity: simVelocity,
   dydx: simDydx,
   paradex: simParadex,
-  lighter: simLighter
+  lighter: simLighter,
+  aster: simAster,
+  jupiter: simJupiter
 }

@@ -32,7 +32,13 @@ layer(serving())("the alerts of an account", (it) => {
           id,
           chain: "solana",
           mint: mintOf(1),
-          condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null },
+          condition: {
+            metric: "price_usd",
+            operator: "crosses_above",
+            threshold: "10",
+            windowSeconds: null,
+            source: "swap"
+          },
           recurrence: "once",
           cooldownSeconds: null,
           expiresAtMs: null,
@@ -56,11 +62,12 @@ layer(serving())("the alerts of an account", (it) => {
     })
   )
 
-  it.effect("are not armed beyond their threshold, nor where nothing is known", () =>
+  it.effect("are not armed beyond their threshold unless they are to fire at once, nor where nothing is known", () =>
     Effect.gen(function* () {
       yield* priced(2, [12])
       const beyond = yield* send("POST", "", wanted)
       assert.deepStrictEqual([beyond.json("data.armed"), beyond.json("data.evaluation.state")], [false, "ok"])
+      assert.isTrue((yield* send("POST", "", { ...wanted, fireNow: true })).json("data.armed"))
       const unknown = yield* send("POST", "", { ...wanted, mint: mintOf(40) })
       assert.deepStrictEqual(unknown.json("data.evaluation"), { state: "unavailable", value: null, observedAtMs: null })
       assert.isFalse(unknown.json("data.armed"))
@@ -79,7 +86,13 @@ layer(serving())("the alerts of an account", (it) => {
       const body = {
         chain: "solana",
         mint: mintOf(7),
-        condition: { metric: "change_pct", operator: "falls_by", threshold: "12.5", windowSeconds: 3600 },
+        condition: {
+          metric: "change_pct",
+          operator: "falls_by",
+          threshold: "12.5",
+          windowSeconds: 3600,
+          source: "swap"
+        },
         recurrence: "repeat",
         cooldownSeconds: 600,
         expiresAtMs: (MONDAY + 120) * 1000 + 90 * DAY_MS,
@@ -135,7 +148,8 @@ layer(serving())("the alerts of an account", (it) => {
         metric: "price_usd",
         operator: "crosses_above",
         threshold: "8",
-        windowSeconds: null
+        windowSeconds: null,
+        source: "swap"
       })
       const repeated = yield* send("PATCH", `/${id}`, { recurrence: "repeat", note: null })
       assert.deepInclude(repeated.json("data"), { recurrence: "repeat", cooldownSeconds: 300, note: null })

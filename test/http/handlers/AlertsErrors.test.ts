@@ -1,5 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { USDC } from "../../../src/domain/Address.ts"
 import { Idempotency } from "../../../src/access/Idempotency.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { AlertStore } from "../../../src/alerts/AlertStore.ts"
@@ -64,6 +65,10 @@ const bodies: ReadonlyArray<readonly [body: object, ...faults: ReadonlyArray<str
   [{ ...wanted, condition: { ...change, windowSeconds: null } }, "body condition.windowSeconds missing"],
   [{ ...wanted, condition: { ...change, windowSeconds: 301 } }, "body condition.windowSeconds type"],
   [{ ...wanted, condition: { ...change, operator: "crosses_above" } }, "body condition.operator conflict"],
+  [condition({ source: "last" }), "body condition.source type"],
+  [{ ...wanted, condition: { ...change, source: "median" } }, "body condition.source conflict"],
+  [{ ...wanted, mint: USDC, condition: change }, "body condition.metric conflict"],
+  [{ ...wanted, fireNow: "yes" }, "body fireNow type"],
   [{ ...wanted, recurrence: "daily" }, "body recurrence type"],
   [{ ...wanted, cooldownSeconds: 300 }, "body cooldownSeconds conflict"],
   [{ ...wanted, recurrence: "repeat", cooldownSeconds: 59 }, "body cooldownSeconds out_of_range"],

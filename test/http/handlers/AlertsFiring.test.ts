@@ -31,7 +31,13 @@ layer(serving())("a firing", (it) => {
             eventId: event?.["eventId"],
             alertId: id,
             mint: mintOf(1),
-            condition: { metric: "price_usd", operator: "crosses_above", threshold: "10", windowSeconds: null },
+            condition: {
+              metric: "price_usd",
+              operator: "crosses_above",
+              threshold: "10",
+              windowSeconds: null,
+              source: "swap"
+            },
             value: "10.5",
             observedAtMs: (MONDAY + 1) * 1000,
             firedAtMs: (MONDAY + 1) * 1000,

@@ -120,6 +120,9 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
       assert.deepStrictEqual(answer.json("perVenue.0"), {
         venue: "dydx",
         symbol: "BTC",
+        venueSymbol: "BTC",
+        coinsPerUnit: 1,
+        unreadableMarkets: 0,
         takerBps: 4.5,
         makerBps: 1.5,
         ourBps: 1,
@@ -259,7 +262,7 @@ layer(running({ keys, perps: venues }))("GET /api/v1/perps/quote", (it) => {
   )
 })
 
-const frozen = PerpsVenues.layer([steady("hl", deep), venueOf("drift", () => Effect.never)])
+const frozen = PerpsVenues.layer([steady("hl", deep), venueOf("velocity", () => Effect.never)])
 
 layer(running({ keys, perps: frozen }))("a dead venue", (it) => {
   it.effect("is an entry among the others, at the deadline", () =>
@@ -291,3 +294,16 @@ layer(running({ keys, perps: venues, limiter: stuck }))("without a limiter", (it
     })
   )
 })
+
+layer(running({ keys, perps: PerpsVenues.layer([steady("hl", deep), steady("velocity", deep)]) }))(
+  "a venue by its former name",
+  (it) => {
+    it.effect("is asked for, and answers by its present one", () =>
+      Effect.gen(function* () {
+        const answer = yield* quote({ ...order, venues: "drift" })
+        assert.deepStrictEqual(answer.json("query.venues"), ["velocity"])
+        assert.strictEqual(answer.json("perVenue.0.venue"), "velocity")
+      })
+    )
+  }
+)

@@ -182,6 +182,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/trades", (it) => {
             signature,
             pool: null,
             dex: "orca",
+            quotable: null,
             symbol: null,
             name: null,
             image: null,

@@ -1,0 +1,111 @@
+/**
+ * Aster: the futures API in the form of Binance's (github.com/asterdex/api-docs, 30 June 2026): `GET /fapi/v1/exchangeInfo`,
+ * `/fundingInfo`, `/premiumIndex` and `/depth`. Funding is quoted for the market's own interval, eight hours where it states
+ * none; longs pay while it is positive. The fees of a market are only given to its accounts, so they are those of the first
+ * tier: 0.04 % and 0.005 % by docs.asterdex.com, read in November 2026. Quoted in USDT.
+ */
+import { Effect, Schema } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { fundingOf } from "./fundingRates.ts"
+import { listingOf, makeListing, readEach, unreadableMarket } from "./marketListing.ts"
+import type { Venue } from "./Venue.ts"
+import { cacheListing, makeAsk } from "./venueHttp.ts"
+import { bookOf, DecimalText, PositiveText, RateText } from "./venueSchemas.ts"
+
+const QUOTE = "USDT"
+const USUAL_INTERVAL_HOURS = 8
+
+const fees = { taker: 4_000_000n, maker: 500_000n }
+
+const Filter = Schema.Union([
+  Schema.Struct({
+    filterType: Schema.Literals(["LOT_SIZE", "MARKET_LOT_SIZE"]),
+    minQty: DecimalText,
+    maxQty: DecimalText,
+    stepSize: PositiveText
+  }),
+  Schema.Struct({ filterType: Schema.Literal("MIN_NOTIONAL"), notional: DecimalText }),
+  Schema.Struct({ filterType: Schema.String })
+])
+
+type AsterFilter = typeof Filter.Type
+
+/** The sizes of a market order; null without the filter that states them. */
+const lotsOf = (filters: ReadonlyArray<AsterFilter>) => {
+  const sizes = filters.flatMap((filter) => ("stepSize" in filter ? [filter] : []))
+  const lot = sizes.find(({ filterType }) => filterType === "MARKET_LOT_SIZE") ?? sizes[0]
+  const [leastValue = null] = filters.flatMap((filter) => ("notional" in filter ? [filter.notional] : []))
+  return lot === undefined ? null : { step: lot.stepSize, least: lot.minQty, most: lot.maxQty, leastValue }
+}
+
+const Market = Schema.Struct({
+  symbol: Schema.String,
+  contractType: Schema.String,
+  status: Schema.String,
+  filters: Schema.Array(Filter).check(Schema.makeFilter((filters) => lotsOf(filters) !== null))
+})
+const Items = Schema.Array(Schema.Unknown)
+const ExchangeInfo = Schema.Struct({ symbols: Schema.Array(Schema.Unknown) })
+
+const Interval = Schema.Struct({
+  symbol: Schema.String,
+  fundingIntervalHours: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 24 }))
+})
+
+const Premium = Schema.Struct({ symbol: Schema.String, lastFundingRate: RateText })
+
+const Levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
+const Depth = Schema.Struct({ E: Schema.Int, bids: Levels, asks: Levels })
+
+const levelOf = ([price, size]: (typeof Levels.Type)[number]) => ({ price, size })
+
+/** Readable items of a list by their symbol. */
+const bySymbol = <Item extends { readonly symbol: string }>(
+  items: ReadonlyArray<unknown>,
+  schema: Schema.ConstraintCodec<Item, unknown>
+) => listingOf(readEach(items, schema, "symbol", (item) => item)).markets
+
+const termsOf = ({ contractType, filters, status }: typeof Market.Type) => {
+  const lots = lotsOf(filters)
+  return contractType === "PERPETUAL" && status === "TRADING" && lots !== null ? { lots } : null
+}
+
+/** Reads from the API under this address. */
+export const aster = Effect.fnUntraced(function* (baseUrl: string) {
+  const ask = yield* makeAsk
+  const get = (path: string) => HttpClientRequest.get(`${baseUrl}/fapi/v1/${path}`)
+
+  const listing = yield* makeListing(
+    ask(get("exchangeInfo"), ExchangeInfo).pipe(
+      Effect.map(({ value }) => listingOf(readEach(value.symbols, Market, "symbol", termsOf)))
+    )
+  )
+  const rates = yield* cacheListing(
+    Effect.all([ask(get("premiumIndex"), Items), ask(get("fundingInfo"), Items)], { concurrency: 2 }).pipe(
+      Effect.map(([premiums, intervals]) => ({
+        premiums: bySymbol(premiums.value, Premium),
+        intervals: bySymbol(intervals.value, Interval)
+      }))
+    )
+  )
+
+  const fundingIn = Effect.fnUntraced(function* (name: string) {
+    const { intervals, premiums } = yield* rates
+    const premium = premiums.get(name)
+    const hours = intervals.get(name)?.fundingIntervalHours ?? USUAL_INTERVAL_HOURS
+    return premium === undefined ? yield* unreadableMarket(name) : fundingOf(premium.lastFundingRate, hours)
+  })
+
+  const read = Effect.fnUntraced(function* (symbol: string) {
+    const name = `${symbol}${QUOTE}`
+    const { lots } = yield* listing.of(name)
+    const [funding, { value: book }] = yield* Effect.all(
+      [fundingIn(name), ask(get(`depth?symbol=${name}&limit=100`), Depth)],
+      { concurrency: 2 }
+    )
+    return { ...(yield* bookOf(book.bids, book.asks, levelOf)), asOfMs: book.E, lots, funding, fees }
+  })
+
+  const venue: Venue = { key: "aster", fees, maxAgeMs: 10_000, unreadable: listing.unreadable, read }
+  return venue
+})

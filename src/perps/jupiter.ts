@@ -1,0 +1,95 @@
+/**
+ * Jupiter Perpetuals: no book, but the price of an oracle and the accounts of its pool. An opening pays the base fee, a price
+ * impact fee and, by the hour, a borrow rate on either side: longs for the token, shorts for USDC. Orders that rest pay the
+ * base fee as well.
+ */
+import { Clock, Effect } from "effect"
+import type { Address } from "../domain/Address.ts"
+import { tenTo } from "../domain/decimal.ts"
+import type { OnChainAccount } from "../domain/OnChainAccount.ts"
+import { custodies, type OraclePrice, readCustody, readOraclePrice } from "../programs/jupiter/perpetuals.ts"
+import { ONE, SCALE } from "./exact.ts"
+import type { Funding } from "./fundingRates.ts"
+import { hasRate, hourlyBorrowRate, isExact, openable } from "./jupiterCosts.ts"
+import { NoMarket, type Venue, VenueUnreadable } from "./Venue.ts"
+
+/** Reads accounts of a node; null for those that do not exist. */
+export type ReadAccounts = (
+  addresses: ReadonlyArray<Address>
+) => Effect.Effect<ReadonlyMap<Address, OnChainAccount | null>, VenueUnreadable>
+
+/** Millionths of a basis point in a basis point. */
+const MILLIONTHS = 1_000_000n
+const RATE = 1_000_000_000n
+
+const custodyOf = (symbol: string): Address | undefined =>
+  symbol === "SOL" || symbol === "ETH" || symbol === "BTC" ? custodies[symbol] : undefined
+
+const malformed = (detail: string) => new VenueUnreadable({ why: "malformed", detail })
+
+/** Dollars of one coin in units of 10^-30; null for a price of nothing, or of more digits. */
+const dollarsOf = ({ expo, price }: OraclePrice): bigint | null =>
+  price > 0n && expo >= -SCALE && expo <= 9 ? price * tenTo(SCALE + expo) : null
+
+const borrowing = (long: bigint, short: bigint): Funding => ({
+  rate: { numerator: long, denominator: RATE },
+  shortRate: { numerator: short, denominator: RATE },
+  rateHours: 1,
+  intervalHours: 1
+})
+
+/** Reads through a node. */
+export const jupiter = (accounts: ReadAccounts): Venue => {
+  const odd = new Set<string>()
+
+  const custodiesOf = Effect.fnUntraced(function* (symbol: string, address: Address) {
+    const found = yield* accounts([address, custodies.USDC])
+    const [token, dollars] = [address, custodies.USDC].map((one) => {
+      const account = found.get(one) ?? null
+      return account === null ? null : readCustody(account)
+    })
+    const isReadable = token != null && dollars != null && isExact(token.impact) && hasRate(token) && hasRate(dollars)
+    odd[isReadable ? "delete" : "add"](symbol)
+    return isReadable ? { token, dollars } : yield* malformed(`the custody of ${symbol} has an unknown form`)
+  })
+
+  const priceIn = Effect.fnUntraced(function* (oracle: Address) {
+    const account = (yield* accounts([oracle])).get(oracle) ?? null
+    const read = account === null ? null : readOraclePrice(account)
+    const price = read === null ? null : dollarsOf(read)
+    return read === null || price === null
+      ? yield* malformed("the price feed has an unknown form")
+      : { price, asOfMs: read.timestamp * 1000 }
+  })
+
+  const read = Effect.fnUntraced(function* (symbol: string) {
+    const address = custodyOf(symbol)
+    if (address === undefined) {
+      return yield* new NoMarket({ symbol })
+    }
+    const { dollars, token } = yield* custodiesOf(symbol, address)
+    if (!token.canIncrease) {
+      return yield* new NoMarket({ symbol })
+    }
+    const { asOfMs, price } = yield* priceIn(token.dovesAgOracle)
+    const { long, short } = openable(token, dollars, price)
+    const nowSecond = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const base = token.increasePositionBps
+    return {
+      bids: [{ price, size: short }],
+      asks: [{ price, size: long }],
+      asOfMs,
+      lots: {
+        step: 1n,
+        least: null,
+        most: (token.maxPositionSizeUsd * ONE * (ONE / 1_000_000n)) / price,
+        leastValue: null
+      },
+      funding: borrowing(hourlyBorrowRate(token), hourlyBorrowRate(dollars)),
+      fees: { taker: base * MILLIONTHS, maker: base * MILLIONTHS },
+      openFee: { baseBps: base, scalar: token.tradeImpactFeeScalar, buffer: token.impact, nowSecond }
+    }
+  })
+
+  return { key: "jupiter", fees: null, maxAgeMs: 60_000, unreadable: () => odd.size, read }
+}

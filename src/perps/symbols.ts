@@ -1,0 +1,60 @@
+/** Names of markets at the venues. A venue may list a coin of a small price by the thousand or the million. */
+import type { PerpsVenue } from "../domain/Perps.ts"
+import type { Level } from "./bookWalk.ts"
+import type { VenueMarket } from "./Venue.ts"
+
+/** A market's base at a venue. */
+export interface VenueName {
+  readonly name: string
+  /** Coins of the symbol in one unit of the venue. */
+  readonly multiplier: bigint
+}
+
+const THOUSAND = 1000n
+const MILLION = 1_000_000n
+
+/** Symbols that a venue lists with a prefix, by the coins for which it stands. */
+const prefixed = (prefix: string, multiplier: bigint, ...symbols: ReadonlyArray<string>) =>
+  symbols.map((symbol) => [symbol, { name: `${prefix}${symbol}`, multiplier }] as const)
+
+/** Names and multipliers that differ from the symbol. Every other symbol is its own name at the venue. */
+const names: Readonly<Record<PerpsVenue, ReadonlyMap<string, VenueName>>> = {
+  hl: new Map(prefixed("k", THOUSAND, "BONK", "DOGS", "FLOKI", "LUNC", "NEIRO", "PEPE", "SHIB")),
+  velocity: new Map([...prefixed("1M", MILLION, "BONK", "PEPE"), ...prefixed("1K", THOUSAND, "MEW", "WEN")]),
+  dydx: new Map(),
+  jupiter: new Map(),
+  paradex: new Map(prefixed("k", THOUSAND, "BONK", "FLOKI", "PEPE", "SHIB")),
+  lighter: new Map(prefixed("1000", THOUSAND, "BONK", "FLOKI", "PEPE", "SHIB", "TOSHI")),
+  aster: new Map([
+    ...prefixed("1000", THOUSAND, "BONK", "CAT", "FLOKI", "LUNC", "PEPE", "RATS", "SATS", "SHIB", "XEC"),
+    ...prefixed("1000000", MILLION, "MOG"),
+    ...prefixed("1M", MILLION, "BABYDOGE")
+  ])
+}
+
+/** The name of a symbol at a venue. */
+export const venueName = (venue: PerpsVenue, symbol: string): VenueName =>
+  names[venue].get(symbol) ?? { name: symbol, multiplier: 1n }
+
+/** A market in coins of the symbol: prices divided and sizes multiplied. Null where a price has too many digits for that. */
+export const inCoins = (market: VenueMarket, multiplier: bigint): VenueMarket | null => {
+  if (multiplier === 1n) {
+    return market
+  }
+  const { asks, bids, lots } = market
+  if ([...asks, ...bids].some(({ price }) => price % multiplier !== 0n)) {
+    return null
+  }
+  const level = ({ price, size }: Level) => ({ price: price / multiplier, size: size * multiplier })
+  return {
+    ...market,
+    bids: bids.map(level),
+    asks: asks.map(level),
+    lots: {
+      step: lots.step * multiplier,
+      least: lots.least === null ? null : lots.least * multiplier,
+      most: lots.most === null ? null : lots.most * multiplier,
+      leastValue: lots.leastValue
+    }
+  }
+}

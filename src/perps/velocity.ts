@@ -1,0 +1,114 @@
+/**
+ * Velocity, the fork of Drift v2 that took its place in July 2026: books from its order book server (`GET /l2`: prices in
+ * 10^-6, sizes in 10^-9), markets with their fees from its data service (`GET /stats/markets`) and funding too
+ * (`GET /market/{symbol}/fundingRates`). A funding record is USDT for a coin and an hour; over the oracle's average price it
+ * is a rate. Longs pay while it is positive. Quoted and settled in USDT.
+ */
+import { Cache, Effect, Schema } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { tenTo } from "../domain/decimal.ts"
+import { SCALE } from "./exact.ts"
+import { listingOf, makeListing, readEach } from "./marketListing.ts"
+import { type Venue, VenueUnreadable } from "./Venue.ts"
+import { makeAsk, whileGood } from "./venueHttp.ts"
+import { bookOf, DecimalNumber, feeOfShare, RateText, WholeText } from "./venueSchemas.ts"
+
+const PRICE_DIGITS = 6
+const SIZE_DIGITS = 9
+const SUFFIX = "-PERP"
+
+const Levels = Schema.Array(Schema.Struct({ price: WholeText, size: WholeText }))
+const L2 = Schema.Struct({ ts: Schema.Int, bids: Levels, asks: Levels })
+
+const Stats = Schema.Struct({ markets: Schema.Array(Schema.Unknown) })
+const Market = Schema.Struct({
+  symbol: Schema.String,
+  marketType: Schema.String,
+  status: Schema.optionalKey(Schema.String),
+  fees: Schema.optionalKey(Schema.Struct({ taker: DecimalNumber, maker: DecimalNumber })),
+  limits: Schema.optionalKey(Schema.Struct({ amount: Schema.Struct({ min: DecimalNumber, max: DecimalNumber }) }))
+})
+
+const FundingRecord = Schema.Struct({
+  ts: Schema.Finite,
+  fundingRate: RateText,
+  oraclePriceTwap: RateText.check(Schema.isGreaterThanBigInt(0n))
+})
+const FundingRates = Schema.Struct({ records: Schema.Array(FundingRecord) })
+
+/** Fees of the first tier by the venue's documentation of July 2026, for a market without its own. */
+const usualFees = { taker: 3_500_000n, maker: -250_000n }
+
+const levelOf = ({ price, size }: (typeof Levels.Type)[number]) => ({
+  price: price * tenTo(SCALE - PRICE_DIGITS),
+  size: size * tenTo(SCALE - SIZE_DIGITS)
+})
+
+const termsOf = ({ fees, limits, marketType, status = "active" }: typeof Market.Type) =>
+  marketType !== "perp" || status !== "active"
+    ? null
+    : {
+        fees: fees === undefined ? usualFees : { taker: feeOfShare(fees.taker), maker: feeOfShare(fees.maker) },
+        lots: {
+          step: tenTo(SCALE - SIZE_DIGITS),
+          least: limits?.amount.min ?? null,
+          most: limits?.amount.max ?? null,
+          leastValue: null
+        }
+      }
+
+/** The last settled rate, which is the newest record wherever it stands. */
+const newestRate = ({ records: [first, ...rest] }: typeof FundingRates.Type) => {
+  if (first === undefined) {
+    return new VenueUnreadable({ why: "malformed", detail: "no funding record" })
+  }
+  const { fundingRate, oraclePriceTwap } = rest.reduce((newest, one) => (one.ts > newest.ts ? one : newest), first)
+  return Effect.succeed({ numerator: fundingRate, denominator: oraclePriceTwap })
+}
+
+/** Reads from the order book server and the data service under these addresses. */
+export const velocity = Effect.fnUntraced(function* (urls: { readonly book: string; readonly data: string }) {
+  const ask = yield* makeAsk
+
+  const listing = yield* makeListing(
+    ask(HttpClientRequest.get(`${urls.data}/stats/markets`), Stats).pipe(
+      Effect.map(({ value }) => listingOf(readEach(value.markets, Market, "symbol", termsOf)))
+    )
+  )
+
+  const rateOf = (symbol: string) =>
+    ask(
+      HttpClientRequest.get(`${urls.data}/market/${symbol}${SUFFIX}/fundingRates`, { urlParams: { limit: "2" } }),
+      FundingRates,
+      { symbol, statuses: [400, 404] }
+    ).pipe(Effect.flatMap(({ value }) => newestRate(value)))
+
+  const bookOfSymbol = (symbol: string) =>
+    ask(
+      HttpClientRequest.get(`${urls.book}/l2`, {
+        urlParams: { marketName: `${symbol}${SUFFIX}`, depth: "100", includeVamm: "true", includeIndicative: "true" }
+      }),
+      L2,
+      { symbol, statuses: [400, 404] }
+    )
+
+  // A rate changes once an hour.
+  const rates = yield* Cache.makeWith(rateOf, { capacity: 256, timeToLive: whileGood("1 minute") })
+
+  const read = Effect.fnUntraced(function* (symbol: string) {
+    const terms = yield* listing.of(`${symbol}${SUFFIX}`)
+    const [{ value: book }, rate] = yield* Effect.all([bookOfSymbol(symbol), Cache.get(rates, symbol)], {
+      concurrency: 2
+    })
+    return {
+      ...(yield* bookOf(book.bids, book.asks, levelOf)),
+      ...terms,
+      asOfMs: book.ts,
+      funding: { rate, rateHours: 1, intervalHours: 1 }
+    }
+  })
+
+  // The server does not update the time of an unchanged book.
+  const venue: Venue = { key: "velocity", fees: null, maxAgeMs: 30_000, unreadable: listing.unreadable, read }
+  return venue
+})
