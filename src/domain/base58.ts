@@ -63,6 +63,10 @@ const powerTable = (base: number, count: number, digit: number, width: number): 
 
 const halvesInLimbs = powerTable(HALF, SHORT_BYTES / 2, LIMB, LIMBS)
 const limbsInHalves = powerTable(LIMB, LIMBS, HALF, HALVES)
+/** The digits that a power fills, with its factor. */
+const limbsOfHalf = Uint8Array.from({ length: SHORT_BYTES / 2 }, (_, power) => Math.ceil((power * 2 + 2) / LIMB_BYTES))
+const halvesOfLimb = Uint8Array.from({ length: LIMBS }, (_, power) => Math.ceil(((power + 1) * LIMB_BYTES) / 2))
+const letterCodes = Uint8Array.from(DIGITS, (letter) => letter.charCodeAt(0))
 const limbs = new Float64Array(LIMBS)
 const halves = new Float64Array(HALVES)
 const letters = new Uint8Array(SHORT_DIGITS)
@@ -92,17 +96,23 @@ const shortToBase58 = (bytes: Uint8Array): string => {
     zeros += 1
   }
   limbs.fill(0)
-  const used = Math.ceil(bytes.length / LIMB_BYTES)
   for (let end = bytes.length, power = 0; end > 0; end -= 2, power++) {
-    addPower(limbs, used, halvesInLimbs, power, (bytes[end - 1] ?? 0) + 256 * (end > 1 ? (bytes[end - 2] ?? 0) : 0))
+    addPower(
+      limbs,
+      limbsOfHalf[power] ?? LIMBS,
+      halvesInLimbs,
+      power,
+      (bytes[end - 1] ?? 0) + 256 * (end > 1 ? (bytes[end - 2] ?? 0) : 0)
+    )
   }
   carryOver(limbs, LIMB)
   for (let limb = 0, at = SHORT_DIGITS; limb < LIMBS; limb++) {
-    let rest = limbs[limb] ?? 0
+    // Below 2^31: a division of integers by a constant is a multiplication.
+    let rest = (limbs[limb] ?? 0) | 0
     for (let digit = 0; digit < LIMB_DIGITS; digit++) {
       at -= 1
-      const next = Math.floor(rest / 58)
-      letters[at] = DIGITS.charCodeAt(rest - next * 58)
+      const next = (rest / 58) | 0
+      letters[at] = letterCodes[rest - next * 58] ?? 0
       rest = next
     }
   }
@@ -185,13 +195,12 @@ const nibble = (code: number): number => (code < 58 ? code - 48 : code - 87)
 
 const shortFromBase58 = (text: string, zeros: number): Uint8Array | null => {
   halves.fill(0)
-  const used = Math.ceil((text.length * LIMB_BYTES) / LIMB_DIGITS / 2) + 1
   for (let end = text.length, power = 0; end > zeros; end -= LIMB_DIGITS, power++) {
     const value = chunkValue(text, Math.max(zeros, end - LIMB_DIGITS), end)
     if (value < 0) {
       return null
     }
-    addPower(halves, used, limbsInHalves, power, value)
+    addPower(halves, halvesOfLimb[power] ?? HALVES, limbsInHalves, power, value)
   }
   carryOver(halves, HALF)
   const top = halves.findLastIndex((half) => half > 0)

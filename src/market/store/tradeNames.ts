@@ -38,6 +38,18 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
     on conflict do nothing
   `
 
+  const findOrInsert = Effect.fnUntraced(function* (unknown: ReadonlyArray<string>) {
+    const found = yield* find(unknown)
+    const have = new Set(found.map(({ name }) => name))
+    const missing = unknown.filter((name) => !have.has(name))
+    if (missing.length === 0) {
+      return found
+    }
+    yield* insert(missing)
+    // Another writer may have inserted some of them meanwhile.
+    return [...found, ...(yield* find(missing))]
+  })
+
   /** Keeps names in memory. Only committed ones may be kept. */
   const keep = (rows: Iterable<NamedRow>): void => {
     if (ids.size > MOST) {
@@ -51,30 +63,33 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
   }
 
   /**
-   * Numbers the names that have none yet, in the transaction of the caller, and returns those that are not in memory: they
-   * are kept once the transaction is committed.
+   * Numbers the names that have none yet, in the transaction of the caller. Returns the numbers of all of them, and the rows
+   * that are not in memory: they are kept once the transaction is committed.
    */
   const number = Effect.fnUntraced(function* (given: Iterable<string>) {
-    const unknown = Array.from(new Set(given)).filter((name) => !ids.has(name))
-    if (unknown.length === 0) {
-      return []
+    const numbers = new Map<string, number>()
+    const unknown: Array<string> = []
+    const wanted = new Set(given)
+    for (const name of wanted) {
+      const id = ids.get(name)
+      if (id === undefined) {
+        unknown.push(name)
+      } else {
+        numbers.set(name, id)
+      }
     }
-    const found = yield* find(unknown)
-    const have = new Set(found.map(({ name }) => name))
-    const missing = unknown.filter((name) => !have.has(name))
-    if (missing.length === 0) {
-      return found
-    }
-    yield* insert(missing)
-    // Another writer may have inserted some of them meanwhile.
-    return [...found, ...(yield* find(missing))]
+    const fresh = unknown.length === 0 ? [] : yield* findOrInsert(unknown)
+    fresh.forEach(({ id, name }) => numbers.set(name, id))
+    // No row of names is ever deleted.
+    return numbers.size < wanted.size
+      ? yield* Effect.die(new Error("a name of a trade has no number"))
+      : { numbers, fresh }
   })
 
-  /** Looks up the numbers that are not in memory. */
-  const load = Effect.fnUntraced(function* (given: Iterable<number>) {
-    const unknown = Array.from(new Set(given)).filter((id) => !names.has(id))
-    if (unknown.length > 0) {
-      keep(yield* findById(unknown))
+  /** Reads the names of numbers that are not in memory. */
+  const load = Effect.fnUntraced(function* (unknown: ReadonlySet<number>) {
+    if (unknown.size > 0) {
+      keep(yield* findById(Array.from(unknown)))
     }
   })
 
@@ -83,13 +98,7 @@ export const makeTradeNames = (sql: SqlClient.SqlClient) => {
     number,
     load,
 
-    /** The number of a name that is in memory or among these rows. */
-    idOf: (rows: ReadonlyArray<NamedRow>): ((name: string) => number | undefined) => {
-      const fresh = new Map(rows.map(({ id, name }) => [name, id]))
-      return (name) => ids.get(name) ?? fresh.get(name)
-    },
-
-    /** The name of a number that was loaded. */
+    /** The name of a number; undefined when it is not in memory. */
     nameOf: (id: number): string | undefined => names.get(id)
   }
 }

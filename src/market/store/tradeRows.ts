@@ -1,5 +1,5 @@
 /** Trades as the rows of `trade_rows`, in both directions. Rows are checked by hand: a schema takes longer than the query. */
-import type { Address, Mint } from "../../domain/Address.ts"
+import { type Address, addressFromBytes, type Mint } from "../../domain/Address.ts"
 import { fromBase58, toBase58 } from "../../domain/base58.ts"
 import type { Role, TapeTrade } from "../tape/TapeTrade.ts"
 
@@ -79,6 +79,14 @@ const textAt = (row: Row, column: number, length: number): string => {
   return value instanceof Uint8Array ? unpackText(value, length) : malformed(column, value)
 }
 
+// Addresses were validated before they were written: validating each again would cost more than the rest of a row.
+const walletAt = (row: Row, column: number): Address => {
+  const value = row[column]
+  return value instanceof Uint8Array && value.length === WALLET_BYTES
+    ? addressFromBytes(value)
+    : (textAt(row, column, WALLET_BYTES) as Address)
+}
+
 const timeAt = (row: Row, column: number): number => {
   const value = row[column]
   return value instanceof Date ? value.getTime() : malformed(column, value)
@@ -97,13 +105,15 @@ const nameAt = (row: Row, column: number, nameOf: NameOf): string =>
 const nameOrNull = (row: Row, column: number, nameOf: NameOf): string | null =>
   row[column] === null ? null : nameAt(row, column, nameOf)
 
-/** The numbers of names in rows. */
-export const namesIn = (rows: ReadonlyArray<Row>): ReadonlySet<number> => {
+const NAME_COLUMNS = [ROW.mint, ROW.pool, ROW.dex, ROW.launchpad] as const
+
+/** The numbers in rows whose names are not known. */
+export const unknownNames = (rows: ReadonlyArray<Row>, nameOf: NameOf): ReadonlySet<number> => {
   const ids = new Set<number>()
   for (const row of rows) {
-    for (const column of [ROW.mint, ROW.pool, ROW.dex, ROW.launchpad]) {
+    for (const column of NAME_COLUMNS) {
       const id = row[column]
-      if (typeof id === "number") {
+      if (typeof id === "number" && nameOf(id) === undefined) {
         ids.add(id)
       }
     }
@@ -118,8 +128,7 @@ export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
   timeMs: timeAt(row, 2),
   role: ROLES[numberAt(row, 3)] ?? malformed(3, row[3]),
   signature: textAt(row, 4, SIGNATURE_BYTES),
-  // Addresses were validated before they were written: validating each again would cost more than the rest of a row.
-  wallet: textAt(row, 5, WALLET_BYTES) as Address,
+  wallet: walletAt(row, 5),
   mint: nameAt(row, ROW.mint, nameOf) as Mint,
   side: isSet(row, 7) ? "buy" : "sell",
   amount: unitsAt(row, 8),

@@ -6,7 +6,7 @@ import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { TradeNames } from "./tradeNames.ts"
-import { namesIn, packSignature, packWallet, readTrade, roleNumber, ROW_COLUMNS, toStored } from "./tradeRows.ts"
+import { packSignature, packWallet, readTrade, roleNumber, ROW_COLUMNS, toStored, unknownNames } from "./tradeRows.ts"
 
 const StoredAddress = Schema.String.pipe(Schema.refine((text): text is Address => text.length > 0))
 
@@ -54,6 +54,9 @@ const broken = (cause: unknown) =>
     reason: new SqlError.UnknownError({ cause, message: "a stored trade is malformed", operation: "decode" })
   })
 
+/** Attempts to have every name of a page of rows in memory at once. */
+const NAME_TRIES = 5
+
 /** Names of a trade that have a number in the database. */
 const namesOf = ({ dex, launchpad, mint, pool }: TapeTrade): ReadonlyArray<string> =>
   [mint, pool, dex, launchpad].filter((name) => name !== null)
@@ -62,9 +65,13 @@ const namesOf = ({ dex, launchpad, mint, pool }: TapeTrade): ReadonlyArray<strin
 export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
   const columns = sql.literal(ROW_COLUMNS)
 
-  /** The trades of rows, with their names. */
+  /** The trades of rows, with their names. A name that was forgotten for others meanwhile is looked up again. */
   const readTrades = Effect.fnUntraced(function* (rows: ReadonlyArray<ReadonlyArray<unknown>>) {
-    yield* names.load(namesIn(rows))
+    let unknown = unknownNames(rows, names.nameOf)
+    for (let tries = 0; unknown.size > 0 && tries < NAME_TRIES; tries++) {
+      yield* names.load(unknown)
+      unknown = unknownNames(rows, names.nameOf)
+    }
     return yield* Effect.try({ try: () => rows.map((row) => readTrade(row, names.nameOf)), catch: broken })
   })
 
@@ -114,12 +121,12 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
     `
   })
 
-  const insertRows = (chain: number, trades: ReadonlyArray<TapeTrade>, idOf: (name: string) => number | undefined) => {
+  const insertRows = (chain: number, trades: ReadonlyArray<TapeTrade>, known: ReadonlyMap<string, number>) => {
     const numbers = (name: (trade: TapeTrade) => string | null) =>
       integers(
         trades.map((trade) => {
           const text = name(trade)
-          return text === null ? null : (idOf(text) ?? null)
+          return text === null ? null : (known.get(text) ?? null)
         })
       )
     return sql`
@@ -182,8 +189,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
      * Inserts trades that are not there yet, in the transaction of the caller. Returns names to keep once it is committed.
      */
     insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
-      const fresh = yield* names.number(trades.flatMap(namesOf))
-      yield* insertRows(chain, trades, names.idOf(fresh))
+      const { fresh, numbers } = yield* names.number(trades.flatMap(namesOf))
+      yield* insertRows(chain, trades, numbers)
       return fresh
     }),
 

@@ -9,6 +9,7 @@ import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { migrate } from "../../../src/storage/Database.ts"
 import { migrations } from "../../../src/storage/migrations.ts"
+import { cutOff } from "../../support/lostConnection.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { tradeStoreOf } from "../../support/tradeStores.ts"
 import { makeTape, mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
@@ -156,6 +157,23 @@ describe.runIf(TestDatabase.isAvailable)("trades of an older version", () => {
       for (const { store } of opened) {
         assert.lengthOf((yield* reads(store)).all, blocks.length)
       }
+    })
+  )
+
+  it.live("are converted further after the connection was lost between two days", () =>
+    Effect.gen(function* () {
+      const { address, sql } = yield* olderDatabase
+      yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
+      const exit = yield* cutOff(address, nameOf(MONDAY / DAY + 1), open(tradeStoreOf(TestDatabase.connect(address))))
+      const error = yield* Effect.flip(exit)
+      assert.strictEqual(error._tag, "TradeStoreUnavailable")
+      const [half] = yield* tables(sql)
+      assert.isTrue(half?.old)
+      assert.isAbove(half?.rows ?? 0, 0)
+      assert.isBelow(half?.rows ?? 0, trades.length)
+      const { store } = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      assert.deepStrictEqual(yield* tables(sql), [{ rows: trades.length, old: false }])
+      assert.lengthOf((yield* reads(store)).all, blocks.length)
     })
   )
 
