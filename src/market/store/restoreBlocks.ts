@@ -8,7 +8,7 @@ import type { TradeProgress } from "./TradeProgress.ts"
 import type { makeTradeTable, SlotSpan } from "./tradeTable.ts"
 
 /** Trades read at a time: more would keep other work waiting while they are decoded. */
-const PAGE = 4000
+const PAGE = 2000
 /** The first stretch of time that is searched for the first trade; each one after it is four times as long. */
 const STRETCH_MS = 60_000
 /** Above this many trades the newest are not counted, because no store has as many. */

@@ -46,6 +46,8 @@ const odd = {
 
 const launch = { event: "created", mint: mintOf(3), launchpad: "pump-fun", pool: null } as const
 
+const many = (count: number) => Array.from({ length: count }, () => ({}))
+
 /** The contract of every trade store. Each test has its own chain. */
 export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
@@ -139,7 +141,6 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
     it.effect("gives back blocks of more trades than are read at a time, and blocks of launches between them", () =>
       Effect.gen(function* () {
         yield* open("pages")
-        const many = (count: number) => Array.from({ length: count }, () => ({}))
         const blocks = [
           storedBlock(1, [], { launches: [launch] }),
           storedBlock(2, many(3000)),
