@@ -19,6 +19,19 @@ describe("base58", () => {
       })
   )
 
+  it("agrees with the bs58 package at every length up to 70, on the largest numbers too", () => {
+    for (let length = 0; length <= 70; length++) {
+      for (const step of [0, 1, 37, 255]) {
+        const bytes = Uint8Array.from({ length }, (_, i) => (step === 255 ? 255 : (i * step) & 255))
+        const text = bs58.encode(bytes)
+        assert.strictEqual(toBase58(bytes), text)
+        assert.deepStrictEqual(fromBase58(text), bytes)
+      }
+      assert.deepStrictEqual(fromBase58("z".repeat(length)), bs58.decode("z".repeat(length)))
+    }
+    assert.deepStrictEqual(fromBase58("z".repeat(90)), bs58.decode("z".repeat(90)))
+  })
+
   it("agrees with the bs58 package on an event of 416 bytes", () => {
     const bytes = Uint8Array.from({ length: 416 }, (_, i) => (i * 37) & 255)
     const text = bs58.encode(bytes)

@@ -34,18 +34,28 @@ const ask = Effect.callback<string, string>((resume) => {
 /** True with a PostgreSQL for this machine: `describe.runIf(isAvailable)`. A run without one prints so before it starts. */
 export const isAvailable = findBinaries() !== null
 
+const copyOf = Effect.fnUntraced(
+  function* (template: string) {
+    const answer = yield* Effect.flatMap(ask, (text) => decodeAnswer(text))
+    if ("failure" in answer) {
+      return yield* Effect.die(new Error(answer.failure))
+    }
+    const host = answer.socketFolder
+    const database = `test_${randomUUID().replaceAll("-", "")}`
+    const admin = yield* PgClient.make({ host, username: "postgres", database: "postgres" })
+    yield* admin`create database ${admin(database)} template ${admin(template)}`
+    return { host, database }
+  },
+  Effect.scoped,
+  Effect.provide(Reactivity.layer),
+  Effect.orDie
+)
+
 /** A fresh copy of the migrated template. */
-export const create: Effect.Effect<TestAddress> = Effect.gen(function* () {
-  const answer = yield* Effect.flatMap(ask, (text) => decodeAnswer(text))
-  if ("failure" in answer) {
-    return yield* Effect.die(new Error(answer.failure))
-  }
-  const host = answer.socketFolder
-  const database = `test_${randomUUID().replaceAll("-", "")}`
-  const admin = yield* PgClient.make({ host, username: "postgres", database: "postgres" })
-  yield* admin`create database ${admin(database)} template ${admin(TEMPLATE)}`
-  return { host, database }
-}).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.orDie)
+export const create: Effect.Effect<TestAddress> = copyOf(TEMPLATE)
+
+/** A fresh database without tables. */
+export const createEmpty: Effect.Effect<TestAddress> = copyOf("template1")
 
 /** Another client of a database, as another process would have it. */
 export const connect = (address: TestAddress) =>

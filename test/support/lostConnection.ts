@@ -18,7 +18,7 @@ export const cutOff = Effect.fnUntraced(function* <A, E, R>(
   // Not inside the transaction, which would see the activity of one moment only.
   const terminated = admin`
     select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'
+    where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'
   `
   return yield* sql.withTransaction(
     Effect.gen(function* () {

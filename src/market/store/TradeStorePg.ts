@@ -8,6 +8,7 @@ import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
 import { closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
+import { makeConversion } from "./convertTrades.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
@@ -16,6 +17,7 @@ import { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
+import { makeTradeNames } from "./tradeNames.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 
@@ -24,6 +26,8 @@ const READ_DEADLINE = Duration.seconds(2)
 const WRITE_DEADLINE = Duration.seconds(20)
 /** Dropping partitions waits for readers, and deleting a chain takes a while. */
 const TIDY_DEADLINE = Duration.minutes(10)
+/** Converting the trades of an older version, once. */
+const CONVERSION_DEADLINE = Duration.days(1)
 /** A sandbox that has not been written to for this long has ended. */
 const ABANDONED_MS = 120_000
 /** The least time that trades are kept: the windows of a day and the data restored for them. */
@@ -70,14 +74,17 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const kept = yield* settings
   const scope = yield* Effect.scope
-  const trades = makeTradeTable(sql)
+  const names = makeTradeNames(sql)
+  const trades = makeTradeTable(sql, names)
   const bars = makeBarTable(sql)
   const chains = makeChainTable(sql)
   const partitions = makePartitions(sql)
+  const convertTrades = makeConversion(sql, partitions)
   const state: { open: Open | null } = { open: null }
   const read = bounded(READ_DEADLINE, unavailable)
   const write = bounded(WRITE_DEADLINE, unavailable)
   const tidying = bounded(TIDY_DEADLINE, unavailable)
+  const converting = bounded(CONVERSION_DEADLINE, unavailable)
 
   const opened = Effect.suspend(() =>
     state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
@@ -92,18 +99,18 @@ const make = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))
-    yield* write(
+    const fresh = yield* write(
       transaction(
         sql,
         Effect.gen(function* () {
-          if (rows.length > 0) {
-            yield* trades.insertTrades(open.id, rows)
-          }
+          const fresh = rows.length > 0 ? yield* trades.insertTrades(open.id, rows) : []
           yield* trades.insertLaunches(open.id, batches)
           yield* chains.save(open.id, stored, nowMs)
+          return fresh
         })
       )
     )
+    names.keep(fresh)
     open.stored = stored
   })
 
@@ -138,7 +145,7 @@ const make = Effect.gen(function* () {
   const tidy = Effect.fnUntraced(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     yield* partitions.ensure([nowMs, nowMs + DAY_MS, nowMs + 2 * DAY_MS])
-    yield* partitions.dropBefore("trades", nowMs - Duration.toMillis(kept.trades))
+    yield* partitions.dropBefore("trade_rows", nowMs - Duration.toMillis(kept.trades))
     yield* partitions.dropBefore("minute_bars", nowMs - Duration.toMillis(kept.minutes))
     yield* sweep
   })
@@ -152,6 +159,7 @@ const make = Effect.gen(function* () {
   return TradeStore.of({
     open: Effect.fn("TradeStore.open")(function* (chain: ChainIdentity) {
       const nowMs = yield* Clock.currentTimeMillis
+      yield* converting(convertTrades(nowMs - Duration.toMillis(kept.trades)))
       const found = yield* write(chains.find(chain, nowMs))
       state.open = found
       yield* Effect.forkIn(quietly(tidying(sweep)), scope)
@@ -184,5 +192,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Trades in the tables `trades`, `launches` and `bars`. */
+/** Trades in the tables `trade_rows`, `launches` and `bars`. */
 export const layer: Layer.Layer<TradeStore, Config.ConfigError, SqlClient.SqlClient> = Layer.effect(TradeStore, make)

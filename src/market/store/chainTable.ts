@@ -99,7 +99,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
         sql,
         Effect.gen(function* () {
           yield* sql`set local statement_timeout = 0`
-          yield* sql`delete from trades where chain = ${id}`
+          yield* sql`delete from trade_rows where chain = ${id}`
           yield* sql`delete from bars where chain = ${id}`
           yield* sql`delete from launches where chain = ${id}`
           yield* sql`delete from chains where id = ${id}`

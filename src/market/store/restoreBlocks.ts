@@ -1,45 +1,20 @@
-/** Stored blocks, read one stretch of time after the other: no query holds the database for long. */
+/** Stored blocks, read some thousand trades at a time: no query holds the database for long. */
 import { Effect, Option, Stream } from "effect"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import type { Broken } from "../../storage/deadline.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { TradeProgress } from "./TradeProgress.ts"
-import type { makeTradeTable } from "./tradeTable.ts"
+import type { makeTradeTable, SlotSpan } from "./tradeTable.ts"
 
-const MINUTE_MS = 60_000
 /** Trades read at a time: more would keep other work waiting while they are decoded. */
-const STRETCH = 2000
-
-interface Minute {
-  readonly at: Date
-  readonly trades: number
-}
-
-/** The beginnings of stretches of about so many trades, in milliseconds, oldest first, back to the `most`-newest trade. */
-const stretchesOf = (newestFirst: ReadonlyArray<Minute>, fromMs: number, most: number): ReadonlyArray<number> => {
-  const edges: Array<number> = []
-  let room = most
-  let held = STRETCH
-  for (const { at, trades } of newestFirst) {
-    const parts = Math.ceil(trades / STRETCH)
-    if (parts === 1 && held + trades <= STRETCH) {
-      edges.pop()
-      held += trades
-    } else {
-      held = trades
-    }
-    for (let part = parts - 1; part >= 0; part--) {
-      edges.push(Math.max(fromMs, at.getTime() + Math.floor((part * MINUTE_MS) / parts)))
-    }
-    room -= trades
-    if (room <= 0) {
-      return edges.toReversed()
-    }
-  }
-  // Launches may be older than the oldest trade.
-  return [...(edges.at(-1) === fromMs ? [] : [fromMs]), ...edges.toReversed()]
-}
+const PAGE = 2000
+/** The first stretch of time that is searched for the first trade; each one after it is four times as long. */
+const STRETCH_MS = 60_000
+/** Above this many trades the newest are not counted, because no store has as many. */
+const COUNTED = 2 ** 31
+/** No trade of a slot is later. */
+const LAST_PLACE = 2 ** 31 - 1
 
 /** One block after the other, from its trades and its launches, both in the order of the chain. */
 const blocksOf = (
@@ -58,32 +33,80 @@ const blocksOf = (
 
 type Ask = <A>(effect: Effect.Effect<A, Broken>) => Effect.Effect<A, TradeStoreUnavailable>
 
+type Table = ReturnType<typeof makeTradeTable>
+
+/** The blocks of a request: from its second and slot on, and at least the newest with so many trades. */
+const spanOf = Effect.fnUntraced(function* (
+  table: Table,
+  chain: number,
+  progress: TradeProgress,
+  { after, most, second }: RestoreRequest
+) {
+  const fromMs = second * 1000
+  const endMs = progress.timeMs + 1
+  const all: SlotSpan = { chain, after, to: progress.slot, fromMs }
+  let first: number | null = null
+  let [from, width] = [fromMs, STRETCH_MS]
+  while (first === null && from < endMs) {
+    first = yield* table.firstSlot(chain, from, Math.min(from + width, endMs))
+    from += width
+    width *= 4
+  }
+  const trades: SlotSpan = { ...all, after: Math.max(after, (first ?? progress.slot + 1) - 1) }
+  const cut = first === null || most > COUNTED ? null : yield* table.newestSlot(trades, Math.max(1, most))
+  // Launches may be older than the oldest trade, unless older trades are left out.
+  return cut === null
+    ? { launches: all, trades }
+    : { launches: { ...all, after: cut - 1 }, trades: { ...all, after: cut - 1 } }
+})
+
+/** The progress of reading: the trades of the last block may be incomplete and are held back. */
+interface Reading {
+  readonly launchesAfter: number
+  readonly tradesAfter: number
+  readonly place: number
+  readonly held: ReadonlyArray<TapeTrade>
+}
+
 /** See `TradeStore.since`. */
 export const restoreBlocks = (
-  table: ReturnType<typeof makeTradeTable>,
+  table: Table,
   chain: number,
   progress: TradeProgress | null,
-  { after, most, second }: RestoreRequest,
+  request: RestoreRequest,
   ask: Ask
 ): Stream.Stream<StoredBatch, TradeStoreUnavailable> => {
   if (progress === null) {
     return Stream.empty
   }
-  const fromMs = second * 1000
-  const endMs = progress.timeMs + 1
-  const read = (edges: ReadonlyArray<number>, at: number) =>
-    Effect.gen(function* () {
-      const [from = endMs, to = endMs] = [edges[at], edges[at + 1]]
-      const span = { chain, fromMs: from, toMs: to }
-      const trades = yield* ask(table.between(span))
-      const launches = yield* ask(table.launchesBetween(span))
-      const blocks = blocksOf(trades, launches).filter(({ slot }) => slot > after)
-      return [blocks, at + 1 < edges.length ? Option.some(at + 1) : Option.none<number>()] as const
-    })
+  const read = Effect.fnUntraced(function* (
+    { launches, trades }: { readonly launches: SlotSpan; readonly trades: SlotSpan },
+    { held, launchesAfter, place, tradesAfter }: Reading
+  ) {
+    const found = yield* ask(table.next(trades, { slot: tradesAfter, place }, PAGE))
+    const all = held.length === 0 ? found : [...held, ...found]
+    const last = found.at(-1)
+    const isWhole = found.length < PAGE || last === undefined
+    const end = isWhole ? trades.to : last.slot - 1
+    const began = yield* ask(table.launchesWithin({ ...launches, after: launchesAfter, to: end }))
+    const blocks = blocksOf(isWhole ? all : all.filter(({ slot }) => slot <= end), began)
+    const next: Option.Option<Reading> = isWhole
+      ? Option.none()
+      : Option.some({
+          launchesAfter: Math.max(launchesAfter, end),
+          tradesAfter: last.slot,
+          place: last.index,
+          held: all.filter(({ slot }) => slot > end)
+        })
+    return [blocks, next] as const
+  })
   return Stream.unwrap(
-    Effect.map(ask(table.perMinute({ chain, fromMs })), (minutes) => {
-      const edges = stretchesOf(minutes, fromMs, most)
-      return Stream.paginate(0, (at: number) => read(edges, at))
-    })
+    Effect.map(ask(spanOf(table, chain, progress, request)), (spans) =>
+      Stream.paginate(
+        { launchesAfter: spans.launches.after, tradesAfter: spans.trades.after, place: LAST_PLACE, held: [] },
+        (at: Reading) => read(spans, at)
+        // The next page is read while the one before is applied.
+      ).pipe(Stream.bufferArray({ capacity: 1 }))
+    )
   )
 }

@@ -1,4 +1,4 @@
-/** The daily partitions of `trades` and `minute_bars`: created before they are written to, dropped once they are too old. */
+/** The daily partitions of `trade_rows` and `minute_bars`: created before they are written to, dropped once they are too old. */
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import { transaction } from "../../storage/transaction.ts"
@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 const PARTITION_LOCK = 7_426_130
 
 /** The tables that are partitioned by day. */
-export type DailyTable = "trades" | "minute_bars"
+export type DailyTable = "trade_rows" | "minute_bars"
 
 const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS)
 const startOf = (day: number): string => new Date(day * DAY_MS).toISOString()
@@ -23,6 +23,13 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
       create table if not exists ${sql(nameOf(table, day))} partition of ${sql(table)}
       for values from (${sql.literal(`'${startOf(day)}'`)}) to (${sql.literal(`'${startOf(day + 1)}'`)})
     `
+
+  /** A day of trades, in which a trade is unique by slot and place. */
+  const makeTradeDay = Effect.fnUntraced(function* (day: number) {
+    const name = nameOf("trade_rows", day)
+    yield* makeDay("trade_rows", day)
+    yield* sql`create unique index if not exists ${sql(`${name}_place`)} on ${sql(name)} (chain, slot, place)`
+  })
 
   /** Runs alone among processes, which must not create the same day twice, and never waits long for a slow reader. */
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -50,7 +57,7 @@ export const makePartitions = (sql: SqlClient.SqlClient) => {
         return
       }
       yield* alone(
-        Effect.forEach(days, (day) => Effect.andThen(makeDay("trades", day), makeDay("minute_bars", day)), {
+        Effect.forEach(days, (day) => Effect.andThen(makeTradeDay(day), makeDay("minute_bars", day)), {
           discard: true
         })
       )

@@ -1,39 +1,14 @@
-/** The tables `trades` and `launches`, as queries. */
+/** The tables `trade_rows` and `launches`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
-import { type SqlClient, SqlSchema } from "effect/sql"
+import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
+import type { TradeNames } from "./tradeNames.ts"
+import { packSignature, packWallet, readTrade, roleNumber, ROW_COLUMNS, toStored, unknownNames } from "./tradeRows.ts"
 
-// Aliases in the query: renaming the columns of ten thousand rows in the client takes longer than the query.
-const COLUMNS = `
-  role, signature, slot, place as index, at, wallet, mint, is_buy as "isBuy", amount, decimals, lamports,
-  price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", pool, dex, launchpad
-`
-
-// Addresses were validated before they were written: decoding each again would cost more than the rest of a row.
 const StoredAddress = Schema.String.pipe(Schema.refine((text): text is Address => text.length > 0))
-const Units = Schema.BigIntFromString
-
-const Row = Schema.Struct({
-  role: Schema.Literals(["pool", "wallet", "both"]),
-  signature: Schema.String,
-  slot: Schema.Number,
-  index: Schema.Number,
-  at: Schema.Date,
-  wallet: StoredAddress,
-  mint: StoredAddress,
-  isBuy: Schema.Boolean,
-  amount: Units,
-  decimals: Schema.NullOr(Schema.Number),
-  lamports: Schema.NullOr(Units),
-  priceUsd: Schema.NullOr(Schema.Number),
-  volumeUsdNanos: Schema.NullOr(Units),
-  pool: Schema.NullOr(StoredAddress),
-  dex: Schema.NullOr(Schema.String),
-  launchpad: Schema.NullOr(Schema.String)
-})
 
 const LaunchRow = Schema.Struct({
   slot: Schema.Number,
@@ -44,14 +19,19 @@ const LaunchRow = Schema.Struct({
   pool: Schema.NullOr(StoredAddress)
 })
 
-/** Blocks of a chain in `[fromMs, toMs)`. */
-const Span = Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number, toMs: Schema.Number })
+/** Blocks of a chain in `(after, to]` from a time on. */
+export interface SlotSpan {
+  readonly chain: number
+  readonly after: number
+  readonly to: number
+  readonly fromMs: number
+}
 
-const tradeOf = ({ at, isBuy, ...row }: typeof Row.Type): TapeTrade => ({
-  ...row,
-  timeMs: at.getTime(),
-  side: isBuy ? "buy" : "sell"
-})
+/** A position in the order of the chain. */
+export interface Place {
+  readonly slot: number
+  readonly place: number
+}
 
 const launchOf = ({ at, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
   slot,
@@ -64,45 +44,43 @@ const list = (oid: number, values: ReadonlyArray<unknown>) => Result.getOrThrow(
 
 const texts = (values: ReadonlyArray<string | null>) => list(PgTypes.OID.text, values)
 const integers = (values: ReadonlyArray<number | null>) => list(PgTypes.OID.int4, values)
+const shorts = (values: ReadonlyArray<number | null>) => list(PgTypes.OID.int2, values)
 const times = (values: ReadonlyArray<number>) => list(PgTypes.OID.timestamptz, values)
-const units = (values: ReadonlyArray<bigint | null>) =>
-  list(
-    PgTypes.OID.numeric,
-    values.map((value) => value?.toString() ?? null)
-  )
+const units = (values: ReadonlyArray<bigint | null>) => list(PgTypes.OID.int8, values.map(toStored))
+const binaries = (values: ReadonlyArray<Uint8Array>) => list(PgTypes.OID.bytea, values)
 
-/** The queries. */
-export const makeTradeTable = (sql: SqlClient.SqlClient) => {
-  const columns = sql.literal(COLUMNS)
-
-  const tradesWithin = SqlSchema.findAll({
-    Request: Span,
-    Result: Row,
-    execute: ({ chain, fromMs, toMs }) =>
-      sql`
-        select ${columns} from trades
-        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
-        order by slot, place
-      `.withoutTransform
+const broken = (cause: unknown) =>
+  new SqlError.SqlError({
+    reason: new SqlError.UnknownError({ cause, message: "a stored trade is malformed", operation: "decode" })
   })
 
-  const tradesOfWallet = SqlSchema.findAll({
-    Request: Schema.Struct({ chain: Schema.Number, wallet: StoredAddress, limit: Schema.Number }),
-    Result: Row,
-    execute: ({ chain, limit, wallet }) =>
-      sql`
-        select ${columns} from trades
-        where wallet = ${wallet} and chain = ${chain} and role <> 'pool'
-        order by slot desc, place desc limit ${limit}
-      `.withoutTransform
+/** Attempts to have every name of a page of rows in memory at once. */
+const NAME_TRIES = 5
+
+/** Names of a trade that have a number in the database. */
+const namesOf = ({ dex, launchpad, mint, pool }: TapeTrade): ReadonlyArray<string> =>
+  [mint, pool, dex, launchpad].filter((name) => name !== null)
+
+/** The queries. */
+export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
+  const columns = sql.literal(ROW_COLUMNS)
+
+  /** The trades of rows, with their names. A name that was forgotten for others meanwhile is looked up again. */
+  const readTrades = Effect.fnUntraced(function* (rows: ReadonlyArray<ReadonlyArray<unknown>>) {
+    let unknown = unknownNames(rows, names.nameOf)
+    for (let tries = 0; unknown.size > 0 && tries < NAME_TRIES; tries++) {
+      yield* names.load(unknown)
+      unknown = unknownNames(rows, names.nameOf)
+    }
+    return yield* Effect.try({ try: () => rows.map((row) => readTrade(row, names.nameOf)), catch: broken })
   })
 
   const launchesWithin = SqlSchema.findAll({
-    Request: Span,
+    Request: Schema.Struct({ chain: Schema.Number, after: Schema.Number, to: Schema.Number, fromMs: Schema.Number }),
     Result: LaunchRow,
-    execute: ({ chain, fromMs, toMs }) => sql`
+    execute: ({ after, chain, fromMs, to }) => sql`
       select slot, at, event, mint, launchpad, pool from launches
-      where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
+      where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
       order by slot, place
     `
   })
@@ -117,43 +95,72 @@ export const makeTradeTable = (sql: SqlClient.SqlClient) => {
     `
   })
 
-  const insertTrades = (chain: number, trades: ReadonlyArray<TapeTrade>) => sql`
-    insert into trades (
-      mint, chain, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
-      volume_usd_nanos, pool, dex, launchpad
-    )
-    select
-      mint, ${chain}::int, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
-      volume_usd_nanos, pool, dex, launchpad
-    from unnest(
-      ${texts(trades.map(({ mint }) => mint))},
-      ${integers(trades.map(({ slot }) => slot))},
-      ${integers(trades.map(({ index }) => index))},
-      ${times(trades.map(({ timeMs }) => timeMs))},
-      ${texts(trades.map(({ role }) => role))},
-      ${texts(trades.map(({ signature }) => signature))},
-      ${texts(trades.map(({ wallet }) => wallet))},
-      ${list(
-        PgTypes.OID.bool,
-        trades.map(({ side }) => side === "buy")
-      )},
-      ${units(trades.map(({ amount }) => amount))},
-      ${integers(trades.map(({ decimals }) => decimals))},
-      ${units(trades.map(({ lamports }) => lamports))},
-      ${list(
-        PgTypes.OID.float8,
-        trades.map(({ priceUsd }) => priceUsd)
-      )},
-      ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
-      ${texts(trades.map(({ pool }) => pool))},
-      ${texts(trades.map(({ dex }) => dex))},
-      ${texts(trades.map(({ launchpad }) => launchpad))}
-    ) as given (
-      mint, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
-      pool, dex, launchpad
-    )
-    on conflict do nothing
-  `
+  const slotOf = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number, toMs: Schema.Number }),
+    Result: Schema.Struct({ slot: Schema.NullOr(Schema.Number) }),
+    // The sum keeps the planner from walking the index by slot until it meets the time.
+    execute: ({ chain, fromMs, toMs }) => sql`
+      select min(slot + 0) as slot from trade_rows
+      where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)} and at < ${PgTypes.timestamptz(toMs)}
+    `
+  })
+
+  const newestSlots = SqlSchema.findAll({
+    Request: Schema.Struct({
+      chain: Schema.Number,
+      after: Schema.Number,
+      to: Schema.Number,
+      fromMs: Schema.Number,
+      most: Schema.Number
+    }),
+    Result: Schema.Struct({ slot: Schema.Number }),
+    execute: ({ after, chain, fromMs, most, to }) => sql`
+      select slot from trade_rows
+      where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
+      order by slot desc offset ${PgTypes.int8(BigInt(most - 1))} limit 1
+    `
+  })
+
+  const insertRows = (chain: number, trades: ReadonlyArray<TapeTrade>, known: ReadonlyMap<string, number>) => {
+    const numbers = (name: (trade: TapeTrade) => string | null) =>
+      integers(
+        trades.map((trade) => {
+          const text = name(trade)
+          return text === null ? null : (known.get(text) ?? null)
+        })
+      )
+    return sql`
+      insert into trade_rows (
+        chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, mint, pool, dex,
+        launchpad, wallet, signature
+      )
+      select ${chain}::int, * from unnest(
+        ${integers(trades.map(({ slot }) => slot))},
+        ${integers(trades.map(({ index }) => index))},
+        ${times(trades.map(({ timeMs }) => timeMs))},
+        ${shorts(trades.map(({ role }) => roleNumber(role)))},
+        ${list(
+          PgTypes.OID.bool,
+          trades.map(({ side }) => side === "buy")
+        )},
+        ${shorts(trades.map(({ decimals }) => decimals))},
+        ${units(trades.map(({ amount }) => amount))},
+        ${units(trades.map(({ lamports }) => lamports))},
+        ${list(
+          PgTypes.OID.float8,
+          trades.map(({ priceUsd }) => priceUsd)
+        )},
+        ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
+        ${numbers(({ mint }) => mint)},
+        ${numbers(({ pool }) => pool)},
+        ${numbers(({ dex }) => dex)},
+        ${numbers(({ launchpad }) => launchpad)},
+        ${binaries(trades.map(({ wallet }) => packWallet(wallet)))},
+        ${binaries(trades.map(({ signature }) => packSignature(signature)))}
+      )
+      on conflict do nothing
+    `
+  }
 
   const insertLaunches = (chain: number, batches: ReadonlyArray<StoredBatch>) => {
     const all = batches.flatMap(({ launches, slot, timeMs }) =>
@@ -178,32 +185,55 @@ export const makeTradeTable = (sql: SqlClient.SqlClient) => {
   }
 
   return {
-    insertTrades,
+    /**
+     * Inserts trades that are not there yet, in the transaction of the caller. Returns names to keep once it is committed.
+     */
+    insertTrades: Effect.fnUntraced(function* (chain: number, trades: ReadonlyArray<TapeTrade>) {
+      const { fresh, numbers } = yield* names.number(trades.flatMap(namesOf))
+      yield* insertRows(chain, trades, numbers)
+      return fresh
+    }),
+
     insertLaunches,
 
-    /** Trades of these blocks, in the order of the chain. */
-    between: (span: typeof Span.Type) => Effect.map(tradesWithin(span), (rows) => rows.map(tradeOf)),
+    /** The first slot with trades in `[fromMs, toMs)`; null when there is none. */
+    firstSlot: (chain: number, fromMs: number, toMs: number) =>
+      Effect.map(slotOf({ chain, fromMs, toMs }), ([row]) => row?.slot ?? null),
+
+    /** The slot of the `most`-newest trade; null when there are fewer. */
+    newestSlot: (span: SlotSpan, most: number) =>
+      Effect.map(newestSlots({ ...span, most }), ([row]) => row?.slot ?? null),
+
+    /** The next trades after a place, at most so many, in the order of the chain. */
+    next: ({ chain, fromMs, to }: SlotSpan, after: Place, limit: number) =>
+      Effect.flatMap(
+        sql`
+          select ${columns} from trade_rows
+          where chain = ${chain} and (slot, place) > (${after.slot}::int, ${after.place}::int) and slot <= ${to}
+            and at >= ${PgTypes.timestamptz(fromMs)}
+          order by slot, place limit ${limit}
+        `.values,
+        readTrades
+      ),
 
     /** Launches of these blocks, in the order of the chain. */
-    launchesBetween: (span: typeof Span.Type) => Effect.map(launchesWithin(span), (rows) => rows.map(launchOf)),
+    launchesWithin: (span: SlotSpan) => Effect.map(launchesWithin(span), (rows) => rows.map(launchOf)),
 
     /** The newest launches from before a time, oldest first. */
     launchesBefore: (chain: number, toMs: number, limit: number) =>
       Effect.map(newestLaunches({ chain, toMs, limit }), (rows) => rows.map(launchOf).toReversed()),
 
-    /** The number of trades of each minute since a time, the newest minute first. */
-    perMinute: SqlSchema.findAll({
-      Request: Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number }),
-      Result: Schema.Struct({ at: Schema.Date, trades: Schema.Number }),
-      execute: ({ chain, fromMs }) => sql`
-        select date_bin('1 minute', at, 'epoch') as at, count(*)::float8 as trades from trades
-        where chain = ${chain} and at >= ${PgTypes.timestamptz(fromMs)}
-        group by 1 order by 1 desc
-      `
-    }),
-
     /** The newest trades of a wallet, newest first, without those of single pools of a route. */
-    ofWallet: (chain: number, wallet: Address, limit: number) =>
-      Effect.map(tradesOfWallet({ chain, wallet, limit }), (rows) => rows.map(tradeOf))
+    ofWallet: (chain: number, wallet: Address, limit: number) => {
+      const packed = PgTypes.bytea(packWallet(wallet))
+      return Effect.flatMap(
+        sql`
+          select ${columns} from trade_rows
+          where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and chain = ${chain} and role <> 0
+          order by slot desc, place desc limit ${limit}
+        `.values,
+        readTrades
+      )
+    }
   }
 }

@@ -79,13 +79,13 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       const sql = yield* sqlOf(address)
       const nowMs = Date.now()
       const days = sql`
-        select inhrelid::regclass::text as name from pg_inherits where inhparent = 'trades'::regclass order by 1
+        select inhrelid::regclass::text as name from pg_inherits where inhparent = 'trade_rows'::regclass order by 1
       `.pipe(
         Effect.flatMap((rows) => names(rows)),
         Effect.map((rows) => rows.map(({ name }) => name))
       )
       const nameAt = (day: number) =>
-        `trades_${new Date(nowMs + day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`
+        `trade_rows_${new Date(nowMs + day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`
       const first = yield* open(tradeStoreOf(TestDatabase.connect(address)))
       yield* first.open({ genesis: "aging", isSandbox: false })
       for (const [slot, day] of [-9, -5, -1].entries()) {

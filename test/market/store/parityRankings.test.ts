@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DiscoveryAnswer, LighthouseAnswer } from "../../../src/api/Market.ts"
 import { TopTradersAnswer } from "../../../src/api/TopTraders.ts"
+import { toBase58 } from "../../../src/domain/base58.ts"
 import { fromAtomic, quotient } from "../../../src/domain/decimal.ts"
 import { dollarsText } from "../../../src/market/views/measures.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
@@ -43,7 +44,7 @@ const Whole = Schema.BigIntFromString
 const traderRows = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
-      wallet: Schema.String,
+      wallet: Schema.Uint8Array,
       bought: Whole,
       sold: Whole,
       boughtNanos: Schema.NullOr(Whole),
@@ -115,7 +116,7 @@ describe.runIf(TestDatabase.isAvailable)("the answers of the market endpoints", 
           assert.deepStrictEqual(
             data.map(({ realizedPnl: _pnl, rank: _rank, wallet, ...row }) => ({ wallet: String(wallet), ...row })),
             rows.map(({ bought, boughtNanos, buys, lastMs, sells, sold, soldNanos, wallet }) => ({
-              wallet,
+              wallet: toBase58(wallet),
               boughtTokens: fromAtomic(bought, 6),
               soldTokens: fromAtomic(sold, 6),
               boughtUsd: boughtNanos === null ? null : dollarsText(boughtNanos),

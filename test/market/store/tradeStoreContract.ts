@@ -46,6 +46,8 @@ const odd = {
 
 const launch = { event: "created", mint: mintOf(3), launchpad: "pump-fun", pool: null } as const
 
+const many = (count: number) => Array.from({ length: count }, () => ({}))
+
 /** The contract of every trade store. Each test has its own chain. */
 export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStore, E>) =>
   layer(store, { timeout: "1 minute", excludeTestServices: true })(name, (it) => {
@@ -109,6 +111,13 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
         yield* append(one)
         assert.deepStrictEqual(Array.from(yield* stored()), [one, two])
         assert.strictEqual((yield* open("again"))?.slot, 1003)
+        // Not even with another time, as an estimate of it may be.
+        yield* append({
+          ...one,
+          timeMs: one.timeMs + 700,
+          trades: one.trades.map((each) => ({ ...each, timeMs: one.timeMs + 700 }))
+        })
+        assert.deepStrictEqual(Array.from(yield* stored()), [one, two])
         // A block that was stored in part is completed.
         const whole = storedBlock(1, [{}, {}, {}])
         yield* append(whole)
@@ -126,6 +135,25 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
         assert.deepStrictEqual(Array.from(yield* stored(0, 0, 5)), blocks.slice(5))
         assert.deepStrictEqual(Array.from(yield* stored(0, 0, 6)), blocks.slice(5))
         assert.deepStrictEqual(Array.from(yield* stored(9000)), [])
+      })
+    )
+
+    it.effect("gives back blocks of more trades than are read at a time, and blocks of launches between them", () =>
+      Effect.gen(function* () {
+        yield* open("pages")
+        const blocks = [
+          storedBlock(1, [], { launches: [launch] }),
+          storedBlock(2, many(3000)),
+          storedBlock(3, [], { launches: [launch, launch] }),
+          storedBlock(4, many(9000), { launches: [launch] }),
+          storedBlock(5, many(1000)),
+          storedBlock(6, [], { launches: [launch] })
+        ]
+        yield* append(...blocks)
+        assert.deepStrictEqual(Array.from(yield* stored()), blocks)
+        assert.deepStrictEqual(Array.from(yield* stored(0, 1003)), blocks.slice(3))
+        assert.deepStrictEqual(Array.from(yield* stored(0, 0, 1001)), blocks.slice(3))
+        assert.deepStrictEqual(Array.from(yield* stored(0, 0, 1000)), blocks.slice(4))
       })
     )
 

@@ -1,0 +1,233 @@
+/**
+ * The trade store on the embedded PostgreSQL as it is shipped: rows written a second, by the wall and by the processor time
+ * of Node and of the database, bytes of a trade with indexes and TOAST, and trades restored a second. The first argument is
+ * the number of trades (300,000); `--json` prints one line.
+ */
+import { NodeFileSystem } from "@effect/platform-node"
+import { ConfigProvider, Effect, Layer, Schema, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Address, addressFromBytes } from "../../src/domain/Address.ts"
+import { toBase58 } from "../../src/domain/base58.ts"
+import { restoreTape } from "../../src/market/store/restoreTape.ts"
+import type { StoredBatch } from "../../src/market/store/StoredBatch.ts"
+import { TradeStore } from "../../src/market/store/TradeStore.ts"
+import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
+import { MarketState } from "../../src/market/tape/MarketState.ts"
+import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import * as Database from "../../src/storage/Database.ts"
+import { report } from "./report.ts"
+import { treeUse } from "./start/processTree.ts"
+
+const TRADES = Number(process.argv.find((argument) => /^\d+$/u.test(argument)) ?? 300_000)
+const WALLETS = 20_000
+const MINTS = 2000
+const BLOCK_TRADES = 400
+const BLOCK_MS = 400
+/** Blocks of one write: about the rows that the recorder gathers. */
+const BLOCKS_AT_ONCE = 12
+/** One trade of so many comes with a launch. */
+const LAUNCH_EACH = 20
+const DEXES = ["Raydium", "Raydium CPMM", "Whirlpool", "Meteora DLMM", "PumpSwap", "Pump.fun"]
+const limits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
+
+const roll = (() => {
+  const state = { word: 7 }
+  return () => {
+    state.word = (state.word + 0x6d2b79f5) >>> 0
+    const mixed = Math.imul(state.word ^ (state.word >>> 15), 1 | state.word)
+    const again = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((again ^ (again >>> 14)) >>> 0) / 2 ** 32
+  }
+})()
+const pick = (many: number, skew = 1) => Math.floor(roll() ** skew * many)
+const bytes = (many: number) => Uint8Array.from({ length: many }, () => pick(256))
+const addresses = (many: number) => Array.from({ length: many }, () => addressFromBytes(bytes(32)))
+
+const [mints, pools, wallets] = [addresses(MINTS), addresses(MINTS), addresses(WALLETS)]
+const blocks = Math.ceil(TRADES / BLOCK_TRADES)
+const startMs = Math.floor(Date.now() / 1000) * 1000 - blocks * BLOCK_MS
+
+const at = (list: ReadonlyArray<Address>, place: number): Address => list[place] ?? addressFromBytes(new Uint8Array(32))
+
+/** A route of one pool mostly; a third of the trades are the legs and the net result of longer ones. */
+const tradeOf = (slot: number, index: number): TapeTrade => {
+  const mint = pick(MINTS, 3)
+  const lamports = BigInt(Math.floor(10 ** (6 + roll() * 4)))
+  const priceUsd = 0.0001 * (0.9 + roll() * 0.2)
+  const role = roll() < 0.67 ? "both" : roll() < 0.67 ? "pool" : "wallet"
+  return {
+    role,
+    signature: toBase58(bytes(64)),
+    slot,
+    index,
+    timeMs: startMs + (slot - 300_000_000) * BLOCK_MS,
+    wallet: at(wallets, pick(WALLETS, 2)),
+    mint: at(mints, mint),
+    side: roll() < 0.55 ? "buy" : "sell",
+    amount: (lamports * 1_400_000n) / BigInt(Math.floor(priceUsd * 1e9)),
+    decimals: 6,
+    lamports,
+    priceUsd,
+    volumeUsdNanos: lamports * 140n,
+    pool: role === "wallet" ? null : at(pools, mint),
+    dex: DEXES[pick(DEXES.length)] ?? null,
+    launchpad: roll() < 0.4 ? "pump-fun" : null
+  }
+}
+
+const blockOf = (n: number): StoredBatch => {
+  const slot = 300_000_000 + n
+  return {
+    slot,
+    timeMs: startMs + n * BLOCK_MS,
+    trades: Array.from({ length: BLOCK_TRADES }, (_, index) => tradeOf(slot, index)),
+    launches: Array.from({ length: BLOCK_TRADES / LAUNCH_EACH }, () => ({
+      event: "created",
+      mint: at(mints, pick(MINTS)),
+      launchpad: "pump-fun",
+      pool: null
+    })),
+    afterGap: false
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), "fathom-bench-"))
+const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ DATA_DIR: folder }))
+const stores = TradeStorePg.layer.pipe(
+  Layer.provideMerge(Database.layer),
+  Layer.provide([NodeFileSystem.layer, settings])
+)
+
+const nodeSeconds = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+const databaseSeconds = () => treeUse(process.pid).databaseSeconds
+
+interface Spent {
+  wall: number
+  node: number
+  database: number
+}
+
+/** Adds the time of an effect to a sum, without that of reading the clocks. */
+const spending = <A, E, R>(sum: Spent, effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const database = databaseSeconds()
+    const [wall, node] = [performance.now() / 1000, nodeSeconds()]
+    return Effect.tap(effect, () =>
+      Effect.sync(() => {
+        sum.wall += performance.now() / 1000 - wall
+        sum.node += nodeSeconds() - node
+        sum.database += databaseSeconds() - database
+      })
+    )
+  })
+
+const none = (): Spent => ({ wall: 0, node: 0, database: 0 })
+
+const rates = (trades: number, { database, node, wall }: Spent) => ({
+  perSecond: Math.round(trades / wall),
+  perSecondOfTwoCores: Math.round((2 * trades) / (node + database)),
+  nodeMicros: Number(((1e6 * node) / trades).toFixed(2)),
+  databaseMicros: Number(((1e6 * database) / trades).toFixed(2))
+})
+
+const Sizes = Schema.Array(
+  Schema.Struct({ name: Schema.String, heap: Schema.Number, indexes: Schema.Number, rows: Schema.Number })
+)
+
+const sizes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`vacuum analyze`
+  const rows = yield* sql`
+    select c.relname as name, pg_table_size(c.oid)::float8 as heap, pg_indexes_size(c.oid)::float8 as indexes,
+      greatest(c.reltuples, 0)::float8 as rows
+    from pg_class c where c.relkind = 'r' and c.relname ~ '^trade' and c.reltuples > 0 order by 1
+  `
+  return yield* Schema.decodeUnknownEffect(Sizes)(rows)
+})
+
+const threadMs = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** The most processor time of this thread between two turns of the event loop while an effect runs, in milliseconds. */
+const longestTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const state = { last: threadMs(), longest: 0 }
+    const note = () => {
+      const now = threadMs()
+      state.longest = Math.max(state.longest, now - state.last)
+      state.last = now
+    }
+    const timer = setInterval(note, 1)
+    return effect.pipe(
+      Effect.ensuring(Effect.sync(() => clearInterval(timer))),
+      Effect.map((value) => ({ value, longestMs: Number(state.longest.toFixed(1)) }))
+    )
+  })
+
+const program = Effect.gen(function* () {
+  const store = yield* TradeStore
+  const sql = yield* SqlClient.SqlClient
+  const chain = { genesis: "bench", isSandbox: false }
+  yield* store.open(chain)
+  const written = none()
+  const closed = none()
+  for (let n = 0; n < blocks; n += BLOCKS_AT_ONCE) {
+    const batches = Array.from({ length: Math.min(BLOCKS_AT_ONCE, blocks - n) }, (_, i) => blockOf(n + i))
+    yield* spending(written, store.append(batches))
+    yield* spending(closed, store.closeBars)
+  }
+  const trades = blocks * BLOCK_TRADES
+  const checkpoint = none()
+  yield* spending(checkpoint, sql`checkpoint`)
+  const tables = yield* sizes
+  const total = tables.reduce((sum, { heap, indexes }) => sum + heap + indexes, 0)
+  const progress = yield* store.open(chain)
+  const request = { second: 0, after: 0, most: Number.MAX_SAFE_INTEGER }
+  const read = none()
+  // The first run also compiles.
+  yield* Stream.runDrain(store.since(request))
+  const { longestMs } = yield* spending(read, longestTurn(Stream.runDrain(store.since(request))))
+  const restored = none()
+  const state = new MarketState(limits, "bench")
+  const taken = yield* spending(
+    restored,
+    longestTurn(
+      progress === null
+        ? Effect.succeed(null)
+        : restoreTape(store, progress, { trades: Number.MAX_SAFE_INTEGER, launches: 60_000 }, (batch) => {
+            state.apply(batch.trades, Date.now())
+          })
+    )
+  )
+  const one = none()
+  yield* spending(one, store.ofWallet(at(wallets, 3), 100))
+  report("store", {
+    trades,
+    write: rates(trades, written),
+    closeBars: rates(trades, closed),
+    checkpointSeconds: Number(checkpoint.wall.toFixed(2)),
+    bytesPerTrade: Math.round(total / trades),
+    tables: tables.map(({ heap, indexes, name, rows }) => ({
+      name,
+      rows,
+      heapBytes: Math.round(heap / Math.max(1, rows)),
+      indexBytes: Math.round(indexes / Math.max(1, rows))
+    })),
+    read: { ...rates(trades, read), longestMs },
+    restore: { ...rates(trades, restored), longestMs: taken.longestMs, trades: taken.value?.trades ?? 0 },
+    walletMs: Number((one.wall * 1000).toFixed(1)),
+    holds: (2 * trades) / (written.node + written.database) >= 25_000 && total / trades <= 350
+  })
+})
+
+await Effect.runPromise(program.pipe(Effect.provide(stores), Effect.scoped)).finally(() =>
+  rmSync(folder, { recursive: true, force: true })
+)

@@ -1,0 +1,142 @@
+/** Trades as the rows of `trade_rows`, in both directions. Rows are checked by hand: a schema takes longer than the query. */
+import { type Address, addressFromBytes, type Mint } from "../../domain/Address.ts"
+import { fromBase58, toBase58 } from "../../domain/base58.ts"
+import type { Role, TapeTrade } from "../tape/TapeTrade.ts"
+
+const WALLET_BYTES = 32
+/** The bytes of a signature. */
+export const SIGNATURE_BYTES = 64
+
+const ROLES: ReadonlyArray<Role> = ["pool", "wallet", "both"]
+
+const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }
+
+/**
+ * Base58 text of so many bytes as these bytes, any other text as UTF-8. Other text of just so many bytes ends with a zero, so
+ * that it is not taken for raw bytes.
+ */
+export const packText = (text: string, length: number): Uint8Array => {
+  const raw = fromBase58(text)
+  if (raw?.length === length) {
+    return raw
+  }
+  const bytes = utf8.encoder.encode(text)
+  return bytes.length === length ? Uint8Array.from([...bytes, 0]) : bytes
+}
+
+/** The text that `packText` packed. */
+export const unpackText = (bytes: Uint8Array, length: number): string => {
+  if (bytes.length === length) {
+    return toBase58(bytes)
+  }
+  const isMarked = bytes.length === length + 1 && bytes[length] === 0
+  return utf8.decoder.decode(isMarked ? bytes.subarray(0, length) : bytes)
+}
+
+/** The stored form of a wallet. */
+export const packWallet = (wallet: string): Uint8Array => packText(wallet, WALLET_BYTES)
+
+/** The stored form of a signature. */
+export const packSignature = (signature: string): Uint8Array => packText(signature, SIGNATURE_BYTES)
+
+/** The number of a role. */
+export const roleNumber = (role: Role): number => ROLES.indexOf(role)
+
+/** A u64 as the bigint of the database with the same bits. */
+export const toStored = (units: bigint | null): bigint | null => (units === null ? null : BigInt.asIntN(64, units))
+
+/** Columns of a query, in the order that `readTrade` expects. */
+export const ROW_COLUMNS = `
+  slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos, pool,
+  dex, launchpad
+`
+
+/** The position of columns in a row, for those that read them apart. */
+export const ROW = { slot: 0, place: 1, mint: 6, pool: 13, dex: 14, launchpad: 15 } as const
+
+type Row = ReadonlyArray<unknown>
+
+const malformed = (column: number, value: unknown): never => {
+  throw new TypeError(`column ${column} of a stored trade is ${typeof value}`)
+}
+
+const numberAt = (row: Row, column: number): number => {
+  const value = row[column]
+  return typeof value === "number" ? value : malformed(column, value)
+}
+
+const numberOrNull = (row: Row, column: number): number | null => (row[column] === null ? null : numberAt(row, column))
+
+const unitsAt = (row: Row, column: number): bigint => {
+  const value = row[column]
+  return typeof value === "bigint" ? BigInt.asUintN(64, value) : malformed(column, value)
+}
+
+const unitsOrNull = (row: Row, column: number): bigint | null => (row[column] === null ? null : unitsAt(row, column))
+
+const textAt = (row: Row, column: number, length: number): string => {
+  const value = row[column]
+  return value instanceof Uint8Array ? unpackText(value, length) : malformed(column, value)
+}
+
+// Addresses were validated before they were written: validating each again would cost more than the rest of a row.
+const walletAt = (row: Row, column: number): Address => {
+  const value = row[column]
+  return value instanceof Uint8Array && value.length === WALLET_BYTES
+    ? addressFromBytes(value)
+    : (textAt(row, column, WALLET_BYTES) as Address)
+}
+
+const timeAt = (row: Row, column: number): number => {
+  const value = row[column]
+  return value instanceof Date ? value.getTime() : malformed(column, value)
+}
+
+const isSet = (row: Row, column: number): boolean => {
+  const value = row[column]
+  return typeof value === "boolean" ? value : malformed(column, value)
+}
+
+type NameOf = (id: number) => string | undefined
+
+const nameAt = (row: Row, column: number, nameOf: NameOf): string =>
+  nameOf(numberAt(row, column)) ?? malformed(column, "")
+
+const nameOrNull = (row: Row, column: number, nameOf: NameOf): string | null =>
+  row[column] === null ? null : nameAt(row, column, nameOf)
+
+const NAME_COLUMNS = [ROW.mint, ROW.pool, ROW.dex, ROW.launchpad] as const
+
+/** The numbers in rows whose names are not known. */
+export const unknownNames = (rows: ReadonlyArray<Row>, nameOf: NameOf): ReadonlySet<number> => {
+  const ids = new Set<number>()
+  for (const row of rows) {
+    for (const column of NAME_COLUMNS) {
+      const id = row[column]
+      if (typeof id === "number" && nameOf(id) === undefined) {
+        ids.add(id)
+      }
+    }
+  }
+  return ids
+}
+
+/** The trade of a row with the columns of `ROW_COLUMNS`. Throws where one is not of its type or a name is unknown. */
+export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
+  slot: numberAt(row, ROW.slot),
+  index: numberAt(row, ROW.place),
+  timeMs: timeAt(row, 2),
+  role: ROLES[numberAt(row, 3)] ?? malformed(3, row[3]),
+  signature: textAt(row, 4, SIGNATURE_BYTES),
+  wallet: walletAt(row, 5),
+  mint: nameAt(row, ROW.mint, nameOf) as Mint,
+  side: isSet(row, 7) ? "buy" : "sell",
+  amount: unitsAt(row, 8),
+  decimals: numberOrNull(row, 9),
+  lamports: unitsOrNull(row, 10),
+  priceUsd: numberOrNull(row, 11),
+  volumeUsdNanos: unitsOrNull(row, 12),
+  pool: nameOrNull(row, ROW.pool, nameOf) as Address | null,
+  dex: nameOrNull(row, ROW.dex, nameOf),
+  launchpad: nameOrNull(row, ROW.launchpad, nameOf)
+})
