@@ -86,12 +86,7 @@ const pages = [...Documents.pages, ...SharePage.pages]
 /** Routes beside a contract: its documents, its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) =>
-  Layer.mergeAll(
-    Documents.layer(api),
-    SharePage.layer,
-    RequestLifecycle.layer(api, pages)
-  )
+) => Layer.mergeAll(Documents.layer(api), SharePage.layer, RequestLifecycle.layer(api, pages))
 
 /** Services that every served contract requires. */
 export const ground = Layer.mergeAll(
