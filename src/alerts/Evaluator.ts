@@ -133,7 +133,14 @@ export class Evaluator extends Context.Service<
         )
       )
 
-      const takeBlock = Effect.fnUntraced(function* ({ batch, missed }: CountedBatch) {
+      /** The marks of alerts are places of the chain before. */
+      const startAnew = Effect.suspend(() => {
+        metrics.startAnew()
+        return judge(Array.from(list.alerts()).flatMap((alert) => unmarked(alert) ?? []))
+      })
+
+      const takeBlock = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {
+        yield* isAnew ? startAnew : Effect.void
         yield* lookAt(batch)
         if (missed > 0) {
           progress.lost += missed
@@ -231,6 +238,10 @@ const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray
   )
 
 const needsSupply = ({ measure }: WatchGroup): boolean => measure.metric === "market_cap_usd"
+
+/** The step of an alert to the beginning of a chain; null where it has not begun. */
+const unmarked = ({ armed, cleared, id, mark, version }: Alert): AlertStep | null =>
+  mark === 0 ? null : { id, version, watch: { armed, cleared, mark: 0 }, firing: null }
 
 /** The step of an alert after the observations; null when it does not change. */
 const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {

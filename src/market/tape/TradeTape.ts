@@ -50,6 +50,8 @@ export type MarketStateReads = Pick<
 export interface CountedBatch {
   readonly batch: PricedBatch
   readonly missed: number
+  /** True for the first batch of another chain: slots begin anew. */
+  readonly isAnew: boolean
 }
 
 /** The market state and its coverage, in memory. One writer; reads are synchronous. */
@@ -133,13 +135,18 @@ export const SUBSCRIBER_BUFFER = 1024
 interface NumberedBatch {
   readonly batch: PricedBatch
   readonly number: number
+  /** Identity of the chain. */
+  readonly chain: object
 }
 
 const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
   Stream.mapAccum(
     numbered,
-    (): number | null => null,
-    (last, { batch, number }) => [number, [{ batch, missed: last === null ? 0 : number - last - 1 }]] as const
+    (): NumberedBatch | null => null,
+    (last, next) => {
+      const missed = last === null ? 0 : next.number - last.number - 1
+      return [next, [{ batch: next.batch, missed, isAnew: last !== null && last.chain !== next.chain }]] as const
+    }
   )
 
 /** The content of the tape: one chain. */
@@ -217,7 +224,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
       const applied = replay(batch, nowMs)
       reports.launches = batch.launches !== null
       chain.heardAtMs = nowMs
-      yield* PubSub.publish(published, { batch, number: sent.number++ })
+      yield* PubSub.publish(published, { batch, number: sent.number++, chain: chain.state })
       return applied
     }),
     applied: Stream.map(Stream.fromPubSub(published), ({ batch }) => batch),
