@@ -67,11 +67,7 @@ export const refreshPools = Effect.fnUntraced(function* (
     }
     yield* syncWatches()
   })
-  yield* turn.pipe(
-    keepGoing("Refreshing the pools"),
-    Effect.forever,
-    Effect.forkScoped({ startImmediately: true })
-  )
+  yield* turn.pipe(keepGoing("Refreshing the pools"), Effect.forever, Effect.forkScoped({ startImmediately: true }))
 
   const settled = (mint: Mint) =>
     Effect.suspend(() => {
