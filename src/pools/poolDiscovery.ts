@@ -1,5 +1,6 @@
 /** Searches the pools of a mint on demand and again at an interval, because pools are created. */
 import { Clock, Config, Duration, Effect, Exit, Latch, Schedule, type Scope } from "effect"
+import { countSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import type { ChainFeed, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
@@ -29,8 +30,8 @@ const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Sched
 
 /** `POOLS_PER_MINT` (512), `WARM_MINTS` (2,000) and `POOL_REFRESH` (60 s). */
 export const settings = Config.all({
-  poolsPerMint: Config.Int("POOLS_PER_MINT").pipe(Config.withDefault(512)),
-  mints: Config.Int("WARM_MINTS").pipe(Config.withDefault(2000)),
+  poolsPerMint: countSetting("POOLS_PER_MINT", 512),
+  mints: countSetting("WARM_MINTS", 2000),
   refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60)))
 })
 

@@ -1,4 +1,5 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { type Coverage, type CoverageReason, incomplete } from "../../domain/Scalar.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
@@ -123,10 +124,10 @@ const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2
 
 /** Bounds of the state in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_TRADES` and `TAPE_WALLETS`. */
 export const limits = Config.all({
-  tokens: Config.Int("TAPE_TOKENS").pipe(Config.withDefault(defaultLimits.tokens)),
-  bars: Config.Int("TAPE_BARS").pipe(Config.withDefault(defaultLimits.bars)),
-  trades: Config.Int("TAPE_TRADES").pipe(Config.withDefault(defaultLimits.trades)),
-  traders: Config.Int("TAPE_WALLETS").pipe(Config.withDefault(defaultLimits.traders))
+  tokens: countSetting("TAPE_TOKENS", defaultLimits.tokens),
+  bars: countSetting("TAPE_BARS", defaultLimits.bars),
+  trades: countSetting("TAPE_TRADES", defaultLimits.trades),
+  traders: countSetting("TAPE_WALLETS", defaultLimits.traders)
 })
 
 /** The number of batches that a subscriber may be behind before it loses the oldest. */

@@ -1,4 +1,5 @@
 import { Config, Duration, Effect, Redacted, Stream } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
 import { SourceMonitor } from "../../health/SourceMonitor.ts"
 import type { Freshness } from "../accounts/ChainFeed.ts"
 import type { BlockFeed, BlockHead } from "./BlockFeed.ts"
@@ -22,10 +23,10 @@ export interface BlockFeedOptions extends RpcOptions {
  * `SOLANA_BLOCK_TRIES` (10).
  */
 export const blockSettings: Config.Config<BlockSettings> = Config.all({
-  concurrency: Config.Int("SOLANA_BLOCK_CONCURRENCY").pipe(Config.withDefault(2)),
-  catchUp: Config.Int("SOLANA_BLOCK_CATCH_UP").pipe(Config.withDefault(1_500)),
+  concurrency: countSetting("SOLANA_BLOCK_CONCURRENCY", 2, 1),
+  catchUp: countSetting("SOLANA_BLOCK_CATCH_UP", 1_500),
   poll: Config.Duration("SOLANA_BLOCK_POLL").pipe(Config.withDefault(Duration.millis(400))),
-  tries: Config.Int("SOLANA_BLOCK_TRIES").pipe(Config.withDefault(10))
+  tries: countSetting("SOLANA_BLOCK_TRIES", 10, 1)
 })
 
 const statuses = { live: "known", recorded: "known", polling: "partial", loading: "partial", down: "stale" } as const
