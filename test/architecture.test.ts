@@ -30,10 +30,10 @@ const folders: Record<string, ReadonlyArray<string>> = {
   client: ["api", "domain"],
   // Pages in the browser: types of the contract only.
   web: ["api"],
-  solana: ["domain", "upstream"],
+  solana: ["domain", "health", "upstream"],
   storage: ["domain", "health"],
   upstream: [],
-  pools: ["domain", "programs", "solana"],
+  pools: ["domain", "health", "programs", "solana"],
   quotes: ["domain", "pools", "programs", "solana"],
   trades: ["domain", "programs", "solana"],
   tokens: ["domain", "health", "pools", "programs", "quotes", "solana"],

@@ -116,7 +116,7 @@ export const liveWorld = (replayBytes: number) =>
   Layer.effect(
     Listening,
     Effect.flatMap(trackerSocket, (upgrade) =>
-      serve(Effect.succeed(HttpServerResponse.empty({ status: 404 })), undefined, upgrade)
+      serve(Effect.succeed(HttpServerResponse.empty({ status: 404 })), { upgrade })
     )
   ).pipe(
     Layer.provideMerge(LiveSessions.layer),

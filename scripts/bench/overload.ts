@@ -2,8 +2,8 @@
  * The service under floods, over real sockets with the simulated node: `node scripts/bench/overload.ts [--json]`.
  *
  * 3,000 parallel requests on one key (cached, never used, on the default handler) and on 3,000 unknown keys, with the latency
- * of another key meanwhile (the first flood, which compiles the code, is listed beside the others); then 1,000 mints that do not
- * exist, with the time until a real cold mint is quoted beside them.
+ * of another key and the processor time of a request meanwhile (the first flood, which compiles the code, is listed beside the
+ * others); then 1,000 mints that do not exist, with the time until a real cold mint is quoted beside them.
  * Clients run in processes of their own. It fails when a flood on one key gets another status than 200 and 429.
  */
 import { spawn } from "node:child_process"
@@ -16,6 +16,7 @@ import { checksum } from "../../src/access/keyFormat.ts"
 import { addressFromBytes, SOL, USDC } from "../../src/domain/Address.ts"
 import type { Job, Outcome } from "./overloadClient.ts"
 import { report } from "./report.ts"
+import { treeUse } from "./start/processTree.ts"
 
 const FLOOD = 3000
 const JUNK = 1000
@@ -31,6 +32,7 @@ const dataDir = join(folder, "data")
 
 interface Ready {
   readonly baseUrl: string
+  readonly pid: number
   readonly keys: { readonly all: string }
   readonly mints: ReadonlyArray<string>
 }
@@ -98,7 +100,7 @@ const mints = first.mints.filter((mint) => mint !== USDC && mint !== SOL)
 await first.stop()
 const [warm = "", ...cold] = mints
 const service = await start({ PRELOAD_MINTS: `${USDC},${warm}` })
-const { port } = service
+const { pid, port } = service
 const names = ["probe", "first", "cached", "fresh", "default", "alone", "junk", "beside"]
 const keys: Record<string, string> = {}
 for (const name of names) {
@@ -110,11 +112,17 @@ const key = (name: string) => keys[name] ?? ""
 const probe = (count: number) =>
   run({ port, connections: 4, everyMs: PROBE_EVERY_MS, calls: repeat(count, quote(warm), key("probe")) })
 
+const PROBES = 40
+
+/** A flood beside the probes, and the processor time of the service in microseconds for each request of both. */
 const flood = async (calls: Job["calls"]) => {
-  const probing = probe(40)
+  const before = treeUse(pid).serviceSeconds
+  const probing = probe(PROBES)
   await pause(500)
   const flooded = await run({ port, connections: calls.length, calls })
-  return { flood: flooded, other: await probing }
+  const other = await probing
+  const cpuUs = Math.round(((treeUse(pid).serviceSeconds - before) * 1e6) / (calls.length + PROBES))
+  return { flood: flooded, other, cpuUs }
 }
 
 /** Milliseconds until the mint is quoted, by a client that asks again after each `Retry-After` or every 100 ms. */

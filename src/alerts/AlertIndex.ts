@@ -97,6 +97,11 @@ export class AlertIndex {
   }
 
   /** The alerts that are watched. */
+  alerts(): Iterable<Alert> {
+    return this.byId.values()
+  }
+
+  /** The ids of the alerts that are watched. */
   ids(): Iterable<string> {
     return this.byId.keys()
   }

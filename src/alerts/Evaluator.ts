@@ -151,7 +151,14 @@ export class Evaluator extends Context.Service<
             { discard: true }
           )
 
-        const takeBlock = Effect.fnUntraced(function* ({ batch, missed }: CountedBatch) {
+        /** The marks of alerts are places of the chain before. */
+        const startAnew = Effect.suspend(() => {
+          metrics.startAnew()
+          return judge(Array.from(list.alerts()).flatMap((alert) => unmarked(alert) ?? []))
+        })
+
+        const takeBlock = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {
+          yield* isAnew ? startAnew : Effect.void
           yield* lookAt(batch)
           if (missed > 0) {
             progress.lost += missed
@@ -247,6 +254,10 @@ const chunksOf = <Item>(items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray
   Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, i) =>
     items.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE)
   )
+
+/** The step of an alert to the beginning of a chain; null where it has not begun. */
+const unmarked = ({ armed, cleared, id, mark, version }: Alert): AlertStep | null =>
+  mark === 0 ? null : { id, version, watch: { armed, cleared, mark: 0 }, firing: null }
 
 /** The step of an alert after the observations; null when it does not change. */
 const stepOf = ({ alert, rule }: Watched, seen: ReadonlyArray<Observation>): AlertStep | null => {

@@ -65,6 +65,11 @@ export class Metrics {
     return nowMs - blockTimeMs <= OLD_MS
   }
 
+  /** The slots of another chain follow: nothing of the one before holds. */
+  startAnew(): void {
+    this.inSol.clear()
+  }
+
   /** Takes note of a block. */
   note({ trades }: PricedBatch): void {
     for (const trade of trades) {

@@ -27,6 +27,10 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     status: Schema.Literals(["known", "partial", "stale", "unavailable"]),
     node: Schema.optionalKey(Schema.String).annotate({
       description: "Host of the node that the source is read from; absent where there is none."
+    }),
+    estimatedTimes: Schema.optionalKey(Schema.Int).annotate({
+      description:
+        "Of `blocks`: blocks since the start of the service whose time is an estimate, because that of the node contradicts the chain's clock."
     })
   }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}

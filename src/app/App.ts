@@ -112,7 +112,7 @@ const demoData = seed.pipe(Layer.provide([alertStore, calloutStore, followStore,
 /** The whole service. */
 export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provide([capabilities, access, Settings.layerConfig, demoData]),
+  Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
   Layer.provide(quotes),
   Layer.provide([platform, SourceMonitor.layer])
 )

@@ -4,6 +4,7 @@ import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/NodeServer.ts"
+import { TokenBook } from "../tokens/TokenBook.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
 import { issueStartLink } from "./startLink.ts"
 
@@ -16,21 +17,23 @@ const NOTICE_AFTER = "2500 millis"
 
 const readyFile = Config.option(Config.String("READY_FILE"))
 
-/** The mints that can be quoted now, and whether any is still being loaded. */
+/** The mints that can be quoted now; `waiting` while pools or the token of any are being loaded. */
 const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   const book = yield* PoolBook
+  const tokens = yield* TokenBook
   const engine = yield* QuoteEngine
   const quotes = yield* Effect.forEach(mints, (mint) =>
     engine.quote({ inputMint: SOL, outputMint: mint, amount: ONE_SOL, slippageBps: SLIPPAGE_BPS }).pipe(Effect.option)
   )
   const priced = mints.filter((_, i) => Option.isSome(quotes[i] ?? Option.none()))
-  return { priced, waiting: mints.some((mint) => !book.isLoaded(mint)) }
+  return { priced, waiting: mints.some((mint) => !book.isLoaded(mint) || tokens.read(mint) === null) }
 })
 
 /** The mints that can be quoted once all are loaded, or after 15 seconds. */
 const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   const book = yield* PoolBook
-  yield* Effect.forEach(mints, book.warm, { discard: true })
+  const tokens = yield* TokenBook
+  yield* Effect.forEach(mints, (mint) => Effect.andThen(book.warm(mint), tokens.warm(mint)), { discard: true })
   const seen = yield* quotable(mints).pipe(
     Effect.repeat({
       schedule: Schedule.spaced("50 millis"),

@@ -1,5 +1,5 @@
-import { Config, Effect, Option } from "effect"
-import { Address, type Mint } from "../domain/Address.ts"
+import { Config, Effect, Option, Schema } from "effect"
+import { addressOf, type Mint } from "../domain/Address.ts"
 import { rpcUrlSetting } from "../solana/rpc/rpcSettings.ts"
 
 /** Endpoint of a Solana node: `SOLANA_RPC_URL`. */
@@ -19,9 +19,22 @@ export const quoteEngine = Config.Literals(["native", "router"], "QUOTE_ENGINE")
   Config.withDefault("native" as const)
 )
 
+const partsOf = (list: string): ReadonlyArray<string> => list.split(",").flatMap((part) => part.trim() || [])
+
+const MintList = Schema.String.check(
+  Schema.makeFilter(
+    (list) =>
+      partsOf(list).every((part) => addressOf(part) !== undefined) ||
+      "must be Solana addresses in base58, 32 to 44 characters each, with commas between"
+  )
+)
+
 /** `PRELOAD_MINTS`: mints to load at start in place of these. */
 export const preloadedMints = (mints: ReadonlyArray<Mint>): Config.Config<ReadonlyArray<Mint>> =>
-  Config.Array(Address, "PRELOAD_MINTS").pipe(Config.withDefault(mints))
+  Config.schema(MintList, "PRELOAD_MINTS").pipe(
+    Config.map((list) => partsOf(list).flatMap((part) => addressOf(part) ?? [])),
+    Config.withDefault(mints)
+  )
 
 /** True for a simulated market, beside which other upstreams are simulated too. */
 export const isSimulated = Effect.map(chosenMarket, ({ kind }) => kind === "simulated")

@@ -1,5 +1,6 @@
 /** Attributes trades to callouts as they happen. */
 import { Clock, Config, Effect, Layer, Schedule, Stream } from "effect"
+import { countSetting } from "../domain/countSetting.ts"
 import type { Address } from "../domain/Address.ts"
 import type { AttributedTrade } from "../domain/wallets/Callout.ts"
 import { NANOS_PER_USD } from "../domain/units.ts"
@@ -20,8 +21,8 @@ export const linksOf = (links: ReadonlyArray<CalloutLink>): LinksOf => {
 
 /** `CALLOUT_CREATOR_BPS` (10) and `CALLOUT_USD_PER_POINT` (10). */
 export const terms: Config.Config<Terms> = Config.all({
-  creatorBps: Config.Int("CALLOUT_CREATOR_BPS").pipe(Config.withDefault(10)),
-  usdPerPoint: Config.Int("CALLOUT_USD_PER_POINT").pipe(Config.withDefault(10))
+  creatorBps: countSetting("CALLOUT_CREATOR_BPS", 10),
+  usdPerPoint: countSetting("CALLOUT_USD_PER_POINT", 10)
 }).pipe(
   Config.map(({ creatorBps, usdPerPoint }) => ({
     creatorBps: Math.max(0, creatorBps),

@@ -6,6 +6,10 @@ export interface SourceState {
   readonly observedAtMs: number | null
   /** `partial` while part of its work is missing, `stale` while it lags, `unavailable` before its first success. */
   readonly status: "known" | "partial" | "stale" | "unavailable"
+  /** Host of the node that it is read from. */
+  readonly node?: string | undefined
+  /** Blocks since the start whose time is an estimate, because that of the node contradicts the chain's clock. */
+  readonly estimatedTimes?: number | undefined
 }
 
 /** A source by name. */

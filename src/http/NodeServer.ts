@@ -133,12 +133,19 @@ const portOf = (server: Server): number => {
 const withoutServices = (context: Context.Context<never>): Context.Context<never> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("fathom/"))))
 
-/** Listens until the scope closes, and drains before it does. `fastPath` wraps the handler of the app; `upgrade` takes upgrades. */
-export const serve = Effect.fnUntraced(function* (
-  app: App,
-  fastPath: (defaultHandler: Handle) => Handle = (defaultHandler) => defaultHandler,
-  upgrade?: Upgrade
-) {
+/** Parts of a server beside the handler of its app. */
+export interface ServeOptions {
+  /** Wraps the handler of the app. */
+  readonly fastPath?: (defaultHandler: Handle) => Handle
+  /** Takes upgrades. */
+  readonly upgrade?: Upgrade
+  /** Paths that need no key. */
+  readonly openPaths?: ReadonlySet<string>
+}
+
+/** Listens until the scope closes, and drains before it does. */
+export const serve = Effect.fnUntraced(function* (app: App, options: ServeOptions = {}) {
+  const { fastPath = (defaultHandler: Handle) => defaultHandler, openPaths = new Set(), upgrade } = options
   const settings = yield* Settings
   const drain = yield* Drain
   const nextId = yield* RequestIds
@@ -150,7 +157,7 @@ export const serve = Effect.fnUntraced(function* (
   const requests = yield* Scope.fork(scope, "parallel")
   const handle = yield* Effect.updateContext(NodeHttpServer.makeHandler(app, { scope: requests }), withoutServices)
   const requestGate = makeRequestGate(
-    fairTurns(fastPath(handle), { nowMs: () => performance.now(), nextTurn: setImmediate })
+    fairTurns(fastPath(handle), { nowMs: () => performance.now(), nextTurn: setImmediate, openPaths })
   )
   handleRequests(server, nextId, requestGate.handle, upgrade)
 

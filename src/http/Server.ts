@@ -40,6 +40,7 @@ import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
 import * as JsonBody from "./middleware/JsonBody.ts"
 import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
+import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
@@ -85,16 +86,13 @@ export type Capabilities =
 /** The middleware of a contract: admission, strict bodies, error envelope. */
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
+/** Paths that answer GET outside a contract. */
+const pages = [...Documents.pages, ...SharePage.pages, ...WebApp.pages]
+
 /** Routes beside a contract: its documents, its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) =>
-  Layer.mergeAll(
-    Documents.layer(api),
-    SharePage.layer,
-    WebApp.layer,
-    RequestLifecycle.layer(api, [...Documents.pages, ...SharePage.pages, ...WebApp.pages])
-  )
+) => Layer.mergeAll(Documents.layer(api), SharePage.layer, WebApp.layer, RequestLifecycle.layer(api, pages))
 
 /** Services that every served contract requires. */
 export const ground = Layer.mergeAll(
@@ -132,7 +130,8 @@ const routes = Layer.mergeAll(
 export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.ConfigError, Capabilities | Settings> =
   Layer.effect(
     Listening,
-    Effect.flatMap(Effect.all([HttpRouter.toHttpEffect(routes), fastQuotePath, trackerSocket]), (parts) =>
-      serve(...parts)
+    Effect.flatMap(
+      Effect.all([HttpRouter.toHttpEffect(routes), fastQuotePath, trackerSocket]),
+      ([app, fastPath, upgrade]) => serve(app, { fastPath, upgrade, openPaths: openPaths(Api, pages) })
     )
   ).pipe(Layer.provide([LiveSessions.layer, ground]))

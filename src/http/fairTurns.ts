@@ -12,16 +12,20 @@ const TURN_MS = 4
 const IN_FLIGHT = 64
 const MOST_KNOWN = 10_000
 
-/** A caller: the key, once a request with it was not answered 401; before that the peer, so that invented keys share one turn. */
+/**
+ * A caller: the key, once a request with it was not answered 401; before that the peer, so that invented keys share one turn. An
+ * open path (one without a key) is a caller of its own for each peer, so that probes do not wait behind the keys of their proxy.
+ */
 type Caller = number | string
 
 type Waiting = readonly [IncomingMessage, ServerResponse]
 
-/** Clock and scheduler of the turns. */
-export interface TurnClock {
+/** Clock and scheduler of the turns, and the paths without a key. */
+export interface TurnOptions {
   readonly nowMs: () => number
   /** Runs after the loop has read its sockets. */
   readonly nextTurn: (run: () => void) => void
+  readonly openPaths: ReadonlySet<string>
 }
 
 /** FNV-1a. A collision makes two callers share a turn, nothing more. */
@@ -34,16 +38,21 @@ const hashOf = (text: string): number => {
 }
 
 /** Wraps a handler. */
-export const fairTurns = (handle: Handle, { nextTurn, nowMs }: TurnClock): Handle => {
+export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOptions): Handle => {
   const known = new Set<number>()
   const waiting = new Map<Caller, Array<Waiting>>()
   const inFlight = new Map<Caller, number>()
   let spentMs = 0
   let isArmed = false
 
-  const callerOf = ({ headers, socket }: IncomingMessage): Caller => {
+  const callerOf = ({ headers, socket, url = "" }: IncomingMessage): Caller => {
     const hash = hashOf(headers.authorization ?? "")
-    return known.has(hash) ? hash : (socket.remoteAddress ?? "")
+    if (known.has(hash)) {
+      return hash
+    }
+    const [path = ""] = url.split("?", 1)
+    const peer = socket.remoteAddress ?? ""
+    return openPaths.has(path) ? `${peer} ${path}` : peer
   }
 
   const answered = (request: IncomingMessage, { statusCode }: ServerResponse): void => {

@@ -1,24 +1,26 @@
 /**
  * `GET /api/v1/spot/quote` answered straight from the socket, with the same bytes as the default handler.
  *
- * Falls back to the default handler unless a 200 can be produced synchronously: for a request that is not plain, a key that
- * is not cached or may not quote, a trade without a price, a budget without room. Nothing is charged before the fallback.
+ * Falls back to the default handler unless a 200, or the 429 of an empty budget, can be produced synchronously: for a request
+ * that is not plain, a key that is not cached or may not quote, a trade without a price. Nothing is charged before the fallback,
+ * and nothing is priced for a 429.
  */
 import { Clock, Effect, Exit, type Fiber, Redacted } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyStore } from "../access/KeyStore.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
 import type { ApiKey } from "../domain/ApiKey.ts"
-import type { Charge } from "../domain/Budget.ts"
+import type { BudgetState, Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { Requester } from "../pools/Requester.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
-import { openRequest, RequestIds } from "./middleware/RequestContext.ts"
-import { type HeaderRecord, writeCommonHeaders } from "./middleware/headers.ts"
-import { recordCharge } from "./middleware/meter.ts"
+import { envelope } from "./middleware/envelope.ts"
+import { openRequest, type RequestContext, RequestIds } from "./middleware/RequestContext.ts"
+import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./middleware/headers.ts"
+import { rateLimited, recordCharge, recordRejection } from "./middleware/meter.ts"
 import { plainQuoteQuery } from "./plainQuoteQuery.ts"
 import { quoteText } from "./streams/wireQuote.ts"
 
@@ -26,9 +28,18 @@ import { quoteText } from "./streams/wireQuote.ts"
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 interface PricedRequest {
+  readonly _tag: "Priced"
   readonly charge: Charge
   readonly quote: SpotQuote
 }
+
+/** The budget has no room for a quote. */
+interface RejectedRequest {
+  readonly _tag: "Rejected"
+  readonly state: BudgetState
+}
+
+type ServedRequest = PricedRequest | RejectedRequest
 
 /** A body to be compressed, with the headers of the plain one. */
 interface LongAnswer {
@@ -48,6 +59,13 @@ const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
 
 const mayQuote = ({ ipPolicy, scopes }: ApiKey): boolean => ipPolicy === null && scopes.includes("md.read")
 
+const OUT_OF_BUDGET = rateLimited("quote")
+const PLACEHOLDER = "00000000-0000-0000-0000-000000000000"
+const [REJECTION_START = "", REJECTION_END = ""] = envelope(OUT_OF_BUDGET, PLACEHOLDER).split(PLACEHOLDER)
+
+/** The body of the 429. ASCII. */
+const rejection = (requestId: string): string => REJECTION_START + requestId + REJECTION_END
+
 const notAllowed: Effect.Effect<never, unknown> = Exit.fail("not allowed on the fast path")
 
 /** Wraps the default handler: requests that the fast path can answer do not reach it. */
@@ -60,19 +78,24 @@ export const fastQuotePath = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
 
-  const serve = (secret: Redacted.Redacted, request: QuoteRequest): Effect.Effect<PricedRequest, unknown> =>
+  const price = (key: string, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
+    Effect.flatMapEager(Effect.provideService(engine.quote(request), Requester, key), (quote) =>
+      Effect.mapEager(limiter.admit({ key, budget: "quote", cost: 1 }), (charge) => ({ _tag: "Priced", charge, quote }))
+    )
+
+  const serve = (secret: Redacted.Redacted, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
     Effect.flatMapEager(keys.authenticate(secret), (key) =>
       Effect.flatMapEager(
-        mayQuote(key) ? Effect.provideService(engine.quote(request), Requester, key.id) : notAllowed,
-        (quote) =>
-          Effect.mapEager(limiter.admit({ key: key.id, budget: "quote", cost: 1 }), (charge) => ({ charge, quote }))
+        mayQuote(key) ? limiter.peek(key.id, "quote") : notAllowed,
+        (state): Effect.Effect<ServedRequest, unknown> =>
+          state.remaining < 1 ? Effect.succeed({ _tag: "Rejected", state }) : price(key.id, request)
       )
     )
 
   /** Refunds a charge that is made after the fallback. */
-  const abandon = (served: Fiber.Fiber<PricedRequest, unknown>): void => {
+  const abandon = (served: Fiber.Fiber<ServedRequest, unknown>): void => {
     served.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) {
+      if (Exit.isSuccess(exit) && exit.value._tag === "Priced") {
         run(Effect.ignore(limiter.refund(exit.value.charge)))
       }
     })
@@ -93,10 +116,27 @@ export const fastQuotePath = Effect.gen(function* () {
     )
   }
 
-  const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: PricedRequest): void => {
-    const sent = request.headers["x-client-request-id"]
+  const contextOf = ({ headers }: IncomingMessage): RequestContext => {
+    const sent = headers["x-client-request-id"]
     const context = openRequest(nextId(), Array.isArray(sent) ? sent.join(", ") : sent)
     context.keyed = true
+    return context
+  }
+
+  const reject = (request: IncomingMessage, response: ServerResponse, state: BudgetState): void => {
+    const context = contextOf(request)
+    recordRejection(context, state)
+    const text = rejection(context.id)
+    const headers: HeaderRecord = { "content-type": "application/json", "content-length": String(text.length) }
+    const nowMs = clock.currentTimeMillisUnsafe()
+    writeCommonHeaders(headers, context, nowMs)
+    writeProblem(headers, OUT_OF_BUDGET, context, nowMs)
+    response.writeHead(429, headers)
+    response.end(text)
+  }
+
+  const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: PricedRequest): void => {
+    const context = contextOf(request)
     recordCharge(context, charge)
     const text = quoteText(quote)
     const headers: HeaderRecord = {
@@ -121,7 +161,8 @@ export const fastQuotePath = Effect.gen(function* () {
       const served = run(serve(Redacted.make(secret), wanted))
       const exit = served.pollUnsafe()
       if (exit !== undefined && Exit.isSuccess(exit)) {
-        return write(request, response, exit.value)
+        const { value } = exit
+        return value._tag === "Priced" ? write(request, response, value) : reject(request, response, value.state)
       }
       abandon(served)
       return defaultHandler(request, response)

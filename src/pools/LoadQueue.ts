@@ -14,25 +14,74 @@ export interface Load {
 const MOST_PENDING = 32
 /** The first guess of the time of a load, before one has been measured. */
 const FIRST_PACE_MS = 500
-/** Share of the newest load in the mean time of a load. */
+/** The first guess of the time of a check. */
+const FIRST_CHECK_MS = 100
+/** Share of the newest load or check in the mean time of one. */
 const NEWEST_SHARE = 0.2
+
+/** Mints of which the requesters take turns. */
+class Turns {
+  // The requester whose turn it is comes first.
+  readonly #mints = new Map<RequesterId, Set<Mint>>()
+
+  add(requester: RequesterId, mint: Mint): void {
+    const own = this.#mints.get(requester) ?? new Set()
+    this.#mints.set(requester, own.add(mint))
+  }
+
+  shift(): Mint | undefined {
+    for (const [requester, own] of this.#mints) {
+      this.#mints.delete(requester)
+      for (const mint of own) {
+        own.delete(mint)
+        if (own.size > 0) {
+          this.#mints.set(requester, own)
+        }
+        return mint
+      }
+    }
+    return undefined
+  }
+
+  /** Mints of the requester. */
+  sizeOf(requester: RequesterId): number {
+    return this.#mints.get(requester)?.size ?? 0
+  }
+
+  /** The place of a mint among those of its requester, from 0; -1 when it is not there. */
+  placeOf(requester: RequesterId, mint: Mint): number {
+    return Array.from(this.#mints.get(requester) ?? []).indexOf(mint)
+  }
+
+  /** Mints of the others that come before this place of the requester. */
+  before(requester: RequesterId, place: number): number {
+    let count = 0
+    for (const [other, { size }] of this.#mints) {
+      count += other === requester ? 0 : Math.min(size, place)
+    }
+    return count
+  }
+}
 
 /**
  * Mints to load. Asked mints come before those that are searched again, and the requesters take turns, so that the number of
- * mints that one of them asks for does not delay the others.
+ * mints that one of them asks for does not delay the others. Mints that a key asks for are checked first, many at a time: those
+ * that do not exist cost no load.
  */
 export class LoadQueue {
   readonly #workers: number
   readonly #refreshing: number
-  // The requester whose turn it is comes first.
-  readonly #asked = new Map<RequesterId, Set<Mint>>()
+  /** Asked mints of keys that may not exist. */
+  readonly #unchecked = new Turns()
+  readonly #asked = new Turns()
   readonly #again = new Set<Mint>()
-  /** Requesters of the asked mints that wait or are being loaded. */
+  /** Requesters of the asked mints that wait, are being checked or loaded. */
   readonly #pending = new Map<Mint, RequesterId>()
   readonly #counts = new Map<RequesterId, number>()
   /** Mints being searched again. */
   readonly #searched = new Set<Mint>()
   #paceMs = FIRST_PACE_MS
+  #checkMs = FIRST_CHECK_MS
 
   constructor(options: {
     readonly workers: number
@@ -55,8 +104,8 @@ export class LoadQueue {
     this.#again.delete(mint)
     this.#pending.set(mint, requester)
     this.#counts.set(requester, count + 1)
-    const own = this.#asked.get(requester) ?? new Set()
-    this.#asked.set(requester, own.add(mint))
+    const turns = requester === null ? this.#asked : this.#unchecked
+    turns.add(requester, mint)
     return true
   }
 
@@ -67,17 +116,35 @@ export class LoadQueue {
     }
   }
 
+  /** The next mints to check, at most so many. Every check ends with `checked`. */
+  takeUnchecked(most: number): ReadonlyArray<Mint> {
+    const mints: Array<Mint> = []
+    for (let next = this.#unchecked.shift(); next !== undefined; next = this.#unchecked.shift()) {
+      mints.push(next)
+      if (mints.length === most) {
+        break
+      }
+    }
+    return mints
+  }
+
+  /** Ends a check that took this long: the mints that exist wait to be loaded, the others are dropped. */
+  checked(mints: ReadonlyArray<Mint>, exists: (mint: Mint) => boolean, tookMs: number): void {
+    for (const mint of mints) {
+      if (exists(mint)) {
+        this.#asked.add(this.#pending.get(mint) ?? null, mint)
+      } else {
+        this.#end(mint)
+      }
+    }
+    this.#checkMs += NEWEST_SHARE * (tookMs - this.#checkMs)
+  }
+
   /** The next mint to load; undefined when there is none for another worker. Every load ends with `done`. */
   take(): Load | undefined {
-    for (const [requester, own] of this.#asked) {
-      this.#asked.delete(requester)
-      for (const mint of own) {
-        own.delete(mint)
-        if (own.size > 0) {
-          this.#asked.set(requester, own)
-        }
-        return { mint, isAsked: true }
-      }
+    const asked = this.#asked.shift()
+    if (asked !== undefined) {
+      return { mint: asked, isAsked: true }
     }
     for (const mint of this.#searched.size < this.#refreshing ? this.#again : []) {
       this.#again.delete(mint)
@@ -93,6 +160,36 @@ export class LoadQueue {
       this.#searched.delete(mint)
       return
     }
+    this.#end(mint)
+    this.#paceMs += NEWEST_SHARE * (tookMs - this.#paceMs)
+  }
+
+  /** Milliseconds until a pending mint is probably loaded, by the mean time of a load and the turns before it. */
+  readyInMs(mint: Mint): number {
+    const requester = this.#pending.get(mint) ?? null
+    const unchecked = this.#unchecked.placeOf(requester, mint) + 1
+    return unchecked > 0
+      ? this.#afterTurns(requester, this.#asked.sizeOf(requester) + unchecked, this.#checkMs)
+      : this.#afterTurns(requester, this.#asked.placeOf(requester, mint) + 1)
+  }
+
+  /** Milliseconds until the requester may probably ask for another mint: until the first of its pending ones is loaded or dropped. */
+  fitsInMs(requester: RequesterId): number {
+    if (this.#unchecked.sizeOf(requester) > 0) {
+      return Math.ceil(this.#checkMs)
+    }
+    const isLoading = this.#asked.sizeOf(requester) < (this.#counts.get(requester) ?? 0)
+    return this.#afterTurns(requester, isLoading ? 0 : 1)
+  }
+
+  /** Milliseconds until the mint at this place of its requester is loaded; place 0 is being loaded now. */
+  #afterTurns(requester: RequesterId, place: number, delayMs = 0): number {
+    const before = place + this.#asked.before(requester, place) + this.#unchecked.before(requester, place)
+    return Math.ceil(delayMs + this.#paceMs * (1 + before / this.#workers))
+  }
+
+  /** The mint is no longer pending. */
+  #end(mint: Mint): void {
     const requester = this.#pending.get(mint) ?? null
     this.#pending.delete(mint)
     const left = (this.#counts.get(requester) ?? 1) - 1
@@ -101,29 +198,5 @@ export class LoadQueue {
     } else {
       this.#counts.delete(requester)
     }
-    this.#paceMs += NEWEST_SHARE * (tookMs - this.#paceMs)
-  }
-
-  /** Milliseconds until a pending mint is probably loaded, by the mean time of a load and the turns before it. */
-  readyInMs(mint: Mint): number {
-    const requester = this.#pending.get(mint) ?? null
-    const own = this.#asked.get(requester)
-    const place = own === undefined ? -1 : Array.from(own).indexOf(mint)
-    return this.#afterTurns(requester, place + 1)
-  }
-
-  /** Milliseconds until the requester may probably ask for another mint: until the first of its pending ones is loaded. */
-  fitsInMs(requester: RequesterId): number {
-    const isLoading = (this.#asked.get(requester)?.size ?? 0) < (this.#counts.get(requester) ?? 0)
-    return this.#afterTurns(requester, isLoading ? 0 : 1)
-  }
-
-  /** Milliseconds until the mint at this place of its requester is loaded; place 0 is being loaded now. */
-  #afterTurns(requester: RequesterId, place: number): number {
-    let before = place
-    for (const [other, { size }] of this.#asked) {
-      before += other === requester ? 0 : Math.min(size, place)
-    }
-    return Math.ceil(this.#paceMs * (1 + before / this.#workers))
   }
 }

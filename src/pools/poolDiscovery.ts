@@ -1,8 +1,10 @@
 /** Searches the pools of a mint on demand and again at an interval, because pools are created. */
-import { Clock, Config, Duration, Effect, Latch, Schedule, type Scope } from "effect"
+import { Clock, Config, Duration, Effect, Exit, Latch, Schedule, type Scope } from "effect"
+import { countSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
 import type { ChainFeed, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
+import { keepRunning } from "../health/keepRunning.ts"
 import { type FoundPool, wouldFind } from "./foundPool.ts"
 import { AbsentMints } from "./AbsentMints.ts"
 import { type Load, LoadQueue } from "./LoadQueue.ts"
@@ -14,6 +16,9 @@ import type { PoolRefresh } from "./refreshPools.ts"
 const WORKERS = 12
 /** Workers that search loaded mints again, of which there are many and every minute: the others are for asked mints. */
 const REFRESHING = 4
+/** Asked mints that are checked with one read, and such reads in flight. */
+const CHECKED_TOGETHER = 100
+const CHECKERS = 2
 /** Searches of one mint in flight at a time: of an asked one, of one that is searched again. */
 const SEARCHES = { asked: 4, again: 2 }
 /** Time for which a mint without an account or without a pool is not searched again. */
@@ -25,8 +30,8 @@ const backoff = Schedule.exponential("250 millis").pipe(Schedule.jittered, Sched
 
 /** `POOLS_PER_MINT` (512), `WARM_MINTS` (2,000) and `POOL_REFRESH` (60 s). */
 export const settings = Config.all({
-  poolsPerMint: Config.Int("POOLS_PER_MINT").pipe(Config.withDefault(512)),
-  mints: Config.Int("WARM_MINTS").pipe(Config.withDefault(2000)),
+  poolsPerMint: countSetting("POOLS_PER_MINT", 512),
+  mints: countSetting("WARM_MINTS", 2000),
   refresh: Config.Duration("POOL_REFRESH").pipe(Config.withDefault(Duration.seconds(60)))
 })
 
@@ -93,6 +98,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
   // Mints that the service itself needs stay in memory without pools too.
   const kept = new Set<Mint>()
   const queued = yield* Latch.make()
+  const unchecked = yield* Latch.make()
 
   const search = Effect.fnUntraced(function* ({ program, query }: Search) {
     const { accounts } = yield* feed.accountsOf(query).pipe(Effect.retry(backoff))
@@ -126,20 +132,26 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     yield* Effect.logDebug("Pools loaded", { mint, pools: pools.length, found: found.flat().length })
   })
 
-  /** False when the node knows that there is no such mint: one read instead of a search of every program. */
-  const exists = (mint: Mint) =>
-    Effect.match(feed.read([mint]), {
-      onFailure: () => true,
-      onSuccess: ({ accounts }) => mayBeMint(accounts.get(mint))
-    })
-
-  const load = Effect.fnUntraced(function* (next: Load) {
-    const isCold = next.isAsked && !kept.has(next.mint)
-    if (isCold && !(yield* exists(next.mint))) {
-      return absent.add(next.mint)
+  /** Checks asked mints with one read, instead of a search of every program for each. While it is unknown, a mint exists. */
+  const check = Effect.gen(function* () {
+    const mints = queue.takeUnchecked(CHECKED_TOGETHER)
+    if (mints.length === 0) {
+      unchecked.closeUnsafe()
+      return yield* unchecked.await
     }
-    yield* discover(next)
+    const startedAtMs = nowMs()
+    const read = yield* Effect.exit(feed.read(mints))
+    const exists = (mint: Mint) => kept.has(mint) || Exit.isFailure(read) || mayBeMint(read.value.accounts.get(mint))
+    queue.checked(mints, exists, nowMs() - startedAtMs)
+    mints.filter((mint) => !exists(mint)).forEach((mint) => absent.add(mint))
+    queued.openUnsafe()
   })
+  yield* check.pipe(
+    Effect.forever,
+    keepRunning("Checking tokens"),
+    Effect.replicateEffect(CHECKERS, { concurrency: CHECKERS }),
+    Effect.forkScoped
+  )
 
   const finish = (next: Load, startedAtMs: number) =>
     Effect.sync(() => {
@@ -154,7 +166,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
       return queued.await
     }
     const { mint } = next
-    return load(next).pipe(
+    return discover(next).pipe(
       Effect.catchTag("ChainUnavailable", (error) => {
         if (!cache.isReady(mint)) {
           kept.delete(mint)
@@ -169,13 +181,23 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
       Effect.ensuring(finish(next, nowMs()))
     )
   })
-  yield* work.pipe(Effect.forever, Effect.replicateEffect(WORKERS, { concurrency: WORKERS }), Effect.forkScoped)
+  yield* work.pipe(
+    Effect.forever,
+    keepRunning("Loading pools"),
+    Effect.replicateEffect(WORKERS, { concurrency: WORKERS }),
+    Effect.forkScoped
+  )
 
   const searchAgain = Effect.sync(() => {
     cache.wanted().forEach((mint) => queue.searchAgain(mint))
     queued.openUnsafe()
   })
-  yield* searchAgain.pipe(Effect.delay(refresh), Effect.repeat(Schedule.forever), Effect.forkScoped)
+  yield* searchAgain.pipe(
+    Effect.delay(refresh),
+    Effect.repeat(Schedule.forever),
+    keepRunning("Searching pools again"),
+    Effect.forkScoped
+  )
 
   const warm = (mint: Mint): Effect.Effect<Loading> =>
     Effect.withFiber((fiber): Effect.Effect<Loading> => {
@@ -190,6 +212,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
       if (!queue.ask(mint, requester)) {
         return Effect.succeed({ _tag: "TooMany", fitsInMs: queue.fitsInMs(requester) })
       }
+      unchecked.openUnsafe()
       queued.openUnsafe()
       return Effect.succeed({ _tag: "Queued", readyInMs: queue.readyInMs(mint) })
     })

@@ -1,6 +1,7 @@
 /** Background work on the pool cache: decodes changed pools, watches the accounts that decoding needs, resolves waiters. */
 import { Clock, Deferred, Effect, type Latch, Metric, type Scope } from "effect"
 import type { Mint } from "../domain/Address.ts"
+import { keepGoing } from "../health/keepRunning.ts"
 import type { Follower } from "../solana/accounts/ChainHub.ts"
 import type { PoolCache } from "./PoolCache.ts"
 
@@ -66,11 +67,7 @@ export const refreshPools = Effect.fnUntraced(function* (
     }
     yield* syncWatches()
   })
-  yield* turn.pipe(
-    Effect.catchDefect((defect) => Effect.logError("Refreshing the pools failed", defect)),
-    Effect.forever,
-    Effect.forkScoped({ startImmediately: true })
-  )
+  yield* turn.pipe(keepGoing("Refreshing the pools"), Effect.forever, Effect.forkScoped({ startImmediately: true }))
 
   const settled = (mint: Mint) =>
     Effect.suspend(() => {

@@ -1,5 +1,6 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
+import { amountSetting } from "../domain/countSetting.ts"
 import { BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
 import type { SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
@@ -85,9 +86,9 @@ const DAY_HOURS = 25
 /** The settings of `Simulator.layerConfig`. */
 export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
-  speed: Config.Finite("SPEED").pipe(Config.withDefault(defaults.speed)),
-  swapsPerSecond: Config.Finite("SWAPS_PER_SECOND").pipe(Config.withDefault(USUAL_SWAPS)),
-  history: Config.Finite("HISTORY").pipe(Config.withDefault(DAY_HOURS))
+  speed: amountSetting("SPEED", defaults.speed),
+  swapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_SWAPS),
+  history: amountSetting("HISTORY", DAY_HOURS)
 }).pipe(
   Config.nested("SIMULATOR"),
   Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))

@@ -1,4 +1,5 @@
 import { Clock, Config, Context, Duration, Effect, Latch, Layer, Stream } from "effect"
+import { countSetting } from "../domain/countSetting.ts"
 import { KeyStore } from "../access/KeyStore.ts"
 import { type ApiKey, isActive } from "../domain/ApiKey.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
@@ -203,8 +204,8 @@ const MIB = 1024 * 1024
 
 /** `TRACKER_SOCKETS` (10,000) and `TRACKER_REPLAY_BYTES` (256 MiB). */
 export const limits = Config.all({
-  sockets: Config.Int("TRACKER_SOCKETS").pipe(Config.withDefault(10_000)),
-  replayBytes: Config.Int("TRACKER_REPLAY_BYTES").pipe(Config.withDefault(256 * MIB))
+  sockets: countSetting("TRACKER_SOCKETS", 10_000),
+  replayBytes: countSetting("TRACKER_REPLAY_BYTES", 256 * MIB)
 })
 
 const allows = (key: ApiKey): boolean =>

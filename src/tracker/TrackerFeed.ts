@@ -98,8 +98,9 @@ export class TrackerFeed extends Context.Service<
       })
 
       /** A block that cannot be applied leaves a gap before the next one. */
-      const takeNext = ({ batch, missed }: CountedBatch) =>
-        take(batch, missed > 0 || progress.isBroken).pipe(
+      const takeNext = ({ batch, isAnew, missed }: CountedBatch) =>
+        Effect.sync(() => (isAnew ? state.startAnew() : undefined)).pipe(
+          Effect.andThen(take({ ...batch, afterGap: batch.afterGap || isAnew }, missed > 0 || progress.isBroken)),
           Effect.andThen(Clock.currentTimeMillis),
           Effect.map((nowMs) => {
             progress.atMs = nowMs

@@ -45,14 +45,22 @@ interface TransactionUpdate {
 /** Trades, positions and profits of tracked wallets. One writer; a block is applied and its events built in one pass. */
 export class TrackerState {
   readonly #sources: TrackerSources
-  readonly #ledgers: WalletLedgers
-  readonly #figures: LiveFigures
+  readonly #mostTrades: number | undefined
+  #ledgers: WalletLedgers
+  #figures: LiveFigures
   /** Time of the newest block after a gap: history before it may be incomplete. */
   #gapMs = 0
 
   constructor(sources: TrackerSources, mostTrades?: number) {
     this.#sources = sources
+    this.#mostTrades = mostTrades
     this.#ledgers = new WalletLedgers(mostTrades)
+    this.#figures = new LiveFigures(this.#ledgers)
+  }
+
+  /** The slots of another chain follow: nothing of the one before holds. */
+  startAnew(): void {
+    this.#ledgers = new WalletLedgers(this.#mostTrades)
     this.#figures = new LiveFigures(this.#ledgers)
   }
 

@@ -1,4 +1,5 @@
-import { Config, Context, Effect, Layer, Schema, Stream } from "effect"
+import { type Config, Context, Effect, Layer, Schema, Stream } from "effect"
+import { countSetting } from "../domain/countSetting.ts"
 import type { Address } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { keepRunning } from "../health/keepRunning.ts"
@@ -82,7 +83,7 @@ export class WalletIndex extends Context.Service<
 }
 
 /** `WALLET_TRADES` (500,000): trades kept for summaries where there is no store. */
-export const mostTrades = Config.Int("WALLET_TRADES").pipe(Config.withDefault(500_000))
+export const mostTrades = countSetting("WALLET_TRADES", 500_000)
 
 interface Held {
   readonly trades: ReadonlyArray<TapeTrade>

@@ -6,9 +6,11 @@ import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import { USDC } from "../../src/domain/Address.ts"
 import { decimalText } from "../../src/domain/rational.ts"
 import type { AlertCondition, NewAlert } from "../../src/domain/wallets/Alert.ts"
+import { orderKey } from "../../src/market/tape/TradeRecord.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { mintOf, MONDAY, trade } from "../market/tape/tape.ts"
 import { block, minted } from "../support/reads.ts"
+import { renewableTape } from "../support/renewableTape.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alertOf } from "./alerts.ts"
 import { alerting, atMicros, makeMints, priced, settle } from "./world.ts"
@@ -76,6 +78,21 @@ describe("the evaluator", () => {
       assert.include(yield* fired, "al_late 12")
     }).pipe(Effect.provide(memory()))
   )
+
+  it.effect("watches another chain from its beginning, whatever the places of the one before were", () => {
+    const { layer, renew } = renewableTape()
+    return Effect.gen(function* () {
+      yield* set("al_anew", { mark: orderKey(1_000_000, 0) })
+      yield* set("al_sol", on({ metric: "price_sol", threshold: "0.01" }))
+      yield* priced(500, [11], { amount: 1_000_000n, lamports: 9_000_000n })
+      assert.deepStrictEqual(yield* fired, [])
+      const evaluator = yield* Evaluator
+      assert.isAbove(evaluator.placeOf(mintOf(1)), 0)
+      yield* renew
+      yield* priced(501, [11], { slot: 7, amount: 1_000_000n, lamports: 11_000_000n })
+      assert.sameMembers(yield* fired, ["al_anew 11", "al_sol 0.011"])
+    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { tape: layer })))
+  })
 
   it.effect("leaves alerts on other tokens, and what only wallets count, alone", () =>
     Effect.gen(function* () {

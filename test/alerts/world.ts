@@ -55,10 +55,18 @@ const begin = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
 /** The evaluator over a tape and a store, both of which are given too. */
 export const alerting = <E>(
   store: Layer.Layer<AlertStore, E>,
-  { mints = makeMints(), settings = {} }: { readonly mints?: Mints; readonly settings?: Record<string, string> } = {}
+  {
+    mints = makeMints(),
+    settings = {},
+    tape = TradeTape.layerManual()
+  }: {
+    readonly mints?: Mints
+    readonly settings?: Record<string, string>
+    readonly tape?: Layer.Layer<TradeTape>
+  } = {}
 ) =>
   Evaluator.layer.pipe(
-    Layer.provideMerge(Layer.merge(store, TradeTape.layerManual())),
+    Layer.provideMerge(Layer.merge(store, tape)),
     // A tick every two seconds would run very often between the beginning of time and now.
     Layer.provide(Layer.effectDiscard(begin)),
     Layer.provide([tokenBook(mints), priceBook(mints), ConfigProvider.layer(ConfigProvider.fromUnknown(settings))]),

@@ -9,6 +9,7 @@ import { DemoData, MarketSource } from "../../src/app/MarketSource.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
 import * as Startup from "../../src/app/Startup.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
+import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import { COLD, engineOver, makeMarket, TOKEN } from "../support/market.ts"
 
 const book = PoolBook.of({
@@ -19,13 +20,45 @@ const book = PoolBook.of({
   warm: () => Effect.succeed({ _tag: "Loaded" })
 })
 
+/** Tokens of which each is loaded by `load`, once it is asked for. */
+const tokenScene = () => {
+  const asked = new Set<Mint>()
+  const loaded = new Set<Mint>()
+  const state = { _tag: "Token", facts: null, metadata: null, observation: { slot: 1, observedAtMs: 1 } } as const
+  const layer = Layer.succeed(
+    TokenBook,
+    TokenBook.of({
+      read: (mint) => (loaded.has(mint) ? state : null),
+      commitment: "confirmed",
+      warm: (mint) => Effect.sync(() => void asked.add(mint))
+    })
+  )
+  return { layer, load: () => asked.forEach((mint) => loaded.add(mint)) }
+}
+
+/** Every token at once. */
+const allTokens = Layer.succeed(
+  TokenBook,
+  TokenBook.of({
+    read: () => ({ _tag: "NoToken", observation: { slot: 1, observedAtMs: 1 } }),
+    commitment: "confirmed",
+    warm: () => Effect.void
+  })
+)
+
 /** The startup layer of a service that loads this mint. */
-const startup = (mint: Mint, env: Readonly<Record<string, string>>, written: Effect.Effect<void> = Effect.void) =>
+const startup = (
+  mint: Mint,
+  env: Readonly<Record<string, string>>,
+  written: Effect.Effect<void> = Effect.void,
+  tokens: Layer.Layer<TokenBook> = allTokens
+) =>
   Startup.layer.pipe(
     Layer.provide([
       Layer.succeed(Listening, Listening.of({ port: 8_080, url: "http://127.0.0.1:8080" })),
       Layer.succeed(MarketSource, MarketSource.of({ description: "a Solana node", sandbox: false, mints: [mint] })),
       Layer.succeed(PoolBook, book),
+      tokens,
       Layer.succeed(DemoData, DemoData.of({ written })),
       engineOver({ ...makeMarket(), fresh: { slot: 77, heardAtMs: Date.now(), state: "live" } }),
       KeyStore.layerMemory(),
@@ -45,6 +78,18 @@ describe("Startup", () => {
       assert.strictEqual(yield* printed, "")
       yield* TestClock.adjust("2 seconds")
       assert.match(yield* printed, /^Fathom listens at http:\/\/127\.0\.0\.1:8080 and waits for a Solana node\./u)
+    })
+  )
+
+  it.effect("waits for the tokens of its mints, so that no first read of one is answered 503", () =>
+    Effect.gen(function* () {
+      const { layer, load } = tokenScene()
+      yield* Layer.build(startup(TOKEN, {}, Effect.void, layer))
+      yield* TestClock.adjust("3 seconds")
+      assert.notInclude(yield* printed, "Fathom answers at")
+      load()
+      yield* TestClock.adjust("100 millis")
+      assert.include(yield* printed, "Fathom answers at")
     })
   )
 

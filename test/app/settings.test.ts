@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { readFileSync } from "node:fs"
+import { exitMessage } from "../../src/app/commands/exitMessage.ts"
 import { checkedSettings } from "../../src/app/settings.ts"
 
 /** Free text, which has no bad value, and paths, which are checked when they are opened. */
@@ -56,5 +57,46 @@ describe("checkedSettings", () => {
         )
         assert.include(error.message, name.slice(name.lastIndexOf("_") + 1))
       })
+  )
+
+  it.effect.each([
+    ["TAPE_BARS", "-1", "TAPE_BARS: must be a whole number, at least 0"],
+    ["SIMULATOR_HISTORY", "-5", "SIMULATOR_HISTORY: must be a number, at least 0"],
+    ["SIMULATOR_SPEED", "fast", "SIMULATOR_SPEED: must be a number"],
+    [
+      "SIMULATOR_FAULTS_DROP_EVERY_SLOTS",
+      "-1",
+      "SIMULATOR_FAULTS_DROP_EVERY_SLOTS: must be a whole number, at least 0"
+    ],
+    ["WARM_MINTS", "-1", "WARM_MINTS: must be a whole number, at least 0"],
+    ["WALLET_TRADES", "1.5", "WALLET_TRADES: must be a whole number"],
+    ["SOLANA_RPC_CONCURRENCY", "0", "SOLANA_RPC_CONCURRENCY: must be a whole number, at least 1"],
+    [
+      "PRELOAD_MINTS",
+      "abc",
+      "PRELOAD_MINTS: must be Solana addresses in base58, 32 to 44 characters each, with commas between"
+    ]
+  ])("refuses %s=%s by its name, with what is allowed", ([name = "", value = "", message]) =>
+    Effect.gen(function* () {
+      const cause = yield* Effect.flip(Effect.sandbox(checkedSettings)).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { [name]: value } }))
+      )
+      assert.strictEqual(exitMessage(cause), `fathom: ${message}`)
+    })
+  )
+
+  it.effect("refuses a negative number in every setting that holds a count", () =>
+    Effect.gen(function* () {
+      const accepted: Array<string> = []
+      for (const name of documented().filter((each) => !unchecked.has(each))) {
+        const result = yield* Effect.result(checkedSettings).pipe(
+          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { [name]: "-1" } }))
+        )
+        if (result._tag === "Success") {
+          accepted.push(name)
+        }
+      }
+      assert.deepStrictEqual(accepted, ["DATABASE_URL", "DATA_DIR", "SIMULATOR_SEED", "SIMULATOR_FUNDING_UNREAD"])
+    })
   )
 })

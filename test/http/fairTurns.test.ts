@@ -11,15 +11,19 @@ const scene = (answer: (response: ServerResponse, key: string) => void) => {
   const handle = fairTurns(
     (request, response) => {
       timeMs += 1
-      const key = request.headers.authorization ?? ""
+      const key = request.headers.authorization ?? request.url ?? ""
       handled.push(key)
       answer(response, key)
     },
-    { nowMs: () => timeMs, nextTurn: (run) => turns.push(run) }
+    { nowMs: () => timeMs, nextTurn: (run) => turns.push(run), openPaths: new Set(["/readyz"]) }
   )
   const send = (key: string) => {
     const request = new IncomingMessage(new Socket())
-    request.headers.authorization = key
+    if (key.startsWith("/")) {
+      request.url = key
+    } else {
+      request.headers.authorization = key
+    }
     handle(request, new ServerResponse(request))
   }
   /** One turn of the loop; the requests that it handled. */
@@ -66,6 +70,25 @@ describe("fairTurns", () => {
     Array.from({ length: 3000 }, (_, n) => send(`unknown ${n}`))
     send("good")
     assert.include(turn(), "good")
+  })
+
+  it("does not let probes wait behind the unknown keys of their peer", () => {
+    const { handled, send, turn } = scene((response, key) => {
+      // Unknown keys are looked up in a store that does not answer.
+      if (!key.startsWith("unknown")) {
+        end(response, key)
+      }
+    })
+    Array.from({ length: 3000 }, (_, n) => send(`unknown ${n}`))
+    send("/readyz?x=1")
+    send("/other")
+    assert.include(turn(), "/readyz?x=1")
+    for (let turns = 0; turns < 100; turns++) {
+      turn()
+    }
+    send("/readyz")
+    assert.strictEqual(handled.at(-1), "/readyz")
+    assert.notInclude(handled, "/other")
   })
 
   it("lets a caller have 64 unanswered requests, and the next one once one is answered", () => {

@@ -1,17 +1,40 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { exchange, keyOf, running, secretOf } from "../support/http.ts"
-import { COLD, engineOver, LONELY, makeMarket, ODD, SHALLOW, TOKEN } from "../support/market.ts"
+import { COLD, engineOver, LONELY, makeMarket, type Market, ODD, SHALLOW, TOKEN } from "../support/market.ts"
 
-const market = makeMarket()
+const { pools, ...rest } = makeMarket()
+let priced = 0
+/** A market that counts how often its pools are priced. */
+const market: Market = {
+  ...rest,
+  get pools() {
+    priced++
+    return pools
+  }
+}
+
+/** Limits of which the quote budget of the key `e` is spent. */
+const limiter = Layer.effect(
+  RateLimiter,
+  Effect.gen(function* () {
+    const limits = Context.get(yield* Layer.build(RateLimiter.layerMemory), RateLimiter)
+    yield* Effect.orDie(limits.admit({ key: "key_e", budget: "quote", cost: 300 }))
+    return limits
+  })
+)
+
 const world = running({
   keys: [
     keyOf("a"),
     keyOf("b", { scopes: ["perps.read"] }),
     keyOf("c", { ipPolicy: ["127.0.0.0/8", "::1/128"] }),
-    keyOf("d", { disabledAtMs: 1 })
+    keyOf("d", { disabledAtMs: 1 }),
+    keyOf("e")
   ],
+  limiter,
   engine: engineOver(market)
 })
 
@@ -22,6 +45,8 @@ const volatile: ReadonlyArray<readonly [RegExp, string]> = [
   [/"(engineTimeMs|quotedAtMs|stateAgeMs)":[0-9.]+/gu, '"$1":0'],
   [/^(x-ratelimit-(?:remaining|reset)): [0-9]+$/gimu, "$1: n"],
   [/^ratelimit: "(\w+)";r=[0-9]+;t=[0-9]+$/gimu, 'ratelimit: "$1"'],
+  // A second may pass between two answers.
+  [/^(retry-after): (?:5[0-9]|60)$/gimu, "$1: n"],
   [/^content-length: [0-9]+$/gimu, "content-length: n"]
 ]
 
@@ -64,6 +89,9 @@ const requests: ReadonlyArray<readonly [string, string, ReadonlyArray<string>, n
   ["a key without the scope", `${path}?${query}`, [bearer("b")], 403],
   ["a key with an IP policy", `${path}?${query}`, [bearer("c")], 200],
   ["a disabled key", `${path}?${query}`, [bearer("d")], 403],
+  ["a spent budget", `${path}?${query}`, [bearer("e")], 429],
+  ["a spent budget and an id of the caller's", `${path}?${query}`, [bearer("e"), "X-Client-Request-Id: order 7"], 429],
+  ["a spent budget and a cold mint", `${path}?${query.replace(TOKEN, COLD)}`, [bearer("e")], 429],
   ["the thousandth parameter", `${path}?${query}${"&".repeat(1001)}slippageBps=7`, [bearer("a")], 200],
   ["an unknown parameter after a thousand", `${path}?${query}${"&".repeat(1001)}foo=1`, [bearer("a")], 400],
   ["a repeated parameter after a thousand", `${path}?${query}${"&".repeat(1001)}amount=1`, [bearer("a")], 400],
@@ -85,6 +113,18 @@ layer(world)("the fast path", (it) => {
       const standard = steady(yield* ask(target, [...headers, "Content-Length: 0"]))
       assert.deepStrictEqual(fast, standard)
       assert.isTrue(fast.head.some((line) => line.startsWith(`http/1.1 ${status}`)))
+    })
+  )
+
+  it.effect("prices nothing for a key whose budget is spent, and charges nothing", () =>
+    Effect.gen(function* () {
+      const before = priced
+      const rejected = yield* ask(`${path}?${query}`, [bearer("e")])
+      assert.match(rejected, /^HTTP\/1\.1 429/u)
+      assert.strictEqual(remaining(rejected), 0)
+      assert.strictEqual(priced, before)
+      yield* ask(`${path}?${query}`, [bearer("a")])
+      assert.isAbove(priced, before)
     })
   )
 

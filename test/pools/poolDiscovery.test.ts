@@ -179,6 +179,21 @@ describe("PoolBook, looking for pools,", () => {
     )
   })
 
+  it.effect("checks the mints that a key asks for together, so that junk holds up none of its real ones", () => {
+    const chain = chainWithOnePool()
+    return withBook(chain, (book) =>
+      Effect.gen(function* () {
+        const junk = Array.from({ length: 31 }, (_, n) => mintOf(n))
+        yield* Effect.forEach([...junk, TOKEN], (mint) => asKey(book.warm(mint)))
+        yield* settle
+        assert.strictEqual(book.between(TOKEN, SOL)?.pools.length, 1)
+        assert.isTrue(junk.every((mint) => book.isLoaded(mint)))
+        assert.isBelow(chain.reads, 5)
+        assert.strictEqual(chain.searches, 2)
+      })
+    )
+  })
+
   it.effect("keeps pools against SOL when a mint has more pools than the limit", () => {
     const chain = chainWithOnePool().put(
       toyPool({ address: at(2), mintA: TOKEN, mintB: OTHER, vaultA: VAULT_A, vaultB: VAULT_B }),

@@ -8,6 +8,7 @@ import { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import { TRADES_PER_WALLET } from "../../src/tracker/WalletLedger.ts"
 import { WalletLedgers } from "../../src/tracker/WalletLedgers.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
+import { renewableTape } from "../support/renewableTape.ts"
 import { eventually } from "../support/tokens.ts"
 import { blockOf, feedOver, timeOf, walletOf } from "./liveScene.ts"
 
@@ -186,4 +187,26 @@ describe("WalletLedgers", () => {
     )
     assert.isTrue(a.truncated && b.truncated)
   })
+})
+
+it.effect("holds nothing of the chain before once another begins, and reports the gap", () => {
+  const { layer: tape, renew } = renewableTape()
+  return Effect.gen(function* () {
+    const wallet = walletOf(1)
+    yield* watch(wallet)
+    const feed = yield* TrackerFeed
+    const seen = yield* listening
+    yield* happen(blockOf(900, [{ wallet }]), blockOf(901, [{ wallet }]))
+    assert.lengthOf(feed.tradesOf(asked(wallet), 9).trades, 2)
+    yield* renew
+    yield* happen(blockOf(3, [{ wallet }]))
+    assert.deepStrictEqual(
+      feed.tradesOf(asked(wallet), 9).trades.map(({ slot }) => slot),
+      [3]
+    )
+    assert.deepStrictEqual(
+      seen.gaps.map(({ reason }) => reason),
+      ["source_gap"]
+    )
+  }).pipe(Effect.provide(feedOver(undefined, tape)))
 })

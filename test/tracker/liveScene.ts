@@ -164,10 +164,10 @@ export const named: TokenState = {
 }
 
 /** The feed over a manual tape and a store in memory. */
-export const feedOver = (marks: Marks = { usd: 1n }) =>
+export const feedOver = (marks: Marks = { usd: 1n }, tape: Layer.Layer<TradeTape> = TradeTape.layerManual()) =>
   TrackerFeed.layer.pipe(
     Layer.provideMerge([
-      TradeTape.layerManual(),
+      tape,
       Layer.succeed(PriceBook, { at: (nowMs: number) => pricesOf(marks, nowMs), warm: () => Effect.void }),
       Layer.succeed(TokenBook, { read: () => named, commitment: "confirmed", warm: () => Effect.void }),
       TrackerStoreMemory.layer

@@ -46,11 +46,16 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
   }
 }
 /** Freshness of a store or of background work. */
-const monitoredFreshness = ({ observedAtMs, source, status }: MonitoredSource, nowMs: number): SourceFreshness => ({
+const monitoredFreshness = (
+  { estimatedTimes, node, observedAtMs, source, status }: MonitoredSource,
+  nowMs: number
+): SourceFreshness => ({
   source,
   observedAtMs,
   lagMs: observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs),
-  status
+  status,
+  ...(node !== undefined && { node }),
+  ...(estimatedTimes !== undefined && { estimatedTimes })
 })
 
 export const layer = HttpApiBuilder.group(

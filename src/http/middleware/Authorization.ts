@@ -19,6 +19,7 @@ import {
 } from "../../api/problems.ts"
 import type { AccountStoreUnavailable, SessionEnded } from "../../domain/Account.ts"
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
+import { foldedLog } from "../../domain/foldedLog.ts"
 import { Requester } from "../../pools/Requester.ts"
 import { bearerOf } from "./bearer.ts"
 import { clientAddress } from "./clientAddress.ts"
@@ -66,7 +67,8 @@ const callerOf = (request: Request, trustedHops: number): string | null =>
 const keysUnavailable = () => unavailable("The API key cannot be checked: try again.")
 
 const keyProblem = (
-  error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable
+  error: UnknownKey | DisabledKey | KeyStoreUnavailable | DataUnavailable,
+  logUnavailable: (cause: unknown) => Effect.Effect<void>
 ): Effect.Effect<never, InvalidApiKey | KeyDisabled | DataUnavailable> => {
   switch (error._tag) {
     case "UnknownKey":
@@ -74,10 +76,7 @@ const keyProblem = (
     case "DisabledKey":
       return Effect.fail(new KeyDisabled())
     case "KeyStoreUnavailable":
-      return Effect.andThen(
-        Effect.logError("The key store is unavailable", error.cause),
-        Effect.fail(keysUnavailable())
-      )
+      return Effect.andThen(logUnavailable(error.cause), Effect.fail(keysUnavailable()))
     case "DataUnavailable":
       return Effect.fail(error)
   }
@@ -129,6 +128,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
         () => new OriginNotAllowed()
       )
     }
+    const logUnavailable = foldedLog("The key store is unavailable")
 
     const verify = (
       fiber: Fiber.Fiber<unknown, unknown>,
@@ -143,7 +143,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
         ? Effect.fail(new MissingApiKey())
         : Effect.catchEager(
             withDecisionDeadlineOn(fiber, keys.authenticate(Redacted.make(secret)), keysUnavailable),
-            keyProblem
+            (error) => keyProblem(error, logUnavailable)
           )
     }
 

@@ -30,16 +30,16 @@ export const rateLimited = (budget: BudgetName) =>
 const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
   withDecisionDeadlineOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
 
-const reject = (context: RequestContext, refused: BudgetExceeded, state: Pick<BudgetState, "remaining">) => {
-  context.reading = {
-    budget: refused.budget,
-    limit: refused.limit,
-    remaining: state.remaining,
-    resetAtMs: refused.fitsAtMs,
-    cost: 0,
-    refused: true
-  }
-  return rateLimited(refused.budget)
+/** Records a rejection in the context; `resetAtMs` is when the cost fits. */
+export const recordRejection = (context: RequestContext, state: BudgetState): void => {
+  const { budget, limit, remaining, resetAtMs } = state
+  context.reading = { budget, limit, remaining, resetAtMs, cost: 0, refused: true }
+}
+
+const reject = (context: RequestContext, refused: BudgetExceeded, { remaining }: Pick<BudgetState, "remaining">) => {
+  const { budget, fitsAtMs, limit } = refused
+  recordRejection(context, { budget, limit, remaining, resetAtMs: fitsAtMs })
+  return rateLimited(budget)
 }
 
 /** Records a charge in the context, with the reading for the headers. */

@@ -25,6 +25,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - \`dex\` of a wallet's trade over several pools is the aggregator that routed it, where it was null; trades through any program
   are listed, and pools without public prices are part of charts and volumes.
 - \`node\` of each source at \`/freshness\`, and at \`/readyz\`: the host of the Solana node in use.
+- Source \`blocks\` at \`/freshness\`: the newest block read, its node, and in \`estimatedTimes\` the number of blocks whose
+  time is an estimate.
 - Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
 - Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
 - Tracked wallets at \`/api/v1/tracker/wallets\`, their trades at \`snapshot\` and \`trades\`, and live events over a

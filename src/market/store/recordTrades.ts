@@ -1,5 +1,6 @@
 /** Writes the blocks of the tape to the store. The tape waits for it only for a bounded time. */
 import { Cause, Clock, Config, Duration, Effect, Latch, Schedule, Stream } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import type { SourceState } from "../../health/SourceMonitor.ts"
@@ -30,7 +31,7 @@ const SILENT_MS = 30_000
 
 /** `TRADES_UNWRITTEN` (200,000) bounds the rows that wait in memory while the store is unavailable. */
 export const recordSettings: Config.Config<RecordSettings> = Config.map(
-  Config.Int("TRADES_UNWRITTEN").pipe(Config.withDefault(200_000)),
+  countSetting("TRADES_UNWRITTEN", 200_000),
   (waiting) => ({ rows: 5000, gather: Duration.millis(200), waiting, roomTimeout: Duration.seconds(2) })
 )
 

@@ -1,4 +1,5 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { type Coverage, type CoverageReason, incomplete } from "../../domain/Scalar.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
@@ -50,6 +51,8 @@ export type MarketStateReads = Pick<
 export interface CountedBatch {
   readonly batch: PricedBatch
   readonly missed: number
+  /** True for the first batch of another chain: slots begin anew. */
+  readonly isAnew: boolean
 }
 
 /** The market state and its coverage, in memory. One writer; reads are synchronous. */
@@ -121,10 +124,10 @@ const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2
 
 /** Bounds of the state in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_TRADES` and `TAPE_WALLETS`. */
 export const limits = Config.all({
-  tokens: Config.Int("TAPE_TOKENS").pipe(Config.withDefault(defaultLimits.tokens)),
-  bars: Config.Int("TAPE_BARS").pipe(Config.withDefault(defaultLimits.bars)),
-  trades: Config.Int("TAPE_TRADES").pipe(Config.withDefault(defaultLimits.trades)),
-  traders: Config.Int("TAPE_WALLETS").pipe(Config.withDefault(defaultLimits.traders))
+  tokens: countSetting("TAPE_TOKENS", defaultLimits.tokens),
+  bars: countSetting("TAPE_BARS", defaultLimits.bars),
+  trades: countSetting("TAPE_TRADES", defaultLimits.trades),
+  traders: countSetting("TAPE_WALLETS", defaultLimits.traders)
 })
 
 /** The number of batches that a subscriber may be behind before it loses the oldest. */
@@ -133,13 +136,18 @@ export const SUBSCRIBER_BUFFER = 1024
 interface NumberedBatch {
   readonly batch: PricedBatch
   readonly number: number
+  /** Identity of the chain. */
+  readonly chain: object
 }
 
 const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
   Stream.mapAccum(
     numbered,
-    (): number | null => null,
-    (last, { batch, number }) => [number, [{ batch, missed: last === null ? 0 : number - last - 1 }]] as const
+    (): NumberedBatch | null => null,
+    (last, next) => {
+      const missed = last === null ? 0 : next.number - last.number - 1
+      return [next, [{ batch: next.batch, missed, isAnew: last !== null && last.chain !== next.chain }]] as const
+    }
   )
 
 /** The content of the tape: one chain. */
@@ -217,7 +225,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
       const applied = replay(batch, nowMs)
       reports.launches = batch.launches !== null
       chain.heardAtMs = nowMs
-      yield* PubSub.publish(published, { batch, number: sent.number++ })
+      yield* PubSub.publish(published, { batch, number: sent.number++, chain: chain.state })
       return applied
     }),
     applied: Stream.map(Stream.fromPubSub(published), ({ batch }) => batch),

@@ -1,4 +1,5 @@
 import { Config, Duration, Effect } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
 import { type Ailing, makeAiling } from "./ailing.ts"
 
 /** The faults of the node. */
@@ -48,8 +49,8 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   duplicates: Config.Boolean("DUPLICATES").pipe(Config.withDefault(healthy.duplicates)),
   reorder: Config.Boolean("REORDER").pipe(Config.withDefault(healthy.reorder)),
   accounts: Config.Literals(["ok", "truncated", "garbled"], "ACCOUNTS").pipe(Config.withDefault(healthy.accounts)),
-  dropEverySlots: Config.Int("DROP_EVERY_SLOTS").pipe(Config.withDefault(healthy.dropEverySlots)),
-  skipEverySlots: Config.Int("SKIP_EVERY_SLOTS").pipe(Config.withDefault(healthy.skipEverySlots))
+  dropEverySlots: countSetting("DROP_EVERY_SLOTS", healthy.dropEverySlots),
+  skipEverySlots: countSetting("SKIP_EVERY_SLOTS", healthy.skipEverySlots)
 }).pipe(Config.nested("SIMULATOR_FAULTS"))
 
 /** The faults of a running node. */

@@ -6,7 +6,9 @@ import { ChainFeed, ChainUnavailable } from "./ChainFeed.ts"
 import { ChainState } from "./ChainState.ts"
 import { followChain, settleWhenQuiet } from "./followChain.ts"
 import { makeOutbox } from "../blocks/outbox.ts"
+import { keepRunning } from "../../health/keepRunning.ts"
 import { NodeChoice } from "../rpc/NodeChoice.ts"
+import { Patience } from "../rpc/Patience.ts"
 import { pollWhileAway } from "./pollChain.ts"
 import { type RpcNode, type RpcOptions, type RpcSettings, rpcSettings } from "../rpc/rpcSettings.ts"
 import { SlotBuffer } from "./SlotBuffer.ts"
@@ -18,6 +20,8 @@ const lossCount = Metric.counter("chain_losses", {
   incremental: true
 })
 
+/** The first deadline of the reads of a connection where there is another node. */
+const READ_DEADLINE = Duration.millis(1500)
 const FIRST_PAUSE = Duration.millis(250)
 const LONGEST_PAUSE = Duration.seconds(1)
 
@@ -42,6 +46,7 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
   const settings = yield* rpcSettings(options)
   const choice = new NodeChoice(settings.nodes)
   const rpcOf = yield* makeReads(settings, choice)
+  const patience = new Patience(READ_DEADLINE)
   const time = yield* Clock.Clock
   const wanted = new Set<Address>()
   const buffer = new SlotBuffer((address) => !wanted.has(address))
@@ -63,7 +68,7 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
 
   const followOnce = Effect.suspend(() => {
     const node = choice.current
-    const chosen = { node, rpc: rpcOf(node), choice, onUse: onUse(node, "The chain is followed") }
+    const chosen = { node, rpc: rpcOf(node), rpcOf, choice, patience, onUse: onUse(node, "The chain is followed") }
     return followChain(state, chosen, settings).pipe(
       Effect.scoped,
       Effect.catchDefect((defect) =>
@@ -84,13 +89,17 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
     )
   })
   const breath = Effect.flatMap(Random.next, (share) => Effect.sleep(Duration.times(FIRST_PAUSE, share)))
-  yield* followOnce.pipe(Effect.retry(pauses), Effect.andThen(breath), Effect.forever, Effect.forkScoped)
-  yield* settleWhenQuiet(state).pipe(Effect.forkScoped)
+  yield* followOnce.pipe(
+    Effect.retry(pauses),
+    Effect.andThen(breath),
+    Effect.forever,
+    keepRunning("Following the chain"),
+    Effect.forkScoped
+  )
+  yield* settleWhenQuiet(state).pipe(keepRunning("Emitting the writes of a slot"), Effect.forkScoped)
   const onPoll = (node: RpcNode) => onUse(node, "The accounts are read over HTTP until they can be followed")
   yield* pollWhileAway(state, { choice, rpcOf, onUse: onPoll }).pipe(
-    Effect.tapDefect((defect) => Effect.logError("Polling the accounts failed", defect)),
-    Effect.catchDefect(() => Effect.sleep(FIRST_PAUSE)),
-    Effect.forever,
+    keepRunning("Polling the accounts"),
     Effect.forkScoped
   )
 

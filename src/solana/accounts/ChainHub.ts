@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import type { Address } from "../../domain/Address.ts"
+import { keepRunning } from "../../health/keepRunning.ts"
 import { type ChainEvent, ChainFeed } from "./ChainFeed.ts"
 
 /**
@@ -80,7 +81,11 @@ export class ChainHub extends Context.Service<
           yield* applyTo(apply, event, heardAtMs)
         }
       })
-      yield* feed.events.pipe(Stream.runForEach(take), Effect.forkScoped({ startImmediately: true }))
+      yield* feed.events.pipe(
+        Stream.runForEach(take),
+        keepRunning("Applying the events of the chain"),
+        Effect.forkScoped({ startImmediately: true })
+      )
 
       const watch = Effect.fnUntraced(function* (follower: Follower, apply: Apply, addresses: Iterable<Address>) {
         const added: Array<Address> = []

@@ -34,7 +34,10 @@ export class ChainState implements Listener {
   readonly #commitment: Commitment
   readonly #time: Clock.Clock
   #connected = false
-  #followedAtMs: number
+  // Durations are measured by the monotonic clock.
+  #followedAt: number
+  #connectedAt: number
+  #advancedAt = Number.NEGATIVE_INFINITY
   /** The newest slot at which every account was read without a connection, and the time at which that slot was first seen. */
   #polled: { readonly slot: number; readonly atMs: number } | null = null
   #hasWorked = false
@@ -42,7 +45,7 @@ export class ChainState implements Listener {
   #heardAtMs: number | null = null
   #committedSlot = 0
   #arrivals = 0
-  #clockAtMs = 0
+  #clockAt = 0
   #clockState: AccountState | undefined
   #clock: ChainClock = { slot: 0, epoch: 0, unixTimestamp: 0 }
   #malformed = 0
@@ -60,7 +63,8 @@ export class ChainState implements Listener {
     this.#wanted = options.wanted
     this.#commitment = options.commitment
     this.#time = options.time
-    this.#followedAtMs = options.time.currentTimeMillisUnsafe()
+    this.#followedAt = this.#monotonicMs()
+    this.#connectedAt = this.#followedAt
     this.#buffer.follow(CLOCK)
   }
 
@@ -80,7 +84,7 @@ export class ChainState implements Listener {
 
   /** True once the accounts have not been followed for so long that they are better read. */
   needsPolling(): boolean {
-    const awayMs = this.#time.currentTimeMillisUnsafe() - this.#followedAtMs
+    const awayMs = this.#monotonicMs() - this.#followedAt
     return !this.#isFollowing && awayMs >= (this.#connected && this.#polled === null ? MOST_LOADING_MS : MOST_AWAY_MS)
   }
 
@@ -103,9 +107,14 @@ export class ChainState implements Listener {
     return worked
   }
 
-  /** Milliseconds since a new slot arrived, or since `sinceMs` if that is later. */
-  silentMs(sinceMs: number): number {
-    return this.#time.currentTimeMillisUnsafe() - Math.max(sinceMs, this.#heardAtMs ?? 0)
+  /** Milliseconds since a new slot arrived, or since the connection if that is later. The wall clock does not matter. */
+  silentMs(): number {
+    return this.#monotonicMs() - Math.max(this.#connectedAt, this.#advancedAt)
+  }
+
+  /** The newest slot received. */
+  get slot(): number {
+    return this.#slot
   }
 
   /** The count of writes and responses that have waited for the end of a slot. */
@@ -154,7 +163,8 @@ export class ChainState implements Listener {
   connect(): void {
     this.#connected = true
     this.#buffer.doubtAll()
-    this.#clockAtMs = this.#time.currentTimeMillisUnsafe()
+    this.#connectedAt = this.#monotonicMs()
+    this.#clockAt = this.#connectedAt
     this.clockHeard.closeUnsafe()
     this.changed.openUnsafe()
   }
@@ -204,9 +214,9 @@ export class ChainState implements Listener {
   onSlot({ slot, parent, root }: SlotInfo): void {
     this.#hear(slot)
     this.settle(this.#commitment === "processed" ? parent : root)
-    const now = this.#time.currentTimeMillisUnsafe()
-    if (now - this.#clockAtMs > CLOCK_PATIENCE_MS) {
-      this.#clockAtMs = now
+    const now = this.#monotonicMs()
+    if (now - this.#clockAt > CLOCK_PATIENCE_MS) {
+      this.#clockAt = now
       this.#doubt(CLOCK, false)
     }
   }
@@ -246,7 +256,7 @@ export class ChainState implements Listener {
     }
     this.#readClock()
     if (this.#isFollowing) {
-      this.#followedAtMs = this.#time.currentTimeMillisUnsafe()
+      this.#followedAt = this.#monotonicMs()
     }
     if (events.length > 0 || this.#isFollowing) {
       // Readers hold newer states than the polled ones.
@@ -265,7 +275,7 @@ export class ChainState implements Listener {
     const state = this.#buffer.state(CLOCK)
     if (state !== undefined && state !== this.#clockState) {
       this.#clockState = state
-      this.#clockAtMs = this.#time.currentTimeMillisUnsafe()
+      this.#clockAt = this.#monotonicMs()
       const clock = state.account === null ? null : readClock(state.account.data)
       this.#clock = clock ?? this.#clock
     }
@@ -283,7 +293,12 @@ export class ChainState implements Listener {
     if (slot > this.#slot) {
       this.#slot = slot
       this.#heardAtMs = this.#time.currentTimeMillisUnsafe()
+      this.#advancedAt = this.#monotonicMs()
     }
+  }
+
+  #monotonicMs(): number {
+    return Number(this.#time.monotonicTimeNanosUnsafe()) / 1e6
   }
 
   #hasArrived(): void {

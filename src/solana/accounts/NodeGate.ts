@@ -3,22 +3,9 @@ import { Effect, Option } from "effect"
 import { ChainUnavailable } from "./ChainFeed.ts"
 import type { ChainState } from "./ChainState.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
+import { genesisOf, LAG_SLOTS } from "../rpc/nodeLag.ts"
 import type { RpcNode } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
-
-/** A node further behind than this is not used while there is another. */
-const LAG_SLOTS = 16
-
-/** The hash of a node's chain; null when the node answers without it, as one that does not offer the method. */
-export const genesisOf = (
-  rpc: Pick<SolanaRpc["Service"], "getGenesisHash">
-): Effect.Effect<string | null, ChainUnavailable> =>
-  rpc.getGenesisHash().pipe(
-    Effect.catchIf(
-      ({ reason }) => reason === "invalid",
-      () => Effect.succeed(null)
-    )
-  )
 
 /** Fails with the difference when the node may not be used for the known chain. Its slot is null when it is not known. */
 export const admitNode = Effect.fnUntraced(function* (

@@ -5,19 +5,22 @@ import { ChainUnavailable } from "./ChainFeed.ts"
 import type { ChainState } from "./ChainState.ts"
 import { admitNode } from "./NodeGate.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
+import { COMPARED_EVERY, compareWithOthers } from "../rpc/nodeLag.ts"
+import type { Patience } from "../rpc/Patience.ts"
 import type { RpcNode, RpcSettings } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import { openSubscriptions, type Subscriptions } from "./subscriptions.ts"
 
 /** After this long without a message, all that has arrived counts as the whole slot. */
 const QUIET = Duration.millis(20)
-/** The longest wait of the first read for the slot at which the writes of the connection begin. */
+/** The longest wait of the first read for the slot at which the writes of the connection begin; where there is another node. */
 const FIRST_WRITE = Duration.seconds(1)
+const FIRST_WRITE_BESIDE = Duration.millis(500)
 /** The pause before a retry on the same connection. */
 const PAUSE_MS = 1000
 /** Reads that fail for longer than this end the connection where there is another node. */
 const FAILING_MS = 1000
-/** The watchdog where there is another node. */
+/** The watchdog where there is another node. With the pause before the next connection and its first reads: three seconds. */
 const FAIL_OVER = Duration.seconds(2)
 
 const malformedCount = Metric.counter("chain_malformed", {
@@ -45,7 +48,10 @@ const report = Effect.fnUntraced(function* (state: ChainState) {
 export interface ChosenNode {
   readonly node: RpcNode
   readonly rpc: SolanaRpc["Service"]
+  readonly rpcOf: (node: RpcNode) => SolanaRpc["Service"]
   readonly choice: NodeChoice
+  /** The deadline of the reads where there is another node. */
+  readonly patience: Patience
   /** Runs when the node was found to serve the known chain. */
   readonly onUse: Effect.Effect<void>
 }
@@ -81,6 +87,22 @@ const admit = (state: ChainState, { choice, node, onUse, rpc }: ChosenNode) =>
     )
   )
 
+const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
+
+/** Fails where there is another node and the reads take too long. */
+const limited =
+  ({ choice, patience }: ChosenNode) =>
+  <A, E, R>(reads: Effect.Effect<A, E, R>): Effect.Effect<A, E | ChainUnavailable, R> =>
+    choice.hasOthers
+      ? Effect.timeoutOrElse(reads, {
+          duration: patience.limit,
+          orElse: () => {
+            patience.lengthen()
+            return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "accounts are not read in time" }))
+          }
+        })
+      : reads
+
 /** Fails where there is another node and the reads of this one have failed for long. */
 const limitFailures = Effect.fnUntraced(function* (
   choice: NodeChoice,
@@ -88,7 +110,7 @@ const limitFailures = Effect.fnUntraced(function* (
   sinceMs: number
 ) {
   const first = yield* Ref.updateAndGet(failing, (known) => known ?? sinceMs)
-  const nowMs = yield* Clock.currentTimeMillis
+  const nowMs = yield* monotonicMs
   if (choice.hasOthers && first !== null && nowMs - first >= FAILING_MS) {
     return yield* new ChainUnavailable({ reason: "unreachable", detail: "accounts cannot be read" })
   }
@@ -105,13 +127,17 @@ const tend = Effect.fnUntraced(function* (state: ChainState, chosen: ChosenNode,
     state.changed.closeUnsafe()
     yield* node.unfollow(Array.from(node.followed()).filter((address) => !state.isFollowed(address)))
     const refused = yield* node.follow(state.followed().filter((address) => !node.isFollowed(address)))
-    const readAtMs = yield* Clock.currentTimeMillis
-    admitted = admitted || (yield* admit(state, chosen))
+    const readAtMs = yield* monotonicMs
+    admitted = admitted || (yield* limited(chosen)(admit(state, chosen)))
     if (first) {
       first = false
-      yield* state.clockHeard.await.pipe(Effect.timeoutOption(FIRST_WRITE))
+      const firstWrite = choice.hasOthers ? FIRST_WRITE_BESIDE : FIRST_WRITE
+      yield* state.clockHeard.await.pipe(Effect.timeoutOption(firstWrite))
     }
-    const complete = admitted && (yield* readUnread(state, rpc, node))
+    const complete = admitted && (yield* limited(chosen)(readUnread(state, rpc, node)))
+    if (complete) {
+      chosen.patience.reset()
+    }
     yield* complete ? Ref.set(failing, null) : limitFailures(choice, failing, readAtMs)
     yield* report(state)
     if (refused.length > 0) {
@@ -126,16 +152,24 @@ const tend = Effect.fnUntraced(function* (state: ChainState, chosen: ChosenNode,
 
 /** Fails when no new slot has arrived for too long. */
 const watch = Effect.fnUntraced(function* (state: ChainState, watchdog: Duration.Duration) {
-  const sinceMs = yield* Clock.currentTimeMillis
   const limitMs = Duration.toMillis(watchdog)
   const check = Effect.suspend(() => {
-    const silentMs = state.silentMs(sinceMs)
+    const silentMs = state.silentMs()
     return silentMs >= limitMs
       ? Effect.fail(new ChainUnavailable({ reason: "timeout", detail: `no slot in ${Duration.format(watchdog)}` }))
       : Effect.sleep(Duration.millis(limitMs - silentMs))
   })
   return yield* Effect.forever(check)
 })
+
+/** Fails when another node is far ahead, though this one goes on. */
+const watchLag = (state: ChainState, { choice, node, rpcOf }: ChosenNode): Effect.Effect<never, ChainUnavailable> =>
+  choice.hasOthers
+    ? Effect.sleep(COMPARED_EVERY).pipe(
+        Effect.andThen(compareWithOthers(choice, rpcOf, node, () => state.slot)),
+        Effect.forever
+      )
+    : Effect.never
 
 /** Follows the chain until the connection is lost, which is its only end. */
 export const followChain = Effect.fnUntraced(
@@ -148,7 +182,12 @@ export const followChain = Effect.fnUntraced(
     const node = yield* openSubscriptions({ wsUrl: chosen.node.wsUrl, timeout, commitment }, state)
     state.connect()
     const watchdog = chosen.choice.hasOthers ? Duration.min(settings.watchdog, FAIL_OVER) : settings.watchdog
-    return yield* Effect.raceAllFirst([node.closed, watch(state, watchdog), tend(state, chosen, node)])
+    return yield* Effect.raceAllFirst([
+      node.closed,
+      watch(state, watchdog),
+      watchLag(state, chosen),
+      tend(state, chosen, node)
+    ])
   },
   (effect, state) =>
     Effect.ensuring(

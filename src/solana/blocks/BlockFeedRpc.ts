@@ -1,4 +1,7 @@
 import { Config, Duration, Effect, Redacted, Stream } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
+import { SourceMonitor } from "../../health/SourceMonitor.ts"
+import type { Freshness } from "../accounts/ChainFeed.ts"
 import type { BlockFeed, BlockHead } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
 import { BlockProgress, type BlockSettings, type BlockSource, followBlocks } from "./followBlocks.ts"
@@ -6,7 +9,7 @@ import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
 import { BlockNodes } from "./blockNodes.ts"
-import { timeOfBlock } from "./blockTime.ts"
+import { BlockTimes } from "./blockTime.ts"
 
 /** Settings of a block feed; they win over the environment. */
 export interface BlockFeedOptions extends RpcOptions {
@@ -20,30 +23,26 @@ export interface BlockFeedOptions extends RpcOptions {
  * `SOLANA_BLOCK_TRIES` (10).
  */
 export const blockSettings: Config.Config<BlockSettings> = Config.all({
-  concurrency: Config.Int("SOLANA_BLOCK_CONCURRENCY").pipe(Config.withDefault(2)),
-  catchUp: Config.Int("SOLANA_BLOCK_CATCH_UP").pipe(Config.withDefault(1_500)),
+  concurrency: countSetting("SOLANA_BLOCK_CONCURRENCY", 2, 1),
+  catchUp: countSetting("SOLANA_BLOCK_CATCH_UP", 1_500),
   poll: Config.Duration("SOLANA_BLOCK_POLL").pipe(Config.withDefault(Duration.millis(400))),
-  tries: Config.Int("SOLANA_BLOCK_TRIES").pipe(Config.withDefault(10))
+  tries: countSetting("SOLANA_BLOCK_TRIES", 10, 1)
 })
 
-/** The block with the time that the clock sysvar allows, and a warning when estimates begin. */
-const makeTimed = <Block extends BlockHead>(nodes: BlockNodes) => {
-  let estimating = false
-  return (block: Block): Effect.Effect<Block> => {
-    const { isEstimated, timeMs } = timeOfBlock(block, nodes.clock)
-    const begins = isEstimated && !estimating
-    estimating = isEstimated
-    if (!isEstimated) {
-      return Effect.succeed(block)
+const statuses = { live: "known", recorded: "known", polling: "partial", loading: "partial", down: "stale" } as const
+
+/** Reports the newest block, the node that it was read from, and the number of blocks whose time is an estimate. */
+const reportBlocks = Effect.fnUntraced(function* (freshness: () => Freshness, estimatedTimes: () => number) {
+  yield* (yield* SourceMonitor).report("blocks", () => {
+    const { heardAtMs, node, state } = freshness()
+    return {
+      observedAtMs: heardAtMs,
+      status: heardAtMs === null ? "unavailable" : statuses[state],
+      node,
+      estimatedTimes: estimatedTimes()
     }
-    const timed: Block = { ...block, blockTimeMs: timeMs, blockTimeEstimated: true }
-    const { blockTimeMs, slot } = block
-    const warning = "Block times of the node contradict the chain's clock and are estimated"
-    return begins
-      ? Effect.as(Effect.logWarning(warning, { node: nodes.host, slot, blockTimeMs, estimateMs: timeMs }), timed)
-      : Effect.succeed(timed)
-  }
-}
+  })
+})
 
 /**
  * The blocks of the nodes at `SOLANA_RPC_URL`, or those the options name, in the form that `unpack` makes of the messages
@@ -72,22 +71,31 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
   })
   const progress = new BlockProgress()
   const nodes = new BlockNodes(choice, (node) => rpcOf.get(node) ?? rpcs[0][1], progress)
-  const timed = makeTimed<Block>(nodes)
+  const times = new BlockTimes(nodes)
+  const feedFreshness = (): Freshness => ({ ...progress.freshness(), node: nodes.host })
   const source: BlockSource<Block> = {
     newest: nodes.newest(),
     list: (from, limit) => nodes.call((rpc) => rpc.getBlocksWithLimit(from, limit)),
     firstAvailable: nodes.call((rpc) => rpc.getFirstAvailableBlock()),
     read: (slot) =>
-      nodes.call((_, node) => readPacked(slot, node), scanTimeout).pipe(Effect.map(unpack), Effect.flatMap(timed))
+      nodes
+        .call((_, node) => readPacked(slot, node), scanTimeout)
+        .pipe(
+          Effect.map(unpack),
+          Effect.flatMap((block) => times.timed(block))
+        )
   }
+  yield* reportBlocks(feedFreshness, () => times.estimated)
   const feed: BlockFeed<Block> = {
     follow: (after) =>
       Stream.suspend(() => {
         nodes.begin()
-        return Stream.interruptWhen(followBlocks(source, progress, settings, after), nodes.replaced.await)
+        return followBlocks(source, progress, settings, after).pipe(
+          Stream.interruptWhen(Effect.raceFirst(nodes.replaced.await, nodes.watchLag))
+        )
       }),
     genesis: nodes.call((rpc) => rpc.getGenesisHash()),
-    freshness: () => ({ ...progress.freshness(), node: nodes.host })
+    freshness: feedFreshness
   }
   return feed
 })

@@ -2,21 +2,21 @@
 import { Clock, Duration, Effect, Latch } from "effect"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
-import { genesisOf } from "../accounts/NodeGate.ts"
 import { CLOCK, readClock } from "../clockSysvar.ts"
 import type { NodeChoice } from "../rpc/NodeChoice.ts"
+import { COMPARED_EVERY, compareWithOthers, genesisOf, LAG_SLOTS } from "../rpc/nodeLag.ts"
+import { Patience } from "../rpc/Patience.ts"
 import { isOfNode } from "../rpc/rpcHttp.ts"
 import type { RpcNode } from "../rpc/rpcSettings.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import type { BlockProgress } from "./followBlocks.ts"
 
-/** A node further behind than this is not used while there is another; its chain is compared anew. */
-const LAG_SLOTS = 16
 /** The interval at which the chain and the clock of a node are read again. */
 const CHECKED_FOR_MS = 10_000
-/** The deadline of the first of several slow calls in a row, where there is another node; each further one has twice as long. */
+/** The first deadline of a call where there is another node: with the pause before the next call, three seconds. */
 const FIRST_DEADLINE = Duration.seconds(2)
-const MOST_DOUBLINGS = 5
+
+const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 const unreachable = (detail: string) => new ChainUnavailable({ reason: "unreachable", detail })
 
@@ -37,7 +37,7 @@ export class BlockNodes {
   readonly #checkedAtMs = new Map<RpcNode, number>()
   #clock: ChainClock | null = null
   #isReplaced = false
-  #timeouts = 0
+  readonly #patience = new Patience(FIRST_DEADLINE)
 
   constructor(choice: NodeChoice, rpcOf: (node: RpcNode) => SolanaRpc["Service"], progress: BlockProgress) {
     this.#choice = choice
@@ -75,7 +75,7 @@ export class BlockNodes {
         Effect.andThen(ask(this.#rpcOf(node), this.#choice.nodes.indexOf(node)).pipe(this.#withDeadline(limit))),
         Effect.tap(() =>
           Effect.sync(() => {
-            this.#timeouts = 0
+            this.#patience.reset()
           })
         ),
         Effect.tapError((failure) => (isOfNode(failure) ? this.#leave(node, failure) : Effect.void))
@@ -99,32 +99,45 @@ export class BlockNodes {
     )
   }
 
+  /** Leaves a node that falls behind the others, though it answers. Runs beside following; never ends. */
+  get watchLag(): Effect.Effect<never> {
+    const compare = Effect.suspend(() => {
+      const node = this.#choice.current
+      return Effect.catch(
+        compareWithOthers(this.#choice, this.#rpcOf, node, () => this.#progress.head),
+        (failure) => this.#leave(node, failure)
+      )
+    })
+    return this.#choice.hasOthers ? Effect.forever(Effect.andThen(Effect.sleep(COMPARED_EVERY), compare)) : Effect.never
+  }
+
   readonly #withDeadline =
     (limit: Duration.Duration) =>
     <A>(call: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> => {
       if (!this.#choice.hasOthers) {
         return call
       }
-      const patience = Duration.times(FIRST_DEADLINE, 2 ** Math.min(this.#timeouts, MOST_DOUBLINGS))
       return Effect.timeoutOrElse(call, {
-        duration: Duration.min(limit, patience),
-        orElse: () => {
-          this.#timeouts += 1
-          return Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "no answer" }))
-        }
+        duration: Duration.min(limit, this.#patience.limit),
+        orElse: () => Effect.fail(new ChainUnavailable({ reason: "timeout", detail: "no answer" }))
       })
     }
 
   #leave(node: RpcNode, { detail, reason }: ChainUnavailable): Effect.Effect<void> {
     this.#checkedAtMs.delete(node)
-    return this.#choice.leave(node)
-      ? Effect.logWarning("Blocks are read from another node", { node: node.host, reason, detail, next: this.host })
-      : Effect.void
+    if (!this.#choice.leave(node)) {
+      return Effect.void
+    }
+    // Calls that were in flight together count once.
+    if (reason === "timeout") {
+      this.#patience.lengthen()
+    }
+    return Effect.logWarning("Blocks are read from another node", { node: node.host, reason, detail, next: this.host })
   }
 
   #check(node: RpcNode): Effect.Effect<void, ChainUnavailable> {
     return Effect.gen({ self: this }, function* () {
-      const nowMs = yield* Clock.currentTimeMillis
+      const nowMs = yield* monotonicMs
       if (nowMs - (this.#checkedAtMs.get(node) ?? Number.NEGATIVE_INFINITY) < CHECKED_FOR_MS) {
         return
       }

@@ -1,4 +1,5 @@
 /** Block times compared with the clock sysvar. */
+import { Effect } from "effect"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import type { BlockHead } from "./BlockFeed.ts"
 
@@ -28,4 +29,35 @@ export const timeOfBlock = ({ blockTimeMs, slot }: BlockHead, clock: ChainClock 
   return blockTimeMs !== null && Math.abs(blockTimeMs - estimateMs) <= slackMs
     ? { timeMs: blockTimeMs, isEstimated: false }
     : { timeMs: estimateMs, isEstimated: true }
+}
+
+/** Gives blocks the time that the clock sysvar allows, and counts estimates. */
+export class BlockTimes {
+  /** Blocks of which the time is an estimate, since the start of the process. */
+  estimated = 0
+  readonly #source: { readonly clock: ChainClock | null; readonly host: string }
+  #isEstimating = false
+
+  /** `source` is the node in use. */
+  constructor(source: { readonly clock: ChainClock | null; readonly host: string }) {
+    this.#source = source
+  }
+
+  /** The block with its time; a warning is logged when estimates begin. */
+  timed<Block extends BlockHead>(block: Block): Effect.Effect<Block> {
+    const { clock, host } = this.#source
+    const { isEstimated, timeMs } = timeOfBlock(block, clock)
+    const begins = isEstimated && !this.#isEstimating
+    this.#isEstimating = isEstimated
+    if (!isEstimated) {
+      return Effect.succeed(block)
+    }
+    this.estimated++
+    const timed: Block = { ...block, blockTimeMs: timeMs, blockTimeEstimated: true }
+    const { blockTimeMs, slot } = block
+    const warning = "Block times of the node contradict the chain's clock and are estimated"
+    return begins
+      ? Effect.as(Effect.logWarning(warning, { node: host, slot, blockTimeMs, estimateMs: timeMs }), timed)
+      : Effect.succeed(timed)
+  }
 }

@@ -36,6 +36,11 @@ export class NodeChoice {
     return true
   }
 
+  /** True for the hash of the known chain, and while one of the two is unknown. Changes nothing. */
+  isKnown(genesis: string | null): boolean {
+    return genesis === null || this.#genesis === null || this.#genesis === genesis
+  }
+
   /** Compares the genesis hash of a node; null when the node does not report it. */
   identify(node: RpcNode, genesis: string | null): ChainVerdict {
     if (genesis === null) {

@@ -1,5 +1,6 @@
 /** Settings of the nodes. Addresses of nodes carry keys, so they are redacted. */
 import { Array, Config, Duration, Option, Redacted, Schema } from "effect"
+import { countSetting } from "../../domain/countSetting.ts"
 import { givenOr } from "../../upstream/urlSettings.ts"
 import { Commitment } from "../Commitment.ts"
 
@@ -63,8 +64,6 @@ const urls = (name: string, protocols: ReadonlyArray<string>, count?: number): C
 const seconds = (name: string, byDefault: number) =>
   Config.Duration(name).pipe(Config.withDefault(Duration.seconds(byDefault)))
 
-const count = (name: string, byDefault: number) => Config.Int(name).pipe(Config.withDefault(byDefault))
-
 /** `SOLANA_RPC_URL`: the nodes that serve the market, comma-separated, the preferred one first. */
 export const rpcUrlSetting: Config.Config<ReadonlyArray<string>> = urls("SOLANA_RPC_URL", ["http:", "https:"])
 
@@ -114,9 +113,9 @@ export const rpcSettings = (given: RpcOptions): Config.Config<RpcSettings> => {
     ),
     timeout: givenOr(given.timeout, seconds("SOLANA_RPC_TIMEOUT", 5)),
     scanTimeout: givenOr(given.scanTimeout, seconds("SOLANA_SCAN_TIMEOUT", 20)),
-    retries: givenOr(given.retries, count("SOLANA_RPC_RETRIES", 3)),
-    concurrency: givenOr(given.concurrency, count("SOLANA_RPC_CONCURRENCY", 16)),
+    retries: givenOr(given.retries, countSetting("SOLANA_RPC_RETRIES", 3)),
+    concurrency: givenOr(given.concurrency, countSetting("SOLANA_RPC_CONCURRENCY", 16, 1)),
     watchdog: givenOr(given.watchdog, seconds("SOLANA_WATCHDOG", 10)),
-    backlog: givenOr(given.backlog, count("SOLANA_BACKLOG", 4096))
+    backlog: givenOr(given.backlog, countSetting("SOLANA_BACKLOG", 4096))
   })
 }

@@ -132,6 +132,12 @@ const reporting = Layer.effectDiscard(
   Effect.gen(function* () {
     const monitor = yield* SourceMonitor.SourceMonitor
     yield* monitor.report("trades", () => trades)
+    yield* monitor.report("blocks", (nowMs) => ({
+      observedAtMs: nowMs,
+      status: "known",
+      node: "node:8899",
+      estimatedTimes: 3
+    }))
     yield* monitor.report("database", (nowMs) => ({ observedAtMs: nowMs, status: "known" }))
   })
 )
@@ -145,6 +151,7 @@ layer(running().pipe(Layer.provideMerge(reporting), Layer.provide(SourceMonitor.
       const { text } = yield* call("/freshness", { key: null })
       const lagging = { source: "trades", observedAtMs: nowMs - 700, lagMs: 700, status: "stale" }
       assert.deepStrictEqual(JSON.parse(text).data.slice(1), [
+        { source: "blocks", observedAtMs: nowMs, lagMs: 0, status: "known", node: "node:8899", estimatedTimes: 3 },
         { source: "database", observedAtMs: nowMs, lagMs: 0, status: "known" },
         lagging
       ])

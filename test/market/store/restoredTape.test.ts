@@ -48,6 +48,7 @@ const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genes
   const blocks = { queue: yield* Queue.unbounded<TradeBatch>(), replaced: Latch.makeUnsafe(false) }
   const requested: Array<number> = []
   const published: Array<number> = []
+  const anew: Array<number> = []
   const served = { genesis }
   const feed = Layer.succeed(TradeFeed, {
     chain: Effect.sync(() => (served.genesis === null ? null : { genesis: served.genesis, isSandbox: false })),
@@ -60,6 +61,10 @@ const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genes
   const tape = Context.get(yield* Layer.buildWithScope(layer, scope), TradeTape)
   yield* tape.applied.pipe(
     Stream.runForEach(({ slot }) => Effect.sync(() => published.push(slot))),
+    Effect.forkIn(scope, { startImmediately: true })
+  )
+  yield* tape.appliedCounted.pipe(
+    Stream.runForEach(({ batch, isAnew }) => Effect.sync(() => isAnew && anew.push(batch.slot))),
     Effect.forkIn(scope, { startImmediately: true })
   )
   const settle = Effect.repeat(TestClock.adjust("100 millis"), { times: 5 })
@@ -79,7 +84,7 @@ const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genes
       yield* settle
     })
   yield* settle
-  return { tape, requested, published, read, replace, end: Scope.close(scope, Exit.void) }
+  return { tape, requested, published, anew, read, replace, end: Scope.close(scope, Exit.void) }
 })
 
 const stored = Effect.map(Layer.build(TradeStore.layerMemory), (context) => Context.get(context, TradeStore))
@@ -126,12 +131,13 @@ describe("a tape that begins again", () => {
       assert.isNull(first.tape.launches.of(mintOf(1)))
       assert.isNull(first.tape.heardAtMs())
 
-      yield* first.read(blockAt(20, { slot: 7 }))
-      assert.strictEqual(first.tape.state.window(mintOf(1), "5m")?.trades, 1)
+      yield* first.read(blockAt(20, { slot: 7 }), blockAt(21, { slot: 8 }))
+      assert.deepStrictEqual(first.anew, [7])
+      assert.strictEqual(first.tape.state.window(mintOf(1), "5m")?.trades, 2)
       yield* first.end
       yield* at(30)
       assert.deepStrictEqual((yield* process(store)).requested, [1010])
-      assert.deepStrictEqual((yield* process(store, "another")).requested, [7])
+      assert.deepStrictEqual((yield* process(store, "another")).requested, [8])
     })
   )
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { timeOfBlock } from "../../../src/solana/blocks/blockTime.ts"
+import { Effect } from "effect"
+import { BlockTimes, timeOfBlock } from "../../../src/solana/blocks/blockTime.ts"
 
 const CLOCK = { slot: 1000, epoch: 0, unixTimestamp: 1_790_000_000 }
 const head = (slot: number, blockTimeMs: number | null) => ({ slot, parentSlot: slot - 1, blockTimeMs })
@@ -28,4 +29,23 @@ describe("the time of a block", () => {
       isEstimated: false
     })
   })
+})
+
+describe("the times of blocks", () => {
+  it.effect("are counted where they are estimates", () =>
+    Effect.gen(function* () {
+      const clock = { slot: 100, epoch: 1, unixTimestamp: 1_790_000_000 }
+      const times = new BlockTimes({ clock, host: "node:8899" })
+      const head = { slot: 101, parentSlot: 100 }
+      const kept = yield* times.timed({ ...head, blockTimeMs: 1_790_000_000_000 })
+      const estimates = [
+        yield* times.timed({ ...head, blockTimeMs: 0 }),
+        yield* times.timed({ ...head, blockTimeMs: null })
+      ]
+      assert.deepStrictEqual(kept, { ...head, blockTimeMs: 1_790_000_000_000 })
+      const estimate = { ...head, blockTimeMs: 1_790_000_000_400, blockTimeEstimated: true }
+      assert.deepStrictEqual(estimates, [estimate, estimate])
+      assert.strictEqual(times.estimated, 2)
+    })
+  )
 })

@@ -1,0 +1,20 @@
+/** Settings that hold a number which cannot be negative. */
+import { Config, Schema } from "effect"
+
+const atLeast = (minimum: number, noun: string) =>
+  Schema.makeFilter((value: number) => value >= minimum || `must be ${noun}, at least ${minimum}`)
+
+const Whole = Schema.makeFilter((value: number) => Number.isSafeInteger(value) || "must be a whole number")
+const Finite = Schema.makeFilter((value: number) => Number.isFinite(value) || "must be a number")
+
+/** The whole number in the setting of this name, at least `minimum`. */
+export const countSetting = (name: string, byDefault: number, minimum = 0): Config.Config<number> =>
+  Config.schema(Schema.NumberFromString.check(Whole).check(atLeast(minimum, "a whole number")), name).pipe(
+    Config.withDefault(byDefault)
+  )
+
+/** The number in the setting of this name, at least zero. */
+export const amountSetting = (name: string, byDefault: number): Config.Config<number> =>
+  Config.schema(Schema.NumberFromString.check(Finite).check(atLeast(0, "a number")), name).pipe(
+    Config.withDefault(byDefault)
+  )
