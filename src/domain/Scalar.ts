@@ -32,7 +32,13 @@ export type CoverageReason = typeof CoverageReason.Type
 
 /** Completeness of an answer, with reasons. */
 export class Coverage extends Schema.Opaque<Coverage>()(
-  Schema.Struct({ complete: Schema.Boolean, reason: Schema.NullOr(CoverageReason) })
+  Schema.Struct({
+    complete: Schema.Boolean,
+    reason: Schema.NullOr(CoverageReason),
+    share: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))).annotate({
+      description: "The part of the time asked for that was seen, from 0 to 1; absent where it is whole or not counted."
+    })
+  })
     .check(
       Schema.makeFilter(({ complete, reason }) => complete === (reason === null) || "a reason, unless it is complete")
     )
@@ -44,6 +50,13 @@ export const COMPLETE: Coverage = { complete: true, reason: null }
 
 /** Something is missing. */
 export const incomplete = (reason: CoverageReason): Coverage => ({ complete: false, reason })
+
+/** Part of the time is missing. The share of it that was seen is floored to four digits. */
+export const covering = (reason: CoverageReason, share: number): Coverage => ({
+  complete: false,
+  reason,
+  share: Math.floor(Math.min(1, Math.max(0, share)) * 10_000) / 10_000
+})
 
 /** Unit of a scalar. */
 export const ScalarUnit = Schema.Literals(["usd", "sol", "count", "percent", "ms"])

@@ -23,6 +23,19 @@ export interface TapeControls {
   readonly replay: (batch: StoredBatch, nowMs: number) => void
   /** Makes the store available to readers. */
   readonly keep: (store: TradeStore["Service"]) => void
+  /** The newest slot on the tape; 0 before the first. */
+  readonly newest: () => number
+  /**
+   * Replaces the content by that of the store and the blocks since. `stored` passes every stored block to its argument and
+   * returns the progress that it restored, the newest slot among them, and the second from which on all are there.
+   */
+  readonly rebuild: (
+    stored: (add: (batch: StoredBatch, nowMs: number) => unknown) => Effect.Effect<{
+      readonly progress: TradeProgress
+      readonly slot: number
+      readonly from: number
+    }>
+  ) => Effect.Effect<void>
   /** Empties the tape: its trades are of a chain that no node serves any more. */
   readonly startAnew: () => void
   /** Ends the restore: everything from a second on is held again. */
