@@ -8,6 +8,7 @@ import { Settings } from "../http/Settings.ts"
 import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { recordSettings } from "../market/store/recordTrades.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
+import { repairSettings } from "../market/repair/RepairWorker.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
@@ -39,6 +40,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   TradeTape.limits,
   TradeStorePg.settings,
   recordSettings,
+  repairSettings,
   mostTrades,
   LiveSessions.limits,
   Evaluator.settings,

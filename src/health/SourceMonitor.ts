@@ -6,6 +6,13 @@ export interface SourceState {
   readonly observedAtMs: number | null
   /** `partial` while part of its work is missing, `stale` while it lags, `unavailable` before its first success. */
   readonly status: "known" | "partial" | "stale" | "unavailable"
+  /** The part of its work that is done, from 0 to 1, where it has an end. */
+  readonly share?: number
+  /** The reason why it is not current, where there is a word for it. */
+  readonly reason?: "backfill_running" | "source_gap"
+  /** Of a feed of blocks: the newest slot, and the gaps that are still read again. */
+  readonly slot?: number
+  readonly gapsOpen?: number
 }
 
 /** A source by name. */

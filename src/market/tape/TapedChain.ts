@@ -40,6 +40,8 @@ export interface TapedChain {
   /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
   heldFrom: number
   store: TradeStore["Service"] | null
+  /** The time down to which earlier blocks are being read; null while none are. */
+  backfillFromMs: number | null
 }
 
 /** A chain of which no block was read. */
@@ -52,7 +54,8 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
     decimals: rememberDecimals(state),
     heardAtMs: null,
     heldFrom: Number.NEGATIVE_INFINITY,
-    store: null
+    store: null,
+    backfillFromMs: null
   }
 }
 
@@ -76,9 +79,17 @@ export const resumeChain = (chain: TapedChain, progress: TradeProgress, from: nu
   chain.heardAtMs = progress.timeMs
 }
 
-/** The coverage of `[from, to]` in data that is held from a second on. */
-export const coverageOf = ({ continuity }: TapedChain, from: number, to: number, heldFrom: number): Coverage => {
+/** The coverage of `[from, to]` in everything that was read. */
+export const recordedCoverage = ({ backfillFromMs, continuity }: TapedChain, from: number, to: number): Coverage => {
   const read = continuity.coverage(from, to)
+  const isComing = backfillFromMs !== null && from * 1000 >= backfillFromMs
+  return read.reason === "not_captured" && isComing ? { ...read, reason: "backfill_running" } : read
+}
+
+/** The coverage of `[from, to]` in data that is held from a second on. */
+export const coverageOf = (chain: TapedChain, from: number, to: number, heldFrom: number): Coverage => {
+  const { continuity } = chain
+  const read = recordedCoverage(chain, from, to)
   if (from >= heldFrom) {
     return read
   }

@@ -5,10 +5,11 @@ import { PriceBook } from "../../tokens/PriceBook.ts"
 import { driveTape, type TapeControls } from "./driveTape.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
+import { repairSettings } from "../repair/RepairWorker.ts"
 import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { Applied, MarketLimits, MarketState } from "./MarketState.ts"
-import { addBlock, coverageOf, emptyChain, resumeChain } from "./TapedChain.ts"
+import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain } from "./TapedChain.ts"
 import { TradeFeed } from "./TradeFeed.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
@@ -109,7 +110,7 @@ export class TradeTape extends Context.Service<
       const bounds = yield* limits
       const { controls, service } = yield* makeTape(bounds)
       const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
-      yield* driveTape(parts, bounds, yield* recordSettings).pipe(
+      yield* driveTape(parts, bounds, { record: yield* recordSettings, repair: yield* repairSettings }).pipe(
         Effect.tapDefect((defect) => Effect.logError("The tape stopped: stored trades could not be restored", defect)),
         Effect.forkScoped({ startImmediately: true })
       )
@@ -164,7 +165,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => coverageOf(chain, second, to, chain.heldFrom),
     recordedSince: () => chain.continuity.since,
-    recordedFrom: (second) => chain.continuity.coverage(second, chain.state.now),
+    recordedFrom: (second) => recordedCoverage(chain, second, chain.state.now),
     gaps: () => chain.continuity.gaps,
     heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),
     firstRead: () => chain.continuity.firstRead,
@@ -200,6 +201,9 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
       chain.store = store
     },
     resume: (progress, from) => resumeChain(chain, progress, from),
+    backfilling: (fromMs) => {
+      chain.backfillFromMs = fromMs
+    },
     newest: () => chain.continuity.newestSlot,
     startAnew: () => {
       chain = emptyChain(bounds)
@@ -221,6 +225,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
           }
         }
         next.heardAtMs = chain.heardAtMs
+        next.backfillFromMs = chain.backfillFromMs
         chain = next
       },
       Effect.ensuring(Effect.sync(() => (tail = null)))

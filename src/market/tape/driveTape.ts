@@ -1,11 +1,12 @@
 /** The phases of a tape: stored trades are restored, then the feed continues after them and its blocks are stored. */
-import { type Cause, Clock, Duration, Effect, Schedule, Stream } from "effect"
+import { type Cause, Clock, type Config, Duration, Effect, Option, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { isAcceptable } from "./isAcceptable.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
+import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
 import { restoreTape } from "../store/restoreTape.ts"
 import type { MarketLimits } from "./MarketState.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
@@ -23,6 +24,8 @@ export interface TapeControls {
   readonly replay: (batch: StoredBatch, nowMs: number) => void
   /** Makes the store available to readers. */
   readonly keep: (store: TradeStore["Service"]) => void
+  /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */
+  readonly backfilling: (fromMs: number | null) => void
   /** The newest slot on the tape; 0 before the first. */
   readonly newest: () => number
   /**
@@ -59,6 +62,15 @@ const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, now
   trades: trades.filter((trade) => isAcceptable(trade, nowMs))
 })
 
+/** The settings of storing blocks and of reading missing ones again. */
+export interface TapeSettings {
+  readonly record: RecordSettings
+  readonly repair: Config.Success<typeof repairSettings>
+}
+
+/** The history that is read beside a node. */
+const DEFAULT_HISTORY = Duration.hours(24)
+
 const NOT_STORED: SourceState = { observedAtMs: null, status: "unavailable" }
 
 /** Runs until the blocks of the chain end. A block that cannot be applied is logged and left out, as a gap before the next one. */
@@ -66,7 +78,7 @@ const driveChain = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
   chain: ChainIdentity | null,
   limits: MarketLimits,
-  settings: RecordSettings
+  { record, repair }: TapeSettings
 ) {
   const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
   yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
@@ -121,8 +133,20 @@ const driveChain = Effect.fnUntraced(function* (
         )
       )
   }
-  const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, settings)
+  const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, record)
   recording.health = recorder?.health ?? recording.health
+  if (recorder !== null) {
+    const most = { trades: 2 * limits.trades, launches: limits.tokens }
+    const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
+    const step = yield* makeRepairs(
+      { feed, store, prices, tape, storable, most, durable: recorder.durable },
+      { rate: repair.rate, history }
+    )
+    yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(
+      keepRunning("Reading missing blocks again"),
+      Effect.forkScoped
+    )
+  }
 
   const position = { after, isBroken: false }
   const take = Effect.fnUntraced(function* (batch: TradeBatch) {
@@ -146,11 +170,7 @@ const driveChain = Effect.fnUntraced(function* (
 })
 
 /** Runs until the tape ends. A chain that replaces the one before begins with what is stored of it, if anything. */
-export const driveTape = Effect.fnUntraced(function* (
-  parts: TapeParts,
-  limits: MarketLimits,
-  settings: RecordSettings
-) {
+export const driveTape = Effect.fnUntraced(function* (parts: TapeParts, limits: MarketLimits, settings: TapeSettings) {
   let chain = yield* parts.feed.chain
   while (true) {
     yield* Effect.scoped(driveChain(parts, chain, limits, settings))

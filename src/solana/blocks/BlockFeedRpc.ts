@@ -1,7 +1,7 @@
 import { Config, Duration, Effect, Redacted, Stream } from "effect"
-import type { BlockFeed, BlockHead } from "./BlockFeed.ts"
+import type { BlockFeed, BlockHead, SlotContent } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
-import { BlockProgress, type BlockSettings, type BlockSource, followBlocks } from "./followBlocks.ts"
+import { BlockProgress, type BlockSettings, type BlockSource, followBlocks, withoutBlock } from "./followBlocks.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
@@ -17,13 +17,13 @@ export interface BlockFeedOptions extends RpcOptions {
 
 /**
  * `SOLANA_BLOCK_CONCURRENCY` (2), `SOLANA_BLOCK_CATCH_UP` (1500 slots, ten minutes), `SOLANA_BLOCK_POLL` (400 ms) and
- * `SOLANA_BLOCK_TRIES` (10).
+ * `SOLANA_BLOCK_TRIES` (4).
  */
 export const blockSettings: Config.Config<BlockSettings> = Config.all({
   concurrency: Config.Int("SOLANA_BLOCK_CONCURRENCY").pipe(Config.withDefault(2)),
   catchUp: Config.Int("SOLANA_BLOCK_CATCH_UP").pipe(Config.withDefault(1_500)),
   poll: Config.Duration("SOLANA_BLOCK_POLL").pipe(Config.withDefault(Duration.millis(400))),
-  tries: Config.Int("SOLANA_BLOCK_TRIES").pipe(Config.withDefault(10))
+  tries: Config.Int("SOLANA_BLOCK_TRIES").pipe(Config.withDefault(4))
 })
 
 /** The block with the time that the clock sysvar allows, and a warning when estimates begin. */
@@ -86,6 +86,12 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
         nodes.begin()
         return Stream.interruptWhen(followBlocks(source, progress, settings, after), nodes.replaced.await)
       }),
+    read: (slot) =>
+      Effect.match(source.read(slot), {
+        onFailure: (failure): SlotContent<Block> => withoutBlock(slot, failure),
+        onSuccess: (block): SlotContent<Block> => ({ _tag: "Block", block })
+      }),
+    list: (from, limit) => Effect.orElseSucceed(source.list(from, limit), () => []),
     genesis: nodes.call((rpc) => rpc.getGenesisHash()),
     freshness: () => ({ ...progress.freshness(), node: nodes.host })
   }
