@@ -126,6 +126,9 @@ export const process = Effect.fnUntraced(function* (
     yield* settle
   })
   yield* settle
+  if ((yield* Effect.orElseSucceed(store.progress, () => null)) !== null) {
+    yield* Effect.repeat(settle, { until: () => tape.heardAtMs() !== null })
+  }
   return { tape, read, asked, end: Scope.close(scope, Exit.void) }
 })
 

@@ -9,7 +9,7 @@ const memory = Effect.map(Layer.build(Layer.fresh(TradeStore.layerMemory)), (con
   Context.get(context, TradeStore)
 )
 
-const LAST = FIRST + 900
+const LAST = FIRST + 560
 
 /** The answers of a process that read every block in order. */
 const undisturbed = Effect.gen(function* () {
@@ -33,14 +33,14 @@ describe("a process that missed blocks", () => {
       const store = yield* memory
       const roll = seededRandom(3)
       const lost = new Set(slots(FIRST + 2, LAST - 1).filter(() => roll() < 0.05))
-      slots(FIRST + 120, FIRST + 130).forEach((slot) => lost.add(slot))
+      slots(FIRST + 50, FIRST + 60).forEach((slot) => lost.add(slot))
       const faults = failing(3)
       let at = FIRST
-      for (const stop of [150, 15, 60]) {
+      for (const stop of [75, 15, 150]) {
         const { end, read } = yield* process(store, faults)
-        yield* read(slots(at, at + 150).filter((slot) => !lost.has(slot)))
+        yield* read(slots(at, at + 80).filter((slot) => !lost.has(slot)))
         yield* end
-        at += 151 + stop
+        at += 81 + stop
       }
       const { read, tape } = yield* process(store, faults)
       yield* read(slots(at, LAST).filter((slot) => !lost.has(slot)))
@@ -54,6 +54,61 @@ describe("a process that missed blocks", () => {
       for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
         assert.deepStrictEqual(answers[key], expected[key], key)
       }
+    })
+  )
+
+  it.effect("loses and doubles nothing when it ends in the middle of reading blocks again", () =>
+    Effect.gen(function* () {
+      const expected = yield* undisturbed
+      yield* TestClock.setTime(timeOf(FIRST))
+      const store = yield* memory
+      const settings = { HISTORY: "2 hours", REPAIR_RATE: "1" }
+      const first = yield* process(store, failing(2), settings)
+      yield* first.read(slots(FIRST + 300, FIRST + 302))
+      yield* first.end
+      let unfinished = { gaps: 0, history: 0 }
+      for (let life = 0; life < 8; life++) {
+        const { end, read } = yield* process(store, failing(2), settings)
+        yield* read([FIRST + 500 + life])
+        yield* Effect.repeat(TestClock.adjust("1 second"), { times: 6 })
+        yield* end
+        const progress = yield* store.progress
+        unfinished = {
+          gaps: unfinished.gaps + Math.sign(progress?.gaps.length ?? 0),
+          history: unfinished.history + ((progress?.readFrom ?? 0) > timeOf(FIRST + 10) / 1000 ? 1 : 0)
+        }
+      }
+      assert.deepStrictEqual(unfinished, { gaps: 8, history: 8 })
+      const { read, tape } = yield* process(store, (slot) => (slot < FIRST ? "cleaned_up" : null), {
+        ...settings,
+        REPAIR_RATE: "10"
+      })
+      yield* read(slots(FIRST + 510, LAST))
+      yield* repairing(10)
+      assert.deepStrictEqual(tape.gaps(), [])
+      assert.isTrue(tape.readFrom(timeOf(FIRST) / 1000 + 1).complete)
+      const answers = yield* answersOf(tape, store)
+      for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
+        assert.deepStrictEqual(answers[key], expected[key], key)
+      }
+    })
+  )
+
+  it.effect("stops at blocks that the node no longer has, and keeps what it has of the others", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timeOf(FIRST))
+      const store = yield* memory
+      const gone = (slot: number) => (slot < FIRST + 60 ? ("cleaned_up" as const) : null)
+      const { asked, read, tape } = yield* process(store, gone, { HISTORY: "1 hour" })
+      yield* read(slots(FIRST, FIRST + 20))
+      yield* read(slots(FIRST + 100, FIRST + 110))
+      yield* repairing(3)
+      assert.lengthOf(tape.gaps(), 1)
+      assert.deepInclude(tape.gaps()[0], { state: "unavailable", fromSlot: FIRST + 21, toSlot: FIRST + 59 })
+      assert.isTrue(tape.readFrom(timeOf(FIRST + 60) / 1000 + 1).complete)
+      const before = asked.length
+      yield* repairing(3)
+      assert.strictEqual(asked.length, before)
     })
   )
 })
