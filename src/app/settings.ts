@@ -38,6 +38,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   poolDiscovery.settings,
   TokenBook.settings,
   TradeTape.limits,
+  TradeTape.leastCoverage,
   TradeStorePg.settings,
   recordSettings,
   repairSettings,

@@ -36,7 +36,9 @@ export class Coverage extends Schema.Opaque<Coverage>()(
     complete: Schema.Boolean,
     reason: Schema.NullOr(CoverageReason),
     share: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))).annotate({
-      description: "The part of the time asked for that was seen, from 0 to 1; absent where it is whole or not counted."
+      description:
+        "The part of the time asked for that was seen, from 0 to 1, where values are those of that part; absent where all was " +
+        "seen, or too little for a value."
     })
   })
     .check(
@@ -98,6 +100,14 @@ export const known = (unit: ScalarUnit, value: Decimal | null, { expiresAtMs, ob
   value === null
     ? unavailable(unit, "source_gap")
     : { value, unit, status: "known", observedAtMs, expiresAtMs, coverage: COMPLETE }
+
+/** A value over what was seen of its time. */
+export const covered = (
+  unit: ScalarUnit,
+  value: Decimal,
+  { expiresAtMs, observedAtMs }: Lifetime,
+  coverage: Coverage
+): Scalar => ({ value, unit, status: coverage.complete ? "known" : "partial", observedAtMs, expiresAtMs, coverage })
 
 /** A value that lacks something. */
 export const partial = (

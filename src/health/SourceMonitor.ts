@@ -9,7 +9,7 @@ export interface SourceState {
   /** The part of its work that is done, from 0 to 1, where it has an end. */
   readonly share?: number
   /** The reason why it is not current, where there is a word for it. */
-  readonly reason?: "backfill_running" | "source_gap"
+  readonly reason?: "backfill_running" | "not_captured" | "source_gap" | "source_stale"
   /** Of a feed of blocks: the newest slot, and the gaps that are still read again. */
   readonly slot?: number
   readonly gapsOpen?: number

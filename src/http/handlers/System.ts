@@ -46,12 +46,22 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
   }
 }
 /** Freshness of a store or of background work. */
-const monitoredFreshness = ({ observedAtMs, source, status }: MonitoredSource, nowMs: number): SourceFreshness => ({
+const monitoredFreshness = (
+  { observedAtMs, source, status, ...detail }: MonitoredSource,
+  nowMs: number
+): SourceFreshness => ({
+  ...detail,
   source,
   observedAtMs,
   lagMs: observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs),
   status
 })
+
+/** The reason why the service takes no traffic while the chain is not followed. */
+const notLive = (heardAtMs: number | null, nowMs: number): string =>
+  heardAtMs === null
+    ? "The chain feed is not live yet."
+    : `The chain was lost ${Math.max(0, Math.round((nowMs - heardAtMs) / 1000))} s ago.`
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -89,9 +99,9 @@ export const layer = HttpApiBuilder.group(
       if (drain.begun()) {
         return yield* unavailable("The service is shutting down.")
       }
-      const { node, state } = feed.freshness()
+      const { heardAtMs, node, state } = feed.freshness()
       if (state === "loading" || state === "down") {
-        return yield* unavailable("The chain feed is not live yet.")
+        return yield* unavailable(notLive(heardAtMs, yield* Clock.currentTimeMillis))
       }
       const lagging = (yield* Clock.clockWith(sources)).filter(
         ({ source, status }) => source !== "chain" && status !== "known"

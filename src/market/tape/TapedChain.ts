@@ -71,6 +71,12 @@ export const addBlock = ({ decimals, launches, state }: TapedChain, batch: Store
   return applied
 }
 
+/** The coverage without its share when that is below the least for which values are shown. */
+export const shownFrom =
+  (least: number) =>
+  ({ share, ...coverage }: Coverage): Coverage =>
+    share === undefined || share < least ? coverage : { ...coverage, share }
+
 /** Ends the restore of a chain: everything from a second on is held again. */
 export const resumeChain = (chain: TapedChain, progress: TradeProgress, from: number): void => {
   chain.continuity.restore(progress)

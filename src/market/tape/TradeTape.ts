@@ -1,15 +1,17 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
 import type { Mint } from "../../domain/Address.ts"
-import { type Coverage, type CoverageReason, covering, incomplete } from "../../domain/Scalar.ts"
+import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
+import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
-import { driveTape, type TapeControls } from "./driveTape.ts"
+import { driveTape } from "./driveTape.ts"
+import type { TapeControls } from "./TapeControls.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
 import { repairSettings } from "../repair/RepairWorker.ts"
 import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { Applied, MarketLimits, MarketState } from "./MarketState.ts"
-import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain } from "./TapedChain.ts"
+import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain, shownFrom } from "./TapedChain.ts"
 import { TradeFeed } from "./TradeFeed.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
@@ -21,12 +23,29 @@ export const STALE_AFTER_MS = 30_000
 export const lackingNow = (
   { heardAtMs, state }: Pick<TradeTape["Service"], "heardAtMs" | "state">,
   nowMs: number
-): CoverageReason | null => {
+): "backfill_running" | "not_captured" | "source_stale" | null => {
   const atMs = heardAtMs()
   if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
     return atMs === null ? "not_captured" : "source_stale"
   }
   return nowMs - state.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
+}
+
+/** The state of the blocks, the same that every read of the market has. */
+const blocksState = (tape: TradeTape["Service"], nowMs: number): SourceState => {
+  const lacking = lackingNow(tape, nowMs)
+  const gaps = tape.gaps()
+  const gapsOpen = gaps.filter(({ state }) => state === "open").length
+  const reason = lacking ?? (gapsOpen > 0 ? "source_gap" : null)
+  const statuses = { not_captured: "unavailable", source_stale: "stale" } as const
+  return {
+    observedAtMs: tape.heardAtMs(),
+    status:
+      reason === null ? "known" : reason === "not_captured" || reason === "source_stale" ? statuses[reason] : "partial",
+    slot: tape.newestSlot(),
+    gapsOpen,
+    ...(reason !== null && { reason })
+  }
 }
 
 /** The methods of the market state that readers use. All are synchronous, and nothing is written meanwhile. */
@@ -76,6 +95,8 @@ export class TradeTape extends Context.Service<
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
     /** The second from which on the bars of a token are in memory; minus infinity when all of them are. */
     readonly heldSince: (mint: Mint, resolution: Resolution) => number
+    /** The newest slot that was read; 0 before the first. */
+    readonly newestSlot: () => number
     /** The blocks since then that were not read. */
     readonly gaps: () => Gaps
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
@@ -108,8 +129,9 @@ export class TradeTape extends Context.Service<
     TradeTape,
     Effect.gen(function* () {
       const bounds = yield* limits
-      const { controls, service } = yield* makeTape(bounds)
+      const { controls, service } = yield* makeTape(bounds, yield* leastCoverage)
       const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
+      yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(service, nowMs))
       yield* driveTape(parts, bounds, { record: yield* recordSettings, repair: yield* repairSettings }).pipe(
         Effect.tapDefect((defect) => Effect.logError("The tape stopped: stored trades could not be restored", defect)),
         Effect.forkScoped({ startImmediately: true })
@@ -120,6 +142,12 @@ export class TradeTape extends Context.Service<
 }
 
 const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
+
+/** The least share of a window for which values are shown. */
+const LEAST_COVERAGE = 0.5
+
+/** `MIN_COVERAGE` (0.5): a window of which less was seen has no values. */
+export const leastCoverage = Config.Finite("MIN_COVERAGE").pipe(Config.withDefault(LEAST_COVERAGE))
 
 /** Bounds of the state in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_TRADES` and `TAPE_WALLETS`. */
 export const limits = Config.all({
@@ -144,7 +172,8 @@ const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<Coun
     (last, { batch, number }) => [number, [{ batch, missed: last === null ? 0 : number - last - 1 }]] as const
   )
 
-const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
+const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAST_COVERAGE) {
+  const shown = shownFrom(least)
   let chain = emptyChain(bounds)
   /** The blocks since a rebuild began; null while there is none. */
   let tail: Array<PricedBatch> | null = null
@@ -163,9 +192,10 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     decimalsOf: (mint) => chain.decimals.of(mint),
     heardAtMs: () => chain.heardAtMs,
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
-    readFrom: (second, to = chain.state.now) => coverageOf(chain, second, to, chain.heldFrom),
+    readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
     recordedFrom: (second) => recordedCoverage(chain, second, chain.state.now),
+    newestSlot: () => chain.continuity.newestSlot,
     gaps: () => chain.continuity.gaps,
     heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),
     firstRead: () => chain.continuity.firstRead,
@@ -174,11 +204,13 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
       const lacking = lackingNow(service, nowMs)
       const [to, heldFrom] = [chain.state.now, Math.max(chain.state.heldFrom, chain.heldFrom)]
       if (lacking !== "backfill_running") {
-        return lacking === null ? coverageOf(chain, second, to, heldFrom) : incomplete(lacking)
+        return lacking === null ? shown(coverageOf(chain, second, to, heldFrom)) : incomplete(lacking)
       }
       // The window that was asked for ends now, later than the newest block.
       const begin = second + Math.floor(nowMs / 1000) - to
-      return covering(lacking, chain.continuity.seen(Math.max(begin, heldFrom), to) / Math.max(1, to - second + 1))
+      return shown(
+        covering(lacking, chain.continuity.seen(Math.max(begin, heldFrom), to) / Math.max(1, to - second + 1))
+      )
     },
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
       const nowMs = yield* Clock.currentTimeMillis

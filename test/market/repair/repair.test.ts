@@ -22,6 +22,9 @@ const undisturbed = Effect.gen(function* () {
   return answers
 })
 
+/** A node that keeps the blocks from a slot on. */
+const pruned = (slot: number) => (slot < FIRST + 60 ? ("cleaned_up" as const) : null)
+
 /** Lets repairs run; blocks go on to come. */
 const repairing = (minutes: number) => Effect.repeat(TestClock.adjust("2 seconds"), { times: 30 * minutes })
 
@@ -98,8 +101,7 @@ describe("a process that missed blocks", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(timeOf(FIRST))
       const store = yield* memory
-      const gone = (slot: number) => (slot < FIRST + 60 ? ("cleaned_up" as const) : null)
-      const { asked, read, tape } = yield* process(store, gone, { HISTORY: "1 hour" })
+      const { asked, read, tape } = yield* process(store, pruned, { HISTORY: "1 hour" })
       yield* read(slots(FIRST, FIRST + 20))
       yield* read(slots(FIRST + 100, FIRST + 110))
       yield* repairing(3)
