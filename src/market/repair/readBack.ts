@@ -28,7 +28,7 @@ export interface ReadBack {
 /** Blocks that are requested concurrently. */
 const CONCURRENCY = 2
 
-/** What is known of the slots of one stretch. */
+/** The content of the slots of one stretch, each read once. */
 const makeReader = (feed: TradeFeed["Service"], elseMs: number) => {
   const known = new Map<number, ReadAgain>()
   const read = (slot: number) =>
