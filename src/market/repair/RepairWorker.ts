@@ -174,7 +174,8 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
     return {
       observedAtMs: nowMs,
       status: isDone ? "known" : history.tries > 0 ? "stale" : "partial",
-      ...(!isDone && { reason: "backfill_running" as const }),
+      // The node no longer has what is left of it.
+      ...(share < 1 && { reason: history.isGone ? ("not_captured" as const) : ("backfill_running" as const) }),
       share: Math.floor(share * 10_000) / 10_000
     }
   }
