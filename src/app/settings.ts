@@ -9,6 +9,7 @@ import { Settings } from "../http/Settings.ts"
 import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { recordSettings } from "../market/store/recordTrades.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
+import { repairSettings } from "../market/repair/RepairWorker.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
@@ -39,8 +40,10 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   poolDiscovery.settings,
   TokenBook.settings,
   TradeTape.limits,
+  TradeTape.leastCoverage,
   TradeStorePg.settings,
   recordSettings,
+  repairSettings,
   mostTrades,
   LiveSessions.limits,
   Evaluator.settings,

@@ -12,6 +12,9 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   \`unreadableMarkets\` of an entry.
 - \`condition.source\` of alerts: \`swap\` or \`median\` over pools; alerts on USDC are evaluated; \`fireNow\` arms an alert that is
   beyond its threshold already, and changes beyond theirs arm first like levels.
+- A window with a gap has the values of what was seen: status \`partial\`, and \`share\` in its coverage, from 0 to 1. Changes of
+  windows that were seen to different shares are null. Sources \`blocks\` and \`backfill\` at \`/freshness\`, with \`slot\`,
+  \`gapsOpen\`, \`share\` and \`reason\`.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`

@@ -7,7 +7,7 @@ import type { ChainIdentity } from "./ChainIdentity.ts"
 import { makeMemoryTrades } from "./memoryTrades.ts"
 import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
-import type { TradeProgress } from "./TradeProgress.ts"
+import type { Repair, TradeProgress } from "./TradeProgress.ts"
 
 /**
  * Trades, launches and candles that outlive the process, of one chain at a time. A trade is identified by its slot and its
@@ -23,6 +23,13 @@ export class TradeStore extends Context.Service<
      * again, and trades that are there stay as they are. For one writer at a time.
      */
     append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
+    /**
+     * Stores blocks that were read again, with the gap that they fill or the older beginning that they make, all or nothing;
+     * durable when it returns. Their closed candles are folded anew. Beside the writer.
+     */
+    repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
+    /** The stored progress of the chain; null when nothing of it is stored. */
+    readonly progress: Effect.Effect<TradeProgress | null, TradeStoreUnavailable>
     /** Stored blocks with trades or launches in them, the oldest first, trades in the order of the chain. */
     since(request: RestoreRequest): Stream.Stream<StoredBatch, TradeStoreUnavailable>
     /** The newest launches from before a second, at most so many, oldest first. */

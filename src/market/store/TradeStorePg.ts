@@ -1,18 +1,18 @@
 /** Trades in Postgres. Every query has a deadline. */
-import { Clock, Config, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Schedule, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
-import { bounded } from "../../storage/deadline.ts"
+import { bounded, type Broken } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
-import { closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
+import { type ClosedTo, closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { makeConversion } from "./convertTrades.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
-import { joinProgress } from "./TradeProgress.ts"
+import { joinProgress, type Repair, repairedProgress } from "./TradeProgress.ts"
 import { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { StoredBarsRequest } from "./StoredBars.ts"
@@ -33,7 +33,7 @@ const ABANDONED_MS = 120_000
 /** The least time that trades are kept: the windows of a day and the data restored for them. */
 const LEAST_KEPT = Duration.days(2)
 const DAY_MS = 86_400_000
-const [, MINUTE = 60, HOUR = 3600] = levels
+const [, MINUTE = 60, HOUR = 3600, DAY = 86_400] = levels
 
 const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 
@@ -59,6 +59,9 @@ const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
     .flatMap(({ timeMs, trades }) => [timeMs, ...trades.map((trade) => trade.timeMs)])
     .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY)
 
+const lastMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
+  batches.reduce((last, { timeMs }) => Math.max(last, timeMs), 0)
+
 /** The stored state of a chain after these blocks. */
 const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
   const progress = joinProgress(known?.progress ?? null, batches)
@@ -66,6 +69,20 @@ const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>
   return progress === null
     ? null
     : { progress, closed: known === null ? closedBefore(second) : reopened(known.closed, second) }
+}
+
+/** The span of closed candles that blocks of these times change. */
+const refolded = ({ days, hours, minutes }: ClosedTo, batches: ReadonlyArray<StoredBatch>) => {
+  const end = Math.floor(lastMsOf(batches) / 1000) + 1
+  const after = (width: number) => Math.ceil(end / width) * width
+  return {
+    from: closedBefore(Math.floor(firstMsOf(batches) / 1000)),
+    to: {
+      minutes: Math.min(minutes, after(MINUTE)),
+      hours: Math.min(hours, after(HOUR)),
+      days: Math.min(days, after(DAY))
+    }
+  }
 }
 
 const quietly = keepGoing("Cleaning up the trade store")
@@ -76,6 +93,8 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const names = makeTradeNames(sql)
   const trades = makeTradeTable(sql, names)
+  // The writer and repairs take turns: each goes on from the state that the other has stored.
+  const turns = yield* Semaphore.make(1)
   const bars = makeBarTable(sql)
   const chains = makeChainTable(sql)
   const partitions = makePartitions(sql)
@@ -90,12 +109,13 @@ const make = Effect.gen(function* () {
     state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
   )
 
-  const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
-    const open = yield* opened
-    const stored = advanced(open.stored, batches)
-    if (stored === null) {
-      return
-    }
+  /** Stores blocks together with the state that they lead to, and with what else belongs to that state. */
+  const store = Effect.fnUntraced(function* (
+    open: Open,
+    batches: ReadonlyArray<StoredBatch>,
+    stored: StoredChain,
+    also: Effect.Effect<unknown, Broken> = Effect.void
+  ) {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))
@@ -105,6 +125,8 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const fresh = rows.length > 0 ? yield* trades.insertTrades(open.id, rows) : []
           yield* trades.insertLaunches(open.id, batches)
+          yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
+          yield* also
           yield* chains.save(open.id, stored, nowMs)
           return fresh
         })
@@ -113,6 +135,26 @@ const make = Effect.gen(function* () {
     names.keep(fresh)
     open.stored = stored
   })
+
+  const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
+    const open = yield* opened
+    const stored = advanced(open.stored, batches)
+    if (stored !== null) {
+      yield* store(open, batches, stored)
+    }
+  }, turns.withPermit)
+
+  const repair = Effect.fn("TradeStore.repair")(function* (given: Repair) {
+    const open = yield* opened
+    const { batches } = given
+    if (open.stored === null) {
+      return
+    }
+    const { closed } = open.stored
+    const { from, to } = refolded(closed, batches)
+    const stored = { closed, progress: repairedProgress(open.stored.progress, given) }
+    yield* store(open, batches, stored, batches.length === 0 ? Effect.void : bars.close(open.id, from, to))
+  }, turns.withPermit)
 
   // The writer closes after every append, so there is never much to close.
   const closeBars = Effect.gen(function* () {
@@ -133,7 +175,7 @@ const make = Effect.gen(function* () {
       )
     )
     open.stored = { ...stored, closed }
-  })
+  }).pipe(turns.withPermit)
 
   /** Deletes sandboxes that have ended. */
   const sweep = Effect.gen(function* () {
@@ -166,6 +208,8 @@ const make = Effect.gen(function* () {
       return found?.stored?.progress ?? null
     }),
     append,
+    repair,
+    progress: Effect.map(opened, ({ stored }) => stored?.progress ?? null),
     since: (request: RestoreRequest) =>
       Stream.unwrap(
         Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, request, write))

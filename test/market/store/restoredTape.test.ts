@@ -55,7 +55,9 @@ const process = Effect.fnUntraced(function* (store: TradeStore["Service"], genes
     batches: (after) => {
       requested.push(after)
       return Stream.interruptWhen(Stream.fromQueue(blocks.queue), blocks.replaced.await)
-    }
+    },
+    again: () => Effect.succeed({ _tag: "Missing", reason: "cleaned_up" }),
+    list: () => Effect.succeed([])
   })
   const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(TradeStore, store)]))
   const tape = Context.get(yield* Layer.buildWithScope(layer, scope), TradeTape)

@@ -3,6 +3,7 @@ import { Effect, type Layer, Stream } from "effect"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { MissingBlocks } from "../../../src/market/tape/Gaps.ts"
 import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 
@@ -22,6 +23,10 @@ export const storedBlock = (
     ...given
   }
 }
+
+/** A block of two trades, the first at a price that rises with time. */
+const risen = (second: number, given: Partial<StoredBatch> = {}) =>
+  storedBlock(second, [{ priceUsd: 1 + second / 100 }, {}], given)
 
 /** Everything that a store gives back, newest `most` trades at least. */
 const stored = (second = 0, after = 0, most = 1_000_000) =>
@@ -89,12 +94,56 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
         assert.isNull(yield* open("progress"))
         yield* append(storedBlock(1), storedBlock(2), storedBlock(5, [{}], { afterGap: true }))
         yield* append(storedBlock(7))
+        const gap = {
+          fromSlot: 1003,
+          toSlot: 1004,
+          fromSecond: MONDAY + 2,
+          toSecond: MONDAY + 5,
+          state: "open",
+          tries: 0,
+          nextTryAtMs: 0
+        } as const
         assert.deepStrictEqual(yield* open("progress"), {
           slot: 1007,
           timeMs: (MONDAY + 7) * 1000,
+          firstSlot: 1001,
           readFrom: MONDAY + 2,
-          unbrokenFrom: MONDAY + 6
+          gaps: [gap]
         })
+      })
+    )
+
+    it.effect("fills a gap with blocks that come later, as if they had come in order, and only once", () =>
+      Effect.gen(function* () {
+        yield* open("repaired")
+        const trades = yield* TradeStore
+        const [first, second, third, fourth] = [risen(0), risen(30), risen(70, { launches: [launch] }), risen(110)]
+        const rest = [risen(200), risen(4000)] as const
+        const all = [first, second, third, fourth, ...rest]
+        yield* append(second, risen(200, { afterGap: true }), rest[1])
+        yield* trades.closeBars
+        const [gap] = (yield* trades.progress)?.gaps ?? []
+        assert.deepInclude(gap, { fromSlot: 1031, toSlot: 1199, fromSecond: MONDAY + 30, toSecond: MONDAY + 200 })
+        const left = { ...gap, toSlot: 1069, toSecond: MONDAY + 70 } as MissingBlocks
+        const part = { batches: [third, fourth], gap: { fromSlot: 1031, left: [left] }, first: null, found: [] }
+        yield* trades.repair(part)
+        yield* trades.repair(part)
+        assert.deepStrictEqual((yield* open("repaired"))?.gaps, [left])
+        yield* trades.repair({ batches: [], gap: { fromSlot: 1031, left: [] }, first: null, found: [] })
+        yield* trades.repair({ batches: [first], gap: null, first: { slot: 1000, second: MONDAY + 1 }, found: [] })
+        assert.deepInclude(yield* open("repaired"), { firstSlot: 1000, readFrom: MONDAY + 1, gaps: [], slot: 5000 })
+        assert.deepStrictEqual(Array.from(yield* stored(0)), all)
+
+        yield* open("in order")
+        yield* append(...all)
+        yield* trades.closeBars
+        for (const resolution of ["1m", "5m", "1h", "1d"] as const) {
+          const request = { mint: mintOf(1), resolution, from: null, before: MONDAY + 90_000, limit: 99 }
+          const inOrder = yield* trades.bars(request)
+          yield* open("repaired")
+          assert.deepStrictEqual(yield* trades.bars(request), inOrder, resolution)
+          yield* open("in order")
+        }
       })
     )
 

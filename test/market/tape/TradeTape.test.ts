@@ -111,7 +111,12 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
   Effect.gen(function* () {
     yield* at(0)
     const queue = yield* Queue.unbounded<TradeBatch>()
-    const feed = Layer.succeed(TradeFeed, { chain: Effect.succeed(null), batches: () => Stream.fromQueue(queue) })
+    const feed = Layer.succeed(TradeFeed, {
+      chain: Effect.succeed(null),
+      batches: () => Stream.fromQueue(queue),
+      again: () => Effect.never,
+      list: () => Effect.succeed([])
+    })
     const prices = Layer.succeed(PriceBook, {
       at: () => ({
         of: (mint) => (mint === SOL ? { sol: null, usd: dollarAMillion } : null),
