@@ -8,15 +8,45 @@ const PAGE = 2 ** PAGE_BITS
 const NO_WORDS = new Uint32Array(0)
 /** Of a slot: the hash of the address, and its number. */
 const SLOT = 2
+/** The table is made of this many parts, each of which grows by itself: a part is small, so that growing never pauses the writer. */
+const PART_BITS = 6
+const FIRST_SLOTS = 16
+
+/** One part of the table: open addressing, at most half full. */
+interface Part {
+  slots: Uint32Array
+  used: number
+}
+
+const maskOf = ({ slots }: Part): number => slots.length / SLOT - 1
+
+/** Puts the numbers of a part into twice the slots. */
+const grow = (part: Part): void => {
+  const old = part.slots
+  part.slots = new Uint32Array(old.length * 2)
+  const mask = maskOf(part)
+  for (let from = 0; from < old.length; from += SLOT) {
+    if (old[from + 1] !== 0) {
+      let slot = (old[from] ?? 0) & mask
+      while (part.slots[slot * SLOT + 1] !== 0) {
+        slot = (slot + 1) & mask
+      }
+      part.slots[slot * SLOT] = old[from] ?? 0
+      part.slots[slot * SLOT + 1] = old[from + 1] ?? 0
+    }
+  }
+}
 
 /**
  * Numbers for addresses: stable while an address is held, reused after it was dropped; 0 is none. The letters lie packed in
- * pages, because a map has to hash the new strings of a decoder, which costs more than the rest of a trade. Allocated for the
- * most addresses at once, so that it never pauses to grow.
+ * pages, because a map has to hash the new strings of a decoder, which costs more than the rest of a trade. Memory follows
+ * the number of addresses.
  */
 export class Addresses {
-  private readonly slots: Uint32Array
-  private readonly mask: number
+  private readonly parts = Array.from({ length: 2 ** PART_BITS }, (): Part => ({
+    slots: new Uint32Array(FIRST_SLOTS * SLOT),
+    used: 0
+  }))
   private readonly pages: Array<Uint32Array> = []
   private readonly free: Array<number> = []
   private next = 1
@@ -26,49 +56,54 @@ export class Addresses {
   private readonly encoder = new TextEncoder()
   private readonly decoder = new TextDecoder()
 
-  /** Room for `most` addresses, at most half full. */
-  constructor(most: number) {
-    const size = 2 ** Math.ceil(Math.log2((most + 1) * 2))
-    this.slots = new Uint32Array(size * SLOT)
-    this.mask = size - 1
-  }
-
   /** The number of an address; 0 when it has none. */
   find(address: Address): number {
-    return this.slots[this.slotOf(this.pack(address)) * SLOT + 1] ?? 0
+    const hash = this.pack(address)
+    const part = this.partOf(hash)
+    return part.slots[this.slotOf(part, hash) * SLOT + 1] ?? 0
   }
 
   /** The number of an address, given now when it has none. */
   hold(address: Address): number {
     const hash = this.pack(address)
-    const at = this.slotOf(hash) * SLOT
-    const known = this.slots[at + 1] ?? 0
+    const part = this.partOf(hash)
+    const known = part.slots[this.slotOf(part, hash) * SLOT + 1] ?? 0
     if (known !== 0) {
       return known
     }
     const id = this.free.pop() ?? this.next++
     const page = (this.pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
     page.set(this.words, (id & (PAGE - 1)) * WORDS)
-    this.slots[at] = hash
-    this.slots[at + 1] = id
+    part.used++
+    if (part.used * 2 > maskOf(part)) {
+      grow(part)
+    }
+    const at = this.slotOf(part, hash) * SLOT
+    part.slots[at] = hash
+    part.slots[at + 1] = id
     return id
   }
 
   /** Forgets an address; those behind it in the table close the gap, so that no search stops short of them. */
   drop(address: Address): void {
-    let gap = this.slotOf(this.pack(address))
-    const id = this.slots[gap * SLOT + 1] ?? 0
+    const hash = this.pack(address)
+    const part = this.partOf(hash)
+    const { slots } = part
+    const mask = maskOf(part)
+    let gap = this.slotOf(part, hash)
+    const id = slots[gap * SLOT + 1] ?? 0
     if (id === 0) {
       return
     }
-    for (let next = (gap + 1) & this.mask; this.slots[next * SLOT + 1] !== 0; next = (next + 1) & this.mask) {
-      const home = (this.slots[next * SLOT] ?? 0) & this.mask
-      if (((next - home) & this.mask) >= ((next - gap) & this.mask)) {
-        this.slots.copyWithin(gap * SLOT, next * SLOT, next * SLOT + SLOT)
+    for (let next = (gap + 1) & mask; slots[next * SLOT + 1] !== 0; next = (next + 1) & mask) {
+      const home = (slots[next * SLOT] ?? 0) & mask
+      if (((next - home) & mask) >= ((next - gap) & mask)) {
+        slots.copyWithin(gap * SLOT, next * SLOT, next * SLOT + SLOT)
         gap = next
       }
     }
-    this.slots.fill(0, gap * SLOT, gap * SLOT + SLOT)
+    slots.fill(0, gap * SLOT, gap * SLOT + SLOT)
+    part.used--
     this.free.push(id)
   }
 
@@ -88,7 +123,8 @@ export class Addresses {
 
   /** Bytes in use. */
   get usedBytes(): number {
-    return this.slots.byteLength + this.size * WORDS * Uint32Array.BYTES_PER_ELEMENT
+    const slots = this.parts.reduce((sum, part) => sum + part.slots.byteLength, 0)
+    return slots + this.size * WORDS * Uint32Array.BYTES_PER_ELEMENT
   }
 
   private pack(address: Address): number {
@@ -104,14 +140,20 @@ export class Addresses {
     return hash >>> 0
   }
 
-  private slotOf(hash: number): number {
-    let slot = hash & this.mask
+  private partOf(hash: number): Part {
+    return this.parts[hash >>> (32 - PART_BITS)] ?? { slots: NO_WORDS, used: 0 }
+  }
+
+  private slotOf(part: Part, hash: number): number {
+    const { slots } = part
+    const mask = maskOf(part)
+    let slot = hash & mask
     for (;;) {
-      const id = this.slots[slot * SLOT + 1] ?? 0
-      if (id === 0 || (this.slots[slot * SLOT] === hash && this.spells(id))) {
+      const id = slots[slot * SLOT + 1] ?? 0
+      if (id === 0 || (slots[slot * SLOT] === hash && this.spells(id))) {
         return slot
       }
-      slot = (slot + 1) & this.mask
+      slot = (slot + 1) & mask
     }
   }
 

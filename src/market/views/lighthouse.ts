@@ -66,7 +66,7 @@ const UNKNOWN: MarketStats = {
 }
 
 const statsOf = (
-  { before, now }: ActivityWindow,
+  { after, before, now }: ActivityWindow,
   kind: MarketKey["kind"],
   name: WindowName,
   seen: Seen
@@ -82,25 +82,25 @@ const statsOf = (
       total: now.buys + now.sells,
       buys: now.buys,
       sells: now.sells,
-      changePct: change(compared, before.buys + before.sells, now.buys + now.sells)
+      changePct: change(compared, before.buys + before.sells, after.buys + after.sells)
     },
     volumeUsd: knowsVolume
       ? {
           total: usd(volumeOf(now)),
           buys: usd(now.buyUsdNanos),
           sells: usd(now.sellUsdNanos),
-          changePct: compared && priced(before) ? changePct(volumeOf(before), volumeOf(now)) : null
+          changePct: compared && priced(before) && priced(after) ? changePct(volumeOf(before), volumeOf(after)) : null
         }
       : UNKNOWN.volumeUsd,
-    traders: { total: now.traders, approximate: true, changePct: change(compared, before.traders, now.traders) },
+    traders: { total: now.traders, approximate: true, changePct: change(compared, before.traders, after.traders) },
     tokensCreated: launched
       ? {
           total: now.tokensCreated,
-          changePct: change(compared, before.tokensCreated, now.tokensCreated)
+          changePct: change(compared, before.tokensCreated, after.tokensCreated)
         }
       : UNKNOWN.tokensCreated,
     migrations: launched
-      ? { total: now.migrations, changePct: change(compared, before.migrations, now.migrations) }
+      ? { total: now.migrations, changePct: change(compared, before.migrations, after.migrations) }
       : UNKNOWN.migrations
   }
 }

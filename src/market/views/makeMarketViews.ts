@@ -8,8 +8,9 @@ import { lifetimeAt } from "./measures.ts"
 import { overview } from "./overview.ts"
 import { statusOf } from "./pages.ts"
 import { type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
+import { comparedFrom } from "../windows/MarketActivity.ts"
 import { TokenRanking } from "../windows/TokenRanking.ts"
-import { eachWindow, secondsOf, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
+import { eachWindow, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
 /** The sources of the views. */
 export interface ViewSources extends MeasureSources {
@@ -31,7 +32,7 @@ export const makeMarketViews = (sources: ViewSources) => {
   const coverage = (window: WindowName, nowMs: number): Coverage => tape.coverageFrom(windowStart(tape, window), nowMs)
 
   const before = (window: WindowName, nowMs: number): Coverage => {
-    const read = tape.readFrom(windowStart(tape, window) - secondsOf(window))
+    const read = tape.readFrom(comparedFrom(windowIndex[window], tape.state.now))
     return read.complete ? coverage(window, nowMs) : read
   }
 

@@ -58,11 +58,11 @@ const volumeOf = (sums: ActivitySums): VolumeSum => ({
 /** The overview. The number of traders is an estimate and therefore partial, as are the values computed from it. */
 export const overview = (sources: OverviewSources): Overview => {
   const { activity, breadth, life, now: covered, solUsd, window } = sources
-  const { before, now } = activity
+  const { after, before, now } = activity
   const compared = both(covered, sources.before)
   const count = (value: number) => measured("count", countText(value), covered, life)
   const volume = volumeOf(now)
-  const volumeBefore = volumeOf(before)
+  const [volumeBefore, volumeAfter] = [volumeOf(before), volumeOf(after)]
   return {
     chain: "solana",
     window,
@@ -84,9 +84,9 @@ export const overview = (sources: OverviewSources): Overview => {
       traders: measured("count", countText(now.traders), covered, life, "budget")
     },
     change: {
-      volumeChangePct: volumeChange(volumeBefore, volume, compared, life),
-      tradesChangePct: changed(BigInt(volumeBefore.trades), BigInt(volume.trades), compared, life),
-      tradersChangePct: changed(BigInt(before.traders), BigInt(now.traders), compared, life, "budget")
+      volumeChangePct: volumeChange(volumeBefore, volumeAfter, compared, life),
+      tradesChangePct: changed(BigInt(volumeBefore.trades), BigInt(volumeAfter.trades), compared, life),
+      tradersChangePct: changed(BigInt(before.traders), BigInt(after.traders), compared, life, "budget")
     },
     launches: launchesOf(sources),
     breadth: {

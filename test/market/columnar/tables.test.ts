@@ -47,7 +47,7 @@ describe("wide numbers", () => {
 describe("tables", () => {
   it.prop("of addresses hold and forget as a map does", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
-    const addresses = new Addresses(50)
+    const addresses = new Addresses()
     const known = new Map<string, number>()
     for (let step = 0; step < 400; step++) {
       const address = walletOf(Math.floor(roll() * 60))
@@ -71,7 +71,7 @@ describe("tables", () => {
 
   it.prop("of pairs hold and forget as a map does", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
-    const pairs = new PairTable(30)
+    const pairs = new PairTable()
     const known = new Map<string, number>()
     for (let step = 1; step < 400; step++) {
       const [a, b] = [Math.floor(roll() * 6), Math.floor(roll() * 8)]
