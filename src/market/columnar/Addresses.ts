@@ -10,31 +10,26 @@ const NO_WORDS = new Uint32Array(0)
 const SLOT = 2
 /** The table is made of this many parts, each of which grows by itself: a part is small, so that growing never pauses the writer. */
 const PART_BITS = 6
+const PARTS = 2 ** PART_BITS
 const FIRST_SLOTS = 16
 
-/** One part of the table: open addressing, at most half full. */
-interface Part {
-  slots: Uint32Array
-  used: number
-}
+const maskOf = (slots: Uint32Array): number => (slots.length >>> 1) - 1
 
-const maskOf = ({ slots }: Part): number => slots.length / SLOT - 1
-
-/** Puts the numbers of a part into twice the slots. */
-const grow = (part: Part): void => {
-  const old = part.slots
-  part.slots = new Uint32Array(old.length * 2)
-  const mask = maskOf(part)
+/** The numbers of a part in twice the slots. */
+const grown = (old: Uint32Array): Uint32Array<ArrayBuffer> => {
+  const slots = new Uint32Array(old.length * 2)
+  const mask = maskOf(slots)
   for (let from = 0; from < old.length; from += SLOT) {
     if (old[from + 1] !== 0) {
       let slot = (old[from] ?? 0) & mask
-      while (part.slots[slot * SLOT + 1] !== 0) {
+      while (slots[slot * SLOT + 1] !== 0) {
         slot = (slot + 1) & mask
       }
-      part.slots[slot * SLOT] = old[from] ?? 0
-      part.slots[slot * SLOT + 1] = old[from + 1] ?? 0
+      slots[slot * SLOT] = old[from] ?? 0
+      slots[slot * SLOT + 1] = old[from + 1] ?? 0
     }
   }
+  return slots
 }
 
 /**
@@ -43,10 +38,9 @@ const grow = (part: Part): void => {
  * the number of addresses.
  */
 export class Addresses {
-  private readonly parts = Array.from({ length: 2 ** PART_BITS }, (): Part => ({
-    slots: new Uint32Array(FIRST_SLOTS * SLOT),
-    used: 0
-  }))
+  /** Open addressing in every part, at most half full. */
+  private readonly parts = Array.from({ length: PARTS }, () => new Uint32Array(FIRST_SLOTS * SLOT))
+  private readonly used = new Uint32Array(PARTS)
   private readonly pages: Array<Uint32Array> = []
   private readonly free: Array<number> = []
   private next = 1
@@ -59,38 +53,39 @@ export class Addresses {
   /** The number of an address; 0 when it has none. */
   find(address: Address): number {
     const hash = this.pack(address)
-    const part = this.partOf(hash)
-    return part.slots[this.slotOf(part, hash) * SLOT + 1] ?? 0
+    const slots = this.partOf(hash)
+    return slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
   }
 
   /** The number of an address, given now when it has none. */
   hold(address: Address): number {
     const hash = this.pack(address)
-    const part = this.partOf(hash)
-    const known = part.slots[this.slotOf(part, hash) * SLOT + 1] ?? 0
+    let slots: Uint32Array = this.partOf(hash)
+    const known = slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
     if (known !== 0) {
       return known
     }
     const id = this.free.pop() ?? this.next++
     const page = (this.pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
     page.set(this.words, (id & (PAGE - 1)) * WORDS)
-    part.used++
-    if (part.used * 2 > maskOf(part)) {
-      grow(part)
+    const used = this.count(hash, 1)
+    if (used * 2 > maskOf(slots)) {
+      const more = grown(slots)
+      this.parts[hash >>> (32 - PART_BITS)] = more
+      slots = more
     }
-    const at = this.slotOf(part, hash) * SLOT
-    part.slots[at] = hash
-    part.slots[at + 1] = id
+    const at = this.slotOf(slots, hash) * SLOT
+    slots[at] = hash
+    slots[at + 1] = id
     return id
   }
 
   /** Forgets an address; those behind it in the table close the gap, so that no search stops short of them. */
   drop(address: Address): void {
     const hash = this.pack(address)
-    const part = this.partOf(hash)
-    const { slots } = part
-    const mask = maskOf(part)
-    let gap = this.slotOf(part, hash)
+    const slots = this.partOf(hash)
+    const mask = maskOf(slots)
+    let gap = this.slotOf(slots, hash)
     const id = slots[gap * SLOT + 1] ?? 0
     if (id === 0) {
       return
@@ -103,7 +98,7 @@ export class Addresses {
       }
     }
     slots.fill(0, gap * SLOT, gap * SLOT + SLOT)
-    part.used--
+    this.count(hash, -1)
     this.free.push(id)
   }
 
@@ -123,7 +118,7 @@ export class Addresses {
 
   /** Bytes in use. */
   get usedBytes(): number {
-    const slots = this.parts.reduce((sum, part) => sum + part.slots.byteLength, 0)
+    const slots = this.parts.reduce((sum, part) => sum + part.byteLength, 0)
     return slots + this.size * WORDS * Uint32Array.BYTES_PER_ELEMENT
   }
 
@@ -140,13 +135,20 @@ export class Addresses {
     return hash >>> 0
   }
 
-  private partOf(hash: number): Part {
-    return this.parts[hash >>> (32 - PART_BITS)] ?? { slots: NO_WORDS, used: 0 }
+  private partOf(hash: number): Uint32Array {
+    return this.parts[hash >>> (32 - PART_BITS)] ?? NO_WORDS
   }
 
-  private slotOf(part: Part, hash: number): number {
-    const { slots } = part
-    const mask = maskOf(part)
+  /** Adds to the number of addresses in the part of a hash; returns the new number. */
+  private count(hash: number, change: 1 | -1): number {
+    const part = hash >>> (32 - PART_BITS)
+    const used = (this.used[part] ?? 0) + change
+    this.used[part] = used
+    return used
+  }
+
+  private slotOf(slots: Uint32Array, hash: number): number {
+    const mask = maskOf(slots)
     let slot = hash & mask
     for (;;) {
       const id = slots[slot * SLOT + 1] ?? 0

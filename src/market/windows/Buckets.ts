@@ -6,8 +6,10 @@ export const BUCKET = 1
 /** The first word after those two. */
 export const BUCKET_WORDS = 2
 
-/** Words of the ends of a queue: its oldest record and its newest, zeros at first. They lie in a record of the owner. */
-export const QUEUE = 2
+/** Words of a queue: its oldest record, its newest and the bucket of that, zeros at first. They lie in a record of the owner. */
+export const QUEUE = 4
+const NEWEST = 1
+const NEWEST_BUCKET = 2
 
 /** Adds the sums of the record `from` to those of `to`. False, with nothing added, when they do not fit. */
 export type Merge = (records: Records, to: number, from: number) => boolean
@@ -46,21 +48,19 @@ export class Buckets {
    */
   put(ends: Uint32Array, at: number, id: number): boolean {
     const bucket = this.bucketOf(id)
-    const newest = ends[at + 1] ?? 0
-    const before = newest !== 0 && this.bucketOf(newest) > bucket ? this.lastUpTo(ends[at] ?? 0, bucket) : newest
-    if (before !== 0 && this.bucketOf(before) === bucket && this.merge(this.records, before, id)) {
-      return true
-    }
-    const after = before === 0 ? (ends[at] ?? 0) : this.newer(before)
-    this.link(id, after)
-    if (before === 0) {
+    const newest = ends[at + NEWEST] ?? 0
+    if (newest === 0) {
       ends[at] = id
+    } else if ((ends[at + NEWEST_BUCKET] ?? 0) > bucket) {
+      return this.putLate(ends, at, id, bucket)
+    } else if (ends[at + NEWEST_BUCKET] === bucket && this.merge(this.records, newest, id)) {
+      return true
     } else {
-      this.link(before, id)
+      this.link(newest, id)
     }
-    if (after === 0) {
-      ends[at + 1] = id
-    }
+    this.link(id, 0)
+    ends[at + NEWEST] = id
+    ends[at + NEWEST_BUCKET] = bucket
     return false
   }
 
@@ -70,7 +70,7 @@ export class Buckets {
     const next = this.newer(id)
     ends[at] = next
     if (next === 0) {
-      ends[at + 1] = 0
+      ends[at + NEWEST] = 0
     }
     return id
   }
@@ -82,13 +82,24 @@ export class Buckets {
     }
   }
 
-  /** The last record of a queue whose bucket is not later than this one; 0 when all are. */
-  private lastUpTo(oldest: number, bucket: number): number {
-    let last = 0
-    for (let id = oldest; id !== 0 && this.bucketOf(id) <= bucket; id = this.newer(id)) {
-      last = id
+  /** Puts a record before newer ones. */
+  private putLate(ends: Uint32Array, at: number, id: number, bucket: number): boolean {
+    let before = 0
+    let after = ends[at] ?? 0
+    while (after !== 0 && this.bucketOf(after) <= bucket) {
+      before = after
+      after = this.newer(after)
     }
-    return last
+    if (before !== 0 && this.bucketOf(before) === bucket && this.merge(this.records, before, id)) {
+      return true
+    }
+    this.link(id, after)
+    if (before === 0) {
+      ends[at] = id
+    } else {
+      this.link(before, id)
+    }
+    return false
   }
 
   private link(id: number, next: number): void {

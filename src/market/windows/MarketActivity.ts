@@ -18,6 +18,7 @@ const COUNTS = [BUYS, SELLS, UNPRICED_BUYS, UNPRICED_SELLS, CREATED, MIGRATED]
 const STEPS = 300
 /** Steps kept: those of a window and of the two whole windows before the running step. */
 const KEPT = 2 * STEPS + 1
+const WINDOW_CELLS = KEPT * CELLS
 /** The distinct traders of a window are sampled this many times per width, to be compared with a later window. */
 const NOTES = 12
 const NOTES_KEPT = NOTES + 2
@@ -57,12 +58,32 @@ export const comparedFrom = (window: number, now: number): number => {
 /** The launch events that a launchpad reports. */
 export type LaunchEvent = "created" | "migrated"
 
+/** The steps of the second `now`, and the places of another second among them, for all rows alike: found once a second. */
+export class StepClock {
+  /** For each window, the first cell of the step that holds the second last asked for; negative when it is no longer kept. */
+  readonly places = new Int32Array(WINDOWS)
+  private second = -1
+
+  /** Sets `places` to those of a second. */
+  find(second: number, now: number): Int32Array {
+    if (second !== this.second || second !== now) {
+      for (let window = 0; window < WINDOWS; window++) {
+        const step = stepOf[window] ?? 1
+        const at = Math.floor(second / step)
+        this.places[window] = at > Math.floor(now / step) - KEPT ? window * WINDOW_CELLS + (at % KEPT) * CELLS : -1
+      }
+      this.second = second
+    }
+    return this.places
+  }
+}
+
 /**
  * The activity of one market row: all markets, a venue or a launchpad, as the sums of every step of every window and of the
  * one before it. Trades of any age are added to their steps.
  */
 export class MarketActivity {
-  private readonly steps = windowSeconds.map(() => new Float64Array(KEPT * CELLS))
+  private readonly steps = new Float64Array(WINDOWS * WINDOW_CELLS)
   private readonly notes = windowSeconds.map(() => new Float64Array(NOTES_KEPT))
   private readonly distinct = new DistinctTraders()
   /** The window that is being read. */
@@ -86,33 +107,32 @@ export class MarketActivity {
     this.now = now
   }
 
-  /** Adds a trade of this market; `hash` is that of its wallet. */
-  add(record: TradeRecord, hash: number): void {
+  /** Adds a trade of this market at the places of its second; `hash` is that of its wallet. */
+  add(record: TradeRecord, places: Int32Array, hash: number): void {
+    const { steps } = this
     const count = record.buy ? BUYS : SELLS
+    const unpriced = UNPRICED_BUYS + count
+    const usd = BUY_USD + 2 * count
     this.distinct.add(hash, record.second)
     for (let window = 0; window < WINDOWS; window++) {
-      const at = this.stepAt(window, record.second)
-      const cells = this.steps[window]
-      if (at < 0 || cells === undefined) {
-        continue
-      }
-      cells[at + count] = (cells[at + count] ?? 0) + 1
-      if (record.usdKnown) {
-        addWide(cells, at + BUY_USD + 2 * count, record.usdHigh, record.usdLow)
-      } else {
-        cells[at + UNPRICED_BUYS + count] = (cells[at + UNPRICED_BUYS + count] ?? 0) + 1
+      const at = places[window] ?? -1
+      if (at >= 0) {
+        steps[at + count] = (steps[at + count] ?? 0) + 1
+        if (record.usdKnown) {
+          addWide(steps, at + usd, record.usdHigh, record.usdLow)
+        } else {
+          steps[at + unpriced] = (steps[at + unpriced] ?? 0) + 1
+        }
       }
     }
   }
 
-  /** Adds an event of a launchpad. */
-  addLaunch(event: LaunchEvent, second: number): void {
+  /** Adds an event of a launchpad at the places of its second. */
+  addLaunch(event: LaunchEvent, places: Int32Array): void {
     const cell = event === "created" ? CREATED : MIGRATED
-    for (let window = 0; window < WINDOWS; window++) {
-      const at = this.stepAt(window, second)
-      const cells = this.steps[window]
-      if (at >= 0 && cells !== undefined) {
-        cells[at + cell] = (cells[at + cell] ?? 0) + 1
+    for (const at of places) {
+      if (at >= 0) {
+        this.steps[at + cell] = (this.steps[at + cell] ?? 0) + 1
       }
     }
   }
@@ -136,7 +156,8 @@ export class MarketActivity {
     const step = stepOf[window] ?? 1
     const newest = Math.floor(now / step)
     for (let at = Math.max(Math.floor(this.now / step), newest - KEPT) + 1; at <= newest; at++) {
-      this.steps[window]?.fill(0, (at % KEPT) * CELLS, (at % KEPT) * CELLS + CELLS)
+      const start = window * WINDOW_CELLS + (at % KEPT) * CELLS
+      this.steps.fill(0, start, start + CELLS)
     }
   }
 
@@ -149,20 +170,12 @@ export class MarketActivity {
     }
   }
 
-  /** The place of the step that holds a second; negative when it is no longer kept. */
-  private stepAt(window: number, second: number): number {
-    const step = stepOf[window] ?? 1
-    const at = Math.floor(second / step)
-    return at > Math.floor(this.now / step) - KEPT ? (at % KEPT) * CELLS : -1
-  }
-
   /** The sums of the steps of one width before the step `until`. */
   private sumOf(window: number, until: number, traders: number): ActivitySums {
-    const { sum } = this
-    const cells = this.steps[window] ?? sum
+    const { steps: cells, sum } = this
     sum.fill(0)
     for (let step = until - STEPS; step < until; step++) {
-      const at = (step % KEPT) * CELLS
+      const at = window * WINDOW_CELLS + (((step % KEPT) + KEPT) % KEPT) * CELLS
       for (const cell of COUNTS) {
         sum[cell] = (sum[cell] ?? 0) + (cells[at + cell] ?? 0)
       }

@@ -70,13 +70,17 @@ export const fillBucket = (records: Records, id: number, bucket: number, record:
 
 /** Adds the sums of one bucket to another; they always fit. */
 export const mergeBuckets = (records: Records, to: number, from: number): true => {
-  const [words, at] = [records.words(to), records.wordsAt(to)]
-  const [added, addedAt] = [records.words(from), records.wordsAt(from)]
+  const words = records.words(to)
+  const at = records.wordsAt(to)
+  const added = records.words(from)
+  const addedAt = records.wordsAt(from)
   for (let word = COUNT_WORDS; word <= UNPRICED_WORDS; word++) {
     words[at + word] = (words[at + word] ?? 0) + (added[addedAt + word] ?? 0)
   }
-  const [cells, start] = [records.page(to), records.at(to)]
-  const [more, moreAt] = [records.page(from), records.at(from)]
+  const cells = records.page(to)
+  const start = records.at(to)
+  const more = records.page(from)
+  const moreAt = records.at(from)
   addWide(cells, start + BUCKET_VOLUME, more[moreAt + BUCKET_VOLUME] ?? 0, more[moreAt + BUCKET_VOLUME + 1] ?? 0)
   if ((more[moreAt + KEY] ?? 0) > (cells[start + KEY] ?? 0)) {
     cells[start + PRICE] = more[moreAt + PRICE] ?? 0

@@ -93,9 +93,12 @@ const amountsFit = (words: Uint32Array, at: number, more: Uint32Array, moreAt: n
 
 /** Adds the sums of one bucket to another. False, with nothing added, when they do not fit. */
 export const mergeBuckets = (records: Records, to: number, from: number): boolean => {
-  const [words, at] = [records.words(to), records.wordsAt(to)]
-  const [more, moreAt] = [records.words(from), records.wordsAt(from)]
-  const [traded, unknown] = [more[moreAt + TRADED] ?? 0, more[moreAt + UNKNOWN] ?? 0]
+  const words = records.words(to)
+  const at = records.wordsAt(to)
+  const more = records.words(from)
+  const moreAt = records.wordsAt(from)
+  const traded = more[moreAt + TRADED] ?? 0
+  const unknown = more[moreAt + UNKNOWN] ?? 0
   if (
     !countsFit(words[at + TRADED] ?? 0, traded, words[at + UNKNOWN] ?? 0, unknown) ||
     !amountsFit(words, at, more, moreAt)
@@ -130,9 +133,7 @@ export const addBucket = (records: Records, id: number, sums: Float64Array, to: 
 export const addBucketVolume = (records: Records, id: number, to: Float64Array, toAt: number, sign: 1 | -1): void => {
   const words = records.words(id)
   const at = records.wordsAt(id)
-  for (const amount of VOLUMES) {
+  for (let amount = BOUGHT_USD; amount <= SOLD_USD; amount++) {
     addWide(to, toAt, sign * (words[at + HIGH + amount] ?? 0), sign * (words[at + LOW + amount] ?? 0))
   }
 }
-
-const VOLUMES = [BOUGHT_USD, SOLD_USD]
