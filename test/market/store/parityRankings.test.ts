@@ -8,7 +8,14 @@ import { dollarsText } from "../../../src/market/views/measures.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
-import { type WindowName, windowIndex, windowNames, windowSeconds } from "../../../src/market/windows/windows.ts"
+import { rankingFrom } from "../../../src/market/windows/Traders.ts"
+import {
+  windowFrom,
+  type WindowName,
+  windowIndex,
+  windowNames,
+  windowSeconds
+} from "../../../src/market/windows/windows.ts"
 import { call, keyOf } from "../../support/http.ts"
 import { block, makeBooks, reading, setSecond } from "../../support/reads.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"

@@ -15,6 +15,9 @@ const TOKENS = 3
 
 const ofToken = (trades: ReadonlyArray<TapeTrade>, token: number) => trades.filter(({ mint }) => mint === mintOf(token))
 
+const at = (second: number, given: Partial<TapeTrade>) =>
+  trade({ slot: second, timeMs: (MONDAY + second) * 1000, ...given })
+
 const rowsOf = (tape: MarketState, token: number, window: "1h" | "24h" | "all", nowMs: number) =>
   tape.topTraders({ mint: mintOf(token), window, limit: 100, pin: null, nowMs })?.rows ?? assert.fail("ended")
 
@@ -168,8 +171,6 @@ describe("windows", () => {
 
   it("keep room by forgetting the wallet and the token that have not traded for longest", () => {
     const tape = new MarketState({ ...roomy, traders: 2, tokens: 2 }, "here")
-    const at = (second: number, given: Partial<TapeTrade>) =>
-      trade({ slot: second, timeMs: (MONDAY + second) * 1000, ...given })
     tape.apply([at(0, { wallet: walletOf(1) }), at(700, { wallet: walletOf(2) })], FAR_MS)
     assert.strictEqual(tape.heldFrom, MONDAY + 700 - 86_400 + 500)
     tape.apply([at(1400, { wallet: walletOf(3) })], FAR_MS)
