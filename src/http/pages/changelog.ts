@@ -15,6 +15,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - A window with a gap has the values of what was seen: status \`partial\`, and \`share\` in its coverage, from 0 to 1. Changes of
   windows that were seen to different shares are null. Sources \`blocks\` and \`backfill\` at \`/freshness\`, with \`slot\`,
   \`gapsOpen\`, \`share\` and \`reason\`.
+- Windows of 1 h, 6 h and 24 h begin with a minute, with 5 and with 10 minutes; rankings of wallets over 24 h with 2 hours, as
+  \`windowFromMs\` shows. Changes of market totals compare windows of equal width.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`

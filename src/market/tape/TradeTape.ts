@@ -126,7 +126,7 @@ export class TradeTape extends Context.Service<
 
   /**
    * A tape that restores stored trades, follows the feed and stores its blocks. Its bounds are set by `TAPE_TOKENS` (60,000),
-   * `TAPE_BARS` (2,000,000 of each stored width), `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000).
+   * `TAPE_BARS` (2,000,000 of each stored width) and `TAPE_WALLETS` (1,000,000); `TAPE_TRADES` (4,000,000) are restored.
    */
   static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
     TradeTape,
@@ -144,7 +144,7 @@ export class TradeTape extends Context.Service<
   )
 }
 
-const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
+const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 4_000_000, traders: 1_000_000 }
 
 /** The least share of a window for which values are shown. */
 const LEAST_COVERAGE = 0.5
@@ -152,7 +152,7 @@ const LEAST_COVERAGE = 0.5
 /** `MIN_COVERAGE` (0.5): a window of which less was seen has no values. */
 export const leastCoverage = Config.Finite("MIN_COVERAGE").pipe(Config.withDefault(LEAST_COVERAGE))
 
-/** Bounds of the state in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_TRADES` and `TAPE_WALLETS`. */
+/** Bounds of the state in memory, `TAPE_TOKENS`, `TAPE_BARS` and `TAPE_WALLETS`, and of its restore, `TAPE_TRADES`. */
 export const limits = Config.all({
   tokens: countSetting("TAPE_TOKENS", defaultLimits.tokens),
   bars: countSetting("TAPE_BARS", defaultLimits.bars),

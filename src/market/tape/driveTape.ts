@@ -75,7 +75,7 @@ const driveChain = Effect.fnUntraced(function* (
       return 0
     }
     const nowMs = yield* Clock.currentTimeMillis
-    const most = { trades: 2 * limits.trades, launches: limits.tokens }
+    const most = { trades: limits.trades, launches: limits.tokens }
     const [took, restored] = yield* Effect.timed(
       restoreTape(store, progress, most, (batch) => {
         batch.trades.forEach(pricing.recall)

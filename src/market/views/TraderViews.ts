@@ -33,6 +33,8 @@ export interface TraderPageRequest {
 interface View {
   readonly token: number
   readonly window: TraderWindow
+  /** The first second of the window when the view was made. */
+  readonly from: number
   readonly madeAtMs: number
   readonly ranking: Ranking
   /** Rows that have changed since, as they were. */
@@ -60,7 +62,7 @@ export class TraderViews {
     }
     for (const view of this.ofToken.get(token) ?? []) {
       if (!view.kept.has(trader)) {
-        view.kept.set(trader, this.traders.read(trader, view.window))
+        view.kept.set(trader, this.traders.read(trader, view.window, view.from))
       }
     }
   }
@@ -91,7 +93,7 @@ export class TraderViews {
       if (trader === undefined) {
         break
       }
-      rows.push({ rank: place + 1, ...(view.kept.get(trader) ?? this.traders.read(trader, view.window)) })
+      rows.push({ rank: place + 1, ...(view.kept.get(trader) ?? this.traders.read(trader, view.window, view.from)) })
     }
     const place = pin.place + rows.length
     const { size } = view.ranking
@@ -100,7 +102,8 @@ export class TraderViews {
 
   private make({ nowMs, token, window }: TraderPageRequest): View {
     const kept = new Map<number, TraderRow>()
-    const view: View = { token, window, madeAtMs: nowMs, ranking: this.rank(token, window, kept), kept }
+    const from = this.traders.fromOf(window)
+    const view: View = { token, window, from, madeAtMs: nowMs, ranking: this.rank(token, window, kept), kept }
     this.ofToken.set(token, [...(this.ofToken.get(token) ?? []), view])
     return view
   }

@@ -67,7 +67,7 @@ const UNKNOWN: MarketStats = {
 }
 
 const statsOf = (
-  { before, now }: ActivityWindow,
+  { after, before, now }: ActivityWindow,
   kind: MarketKey["kind"],
   name: WindowName,
   seen: Seen
@@ -83,25 +83,25 @@ const statsOf = (
       total: now.buys + now.sells,
       buys: now.buys,
       sells: now.sells,
-      changePct: change(isCompared, before.buys + before.sells, now.buys + now.sells)
+      changePct: change(isCompared, before.buys + before.sells, after.buys + after.sells)
     },
     volumeUsd: knowsVolume
       ? {
           total: usd(volumeOf(now)),
           buys: usd(now.buyUsdNanos),
           sells: usd(now.sellUsdNanos),
-          changePct: isCompared && priced(before) ? changePct(volumeOf(before), volumeOf(now)) : null
+          changePct: isCompared && priced(before) && priced(after) ? changePct(volumeOf(before), volumeOf(after)) : null
         }
       : UNKNOWN.volumeUsd,
-    traders: { total: now.traders, approximate: true, changePct: change(isCompared, before.traders, now.traders) },
+    traders: { total: now.traders, approximate: true, changePct: change(isCompared, before.traders, after.traders) },
     tokensCreated: launched
       ? {
           total: now.tokensCreated,
-          changePct: change(isCompared, before.tokensCreated, now.tokensCreated)
+          changePct: change(isCompared, before.tokensCreated, after.tokensCreated)
         }
       : UNKNOWN.tokensCreated,
     migrations: launched
-      ? { total: now.migrations, changePct: change(isCompared, before.migrations, now.migrations) }
+      ? { total: now.migrations, changePct: change(isCompared, before.migrations, after.migrations) }
       : UNKNOWN.migrations
   }
 }

@@ -8,9 +8,10 @@ import { lifetimeAt } from "./measures.ts"
 import { overview } from "./overview.ts"
 import { statusOf } from "./pages.ts"
 import { type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
+import { comparedFrom } from "../windows/MarketActivity.ts"
 import { TokenRanking } from "../windows/TokenRanking.ts"
 import { lackingNow } from "../tape/TradeTape.ts"
-import { eachWindow, secondsOf, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
+import { eachWindow, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
 /** The sources of the views. */
 export interface ViewSources extends MeasureSources {
@@ -35,8 +36,8 @@ export const makeMarketViews = (sources: ViewSources) => {
   const coverage = (window: WindowName, nowMs: number): Coverage => tape.coverageFrom(windowStart(tape, window), nowMs)
 
   const before = (window: WindowName): Coverage => {
-    const start = windowStart(tape, window)
-    const read = tape.readFrom(start - secondsOf(window), start - 1)
+    const from = comparedFrom(windowIndex[window], tape.state.now)
+    const read = tape.readFrom(from, windowStart(tape, window) - 1)
     return read
   }
 

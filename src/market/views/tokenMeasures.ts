@@ -12,7 +12,7 @@ import type { Supply, TokenSources } from "./tokenRef.ts"
 import { supplyOf } from "./tokenRef.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
-import { secondsOf, type WindowName } from "../windows/windows.ts"
+import { windowFrom, type WindowName, windowIndex } from "../windows/windows.ts"
 
 /** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
@@ -49,9 +49,9 @@ const NOTHING: TokenWindow = {
   lastPrice: null
 }
 
-/** The first second of a window that ends now. */
+/** The first second of a window that ends now: that of a bucket. */
 export const windowStart = ({ state }: TradeTape["Service"], window: WindowName): number =>
-  state.now - secondsOf(window) + 1
+  windowFrom(windowIndex[window], state.now)
 
 /** The coverage of a token in a window: of a token whose launch was seen, only the time since the launch counts. */
 export const coverageOf = (tape: TradeTape["Service"], mint: Mint, window: WindowName, nowMs: number): Coverage => {

@@ -6,8 +6,9 @@ import { decimalText } from "../../domain/rational.ts"
 import type { Status } from "../../domain/Scalar.ts"
 import type { TopTrader, TraderCoverage, TraderWindow } from "../../domain/market/TopTraders.ts"
 import { dollarsText } from "./measures.ts"
-import { coverageOf, windowStart } from "./tokenMeasures.ts"
+import { coverageOf } from "./tokenMeasures.ts"
 import { STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts"
+import { rankingFrom } from "../windows/Traders.ts"
 import type { Pin } from "./PinnedViews.ts"
 import type { TraderPage } from "./TraderViews.ts"
 
@@ -88,7 +89,7 @@ export const traderRanking = (
   const windowToMs = tape.state.now * 1000
   // The view may be older than the newest block, and the newest block older than the view.
   const observedAtMs = Math.min(page.asOfMs, windowToMs, heardAtMs)
-  const windowFrom = window === "all" ? null : windowStart(tape, window)
+  const windowFrom = rankingFrom(window, tape.state.now)
   const since = tape.since()
   const covered = windowFrom === null ? since : Math.max(since, windowFrom, tape.state.heldFrom)
   const isStale = nowMs - heardAtMs > STALE_AFTER_MS
