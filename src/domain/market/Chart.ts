@@ -45,7 +45,18 @@ export class ChartBar extends Schema.Opaque<ChartBar>()(
     l: Schema.Finite,
     c: Schema.Finite,
     v: Schema.Finite.annotate({ description: "Traded volume in the denomination, in both modes." }),
-    n: Schema.NullOr(Schema.Int).annotate({ description: "Trades; null on EVM chains." })
+    n: Schema.NullOr(Schema.Int).annotate({ description: "Trades; null on EVM chains." }),
+    buys: Schema.NullOr(Schema.Int).annotate({ description: "Purchases among the trades." }),
+    sells: Schema.NullOr(Schema.Int),
+    buyVolume: Schema.NullOr(Schema.Finite).annotate({ description: "The part of the volume that was bought." }),
+    sellVolume: Schema.NullOr(Schema.Finite),
+    traders: Schema.NullOr(Schema.Int).annotate({
+      description: "Distinct wallets, in bars of 1s and 1m; null in every other, because they do not add up."
+    }),
+    revision: Schema.NullOr(Schema.Int).annotate({
+      description:
+        "Trades that came after their part of the bar was closed: 0 for a bar that never changed; null on EVM chains."
+    })
   }).annotate({ identifier: "ChartBar", description: "One candle. Prices are per whole token." })
 ) {}
 

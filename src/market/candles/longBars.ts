@@ -1,29 +1,26 @@
 /** Bars of a window from memory and, for older ones, from the store. */
 import { Effect } from "effect"
-import { type Mint, SOL } from "../../domain/Address.ts"
+import type { Mint } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { type ChartWindow, nextBucket } from "./chartWindow.ts"
 import type { BarPage, BarWindow } from "./foldBars.ts"
-import { solWindow } from "./solBars.ts"
 import type { StoredBars } from "../store/StoredBars.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
 /** The bars that the store adds to a chart. */
 export interface OlderBars {
-  /** By token; a token without an entry has no older bars than those in memory. */
-  readonly of: ReadonlyMap<Mint, StoredBars>
+  /** Null when no bars are older than those in memory. */
+  readonly bars: StoredBars | null
   /** True when older bars are stored that the store did not return in time. */
   readonly isMissing: boolean
 }
 
 /** A page without bars. */
 export const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
-/** The most bars of SOL that are read to price those of a token. */
-const MOST_SOL = 50_000
 
 /** The bars of a token in a window. */
 export const barsOf = ({ state }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage =>
-  state.bars(mint, window, older.of.get(mint)) ?? NO_BARS
+  state.bars(mint, window, older.bars ?? undefined) ?? NO_BARS
 
 /** The second before which bars are read from the store, because later ones are in memory; null when none are older. */
 const storeEnd = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to }: BarWindow, nowMs: number) => {
@@ -50,17 +47,8 @@ const olderOf = (
 }
 
 /** The stored bars of a chart; none while the store is unavailable. */
-export const olderBars = Effect.fnUntraced(
-  function* (tape: TradeTape["Service"], mint: Mint, window: ChartWindow, inSol: boolean, nowMs: number) {
-    const own = yield* olderOf(tape, mint, window, nowMs)
-    const found = new Map<Mint, StoredBars>(own === null ? [] : [[mint, own]])
-    const beside =
-      inSol && mint !== SOL ? solWindow(barsOf(tape, { of: found, isMissing: false }, mint, window), window) : null
-    const sol = beside === null ? null : yield* olderOf(tape, SOL, { ...beside, limit: MOST_SOL }, nowMs)
-    if (sol !== null) {
-      found.set(SOL, sol)
-    }
-    return { of: found, isMissing: false }
-  },
-  Effect.catchTag("TradeStoreUnavailable", () => Effect.succeed({ of: new Map<Mint, StoredBars>(), isMissing: true }))
-)
+export const olderBars = (tape: TradeTape["Service"], mint: Mint, window: ChartWindow, nowMs: number) =>
+  olderOf(tape, mint, window, nowMs).pipe(
+    Effect.map((bars): OlderBars => ({ bars, isMissing: false })),
+    Effect.catchTag("TradeStoreUnavailable", () => Effect.succeed<OlderBars>({ bars: null, isMissing: true }))
+  )

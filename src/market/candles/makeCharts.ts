@@ -29,8 +29,7 @@ const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>):
   }
 }
 
-const isKnown = ({ isMissing, of }: OlderBars, mint: Mint): boolean =>
-  isMissing || (of.get(mint)?.cells.length ?? 0) > 0
+const isKnown = ({ bars, isMissing }: OlderBars): boolean => isMissing || (bars?.cells.length ?? 0) > 0
 
 /** The charts of a market reader. */
 export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Service"], evm: EvmCandles["Service"]) => ({
@@ -47,9 +46,9 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
       return yield* new ChartNotReady({ retryAfterMs: null })
     }
     const nowMs = yield* Clock.currentTimeMillis
-    const older = yield* olderBars(tape, charted, chartWindow(request), request.denom === "sol", nowMs)
+    const older = yield* olderBars(tape, charted, chartWindow(request), nowMs)
     // A token that is only in the store has traded, too.
-    if (!tape.state.has(charted) && !isKnown(older, charted)) {
+    if (!tape.state.has(charted) && !isKnown(older)) {
       yield* notTraded(mint, state)
     }
     const chart = solanaChart({ tape, tokens, older }, mint, request, nowMs)

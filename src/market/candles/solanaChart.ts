@@ -6,7 +6,6 @@ import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
 import { FINE_RETENTION, widthOf } from "./resolutions.ts"
 import { barsOf, NO_BARS, type OlderBars } from "./longBars.ts"
-import { solBars, solWindow } from "./solBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "../views/tokenRef.ts"
 import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
 
@@ -17,44 +16,61 @@ export interface ChartSources extends TokenSources {
 }
 
 const MINUTE = 60
-/** More than any series has. */
-const ALL = 1_000_000
 const FOREVER = Number.POSITIVE_INFINITY
-
-/** SOL in SOL is worth one, whatever it trades for. */
-const ones = (bars: ReadonlyArray<Bar>): ReadonlyArray<Bar> =>
-  bars.map((bar) => ({ ...bar, open: 1, high: 1, low: 1, close: 1, volume: bar.volume / bar.close }))
 
 /** The mint whose bars a chart is made of. USDC counts as one dollar, so its trades are those of SOL against dollars. */
 export const chartedMint = (mint: Mint): Mint => (mint === USDC ? SOL : mint)
 
-/** Bars of USDC from those of SOL in USD: worth one dollar, or in SOL the inverse, whose high is at SOL's low. */
-const dollarBars = (bars: ReadonlyArray<Bar>, denom: ChartRequest["denom"]): ReadonlyArray<Bar> =>
-  bars.map((bar) => {
-    const { close, high, low, open, volume } = bar
-    return denom === "sol"
-      ? { ...bar, open: 1 / open, high: 1 / low, low: 1 / high, close: 1 / close, volume: volume / close }
-      : { ...bar, open: 1, high: 1, low: 1, close: 1 }
-  })
+/** A bar from the other side of its trades: who bought one mint sold the other. */
+const otherSide = (bar: Bar): Bar => ({
+  ...bar,
+  buys: bar.buys === null ? null : bar.trades - bar.buys,
+  buyVolume: bar.sellVolume,
+  sellVolume: bar.buyVolume
+})
 
-const inSol = ({ older, tape }: ChartSources, mint: Mint, page: BarPage, { resolution }: ChartWindow): BarPage => {
-  const window = solWindow(page, { resolution })
-  if (window === null || mint === SOL) {
-    return { ...page, bars: ones(page.bars) }
-  }
-  const sol = barsOf(tape, older, SOL, { ...window, limit: ALL })
-  const { bars, unpriced } = solBars(page.bars, sol.bars, resolution)
-  return { ...page, bars, unpriced: page.unpriced + unpriced }
+/** Bars of USDC in USD, from those of SOL: worth one dollar. */
+const dollarBars = (bars: ReadonlyArray<Bar>): ReadonlyArray<Bar> =>
+  bars.map((bar) => ({ ...otherSide(bar), open: 1, high: 1, low: 1, close: 1 }))
+
+/** Bars of USDC in SOL: the inverse of those of SOL in USD, whose high is at SOL's low, with the volume of those in SOL. */
+const inverseBars = (inUsd: ReadonlyArray<Bar>, inSol: ReadonlyArray<Bar>): ReadonlyArray<Bar> => {
+  const bySecond = new Map(inSol.map((bar) => [bar.second, bar]))
+  return inUsd.map((bar) => {
+    const { close, high, low, open } = bar
+    const { buyVolume, sellVolume, volume } = bySecond.get(bar.second) ?? bar
+    const prices = { open: 1 / open, high: 1 / low, low: 1 / high, close: 1 / close }
+    return { ...otherSide({ ...bar, volume, buyVolume, sellVolume }), ...prices }
+  })
 }
 
-const chartBar = ({ close, high, low, open, second, trades, volume }: Bar, factor: number): ChartBar => ({
-  t: second * 1000,
-  o: open * factor,
-  h: high * factor,
-  l: low * factor,
-  c: close * factor,
-  v: volume,
-  n: trades
+/** The page of a mint in the denomination of the request; USDC's is that of SOL from the other side. */
+const pageOf = ({ older, tape }: ChartSources, mint: Mint, { denom }: ChartRequest, window: ChartWindow): BarPage => {
+  if (mint !== USDC) {
+    return barsOf(tape, older, mint, { ...window, denom })
+  }
+  const page = barsOf(tape, older, SOL, window)
+  const bars =
+    denom === "usd"
+      ? dollarBars(page.bars)
+      : inverseBars(page.bars, barsOf(tape, older, SOL, { ...window, denom }).bars)
+  return { ...page, bars }
+}
+
+const chartBar = (bar: Bar, factor: number): ChartBar => ({
+  t: bar.second * 1000,
+  o: bar.open * factor,
+  h: bar.high * factor,
+  l: bar.low * factor,
+  c: bar.close * factor,
+  v: bar.volume,
+  n: bar.trades,
+  buys: bar.buys,
+  sells: bar.buys === null ? null : bar.trades - bar.buys,
+  buyVolume: bar.buyVolume,
+  sellVolume: bar.sellVolume,
+  traders: bar.traders,
+  revision: bar.revision
 })
 
 /** True when memory has bars from before the window, so that none of the window was dropped. */
@@ -116,13 +132,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const supply = mode === "mcap" ? supplyOf(sources, mint) : null
   const isUnknown = mode === "mcap" && supply === null
   const charted = chartedMint(mint)
-  const read = isUnknown ? NO_BARS : barsOf(tape, sources.older, charted, window)
-  const page =
-    charted !== mint
-      ? { ...read, bars: dollarBars(read.bars, denom) }
-      : denom === "sol"
-        ? inSol(sources, mint, read, window)
-        : read
+  const page = isUnknown ? NO_BARS : pageOf(sources, mint, request, window)
   const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
   const bars = page.bars.map((bar) => chartBar(bar, factor))
 
@@ -134,7 +144,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
   const lacking: Lacking = isUnknown
     ? "supply_unknown"
-    : (silent ?? lackingBefore(sources, charted, window, read, nowMs) ?? unpriced)
+    : (silent ?? lackingBefore(sources, charted, window, page, nowMs) ?? unpriced)
   return {
     data: {
       token: tokenRef(sources, mint),
@@ -146,8 +156,8 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
     },
     knowledge: chartKnowledge(window, {
       bars,
-      prevTo: read.truncated ? (read.bars[0]?.second ?? null) : null,
-      truncated: read.truncated,
+      prevTo: page.truncated ? (page.bars[0]?.second ?? null) : null,
+      truncated: page.truncated,
       sourceFrom: sourceFrom(sources, charted, window),
       missingBars: isUnknown ? null : page.unpriced,
       lacking,

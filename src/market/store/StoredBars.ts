@@ -1,10 +1,12 @@
-import type { Mint } from "../../domain/Address.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 
 /** Selects buckets of a token that begin at `from` (null is open), from trades before `before`. Seconds. */
 export interface StoredBarsRequest {
   readonly mint: Mint
   readonly resolution: Resolution
+  /** Only of this pool; all unless given. Bars of a pool are made of trades, and reach back only as far as those are kept. */
+  readonly pool?: Address
   readonly from: number | null
   readonly before: number
   /** The newest so many. */

@@ -6,7 +6,7 @@ import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
 import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
-import { closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
+import { closedAfter, closedBefore, makeBarTable } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
@@ -59,9 +59,7 @@ const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
 const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
   const progress = joinProgress(known?.progress ?? null, batches)
   const second = Math.floor(firstMsOf(batches) / 1000)
-  return progress === null
-    ? null
-    : { progress, closed: known === null ? closedBefore(second) : reopened(known.closed, second) }
+  return progress === null ? null : { progress, closed: known?.closed ?? closedBefore(second) }
 }
 
 const quietly = keepGoing("Cleaning up the trade store")
@@ -98,6 +96,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           if (rows.length > 0) {
             yield* trades.insertTrades(open.id, rows)
+            yield* bars.rewrite(open.id, stored.closed, rows)
           }
           yield* trades.insertLaunches(open.id, batches)
           yield* chains.save(open.id, stored, nowMs)

@@ -9,7 +9,8 @@ import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 // Aliases in the query: renaming the columns of ten thousand rows in the client takes longer than the query.
 const COLUMNS = `
   role, signature, slot, place as index, at, wallet, mint, is_buy as "isBuy", amount, decimals, lamports,
-  price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", pool, dex, launchpad
+  price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", sol_usd_nanos as "solUsdNanos", pool, dex,
+  launchpad
 `
 
 // Addresses were validated before they were written: decoding each again would cost more than the rest of a row.
@@ -30,6 +31,7 @@ const Row = Schema.Struct({
   lamports: Schema.NullOr(Units),
   priceUsd: Schema.NullOr(Schema.Number),
   volumeUsdNanos: Schema.NullOr(Units),
+  solUsdNanos: Schema.NullOr(Units),
   pool: Schema.NullOr(StoredAddress),
   dex: Schema.NullOr(Schema.String),
   launchpad: Schema.NullOr(Schema.String)
@@ -120,11 +122,11 @@ export const makeTradeTable = (sql: SqlClient.SqlClient) => {
   const insertTrades = (chain: number, trades: ReadonlyArray<TapeTrade>) => sql`
     insert into trades (
       mint, chain, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
-      volume_usd_nanos, pool, dex, launchpad
+      volume_usd_nanos, sol_usd_nanos, pool, dex, launchpad
     )
     select
       mint, ${chain}::int, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
-      volume_usd_nanos, pool, dex, launchpad
+      volume_usd_nanos, sol_usd_nanos, pool, dex, launchpad
     from unnest(
       ${texts(trades.map(({ mint }) => mint))},
       ${integers(trades.map(({ slot }) => slot))},
@@ -145,12 +147,13 @@ export const makeTradeTable = (sql: SqlClient.SqlClient) => {
         trades.map(({ priceUsd }) => priceUsd)
       )},
       ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
+      ${units(trades.map(({ solUsdNanos }) => solUsdNanos))},
       ${texts(trades.map(({ pool }) => pool))},
       ${texts(trades.map(({ dex }) => dex))},
       ${texts(trades.map(({ launchpad }) => launchpad))}
     ) as given (
       mint, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
-      pool, dex, launchpad
+      sol_usd_nanos, pool, dex, launchpad
     )
     on conflict do nothing
   `

@@ -231,7 +231,7 @@ export class MarketState {
   private enter(): void {
     const { record } = this
     if (record.forPool) {
-      this.candles.add(record)
+      this.candles.add(record, this.second)
       this.windows.enter(record)
     }
     if (record.forWallet) {

@@ -100,7 +100,7 @@ export class TradeTape extends Context.Service<
 
   /**
    * A tape that restores stored trades, follows the feed and stores its blocks. Its bounds are set by `TAPE_TOKENS` (60,000),
-   * `TAPE_BARS` (2,000,000 of each stored width), `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000).
+   * `TAPE_BARS` (800,000 of each stored width), `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000).
    */
   static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
     TradeTape,
@@ -117,7 +117,7 @@ export class TradeTape extends Context.Service<
   )
 }
 
-const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
+const defaultLimits: MarketLimits = { tokens: 60_000, bars: 800_000, trades: 2_000_000, traders: 1_000_000 }
 
 /** Bounds of the state in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_TRADES` and `TAPE_WALLETS`. */
 export const limits = Config.all({

@@ -38,6 +38,7 @@ const odd = {
   decimals: null,
   priceUsd: 0.1 + 0.2,
   volumeUsdNanos: MAX_U64,
+  solUsdNanos: MAX_U64,
   side: "sell",
   pool: mintOf(9),
   dex: null,
