@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Address } from "../domain/Address.ts"
 import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartResolution } from "../domain/market/Chart.ts"
 import {
   DiscoveryRow,
@@ -56,6 +57,10 @@ export const ChartQuery = Schema.Struct({
   chain: noted(Schema.String, `Chain of the token; ${defaults.chain} unless given.`),
   resolution: noted(ChartResolution, `Width of a bar, ${defaults.resolution} unless given; 1mn is a month.`),
   denom: noted(ChartDenom, `Unit of bars, ${defaults.denom} unless given; sol on Solana only.`),
+  pool: noted(
+    Address,
+    "Only the trades of this pool, on Solana only. A pool that does not trade the token has no bars; they reach back as far as trades are kept."
+  ),
   mode: noted(ChartMode, `Prices or market values; ${defaults.mode} unless given.`),
   from: noted(
     Second,

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { Address } from "../Address.ts"
 import { type Coverage, CoverageReason, Decimal, Status } from "../Scalar.ts"
 
 /** Widths of candles; `1mn` is a month. */
@@ -144,6 +145,8 @@ export interface ChartRequest {
   readonly resolution: ChartResolution
   readonly denom: ChartDenom
   readonly mode: ChartMode
+  /** Only the trades of this pool; of all pools unless given. */
+  readonly pool?: Address
   readonly from: number | null
   readonly to: number | null
   readonly limit: number

@@ -37,7 +37,10 @@ const solana = (token: string): Effect.Effect<ChartSubject, ChartProblem> =>
     ? Effect.succeed({ _tag: "Solana", mint: Address.make(token) })
     : Effect.fail(badToken("a Solana address: base58 of 32 bytes"))
 
-const evm = (chain: EvmChain, token: string, { denom, resolution }: ChartRequest) => {
+const evm = (chain: EvmChain, token: string, { denom, pool, resolution }: ChartRequest) => {
+  if (pool !== undefined) {
+    return Effect.fail(invalid({ in: "query", field: "pool", issue: "conflict" }, "pool is for Solana only."))
+  }
   if (denom === "sol") {
     return Effect.fail(
       new InvalidDenomination({
@@ -69,6 +72,7 @@ export const chartRequest = Effect.fnUntraced(function* (
     resolution: query.resolution ?? defaults.resolution,
     denom: query.denom ?? defaults.denom,
     mode: query.mode ?? defaults.mode,
+    ...(query.pool === undefined ? {} : { pool: query.pool }),
     from,
     to,
     limit: query.limit ?? defaults.bars

@@ -7,7 +7,7 @@ import type { Bar, BarPage } from "./foldBars.ts"
 import { FINE_RETENTION, widthOf } from "./resolutions.ts"
 import { barsOf, NO_BARS, type OlderBars } from "./longBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "../views/tokenRef.ts"
-import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
+import { lackingNow, STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts"
 
 /** The sources of a chart. */
 export interface ChartSources extends TokenSources {
@@ -79,23 +79,30 @@ const holdsBefore = ({ state }: TradeTape["Service"], mint: Mint, { from, resolu
   return before !== null && before.bars.length + before.unpriced > 0
 }
 
+/** For how many seconds the bars of a chart are kept; those of one pool as long as trades. */
+const keptSeconds = ({ older, tape }: ChartSources, resolution: ChartRequest["resolution"]): number => {
+  const stored = tape.stored()?.keptSeconds(older.isWhole ? "1s" : resolution) ?? FOREVER
+  return Math.min(stored, widthOf[resolution] < MINUTE ? FINE_RETENTION : FOREVER)
+}
+
 /** The reason why bars at the start of the window are missing; null when none are. */
 const lackingBefore = (
-  { older, tape }: ChartSources,
+  sources: ChartSources,
   mint: Mint,
   window: ChartWindow,
   page: BarPage,
   nowMs: number
 ): Lacking => {
   const [first] = page.bars
+  const { older, tape } = sources
   const { from, resolution } = window
   if (page.truncated && first !== undefined) {
     return tape.recordedFrom(first.second).reason
   }
   const stored = tape.stored()
   const isFine = widthOf[resolution] < MINUTE
-  const kept = Math.min(stored?.keptSeconds(resolution) ?? FOREVER, isFine ? FINE_RETENTION : FOREVER)
-  if (from !== null && from < nowMs / 1000 - kept) {
+  const start = older.isWhole ? Math.max(from ?? 0, tape.firstRead()) : from
+  if (start !== null && start < nowMs / 1000 - keptSeconds(sources, resolution)) {
     return "resolution_retention"
   }
   if (older.isMissing) {
@@ -117,6 +124,24 @@ const sourceFrom = ({ older, tape }: ChartSources, mint: Mint, { resolution }: C
   return Number.isFinite(from) ? from : null
 }
 
+/** The time that the bars show; that of the store for bars of one pool. Null before the first block. */
+const observedAt = ({ older, tape }: ChartSources): number | null => {
+  const heardAtMs = tape.heardAtMs()
+  const readToMs = older.isWhole ? (older.bars?.readToMs ?? 0) : tape.state.now * 1000
+  // Block times may be ahead of the local clock.
+  return tape.state.now === 0 || heardAtMs === null || readToMs === 0 ? null : Math.min(readToMs, heardAtMs)
+}
+
+/** The reason why the bars are not current; null when they are. */
+const lackingAtEnd = (sources: ChartSources, { to }: ChartWindow, nowMs: number): Lacking => {
+  const { older, tape } = sources
+  const now = lackingNow(tape, nowMs)
+  const isBehind = older.isWhole && nowMs - (observedAt(sources) ?? 0) > STALE_AFTER_MS
+  const lacking = now ?? (isBehind ? "source_stale" : null)
+  const readUntilMs = now === "backfill_running" || isBehind ? (observedAt(sources) ?? 0) : (tape.heardAtMs() ?? 0)
+  return to === null || to * 1000 > readUntilMs ? lacking : null
+}
+
 const chartSupply = (supply: Supply | null): ChartSupply => ({
   value: supply === null ? null : fromAtomic(supply.units, supply.decimals),
   basis: "total",
@@ -126,7 +151,6 @@ const chartSupply = (supply: Supply | null): ChartSupply => ({
 
 /** The chart of a token as of `nowMs`. A token that never traded has a chart without bars. */
 export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartRequest, nowMs: number): KnownChart => {
-  const { tape } = sources
   const { denom, mode, resolution } = request
   const window = chartWindow(request)
   const supply = mode === "mcap" ? supplyOf(sources, mint) : null
@@ -136,11 +160,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
   const bars = page.bars.map((bar) => chartBar(bar, factor))
 
-  const heardAtMs = tape.heardAtMs()
-  const lackingOfNow = lackingNow(tape, nowMs)
-  const readUntilMs = lackingOfNow === "backfill_running" ? tape.state.now * 1000 : (heardAtMs ?? 0)
-  const reachesNow = window.to === null || window.to * 1000 > readUntilMs
-  const silent: Lacking = reachesNow ? lackingOfNow : null
+  const silent = lackingAtEnd(sources, window, nowMs)
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
   const lacking: Lacking = isUnknown
     ? "supply_unknown"
@@ -162,8 +182,7 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
-      // Block times may be ahead of the local clock.
-      observedAtMs: tape.state.now === 0 || heardAtMs === null ? null : Math.min(tape.state.now * 1000, heardAtMs),
+      observedAtMs: observedAt(sources),
       supply: mode === "mcap" ? chartSupply(supply) : null,
       nowMs
     })

@@ -18,4 +18,6 @@ export interface StoredBars {
   readonly cells: Float64Array
   /** True when the store has older buckets than these. */
   readonly isCut: boolean
+  /** Time of the newest stored block, in milliseconds; absent when none is stored. */
+  readonly readToMs?: number
 }

@@ -172,7 +172,8 @@ const make = Effect.gen(function* () {
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened
       const closed = stored?.closed ?? closedBefore(0)
-      return yield* read(bars.read(id, closed, request))
+      const found = yield* read(bars.read(id, closed, request))
+      return stored === null ? found : { ...found, readToMs: stored.progress.timeMs }
     }),
     closeBars,
     keptSeconds: (resolution: Resolution) => {

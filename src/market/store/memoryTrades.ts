@@ -90,7 +90,11 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .toSorted(newestFirst)
           .slice(0, limit)
       ),
-    bars: (request) => Effect.map(opened, (stored) => barsOfTrades(trades(stored), request)),
+    bars: (request) =>
+      Effect.map(opened, (stored) => {
+        const found = barsOfTrades(trades(stored), request)
+        return stored.progress === null ? found : { ...found, readToMs: stored.progress.timeMs }
+      }),
     closeBars: Effect.asVoid(opened),
     keptSeconds: () => Number.POSITIVE_INFINITY
   }

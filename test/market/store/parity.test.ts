@@ -11,7 +11,7 @@ import type { StoredBars } from "../../../src/market/store/StoredBars.ts"
 import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { tradeStoreOf } from "../../support/tradeStores.ts"
-import { seededRandom, makeTape, mintOf, MONDAY } from "../tape/tape.ts"
+import { address, seededRandom, makeTape, mintOf, MONDAY } from "../tape/tape.ts"
 
 const resolutions = Object.keys(widthOf).filter((name): name is Resolution => name in widthOf)
 const FOREVER = MONDAY * 2
@@ -26,6 +26,8 @@ const fill = (trades: ReadonlyArray<TapeTrade>) => {
   }
   return candles
 }
+
+const poolOf = (n: number) => address(5, n)
 
 const denoms = ["usd", "sol"] as const
 type Denom = (typeof denoms)[number]
@@ -81,6 +83,7 @@ describe.runIf(TestDatabase.isAvailable)("candles", () => {
         const paceSeconds = paces[seed % paces.length] ?? 1
         const trades = makeTape({ seed, trades: 400, tokens: 1, wallets: 5, paceSeconds }).map((trade, i) => ({
           ...trade,
+          pool: poolOf(i % 3),
           role: (["both", "pool", "wallet"] as const)[i % 7 === 0 ? 2 : i % 2] ?? ("both" as const)
         }))
         yield* store(trades, seed)
@@ -91,6 +94,12 @@ describe.runIf(TestDatabase.isAvailable)("candles", () => {
           const recomputed = pageOf(barsOfTrades(trades, request), resolution, denom)
           const fromStore = pageOf(yield* stored.bars(request), resolution, denom)
           assert.deepStrictEqual(fromStore, recomputed, `stored ${resolution} ${denom}`)
+          const ofPool = { ...request, pool: poolOf(1) }
+          assert.deepStrictEqual(
+            pageOf(yield* stored.bars(ofPool), resolution, denom),
+            pageOf(barsOfTrades(trades, ofPool), resolution, denom),
+            `pool ${resolution} ${denom}`
+          )
           // Memory keeps seconds for seven days only.
           const inMemory = candles.read(1, window(resolution, denom))
           const kept = inMemory.bars[0]?.second ?? 0
