@@ -37,6 +37,10 @@ export type ChartDenom = typeof ChartDenom.Type
 export const ChartMode = Schema.Literals(["price", "mcap"])
 export type ChartMode = typeof ChartMode.Type
 
+/** Use of outliers in the high and the low of bars. */
+export const ChartOutliers = Schema.Literals(["include", "exclude"])
+export type ChartOutliers = typeof ChartOutliers.Type
+
 /** One candle. */
 export class ChartBar extends Schema.Opaque<ChartBar>()(
   Schema.Struct({
@@ -53,6 +57,10 @@ export class ChartBar extends Schema.Opaque<ChartBar>()(
     sellVolume: Schema.NullOr(Schema.Finite),
     traders: Schema.NullOr(Schema.Int).annotate({
       description: "Distinct wallets, in bars of 1s and 1m; null in every other, because they do not add up."
+    }),
+    outliers: Schema.NullOr(Schema.Int).annotate({
+      description:
+        "Prints more than 20 times away from the median of their neighbours in the bar, with less than 1 % of its volume; null where the trades of a bar with such prices were not looked through."
     }),
     revision: Schema.NullOr(Schema.Int).annotate({
       description:
@@ -147,6 +155,8 @@ export interface ChartRequest {
   readonly mode: ChartMode
   /** Only the trades of this pool; of all pools unless given. */
   readonly pool?: Address
+  /** In high and low unless given. */
+  readonly outliers?: ChartOutliers
   readonly from: number | null
   readonly to: number | null
   readonly limit: number

@@ -19,6 +19,9 @@ export const REVISION = 4
 /** First of the cells of each denomination. */
 export const moneyAt = { usd: 5, sol: 15 } as const
 
+/** Unit of account of prices and volumes. */
+export type Denomination = keyof typeof moneyAt
+
 /** Cells of a denomination, counted from its first: prices of a whole token, NaN while no trade of the bucket was priced. */
 export const OPEN = 0
 export const HIGH = 1

@@ -106,6 +106,7 @@ const barOf = ({ close, high, low, open, second, volume }: EvmCandle, factor: nu
   buyVolume: null,
   sellVolume: null,
   traders: null,
+  outliers: null,
   revision: null
 })
 

@@ -6,6 +6,7 @@ import {
   BUYS,
   CLOSE,
   COUNT,
+  type Denomination,
   HIGH,
   LOW,
   moneyAt,
@@ -19,9 +20,6 @@ import type { Visit } from "./BarLog.ts"
 import { bucketStart, countsTraders, type Resolution } from "./resolutions.ts"
 import type { StoredBars } from "../store/StoredBars.ts"
 import { addWide, readWide, wideNumber } from "../columnar/wide.ts"
-
-/** Unit of account of prices and volumes. */
-export type Denomination = keyof typeof moneyAt
 
 /** Nano-dollars of a dollar, and lamports of a SOL. */
 const UNITS = 1_000_000_000n

@@ -10,6 +10,7 @@ import {
 import type { TokenBook } from "../../tokens/TokenBook.ts"
 import type { EvmCandles, EvmInterval } from "./EvmCandles.ts"
 import { evmChart, type EvmToken, planEvmChart } from "./evmChart.ts"
+import { findOutliers, NO_OUTLIERS } from "./barOutliers.ts"
 import { chartWindow } from "./chartWindow.ts"
 import { olderBars, type OlderBars, poolBars } from "./longBars.ts"
 import { chartedMint, solanaChart } from "./solanaChart.ts"
@@ -69,7 +70,10 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
     if (!tape.state.has(charted) && !isKnown(older)) {
       yield* notTraded(mint, state)
     }
-    const chart = solanaChart({ tape, tokens, older }, mint, request, nowMs)
+    const sources = { tape, tokens, older, outliers: NO_OUTLIERS }
+    const plain = solanaChart(sources, mint, request, nowMs)
+    const outliers = yield* findOutliers(tape.stored(), mint, request, plain.data.bars)
+    const chart = outliers.size === 0 ? plain : solanaChart({ ...sources, outliers }, mint, request, nowMs)
     return older.isMissing && chart.data.bars.length === 0
       ? yield* new ChartUnavailable({ detail: "The stored candles of this window are unavailable right now." })
       : chart

@@ -4,6 +4,8 @@ import type { ChartBar, ChartRequest, ChartSupply, Lacking, KnownChart } from ".
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
 import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
+import type { OutliersByBar } from "./barOutliers.ts"
+import { mayHaveOutliers, type Outliers } from "./outliers.ts"
 import { FINE_RETENTION, widthOf } from "./resolutions.ts"
 import { barsOf, NO_BARS, type OlderBars } from "./longBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "../views/tokenRef.ts"
@@ -13,6 +15,7 @@ import { lackingNow, STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts
 export interface ChartSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   readonly older: OlderBars
+  readonly outliers: OutliersByBar
 }
 
 const MINUTE = 60
@@ -57,12 +60,20 @@ const pageOf = ({ older, tape }: ChartSources, mint: Mint, { denom }: ChartReque
   return { ...page, bars }
 }
 
-const chartBar = (bar: Bar, factor: number): ChartBar => ({
+/** The bar with the outliers left out of its high and low, which enclose open and close. */
+const withoutOutliers = (bar: Bar, { high, low }: Outliers): Bar => ({
+  ...bar,
+  high: Math.max(high, bar.open, bar.close),
+  low: Math.min(low, bar.open, bar.close)
+})
+
+const chartBar = (bar: Bar, factor: number, outliers: number | null): ChartBar => ({
   t: bar.second * 1000,
   o: bar.open * factor,
   h: bar.high * factor,
   l: bar.low * factor,
   c: bar.close * factor,
+  outliers,
   v: bar.volume,
   n: bar.trades,
   buys: bar.buys,
@@ -158,7 +169,11 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
   const charted = chartedMint(mint)
   const page = isUnknown ? NO_BARS : pageOf(sources, mint, request, window)
   const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
-  const bars = page.bars.map((bar) => chartBar(bar, factor))
+  const bars = page.bars.map((bar) => {
+    const found = sources.outliers.get(bar.second)
+    const shown = found !== undefined && request.outliers === "exclude" ? withoutOutliers(bar, found) : bar
+    return chartBar(shown, factor, found?.count ?? (mayHaveOutliers(bar) ? null : 0))
+  })
 
   const silent = lackingAtEnd(sources, window, nowMs)
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null

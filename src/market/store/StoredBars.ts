@@ -1,4 +1,5 @@
 import type { Address, Mint } from "../../domain/Address.ts"
+import type { Denomination } from "../candles/bar.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 
 /** Selects buckets of a token that begin at `from` (null is open), from trades before `before`. Seconds. */
@@ -10,6 +11,16 @@ export interface StoredBarsRequest {
   readonly from: number | null
   readonly before: number
   /** The newest so many. */
+  readonly limit: number
+}
+
+/** Selects the trades of a token in pools within `[from, before)`, in seconds: the oldest so many. */
+export interface PrintsRequest {
+  readonly mint: Mint
+  readonly denom: Denomination
+  readonly pool?: Address
+  readonly from: number
+  readonly before: number
   readonly limit: number
 }
 

@@ -14,7 +14,7 @@ import { makePartitions } from "./tradePartitions.ts"
 import { joinProgress } from "./TradeProgress.ts"
 import { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
-import type { StoredBarsRequest } from "./StoredBars.ts"
+import type { PrintsRequest, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
@@ -174,6 +174,10 @@ const make = Effect.gen(function* () {
       const closed = stored?.closed ?? closedBefore(0)
       const found = yield* read(bars.read(id, closed, request))
       return stored === null ? found : { ...found, readToMs: stored.progress.timeMs }
+    }),
+    prints: Effect.fn("TradeStore.prints")(function* (request: PrintsRequest) {
+      const { id } = yield* opened
+      return yield* read(bars.prints(id, request))
     }),
     closeBars,
     keptSeconds: (resolution: Resolution) => {

@@ -41,6 +41,9 @@ export const BarRow = Schema.Struct({
   revision: Schema.Number
 })
 
+/** A trade of a candle as the database returns it. */
+export const PrintRow = Schema.Struct({ price, volume: Schema.BigIntFromString })
+
 /** The columns of one denomination. */
 interface MoneyRow {
   readonly prices: ReadonlyArray<number | null>

@@ -5,9 +5,9 @@ import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import type { Mint } from "../../domain/Address.ts"
 import { floorTo, levelOf, levels, type Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { BarRow, cellsOf } from "./barRows.ts"
+import { BarRow, cellsOf, PrintRow } from "./barRows.ts"
 import { BAR_COLUMNS, bucketSql, ON_CONFLICT, ONE_BAR, ONE_TRADE, sumsOf } from "./barSql.ts"
-import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
+import type { PrintsRequest, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 
 /** Up to which second the candles of a minute, an hour and a day are closed. */
 export interface ClosedTo {
@@ -161,6 +161,21 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
           yield* write({ ...of, width: DAY, resolution: "1d" }, parts)
         }
       }),
+
+    /** The trades that a candle is made of, in the order of the chain. */
+    prints: (chain: number, { before, denom, from, limit, mint, pool }: PrintsRequest) => {
+      const ofPool = pool === undefined ? sql`true` : sql`pool = ${pool}`
+      const find = SqlSchema.findAll({
+        Request: Schema.Number,
+        Result: PrintRow,
+        execute: (most) => sql`
+          select ${sql.literal(denom === "usd" ? "open as price, volume_usd_nanos as volume" : "open_sol as price, volume_lamports as volume")}
+          from (${trades(chain, from, before)} and mint = ${mint} and ${ofPool}) as parts
+          order by slot, place limit ${most}
+        `
+      })
+      return find(limit)
+    },
 
     /** The buckets of a request, the newest first. */
     read: Effect.fnUntraced(function* (chain: number, closed: ClosedTo, request: StoredBarsRequest) {

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { orderKey } from "../tape/TradeRecord.ts"
-import { barsOfTrades } from "./barsOfTrades.ts"
+import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { joinProgress } from "./TradeProgress.ts"
 import type { TradeStore } from "./TradeStore.ts"
@@ -95,6 +95,7 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
         const found = barsOfTrades(trades(stored), request)
         return stored.progress === null ? found : { ...found, readToMs: stored.progress.timeMs }
       }),
+    prints: (request) => Effect.map(opened, (stored) => printsOfTrades(trades(stored), request)),
     closeBars: Effect.asVoid(opened),
     keptSeconds: () => Number.POSITIVE_INFINITY
   }

@@ -79,7 +79,7 @@ export class TradeTape extends Context.Service<
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
     readonly firstRead: () => number
     /** The store of candles older than those in memory; null without a store. */
-    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds"> | null
+    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints"> | null
     /** Applies the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */

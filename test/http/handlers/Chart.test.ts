@@ -45,6 +45,7 @@ const bought = (volume: number, trades: number) => ({
   buyVolume: volume,
   sellVolume: 0,
   traders: 1,
+  outliers: 0,
   revision: 0
 })
 

@@ -40,6 +40,7 @@ const bought = (volume: number, trades: number) => ({
   buyVolume: volume,
   sellVolume: 0,
   traders: 1,
+  outliers: 0,
   revision: 0
 })
 
@@ -112,6 +113,7 @@ layer(reading({ books, world: { keys: [keyOf("a")] } }))("a chart in SOL", (it) 
           buys: 2,
           sells: 1,
           traders: 1,
+          outliers: 0,
           revision: 0,
           // Seven nano-dollars are less than a lamport.
           v: 0.015,

@@ -22,6 +22,7 @@ const stored = {
     store.isUnavailable
       ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
       : memory.bars(request),
+  prints: memory.prints,
   keptSeconds: () => store.keptSeconds
 }
 

@@ -4,7 +4,7 @@ import { Candles } from "../../../src/market/candles/Candles.ts"
 import { type BarPage, foldBars, walkStored } from "../../../src/market/candles/foldBars.ts"
 import { TradeRecord } from "../../../src/market/tape/TradeRecord.ts"
 import { type Resolution, widthOf } from "../../../src/market/candles/resolutions.ts"
-import { barsOfTrades } from "../../../src/market/store/barsOfTrades.ts"
+import { barsOfTrades, printsOfTrades } from "../../../src/market/store/barsOfTrades.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { StoredBars } from "../../../src/market/store/StoredBars.ts"
@@ -87,6 +87,13 @@ describe.runIf(TestDatabase.isAvailable)("candles", () => {
           role: (["both", "pool", "wallet"] as const)[i % 7 === 0 ? 2 : i % 2] ?? ("both" as const)
         }))
         yield* store(trades, seed)
+        for (const denom of denoms) {
+          const middle = Math.floor((trades[200]?.timeMs ?? 0) / 1000)
+          const prints = { mint: mintOf(0), denom, from: middle, before: middle + 600 * paceSeconds, limit: 100 }
+          const ofPool = { ...prints, pool: poolOf(0) }
+          assert.deepStrictEqual(yield* stored.prints(prints), printsOfTrades(trades, prints))
+          assert.deepStrictEqual(yield* stored.prints(ofPool), printsOfTrades(trades, ofPool))
+        }
         const priced = trades.filter(({ role }) => role !== "wallet")
         const candles = fill(priced)
         for (const { denom, resolution } of series) {
@@ -107,7 +114,7 @@ describe.runIf(TestDatabase.isAvailable)("candles", () => {
           assert.deepStrictEqual(inMemory.bars, whole, `memory ${resolution} ${denom}`)
         }
       }).pipe(Effect.provide(layer)),
-    { timeout: 60_000, arbitrary: { runs: 6 } }
+    { timeout: 180_000, arbitrary: { runs: 6 } }
   )
 
   it.live.prop(
@@ -136,6 +143,6 @@ describe.runIf(TestDatabase.isAvailable)("candles", () => {
           }
         }
       }).pipe(Effect.provide(layer)),
-    { timeout: 60_000, arbitrary: { runs: 6 } }
+    { timeout: 180_000, arbitrary: { runs: 6 } }
   )
 })
