@@ -5,7 +5,7 @@ import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.t
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
 import { COUNTED_LEVELS, FINE_RETENTION, floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
-import type { StoredBars } from "../store/StoredBars.ts"
+import type { RevisedBar, StoredBars } from "../store/StoredBars.ts"
 
 const MINUTE = 60
 
@@ -83,6 +83,21 @@ export class Candles {
   trimmedTo(token: number, resolution: Resolution): number | null {
     const log = this.closed[levelOf(resolution)]
     return log?.isTrimmed(token) === true ? log.oldest(token) : null
+  }
+
+  /** Marks a closed bar that changed in a process before this one; nothing when it is not held. */
+  revise(token: number, { revision, second, width }: Pick<RevisedBar, "revision" | "second" | "width">): void {
+    const level = levels.indexOf(width)
+    const mark: Visit = (cells, at) => {
+      const start = cells[at + START] ?? 0
+      if (start === second) {
+        cells[at + REVISION] = Math.max(cells[at + REVISION] ?? 0, revision)
+      }
+      return start > second
+    }
+    if (level >= 0 && this.has(token) && mark(this.tokens.page(token), this.tokens.at(token) + level * BAR)) {
+      this.closed[level]?.walkBack(token, mark)
+    }
   }
 
   /** Forgets a token. */

@@ -24,6 +24,16 @@ export interface PrintsRequest {
   readonly limit: number
 }
 
+/** A closed candle that changed after it was closed. */
+export interface RevisedBar {
+  readonly mint: Mint
+  /** Width and start in seconds. */
+  readonly width: number
+  readonly second: number
+  /** Trades that it gained. */
+  readonly revision: number
+}
+
 /** Buckets in the layout of `bar.ts`, newest first, without trades at or after `before` of the request. */
 export interface StoredBars {
   readonly cells: Float64Array

@@ -6,7 +6,7 @@ import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import { makeMemoryTrades } from "./memoryTrades.ts"
-import type { PrintsRequest, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
+import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { TradeProgress } from "./TradeProgress.ts"
 
@@ -34,6 +34,8 @@ export class TradeStore extends Context.Service<
     bars(request: StoredBarsRequest): Effect.Effect<StoredBars, TradeStoreUnavailable>
     /** The trades that a candle is made of, in the order of the chain. */
     prints(request: PrintsRequest): Effect.Effect<ReadonlyArray<Print>, TradeStoreUnavailable>
+    /** Closed candles from a second on that have changed since they were closed; none where candles are not stored. */
+    revised(second: number): Effect.Effect<ReadonlyArray<RevisedBar>, TradeStoreUnavailable>
     /** Closes the buckets that no late trade can change any more. For the writer, now and then. */
     readonly closeBars: Effect.Effect<void, TradeStoreUnavailable>
     /** For how many seconds the bars of a resolution are kept. */

@@ -179,6 +179,10 @@ const make = Effect.gen(function* () {
       const { id } = yield* opened
       return yield* read(bars.prints(id, request))
     }),
+    revised: Effect.fn("TradeStore.revised")(function* (second: number) {
+      const { id } = yield* opened
+      return yield* write(bars.revised(id, second))
+    }),
     closeBars,
     keptSeconds: (resolution: Resolution) => {
       const width = widthOf[resolution]

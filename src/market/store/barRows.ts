@@ -1,5 +1,6 @@
 /** Rows of candles as cells in the layout of `bar.ts`. */
 import { Schema } from "effect"
+import type { Mint } from "../../domain/Address.ts"
 import {
   BAR,
   beginBar,
@@ -43,6 +44,14 @@ export const BarRow = Schema.Struct({
 
 /** A trade of a candle as the database returns it. */
 export const PrintRow = Schema.Struct({ price, volume: Schema.BigIntFromString })
+
+/** A changed candle as the database returns it; its mint was validated before it was written. */
+export const RevisedRow = Schema.Struct({
+  mint: Schema.String.pipe(Schema.refine((text): text is Mint => text.length > 0)),
+  width: Schema.Number,
+  at: Schema.Date,
+  revision: Schema.Number
+})
 
 /** The columns of one denomination. */
 interface MoneyRow {

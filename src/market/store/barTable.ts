@@ -5,7 +5,7 @@ import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import type { Mint } from "../../domain/Address.ts"
 import { floorTo, levelOf, levels, type Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { BarRow, cellsOf, PrintRow } from "./barRows.ts"
+import { BarRow, cellsOf, PrintRow, RevisedRow } from "./barRows.ts"
 import { BAR_COLUMNS, bucketSql, ON_CONFLICT, ONE_BAR, ONE_TRADE, sumsOf } from "./barSql.ts"
 import type { PrintsRequest, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 
@@ -175,6 +175,18 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
         `
       })
       return find(limit)
+    },
+
+    /** The candles from a second on that changed after they were closed. */
+    revised: (chain: number, from: number) => {
+      const find = SqlSchema.findAll({
+        Request: Schema.Number,
+        Result: RevisedRow,
+        execute: (second) => sql`
+          select mint, width, at, revision from bars where revision > 0 and chain = ${chain} and at >= ${time(second)}
+        `
+      })
+      return Effect.map(find(from), (rows) => rows.map(({ at, ...row }) => ({ ...row, second: at.getTime() / 1000 })))
     },
 
     /** The buckets of a request, the newest first. */

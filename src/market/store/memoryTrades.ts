@@ -96,6 +96,7 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
         return stored.progress === null ? found : { ...found, readToMs: stored.progress.timeMs }
       }),
     prints: (request) => Effect.map(opened, (stored) => printsOfTrades(trades(stored), request)),
+    revised: () => Effect.as(opened, []),
     closeBars: Effect.asVoid(opened),
     keptSeconds: () => Number.POSITIVE_INFINITY
   }

@@ -11,7 +11,7 @@ import { TradeRecord } from "./TradeRecord.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
-import type { StoredBars } from "../store/StoredBars.ts"
+import type { RevisedBar, StoredBars } from "../store/StoredBars.ts"
 import { type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
 import { Traders } from "../windows/Traders.ts"
 import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
@@ -107,6 +107,14 @@ export class MarketState {
       this.advance(trade.timeMs)
       this.place(trade)
       this.enter()
+    }
+  }
+
+  /** Marks a bar that changed after it was closed in a process before this one. */
+  revise(bar: RevisedBar): void {
+    const token = this.mints.find(bar.mint)
+    if (token !== 0) {
+      this.candles.revise(token, bar)
     }
   }
 

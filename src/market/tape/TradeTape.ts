@@ -227,6 +227,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
   const controls: TapeControls = {
     apply: service.apply,
     replay,
+    revise: (bars) => bars.forEach((bar) => chain.state.revise(bar)),
     keep: (store) => {
       chain.store = store
     },

@@ -11,6 +11,7 @@ import type { MarketLimits } from "./MarketState.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
+import type { RevisedBar } from "../store/StoredBars.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { PricedBatch, TradeBatch } from "./TradeBatch.ts"
@@ -21,6 +22,8 @@ export interface TapeControls {
   readonly apply: (batch: PricedBatch) => Effect.Effect<unknown>
   /** Applies a stored block without publishing it. */
   readonly replay: (batch: StoredBatch, nowMs: number) => void
+  /** Marks the bars that changed after they were closed. */
+  readonly revise: (bars: ReadonlyArray<RevisedBar>) => void
   /** Makes the store available to readers. */
   readonly keep: (store: TradeStore["Service"]) => void
   /** Empties the tape: its trades are of a chain that no node serves any more. */
@@ -86,6 +89,7 @@ const driveChain = Effect.fnUntraced(function* (
         tape.replay(batch, nowMs)
       })
     )
+    tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(Schedule.spaced("1 second"))))
     tape.resume(progress, restored.from)
     yield* Effect.logInfo("The market is restored", {
       trades: restored.trades,

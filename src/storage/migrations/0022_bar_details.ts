@@ -21,4 +21,5 @@ export const up = Effect.gen(function* () {
       add column traders integer,
       add column revision integer not null default 0
   `
+  yield* sql`create index bars_revised on bars (chain, at) where revision > 0`
 })

@@ -83,6 +83,17 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
         for (const resolution of ["5m", "1h", "1d"] as const) {
           assert.deepStrictEqual(yield* of(resolution), [[4, 1, 0.05, null]], resolution)
         }
+        const marked = (yield* store.revised(MONDAY)).map(({ mint, revision, second, width }) => [
+          mint,
+          width,
+          second,
+          revision
+        ])
+        assert.sameDeepMembers(
+          marked,
+          [60, 3600, 86_400].flatMap((width) => [1, 2].map((n) => [mintOf(n), width, MONDAY, 1]))
+        )
+        assert.deepStrictEqual(yield* store.revised(MONDAY + 1), [])
         yield* store.append([storedBlock(100, [{}])])
         assert.deepStrictEqual((yield* of("1m"))[1], [1, 1, 0.01, 1])
       })

@@ -59,6 +59,8 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
           stored(),
           trades.ofWallet(walletOf(1), 1),
           trades.bars(bars),
+          trades.prints({ mint: mintOf(1), denom: "usd", from: 0, before: MONDAY, limit: 1 }),
+          trades.revised(MONDAY),
           trades.closeBars,
           trades.launchesBefore(MONDAY, 1)
         ]
