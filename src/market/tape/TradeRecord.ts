@@ -73,8 +73,14 @@ export class TradeRecord {
   }
 
   private readWorth(trade: TapeTrade): void {
-    const worth = this.forPool ? lamportsOf(trade) : null
     this.priceSol = this.forPool ? priceSolOf(trade) : Number.NaN
+    const worth = this.forPool ? lamportsOf(trade) : null
+    if (worth !== null && worth === trade.lamports) {
+      this.worthKnown = true
+      this.worthHigh = this.lamportsHigh
+      this.worthLow = this.lamportsLow
+      return
+    }
     this.worthKnown = worth !== null
     this.worthHigh = worth === null ? 0 : highOf(worth)
     this.worthLow = worth === null ? 0 : lowOf(worth, this.worthHigh)

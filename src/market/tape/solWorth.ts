@@ -4,6 +4,10 @@ import { tenTo } from "../../domain/decimal.ts"
 import { LAMPORTS_PER_SOL, NANOS_PER_USD } from "../../domain/units.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
+/** Powers of ten up to this one are exact doubles. */
+const EXACT_POWER = 22
+const SOL_DECIMALS = 9
+
 type Priced = Pick<
   TapeTrade,
   "amount" | "decimals" | "lamports" | "mint" | "priceUsd" | "solUsdNanos" | "volumeUsdNanos"
@@ -20,6 +24,14 @@ export const lamportsOf = ({ amount, lamports, mint, solUsdNanos, volumeUsdNanos
   return (volumeUsdNanos * LAMPORTS_PER_SOL) / solUsdNanos
 }
 
+/** The double next to a product: a product of two exact doubles is rounded once, as the exact integer would be. */
+const nearProduct = (units: bigint, decimals: number): number => {
+  const near = Number(units)
+  return near <= Number.MAX_SAFE_INTEGER && decimals <= EXACT_POWER
+    ? near * Number(tenTo(decimals))
+    : Number(units * tenTo(decimals))
+}
+
 /**
  * SOL per whole token; NaN when unknown. Two exact integers are rounded to doubles and divided once: the expression in
  * `barTable.ts` gives the same digits.
@@ -30,7 +42,7 @@ export const priceSolOf = ({ amount, decimals, lamports, mint, priceUsd, solUsdN
   }
   if (lamports !== null) {
     return lamports > 0n && amount > 0n && decimals !== null
-      ? Number(lamports * tenTo(decimals)) / Number(amount * LAMPORTS_PER_SOL)
+      ? nearProduct(lamports, decimals) / nearProduct(amount, SOL_DECIMALS)
       : Number.NaN
   }
   return priceUsd === null || solUsdNanos === null || solUsdNanos === 0n
