@@ -12,7 +12,7 @@ import { openMarket, OPENING_MS } from "./tapeMarket.ts"
 const BATCH = 2000
 const WARM_UP = 400_000
 const MEASURED = 800_000
-const limits = { tokens: 60_000, bars: 2_000_000, trades: 1_000_000, traders: 1_000_000 }
+const limits = { tokens: 60_000, bars: 800_000, trades: 1_000_000, traders: 1_000_000 }
 const shape = { seed: 7, wallets: 50_000, habits: 10, pace: 1000 }
 
 /** Rates and costs by the processor time of the one thread, so that a busy machine does not count. */

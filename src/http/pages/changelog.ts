@@ -17,6 +17,10 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   \`gapsOpen\`, \`share\` and \`reason\`.
 - Windows of 1 h, 6 h and 24 h begin with a minute, with 5 and with 10 minutes; rankings of wallets over 24 h with 2 hours, as
   \`windowFromMs\` shows. Changes of market totals compare windows of equal width.
+- Bars of charts have \`buys\`, \`sells\`, \`buyVolume\`, \`sellVolume\`, \`traders\` and \`revision\`; with \`denom=sol\` they show the SOL
+  that was paid, not dollars divided by a price of SOL. \`pool\` selects the trades of one pool. \`outliers\` of a bar counts
+  prints that were hardly traded; \`outliers=exclude\` leaves them out of high and low.
+- The meta of top traders stays the same over the pages of a view; \`historyComplete\` is false where nothing is known.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`

@@ -26,7 +26,7 @@ export interface RepairParts {
   readonly feed: TradeFeed["Service"]
   readonly store: TradeStore["Service"]
   readonly prices: PriceBook["Service"]
-  readonly tape: Pick<TapeControls, "backfilling" | "newest" | "rebuild">
+  readonly tape: Pick<TapeControls, "backfilling" | "newest" | "rebuild" | "revise">
   /** The newest slot that is stored. */
   readonly durable: () => number
   /** The stored part of a block. */
@@ -76,8 +76,9 @@ const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: num
 }
 
 /** Rebuilds memory from the store once everything on the tape is stored. */
-const rebuild = ({ durable, most, store, tape }: RepairParts) =>
-  tape.rebuild(
+const rebuild = Effect.fnUntraced(function* ({ durable, most, store, tape }: RepairParts) {
+  const last = { slot: 0, from: 0 }
+  yield* tape.rebuild(
     Effect.fnUntraced(function* (add) {
       const newest = tape.newest()
       yield* Effect.suspend(() => (durable() < newest ? Effect.fail("waiting" as const) : Effect.void)).pipe(
@@ -88,14 +89,16 @@ const rebuild = ({ durable, most, store, tape }: RepairParts) =>
         return yield* Effect.die(new Error("nothing is stored"))
       }
       const nowMs = yield* Clock.currentTimeMillis
-      const last = { slot: 0 }
       const restored = yield* restoreTape(store, progress, most, (batch) => {
         add(batch, nowMs)
         last.slot = Math.max(last.slot, batch.slot)
       })
+      last.from = restored.from
       return { progress, slot: Math.max(last.slot, progress.slot), from: restored.from }
     }, Effect.orDie)
   )
+  tape.revise(yield* Effect.orDie(store.revised(last.from)))
+})
 
 /** A step of the worker: it reads at most one stretch and returns the time to wait before the next. */
 export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, settings: RepairSettings) {

@@ -1,11 +1,12 @@
 import { Context, type Effect, Layer, type Stream } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import type { Print } from "../candles/outliers.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import { makeMemoryTrades } from "./memoryTrades.ts"
-import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
+import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { Repair, TradeProgress } from "./TradeProgress.ts"
 
@@ -38,6 +39,10 @@ export class TradeStore extends Context.Service<
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */
     bars(request: StoredBarsRequest): Effect.Effect<StoredBars, TradeStoreUnavailable>
+    /** The trades that a candle is made of, in the order of the chain. */
+    prints(request: PrintsRequest): Effect.Effect<ReadonlyArray<Print>, TradeStoreUnavailable>
+    /** Closed candles from a second on that have changed since they were closed; none where candles are not stored. */
+    revised(second: number): Effect.Effect<ReadonlyArray<RevisedBar>, TradeStoreUnavailable>
     /** Closes the buckets that no late trade can change any more. For the writer, now and then. */
     readonly closeBars: Effect.Effect<void, TradeStoreUnavailable>
     /** For how many seconds the bars of a resolution are kept. */

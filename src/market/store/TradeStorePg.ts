@@ -4,9 +4,9 @@ import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
-import { bounded, type Broken } from "../../storage/deadline.ts"
+import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
-import { type ClosedTo, closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
+import { closedAfter, closedBefore, makeBarTable } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { makeConversion } from "./convertTrades.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
@@ -15,7 +15,7 @@ import { makePartitions } from "./tradePartitions.ts"
 import { joinProgress, type Repair, repairedProgress } from "./TradeProgress.ts"
 import { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
-import type { StoredBarsRequest } from "./StoredBars.ts"
+import type { PrintsRequest, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import { makeTradeNames } from "./tradeNames.ts"
 import { makeTradeTable } from "./tradeTable.ts"
@@ -33,7 +33,7 @@ const ABANDONED_MS = 120_000
 /** The least time that trades are kept: the windows of a day and the data restored for them. */
 const LEAST_KEPT = Duration.days(2)
 const DAY_MS = 86_400_000
-const [, MINUTE = 60, HOUR = 3600, DAY = 86_400] = levels
+const [, MINUTE = 60, HOUR = 3600] = levels
 
 const unavailable = (cause: unknown) => new TradeStoreUnavailable({ cause })
 
@@ -59,30 +59,11 @@ const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
     .flatMap(({ timeMs, trades }) => [timeMs, ...trades.map((trade) => trade.timeMs)])
     .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY)
 
-const lastMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
-  batches.reduce((last, { timeMs }) => Math.max(last, timeMs), 0)
-
 /** The stored state of a chain after these blocks. */
 const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
   const progress = joinProgress(known?.progress ?? null, batches)
   const second = Math.floor(firstMsOf(batches) / 1000)
-  return progress === null
-    ? null
-    : { progress, closed: known === null ? closedBefore(second) : reopened(known.closed, second) }
-}
-
-/** The span of closed candles that blocks of these times change. */
-const refolded = ({ days, hours, minutes }: ClosedTo, batches: ReadonlyArray<StoredBatch>) => {
-  const end = Math.floor(lastMsOf(batches) / 1000) + 1
-  const after = (width: number) => Math.ceil(end / width) * width
-  return {
-    from: closedBefore(Math.floor(firstMsOf(batches) / 1000)),
-    to: {
-      minutes: Math.min(minutes, after(MINUTE)),
-      hours: Math.min(hours, after(HOUR)),
-      days: Math.min(days, after(DAY))
-    }
-  }
+  return progress === null ? null : { progress, closed: known?.closed ?? closedBefore(second) }
 }
 
 const quietly = keepGoing("Cleaning up the trade store")
@@ -109,12 +90,11 @@ const make = Effect.gen(function* () {
     state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
   )
 
-  /** Stores blocks together with the state that they lead to, and with what else belongs to that state. */
+  /** Stores blocks together with the state that they lead to; closed candles that they change are made anew. */
   const store = Effect.fnUntraced(function* (
     open: Open,
     batches: ReadonlyArray<StoredBatch>,
-    stored: StoredChain,
-    also: Effect.Effect<unknown, Broken> = Effect.void
+    stored: StoredChain
   ) {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
@@ -124,9 +104,9 @@ const make = Effect.gen(function* () {
         sql,
         Effect.gen(function* () {
           const fresh = rows.length > 0 ? yield* trades.insertTrades(open.id, rows) : []
+          yield* rows.length > 0 ? bars.rewrite(open.id, stored.closed, rows) : Effect.void
           yield* trades.insertLaunches(open.id, batches)
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
-          yield* also
           yield* chains.save(open.id, stored, nowMs)
           return fresh
         })
@@ -150,10 +130,8 @@ const make = Effect.gen(function* () {
     if (open.stored === null) {
       return
     }
-    const { closed } = open.stored
-    const { from, to } = refolded(closed, batches)
-    const stored = { closed, progress: repairedProgress(open.stored.progress, given) }
-    yield* store(open, batches, stored, batches.length === 0 ? Effect.void : bars.close(open.id, from, to))
+    const { closed, progress } = open.stored
+    yield* store(open, batches, { closed, progress: repairedProgress(progress, given) })
   }, turns.withPermit)
 
   // The writer closes after every append, so there is never much to close.
@@ -225,7 +203,16 @@ const make = Effect.gen(function* () {
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened
       const closed = stored?.closed ?? closedBefore(0)
-      return yield* read(bars.read(id, closed, request))
+      const found = yield* read(bars.read(id, closed, request))
+      return stored === null ? found : { ...found, readToMs: stored.progress.timeMs }
+    }),
+    prints: Effect.fn("TradeStore.prints")(function* (request: PrintsRequest) {
+      const { id } = yield* opened
+      return yield* read(bars.prints(id, request))
+    }),
+    revised: Effect.fn("TradeStore.revised")(function* (second: number) {
+      const { id } = yield* opened
+      return yield* write(bars.revised(id, second))
     }),
     closeBars,
     keptSeconds: (resolution: Resolution) => {

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { orderKey } from "../tape/TradeRecord.ts"
-import { barsOfTrades } from "./barsOfTrades.ts"
+import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { joinProgress, repairedProgress } from "./TradeProgress.ts"
 import type { TradeStore } from "./TradeStore.ts"
@@ -98,7 +98,13 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .toSorted(newestFirst)
           .slice(0, limit)
       ),
-    bars: (request) => Effect.map(opened, (stored) => barsOfTrades(trades(stored), request)),
+    bars: (request) =>
+      Effect.map(opened, (stored) => {
+        const found = barsOfTrades(trades(stored), request)
+        return stored.progress === null ? found : { ...found, readToMs: stored.progress.timeMs }
+      }),
+    prints: (request) => Effect.map(opened, (stored) => printsOfTrades(trades(stored), request)),
+    revised: () => Effect.as(opened, []),
     closeBars: Effect.asVoid(opened),
     keptSeconds: () => Number.POSITIVE_INFINITY
   }

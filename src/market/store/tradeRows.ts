@@ -47,8 +47,8 @@ export const toStored = (units: bigint | null): bigint | null => (units === null
 
 /** Columns of a query, in the order that `readTrade` expects. */
 export const ROW_COLUMNS = `
-  slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos, pool,
-  dex, launchpad
+  slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
+  pool, dex, launchpad, sol_usd_nanos
 `
 
 /** The position of columns in a row, for those that read them apart. */
@@ -138,5 +138,6 @@ export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
   volumeUsdNanos: unitsOrNull(row, 12),
   pool: nameOrNull(row, ROW.pool, nameOf) as Address | null,
   dex: nameOrNull(row, ROW.dex, nameOf),
-  launchpad: nameOrNull(row, ROW.launchpad, nameOf)
+  launchpad: nameOrNull(row, ROW.launchpad, nameOf),
+  solUsdNanos: unitsOrNull(row, 16)
 })

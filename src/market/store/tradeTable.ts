@@ -131,8 +131,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
       )
     return sql`
       insert into trade_rows (
-        chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, mint, pool, dex,
-        launchpad, wallet, signature
+        chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
+        pool, dex, launchpad, wallet, signature
       )
       select ${chain}::int, * from unnest(
         ${integers(trades.map(({ slot }) => slot))},
@@ -151,6 +151,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
           trades.map(({ priceUsd }) => priceUsd)
         )},
         ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
+        ${units(trades.map(({ solUsdNanos }) => solUsdNanos))},
         ${numbers(({ mint }) => mint)},
         ${numbers(({ pool }) => pool)},
         ${numbers(({ dex }) => dex)},

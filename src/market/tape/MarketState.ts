@@ -9,7 +9,7 @@ import { TradeRecord } from "./TradeRecord.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import { type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
-import type { StoredBars } from "../store/StoredBars.ts"
+import type { RevisedBar, StoredBars } from "../store/StoredBars.ts"
 import { type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
 import { Traders } from "../windows/Traders.ts"
 import { windowFrom, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
@@ -106,6 +106,14 @@ export class MarketState {
       this.advance(trade.timeMs)
       this.place(trade)
       this.enter()
+    }
+  }
+
+  /** Marks a bar that changed after it was closed in a process before this one. */
+  revise(bar: RevisedBar): void {
+    const token = this.mints.find(bar.mint)
+    if (token !== 0) {
+      this.candles.revise(token, bar)
     }
   }
 
@@ -226,7 +234,7 @@ export class MarketState {
   private enter(): void {
     const { record } = this
     if (record.forPool) {
-      this.candles.add(record)
+      this.candles.add(record, this.second)
       this.windows.enter(record)
     }
     this.windows.see(record.token, record.second)

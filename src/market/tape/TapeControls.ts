@@ -1,4 +1,5 @@
 import type { Effect } from "effect"
+import type { RevisedBar } from "../store/StoredBars.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
@@ -10,6 +11,8 @@ export interface TapeControls {
   readonly apply: (batch: PricedBatch) => Effect.Effect<unknown>
   /** Applies a stored block without publishing it. */
   readonly replay: (batch: StoredBatch, nowMs: number) => void
+  /** Marks the bars that changed after they were closed. */
+  readonly revise: (bars: ReadonlyArray<RevisedBar>) => void
   /** Makes the store available to readers. */
   readonly keep: (store: TradeStore["Service"]) => void
   /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */

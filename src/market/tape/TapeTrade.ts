@@ -25,6 +25,8 @@ export interface TapeTrade {
   readonly decimals: number | null
   /** The other side in lamports; null where it was not SOL. */
   readonly lamports: bigint | null
+  /** Nano-dollars of one SOL in its block, for a trade against dollars of a token that is not SOL; null elsewhere or when unknown. */
+  readonly solUsdNanos: bigint | null
   /** USD per whole token; null when unknown. For charts only: no sum is made from it. */
   readonly priceUsd: number | null
   /** Nano-dollars that changed hands, below 2^64; null when unknown. */

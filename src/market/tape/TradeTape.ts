@@ -105,7 +105,7 @@ export class TradeTape extends Context.Service<
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
     readonly firstRead: () => number
     /** The store of candles older than those in memory; null without a store. */
-    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds"> | null
+    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints"> | null
     /** Applies the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
@@ -126,7 +126,7 @@ export class TradeTape extends Context.Service<
 
   /**
    * A tape that restores stored trades, follows the feed and stores its blocks. Its bounds are set by `TAPE_TOKENS` (60,000),
-   * `TAPE_BARS` (2,000,000 of each stored width) and `TAPE_WALLETS` (1,000,000); `TAPE_TRADES` (4,000,000) are restored.
+   * `TAPE_BARS` (800,000 of each stored width) and `TAPE_WALLETS` (1,000,000); `TAPE_TRADES` (4,000,000) are restored.
    */
   static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
     TradeTape,
@@ -144,7 +144,7 @@ export class TradeTape extends Context.Service<
   )
 }
 
-const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 4_000_000, traders: 1_000_000 }
+const defaultLimits: MarketLimits = { tokens: 60_000, bars: 800_000, trades: 4_000_000, traders: 1_000_000 }
 
 /** The least share of a window for which values are shown. */
 const LEAST_COVERAGE = 0.5
@@ -166,8 +166,8 @@ export const SUBSCRIBER_BUFFER = 1024
 interface NumberedBatch {
   readonly batch: PricedBatch
   readonly number: number
-  /** Identity of the chain. */
-  readonly chain: object
+  /** Counts the chains that were followed: a rebuild of the same chain does not change it. */
+  readonly chain: number
 }
 
 const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
@@ -186,7 +186,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
   /** The blocks since a rebuild began; null while there is none. */
   let tail: Array<PricedBatch> | null = null
   const published = yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER)
-  const sent = { number: 0 }
+  const sent = { number: 0, chain: 0 }
   const reports = { launches: false }
 
   const service: TradeTape["Service"] = TradeTape.of({
@@ -227,7 +227,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       tail?.push(batch)
       reports.launches = batch.launches !== null
       chain.heardAtMs = nowMs
-      yield* PubSub.publish(published, { batch, number: sent.number++, chain: chain.state })
+      yield* PubSub.publish(published, { batch, number: sent.number++, chain: sent.chain })
       return applied
     }),
     applied: Stream.map(Stream.fromPubSub(published), ({ batch }) => batch),
@@ -237,6 +237,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
   const controls: TapeControls = {
     apply: service.apply,
     replay: (batch, nowMs) => addBlock(chain, batch, nowMs),
+    revise: (bars) => bars.forEach((bar) => chain.state.revise(bar)),
     keep: (store) => {
       chain.store = store
     },
@@ -246,6 +247,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     },
     newest: () => chain.continuity.newestSlot,
     startAnew: () => {
+      sent.chain++
       chain = emptyChain(bounds)
     },
     rebuild: Effect.fnUntraced(

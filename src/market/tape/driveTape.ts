@@ -82,6 +82,7 @@ const driveChain = Effect.fnUntraced(function* (
         tape.replay(batch, nowMs)
       })
     )
+    tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(Schedule.spaced("1 second"))))
     tape.resume(progress, restored.from)
     yield* Effect.logInfo("The market is restored", {
       trades: restored.trades,
@@ -107,7 +108,7 @@ const driveChain = Effect.fnUntraced(function* (
   const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, record)
   recording.health = recorder?.health ?? recording.health
   if (recorder !== null) {
-    const most = { trades: 2 * limits.trades, launches: limits.tokens }
+    const most = { trades: limits.trades, launches: limits.tokens }
     const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
     const step = yield* makeRepairs(
       { feed, store, prices, tape, storable, most, durable: recorder.durable },

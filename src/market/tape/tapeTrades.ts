@@ -12,6 +12,8 @@ import type { Role, TapeTrade } from "./TapeTrade.ts"
 /** Places of one transaction: the first half for pool swaps, the next quarter for tokens received by wallets, the last for tokens given. */
 export const PLACES = 256
 const NANOS_PER_MICRO = 1000n
+/** Nano-dollars for a SOL are this many times the micro-dollars for a lamport. */
+const SOL_NANOS_PER_MICRO = 1_000_000_000_000n
 
 /** Launchpads by the venue label of their curves. */
 export const launchpadOf: ReadonlyMap<string, string> = new Map(
@@ -48,6 +50,15 @@ const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null
     : null
 }
 
+/** The price of SOL that a trade against dollars needs to be shown in SOL; null for every other trade. */
+const solUsdNanos = ({ quote, token }: Trade, microPerLamport: Rational | null): bigint | null => {
+  if (microPerLamport === null || token.mint === SOL || !isDollar(quote.mint)) {
+    return null
+  }
+  const nanos = (microPerLamport.numerator * SOL_NANOS_PER_MICRO) / microPerLamport.denominator
+  return nanos > 0n ? nanos : null
+}
+
 const tapeTrade = (
   trade: Leg | NetTrade,
   { microPerLamport, timeMs }: BlockPrice,
@@ -67,6 +78,7 @@ const tapeTrade = (
     amount: trade.token.amount,
     decimals: trade.token.decimals,
     lamports: trade.quote.mint === SOL ? trade.quote.amount : null,
+    solUsdNanos: solUsdNanos(trade, microPerLamport),
     priceUsd: priceUsd(trade, microPerLamport),
     volumeUsdNanos: value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator,
     pool: trade.pool,

@@ -16,6 +16,8 @@ export interface TraderPage {
   readonly next: Pin | null
   /** The time that every row shows. */
   readonly asOfMs: number
+  /** The same object for all pages of a view, to keep by it what holds for the view. */
+  readonly view: object
 }
 
 /** Selects a page: the first one, or the one of a pin of the same mint and window. */
@@ -82,7 +84,7 @@ export class TraderViews {
     }
     const key = `${token} ${window}`
     return token === 0
-      ? { rows: [], total: 0, next: null, asOfMs: nowMs }
+      ? { rows: [], total: 0, next: null, asOfMs: nowMs, view: {} }
       : this.read(this.views.recent(key, nowMs) ?? this.views.add(key, nowMs, this.make(request)), request.limit)
   }
 
@@ -97,7 +99,7 @@ export class TraderViews {
     }
     const place = pin.place + rows.length
     const { size } = view.ranking
-    return { rows, total: size, next: place < size ? { ...pin, place } : null, asOfMs: view.madeAtMs }
+    return { rows, total: size, next: place < size ? { ...pin, place } : null, asOfMs: view.madeAtMs, view }
   }
 
   private make({ nowMs, token, window }: TraderPageRequest): View {

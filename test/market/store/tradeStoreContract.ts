@@ -43,6 +43,7 @@ const odd = {
   decimals: null,
   priceUsd: 0.1 + 0.2,
   volumeUsdNanos: MAX_U64,
+  solUsdNanos: MAX_U64,
   side: "sell",
   pool: mintOf(9),
   dex: null,
@@ -65,6 +66,8 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
           stored(),
           trades.ofWallet(walletOf(1), 1),
           trades.bars(bars),
+          trades.prints({ mint: mintOf(1), denom: "usd", from: 0, before: MONDAY, limit: 1 }),
+          trades.revised(MONDAY),
           trades.closeBars,
           trades.launchesBefore(MONDAY, 1)
         ]

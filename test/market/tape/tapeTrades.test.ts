@@ -36,6 +36,16 @@ describe("trades for the tape", () => {
     assert.strictEqual(trade?.lamports, null)
   })
 
+  it("carry the SOL price of their block where they are against dollars, and need none elsewhere", () => {
+    const priceOfSol = (given: Partial<Leg>, price: typeof microPerLamport | null) =>
+      pricedTrades([leg(given)], [], price)[0]?.solUsdNanos
+    const dollars = { quote: of(USDC, 75_000_000n, 6) }
+    assert.strictEqual(priceOfSol(dollars, microPerLamport), 150_000_000_000n)
+    assert.isNull(priceOfSol(dollars, null))
+    assert.isNull(priceOfSol({ ...dollars, token: of(SOL, 500_000_000n, 9) }, microPerLamport))
+    assert.isNull(priceOfSol({ quote: of(SOL, 5n, 9) }, microPerLamport))
+  })
+
   it("have no price where the money is neither SOL nor a dollar, where SOL has none or decimals are unknown", () => {
     const prices = (trade: Leg, price: typeof microPerLamport | null) =>
       pricedTrades([trade], [], price).map(({ priceUsd, volumeUsdNanos }) => [priceUsd, volumeUsdNanos])
