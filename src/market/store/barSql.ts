@@ -57,7 +57,7 @@ export const BAR_COLUMNS = COLUMNS.join(", ")
 
 /** Stored candles in the form of `ONE_TRADE`, to be followed by conditions. */
 export const ONE_BAR = `
-  select mint, chain, at, 0 as slot, 0 as place, null::text as wallet, ${BAR_COLUMNS} from bars where true`
+  select mint, chain, at, 0 as slot, 0 as place, null::bytea as wallet, ${BAR_COLUMNS} from bars where true`
 
 /** The first price of a group, in the order of the chain; null when there is none. */
 const first = (column: string) =>

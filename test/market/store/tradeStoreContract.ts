@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
+import { BAR, REVISION } from "../../../src/market/candles/bar.ts"
+import type { StoredBars } from "../../../src/market/store/StoredBars.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { MissingBlocks } from "../../../src/market/tape/Gaps.ts"
@@ -31,6 +33,12 @@ const risen = (second: number, given: Partial<StoredBatch> = {}) =>
 /** Everything that a store gives back, newest `most` trades at least. */
 const stored = (second = 0, after = 0, most = 1_000_000) =>
   TradeStore.use((store) => Stream.runCollect(store.since({ second: MONDAY + second, after, most })))
+
+/** Bars apart from the revisions that a repair leaves on them. */
+const withoutRevisions = ({ cells, isCut }: StoredBars) => ({
+  isCut,
+  cells: cells.map((cell, i) => (i % BAR === REVISION ? 0 : cell))
+})
 
 const chainOf = (genesis: string) => ({ genesis, isSandbox: false })
 
@@ -144,7 +152,8 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
           const request = { mint: mintOf(1), resolution, from: null, before: MONDAY + 90_000, limit: 99 }
           const inOrder = yield* trades.bars(request)
           yield* open("repaired")
-          assert.deepStrictEqual(yield* trades.bars(request), inOrder, resolution)
+          const repaired = yield* trades.bars(request)
+          assert.deepStrictEqual(withoutRevisions(repaired), withoutRevisions(inOrder), resolution)
           yield* open("in order")
         }
       })
