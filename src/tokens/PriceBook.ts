@@ -9,7 +9,7 @@ import type { MintPools } from "../pools/MintPools.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ChainFeed, type Freshness } from "../solana/accounts/ChainFeed.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
-import { medianPrice, midRate, payable } from "./poolPrice.ts"
+import { depthOf, medianPrice, midRate, weightOf } from "./poolPrice.ts"
 
 /** The exact price of one smallest unit of a mint. Null without a pool. */
 export interface UnitPrice {
@@ -89,9 +89,9 @@ const lifetimeOf = ({ heardAtMs, state }: Freshness, staleAfterMs: number): Life
 /** The mid rate of a pool in units of the quote, weighted by its quote side; empty without a rate. */
 const rateIn = (pool: Pool, mint: Mint, quote: Mint, clock: ChainClock) => {
   const price = midRate(pool, mint, clock)
-  const money = payable(pool, quote, clock)
+  const money = weightOf(depthOf(pool, mint, clock))
   // Plus one, because a bonding curve without purchases has a price but no quote reserve.
-  return price === null || money === null ? [] : [{ price, weight: money + 1n, quote }]
+  return price === null ? [] : [{ price, weight: money + 1n, quote }]
 }
 
 const ratesOf = (book: PoolBook["Service"], mint: Mint, quote: Mint, clock: ChainClock) =>

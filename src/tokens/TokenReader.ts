@@ -96,7 +96,7 @@ export class TokenReader extends Context.Service<
           }
           const token = refOf(mint, state)
           const supply = supplyOf(mint, state)
-          const depth = pools.isLoaded(mint) ? depthOf(pools.poolsOf(mint), prices) : null
+          const depth = pools.isLoaded(mint) ? depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint)) : null
           const { createdAtMs, firstSeenAtMs, holders, volume24hUsd } = activity.activityOf(mint, nowMs)
           const scalars = {
             priceUsd: priceScalar(prices, price, token.decimals, "usd", nowMs),
@@ -134,13 +134,19 @@ export class TokenReader extends Context.Service<
           }
           const nowMs = yield* Clock.currentTimeMillis
           const prices = priceBook.at(nowMs)
-          const depth = depthOf(pools.poolsOf(mint), prices)
+          const poolsLeftOut = pools.leftOut(mint)
+          const depth = depthOf(pools.poolsOf(mint), prices, poolsLeftOut)
           const totalLiquidityUsd = usdScalar(prices, depth.micro, depth.lacking, nowMs)
           return {
             data: {
               token: refOf(mint, state),
               totalLiquidityUsd,
-              pools: depth.pools.slice(0, limit).map((valued) => poolRow(valued, mint, prices))
+              pools: depth.pools
+                .slice(0, limit)
+                .map((valued) =>
+                  poolRow(valued, mint, prices, { createdAtMs: activity.poolCreatedAtMs(mint, valued.pool.address) })
+                ),
+              poolsLeftOut
             },
             knowledge: knowledgeOf([totalLiquidityUsd], prices.lifetime?.observedAtMs ?? null)
           }

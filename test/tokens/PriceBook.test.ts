@@ -12,10 +12,11 @@ import { type ToyPools, toyPoolBook } from "./toyPools.ts"
 const [TOKEN, OTHER] = [at(10), at(11)]
 
 let pools = 0
-const pool = (a: Mint, b: Mint, ...reserves: [bigint, bigint]): Pool => ({
-  ...constantProduct(at(100 + (pools++ % 100)), a, b, reserves),
-  reserves
-})
+/** Reserves in millions of units. */
+const pool = (a: Mint, b: Mint, ...[inA, inB]: [bigint, bigint]): Pool => {
+  const reserves: [bigint, bigint] = [inA * 1_000_000n, inB * 1_000_000n]
+  return { ...constantProduct(at(100 + (pools++ % 100)), a, b, reserves), reserves }
+}
 
 const toy = (some: ReadonlyArray<Pool>, loaded: ReadonlyArray<Mint> = [TOKEN, OTHER, USDC]): ToyPools => ({
   pools: some,

@@ -36,6 +36,7 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
       between,
       poolsOf: (mint) => toy.pools.filter((pool) => trades(pool, mint)),
       isLoaded,
+      leftOut: () => 0,
       graph: { partnersOf: () => [], poolsBetween: () => [] },
       warm: (mint) =>
         Effect.as(

@@ -17,7 +17,7 @@ import { secondsOf, type WindowName } from "../windows/windows.ts"
 /** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
   readonly tape: TradeTape["Service"]
-  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "poolsOf">
+  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "leftOut" | "poolsOf">
 }
 
 /** The time, prices and lifetime that all measures of one view share. */
@@ -78,7 +78,7 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
   if (!pools.isLoaded(mint)) {
     return unavailable("usd", "not_captured")
   }
-  const depth = depthOf(pools.poolsOf(mint), prices)
+  const depth = depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint))
   return usdScalar(prices, depth.micro, depth.lacking, nowMs)
 }
 
