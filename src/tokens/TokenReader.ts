@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
+import { fromAtomic } from "../domain/decimal.ts"
 import {
   bareToken,
   type Knowledge,
@@ -16,7 +17,7 @@ import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ActivityReader } from "./ActivityReader.ts"
 import { depthOf, poolRow } from "./liquidity.ts"
-import { PriceBook } from "./PriceBook.ts"
+import { PriceBook, type UnitPrice } from "./PriceBook.ts"
 import { isFresh, proofOf } from "./risk.ts"
 import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
 import { TokenBook } from "./TokenBook.ts"
@@ -166,7 +167,9 @@ export class TokenReader extends Context.Service<
             data.push({
               mint,
               priceUsd: priceScalar(prices, price, decimals, "usd", nowMs),
-              priceSol: priceScalar(prices, price, decimals, "sol", nowMs)
+              priceSol: priceScalar(prices, price, decimals, "sol", nowMs),
+              method: "pool_median",
+              evidence: evidenceRow(price)
             })
           }
           const scalars = data.flatMap(({ priceSol, priceUsd }) => [priceUsd, priceSol])
@@ -176,6 +179,16 @@ export class TokenReader extends Context.Service<
         return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, pricesOf })
       })
     )
+}
+
+const evidenceRow = (price: UnitPrice | null): MintPrice["evidence"] => {
+  const evidence = price?.evidence
+  return evidence === undefined
+    ? null
+    : {
+        depthUsd: evidence.depthMicro === null ? null : fromAtomic(evidence.depthMicro, 6),
+        path: evidence.path.map(({ from, pool, to }) => ({ pool, fromMint: from, toMint: to }))
+      }
 }
 
 /** Decimals of SOL and USDC, known without loading them. */

@@ -125,9 +125,32 @@ export class TokenLiquidity extends Schema.Opaque<TokenLiquidity>()(
   })
 ) {}
 
+/** The pools that a price comes from. */
+export class PriceEvidence extends Schema.Opaque<PriceEvidence>()(
+  Schema.Struct({
+    depthUsd: dollars(
+      "Least depth within 2 % of the prices along the path, in USD; null without a price of SOL and without a path."
+    ),
+    path: Schema.Array(
+      Schema.Struct({ pool: Address, fromMint: Address, toMint: Address }).annotate({
+        description: "One pool, priced from one of its mints in the other."
+      })
+    ).annotate({ description: "At most three pools, from the mint to SOL or a stable coin; empty for a stable coin." })
+  }).annotate({ identifier: "PriceEvidence", description: "The path of pools that the median price is that of." })
+) {}
+
 /** The price of one mint. */
 export class MintPrice extends Schema.Opaque<MintPrice>()(
-  Schema.Struct({ mint: Address, priceUsd: Scalar, priceSol: Scalar }).annotate({
+  Schema.Struct({
+    mint: Address,
+    priceUsd: Scalar,
+    priceSol: Scalar,
+    method: Schema.Literal("pool_median").annotate({
+      description:
+        "Median over pools, weighted by depth. Prices of `/market/movement` and `/market/discovery` are those of the last swap (`last_trade`) and may differ."
+    }),
+    evidence: Schema.NullOr(PriceEvidence).annotate({ description: "Null where there is no price." })
+  }).annotate({
     identifier: "MintPrice",
     description: "The price of one whole token."
   })
