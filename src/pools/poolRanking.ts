@@ -37,9 +37,10 @@ export const measureOf = ({ account, program }: FoundPool, mint: Mint): Measure 
   return chosen ?? null
 }
 
+const solIn = ({ mintA, reserves }: Pool): bigint => (mintA === SOL ? reserves?.[0] : reserves?.[1]) ?? 0n
+
 /** Micro-dollars for a lamport by the pool of SOL against USDC with the largest reserves; null without one. */
 export const lamportPrice = (pools: ReadonlyArray<Pool>, clock: ChainClock): Rate | null => {
-  const solIn = ({ mintA, reserves }: Pool) => (mintA === SOL ? reserves?.[0] : reserves?.[1]) ?? 0n
   const [deepest] = pools.toSorted((a, b) => (solIn(a) === solIn(b) ? 0 : solIn(a) > solIn(b) ? -1 : 1))
   const rate = deepest?.marginalRate(deepest.mintA === SOL, clock)
   return rate === undefined || rate.numerator <= 0n || rate.denominator <= 0n ? null : rate

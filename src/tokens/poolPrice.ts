@@ -86,7 +86,7 @@ const moveBy = (pool: Pool, input: Mint, share: Rational, clock: ChainClock): De
   }
 }
 
-/** What the pool pays for swaps that move its price by 2 %, by its own pricing. A price 2 % higher is that of the other side over 1.02. */
+/** Swaps that move the price of a pool by 2 %, by its own pricing. A price 2 % higher is that of the other side over 1.02. */
 export const depthOf = (pool: Pool, mint: Mint, clock: ChainClock): PoolDepth => ({
   sale: moveBy(pool, mint, LOWER, clock),
   purchase: moveBy(pool, otherSide(pool, mint), { numerator: HIGHER.denominator, denominator: HIGHER.numerator }, clock)
