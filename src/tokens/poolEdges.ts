@@ -6,10 +6,10 @@ import type { Pool } from "../programs/Program.ts"
 import { depthOf, midRate, weightOf } from "./poolPrice.ts"
 import type { PriceEdge, PriceEdges } from "./priceGraph.ts"
 
+/** Edges of a pool at a clock by the mint they begin at, computed when they are first read. */
 interface KnownEdges {
   readonly clock: ChainClock
-  readonly fromA: PriceEdge | null
-  readonly fromB: PriceEdge | null
+  readonly from: Map<Mint, PriceEdge | null>
 }
 
 const edgeOf = (pool: Pool, from: Mint, clock: ChainClock): PriceEdge | null => {
@@ -20,21 +20,17 @@ const edgeOf = (pool: Pool, from: Mint, clock: ChainClock): PriceEdge | null => 
 /** Edges at a clock. A changed pool is a new object, so an edge holds for as long as its pool and the clock do. */
 export const makePoolEdges = (graph: PoolGraph) => {
   const known = new WeakMap<Pool, KnownEdges>()
-  const edgesOf = (pool: Pool, clock: ChainClock): KnownEdges => {
+  const edgeFrom = (pool: Pool, mint: Mint, clock: ChainClock): PriceEdge | null => {
     const last = known.get(pool)
-    if (last?.clock === clock) {
-      return last
-    }
-    const edges = { clock, fromA: edgeOf(pool, pool.mintA, clock), fromB: edgeOf(pool, pool.mintB, clock) }
+    const edges = last?.clock === clock ? last : { clock, from: new Map<Mint, PriceEdge | null>() }
     known.set(pool, edges)
-    return edges
+    const before = edges.from.get(mint)
+    const edge = before === undefined ? edgeOf(pool, mint, clock) : before
+    edges.from.set(mint, edge)
+    return edge
   }
   return (clock: ChainClock): PriceEdges => ({
     partnersOf: graph.partnersOf,
-    between: (mint, other) =>
-      graph.poolsBetween(mint, other).flatMap((pool) => {
-        const { fromA, fromB } = edgesOf(pool, clock)
-        return (pool.mintA === mint ? fromA : fromB) ?? []
-      })
+    between: (mint, other) => graph.poolsBetween(mint, other).flatMap((pool) => edgeFrom(pool, mint, clock) ?? [])
   })
 }
