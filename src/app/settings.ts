@@ -19,6 +19,7 @@ import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
 import { rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
+import * as priceSettings from "../tokens/priceSettings.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
@@ -39,6 +40,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   platformFee,
   poolDiscovery.settings,
   TokenBook.settings,
+  priceSettings.settings,
   TradeTape.limits,
   TradeTape.leastCoverage,
   TradeStorePg.settings,

@@ -69,6 +69,7 @@ const poolBook = (books: Books) =>
     between: () => null,
     poolsOf: (mint) => books.pools.get(mint) ?? [],
     isLoaded: (mint) => books.pools.has(mint),
+    leftOut: () => 0,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: (mint) =>
       Effect.as(

@@ -21,6 +21,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   that was paid, not dollars divided by a price of SOL. \`pool\` selects the trades of one pool. \`outliers\` of a bar counts
   prints that were hardly traded; \`outliers=exclude\` leaves them out of high and low.
 - The meta of top traders stays the same over the pages of a view; \`historyComplete\` is false where nothing is known.
+- Prices through any pool: \`method\` and \`evidence\` (path and depth) at \`/api/v1/prices\`. Reserves and \`feeBps\` of every venue,
+  \`depth2pct\`, \`createdAtMs\` and \`poolsLeftOut\` at \`liquidity\`; \`priceMethod\` in rows of \`movement\` and \`discovery\`.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`

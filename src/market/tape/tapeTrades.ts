@@ -1,7 +1,7 @@
 /** Decoded trades as trades of the tape: priced where a price is known, each swap once for its pool and once for its wallet. */
 import { launchpads } from "../../programs/launchpads.ts"
-import { SOL } from "../../domain/Address.ts"
-import { quotient } from "../../domain/decimal.ts"
+import { type Mint, SOL } from "../../domain/Address.ts"
+import { quotient, tenTo } from "../../domain/decimal.ts"
 import type { Rational } from "../../domain/rational.ts"
 import { type Leg, type NetTrade, type Quantity, type Trade, walletAmounts } from "../../domain/market/Trade.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
@@ -14,29 +14,55 @@ export const PLACES = 256
 const NANOS_PER_MICRO = 1000n
 /** Nano-dollars for a SOL are this many times the micro-dollars for a lamport. */
 const SOL_NANOS_PER_MICRO = 1_000_000_000_000n
+const MICROS = 1_000_000n
 
 /** Launchpads by the venue label of their curves. */
 export const launchpadOf: ReadonlyMap<string, string> = new Map(
   launchpads.map(({ dex, launchpad }) => [dex, launchpad])
 )
 
+/** The price of a mint of an exchange that has no money in it. */
+export interface MintValue {
+  readonly mint: Mint
+  /** Micro-dollars for the smallest unit. */
+  readonly price: Rational
+}
+
 /** The time of a block, and the price of a lamport then in micro-dollars. */
 export interface BlockPrice {
   readonly timeMs: number
   readonly microPerLamport: Rational | null
+  /** The better known price of two mints, the same in either order; absent for blocks that are not current. */
+  readonly betterPriceOf?: (a: Mint, b: Mint) => MintValue | null
 }
 
-/** The value of the quote side in micro-dollars; null unless it is SOL with a known price or a dollar. */
-const worth = ({ quote }: Trade, microPerLamport: Rational | null): Rational | null => {
+const times = ({ amount }: Quantity, { denominator, numerator }: Rational): Rational => ({
+  numerator: amount * numerator,
+  denominator
+})
+
+/** The value of the trade in micro-dollars: by its quote, a dollar or SOL, else by the price of one of its mints. */
+const worth = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
   if (isDollar(quote.mint)) {
     return { numerator: quote.amount, denominator: 1n }
   }
-  return quote.mint === SOL && microPerLamport !== null
-    ? { numerator: quote.amount * microPerLamport.numerator, denominator: microPerLamport.denominator }
-    : null
+  if (quote.mint === SOL) {
+    return microPerLamport === null ? null : times(quote, microPerLamport)
+  }
+  const value = betterPriceOf?.(quote.mint, token.mint) ?? null
+  return value === null ? null : times(value.mint === quote.mint ? quote : token, value.price)
 }
 
-const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null => {
+/** Micro-dollars for the smallest unit of the quote. A price that only the token itself gives would price it by itself. */
+const quoteValue = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
+  if (quote.mint === SOL) {
+    return microPerLamport
+  }
+  const value = betterPriceOf?.(quote.mint, token.mint) ?? null
+  return value?.mint === quote.mint ? value.price : null
+}
+
+const priceUsd = (trade: Trade, block: BlockPrice): number | null => {
   const price = quotePrice(trade)
   if (price === null) {
     return null
@@ -44,9 +70,11 @@ const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null
   if (isDollar(trade.quote.mint)) {
     return quotient(price.numerator, price.denominator)
   }
-  // Dollars for a SOL are a thousand times the micro-dollars for a lamport.
-  return trade.quote.mint === SOL && microPerLamport !== null && microPerLamport.numerator > 0n
-    ? quotient(price.numerator * microPerLamport.numerator * 1000n, price.denominator * microPerLamport.denominator)
+  const value = quoteValue(trade, block)
+  const { decimals } = trade.quote
+  // Dollars for a whole quote are 10^(decimals - 6) times the micro-dollars for its smallest unit.
+  return value !== null && value.numerator > 0n && decimals !== null
+    ? quotient(price.numerator * value.numerator * tenTo(decimals), price.denominator * value.denominator * MICROS)
     : null
 }
 
@@ -59,27 +87,22 @@ const solUsdNanos = ({ quote, token }: Trade, microPerLamport: Rational | null):
   return nanos > 0n ? nanos : null
 }
 
-const tapeTrade = (
-  trade: Leg | NetTrade,
-  { microPerLamport, timeMs }: BlockPrice,
-  role: Role,
-  place: number
-): TapeTrade => {
-  const value = worth(trade, microPerLamport)
+const tapeTrade = (trade: Leg | NetTrade, block: BlockPrice, role: Role, place: number): TapeTrade => {
+  const value = worth(trade, block)
   return {
     role,
     signature: trade.signature,
     slot: trade.slot,
     index: (trade.indexInBlock ?? 0) * PLACES + place,
-    timeMs,
+    timeMs: block.timeMs,
     wallet: trade.wallet,
     mint: trade.token.mint,
     side: trade.side,
     amount: trade.token.amount,
     decimals: trade.token.decimals,
     lamports: trade.quote.mint === SOL ? trade.quote.amount : null,
-    solUsdNanos: solUsdNanos(trade, microPerLamport),
-    priceUsd: priceUsd(trade, microPerLamport),
+    solUsdNanos: solUsdNanos(trade, block.microPerLamport),
+    priceUsd: priceUsd(trade, block),
     volumeUsdNanos: value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator,
     pool: trade.pool,
     dex: trade.dex,

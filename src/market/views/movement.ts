@@ -45,7 +45,7 @@ export const AT_A_TIME = 32
 /** Tokens whose pools are loaded for one view. */
 export const MOST_WARMED = 20
 
-const scalarOf: Readonly<Record<MovementRank, keyof TokenMeasures>> = {
+const scalarOf: Readonly<Record<MovementRank, Exclude<keyof TokenMeasures, "priceMethod">>> = {
   gainers: "changePct",
   losers: "changePct",
   volume: "volumeUsd",

@@ -36,6 +36,7 @@ type SharedMeasures = Omit<TokenMeasures, "changePct">
 
 const measuresAsOf = (row: SharedMeasures, nowMs: number): SharedMeasures => ({
   priceUsd: asOf(row.priceUsd, nowMs),
+  priceMethod: row.priceMethod,
   volumeUsd: asOf(row.volumeUsd, nowMs),
   liquidityUsd: asOf(row.liquidityUsd, nowMs),
   marketCapUsd: asOf(row.marketCapUsd, nowMs),

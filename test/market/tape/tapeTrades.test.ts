@@ -55,6 +55,24 @@ describe("trades for the tape", () => {
     assert.deepStrictEqual(prices(undecided, null), [[null, 7000n]])
   })
 
+  it("of two tokens are worth what the better known of them is, and get a price from the quote alone", () => {
+    const [token, hub] = [mintOf(1), mintOf(9)]
+    // Two micro-dollars for a unit: 200 dollars for a whole one of eight decimals.
+    const block = {
+      timeMs,
+      microPerLamport: null,
+      betterPriceOf: () => ({ mint: hub, price: { numerator: 2n, denominator: 1n } })
+    }
+    const sideOf = (trade: Leg) =>
+      tapeTradesOf({ legs: [trade], nets: [], unresolved: 0 }, block).map(({ priceUsd, volumeUsdNanos }) => [
+        priceUsd,
+        volumeUsdNanos
+      ])
+    const [amount, paid] = [of(token, 4_000_000n, 6), of(hub, 300_000_000n, 8)]
+    assert.deepStrictEqual(sideOf(leg({ token: amount, quote: paid })), [[150, 600_000_000_000n]])
+    assert.deepStrictEqual(sideOf(leg({ token: paid, quote: amount })), [[null, 600_000_000_000n]])
+  })
+
   it("report a swap through one pool once, and a route once for its pools and once for its wallet", () => {
     const single = leg({ index: 0 })
     assert.deepStrictEqual(
