@@ -11,6 +11,7 @@ import { USD_DIGITS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
 import type { Position } from "../wallets/ledger.ts"
+import { knownBody, knownWalletBody, quantitiesOf } from "../wallets/pnlBodies.ts"
 import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull, type WalletPnl } from "../wallets/pnl.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
 import type { PnlBook } from "./WalletLedger.ts"
@@ -139,6 +140,8 @@ export const pnlBody = (input: {
     ...sumsOf(pnl),
     avgCostUsd: pnl.avgCost,
     holding: position.held,
+    quantities: quantitiesOf(position),
+    known: knownBody(pnl),
     decimals: position.decimals,
     markUsd: markText(mark, position.decimals),
     markAtMs: mark.price === null ? null : mark.atMs,
@@ -171,6 +174,7 @@ export const pnlSummaryBody = (input: {
     positionsUnknownBasis: pnl.positionsUnknownBasis,
     trades: pnl.trades,
     winRatePct: pnl.winRatePct,
+    known: knownWalletBody(pnl),
     ...sourceOf(book, gapMs, nowMs)
   }
 }

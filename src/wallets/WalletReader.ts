@@ -6,7 +6,7 @@ import { within } from "../storage/deadline.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { identityOf } from "./identity.ts"
 import { IdentityStore } from "./IdentityStore.ts"
-import { positionsOf } from "./ledger.ts"
+import { isOpen, positionsOf } from "./ledger.ts"
 import { faultOf, LedgerReader } from "./LedgerReader.ts"
 import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
 import { shareOfBatch, type WalletShare } from "./walletShare.ts"
@@ -121,7 +121,7 @@ const marksOf = (
   holdings: ReadonlyArray<Holdings>,
   nowMs: number
 ): ReadonlyMap<Mint, Rational> => {
-  const open = holdings.flatMap((held) => positionsThatCount(held).filter((position) => position.held > 0n))
+  const open = holdings.flatMap((held) => positionsThatCount(held).filter(isOpen))
   const mints = Array.from(new Set(open.map(({ mint }) => mint))).slice(0, MOST_MARKS)
   const { isStale, of } = book.at(nowMs)
   return new Map(

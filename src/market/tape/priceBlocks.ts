@@ -1,10 +1,10 @@
 /** Prices the trades of blocks, one block after the other. */
 import { Clock, Effect } from "effect"
-import { SOL } from "../../domain/Address.ts"
+import { type Mint, SOL } from "../../domain/Address.ts"
 import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
-import { SolPrice } from "./SolPrice.ts"
+import { isPricedBy, SolPrice } from "./SolPrice.ts"
 import { tapeTradesOf } from "./tapeTrades.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type { TradeBatch } from "./TradeBatch.ts"
@@ -31,7 +31,12 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
       const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
-      const price = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
+      const isCurrent = now !== null && isPricedBy(now, batch.timeMs)
+      const price = {
+        timeMs: batch.timeMs,
+        microPerLamport: sol.at(batch.timeMs, now),
+        microPerUnit: (mint: Mint) => (isCurrent ? (of(mint)?.usd ?? null) : null)
+      }
       const trades: Array<TapeTrade> = []
       yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
       return { ...batch, trades }
