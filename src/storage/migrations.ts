@@ -6,6 +6,7 @@ import * as tracker from "./migrations/0005_tracker.ts"
 import * as alerts from "./migrations/0006_alerts.ts"
 import * as follows from "./migrations/0007_follows.ts"
 import * as copyTurns from "./migrations/0008_copy_turns.ts"
+import * as tradeBalances from "./migrations/0023_trade_balances.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -16,5 +17,6 @@ export const migrations = {
   "0005_tracker": tracker.up,
   "0006_alerts": alerts.up,
   "0007_follows": follows.up,
-  "0008_copy_turns": copyTurns.up
+  "0008_copy_turns": copyTurns.up,
+  "0023_trade_balances": tradeBalances.up
 }

@@ -46,9 +46,9 @@ const made = {
   total: Exact,
   /** The total in percent of `costUsd`. */
   roiPct: Exact,
-  /** What all buys cost, front-end fees included, whether sold since or not. */
+  /** Cost of all buys, front-end fees included, whether sold since or not. */
   costUsd: Exact,
-  /** What all sells brought, less front-end fees. */
+  /** Proceeds of all sells, less front-end fees. */
   proceedsUsd: Exact
 }
 

@@ -9,7 +9,8 @@ import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 // Aliases in the query: renaming the columns of ten thousand rows in the client takes longer than the query.
 const COLUMNS = `
   role, signature, slot, place as index, at, wallet, mint, is_buy as "isBuy", amount, decimals, lamports,
-  price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", pool, dex, launchpad
+  price_usd as "priceUsd", volume_usd_nanos as "volumeUsdNanos", pool, dex, launchpad,
+  fee_usd_nanos as "feeUsdNanos", fee_unknown as "feeUnknown", held_before as "heldBefore", held_after as "heldAfter"
 `
 
 // Addresses were validated before they were written: decoding each again would cost more than the rest of a row.
@@ -32,7 +33,11 @@ const Row = Schema.Struct({
   volumeUsdNanos: Schema.NullOr(Units),
   pool: Schema.NullOr(StoredAddress),
   dex: Schema.NullOr(Schema.String),
-  launchpad: Schema.NullOr(Schema.String)
+  launchpad: Schema.NullOr(Schema.String),
+  feeUsdNanos: Schema.NullOr(Units),
+  feeUnknown: Schema.Boolean,
+  heldBefore: Schema.NullOr(Units),
+  heldAfter: Schema.NullOr(Units)
 })
 
 const LaunchRow = Schema.Struct({
@@ -47,10 +52,20 @@ const LaunchRow = Schema.Struct({
 /** Blocks of a chain in `[fromMs, toMs)`. */
 const Span = Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number, toMs: Schema.Number })
 
-const tradeOf = ({ at, isBuy, ...row }: typeof Row.Type): TapeTrade => ({
+const tradeOf = ({
+  at,
+  feeUnknown,
+  feeUsdNanos,
+  heldAfter,
+  heldBefore,
+  isBuy,
+  ...row
+}: typeof Row.Type): TapeTrade => ({
   ...row,
   timeMs: at.getTime(),
-  side: isBuy ? "buy" : "sell"
+  side: isBuy ? "buy" : "sell",
+  ...(feeUnknown || feeUsdNanos !== null ? { feeUsdNanos } : {}),
+  ...(heldBefore === null || heldAfter === null ? {} : { held: { before: heldBefore, after: heldAfter } })
 })
 
 const launchOf = ({ at, slot, ...launch }: typeof LaunchRow.Type): StoredLaunch => ({
@@ -120,11 +135,11 @@ export const makeTradeTable = (sql: SqlClient.SqlClient) => {
   const insertTrades = (chain: number, trades: ReadonlyArray<TapeTrade>) => sql`
     insert into trades (
       mint, chain, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
-      volume_usd_nanos, pool, dex, launchpad
+      volume_usd_nanos, pool, dex, launchpad, fee_usd_nanos, fee_unknown, held_before, held_after
     )
     select
       mint, ${chain}::int, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd,
-      volume_usd_nanos, pool, dex, launchpad
+      volume_usd_nanos, pool, dex, launchpad, fee_usd_nanos, fee_unknown, held_before, held_after
     from unnest(
       ${texts(trades.map(({ mint }) => mint))},
       ${integers(trades.map(({ slot }) => slot))},
@@ -147,10 +162,17 @@ export const makeTradeTable = (sql: SqlClient.SqlClient) => {
       ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
       ${texts(trades.map(({ pool }) => pool))},
       ${texts(trades.map(({ dex }) => dex))},
-      ${texts(trades.map(({ launchpad }) => launchpad))}
+      ${texts(trades.map(({ launchpad }) => launchpad))},
+      ${units(trades.map(({ feeUsdNanos }) => feeUsdNanos ?? null))},
+      ${list(
+        PgTypes.OID.bool,
+        trades.map(({ feeUsdNanos }) => feeUsdNanos === null)
+      )},
+      ${units(trades.map(({ held }) => held?.before ?? null))},
+      ${units(trades.map(({ held }) => held?.after ?? null))}
     ) as given (
       mint, slot, place, at, role, signature, wallet, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
-      pool, dex, launchpad
+      pool, dex, launchpad, fee_usd_nanos, fee_unknown, held_before, held_after
     )
     on conflict do nothing
   `
