@@ -53,7 +53,7 @@ describe("profits of a wallet that two accounts track", () => {
     assert.deepInclude(last(again.wire.frames, "pnl"), { costUsd: "9", buys: 1 })
   })
 
-  it("hold what the chain says: earlier holdings are inherited, and known profit stands beside the unknown", () => {
+  it("hold the balance on the chain: earlier holdings are inherited, and known profit stands beside the unknown", () => {
     const scene = new HubScene()
     const { wire } = scene.reader([A])
     const sold = { wallet: A, side: "sell", amount: 2_000_000n, usd: 6, after: 8_000_000n } as const

@@ -19,13 +19,14 @@ const history = (trades: ReadonlyArray<TapeTrade>, days = 30) =>
     priceAt: (_, dayMs) => ({ numerator: BigInt((dayMs - FIRST) / DAY + 1), denominator: 1n })
   })
 
+const row = (day: string, values: ReadonlyArray<unknown>) => [`2026-11-${day}`, ...values]
+
 describe("profit by day", () => {
   it("has a row for every UTC day from the first trade through today", () => {
     const rows = history([
       on(0, { amount: 10_000_000n, volumeUsdNanos: usd(10) }),
       on(2, { side: "sell", amount: 4_000_000n, volumeUsdNanos: usd(12), feeUsdNanos: usd(1) })
     ])
-    const row = (day: string, values: ReadonlyArray<unknown>) => [`2026-11-${day}`, ...values]
     assert.deepStrictEqual(
       rows.map(({ costUsd, day, knownRealized, proceedsUsd, realized, trades, valueUsd }) => [
         day,
