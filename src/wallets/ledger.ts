@@ -146,7 +146,10 @@ const sell = (position: Position, trade: WalletTrade): Partial<Position> => {
   const seen = unitsOf(position.lots)
   const isBeyond = amount > seen
   // Units beyond those seen were there before.
-  const { left, taken } = takeLots(addLots(position.lots, { inherited: isBeyond ? amount - seen : 0n }), amount)
+  const { left, taken } = takeLots(
+    isBeyond ? addLots(position.lots, { inherited: amount - seen }) : position.lots,
+    amount
+  )
   const proceeds = earned(trade)
   const value = trade.volumeUsdNanos ?? 0n
   const isKnown = taken.known === amount
@@ -238,23 +241,45 @@ export const applyEvent = (position: Position, { balance: given, decimals, timeM
 export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<WalletTrade, "index" | "slot">): number =>
   a.slot - b.slot || a.index - b.index
 
-/** The trades of a wallet by mint and transaction, in chain order. Quote money, which has no position, and pool swaps are left out. */
-export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<MintEvent & { readonly mint: Mint }> => {
-  const counted = trades.filter(({ mint, role }) => role !== "pool" && !isMoney(mint)).toSorted(byChainOrder)
-  const groups = Map.groupBy(counted, ({ mint, signature }) => `${signature} ${mint}`)
-  return Array.from(groups.values()).flatMap((group) => {
-    const [first] = group
-    return first === undefined
-      ? []
-      : { mint: first.mint, timeMs: first.timeMs, decimals: first.decimals, trades: group, balance: first.held ?? null }
-  })
+/** An event with its mint. */
+export interface EventOfMint extends MintEvent {
+  readonly mint: Mint
+}
+
+/** The event of some trades of one mint in one transaction. */
+const eventOf = (first: TapeTrade, trades: ReadonlyArray<TapeTrade>): EventOfMint => ({
+  mint: first.mint,
+  timeMs: first.timeMs,
+  decimals: first.decimals,
+  trades,
+  balance: first.held ?? null
+})
+
+/** The trades of a wallet by transaction and mint, in chain order. Quote money, which has no position, and pool swaps are left out. */
+export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventOfMint> => {
+  const counted = trades.filter(({ mint, role }) => role !== "pool" && !isMoney(mint)).sort(byChainOrder)
+  const events: Array<EventOfMint> = []
+  for (let from = 0, to = 0; from < counted.length; from = to) {
+    const first = counted[from]
+    while (to < counted.length && counted[to]?.signature === first?.signature) {
+      to++
+    }
+    if (first !== undefined && to - from === 1) {
+      events.push(eventOf(first, [first]))
+    } else {
+      for (const [, [one, ...others]] of Map.groupBy(counted.slice(from, to), ({ mint }) => mint)) {
+        events.push(...(one === undefined ? [] : [eventOf(one, [one, ...others])]))
+      }
+    }
+  }
+  return events
 }
 
 /** The positions of a wallet by mint after these trades, in any order. */
 export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
   const positions = new Map<Mint, Position>()
-  for (const { mint, ...event } of eventsOf(trades)) {
-    positions.set(mint, applyEvent(positions.get(mint) ?? emptyPosition(mint), event))
+  for (const event of eventsOf(trades)) {
+    positions.set(event.mint, applyEvent(positions.get(event.mint) ?? emptyPosition(event.mint), event))
   }
   return positions
 }

@@ -50,6 +50,11 @@ export const takeLots = (lots: Lots, amount: bigint): { readonly taken: Lots; re
   if (amount === 0n || all === 0n) {
     return { taken: NO_LOTS, left: lots }
   }
+  if (all === lots.known) {
+    const costNanos = (lots.costNanos * amount) / all
+    const taken = { ...NO_LOTS, known: amount, costNanos }
+    return { taken, left: { ...NO_LOTS, known: all - amount, costNanos: lots.costNanos - costNanos } }
+  }
   const upTo = (sum: bigint): bigint => (sum * amount) / all
   const afterInherited = lots.known + lots.inherited
   const afterReceived = afterInherited + lots.received
