@@ -257,7 +257,7 @@ const eventOf = (first: TapeTrade, trades: ReadonlyArray<TapeTrade>): EventOfMin
 
 /** The trades of a wallet by transaction and mint, in chain order. Quote money, which has no position, and pool swaps are left out. */
 export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventOfMint> => {
-  const counted = trades.filter(({ mint, role }) => role !== "pool" && !isMoney(mint)).sort(byChainOrder)
+  const counted = trades.filter(({ mint, role }) => role !== "pool" && !isMoney(mint)).toSorted(byChainOrder)
   const events: Array<EventOfMint> = []
   for (let from = 0, to = 0; from < counted.length; from = to) {
     const first = counted[from]
