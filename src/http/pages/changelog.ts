@@ -23,6 +23,12 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - The meta of top traders stays the same over the pages of a view; \`historyComplete\` is false where nothing is known.
 - Prices through any pool: \`method\` and \`evidence\` (path and depth) at \`/api/v1/prices\`. Reserves and \`feeBps\` of every venue,
   \`depth2pct\`, \`createdAtMs\` and \`poolsLeftOut\` at \`liquidity\`; \`priceMethod\` in rows of \`movement\` and \`discovery\`.
+- Positions of one wallet at \`/api/v1/wallets/{wallet}/positions\` and its profit by UTC day at \`/pnl/history\`. \`pnl\` and
+  \`pnl_summary\` frames and wallet summaries carry \`known\`: profit over the units of known cost, with the share that it
+  covers; \`pnl\` frames carry \`quantities\`, and \`holding\` is the balance on the chain, null where it is unknown.
+- \`costUsd\` is the cost of all buys, \`proceedsUsd\` the proceeds of all sells and \`roiPct\` the total in percent of
+  \`costUsd\` everywhere; \`/copy/pnl\` has the cost of what was sold as \`soldCostUsd\`.
+- Both sides of a wallet's swap of two tokens have one value, that of the side with a price.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`

@@ -91,11 +91,7 @@ const make = Effect.gen(function* () {
   )
 
   /** Stores blocks together with the state that they lead to; closed candles that they change are made anew. */
-  const store = Effect.fnUntraced(function* (
-    open: Open,
-    batches: ReadonlyArray<StoredBatch>,
-    stored: StoredChain
-  ) {
+  const store = Effect.fnUntraced(function* (open: Open, batches: ReadonlyArray<StoredBatch>, stored: StoredChain) {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))

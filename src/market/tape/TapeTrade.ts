@@ -1,4 +1,5 @@
 import type { Address, Mint } from "../../domain/Address.ts"
+import type { HeldSpan } from "../../domain/market/Trade.ts"
 
 /**
  * The use of a trade. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: the net result of a whole
@@ -31,6 +32,16 @@ export interface TapeTrade {
   readonly priceUsd: number | null
   /** Nano-dollars that changed hands, below 2^64; null when unknown. */
   readonly volumeUsdNanos: bigint | null
+  /**
+   * Nano-dollars that the wallet paid a front end beside the trade; null when unknown, left out when nothing was paid.
+   * Never on a trade of role `pool`.
+   */
+  readonly feeUsdNanos?: bigint | null | undefined
+  /**
+   * Units of the mint that the wallet's accounts held before and after the whole transaction; left out when they are not
+   * known. Never on a trade of role `pool`.
+   */
+  readonly held?: HeldSpan | undefined
   readonly pool: Address | null
   /** The venue's label; null when unknown. */
   readonly dex: string | null

@@ -3,9 +3,18 @@ import { launchpads } from "../../programs/launchpads.ts"
 import { type Mint, SOL } from "../../domain/Address.ts"
 import { quotient, tenTo } from "../../domain/decimal.ts"
 import type { Rational } from "../../domain/rational.ts"
-import { type Leg, type NetTrade, type Quantity, type Trade, walletAmounts } from "../../domain/market/Trade.ts"
+import {
+  type HeldSpan,
+  type Leg,
+  type NetTrade,
+  type Quantity,
+  type Trade,
+  type TradeFee,
+  walletAmounts
+} from "../../domain/market/Trade.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { quotePrice } from "../../trades/price.ts"
+import { NANOS_PER_USD } from "../../domain/units.ts"
 import { isDollar, isMoney } from "../../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
 
@@ -15,6 +24,8 @@ const NANOS_PER_MICRO = 1000n
 /** Nano-dollars for a SOL are this many times the micro-dollars for a lamport. */
 const SOL_NANOS_PER_MICRO = 1_000_000_000_000n
 const MICROS = 1_000_000n
+/** Values of trades are below this. */
+const MOST_NANOS = 1n << 64n
 
 /** Launchpads by the venue label of their curves. */
 export const launchpadOf: ReadonlyMap<string, string> = new Map(
@@ -41,13 +52,22 @@ const times = ({ amount }: Quantity, { denominator, numerator }: Rational): Rati
   denominator
 })
 
+/** The value of a quantity in micro-dollars; null unless it is SOL with a known price or a dollar. */
+const worthOf = (quantity: Quantity, microPerLamport: Rational | null): Rational | null => {
+  if (isDollar(quantity.mint)) {
+    return { numerator: quantity.amount, denominator: 1n }
+  }
+  return quantity.mint === SOL && microPerLamport !== null ? times(quantity, microPerLamport) : null
+}
+
+/** Nano-dollars, rounded down; null for null. */
+const inNanos = (value: Rational | null): bigint | null =>
+  value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator
+
 /** The value of the trade in micro-dollars: by its quote, a dollar or SOL, else by the price of one of its mints. */
 const worth = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
-  if (isDollar(quote.mint)) {
-    return { numerator: quote.amount, denominator: 1n }
-  }
-  if (quote.mint === SOL) {
-    return microPerLamport === null ? null : times(quote, microPerLamport)
+  if (isMoney(quote.mint)) {
+    return worthOf(quote, microPerLamport)
   }
   const value = betterPriceOf?.(quote.mint, token.mint) ?? null
   return value === null ? null : times(value.mint === quote.mint ? quote : token, value.price)
@@ -88,7 +108,7 @@ const solUsdNanos = ({ quote, token }: Trade, microPerLamport: Rational | null):
 }
 
 const tapeTrade = (trade: Leg | NetTrade, block: BlockPrice, role: Role, place: number): TapeTrade => {
-  const value = worth(trade, block)
+  const nanos = inNanos(worth(trade, block))
   return {
     role,
     signature: trade.signature,
@@ -103,7 +123,7 @@ const tapeTrade = (trade: Leg | NetTrade, block: BlockPrice, role: Role, place: 
     lamports: trade.quote.mint === SOL ? trade.quote.amount : null,
     solUsdNanos: solUsdNanos(trade, block.microPerLamport),
     priceUsd: priceUsd(trade, block),
-    volumeUsdNanos: value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator,
+    volumeUsdNanos: nanos === null || nanos >= MOST_NANOS ? null : nanos,
     pool: trade.pool,
     dex: trade.dex,
     launchpad: trade.dex === null ? null : (launchpadOf.get(trade.dex) ?? null)
@@ -139,32 +159,80 @@ const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: Readonl
     : null
 }
 
-/** The trades that a swap means for the positions of its wallet: of a token for another, a purchase and a sale. */
-const sidesOf = (net: NetTrade, legs: ReadonlyArray<Leg>): ReadonlyArray<NetTrade> => {
+/** Nano-dollars of the fees that a front end took beside the amounts, in SOL or dollars; null when one has no price. */
+const frontEndFee = (fees: ReadonlyArray<TradeFee>, { microPerLamport }: BlockPrice): bigint | null =>
+  fees
+    .filter(({ included, kind, mint }) => kind === "front-end" && !included && isMoney(mint))
+    .reduce<bigint | null>((sum, fee) => {
+      const nanos = inNanos(worthOf(fee, microPerLamport))
+      return sum === null || nanos === null ? null : sum + nanos
+    }, 0n)
+
+/** A trade with the data of its wallet: fees of front ends, and the units held around the transaction. */
+const ofWallet = (trade: TapeTrade, feeUsdNanos: bigint | null, held: HeldSpan | null): TapeTrade => ({
+  ...trade,
+  ...(feeUsdNanos === 0n ? {} : { feeUsdNanos }),
+  ...(held === null ? {} : { held })
+})
+
+/**
+ * The value of a swap of two tokens in nano-dollars: the money that its own pools took or paid for one side, that which was
+ * given first, else that of the side whose price is the better known. Null when neither side has one.
+ */
+const swapValue = (
+  net: NetTrade,
+  [paid, got]: readonly [Quantity | null, Quantity | null],
+  block: BlockPrice
+): bigint | null => {
+  const byMoney = (money: Quantity | null) => (money === null ? null : inNanos(worthOf(money, block.microPerLamport)))
+  const value = byMoney(paid) ?? byMoney(got) ?? inNanos(worth(net, block))
+  return value === null || value >= MOST_NANOS ? null : value
+}
+
+/** A side of a swap of two tokens, at the value of the swap. */
+const valued = (trade: TapeTrade, money: Quantity | null, volumeUsdNanos: bigint | null): TapeTrade => ({
+  ...trade,
+  lamports: money?.mint === SOL ? money.amount : null,
+  volumeUsdNanos,
+  priceUsd:
+    volumeUsdNanos === null || trade.decimals === null || trade.amount === 0n
+      ? null
+      : quotient(volumeUsdNanos * tenTo(trade.decimals), trade.amount * NANOS_PER_USD)
+})
+
+/** The trades that a swap means for the positions of its wallet: of a token for another, a purchase and a sale of one value. */
+const walletTrades = (net: NetTrade, legs: ReadonlyArray<Leg>, price: BlockPrice): ReadonlyArray<TapeTrade> => {
+  const place = PLACES / 2 + net.index
   if (isMoney(net.quote.mint)) {
-    return [net]
+    return [ofWallet(tapeTrade(net, price, "wallet", place), frontEndFee(net.fees, price), net.held.token)]
   }
   const own = legs.filter(({ index }) => net.legs.includes(index))
+  const [paid, got] = [moneyFor(net.quote, "sell", own), moneyFor(net.token, "buy", own)]
+  const value = swapValue(net, [paid, got], price)
+  const sale: NetTrade = { ...net, side: "sell", token: net.quote, quote: net.token }
   return [
-    { ...net, quote: moneyFor(net.token, "buy", own) ?? net.quote },
-    {
-      ...net,
-      index: net.index + PLACES / 4,
-      side: "sell",
-      token: net.quote,
-      quote: moneyFor(net.quote, "sell", own) ?? net.token
-    }
+    ofWallet(valued(tapeTrade(net, price, "wallet", place), paid ?? got, value), 0n, net.held.token),
+    ofWallet(valued(tapeTrade(sale, price, "wallet", place + PLACES / 4), paid ?? got, value), 0n, net.held.quote)
   ]
 }
 
 /** The trades of one transaction. */
 export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): ReadonlyArray<TapeTrade> => {
-  const both = new Set(nets.flatMap((net) => (isMoney(net.quote.mint) ? (sameLeg(net, legs) ?? []) : [])))
-  return [
-    ...legs.map((leg) => tapeTrade(leg, price, both.has(leg) ? "both" : "pool", leg.index)),
-    ...nets
-      .filter((net) => !isMoney(net.quote.mint) || sameLeg(net, legs) === undefined)
-      .flatMap((net) => sidesOf(net, legs))
-      .map((side) => tapeTrade(side, price, "wallet", PLACES / 2 + side.index))
-  ]
+  const both = new Map<Leg, NetTrade>()
+  const others: Array<NetTrade> = []
+  for (const net of nets) {
+    const leg = isMoney(net.quote.mint) ? sameLeg(net, legs) : undefined
+    if (leg === undefined) {
+      others.push(net)
+    } else {
+      both.set(leg, net)
+    }
+  }
+  const ofLeg = (leg: Leg): TapeTrade => {
+    const net = both.get(leg)
+    return net === undefined
+      ? tapeTrade(leg, price, "pool", leg.index)
+      : ofWallet(tapeTrade(leg, price, "both", leg.index), frontEndFee(net.fees, price), net.held.token)
+  }
+  return [...legs.map(ofLeg), ...others.flatMap((net) => walletTrades(net, legs, price))]
 }

@@ -100,6 +100,20 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
       })
     )
 
+    it.effect("keeps the fee of a front end and the units that a wallet held around a trade", () =>
+      Effect.gen(function* () {
+        yield* open("balances")
+        const held = { before: MAX_U64, after: 0n }
+        const block = storedBlock(1, [
+          { role: "both", held, feeUsdNanos: 7n },
+          { role: "wallet", feeUsdNanos: null },
+          {}
+        ])
+        yield* append(block)
+        assert.deepStrictEqual(Array.from(yield* stored()), [block])
+      })
+    )
+
     it.effect("reports its progress, and the time of a gap", () =>
       Effect.gen(function* () {
         assert.isNull(yield* open("progress"))
