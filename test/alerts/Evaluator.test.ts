@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
@@ -13,21 +13,7 @@ import { block, minted } from "../support/reads.ts"
 import { renewableTape } from "../support/renewableTape.ts"
 import * as MemoryAlerts from "../support/memoryAlerts.ts"
 import { alertOf } from "./alerts.ts"
-import { alerting, atMicros, makeMints, priced, settle } from "./world.ts"
-
-const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
-
-/** Sets an alert as the service does: it is kept, and then watched. */
-const set = Effect.fnUntraced(function* (id: string, other: Partial<NewAlert> = {}) {
-  const alert = yield* (yield* AlertStore).create(alertOf(id, other))
-  yield* (yield* Evaluator).take(alert)
-})
-
-/** Events so far, oldest first. */
-const fired = Effect.gen(function* () {
-  const { rows } = yield* (yield* AlertStore).events("acct", EVERY)
-  return rows.toReversed().map(({ alertId, value }) => `${alertId} ${value}`)
-})
+import { alerting, atMicros, EVERY, fired, makeMints, priced, set, settle } from "./world.ts"
 
 const on = (condition: Partial<AlertCondition>): Partial<NewAlert> => ({
   condition: {
@@ -264,65 +250,5 @@ describe("the evaluator", () => {
       yield* priced(5, [11])
       assert.deepStrictEqual(yield* fired, [])
     }).pipe(Effect.provide(memory()))
-  )
-
-  it.effect("follows alerts that another process creates, changes and removes, as soon as they are announced", () =>
-    Effect.gen(function* () {
-      const store = yield* AlertStore
-      yield* settle
-      yield* priced(0, [9])
-      yield* set("al_moved")
-      yield* set("al_gone")
-      yield* store.change("acct", "al_moved", (alert) =>
-        Effect.succeed({ condition: { ...alert.condition, threshold: "20" } })
-      )
-      yield* store.remove("acct", "al_gone")
-      yield* store.create(alertOf("al_unheard", { mint: mintOf(2) }))
-      yield* settle
-      yield* priced(1, [11], { mint: mintOf(2) })
-      yield* priced(2, [11])
-      yield* priced(3, [21])
-      assert.deepStrictEqual(yield* fired, ["al_unheard 11", "al_moved 21"])
-    }).pipe(Effect.provide(alerting(MemoryAlerts.layerShared)))
-  )
-
-  it.effect("compares its list with the store from time to time, and never acts on what it had read before", () =>
-    Effect.gen(function* () {
-      const store = yield* AlertStore
-      yield* priced(0, [9])
-      yield* set("al_moved")
-      yield* store.change("acct", "al_moved", (alert) =>
-        Effect.succeed({ condition: { ...alert.condition, threshold: "20" } })
-      )
-      yield* store.create(alertOf("al_unheard", { mint: mintOf(2) }))
-      yield* priced(1, [11])
-      assert.deepStrictEqual(yield* fired, [])
-      yield* TestClock.adjust("16 seconds")
-      yield* settle
-      yield* priced(20, [11], { mint: mintOf(2) })
-      yield* priced(21, [21])
-      assert.deepStrictEqual(yield* fired, ["al_unheard 11", "al_moved 21"])
-    }).pipe(Effect.provide(alerting(MemoryAlerts.layer, { settings: { ALERTS_REFRESH: "15 seconds" } })))
-  )
-
-  it.effect("fires once where two processes watch the same trades", () =>
-    Effect.gen(function* () {
-      const store = Layer.succeedContext(yield* Layer.build(MemoryAlerts.layer))
-      const processes = [
-        yield* Layer.build(Layer.fresh(alerting(store))),
-        yield* Layer.build(Layer.fresh(alerting(store)))
-      ]
-      const inEach = <A, E>(effect: Effect.Effect<A, E, AlertStore | Evaluator | TradeTape>) =>
-        Effect.forEach(processes, (process) => Effect.provideContext(effect, process))
-      yield* inEach(priced(0, [9]))
-      const [alert] = yield* AlertStore.use((alerts) =>
-        Effect.all([alerts.create(alertOf("al_both", { recurrence: "repeat", cooldownSeconds: 60 }))])
-      ).pipe(Effect.provide(store))
-      yield* inEach(Evaluator.use((evaluator) => evaluator.take(alert)))
-      yield* inEach(priced(1, [11]))
-      yield* inEach(priced(62, [9]))
-      yield* inEach(priced(63, [12]))
-      assert.deepStrictEqual(yield* Effect.provide(fired, store), ["al_both 11", "al_both 12"])
-    })
   )
 })

@@ -1,15 +1,17 @@
 /** Alerts over a tape that a test writes. */
 import { Clock, ConfigProvider, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import type { AlertStore } from "../../src/alerts/AlertStore.ts"
+import { AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { PriceBook, type UnitPrice } from "../../src/tokens/PriceBook.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
 import type { TokenState } from "../../src/tokens/TokenCache.ts"
+import type { NewAlert } from "../../src/domain/wallets/Alert.ts"
 import { MONDAY, trade } from "../market/tape/tape.ts"
 import { block } from "../support/reads.ts"
+import { alertOf } from "./alerts.ts"
 
 /** Mints of a test, with those that were requested. */
 export interface Mints {
@@ -88,4 +90,19 @@ export const priced = Effect.fnUntraced(function* (
   const trades = prices.map((priceUsd, index) => trade({ slot: 1000 + second, index, timeMs, priceUsd, ...given }))
   yield* tape.apply(block(second, { trades }))
   yield* settle
+})
+
+/** The newest events of every alert. */
+export const EVERY = { alertId: null, sinceMs: null, limit: 100, after: null }
+
+/** Sets an alert as the service does: it is kept, and then watched. */
+export const set = Effect.fnUntraced(function* (id: string, other: Partial<NewAlert> = {}) {
+  const alert = yield* (yield* AlertStore).create(alertOf(id, other))
+  yield* (yield* Evaluator).take(alert)
+})
+
+/** Events so far, oldest first. */
+export const fired = Effect.gen(function* () {
+  const { rows } = yield* (yield* AlertStore).events("acct", EVERY)
+  return rows.toReversed().map(({ alertId, value }) => `${alertId} ${value}`)
 })
