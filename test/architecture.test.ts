@@ -44,7 +44,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   callouts: ["domain", "health", "market", "storage"],
   copying: ["domain", "health", "storage", "tokens", "wallets"],
   wallets: ["domain", "health", "market", "storage", "tokens", "trades"],
-  tracker: ["access", "domain", "health", "market", "solana", "storage", "tokens", "trades", "wallets"],
+  tracker: ["access", "accounts", "domain", "health", "market", "solana", "storage", "tokens", "trades", "wallets"],
   access: ["domain", "health", "storage"],
   accounts: ["access", "domain", "health", "storage"],
   // Demo data is written through the ports of these capabilities.

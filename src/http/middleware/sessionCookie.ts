@@ -2,6 +2,8 @@
 import { Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { csrfTokenOf } from "../../accounts/secrets.ts"
+import { isSession, sessionReference } from "../../accounts/SessionStore.ts"
+import type { ApiKey } from "../../domain/ApiKey.ts"
 import type { SettingsShape } from "../Settings.ts"
 import { baseUrl } from "./baseUrl.ts"
 import { rawHeader } from "./rawHeader.ts"
@@ -17,8 +19,14 @@ export const sessionSecret = (request: Request): Redacted.Redacted | null => {
   return secret === undefined ? null : Redacted.make(secret)
 }
 
+/** The reference of the session that a request was admitted with; null for a key. */
+export const admittedSession = (request: Request, key: Pick<ApiKey, "id">): string | null => {
+  const secret = isSession(key) ? sessionSecret(request) : null
+  return secret === null ? null : sessionReference(secret)
+}
+
 /** True when the browser reached the service through TLS, as the public URL or a trusted proxy states. */
-const isSecure = (request: Request, { publicUrl, trustedHops }: SettingsShape): boolean =>
+export const isSecure = (request: Request, { publicUrl, trustedHops }: SettingsShape): boolean =>
   publicUrl === null
     ? trustedHops > 0 && rawHeader(request, "x-forwarded-proto")?.split(",").at(-1)?.trim() === "https"
     : publicUrl.startsWith("https:")
