@@ -65,7 +65,7 @@ describe("accounts", () => {
       assert.strictEqual((yield* accounts.redeem(token)).id, "ada")
       assert.strictEqual((yield* Effect.flip(accounts.redeem(token)))._tag, "LinkNotValid")
       assert.notInclude(yield* printed("list", "--json"), Redacted.value(token))
-      assert.include(yield* refused("link", "nobody"), "There is no account nobody")
+      assert.include(yield* refused("link", "none"), "There is no account none")
     }).pipe(under())
   )
 
