@@ -44,9 +44,9 @@ const folders: Record<string, ReadonlyArray<string>> = {
   callouts: ["domain", "health", "market", "storage"],
   copying: ["domain", "health", "storage", "tokens", "wallets"],
   wallets: ["domain", "health", "market", "storage", "tokens", "trades"],
-  tracker: ["access", "domain", "health", "market", "solana", "storage", "tokens", "trades", "wallets"],
+  tracker: ["access", "accounts", "domain", "health", "market", "solana", "storage", "tokens", "trades", "wallets"],
   access: ["domain", "health", "storage"],
-  accounts: ["access", "domain", "health", "storage"],
+  accounts: ["access", "domain", "health", "storage", "upstream"],
   // Demo data is written through the ports of these capabilities.
   simulator: ["alerts", "callouts", "copying", "domain", "market", "programs", "solana", "tracker", "wallets"],
   http: ["api", "domain", "health", ...capabilities],
@@ -90,6 +90,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/cli": ["app", "main.ts"],
   "effect/encoding": ["client", "http", "simulator", "solana"],
   "effect/http": [
+    "accounts",
     "app",
     "client",
     "funding",
@@ -134,6 +135,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access", "http"],
   "lightweight-charts": ["web"],
+  "openid-client": ["accounts"],
   preact: ["web"],
   "preact-iso": ["web"],
   "preact/hooks": ["web"],

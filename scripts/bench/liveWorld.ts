@@ -21,6 +21,7 @@ import { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WatchList } from "../../src/tracker/WatchList.ts"
 import { secrets } from "./http/world.ts"
 import { warmMarket } from "./warmPools.ts"
+import * as MemoryAccounts from "../../test/support/memoryAccounts.ts"
 import * as TrackerStoreMemory from "../../test/support/TrackerStoreMemory.ts"
 
 /** Wallets that each socket tracks. */
@@ -128,6 +129,7 @@ export const liveWorld = (replayBytes: number) =>
       TokenBook.layer,
       PriceBook.layer,
       KeyStore.layerMemory({ keys }),
+      MemoryAccounts.layer,
       Settings.layer({ port: 0 }),
       Tickets.layerMemory,
       Drain.layer
@@ -145,6 +147,14 @@ export const ticketFor = Effect.fnUntraced(function* (n: number, wallets: Readon
   for (const wallet of wallets) {
     yield* store.add({ accountId, wallet, groupId: null })
   }
-  const grant = { keyId: `key_${n}`, accountId, wallets, group: null, control: false, streamId: `str_${n}` }
+  const grant = {
+    keyId: `key_${n}`,
+    session: null,
+    accountId,
+    wallets,
+    group: null,
+    control: false,
+    streamId: `str_${n}`
+  }
   return (yield* tickets.issue(grant)).ticket
 })

@@ -11,6 +11,9 @@ import type {
 /** Minutes for which a sign-in link can be used. */
 export const LINK_MINUTES = 15
 
+/** Minutes within which a sign-in that was begun at a provider has to be finished. */
+export const PENDING_MINUTES = 10
+
 /** Accounts, their sign-in links and the users of OpenID providers that belong to them. */
 export class AccountStore extends Context.Service<
   AccountStore,
@@ -28,6 +31,10 @@ export class AccountStore extends Context.Service<
     link(id: string): Effect.Effect<Redacted.Redacted, AccountNotFound | AccountStoreUnavailable>
     /** Uses a token up, in one process only, and returns its account. */
     redeem(token: Redacted.Redacted): Effect.Effect<Account, LinkNotValid | AccountStoreUnavailable>
+    /** The secret of a new sign-in at a provider, which can be finished once, within PENDING_MINUTES. Only its hash is kept. */
+    readonly beginSignIn: Effect.Effect<Redacted.Redacted, AccountStoreUnavailable>
+    /** Uses a pending sign-in up, in one process only. Fails when it is unknown, finished or too old. */
+    finishSignIn(secret: Redacted.Redacted): Effect.Effect<void, LinkNotValid | AccountStoreUnavailable>
     /** The account of a provider's user, made as a member with this name at the first sign-in. Fails when it is disabled. */
     ofIdentity(identity: Identity, name: string): Effect.Effect<Account, LinkNotValid | AccountStoreUnavailable>
   }

@@ -11,13 +11,16 @@ import {
   LinkNotValid
 } from "../domain/Account.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
+import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
-import { AccountStore, LINK_MINUTES } from "./AccountStore.ts"
+import { AccountStore, LINK_MINUTES, PENDING_MINUTES } from "./AccountStore.ts"
 import { hashOf, isWellFormed, makeSecret } from "./secrets.ts"
+import { announceClosure } from "./sessionTable.ts"
 
 const DEADLINE = Duration.seconds(2)
 const LINK_MS = LINK_MINUTES * 60_000
+const PENDING_MS = PENDING_MINUTES * 60_000
 const ID_LENGTH = 16
 
 const COLUMNS = `
@@ -37,6 +40,7 @@ const displayName = (name: string, id: string): string => {
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const channel = yield* ChangeChannel
   const random = yield* SecretSource
   const columns = sql.literal(COLUMNS)
 
@@ -65,7 +69,8 @@ const make = Effect.gen(function* () {
       return yield* new AccountNotFound({ id })
     }
     if (disabled) {
-      yield* sql`delete from sessions where account_id = ${id}`
+      yield* sql`update sessions set ended_at = ${at} where account_id = ${id} and ended_at is null`
+      yield* announceClosure(channel, { accountId: id, session: null })
     }
     return account
   })
@@ -76,7 +81,6 @@ const make = Effect.gen(function* () {
       return yield* new AccountNotFound({ id })
     }
     const token = makeSecret(random)
-    yield* sql`delete from sign_in_links where expires_at < ${PgTypes.timestamptz(nowMs)}`
     const row = { tokenHash: hashOf(token), accountId: id, expiresAt: PgTypes.timestamptz(nowMs + LINK_MS) }
     yield* sql`insert into sign_in_links ${sql.insert(row)}`
     return token
@@ -92,6 +96,23 @@ const make = Effect.gen(function* () {
       returning ${columns}
     `)
     return account ?? (yield* new LinkNotValid())
+  })
+
+  const beginSignIn = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const secret = makeSecret(random)
+    const row = { secretHash: hashOf(secret), expiresAt: PgTypes.timestamptz(nowMs + PENDING_MS) }
+    yield* sql`insert into pending_sign_ins ${sql.insert(row)}`
+    return secret
+  })
+
+  const finishSignIn = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+    const now = PgTypes.timestamptz(yield* Clock.currentTimeMillis)
+    // One statement, so that two requests at once cannot both finish it.
+    const finished = yield* sql`
+      delete from pending_sign_ins where secret_hash = ${hashOf(secret)} and expires_at > ${now} returning 1
+    `.values
+    return finished.length === 0 ? yield* new LinkNotValid() : undefined
   })
 
   const ofIdentity = Effect.fnUntraced(function* ({ issuer, subject }: Identity, name: string) {
@@ -119,9 +140,14 @@ const make = Effect.gen(function* () {
     setDisabled: (id, disabled) => inTime(transaction(sql, setDisabled(id, disabled))),
     link: (id) => inTime(link(id)),
     redeem: (token) => (isWellFormed(token) ? inTime(redeem(token)) : Effect.fail(new LinkNotValid())),
+    beginSignIn: inTime(beginSignIn),
+    finishSignIn: (secret) => (isWellFormed(secret) ? inTime(finishSignIn(secret)) : Effect.fail(new LinkNotValid())),
     ofIdentity: (identity, name) => inTime(transaction(sql, ofIdentity(identity, name)))
   })
 })
 
-/** Accounts in the tables `accounts`, `account_identities` and `sign_in_links`. */
-export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Layer.effect(AccountStore, make)
+/** Accounts in the tables `accounts`, `account_identities`, `sign_in_links` and `pending_sign_ins`. */
+export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient | ChangeChannel> = Layer.effect(
+  AccountStore,
+  make
+)

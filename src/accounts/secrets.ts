@@ -20,3 +20,10 @@ export const hashOf = (secret: Redacted.Redacted): string => sha256(Redacted.val
 
 /** The token that proves that a request comes from a page of the session. It does not reveal the session's secret. */
 export const csrfTokenOf = (secret: Redacted.Redacted): string => sha256(`csrf ${Redacted.value(secret)}`)
+
+/** State, nonce and PKCE verifier of a sign-in at a provider, by its secret. None of them reveals it or another. */
+export const signInProofs = (secret: Redacted.Redacted) => ({
+  state: sha256(`state ${Redacted.value(secret)}`),
+  nonce: sha256(`nonce ${Redacted.value(secret)}`),
+  verifier: sha256(`verifier ${Redacted.value(secret)}`)
+})

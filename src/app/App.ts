@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import * as IdempotencyPg from "../access/IdempotencyPg.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
 import { WalletBatch } from "../access/WalletBatch.ts"
+import * as OidcClientHttp from "../accounts/OidcClientHttp.ts"
 import * as AlertStorePg from "../alerts/AlertStorePg.ts"
 import { Evaluator } from "../alerts/Evaluator.ts"
 import * as CalloutStorePg from "../callouts/CalloutStorePg.ts"
@@ -105,6 +106,7 @@ const access = Layer.mergeAll(
   RateLimiter.layerMemory,
   WalletBatch.layerMemory,
   accountStores,
+  OidcClientHttp.layer,
   IdempotencyPg.layer.pipe(Layer.provide(Database.layer))
 )
 

@@ -52,3 +52,15 @@ export class AccountStoreUnavailable extends Schema.TaggedError<AccountStoreUnav
     return "the account store does not answer"
   }
 }
+
+/** The OpenID provider gave no usable reply. */
+export class ProviderUnavailable extends Schema.TaggedError<ProviderUnavailable>()("ProviderUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the OpenID provider does not answer"
+  }
+}
+
+/** The OpenID provider refused a sign-in, or its answer is not of this sign-in. The code names the check that failed. */
+export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", { code: Schema.String }) {}

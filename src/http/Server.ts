@@ -2,6 +2,7 @@ import { type Config, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import type { AccountStore } from "../accounts/AccountStore.ts"
+import type { OidcClient } from "../accounts/OidcClient.ts"
 import type { SessionStore } from "../accounts/SessionStore.ts"
 import type { Idempotency } from "../access/Idempotency.ts"
 import type { KeyStore } from "../access/KeyStore.ts"
@@ -54,6 +55,7 @@ import * as Tokens from "./handlers/Tokens.ts"
 import * as TopTraders from "./handlers/TopTraders.ts"
 import * as Tracker from "./handlers/Tracker.ts"
 import { trackerSocket } from "./streams/TrackerSocket.ts"
+import * as ProviderSignIn from "./pages/ProviderSignIn.ts"
 import * as WebApp from "./pages/WebApp.ts"
 import * as Wallets from "./handlers/Wallets.ts"
 
@@ -69,6 +71,7 @@ export type Capabilities =
   | Idempotency
   | KeyStore
   | MarketReader
+  | OidcClient
   | PerpsVenues
   | QuoteEngine
   | RateLimiter
@@ -87,12 +90,19 @@ export type Capabilities =
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
 /** Paths that answer GET outside a contract. */
-const pages = [...Documents.pages, ...SharePage.pages, ...WebApp.pages]
+const pages = [...Documents.pages, ...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages]
 
 /** Routes beside a contract: its documents, its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) => Layer.mergeAll(Documents.layer(api), SharePage.layer, WebApp.layer, RequestLifecycle.layer(api, pages))
+) =>
+  Layer.mergeAll(
+    Documents.layer(api),
+    SharePage.layer,
+    ProviderSignIn.layer,
+    WebApp.layer,
+    RequestLifecycle.layer(api, pages)
+  )
 
 /** Services that every served contract requires. */
 export const ground = Layer.mergeAll(

@@ -11,6 +11,7 @@ import * as tradeRows from "./migrations/0021_trade_rows.ts"
 import * as barDetails from "./migrations/0022_bar_details.ts"
 import * as alertSource from "./migrations/0024_alert_source.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
+import * as signIns from "./migrations/0032_sign_ins.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -26,5 +27,6 @@ export const migrations = {
   "0021_trade_rows": tradeRows.up,
   "0022_bar_details": barDetails.up,
   "0024_alert_source": alertSource.up,
-  "0030_accounts": accounts.up
+  "0030_accounts": accounts.up,
+  "0032_sign_ins": signIns.up
 }

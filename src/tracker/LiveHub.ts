@@ -153,6 +153,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
       old !== begun &&
       old.grant.accountId === begun.grant.accountId &&
       old.grant.keyId === begun.grant.keyId &&
+      old.grant.session === begun.grant.session &&
       old.grant.group === begun.grant.group
     const missed = isResumable ? old.after(seq) : null
     if (!isResumable || missed === null) {
@@ -176,11 +177,12 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     connection.replay(snapshot, missed, seq, nowMs)
   }
 
-  /** Closes the connections of a key with 4403 and discards its streams. */
-  revoke(keyId: string, nowMs: number): void {
-    this.#closeAll(this.#byKey.get(keyId) ?? [], 4403, "the key may no longer do this", nowMs)
+  /** Closes the connections whose key or session has ended with 4403 and discards their streams. */
+  revoke(hasEnded: (grant: Grant) => boolean, nowMs: number): void {
+    const ended = this.connections.filter(({ stream }) => hasEnded(stream.grant))
+    this.#closeAll(ended, 4403, "the key may no longer do this", nowMs)
     for (const stream of Array.from(this.#streams.values())) {
-      if (stream.grant.keyId === keyId) {
+      if (hasEnded(stream.grant)) {
         this.#forget(stream)
       }
     }

@@ -1,6 +1,7 @@
 import { Clock, Config, Context, Duration, Effect, Latch, Layer, Stream } from "effect"
 import { countSetting } from "../domain/countSetting.ts"
 import { KeyStore } from "../access/KeyStore.ts"
+import { endsSession, SessionStore } from "../accounts/SessionStore.ts"
 import { type ApiKey, isActive } from "../domain/ApiKey.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
@@ -43,11 +44,12 @@ export class LiveSessions extends Context.Service<
   static readonly layer: Layer.Layer<
     LiveSessions,
     Config.ConfigError,
-    KeyStore | Tickets | TrackerFeed | TrackerStore
+    KeyStore | SessionStore | Tickets | TrackerFeed | TrackerStore
   > = Layer.effect(
     LiveSessions,
     Effect.gen(function* () {
       const keys = yield* KeyStore
+      const sessions = yield* SessionStore
       const tickets = yield* Tickets
       const store = yield* TrackerStore
       const feed = yield* TrackerFeed
@@ -69,12 +71,14 @@ export class LiveSessions extends Context.Service<
       const itemsOf = ({ accountId, group }: Grant) =>
         Effect.map(store.overview({ accountId, groupId: group }), ({ wallets }) => wallets)
 
-      /** True if the key may read the stream; null while the key store is unavailable. */
-      const mayListen = ({ accountId, keyId }: Pick<Grant, "accountId" | "keyId">) =>
-        keys.list(accountId).pipe(
-          Effect.map((all) => all.some((key) => key.id === keyId && allows(key))),
-          Effect.catchTag("KeyStoreUnavailable", () => Effect.succeed(null))
-        )
+      /** True if the key or session may read the stream; null while its store is unavailable. */
+      const mayListen = ({ accountId, keyId, session }: Grant): Effect.Effect<boolean | null> =>
+        session === null
+          ? keys.list(accountId).pipe(
+              Effect.map((all) => all.some((key) => key.id === keyId && allows(key))),
+              Effect.catchTag("KeyStoreUnavailable", () => Effect.succeed(null))
+            )
+          : Effect.catchTag(sessions.isOpen(session), "AccountStoreUnavailable", () => Effect.succeed(null))
 
       const admit = Effect.fnUntraced(function* (
         ticket: string
@@ -129,12 +133,16 @@ export class LiveSessions extends Context.Service<
           { discard: true }
         )
 
-      const revoke = (keyId: string) => Effect.map(now, (nowMs) => hub.revoke(keyId, nowMs))
+      const revoke = (hasEnded: (grant: Grant) => boolean) => Effect.map(now, (nowMs) => hub.revoke(hasEnded, nowMs))
+      const revokeLike = ({ keyId, session }: Grant) =>
+        revoke((other) => other.keyId === keyId && other.session === session)
       const checkKeys = Effect.suspend(() => {
-        const byKey = new Map(hub.connections.map(({ accountId, keyId }) => [keyId, { accountId, keyId }]))
+        const grants = hub.connections.map(({ stream }) => stream.grant)
+        const byHolder = new Map(grants.map((grant) => [grant.session ?? grant.keyId, grant]))
         return Effect.forEach(
-          byKey.values(),
-          (key) => Effect.flatMap(mayListen(key), (allowed) => (allowed === false ? revoke(key.keyId) : Effect.void)),
+          byHolder.values(),
+          (grant) =>
+            Effect.flatMap(mayListen(grant), (allowed) => (allowed === false ? revokeLike(grant) : Effect.void)),
           { discard: true, concurrency: 8 }
         )
       })
@@ -149,8 +157,23 @@ export class LiveSessions extends Context.Service<
       })
 
       yield* keys.closures.pipe(
-        Stream.runForEach((keyId) => round("closing revoked keys", revoke(keyId))),
+        Stream.runForEach((ended) =>
+          round(
+            "closing revoked keys",
+            revoke(({ keyId }) => keyId === ended)
+          )
+        ),
         keepRunning("Closing connections of revoked keys"),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      yield* sessions.closures.pipe(
+        Stream.runForEach((closure) =>
+          round(
+            "closing ended sessions",
+            revoke(({ accountId, session }) => endsSession(closure, accountId, session))
+          )
+        ),
+        keepRunning("Closing connections of ended sessions"),
         Effect.forkScoped({ startImmediately: true })
       )
       yield* store.changes.pipe(

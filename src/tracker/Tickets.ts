@@ -11,6 +11,8 @@ export const ticketPolicy = { lifeMs: 60_000, calls: 10, windowMs: 60_000 } as c
 /** The key, account and wallets that a ticket admits to. Other parameters of the URL are ignored. */
 export interface Grant {
   readonly keyId: string
+  /** The reference of the session; null for a key. */
+  readonly session: string | null
   readonly accountId: string
   /** Wallets tracked when the ticket was issued, in list order; never empty. */
   readonly wallets: ReadonlyArray<Address>

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Context, Effect, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import * as AccountStorePg from "../../src/accounts/AccountStorePg.ts"
-import { SessionStore } from "../../src/accounts/SessionStore.ts"
+import { sessionReference, SessionStore } from "../../src/accounts/SessionStore.ts"
 import * as SessionStorePg from "../../src/accounts/SessionStorePg.ts"
+import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { accountStoreContract } from "./accountStoreContract.ts"
@@ -22,7 +23,8 @@ const open = (address: TestDatabase.TestAddress) =>
     Effect.map((context) => ({
       accounts: Context.get(context, AccountStore),
       sessions: Context.get(context, SessionStore),
-      sql: Context.get(context, SqlClient.SqlClient)
+      sql: Context.get(context, SqlClient.SqlClient),
+      channel: Context.get(context, ChangeChannel)
     }))
   )
 
@@ -38,6 +40,60 @@ describe.runIf(TestDatabase.isAvailable)("accounts in Postgres", () => {
       assert.strictEqual((yield* there.sessions.authenticate(secret)).accountId, "me")
       yield* there.sessions.end(secret)
       assert.strictEqual((yield* Effect.flip(here.sessions.authenticate(secret)))._tag, "SessionEnded")
+    })
+  )
+
+  it.live("announces in every process what was ended in one", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const [here, there] = [yield* open(address), yield* open(address)]
+      yield* here.accounts.create({ id: "me", name: "me", role: "owner" })
+      const secret = yield* here.sessions.open("me")
+      const heard = yield* there.sessions.closures.pipe(
+        Stream.take(3),
+        Stream.runCollect,
+        Effect.forkChild({ startImmediately: true })
+      )
+      // The channel of a process connects in the background; an end before it is no change that the process missed.
+      const sinceMs = there.channel.sinceProvenMs
+      yield* Effect.suspend(() => (sinceMs() < 1000 ? Effect.void : Effect.fail("not yet"))).pipe(
+        Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 })
+      )
+      yield* here.sessions.end(secret)
+      yield* here.sessions.endAll("me")
+      yield* here.accounts.setDisabled("me", true)
+      assert.deepStrictEqual(yield* Fiber.join(heard), [
+        { accountId: "me", session: sessionReference(secret) },
+        { accountId: "me", session: null },
+        { accountId: "me", session: null }
+      ])
+    })
+  )
+
+  it.live("removes sessions, links and sign-ins that can no longer be used", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const { accounts, sessions, sql } = yield* open(address)
+      yield* accounts.create({ id: "me", name: "me", role: "owner" })
+      const [kept] = [yield* sessions.open("me"), yield* sessions.open("me")]
+      yield* sql`update sessions set ended_at = now() - interval '25 hours' where secret_hash <> ${sessionReference(kept)}`
+      yield* accounts.link("me")
+      yield* accounts.beginSignIn
+      yield* sql`update sign_in_links set expires_at = now() - interval '1 second'`
+      yield* sql`update pending_sign_ins set expires_at = now() - interval '1 second'`
+      yield* accounts.link("me")
+      // The sweep runs when a process starts, and every ten minutes.
+      yield* open(address)
+      const count = sql`
+        select (select count(*) from sessions) || ' ' || (select count(*) from sign_in_links) || ' '
+          || (select count(*) from pending_sign_ins)
+      `.values
+      const swept = Effect.filterOrFail(
+        count,
+        ([row]) => row?.[0] === "1 1 0",
+        (rows) => rows
+      )
+      yield* Effect.retry(swept, { schedule: Schedule.spaced("20 millis"), times: 500 })
     })
   )
 

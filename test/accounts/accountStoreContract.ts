@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Redacted } from "effect"
+import { Effect, Fiber, type Layer, Redacted, Stream } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
-import { isSession, SessionStore } from "../../src/accounts/SessionStore.ts"
+import { isSession, sessionReference, SessionStore } from "../../src/accounts/SessionStore.ts"
 import type { Account } from "../../src/domain/Account.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
 import { at } from "../support/clock.ts"
@@ -111,6 +111,63 @@ export const accountStoreContract = <E>(name: string, stores: Layer.Layer<Accoun
         assert.strictEqual((yield* Effect.flip(sessions.authenticate(secret)))._tag, "SessionEnded")
         assert.strictEqual((yield* accounts.redeem(token)).id, "disabled")
         assert.strictEqual((yield* Effect.flip(accounts.setDisabled("nothing", true)))._tag, "AccountNotFound")
+      })
+    )
+
+    it.effect("announces each end of a session, of all sessions and of an account", () =>
+      Effect.gen(function* () {
+        const [accounts, sessions] = [yield* AccountStore, yield* SessionStore]
+        yield* accountOf("announced")
+        const heard = yield* sessions.closures.pipe(
+          Stream.filter(({ accountId }) => accountId === "announced"),
+          // A store may announce an end to its own process twice.
+          Stream.changesWith((one, other) => one.session === other.session),
+          Stream.take(3),
+          Stream.runCollect,
+          Effect.forkChild({ startImmediately: true })
+        )
+        yield* Effect.yieldNow
+        const [one, two] = [yield* sessions.open("announced"), yield* sessions.open("announced")]
+        assert.isTrue(yield* sessions.isOpen(sessionReference(one)))
+        yield* accounts.setDisabled("announced", true)
+        assert.isFalse(yield* sessions.isOpen(sessionReference(two)))
+        yield* accounts.setDisabled("announced", false)
+        const three = yield* sessions.open("announced")
+        yield* sessions.end(one)
+        yield* sessions.end(three)
+        yield* sessions.endAll("announced")
+        assert.deepStrictEqual(
+          (yield* Fiber.join(heard)).map(({ session }) => session),
+          [null, sessionReference(three), null]
+        )
+      })
+    )
+
+    it.effect("finishes a sign-in at a provider once, within ten minutes", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const [one, late] = yield* Effect.all([accounts.beginSignIn, accounts.beginSignIn]).pipe(at(START))
+        yield* accounts.finishSignIn(one).pipe(at(START + 9 * MINUTE))
+        for (const [secret, nowMs] of [
+          [one, START + 9 * MINUTE],
+          [late, START + 10 * MINUTE],
+          [Redacted.make("z".repeat(43)), START],
+          [Redacted.make("\0"), START]
+        ] as const) {
+          const error = yield* Effect.flip(accounts.finishSignIn(secret).pipe(at(nowMs)))
+          assert.strictEqual(error._tag, "LinkNotValid")
+        }
+      })
+    )
+
+    it.effect("opens no session of an account that is disabled meanwhile", () =>
+      Effect.gen(function* () {
+        const [accounts, sessions] = [yield* AccountStore, yield* SessionStore]
+        yield* accountOf("meanwhile")
+        yield* accounts.setDisabled("meanwhile", true)
+        const secret = yield* sessions.open("meanwhile")
+        yield* accounts.setDisabled("meanwhile", false)
+        assert.strictEqual((yield* Effect.flip(sessions.authenticate(secret)))._tag, "SessionEnded")
       })
     )
 

@@ -11,6 +11,8 @@ const unchecked = new Set([
   "HOST",
   "IDENTITIES_FILE",
   "KEY_PEPPER",
+  "OIDC_CLIENT_ID",
+  "OIDC_CLIENT_SECRET",
   "PUBLIC_URL",
   "READY_FILE"
 ])

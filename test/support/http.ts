@@ -28,6 +28,7 @@ import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import type { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { OidcClient } from "../../src/accounts/OidcClient.ts"
 import type { SessionStore } from "../../src/accounts/SessionStore.ts"
 import * as MemoryAccounts from "./memoryAccounts.ts"
 import * as MemoryAlerts from "./memoryAlerts.ts"
@@ -133,6 +134,7 @@ export interface World {
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
   readonly wallets?: Layer.Layer<WalletReader>
   readonly accounts?: Layer.Layer<AccountStore | SessionStore>
+  readonly oidc?: Layer.Layer<OidcClient>
   readonly settings?: Partial<SettingsShape>
 }
 
@@ -148,6 +150,7 @@ export type Capable =
   | Idempotency
   | KeyStore
   | MarketReader
+  | OidcClient
   | PerpsVenues
   | QuoteEngine
   | RateLimiter
@@ -183,6 +186,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.wallets ?? noWallets,
     WalletBatch.layerMemory,
     world.accounts ?? MemoryAccounts.layer,
+    world.oidc ?? OidcClient.layerUnconfigured,
     world.funding ?? FundingClient.layerUnconfigured,
     Settings.layer({ port: 0, drainQuiet: Duration.zero, ...world.settings })
   )

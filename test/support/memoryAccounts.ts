@@ -1,8 +1,8 @@
 /** Accounts and sessions in memory, for tests of HTTP. */
-import { Clock, Effect, Layer, type Redacted } from "effect"
-import { AccountStore, LINK_MINUTES } from "../../src/accounts/AccountStore.ts"
+import { Clock, Effect, Layer, PubSub, type Redacted, Stream } from "effect"
+import { AccountStore, LINK_MINUTES, PENDING_MINUTES } from "../../src/accounts/AccountStore.ts"
 import { hashOf, isWellFormed, makeSecret } from "../../src/accounts/secrets.ts"
-import { sessionId, SessionStore } from "../../src/accounts/SessionStore.ts"
+import { type SessionClosure, sessionId, SessionStore } from "../../src/accounts/SessionStore.ts"
 import {
   type Account,
   AccountExists,
@@ -32,6 +32,8 @@ const makeStores = Effect.fnUntraced(function* (known: ReadonlyArray<KnownAccoun
     known.map(({ id }): [string, Account] => [id, { id, name: id, role: "member", createdAtMs: 0, disabledAtMs: null }])
   )
   const identities = new Map<string, string>()
+  const pending = new Map<string, number>()
+  const closed = yield* PubSub.unbounded<SessionClosure>()
   const links = new Map(
     known.map(({ id, link }): [string, Link] => [
       hashOf(link),
@@ -52,12 +54,23 @@ const makeStores = Effect.fnUntraced(function* (known: ReadonlyArray<KnownAccoun
 
   const open = (accountId: string) => {
     const secret = makeSecret(random)
-    sessions.set(hashOf(secret), accountId)
+    if (enabled(accountId) !== null) {
+      sessions.set(hashOf(secret), accountId)
+    }
     return secret
   }
 
   const endAll = (accountId: string) => {
     Array.from(sessions).forEach(([hash, owner]) => owner === accountId && sessions.delete(hash))
+    PubSub.publishUnsafe(closed, { accountId, session: null })
+  }
+
+  const end = (hash: string) => {
+    const accountId = sessions.get(hash)
+    if (accountId !== undefined) {
+      sessions.delete(hash)
+      PubSub.publishUnsafe(closed, { accountId, session: hash })
+    }
   }
 
   const enabled = (id: string): Account | null => {
@@ -97,6 +110,17 @@ const makeStores = Effect.fnUntraced(function* (known: ReadonlyArray<KnownAccoun
       links.delete(hashOf(token))
       return account
     }),
+    beginSignIn: Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const secret = makeSecret(random)
+      pending.set(hashOf(secret), nowMs + PENDING_MINUTES * 60_000)
+      return secret
+    }),
+    finishSignIn: Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const expiresAtMs = pending.get(hashOf(secret))
+      pending.delete(hashOf(secret))
+      return expiresAtMs === undefined || expiresAtMs <= nowMs ? yield* new LinkNotValid() : undefined
+    }),
     ofIdentity: Effect.fnUntraced(function* ({ issuer, subject }, name) {
       const user = JSON.stringify([issuer, subject])
       const known = identities.get(user)
@@ -131,8 +155,10 @@ const makeStores = Effect.fnUntraced(function* (known: ReadonlyArray<KnownAccoun
         revokedAtMs: null
       }
     }),
-    end: (secret) => Effect.sync(() => void sessions.delete(hashOf(secret))),
-    endAll: (accountId) => Effect.sync(() => endAll(accountId))
+    end: (secret) => Effect.sync(() => end(hashOf(secret))),
+    endAll: (accountId) => Effect.sync(() => endAll(accountId)),
+    isOpen: (session) => Effect.sync(() => enabled(sessions.get(session) ?? "") !== null),
+    closures: Stream.fromPubSub(closed)
   })
   return { accountStore, sessionStore }
 })
@@ -158,6 +184,8 @@ export const layerFailing = (end: Effect.Effect<never, AccountStoreUnavailable>)
       setDisabled: () => end,
       link: () => end,
       redeem: () => end,
+      beginSignIn: end,
+      finishSignIn: () => end,
       ofIdentity: () => end
     }),
     Layer.succeed(SessionStore, {
@@ -165,6 +193,8 @@ export const layerFailing = (end: Effect.Effect<never, AccountStoreUnavailable>)
       open: () => end,
       authenticate: () => end,
       end: () => end,
-      endAll: () => end
+      endAll: () => end,
+      isOpen: () => end,
+      closures: Stream.never
     })
   )

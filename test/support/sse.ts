@@ -39,11 +39,11 @@ const framesIn = (text: string): ReadonlyArray<SentFrame> =>
       data: JSON.parse(lineOf(block, "data"))
     }))
 
-/** Opens a stream with the key of that letter. A refusal is an open stream with another status. */
-export const openStream = Effect.fnUntraced(function* (path: string, key = "a") {
+/** Opens a stream with the key of that letter, or with these headers. A refusal is an open stream with another status. */
+export const openStream = Effect.fnUntraced(function* (path: string, key: string | Record<string, string> = "a") {
   const { url } = yield* Listening
   return yield* Effect.callback<OpenStream>((resume) => {
-    const headers = { authorization: `Bearer ${secretOf(key)}` }
+    const headers = typeof key === "string" ? { authorization: `Bearer ${secretOf(key)}` } : key
     const request = get(url + path, { headers, agent: false }, (response) => {
       let text = ""
       response.setEncoding("utf8")

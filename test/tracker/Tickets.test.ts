@@ -7,6 +7,7 @@ import { at } from "../support/clock.ts"
 
 const grant: Grant = {
   keyId: "key_a",
+  session: null,
   accountId: "account_a",
   wallets: [addressOf(1)],
   group: null,

@@ -103,7 +103,16 @@ export class HubScene {
   connect(wallets: ReadonlyArray<Address>, overrides: Partial<Grant> = {}, addedAtMs = START) {
     this.track(wallets, addedAtMs)
     const streamId = `str_${++this.#streams}`
-    const grant = { keyId: "key_a", accountId: "a", wallets, group: null, control: true, streamId, ...overrides }
+    const grant = {
+      keyId: "key_a",
+      session: null,
+      accountId: "a",
+      wallets,
+      group: null,
+      control: true,
+      streamId,
+      ...overrides
+    }
     const wire = new FakeWire()
     const items = wallets.map((wallet) => tracked(wallet, { addedAtMs }))
     const connection = this.hub.open(grant, items, wire, this.nowMs)

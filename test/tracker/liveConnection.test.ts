@@ -140,7 +140,7 @@ describe("a live connection", () => {
   it("closes with its key, whose streams cannot be resumed", () => {
     const scene = new HubScene()
     const [mine, other] = [scene.reader([A]), scene.reader([A], { keyId: "key_b" })]
-    scene.hub.revoke("key_a", scene.nowMs)
+    scene.hub.revoke(({ keyId }) => keyId === "key_a", scene.nowMs)
     assert.strictEqual(mine.wire.closedWith, 4403)
     assert.isNull(other.wire.closedWith)
     scene.block(blockOf(1, [{ wallet: A }]))

@@ -184,7 +184,15 @@ describe("a live stream", () => {
     const scene = new HubScene()
     scene.track([A])
     scene.block(blockOf(1, [{ wallet: A }]))
-    const grant = { keyId: "k", accountId: "late", wallets: [A], group: null, control: false, streamId: "str_late" }
+    const grant = {
+      keyId: "k",
+      session: null,
+      accountId: "late",
+      wallets: [A],
+      group: null,
+      control: false,
+      streamId: "str_late"
+    }
     const wire = new FakeWire()
     scene.hub.open(grant, [tracked(A, { addedAtMs: timeOf(1) + 5000 })], wire, scene.nowMs)
     assert.deepStrictEqual(wire.frames[0]?.["trades"], [])

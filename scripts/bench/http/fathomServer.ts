@@ -17,6 +17,7 @@ import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { OidcClient } from "../../../src/accounts/OidcClient.ts"
 import * as MemoryAccounts from "../../../test/support/memoryAccounts.ts"
 import * as MemoryAlerts from "../../../test/support/memoryAlerts.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
@@ -104,6 +105,7 @@ const serving = Server.layer.pipe(
     CalloutStore.layerMemory,
     MemoryIdempotency.layer,
     MemoryAccounts.layer,
+    OidcClient.layerUnconfigured,
     alerts,
     copying,
     warmMarket,

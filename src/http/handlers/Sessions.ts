@@ -1,19 +1,17 @@
-import { Clock, Effect, Option, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountStore } from "../../accounts/AccountStore.ts"
+import { OidcClient } from "../../accounts/OidcClient.ts"
 import { csrfTokenOf } from "../../accounts/secrets.ts"
 import { SessionStore } from "../../accounts/SessionStore.ts"
 import { Api } from "../../api/Api.ts"
 import { InvalidApiKey, OriginNotAllowed } from "../../api/problems.ts"
-import { type SignInToken } from "../../api/Sessions.ts"
+import type { SessionReport, SignInToken } from "../../api/Sessions.ts"
 import type { Account } from "../../domain/Account.ts"
-import { KeyedBudget } from "../../domain/KeyedBudget.ts"
 import { isOwnOrigin, mayChange, sessionCookie, sessionSecret } from "../middleware/sessionCookie.ts"
-import { clientAddress } from "../middleware/clientAddress.ts"
-import { rawHeader } from "../middleware/rawHeader.ts"
-import { visitorOf } from "../pages/clickGate.ts"
-import { limited, storeUnavailable } from "../problems.ts"
+import { makeAttemptGate, replaceSession } from "../pages/signInSteps.ts"
+import { storeUnavailable } from "../problems.ts"
 import { Settings } from "../Settings.ts"
 
 interface Requested {
@@ -26,18 +24,9 @@ const linkNotValid = () =>
   new InvalidApiKey({ error: { message: "The link is unknown, used or older than 15 minutes: make another one." } })
 const sessionEnded = () => new InvalidApiKey({ error: { message: "There is no session: sign in." } })
 
-/** Attempts to sign in from one address in any minute. */
-const ATTEMPTS = 20
-
 const noStore = { "cache-control": "no-store" }
 
-const reportOf = (account: Pick<Account, "id" | "name" | "role"> | null, csrfToken: string | null) => ({
-  account: account === null ? null : { id: account.id, name: account.name, role: account.role },
-  csrfToken,
-  oidc: false
-})
-
-const answer = (report: ReturnType<typeof reportOf>, cookie?: string) =>
+const answer = (report: typeof SessionReport.Type, cookie?: string) =>
   HttpServerResponse.jsonUnsafe(report, {
     headers: cookie === undefined ? noStore : { ...noStore, "set-cookie": cookie }
   })
@@ -49,6 +38,16 @@ export const layer = HttpApiBuilder.group(
     const accounts = yield* AccountStore
     const sessions = yield* SessionStore
     const settings = yield* Settings
+    const { isConfigured: oidc } = yield* OidcClient
+
+    const reportOf = (
+      account: Pick<Account, "id" | "name" | "role"> | null,
+      csrfToken: string | null
+    ): typeof SessionReport.Type => ({
+      account: account === null ? null : { id: account.id, name: account.name, role: account.role },
+      csrfToken,
+      oidc
+    })
 
     /** The account of a session; null when it has ended. */
     const accountOf = Effect.fnUntraced(function* (secret: Redacted.Redacted | null) {
@@ -65,19 +64,7 @@ export const layer = HttpApiBuilder.group(
       return answer(reportOf(account, account === null || secret === null ? null : csrfTokenOf(secret)))
     })
 
-    const attempts = new KeyedBudget({ limit: ATTEMPTS, windowMs: 60_000 })
-
-    /** Bounds what an address can ask of the store; a token cannot be guessed. */
-    const admitAttempt = Effect.fnUntraced(function* (request: Requested["request"]) {
-      const peer = Option.getOrNull(request.remoteAddress)
-      const forwardedFor = rawHeader(request, "x-forwarded-for")
-      const visitor = visitorOf(clientAddress({ peer, forwardedFor, trustedHops: settings.trustedHops }))
-      const clock = yield* Clock.Clock
-      const decision = attempts.admit(visitor, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
-      if (decision._tag === "Refused") {
-        return yield* limited("sign-in", `An address has ${ATTEMPTS} attempts to sign in a minute.`, decision.fitsInMs)
-      }
-    })
+    const admitAttempt = makeAttemptGate(settings)
 
     const open = Effect.fnUntraced(function* ({ payload, request }: Requested & { readonly payload: SignInToken }) {
       if (!isOwnOrigin(request, settings)) {
@@ -90,13 +77,9 @@ export const layer = HttpApiBuilder.group(
           AccountStoreUnavailable: unavailable
         })
       )
-      // A cookie that was planted before the sign-in opens nothing afterwards: the secret is new, and the old session ends.
-      const before = sessionSecret(request)
-      const secret = yield* Effect.andThen(
-        before === null ? Effect.void : sessions.end(before),
-        sessions.open(account.id)
-      ).pipe(Effect.catchTag("AccountStoreUnavailable", unavailable))
-      const cookie = sessionCookie(request, settings, { secret, lifetimeSeconds: sessions.lifetimeSeconds })
+      const { cookie, secret } = yield* replaceSession(sessions, settings, request, account.id).pipe(
+        Effect.catchTag("AccountStoreUnavailable", unavailable)
+      )
       return answer(reportOf(account, csrfTokenOf(secret)), cookie)
     })
 

@@ -1,4 +1,5 @@
 import { Effect, Layer, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
 import { Api } from "../../api/Api.ts"
@@ -21,6 +22,7 @@ import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { sharedQuotes } from "../../quotes/sharedQuotes.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
+import { admittedSession } from "../middleware/sessionCookie.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
 import { openStream } from "../streams/openStream.ts"
 import { TokenReader } from "../../tokens/TokenReader.ts"
@@ -104,13 +106,23 @@ const handlers = HttpApiBuilder.group(
       return exitCheck({ ...position, decimals, quoteDecimals }, quotes)
     })
 
-    const stream = Effect.fnUntraced(function* ({ query }: { readonly query: typeof StreamQuery.Type }) {
-      const { id } = yield* CurrentKey
+    const stream = Effect.fnUntraced(function* ({
+      query,
+      request
+    }: {
+      readonly query: typeof StreamQuery.Type
+      readonly request: HttpServerRequest.HttpServerRequest
+    }) {
+      const key = yield* CurrentKey
       const { charge } = yield* Meter
       if (charge === null) {
         return yield* Effect.die("a stream is charged to a budget")
       }
-      const slot = yield* streams.acquire(id)
+      const slot = yield* streams.acquire({
+        key: key.id,
+        accountId: key.accountId,
+        session: admittedSession(request, key)
+      })
       const start = { charge, slot, terms: streamTerms(query) }
       return yield* Effect.mapError(openStream(pricing, limiter, start), problemOf)
     })

@@ -30,6 +30,7 @@ import { ticketPolicy, Tickets, type TooManySessions } from "../../tracker/Ticke
 import { TrackerFeed } from "../../tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../tracker/TrackerStore.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"
+import { admittedSession } from "../middleware/sessionCookie.ts"
 import { invalid, limited, storeUnavailable } from "../problems.ts"
 import { realtimeUrl } from "./realtimeUrl.ts"
 import { Settings } from "../Settings.ts"
@@ -224,7 +225,8 @@ export const layer = HttpApiBuilder.group(
       query,
       request
     }: Requested & { readonly query: typeof SessionQuery.Type }) {
-      const { accountId, id: keyId } = yield* CurrentKey
+      const key = yield* CurrentKey
+      const { accountId, id: keyId } = key
       yield* tickets.enter(keyId).pipe(Effect.catchTag("TooManySessions", tooOften))
       const wallets = addressesOf((yield* overview(query.group)).wallets)
       if (wallets.length === 0) {
@@ -232,7 +234,15 @@ export const layer = HttpApiBuilder.group(
       }
       const { group = null, control = defaults.control } = query
       const streamId = `str_${randomBase62(STREAM_ID_LENGTH, random)}`
-      const { expiresAtMs, ticket } = yield* tickets.issue({ keyId, accountId, wallets, group, control, streamId })
+      const { expiresAtMs, ticket } = yield* tickets.issue({
+        keyId,
+        session: admittedSession(request, key),
+        accountId,
+        wallets,
+        group,
+        control,
+        streamId
+      })
       return {
         wsUrl: realtimeUrl(publicUrl, request, { ticket, wallets }),
         wallets,

@@ -81,6 +81,11 @@ const write = (
     context.reading = heldBack(context.reading, problem, nowMs)
   }
   writeCommonHeaders(headers, context, nowMs)
+  if (problem === undefined && isHtml(response)) {
+    // No page is shown inside of another site's, whichever part of the service makes it.
+    headers["x-frame-options"] = "DENY"
+    headers["content-security-policy"] ??= "frame-ancestors 'none'"
+  }
   if (services.closing()) {
     headers["connection"] = "close"
   }

@@ -1,7 +1,10 @@
 /** The cookie of a session, and the proof that a change comes from a page of this service. */
 import { Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { PENDING_MINUTES } from "../../accounts/AccountStore.ts"
 import { csrfTokenOf } from "../../accounts/secrets.ts"
+import { isSession, sessionReference } from "../../accounts/SessionStore.ts"
+import type { ApiKey } from "../../domain/ApiKey.ts"
 import type { SettingsShape } from "../Settings.ts"
 import { baseUrl } from "./baseUrl.ts"
 import { rawHeader } from "./rawHeader.ts"
@@ -10,11 +13,21 @@ type Request = HttpServerRequest.HttpServerRequest
 
 const NAME = "fathom_session"
 const COOKIE = /(?:^|;)\s*fathom_session=(?<secret>[0-9A-Za-z]{43})\s*(?:;|$)/u
+const PENDING_NAME = "fathom_sign_in"
+const PENDING = /(?:^|;)\s*fathom_sign_in=(?<secret>[0-9A-Za-z]{43})\s*(?:;|$)/u
+
+const secretIn = (request: Request, cookie: RegExp): Redacted.Redacted | null => {
+  const secret = cookie.exec(rawHeader(request, "cookie") ?? "")?.groups?.["secret"]
+  return secret === undefined ? null : Redacted.make(secret)
+}
 
 /** The secret in the cookie; null without one. */
-export const sessionSecret = (request: Request): Redacted.Redacted | null => {
-  const secret = COOKIE.exec(rawHeader(request, "cookie") ?? "")?.groups?.["secret"]
-  return secret === undefined ? null : Redacted.make(secret)
+export const sessionSecret = (request: Request): Redacted.Redacted | null => secretIn(request, COOKIE)
+
+/** The reference of the session that a request was admitted with; null for a key. */
+export const admittedSession = (request: Request, key: Pick<ApiKey, "id">): string | null => {
+  const secret = isSession(key) ? sessionSecret(request) : null
+  return secret === null ? null : sessionReference(secret)
 }
 
 /** True when the browser reached the service through TLS, as the public URL or a trusted proxy states. */
@@ -23,6 +36,12 @@ const isSecure = (request: Request, { publicUrl, trustedHops }: SettingsShape): 
     ? trustedHops > 0 && rawHeader(request, "x-forwarded-proto")?.split(",").at(-1)?.trim() === "https"
     : publicUrl.startsWith("https:")
 
+/** A cookie that scripts cannot read and that other sites' requests do not carry, links apart. */
+const cookieOf = (request: Request, settings: SettingsShape, cookie: string, seconds: number): string =>
+  [cookie, "HttpOnly", "SameSite=Lax", `Max-Age=${seconds}`, ...(isSecure(request, settings) ? ["Secure"] : [])].join(
+    "; "
+  )
+
 /** The `Set-Cookie` header of a session; of its end without a secret. */
 export const sessionCookie = (
   request: Request,
@@ -30,15 +49,20 @@ export const sessionCookie = (
   session: { readonly secret: Redacted.Redacted; readonly lifetimeSeconds: number } | null
 ): string => {
   const value = session === null ? "" : Redacted.value(session.secret)
-  const attributes = [
-    `${NAME}=${value}`,
-    "Path=/",
-    "HttpOnly",
-    "SameSite=Lax",
-    `Max-Age=${session === null ? 0 : session.lifetimeSeconds}`
-  ]
-  return [...attributes, ...(isSecure(request, settings) ? ["Secure"] : [])].join("; ")
+  return cookieOf(request, settings, `${NAME}=${value}; Path=/`, session === null ? 0 : session.lifetimeSeconds)
 }
+
+/** The secret of the sign-in at a provider that this browser has begun; null without one. */
+export const pendingSecret = (request: Request): Redacted.Redacted | null => secretIn(request, PENDING)
+
+/** The `Set-Cookie` header of a sign-in at a provider, sent back below this path alone. */
+export const pendingCookie = (
+  request: Request,
+  settings: SettingsShape,
+  path: string,
+  secret: Redacted.Redacted
+): string =>
+  cookieOf(request, settings, `${PENDING_NAME}=${Redacted.value(secret)}; Path=${path}`, PENDING_MINUTES * 60)
 
 /** True when the request was made by a page of this service, as the browser states. */
 export const isOwnOrigin = (request: Request, { publicUrl }: SettingsShape): boolean => {

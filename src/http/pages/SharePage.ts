@@ -27,13 +27,14 @@ const policyOf = (origins: ReadonlyArray<string>): string =>
     "frame-ancestors 'none'"
   ].join("; ")
 
-const respond = (status: number, { origins, text }: Page, headers: Record<string, string> = {}) =>
+/** The response of a page without scripts. */
+export const respond = (status: number, { origins, text }: Page, headers: Record<string, string> = {}) =>
   HttpServerResponse.text(text, {
     status,
     contentType: "text/html; charset=utf-8",
     headers: {
       ...headers,
-      // The counters of the page change.
+      // The page changes: the counters of a callout, the state behind a notice.
       "cache-control": "no-cache",
       "content-security-policy": policyOf(origins),
       "cross-origin-opener-policy": "same-origin",

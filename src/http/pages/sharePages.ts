@@ -153,7 +153,8 @@ export const calloutPage = (callout: Callout, base: string | null): Page => {
   return { text: pageOf(head, main), origins: Array.from(new Set(origins)) }
 }
 
-const notice = (code: string, title: string, sentence: string): Page => {
+/** A page of one sentence, under the status that it is answered with. */
+export const noticePage = (code: string, title: string, sentence: string): Page => {
   const head = html`<title>${title} · Fathom</title> <meta name="robots" content="noindex" />`
   const main = html`<section class="card lost">
     <p class="code">${code}</p>
@@ -164,14 +165,14 @@ const notice = (code: string, title: string, sentence: string): Page => {
 }
 
 /** The 404 page, the same for every reason. */
-export const missingPage = notice(
+export const missingPage = noticePage(
   "404",
   "Callout not found",
   "It may have expired or been taken down, or the link may be incomplete."
 )
 
 /** The 503 page. */
-export const unavailablePage = notice(
+export const unavailablePage = noticePage(
   "503",
   "Callouts are unavailable",
   "The service cannot read callouts at the moment. Please try again."

@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import { KeyStore } from "../../access/KeyStore.ts"
+import { endsSession, SessionStore } from "../../accounts/SessionStore.ts"
 import type { RateLimited } from "../../api/problems.ts"
 import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
@@ -11,14 +12,26 @@ const MOST_STREAMS = 5
 
 type Ending = "server_shutdown" | "key_revoked"
 
+/** The holder of a stream: the id of the key or of the sessions of an account, and which of those sessions. */
+export interface StreamHolder {
+  readonly key: string
+  readonly accountId: string
+  /** The reference of the session; null for a key. */
+  readonly session: string | null
+}
+
 /** One slot of a key for a stream. It can be ended before its stream is attached. */
 export class StreamSlot {
-  readonly key: string
+  readonly holder: StreamHolder
   #session: QuoteSession | undefined
   #ending: Ending | undefined
 
-  constructor(key: string) {
-    this.key = key
+  constructor(holder: StreamHolder) {
+    this.holder = holder
+  }
+
+  get key(): string {
+    return this.holder.key
   }
 
   /** Attaches the stream, whose first frames have been sent. */
@@ -38,18 +51,19 @@ export class StreamSlot {
 
 const tooMany = () => limited("stream", `A key may have ${MOST_STREAMS} streams open at a time.`)
 
-/** The open quote streams of this process, limited per key and ended by revocation and shutdown. */
+/** The open quote streams of this process, limited per key and ended by revocation, the end of a session and shutdown. */
 export class StreamLimits extends Context.Service<
   StreamLimits,
   {
     /** Takes one of the five slots of the key until the scope ends. */
-    acquire(key: string): Effect.Effect<StreamSlot, RateLimited, Scope.Scope>
+    acquire(holder: StreamHolder): Effect.Effect<StreamSlot, RateLimited, Scope.Scope>
   }
 >()("fathom/http/streams/StreamLimits") {
-  static readonly layer: Layer.Layer<StreamLimits, never, KeyStore | Drain> = Layer.effect(
+  static readonly layer: Layer.Layer<StreamLimits, never, KeyStore | SessionStore | Drain> = Layer.effect(
     StreamLimits,
     Effect.gen(function* () {
       const keys = yield* KeyStore
+      const sessions = yield* SessionStore
       const drain = yield* Drain
       const slots = new Map<string, Set<StreamSlot>>()
 
@@ -67,18 +81,29 @@ export class StreamLimits extends Context.Service<
         keepRunning("Ending streams of closed keys"),
         Effect.forkScoped({ startImmediately: true })
       )
+      yield* sessions.closures.pipe(
+        Stream.runForEach((closure) =>
+          endAll(
+            "key_revoked",
+            allSlots().filter(({ holder }) => endsSession(closure, holder.accountId, holder.session))
+          )
+        ),
+        keepRunning("Ending streams of ended sessions"),
+        Effect.forkScoped({ startImmediately: true })
+      )
       yield* drain.wait.pipe(
         Effect.andThen(Effect.suspend(() => endAll("server_shutdown", allSlots()))),
         Effect.forkScoped({ startImmediately: true })
       )
 
-      const take = (key: string) =>
+      const take = (holder: StreamHolder) =>
         Effect.suspend(() => {
+          const { key } = holder
           const taken = slots.get(key) ?? new Set<StreamSlot>()
           if (taken.size >= MOST_STREAMS) {
             return Effect.fail(tooMany())
           }
-          const slot = new StreamSlot(key)
+          const slot = new StreamSlot(holder)
           slots.set(key, taken.add(slot))
           return drain.begun() ? Effect.as(endAll("server_shutdown", [slot]), slot) : Effect.succeed(slot)
         })
@@ -93,7 +118,7 @@ export class StreamLimits extends Context.Service<
         })
 
       return StreamLimits.of({
-        acquire: (key) => Effect.acquireRelease(take(key), release)
+        acquire: (holder) => Effect.acquireRelease(take(holder), release)
       })
     })
   )

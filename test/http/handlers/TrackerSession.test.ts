@@ -67,6 +67,7 @@ layer(serving().pipe(Layer.provideMerge(collect)))("GET /api/v1/tracker/realtime
       assert.isNull(yield* redeem(given.ticket.slice(0, -1)))
       assert.deepStrictEqual(yield* redeem(given.ticket), {
         keyId: "key_b",
+        session: null,
         accountId: "account_b",
         wallets: [moss, fern],
         group: null,

@@ -1,0 +1,14 @@
+/** The part of `oidc-provider` that tests use; the package has no types. */
+declare module "oidc-provider" {
+  import type { IncomingMessage, ServerResponse } from "node:http"
+
+  export class Provider {
+    constructor(issuer: string, configuration: object)
+    callback(): (request: IncomingMessage, response: ServerResponse) => void
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
+    readonly Grant: new (of: { readonly clientId: string; readonly accountId: string }) => {
+      addOIDCScope(scope: string): void
+      save(): Promise<string>
+    }
+  }
+}
