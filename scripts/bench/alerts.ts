@@ -82,7 +82,8 @@ const swapOf = (slot: number, index: number, timeMs: number, priceUsd: number): 
   volumeUsdNanos: 1_000_000_000n,
   pool: null,
   dex: null,
-  launchpad: null
+  launchpad: null,
+  solUsdNanos: null
 })
 
 const blockOf = (slot: number, timeMs: number, prices: ReadonlyArray<number>) => ({

@@ -1,8 +1,10 @@
 /**
  * The rate at which one core applies decoded trades to candles, rolling windows, market rows and the sums of wallets; the
  * memory of a token; and the cost of a trade among 50,000 tokens against 1,000, once with tokens as unequal as on a market
- * and once with all alike, which no cache can help. `--json` for one line.
+ * and once with all alike, which no cache can help. `--hours 24 --rate 1000` feeds so many simulated hours at so many trades a
+ * second instead, as fast as it goes, and prints the memory at the end. `--json` for one line.
  */
+import { parseArgs } from "node:util"
 import { MarketState } from "../../src/market/tape/MarketState.ts"
 import { report } from "./report.ts"
 import { openMarket, OPENING_MS } from "./tapeMarket.ts"
@@ -10,7 +12,7 @@ import { openMarket, OPENING_MS } from "./tapeMarket.ts"
 const BATCH = 2000
 const WARM_UP = 400_000
 const MEASURED = 800_000
-const limits = { tokens: 60_000, bars: 2_000_000, trades: 1_000_000, traders: 1_000_000 }
+const limits = { tokens: 60_000, bars: 800_000, trades: 1_000_000, traders: 1_000_000 }
 const shape = { seed: 7, wallets: 50_000, habits: 10, pace: 1000 }
 
 /** Rates and costs by the processor time of the one thread, so that a busy machine does not count. */
@@ -59,17 +61,61 @@ const compare = (skew: number) => {
   return { few, many, ratio: Number((many.nanosPerTrade / few.nanosPerTrade).toFixed(2)) }
 }
 
-// The first run also compiles; it is measured again in its place.
-run(1000, 3)
+const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
-const market = compare(3)
-const uniform = compare(1)
+/** Feeds simulated hours of a market of 50,000 tokens. The figures by the processor are those of the whole run. */
+const feed = (hours: number, pace: number): void => {
+  const next = openMarket({ ...shape, pace, tokens: 50_000, skew: 3 })
+  const tape = new MarketState(limits, "bench")
+  const spent = { cpuMicros: 0, slowest: 0 }
+  const trades = hours * 3600 * pace
+  for (let done = 0; done < trades; done += BATCH) {
+    const batch = next(BATCH)
+    const usedBefore = process.threadCpuUsage()
+    tape.apply(batch, OPENING_MS + hours * 7_200_000)
+    const { user, system } = process.threadCpuUsage(usedBefore)
+    spent.cpuMicros += user + system
+    spent.slowest = Math.max(spent.slowest, user + system)
+  }
+  const used = Object.entries(tape.usedBytes).map(([part, bytes]) => [part, megabytes(bytes)])
+  const { arrayBuffers, rss } = process.memoryUsage()
+  report("ingest", {
+    trades,
+    hours,
+    rate: pace,
+    tokens: tape.tokens,
+    traders: tape.traders.size,
+    perSecond: Math.round((1e6 * trades) / spent.cpuMicros),
+    slowestBatchMs: Number((spent.slowest / 1e3).toFixed(1)),
+    windowHours: Number(((tape.now - tape.heldFrom + 1) / 3600).toFixed(2)),
+    usedMegabytes: Object.fromEntries(used),
+    arrayMegabytes: megabytes(arrayBuffers),
+    residentMegabytes: megabytes(rss)
+  })
+}
 
-report("ingest", {
-  trades: MEASURED,
-  tokens: { few: 1000, many: 50_000 },
-  perSecond: market.few.perSecond,
-  ratio: market.ratio,
-  market,
-  uniform
-})
+const measure = (): void => {
+  // The first run also compiles; it is measured again in its place.
+  run(1000, 3)
+  const market = compare(3)
+  const uniform = compare(1)
+  report("ingest", {
+    trades: MEASURED,
+    tokens: { few: 1000, many: 50_000 },
+    perSecond: market.few.perSecond,
+    ratio: market.ratio,
+    market,
+    uniform
+  })
+}
+
+const { hours, rate } = parseArgs({
+  strict: false,
+  options: { hours: { type: "string" }, rate: { type: "string" } }
+}).values
+
+if (hours === undefined) {
+  measure()
+} else {
+  feed(Number(hours), Number(rate ?? 1000))
+}

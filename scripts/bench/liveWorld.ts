@@ -90,7 +90,8 @@ export const blockOf = (slot: number, wallets: ReadonlyArray<Address>): ((timeMs
       volumeUsdNanos: 15_000_000_000n + BigInt(n % 1000),
       pool: null,
       dex: "amm-one",
-      launchpad: null
+      launchpad: null,
+      solUsdNanos: null
     })),
     transactions: deals.map(({ mint, n, place, signature, wallet }) => ({
       signature,

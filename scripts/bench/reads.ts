@@ -60,6 +60,7 @@ const books = Layer.mergeAll(
     between: () => null,
     poolsOf: (mint) => [pool(mint)],
     isLoaded: () => true,
+    leftOut: () => 0,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: () => Effect.succeed({ _tag: "Loaded" })
   }),

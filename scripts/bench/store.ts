@@ -72,6 +72,7 @@ const tradeOf = (slot: number, index: number): TapeTrade => {
     lamports,
     priceUsd,
     volumeUsdNanos: lamports * 140n,
+    solUsdNanos: null,
     pool: role === "wallet" ? null : at(pools, mint),
     dex: DEXES[pick(DEXES.length)] ?? null,
     launchpad: roll() < 0.4 ? "pump-fun" : null

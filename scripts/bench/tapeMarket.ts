@@ -68,7 +68,8 @@ export const openMarket = (shape: MarketShape): ((many: number) => ReadonlyArray
       volumeUsdNanos: lamports * 140n,
       pool: null,
       dex: dexes[pick(dexes.length, 1)] ?? null,
-      launchpad: roll() < 0.4 ? "pump" : null
+      launchpad: roll() < 0.4 ? "pump" : null,
+      solUsdNanos: null
     }
   }
   return (many) => Array.from({ length: many }, next)

@@ -64,7 +64,8 @@ const tradeOf = (n: number, slot: number, index: number): TapeTrade => ({
   volumeUsdNanos: BigInt(150_000_000 + (n % 777)),
   pool: addressOf(3, n % MINTS),
   dex: "raydium-cpmm",
-  launchpad: null
+  launchpad: null,
+  solUsdNanos: null
 })
 
 const blockOf = (slot: number) => {

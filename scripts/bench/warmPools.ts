@@ -96,6 +96,7 @@ const book = Layer.succeed(
     between: () => known,
     poolsOf: () => warmPools,
     isLoaded: () => true,
+    leftOut: () => 0,
     graph: { partnersOf: () => [], poolsBetween: () => warmPools },
     warm: () => Effect.succeed({ _tag: "Loaded" })
   })

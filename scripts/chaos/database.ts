@@ -191,7 +191,7 @@ const run = Effect.fnUntraced(function* (kind: Kind, folder: string) {
     const chain = yield* query<{ lag: number; breaks: number }>(
       server.url,
       `select extract(epoch from now() - slot_at)::float8 as lag,
-        (unbroken_from > now() - interval '10 minutes' and unbroken_from <> read_from)::int as breaks
+        (select count(*)::int from block_gaps where chain = id) as breaks
        from chains where slot is not null order by written_at desc limit 1`
     )
     // The server is there and answers nothing, as behind a network that has gone.

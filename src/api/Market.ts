@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartResolution } from "../domain/market/Chart.ts"
+import { Address } from "../domain/Address.ts"
+import { Chart, ChartDenom, chartKnowledge, ChartMode, ChartOutliers, ChartResolution } from "../domain/market/Chart.ts"
 import {
   DiscoveryRow,
   DiscoveryStage,
@@ -32,6 +33,7 @@ export const defaults = {
   resolution: "1m",
   denom: "usd",
   mode: "price",
+  outliers: "include",
   bars: 300,
   overviewWindow: "24h",
   movementWindow: "1h",
@@ -56,6 +58,14 @@ export const ChartQuery = Schema.Struct({
   chain: noted(Schema.String, `Chain of the token; ${defaults.chain} unless given.`),
   resolution: noted(ChartResolution, `Width of a bar, ${defaults.resolution} unless given; 1mn is a month.`),
   denom: noted(ChartDenom, `Unit of bars, ${defaults.denom} unless given; sol on Solana only.`),
+  pool: noted(
+    Address,
+    "Only the trades of this pool, on Solana only. A pool that does not trade the token has no bars; they reach back as far as trades are kept."
+  ),
+  outliers: noted(
+    ChartOutliers,
+    `Whether prints counted in \`outliers\` are part of high and low, ${defaults.outliers} unless given; on Solana only. Open and close are the trades that they were.`
+  ),
   mode: noted(ChartMode, `Prices or market values; ${defaults.mode} unless given.`),
   from: noted(
     Second,

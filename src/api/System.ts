@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CoverageReason } from "../domain/Scalar.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { NoQuery } from "./parameters.ts"
 import { DataUnavailable } from "./problems.ts"
@@ -30,8 +31,16 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     }),
     estimatedTimes: Schema.optionalKey(Schema.Int).annotate({
       description:
-        "Of `blocks`: blocks since the start of the service whose time is an estimate, because that of the node contradicts the chain's clock."
-    })
+        "Of `block_feed`: blocks since the start of the service whose time is an estimate, because that of the node contradicts the chain's clock."
+    }),
+    slot: Schema.optionalKey(Schema.Int).annotate({ description: "Of blocks: the newest slot." }),
+    gapsOpen: Schema.optionalKey(Schema.Int).annotate({
+      description: "Of blocks: stretches of the chain that were missed and are read again."
+    }),
+    share: Schema.optionalKey(Schema.Finite).annotate({
+      description: "Of work that has an end: the part that is done, from 0 to 1."
+    }),
+    reason: Schema.optionalKey(CoverageReason).annotate({ description: "Why it is not current; absent where it is." })
   }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}
 

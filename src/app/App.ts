@@ -93,7 +93,8 @@ const wallets = WalletReader.layer.pipe(
     identityStore,
     LedgerReader.layerNone,
     WalletIndex.layerStored.pipe(Layer.provide([tape, tradeStore])),
-    PriceBook.layer
+    PriceBook.layer,
+    tape
   ])
 )
 

@@ -9,6 +9,7 @@ import { Settings } from "../http/Settings.ts"
 import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { recordSettings } from "../market/store/recordTrades.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
+import { repairSettings } from "../market/repair/RepairWorker.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
@@ -18,6 +19,7 @@ import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
 import { rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
+import * as priceSettings from "../tokens/priceSettings.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
@@ -38,9 +40,12 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   platformFee,
   poolDiscovery.settings,
   TokenBook.settings,
+  priceSettings.settings,
   TradeTape.limits,
+  TradeTape.leastCoverage,
   TradeStorePg.settings,
   recordSettings,
+  repairSettings,
   mostTrades,
   LiveSessions.limits,
   Evaluator.settings,

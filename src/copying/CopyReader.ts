@@ -13,6 +13,7 @@ import {
 } from "../domain/wallets/Copying.ts"
 import type { CopyPnl, CopyPnlGroup } from "../domain/wallets/CopyPnl.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
+import { isOpen } from "../wallets/ledger.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { CopyLedger } from "./CopyLedger.ts"
 import { copyPnlOf, groupPositions, type Marks, type Span, spanOf } from "./copyPnl.ts"
@@ -158,7 +159,7 @@ const make = Effect.gen(function* () {
   /** Current marks. Missing ones are queued for loading. */
   const marksOf = Effect.fnUntraced(function* (positions: ReadonlyArray<CopyPosition>, nowMs: number) {
     const { isStale, of } = prices.at(nowMs)
-    const held = new Set(positions.flatMap(({ mint, position }) => (position.held > 0n ? [mint] : [])))
+    const held = new Set(positions.flatMap(({ mint, position }) => (isOpen(position) ? [mint] : [])))
     yield* Effect.forEach(
       Array.from(held).filter((mint) => of(mint) === null),
       prices.warm,

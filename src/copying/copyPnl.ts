@@ -4,6 +4,7 @@ import type { CopyWindow } from "../domain/wallets/Copying.ts"
 import type { CopyPnl } from "../domain/wallets/CopyPnl.ts"
 import type { Rational } from "../domain/rational.ts"
 import { COMPLETE, type Coverage, type CoverageReason, incomplete } from "../domain/Scalar.ts"
+import { costOf, isOpen, minus } from "../wallets/ledger.ts"
 import { percent, PNL_MODE, pnlOf, sumOf, usdTextOrNull } from "../wallets/pnl.ts"
 import { type CopyTotals, NO_COPIES, plus } from "./copySums.ts"
 import type { CopyPosition } from "./positions.ts"
@@ -46,26 +47,28 @@ const coverageOf = (basisKnown: boolean, marksKnown: boolean, missing: CoverageR
 const within = ({ sums }: CopyPosition, { fromMs, throughMs }: Span): CopyTotals => sums.within(fromMs, throughMs)
 
 /**
- * Profit and loss of positions. Realized, cost and proceeds are of the sales in the window; unrealized is of the units
- * held after all copies. So the groups add up to the total.
+ * Profit and loss of positions. Cost is of the purchases in the window, proceeds and realized are of its sales; unrealized
+ * is of the units held after all copies. So the groups add up to the total.
  */
 export const copyPnlOf = (positions: ReadonlyArray<CopyPosition>, span: Span, marks: Marks): CopyPnl => {
   const inside = positions.reduce((sum, position) => plus(sum, within(position, span)), NO_COPIES)
   const realized = inside.unknownResults === 0 ? inside.realized : null
   const proceeds = inside.unknownProceeds === 0 ? inside.proceeds : null
-  const cost = realized === null || proceeds === null ? null : proceeds - realized
+  const cost = inside.unknownCosts === 0 ? inside.cost : null
   const fees = inside.unknownFees === 0 ? inside.fees : null
-  const open = positions.filter(({ position }) => position.held > 0n).map(({ position }) => position)
+  const open = positions.filter(({ position }) => isOpen(position)).map(({ position }) => position)
   const unrealized = sumOf(open.map((position) => pnlOf(position, marks.of(position.mint)).unrealized))
-  const basisKnown = realized !== null && fees !== null && open.every(({ costNanos }) => costNanos !== null)
+  const total = sumOf([realized, unrealized])
+  const basisKnown = realized !== null && fees !== null && open.every((position) => costOf(position) !== null)
   return {
     realized: usdTextOrNull(realized),
     unrealized: usdTextOrNull(unrealized),
-    total: usdTextOrNull(sumOf([realized, unrealized])),
+    total: usdTextOrNull(total),
     costUsd: usdTextOrNull(cost),
+    soldCostUsd: usdTextOrNull(minus(proceeds, realized)),
     proceedsUsd: usdTextOrNull(proceeds),
     feesUsd: usdTextOrNull(fees),
-    roiPct: percent(realized, cost),
+    roiPct: percent(total, cost),
     fills: inside.fills,
     wins: inside.wins,
     losses: inside.losses,
@@ -82,7 +85,7 @@ export const groupPositions = (
   span: Span,
   groupBy: "follow" | "mint"
 ): ReadonlyArray<readonly [key: string, positions: ReadonlyArray<CopyPosition>]> => {
-  const shown = positions.filter((position) => position.position.held > 0n || within(position, span).fills > 0)
+  const shown = positions.filter((position) => isOpen(position.position) || within(position, span).fills > 0)
   const groups = Map.groupBy(shown, ({ followId, mint }) => (groupBy === "follow" ? followId : mint))
   return Array.from(groups).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -4,6 +4,8 @@ import type { FilledCopy } from "../domain/wallets/Copying.ts"
 /** A filled copy with its result, in nano-dollars. */
 export interface SettledCopy {
   readonly copy: FilledCopy
+  /** Value of a purchase with its fee; null for a sale, and where either is unknown. */
+  readonly cost: bigint | null
   /** Value of a sale less its fee; null for a purchase, and where either is unknown. */
   readonly proceeds: bigint | null
   /** Proceeds less average cost of a sale; null for a purchase, and where either is unknown. */
@@ -15,6 +17,9 @@ export interface CopyTotals {
   readonly fills: number
   readonly fees: bigint
   readonly unknownFees: number
+  /** Of purchases with a known cost. */
+  readonly cost: bigint
+  readonly unknownCosts: number
   /** Of sales with a known result. */
   readonly realized: bigint
   readonly unknownResults: number
@@ -30,6 +35,8 @@ export const NO_COPIES: CopyTotals = {
   fills: 0,
   fees: 0n,
   unknownFees: 0,
+  cost: 0n,
+  unknownCosts: 0,
   realized: 0n,
   unknownResults: 0,
   proceeds: 0n,
@@ -38,13 +45,15 @@ export const NO_COPIES: CopyTotals = {
   losses: 0
 }
 
-const totalsOf = ({ copy, proceeds, realized }: SettledCopy): CopyTotals => {
+const totalsOf = ({ copy, cost, proceeds, realized }: SettledCopy): CopyTotals => {
   const { feeUsdNanos: fee, side } = copy
   const isSale = side === "sell"
   return {
     fills: 1,
     fees: fee ?? 0n,
     unknownFees: fee === null ? 1 : 0,
+    cost: cost ?? 0n,
+    unknownCosts: !isSale && cost === null ? 1 : 0,
     realized: realized ?? 0n,
     unknownResults: isSale && realized === null ? 1 : 0,
     proceeds: proceeds ?? 0n,
@@ -60,6 +69,8 @@ const combined = (sign: 1 | -1) => {
     fills: a.fills + sign * b.fills,
     fees: a.fees + factor * b.fees,
     unknownFees: a.unknownFees + sign * b.unknownFees,
+    cost: a.cost + factor * b.cost,
+    unknownCosts: a.unknownCosts + sign * b.unknownCosts,
     realized: a.realized + factor * b.realized,
     unknownResults: a.unknownResults + sign * b.unknownResults,
     proceeds: a.proceeds + factor * b.proceeds,

@@ -94,8 +94,8 @@ export class CopyPosition implements PositionKey {
     )
     const settled =
       side === "buy"
-        ? { copy, proceeds: null, realized: null }
-        : { copy, proceeds: volumeUsdNanos, realized: this.#position.realizedNanos }
+        ? { copy, cost: volumeUsdNanos, proceeds: null, realized: null }
+        : { copy, cost: null, proceeds: volumeUsdNanos, realized: this.#position.realizedNanos }
     this.#copies.push(settled)
     return settled
   }

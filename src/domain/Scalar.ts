@@ -32,7 +32,15 @@ export type CoverageReason = typeof CoverageReason.Type
 
 /** Completeness of an answer, with reasons. */
 export class Coverage extends Schema.Opaque<Coverage>()(
-  Schema.Struct({ complete: Schema.Boolean, reason: Schema.NullOr(CoverageReason) })
+  Schema.Struct({
+    complete: Schema.Boolean,
+    reason: Schema.NullOr(CoverageReason),
+    share: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))).annotate({
+      description:
+        "The part of the time asked for that was seen, from 0 to 1, where values are those of that part; absent where all was " +
+        "seen, or too little for a value."
+    })
+  })
     .check(
       Schema.makeFilter(({ complete, reason }) => complete === (reason === null) || "a reason, unless it is complete")
     )
@@ -44,6 +52,13 @@ export const COMPLETE: Coverage = { complete: true, reason: null }
 
 /** Something is missing. */
 export const incomplete = (reason: CoverageReason): Coverage => ({ complete: false, reason })
+
+/** Part of the time is missing. The share of it that was seen is floored to four digits. */
+export const covering = (reason: CoverageReason, share: number): Coverage => ({
+  complete: false,
+  reason,
+  share: Math.floor(Math.min(1, Math.max(0, share)) * 10_000) / 10_000
+})
 
 /** Unit of a scalar. */
 export const ScalarUnit = Schema.Literals(["usd", "sol", "count", "percent", "ms"])
@@ -85,6 +100,14 @@ export const known = (unit: ScalarUnit, value: Decimal | null, { expiresAtMs, ob
   value === null
     ? unavailable(unit, "source_gap")
     : { value, unit, status: "known", observedAtMs, expiresAtMs, coverage: COMPLETE }
+
+/** A value over what was seen of its time. */
+export const covered = (
+  unit: ScalarUnit,
+  value: Decimal,
+  { expiresAtMs, observedAtMs }: Lifetime,
+  coverage: Coverage
+): Scalar => ({ value, unit, status: coverage.complete ? "known" : "partial", observedAtMs, expiresAtMs, coverage })
 
 /** A value that lacks something. */
 export const partial = (

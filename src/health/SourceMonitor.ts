@@ -10,6 +10,13 @@ export interface SourceState {
   readonly node?: string | undefined
   /** Blocks since the start whose time is an estimate, because that of the node contradicts the chain's clock. */
   readonly estimatedTimes?: number | undefined
+  /** The part of its work that is done, from 0 to 1, where it has an end. */
+  readonly share?: number
+  /** The reason why it is not current, where there is a word for it. */
+  readonly reason?: "backfill_running" | "not_captured" | "source_gap" | "source_stale"
+  /** Of a feed of blocks: the newest slot, and the gaps that are still read again. */
+  readonly slot?: number
+  readonly gapsOpen?: number
 }
 
 /** A source by name. */

@@ -26,6 +26,8 @@ export class PoolBook extends Context.Service<
      * for SOL: its pools belong to the other mint.
      */
     readonly isLoaded: (mint: Mint) => boolean
+    /** Pools of the mint that its last discovery found and left out, because it has more than `POOLS_PER_MINT`. */
+    readonly leftOut: (mint: Mint) => number
     /** Every priced pool as a graph, independent of the mint it was loaded for. */
     readonly graph: PoolGraph
     /**
@@ -36,7 +38,7 @@ export class PoolBook extends Context.Service<
   }
 >()("fathom/pools/PoolBook") {
   /**
-   * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) bounds the watched pools of one mint, `WARM_MINTS` (2000)
+   * Pools of the given programs. Settings: `POOLS_PER_MINT` (512) bounds the watched pools of one mint (those with the largest reserves are kept), `WARM_MINTS` (2000)
    * the mints in memory (first out those not used since they were loaded, then the least recently used), `POOL_REFRESH` (60 s) is the interval between two discoveries of
    * the pools of a warm mint.
    */
@@ -68,6 +70,7 @@ export class PoolBook extends Context.Service<
           between: (a, b) => cache.between(a, b) ?? (discovery.isAbsent(a) || discovery.isAbsent(b) ? NO_POOLS : null),
           poolsOf: (mint) => cache.poolsOf(mint).pools,
           isLoaded: (mint) => mint === SOL || cache.isReady(mint) || discovery.isAbsent(mint),
+          leftOut: (mint) => cache.leftOut(mint),
           graph: { partnersOf: (mint) => cache.partnersOf(mint), poolsBetween: (a, b) => cache.pairOf(a, b).pools },
           // Most pools trade SOL: they are loaded with the other mint.
           warm: (mint) => (mint === SOL ? Effect.succeed({ _tag: "Loaded" }) : discovery.warm(mint))

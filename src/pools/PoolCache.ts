@@ -30,6 +30,8 @@ interface WarmMint {
   /** True once a reader has asked for a loaded pair of the mint. */
   used: boolean
   lastUse: number
+  /** Pools that discovery found and that are not among the entries. */
+  leftOut: number
 }
 
 const NOTHING: ReadonlySet<Address> = new Set()
@@ -87,9 +89,15 @@ export class PoolCache {
     return this.#wanted.get(mint)?.ready === true
   }
 
-  /** Replaces the mint's list of pools with the result of a discovery. */
-  setPools(mint: Mint, found: ReadonlyArray<FoundPool>): void {
-    const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, used: false, lastUse: ++this.#uses }
+  /** Pools of the mint that its last discovery left out. */
+  leftOut(mint: Mint): number {
+    return this.#wanted.get(mint)?.leftOut ?? 0
+  }
+
+  /** Replaces the mint's list of pools with the result of a discovery, which left out so many. */
+  setPools(mint: Mint, found: ReadonlyArray<FoundPool>, leftOut = 0): void {
+    const wanted = this.#wanted.get(mint) ?? { entries: [], ready: false, used: false, lastUse: ++this.#uses, leftOut }
+    wanted.leftOut = leftOut
     this.#wanted.set(mint, wanted)
     const before = new Set(wanted.entries)
     wanted.entries = found.map((pool) => this.#entryOf(pool))

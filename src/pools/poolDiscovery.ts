@@ -2,14 +2,15 @@
 import { Clock, Config, Duration, Effect, Exit, Latch, Schedule, type Scope } from "effect"
 import { countSetting } from "../domain/countSetting.ts"
 import type { DeriveAddress, Program } from "../programs/Program.ts"
-import { type Mint, SOL } from "../domain/Address.ts"
+import { type Mint, SOL, USDC } from "../domain/Address.ts"
 import type { ChainFeed, ProgramQuery } from "../solana/accounts/ChainFeed.ts"
 import { keepRunning } from "../health/keepRunning.ts"
-import { type FoundPool, wouldFind } from "./foundPool.ts"
+import type { FoundPool } from "./foundPool.ts"
 import { AbsentMints } from "./AbsentMints.ts"
 import { type Load, LoadQueue } from "./LoadQueue.ts"
 import { mayBeMint } from "./mayBeMint.ts"
 import type { PoolCache } from "./PoolCache.ts"
+import { lamportPrice, measureOf, rankPools, uniquePools } from "./poolRanking.ts"
 import { Requester } from "./Requester.ts"
 import type { PoolRefresh } from "./refreshPools.ts"
 
@@ -54,15 +55,6 @@ const derivedFor = (programs: ReadonlyArray<Program>, mint: Mint, derive: Derive
       foundBy: mint
     }))
   )
-
-const rankOf = (pool: FoundPool): string => `${wouldFind(pool, SOL) ? 0 : 1}${pool.address}`
-
-// Pools against SOL come first, because quotes need them most; the rest is for prices.
-const firstOf = (found: ReadonlyArray<FoundPool>, limit: number): ReadonlyArray<FoundPool> =>
-  Array.from(new Map(found.map((pool) => [rankOf(pool), pool])))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .slice(0, limit)
-    .map(([, pool]) => pool)
 
 /** State of a mint that was asked for. */
 export type Loading =
@@ -109,6 +101,15 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     )
   })
 
+  /** Reads the balance of one vault of every pool, because a search finds pool accounts alone. */
+  const rankByReserves = Effect.fnUntraced(function* (mint: Mint, found: ReadonlyArray<FoundPool>) {
+    const measures = found.map((pool) => ({ pool, measure: measureOf(pool, mint) }))
+    const vaults = measures.flatMap(({ measure }) => (measure === null ? [] : [measure.vault]))
+    const { accounts } = yield* feed.read(vaults).pipe(Effect.retry(backoff))
+    const lamportUsd = lamportPrice(cache.pairOf(SOL, USDC).pools, feed.clock())
+    return rankPools(measures, (address) => accounts.get(address), lamportUsd)
+  })
+
   const forget = (mint: Mint) => {
     cache.forget(mint)
     kept.delete(mint)
@@ -119,8 +120,10 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     const concurrency = isAsked ? SEARCHES.asked : SEARCHES.again
     const found = yield* Effect.forEach(searchesFor(programs, mint), search, { concurrency })
     const derived = derivedFor(programs, mint, derive)
-    const pools = firstOf(derived.concat(found.flat()), poolsPerMint)
-    cache.setPools(mint, pools)
+    const all = uniquePools(derived.concat(found.flat()))
+    const ranked = all.length > poolsPerMint ? yield* rankByReserves(mint, all) : all
+    const pools = ranked.slice(0, poolsPerMint)
+    cache.setPools(mint, pools, all.length - pools.length)
     yield* poolRefresh.settled(mint).pipe(Effect.timeoutOption(READ_DEADLINE))
     if (cache.isEmpty(mint) && !kept.has(mint)) {
       absent.add(mint)
@@ -129,7 +132,7 @@ export const makePoolDiscovery = Effect.fnUntraced(function* (
     cache.setReady(mint)
     const evicted = cache.evictable(mints)
     yield* evicted === undefined ? Effect.void : forget(evicted)
-    yield* Effect.logDebug("Pools loaded", { mint, pools: pools.length, found: found.flat().length })
+    yield* Effect.logDebug("Pools loaded", { mint, pools: pools.length, found: all.length })
   })
 
   /** Checks asked mints with one read, instead of a search of every program for each. While it is unknown, a mint exists. */

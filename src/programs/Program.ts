@@ -44,6 +44,14 @@ export interface Rate {
   readonly denominator: bigint
 }
 
+/** An input that carries the price of a pool to a target. */
+export interface PriceMove {
+  /** Units of the input mint, all fees included; rounded so that the price is not carried past the target. */
+  readonly amountIn: bigint
+  /** False when the accounts in memory end before the target: `amountIn` then reaches their end. */
+  readonly complete: boolean
+}
+
 /** A pool decoded at one moment, ready to be priced without I/O and without allocation per tick. */
 export interface Pool {
   readonly address: Address
@@ -53,7 +61,10 @@ export interface Pool {
   readonly mintB: Mint
   /** Newest slot among the accounts it was decoded from. */
   readonly slot: number
-  /** Units of A and of B that it can pay out in all. Absent for concentrated pools, whose accounts do not state them. */
+  /**
+   * Units of A and of B that it holds: the balances of its vaults less the fees that the pool account counts as owed to
+   * protocol, fund, partner or creator. Absent while a vault has not been read.
+   */
   readonly reserves?: readonly [bigint, bigint]
   /**
    * Exact-input quote, to the unit what the program would pay at this clock.
@@ -64,6 +75,13 @@ export interface Pool {
   readonly swapExactOut?: (aToB: boolean, amountOut: bigint, clock: ChainClock) => Swap
   /** Out per in of a vanishingly small swap, after fees: the price that impact is measured against. */
   readonly marginalRate: (aToB: boolean, clock: ChainClock) => Rate
+  /** Share that the pool keeps of a vanishingly small swap at its price, transfer fees of the mints excluded. */
+  readonly feeRate?: (aToB: boolean, clock: ChainClock) => Rate
+  /**
+   * The input after which the price of the sold mint, before fees and along the pool's curve, is this share (below one) of
+   * what it is now. Fees that stay in the pool do not count as movement.
+   */
+  readonly inputTo?: (aToB: boolean, share: Rate, clock: ChainClock) => PriceMove
 }
 
 /** The reason why a pool cannot be priced. */
@@ -92,6 +110,8 @@ export interface Program {
   }>
   /** Addresses to read for a mint's pools besides those that the filters find: pools whose account does not name it. */
   readonly poolAddressesOf?: (mint: Mint, derive: DeriveAddress) => ReadonlyArray<Address>
+  /** Vaults that the pool account names, with their mints where it names those too. Absent where it names none. */
+  readonly vaultsOf?: (pool: OnChainAccount) => ReadonlyArray<{ readonly mint: Mint; readonly vault: Address }>
   /** True for a pool of this program (owner and discriminator), not a config or a tick array. */
   readonly isPool: (account: OnChainAccount) => boolean
   /**

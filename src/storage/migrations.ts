@@ -6,7 +6,9 @@ import * as tracker from "./migrations/0005_tracker.ts"
 import * as alerts from "./migrations/0006_alerts.ts"
 import * as follows from "./migrations/0007_follows.ts"
 import * as copyTurns from "./migrations/0008_copy_turns.ts"
+import * as blockGaps from "./migrations/0020_block_gaps.ts"
 import * as tradeRows from "./migrations/0021_trade_rows.ts"
+import * as barDetails from "./migrations/0022_bar_details.ts"
 import * as alertSource from "./migrations/0024_alert_source.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
 
@@ -20,7 +22,9 @@ export const migrations = {
   "0006_alerts": alerts.up,
   "0007_follows": follows.up,
   "0008_copy_turns": copyTurns.up,
+  "0020_block_gaps": blockGaps.up,
   "0021_trade_rows": tradeRows.up,
+  "0022_bar_details": barDetails.up,
   "0024_alert_source": alertSource.up,
   "0030_accounts": accounts.up
 }

@@ -1,5 +1,5 @@
 import { Context, Layer } from "effect"
-import type { Mint } from "../domain/Address.ts"
+import type { Address, Mint } from "../domain/Address.ts"
 import { type Scalar, unavailable } from "../domain/Scalar.ts"
 
 /** Activity of a token, as far as it was counted. */
@@ -17,11 +17,13 @@ export class ActivityReader extends Context.Service<
   {
     /** Read synchronously, as of `nowMs`. */
     readonly activityOf: (mint: Mint, nowMs: number) => TokenActivity
+    /** Time of the creation of a pool of the mint, in milliseconds since the Unix epoch; null when it was not seen. */
+    readonly poolCreatedAtMs: (mint: Mint, pool: Address) => number | null
   }
 >()("fathom/tokens/ActivityReader") {
   /** Every figure unavailable. */
   static readonly layerUnknown: Layer.Layer<ActivityReader> = Layer.sync(ActivityReader, () =>
-    ActivityReader.of({ activityOf: () => uncounted })
+    ActivityReader.of({ activityOf: () => uncounted, poolCreatedAtMs: () => null })
   )
 }
 

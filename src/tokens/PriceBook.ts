@@ -1,23 +1,17 @@
 import { type Config, Context, Duration, Effect, Layer } from "effect"
-import type { Pool } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
-import { divide, multiply, type Rational, reduce, whole } from "../domain/rational.ts"
 import type { Lifetime } from "../domain/Scalar.ts"
 import { silence, staleness } from "../pools/freshness.ts"
-import type { MintPools } from "../pools/MintPools.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ChainFeed, type Freshness } from "../solana/accounts/ChainFeed.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
-import { medianPrice, midRate, payable } from "./poolPrice.ts"
+import { makeHubLoading } from "./hubLoading.ts"
+import { makePoolEdges } from "./poolEdges.ts"
+import { settings } from "./priceSettings.ts"
+import { rememberMoney, type UnitPrice, unitPrices } from "./unitPrices.ts"
 
-/** The exact price of one smallest unit of a mint. Null without a pool. */
-export interface UnitPrice {
-  /** Lamports. */
-  readonly sol: Rational | null
-  /** Millionths of a USDC, which counts as a dollar. */
-  readonly usd: Rational | null
-}
+export type { PriceEvidence, UnitPrice } from "./unitPrices.ts"
 
 /** A consistent set of prices: pool state does not change between two reads. */
 export interface Prices {
@@ -33,9 +27,10 @@ export interface Prices {
 }
 
 /**
- * Prices from the pools in memory that trade a mint against SOL or USDC: the weighted median of their mid rates, each
- * pool weighted by what it can pay out on its SOL or USDC side. So a price is the exact mid rate of one pool. SOL is
- * priced in USDC in the same way. A mint that trades against neither has no price.
+ * Prices from the pools in memory: the weighted median of the mid rates of a mint's pools, each weighted by its depth within
+ * 2 % of its price. A pool against SOL or a stable coin gives a price directly; one against another mint gives it through at
+ * most two more pools, with the least depth on the way. So a price is the exact product of the mid rates of one path. A stable
+ * coin counts as a dollar unless its pools deviate (`STABLE_TOLERANCE_BPS`).
  */
 export class PriceBook extends Context.Service<
   PriceBook,
@@ -46,30 +41,60 @@ export class PriceBook extends Context.Service<
     warm(mint: Mint): Effect.Effect<void>
   }
 >()("fathom/tokens/PriceBook") {
-  /** Prices are stale once the feed is silent for `STALE_AFTER`. Keeps the pools of USDC loaded. */
+  /**
+   * Prices are stale once the feed is silent for `STALE_AFTER`. Keeps the pools of USDC loaded, and those of each stable coin
+   * and hub (`STABLE_MINTS`, `PRICE_HUBS`) from the first price that passes through it.
+   */
   static readonly layer: Layer.Layer<PriceBook, Config.ConfigError, ChainFeed | PoolBook> = Layer.effect(
     PriceBook,
     Effect.gen(function* () {
+      const { hubs, ...pegs } = yield* settings
       const feed = yield* ChainFeed
       const book = yield* PoolBook
       const staleAfterMs = Duration.toMillis(yield* staleAfter)
-      const solPrice = rememberSolPrice()
+      const edgesAt = makePoolEdges(book.graph)
+      const moneyAt = rememberMoney(book.graph, edgesAt, pegs)
+      const loading = yield* makeHubLoading(book, new Set([...pegs.stables, ...hubs]))
+
+      // While the pools of the reference are being loaded, the first of them must not decide on SOL alone.
+      const [reference = USDC] = pegs.stables
+      const moneyOf = (clock: ChainClock) =>
+        book.isLoaded(reference) ? moneyAt(clock) : { ...moneyAt(clock), sol: null }
 
       const warm = (mint: Mint) => Effect.asVoid(Effect.andThen(book.warm(USDC), book.warm(mint)))
       yield* book.warm(USDC)
 
+      const priceOf = (mint: Mint, priced: (mint: Mint) => UnitPrice, nowMs: number): UnitPrice | null => {
+        const isMoney = mint === SOL || pegs.stables.includes(mint)
+        if (!isMoney && !book.isLoaded(mint)) {
+          return null
+        }
+        const price = priced(mint)
+        if (!isMoney) {
+          // Marks the mint as used, so that it stays in memory.
+          book.between(mint, SOL)
+          loading.want(mint, price.usd !== null || price.sol !== null, nowMs)
+        }
+        return price
+      }
+
       const at = (nowMs: number): Prices => {
         const freshness = feed.freshness()
         const clock = feed.clock()
-        const solUsd = solPrice(book.between(SOL, USDC), clock)
         const known = new Map<Mint, UnitPrice | null>()
-        const priceOf = (mint: Mint): UnitPrice | null => {
-          const price = known.get(mint) ?? priceIn(book, mint, solUsd, clock)
+        let priced: ((mint: Mint) => UnitPrice) | undefined
+        const of = (mint: Mint): UnitPrice | null => {
+          const before = known.get(mint)
+          if (before !== undefined) {
+            return before
+          }
+          priced ??= unitPrices(edgesAt(clock), hubs, moneyOf(clock))
+          const price = priceOf(mint, priced, nowMs)
           known.set(mint, price)
           return price
         }
         return {
-          of: priceOf,
+          of,
           lifetime: lifetimeOf(freshness, staleAfterMs),
           isStale: staleness(freshness, nowMs, staleAfterMs) !== null,
           silentMs: silence(freshness, nowMs),
@@ -85,60 +110,3 @@ const lifetimeOf = ({ heardAtMs, state }: Freshness, staleAfterMs: number): Life
   heardAtMs === null
     ? null
     : { observedAtMs: heardAtMs, expiresAtMs: state === "recorded" ? null : heardAtMs + staleAfterMs }
-
-/** The mid rate of a pool in units of the quote, weighted by its quote side; empty without a rate. */
-const rateIn = (pool: Pool, mint: Mint, quote: Mint, clock: ChainClock) => {
-  const price = midRate(pool, mint, clock)
-  const money = payable(pool, quote, clock)
-  // Plus one, because a bonding curve without purchases has a price but no quote reserve.
-  return price === null || money === null ? [] : [{ price, weight: money + 1n, quote }]
-}
-
-const ratesOf = (book: PoolBook["Service"], mint: Mint, quote: Mint, clock: ChainClock) =>
-  (book.between(mint, quote)?.pools ?? []).flatMap((pool) => rateIn(pool, mint, quote, clock))
-
-/** Micro-USDC per lamport. The last result is kept, because it is read with every price and changes once per slot. */
-const rememberSolPrice = () => {
-  let last:
-    | { readonly pools: MintPools | null; readonly clock: ChainClock; readonly price: Rational | null }
-    | undefined
-  return (pools: MintPools | null, clock: ChainClock): Rational | null => {
-    if (last === undefined || last.pools !== pools || last.clock !== clock) {
-      const rates = (pools?.pools ?? []).flatMap((pool) => rateIn(pool, SOL, USDC, clock))
-      const chosen = medianPrice(rates)
-      last = { pools, clock, price: chosen === null ? null : reduce(chosen.price) }
-    }
-    return last.price
-  }
-}
-
-const priceIn = (
-  book: PoolBook["Service"],
-  mint: Mint,
-  solUsd: Rational | null,
-  clock: ChainClock
-): UnitPrice | null => {
-  if (mint === SOL) {
-    return { sol: whole(1n), usd: solUsd }
-  }
-  if (mint === USDC) {
-    return { sol: solUsd === null ? null : divide(whole(1n), solUsd), usd: whole(1n) }
-  }
-  if (!book.isLoaded(mint)) {
-    return null
-  }
-  const inSol = ratesOf(book, mint, SOL, clock)
-  const inUsdc = ratesOf(book, mint, USDC, clock)
-  if (solUsd === null) {
-    // Without a SOL price, weights in SOL and in USDC cannot be compared.
-    return { sol: medianPrice(inSol)?.price ?? null, usd: medianPrice(inUsdc)?.price ?? null }
-  }
-  const inUsd = inSol.map(({ price, weight, quote }) => ({
-    price: multiply(price, solUsd),
-    weight: (weight * solUsd.numerator) / solUsd.denominator + 1n,
-    quote,
-    sol: price
-  }))
-  const chosen = medianPrice([...inUsd, ...inUsdc.map((rate) => ({ ...rate, sol: divide(rate.price, solUsd) }))])
-  return chosen === null ? { sol: null, usd: null } : { sol: chosen.sol, usd: chosen.price }
-}

@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Mint, SOL, USDC } from "../domain/Address.ts"
+import { fromAtomic } from "../domain/decimal.ts"
 import {
   bareToken,
   type Knowledge,
@@ -16,7 +17,7 @@ import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ActivityReader } from "./ActivityReader.ts"
 import { depthOf, poolRow } from "./liquidity.ts"
-import { PriceBook } from "./PriceBook.ts"
+import { PriceBook, type UnitPrice } from "./PriceBook.ts"
 import { isFresh, proofOf } from "./risk.ts"
 import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
 import { TokenBook } from "./TokenBook.ts"
@@ -96,7 +97,7 @@ export class TokenReader extends Context.Service<
           }
           const token = refOf(mint, state)
           const supply = supplyOf(mint, state)
-          const depth = pools.isLoaded(mint) ? depthOf(pools.poolsOf(mint), prices) : null
+          const depth = pools.isLoaded(mint) ? depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint)) : null
           const { createdAtMs, firstSeenAtMs, holders, volume24hUsd } = activity.activityOf(mint, nowMs)
           const scalars = {
             priceUsd: priceScalar(prices, price, token.decimals, "usd", nowMs),
@@ -134,13 +135,19 @@ export class TokenReader extends Context.Service<
           }
           const nowMs = yield* Clock.currentTimeMillis
           const prices = priceBook.at(nowMs)
-          const depth = depthOf(pools.poolsOf(mint), prices)
+          const poolsLeftOut = pools.leftOut(mint)
+          const depth = depthOf(pools.poolsOf(mint), prices, poolsLeftOut)
           const totalLiquidityUsd = usdScalar(prices, depth.micro, depth.lacking, nowMs)
           return {
             data: {
               token: refOf(mint, state),
               totalLiquidityUsd,
-              pools: depth.pools.slice(0, limit).map((valued) => poolRow(valued, mint, prices))
+              pools: depth.pools
+                .slice(0, limit)
+                .map((valued) =>
+                  poolRow(valued, mint, prices, { createdAtMs: activity.poolCreatedAtMs(mint, valued.pool.address) })
+                ),
+              poolsLeftOut
             },
             knowledge: knowledgeOf([totalLiquidityUsd], prices.lifetime?.observedAtMs ?? null)
           }
@@ -160,7 +167,9 @@ export class TokenReader extends Context.Service<
             data.push({
               mint,
               priceUsd: priceScalar(prices, price, decimals, "usd", nowMs),
-              priceSol: priceScalar(prices, price, decimals, "sol", nowMs)
+              priceSol: priceScalar(prices, price, decimals, "sol", nowMs),
+              method: "pool_median",
+              evidence: evidenceRow(price)
             })
           }
           const scalars = data.flatMap(({ priceSol, priceUsd }) => [priceUsd, priceSol])
@@ -170,6 +179,16 @@ export class TokenReader extends Context.Service<
         return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, pricesOf })
       })
     )
+}
+
+const evidenceRow = (price: UnitPrice | null): MintPrice["evidence"] => {
+  const evidence = price?.evidence
+  return evidence === undefined
+    ? null
+    : {
+        depthUsd: evidence.depthMicro === null ? null : fromAtomic(evidence.depthMicro, 6),
+        path: evidence.path.map(({ from, pool, to }) => ({ pool, fromMint: from, toMint: to }))
+      }
 }
 
 /** Decimals of SOL and USDC, known without loading them. */

@@ -4,7 +4,7 @@ import type { Mint } from "../domain/Address.ts"
 import { fromAtomic } from "../domain/decimal.ts"
 import type { CoverageReason } from "../domain/Scalar.ts"
 import type { PoolLiquidity } from "../domain/market/Token.ts"
-import { feeBpsOf, otherSide, payable } from "./poolPrice.ts"
+import { depthOf as poolDepthOf, feeBpsOf, otherSide, type PoolDepth } from "./poolPrice.ts"
 import type { Prices } from "./PriceBook.ts"
 
 /** Pools valued per mint; further ones are ignored and the sum is marked as clipped. */
@@ -26,8 +26,9 @@ const valueOf = (prices: Prices, mint: Mint, units: bigint | null): bigint | nul
 }
 
 const poolValue = (pool: Pool, prices: Prices): bigint | null => {
-  const a = valueOf(prices, pool.mintA, payable(pool, pool.mintA, prices.clock))
-  const b = valueOf(prices, pool.mintB, payable(pool, pool.mintB, prices.clock))
+  const [heldA, heldB] = pool.reserves ?? [null, null]
+  const a = valueOf(prices, pool.mintA, heldA)
+  const b = valueOf(prices, pool.mintB, heldB)
   return a === null || b === null ? null : a + b
 }
 
@@ -40,19 +41,23 @@ const byValue = (a: ValuedPool, b: ValuedPool): number => {
   return (a.micro ?? -1n) > (b.micro ?? -1n) ? -1 : 1
 }
 
-const lackingIn = (valued: ReadonlyArray<ValuedPool>, all: ReadonlyArray<Pool>): CoverageReason | null => {
+/** The reason why the sum of the pools is not whole; `leftOut` are pools that were found and not loaded. */
+const lackingIn = (
+  valued: ReadonlyArray<ValuedPool>,
+  all: ReadonlyArray<Pool>,
+  leftOut: number
+): CoverageReason | null => {
+  if (valued.some(({ pool }) => pool.reserves === undefined)) {
+    return "not_captured"
+  }
   if (valued.some(({ micro }) => micro === null)) {
     return "mark_unknown"
   }
-  if (all.length > valued.length) {
-    return "limit_clipped"
-  }
-  // For concentrated pools only the liquidity around the price is in memory.
-  return valued.some(({ pool }) => pool.reserves === undefined) ? "range_clipped" : null
+  return all.length > valued.length || leftOut > 0 ? "limit_clipped" : null
 }
 
-/** Values the pools. No pools give a sum of zero. */
-export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices): Depth => {
+/** Values the pools by their reserves. No pools give a sum of zero. */
+export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices, leftOut = 0): Depth => {
   const valued = pools
     .slice(0, MOST_POOLS)
     .map((pool) => ({ pool, micro: poolValue(pool, prices) }))
@@ -62,12 +67,47 @@ export const depthOf = (pools: ReadonlyArray<Pool>, prices: Prices): Depth => {
   return {
     pools: valued,
     micro: isUnknown ? null : values.reduce((sum, micro) => sum + micro, 0n),
-    lacking: lackingIn(valued, pools)
+    lacking: lackingIn(valued, pools, leftOut)
   }
 }
 
+const reasonOf = ({ purchase, sale }: PoolDepth): CoverageReason | null => {
+  if (sale === null || purchase === null) {
+    return "not_captured"
+  }
+  return sale.complete && purchase.complete ? null : "range_clipped"
+}
+
+/** Depth within 2 % as the row shows it: amounts whose ticks are not all in memory are null. */
+const depthRow = (pool: Pool, mint: Mint, prices: Prices): PoolLiquidity["depth2pct"] => {
+  const depth = poolDepthOf(pool, mint, prices.clock)
+  const quotePaid = depth.sale?.complete === true ? depth.sale.amountOut : null
+  const basePaid = depth.purchase?.complete === true ? depth.purchase.amountOut : null
+  const usdOf = (of: Mint, units: bigint | null) => {
+    const micro = prices.isStale ? null : valueOf(prices, of, units)
+    return micro === null ? null : fromAtomic(micro, 6)
+  }
+  return {
+    sellQuoteOut: quotePaid,
+    sellUsd: usdOf(otherSide(pool, mint), quotePaid),
+    buyBaseOut: basePaid,
+    buyUsd: usdOf(mint, basePaid),
+    reason: reasonOf(depth)
+  }
+}
+
+/** Facts of a pool that its accounts do not state. */
+export interface PoolHistory {
+  readonly createdAtMs: number | null
+}
+
 /** The row of a pool. A stale value is null; reserves are always given, with the age of their state. */
-export const poolRow = ({ micro, pool }: ValuedPool, mint: Mint, prices: Prices): PoolLiquidity => {
+export const poolRow = (
+  { micro, pool }: ValuedPool,
+  mint: Mint,
+  prices: Prices,
+  { createdAtMs }: PoolHistory
+): PoolLiquidity => {
   const [a, b] = pool.reserves ?? [null, null]
   const isBase = pool.mintA === mint
   return {
@@ -78,6 +118,9 @@ export const poolRow = ({ micro, pool }: ValuedPool, mint: Mint, prices: Prices)
     baseReserve: isBase ? a : b,
     quoteReserve: isBase ? b : a,
     liquidityUsd: micro === null || prices.isStale ? null : fromAtomic(micro, 6),
+    depth2pct: depthRow(pool, mint, prices),
+    createdAtMs,
+    volume24hUsd: null,
     feeBps: feeBpsOf(pool, prices.clock),
     lpBurnedPct: null,
     stateSlot: pool.slot,

@@ -1,5 +1,5 @@
-/** Mid rate, payable amount and fee of a pool, and the weighted median over pools. Pure. */
-import { squareRoot } from "../programs/math/integers.ts"
+/** Mid rate, depth and fee of a pool, and the weighted median over pools. Pure. */
+import { minBigInt } from "../programs/math/integers.ts"
 import type { Pool } from "../programs/Program.ts"
 import type { ChainClock } from "../domain/OnChainAccount.ts"
 import type { Mint } from "../domain/Address.ts"
@@ -19,16 +19,11 @@ export const otherSide = (pool: Pool, mint: Mint): Mint => (pool.mintA === mint 
 /** Divisor of a reserve for the probe swap that tests whether the pool trades. */
 const PROBE_PARTS = 1000n
 
-/**
- * True if the program accepts a swap of the pool now. A rate does not imply it: a pool that opens tomorrow has one today.
- * For pools without stated reserves, `payable` has tested it.
- */
+/** True if the program accepts a swap of the pool now. A rate does not imply it: a pool that opens tomorrow has one today. */
 const isTrading = (pool: Pool, mid: Rational, mint: Mint, clock: ChainClock): boolean => {
-  if (pool.reserves === undefined) {
-    return true
-  }
-  const sold = (pool.mintA === mint ? pool.reserves[0] : pool.reserves[1]) / PROBE_PARTS + 1n
-  const spent = (sold * mid.numerator) / mid.denominator + 1n
+  const held = pool.mintA === mint ? pool.reserves?.[0] : pool.reserves?.[1]
+  const sold = held === undefined ? MAX_U64 : held / PROBE_PARTS + 1n
+  const spent = held === undefined ? MAX_U64 : (sold * mid.numerator) / mid.denominator + 1n
   // One direction suffices: a bonding curve without purchases cannot buy back.
   return (
     attempt(pool, mint, sold, clock).ending !== "refused" ||
@@ -53,17 +48,56 @@ export const midRate = (pool: Pool, mint: Mint, clock: ChainClock): Rational | n
   return isTrading(pool, mid, mint, clock) ? mid : null
 }
 
-/**
- * Units of `mint` that the pool can pay out: its reserve where stated, else the output of an unbounded sale. Null when the
- * program rejects such a sale.
- */
-export const payable = (pool: Pool, mint: Mint, clock: ChainClock): bigint | null => {
-  if (pool.reserves !== undefined) {
-    return pool.mintA === mint ? pool.reserves[0] : pool.reserves[1]
-  }
-  const { amountOut, ending } = attempt(pool, otherSide(pool, mint), MAX_U64, clock)
-  return ending === "refused" ? null : amountOut
+/** Price of the base after a sale and after a purchase that depth is measured with: 2 % lower and 2 % higher. */
+const LOWER: Rational = { numerator: 98n, denominator: 100n }
+const HIGHER: Rational = { numerator: 102n, denominator: 100n }
+
+/** A swap that moves the price of a pool by 2 %. */
+export interface DepthSwap {
+  readonly amountIn: bigint
+  readonly amountOut: bigint
+  /** False when the accounts in memory end before the price has moved so far: the amounts then reach their end. */
+  readonly complete: boolean
 }
+
+/** Depth of a pool within 2 % of its price, seen from one of its mints. */
+export interface PoolDepth {
+  /** Sale of the mint until its price is 2 % lower. Null where the pool does not take it. */
+  readonly sale: DepthSwap | null
+  /** Purchase of the mint until its price is 2 % higher. Null where the pool does not take it. */
+  readonly purchase: DepthSwap | null
+}
+
+const NO_SWAP: DepthSwap = { amountIn: 0n, amountOut: 0n, complete: true }
+
+const moveBy = (pool: Pool, input: Mint, share: Rational, clock: ChainClock): DepthSwap | null => {
+  try {
+    const move = pool.inputTo?.(pool.mintA === input, share, clock)
+    if (move === undefined) {
+      return null
+    }
+    if (move.amountIn <= 0n) {
+      return { ...NO_SWAP, complete: move.complete }
+    }
+    const { amountIn, amountOut, ending } = pool.swap(pool.mintA === input, minBigInt(move.amountIn, MAX_U64), clock)
+    return ending === "refused" ? null : { amountIn, amountOut, complete: move.complete }
+  } catch {
+    return null
+  }
+}
+
+/** Swaps that move the price of a pool by 2 %, by its own pricing. A price 2 % higher is that of the other side over 1.02. */
+export const depthOf = (pool: Pool, mint: Mint, clock: ChainClock): PoolDepth => ({
+  sale: moveBy(pool, mint, LOWER, clock),
+  purchase: moveBy(pool, otherSide(pool, mint), { numerator: HIGHER.denominator, denominator: HIGHER.numerator }, clock)
+})
+
+/**
+ * Weight of a pool in the median, in units of `quote`: the smaller of what it pays for the sale and what it takes for the
+ * purchase, so that offers on one side of a false price have no weight. Zero where one is unknown.
+ */
+export const weightOf = ({ purchase, sale }: PoolDepth): bigint =>
+  minBigInt(sale?.amountOut ?? 0n, purchase?.amountIn ?? 0n)
 
 /**
  * The weighted median price: the price of one item, which a pool with less than half of the weight cannot move past the
@@ -83,18 +117,17 @@ export const medianPrice = <Item extends Weighted>(items: ReadonlyArray<Item>): 
 }
 
 /**
- * The fee of the pool in basis points, to two decimals: the geometric mean of both directions, exact where both are equal.
- * Null for pools without stated reserves, because rates beside a price step include more than the fee.
+ * The fee of the pool in basis points, to two decimals: the mean of both directions for a vanishingly small swap at the
+ * pool's price. Transfer fees of the mints are not in it. Null for a pool that does not state its fee.
  */
 export const feeBpsOf = (pool: Pool, clock: ChainClock): number | null => {
-  const sell = rateOf(pool, pool.mintA, clock)
-  const buy = rateOf(pool, pool.mintB, clock)
-  const dividend = sell.numerator * buy.numerator
-  const divisor = sell.denominator * buy.denominator
-  if (pool.reserves === undefined || dividend <= 0n || divisor <= 0n) {
+  const sell = pool.feeRate?.(true, clock)
+  const buy = pool.feeRate?.(false, clock)
+  if (sell === undefined || buy === undefined || sell.denominator <= 0n || buy.denominator <= 0n) {
     return null
   }
-  // (1 - fee)², in units of 10^-24, so that its root is in units of 10^-12.
-  const kept = squareRoot((dividend * 10n ** 24n) / divisor)
-  return Math.max(0, Number((10n ** 12n - kept + 500_000n) / 1_000_000n)) / 100
+  // Twice the mean, in hundredths of a basis point.
+  const twice = (sell.numerator * buy.denominator + buy.numerator * sell.denominator) * 1_000_000n
+  const divisor = sell.denominator * buy.denominator
+  return Number((twice + divisor) / (2n * divisor)) / 100
 }

@@ -1,6 +1,7 @@
 import type { Mint } from "../domain/Address.ts"
 import type { LiveEvent } from "../domain/wallets/LiveFrame.ts"
 import { compare } from "../domain/rational.ts"
+import { isOpen } from "../wallets/ledger.ts"
 import type { LiveFollower } from "./LiveFollower.ts"
 import { type Mark, pnlBody, pnlSummaryBody } from "./trackerTrades.ts"
 import type { HeldPosition, PnlBook } from "./WalletLedger.ts"
@@ -122,7 +123,7 @@ export class LiveFigures {
     for (const { books, wallet } of this.#ledgers.all()) {
       for (const { positions, sinceMs } of books.values()) {
         for (const held of wants(wallet, sinceMs) ? positions.values() : []) {
-          if (held.position.held > 0n) {
+          if (isOpen(held.position)) {
             yield held
           }
         }

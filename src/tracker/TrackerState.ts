@@ -17,6 +17,7 @@ import {
   trackerTrade,
   type TradeCommitment
 } from "./trackerTrades.ts"
+import { positionEventsOf, type TransactionUpdate } from "./positionEvents.ts"
 import { type HeldPosition, PnlBook } from "./WalletLedger.ts"
 import { WalletLedgers } from "./WalletLedgers.ts"
 
@@ -34,12 +35,6 @@ export interface BlockUpdate {
   readonly events: ReadonlyArray<LiveEvent>
   readonly wallets: ReadonlySet<Address>
   readonly mints: ReadonlySet<Mint>
-}
-
-/** Trades and balance changes of one transaction that concern tracked wallets. */
-interface TransactionUpdate {
-  readonly trades: Array<TapeTrade>
-  transaction: BlockTransaction | null
 }
 
 /** Trades, positions and profits of tracked wallets. One writer; a block is applied and its events built in one pass. */
@@ -77,14 +72,16 @@ export class TrackerState {
     const wallets = new Set<Address>()
     const mints = new Set<Mint>()
     const updates = this.#transactionsOf(batch)
-    for (const [at, { trades, transaction }] of Array.from(updates).toSorted(([a], [b]) => a - b)) {
+    for (const [at, update] of Array.from(updates).toSorted(([a], [b]) => a - b)) {
+      const { trades, transaction } = update
       const indexes = new Map<Address, number>()
       for (const trade of trades) {
         wallets.add(trade.wallet)
         mints.add(trade.mint)
         indexes.set(trade.wallet, trade.index)
-        touched.push(...this.#trade(trade, pass))
+        this.#trade(trade, pass)
       }
+      touched.push(...this.#applyEvents(update, batch.timeMs))
       for (const { owner } of transaction?.changes ?? []) {
         if (this.#isTracked(owner)) {
           wallets.add(owner)
@@ -167,14 +164,21 @@ export class TrackerState {
     return { nowMs, wants, marks: this.#marksAt(nowMs), gapMs: this.#gapMs, events: [] }
   }
 
-  #trade(trade: TapeTrade, { events, wants }: FigurePass): ReadonlyArray<HeldPosition> {
-    const sinces = this.#sources.sincesOf(trade.wallet)
-    const touched = this.#ledgers.add(this.#ledgers.of(trade.wallet), trade, sinces)
-    touched.forEach((held) => (held.due = "trade"))
+  #trade(trade: TapeTrade, { events, wants }: FigurePass): void {
+    this.#ledgers.add(this.#ledgers.of(trade.wallet), trade)
     if (wants(trade.wallet)) {
       events.push({ type: "trade", wallet: trade.wallet, body: this.#tradeOf(trade) })
     }
-    return touched
+  }
+
+  /** Applies a transaction to the positions of its wallets, and returns those. */
+  #applyEvents(update: TransactionUpdate, timeMs: number): ReadonlyArray<HeldPosition> {
+    const events = positionEventsOf(update, timeMs, (wallet) => this.#isTracked(wallet))
+    return events.flatMap(({ event, wallet }) => {
+      const touched = this.#ledgers.of(wallet).apply(event, this.#sources.sincesOf(wallet))
+      touched.forEach((held) => (held.due = event.trades.length > 0 || held.due === "trade" ? "trade" : "transfer"))
+      return touched
+    })
   }
 
   #emitBalances(

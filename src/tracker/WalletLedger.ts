@@ -1,16 +1,20 @@
 import type { Address, Mint } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { Rational } from "../domain/rational.ts"
-import { isMoney } from "../trades/sides.ts"
-import { applyTrade, emptyPosition, type Position } from "../wallets/ledger.ts"
+import { applyEvent, emptyPosition, isOpen, isTraded, type MintEvent, type Position } from "../wallets/ledger.ts"
 
-/** Newest trades held per wallet. */
+/** Newest trades held per wallet, and newest changes of its positions. */
 export const TRADES_PER_WALLET = 250
-/** Positions held per book; beyond it closed ones are dropped first, the least recently traded first. */
+/** Positions held per book; beyond it those that were never traded are dropped first, then closed ones, the oldest first. */
 export const POSITIONS_PER_BOOK = 500
 
 /** Cause of a figure update. */
-export type Trigger = "trade" | "mark"
+export type Trigger = "trade" | "transfer" | "mark"
+
+/** The trades of a wallet in one mint in one transaction, or a transfer of it. */
+export interface PositionEvent extends MintEvent {
+  readonly mint: Mint
+}
 
 /** A position with the time and mark of its last update sent. */
 export class HeldPosition {
@@ -35,7 +39,7 @@ export class PnlBook {
   readonly wallet: Address
   /** In milliseconds since the Unix epoch. */
   readonly sinceMs: number
-  /** By last trade, oldest first. */
+  /** By last event, oldest first. */
   readonly positions = new Map<Mint, HeldPosition>()
   /** True if a position, or a trade since `sinceMs`, is missing. */
   clipped: boolean
@@ -47,15 +51,12 @@ export class PnlBook {
     this.clipped = clipped
   }
 
-  /** Applies the next trade and returns its position; null for trades of quote money, which have no position. */
-  take(trade: TapeTrade): HeldPosition | null {
-    if (isMoney(trade.mint)) {
-      return null
-    }
-    const held = this.positions.get(trade.mint) ?? new HeldPosition(this, trade.mint)
-    held.position = applyTrade(held.position, trade)
-    this.positions.delete(trade.mint)
-    this.positions.set(trade.mint, held)
+  /** Applies the next event and returns its position. */
+  take(event: PositionEvent): HeldPosition {
+    const held = this.positions.get(event.mint) ?? new HeldPosition(this, event.mint)
+    held.position = applyEvent(held.position, event)
+    this.positions.delete(event.mint)
+    this.positions.set(event.mint, held)
     this.#clip()
     return held
   }
@@ -64,12 +65,13 @@ export class PnlBook {
     if (this.positions.size <= POSITIONS_PER_BOOK) {
       return
     }
-    const closed = this.positions.values().find(({ position }) => position.held === 0n)
-    const [oldest] = this.positions.values()
-    const gone = closed ?? oldest
+    const all = Array.from(this.positions.values())
+    const gone =
+      all.find(({ position }) => !isTraded(position)) ?? all.find(({ position }) => !isOpen(position)) ?? all[0]
     if (gone !== undefined) {
       this.positions.delete(gone.position.mint)
-      this.clipped = true
+      // The units of a mint that was never traded are found again in its next balance.
+      this.clipped ||= isTraded(gone.position)
     }
   }
 }
@@ -79,33 +81,44 @@ export class WalletLedger {
   readonly wallet: Address
   /** In chain order, newest last. */
   readonly trades: Array<TapeTrade> = []
-  /** Books by their `sinceMs`; only seconds since which the wallet has traded. */
+  /** Changes of positions in chain order, newest last. */
+  readonly events: Array<PositionEvent> = []
+  /** Books by their `sinceMs`; only seconds since which a position has changed. */
   readonly books = new Map<number, PnlBook>()
   lastEventAtMs: number | null = null
   truncated = false
+  #eventsTruncated = false
 
   constructor(wallet: Address) {
     this.wallet = wallet
   }
 
-  /** Applies the next trade to the books of `sinces` that it is not older than, and returns its positions there. */
-  add(trade: TapeTrade, sinces: Iterable<number>): ReadonlyArray<HeldPosition> {
-    const books = Array.from(sinces).flatMap((sinceMs) => (trade.timeMs >= sinceMs ? this.bookSince(sinceMs) : []))
+  /** Adds the next trade. */
+  add(trade: TapeTrade): void {
     this.trades.push(trade)
-    return books.flatMap((book) => book.take(trade) ?? [])
   }
 
-  /** The book of that second, built from the held trades if new. */
+  /** Applies the next event to the books of `sinces` that it is not older than, and returns its positions there. */
+  apply(event: PositionEvent, sinces: Iterable<number>): ReadonlyArray<HeldPosition> {
+    const books = Array.from(sinces).flatMap((sinceMs) => (event.timeMs >= sinceMs ? this.bookSince(sinceMs) : []))
+    this.events.push(event)
+    if (this.events.length > TRADES_PER_WALLET) {
+      this.#dropEvent()
+    }
+    return books.map((book) => book.take(event))
+  }
+
+  /** The book of that second, built from the held events if new. */
   bookSince(sinceMs: number): PnlBook {
     const known = this.books.get(sinceMs)
     if (known !== undefined) {
       return known
     }
-    const [oldest] = this.trades
-    const book = new PnlBook(this.wallet, sinceMs, this.truncated && (oldest?.timeMs ?? 0) >= sinceMs)
-    for (const trade of this.trades) {
-      if (trade.timeMs >= sinceMs) {
-        book.take(trade)
+    const [oldest] = this.events
+    const book = new PnlBook(this.wallet, sinceMs, this.#eventsTruncated && (oldest?.timeMs ?? 0) >= sinceMs)
+    for (const event of this.events) {
+      if (event.timeMs >= sinceMs) {
+        book.take(event)
       }
     }
     this.books.set(sinceMs, book)
@@ -121,9 +134,18 @@ export class WalletLedger {
     }
   }
 
-  /** Drops the oldest trade. */
+  /** Drops the oldest trade, and the events before the next. */
   dropTrade(): void {
     this.trades.shift()
     this.truncated = true
+    const next = this.trades[0]?.timeMs ?? Infinity
+    while ((this.events[0]?.timeMs ?? Infinity) < next) {
+      this.#dropEvent()
+    }
+  }
+
+  #dropEvent(): void {
+    this.events.shift()
+    this.#eventsTruncated = true
   }
 }

@@ -42,16 +42,15 @@ export class WalletLedgers {
     return this.#ledgers.get(book.wallet)?.books.get(book.sinceMs) === book
   }
 
-  /** Adds a trade to the ledger and to its books of `sinces`. */
-  add(ledger: WalletLedger, trade: TapeTrade, sinces: Iterable<number>): ReturnType<WalletLedger["add"]> {
-    const held = ledger.add(trade, sinces)
+  /** Adds a trade to the ledger. */
+  add(ledger: WalletLedger, trade: TapeTrade): void {
+    ledger.add(trade)
     this.#turns.push(ledger)
     if (ledger.trades.length > TRADES_PER_WALLET) {
       ledger.dropTrade()
       this.#passes.set(ledger, (this.#passes.get(ledger) ?? 0) + 1)
     }
     this.#shrink()
-    return held
   }
 
   /** Drops untracked wallets, and books of seconds from which no account tracks. */

@@ -49,7 +49,15 @@ const digits = (amount: bigint | null): string | null => (amount === null ? null
 
 const tradeJson = (trade: TrackerTrade): string => JSON.stringify({ ...trade, amount: digits(trade.amount) })
 
-const pnlJson = (pnl: PnlBody): string => JSON.stringify({ ...pnl, holding: digits(pnl.holding) })
+const quantitiesJson = ({ inherited, known, received, unpriced }: PnlBody["quantities"]) => ({
+  known: digits(known),
+  inherited: digits(inherited),
+  received: digits(received),
+  unpriced: digits(unpriced)
+})
+
+const pnlJson = (pnl: PnlBody): string =>
+  JSON.stringify({ ...pnl, holding: digits(pnl.holding), quantities: quantitiesJson(pnl.quantities) })
 
 const bodyJson = (event: LiveEvent): string => {
   switch (event.type) {

@@ -1,8 +1,8 @@
 /** Conversion of trades, balances and profits of tracked wallets into the types of the contract. */
 import type { LiveEvent, PnlBody, PnlSummaryBody } from "../domain/wallets/LiveFrame.ts"
 import type { Mint } from "../domain/Address.ts"
-import { tenTo, uiNumber } from "../domain/decimal.ts"
-import { decimalText, type Rational } from "../domain/rational.ts"
+import { uiNumber } from "../domain/decimal.ts"
+import type { Rational } from "../domain/rational.ts"
 import { type Coverage, type Decimal, incomplete } from "../domain/Scalar.ts"
 import type { Signature } from "../domain/Signature.ts"
 import type { BalanceChange } from "../domain/market/Trade.ts"
@@ -12,12 +12,13 @@ import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
 import { quotableDex } from "../trades/quotableDex.ts"
 import type { Position } from "../wallets/ledger.ts"
+import { knownBody, knownWalletBody, quantitiesOf } from "../wallets/pnlBodies.ts"
 import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull, type WalletPnl } from "../wallets/pnl.ts"
+import { markText } from "../wallets/walletPositions.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
 import type { PnlBook } from "./WalletLedger.ts"
 
 const SOL_DIGITS = 9
-const MICRO_DIGITS = 6
 
 /** Commitment of the blocks that trades come from. */
 export type TradeCommitment = TrackerTrade["commitment"]
@@ -97,15 +98,6 @@ export const balanceUpdate = (change: BalanceChange, place: ChainPosition, mark:
   }
 })
 
-/** Dollars per whole token; null when the price or the decimals are unknown. */
-const markText = ({ price }: Mark, decimals: number | null): Decimal | null =>
-  price === null || decimals === null
-    ? null
-    : decimalText({
-        numerator: price.numerator * tenTo(decimals),
-        denominator: price.denominator * tenTo(MICRO_DIGITS)
-      })
-
 /** Coverage of a book: `source_gap` before missing blocks, `limit_clipped` after drops, else observed swaps only. */
 const coverageOf = ({ clipped, sinceMs }: PnlBook, gapMs: number): Coverage =>
   incomplete(sinceMs < gapMs ? "source_gap" : clipped ? "limit_clipped" : "observed_swaps_only")
@@ -141,8 +133,10 @@ export const pnlBody = (input: {
     ...sumsOf(pnl),
     avgCostUsd: pnl.avgCost,
     holding: position.held,
+    quantities: quantitiesOf(position),
+    known: knownBody(pnl),
     decimals: position.decimals,
-    markUsd: markText(mark, position.decimals),
+    markUsd: markText(mark.price, position.decimals),
     markAtMs: mark.price === null ? null : mark.atMs,
     buys: position.buys,
     sells: position.sells,
@@ -173,6 +167,7 @@ export const pnlSummaryBody = (input: {
     positionsUnknownBasis: pnl.positionsUnknownBasis,
     trades: pnl.trades,
     winRatePct: pnl.winRatePct,
+    known: knownWalletBody(pnl),
     ...sourceOf(book, gapMs, nowMs)
   }
 }

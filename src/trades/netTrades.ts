@@ -3,14 +3,14 @@ import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { aggregatorOf } from "../programs/aggregators/aggregators.ts"
 import { isOrderProgram } from "../programs/jupiter/orders.ts"
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
-import type { Leg, NetTrade, Occurrence, Quantity, TradeFee } from "../domain/market/Trade.ts"
+import type { HeldSpan, Leg, NetTrade, Occurrence, Quantity, TradeFee } from "../domain/market/Trade.ts"
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./instructions.ts"
 import { exchangeOf, programAt } from "./nets/exchanges.ts"
 import { withFees } from "./nets/fees.ts"
 import { type Swap, swapsOf, type TradingGroup } from "./swaps.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
-import { sidesOf } from "./sides.ts"
+import { isMoney, sidesOf } from "./sides.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 
 const NO_FEES: ReadonlyArray<TradeFee> = []
@@ -114,6 +114,20 @@ const quantityIn =
     decimals: mint === SOL ? 9 : decimalsOf(transaction, mint)
   })
 
+/** Units over the accounts of the wallet for the mint; null for money, and without such an account. */
+const heldIn = ({ tokenAccounts }: Transaction, wallet: Address, mint: Mint): HeldSpan | null => {
+  if (isMoney(mint)) {
+    return null
+  }
+  const own = Array.from(tokenAccounts.values()).filter((account) => account.owner === wallet && account.mint === mint)
+  return own.length === 0
+    ? null
+    : {
+        before: own.reduce((sum, { before }) => sum + before, 0n),
+        after: own.reduce((sum, { after }) => sum + after, 0n)
+      }
+}
+
 /** The exchange of a signer by its accounts, as a swap. */
 const exchanged = (transaction: Transaction, group: TradingGroup): ReadonlyArray<Swap> => {
   const exchange = exchangeOf(transaction, group)
@@ -148,6 +162,10 @@ export const netTradesOf = (
       legs: swap.legs,
       pool: only?.pool ?? null,
       dex: only?.dex ?? routerAt(transaction, group.toOuter),
+      held: {
+        token: heldIn(transaction, group.wallet, sides.token.mint),
+        quote: heldIn(transaction, group.wallet, sides.quote.mint)
+      },
       fees: NO_FEES
     })
   }

@@ -1,17 +1,20 @@
 /** Side of a trade: which of its two mints is the quote. */
-import { Address, type Mint, SOL, USDC } from "../domain/Address.ts"
+import { type Mint, SOL } from "../domain/Address.ts"
 import type { Quantity } from "../domain/market/Trade.ts"
+import { DOLLARS } from "../domain/stables.ts"
 
-/** Tether's dollar on Solana mainnet, 6 decimals. */
-export const USDT: Mint = Address.make("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB")
+export { USDT } from "../domain/stables.ts"
+
+/** Place in `DOLLARS` from the end: the first of them is the quote before the others. */
+const dollarRank: ReadonlyMap<Mint, number> = new Map(DOLLARS.toReversed().map((mint, i) => [mint, i + 2]))
 
 /** True for mints that count as a dollar. */
-export const isDollar = (mint: Mint): boolean => mint === USDC || mint === USDT
+export const isDollar = (mint: Mint): boolean => dollarRank.has(mint)
 
 /** True for quote mints: SOL or a dollar. */
 export const isMoney = (mint: Mint): boolean => mint === SOL || isDollar(mint)
 
-const rankOf = (mint: Mint): number => (mint === USDC ? 3 : mint === USDT ? 2 : mint === SOL ? 1 : 0)
+const rankOf = (mint: Mint): number => dollarRank.get(mint) ?? (mint === SOL ? 1 : 0)
 
 /** Side, token and quote of a swap. Between two mints that are not quote mints, the input is the quote. */
 export const sidesOf = (

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Address } from "../domain/Address.ts"
 import { Position } from "./ledger.ts"
+import { unitsOf } from "./lots.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -41,20 +42,20 @@ export class LedgerReader extends Context.Service<
 
 const isWhole = Schema.is(LedgerProjection)
 
-const isSound = ({ boughtUnits, buys, costNanos, held, sells, soldUnits, unknownBasis }: Position): boolean =>
-  // Units held are units bought less units sold; more can be sold only where purchases were not seen.
-  (unknownBasis > 0 ? held >= boughtUnits - soldUnits : held === boughtUnits - soldUnits) &&
-  (held > 0n || costNanos === 0n) &&
+const isSound = ({ boughtUnits, buys, held, lots, sells, soldUnits }: Position): boolean =>
+  (held === null || held === unitsOf(lots)) &&
+  lots.known + lots.unpriced <= boughtUnits &&
+  (lots.known > 0n || lots.costNanos === 0n) &&
   (buys > 0 || boughtUnits === 0n) &&
   (sells > 0 || soldUnits === 0n)
 
-/** Realized equals proceeds less the cost of the units sold, where all are known. */
-const addsUp = ({ boughtNanos, costNanos, proceedsNanos, realizedNanos }: Position): boolean =>
+/** Realized equals proceeds less the cost of the units sold, where all are known and no unit went by a transfer. */
+const addsUp = ({ boughtNanos, boughtUnits, lots, proceedsNanos, realizedNanos, soldUnits }: Position): boolean =>
   boughtNanos === null ||
-  costNanos === null ||
   proceedsNanos === null ||
   realizedNanos === null ||
-  realizedNanos === proceedsNanos - (boughtNanos - costNanos)
+  lots.known !== boughtUnits - soldUnits ||
+  realizedNanos === proceedsNanos - (boughtNanos - lots.costNanos)
 
 /** The first inconsistency of a projection; null when it is consistent. */
 export const faultOf = (projection: LedgerProjection, wallet: Address, nowMs: number): string | null => {

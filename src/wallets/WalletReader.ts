@@ -1,19 +1,26 @@
 import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import type { Address, Mint } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
+import type { WalletPnlHistory, WalletPositions } from "../domain/wallets/WalletPositions.ts"
+import type { Bar } from "../market/candles/foldBars.ts"
+import { type MarketStateReads, TradeTape } from "../market/tape/TradeTape.ts"
 import { type WalletRow, type WalletRows, WalletsUnavailable } from "../domain/wallets/WalletSummary.ts"
 import { within } from "../storage/deadline.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { identityOf } from "./identity.ts"
 import { IdentityStore } from "./IdentityStore.ts"
-import { positionsOf } from "./ledger.ts"
+import { eventsOf, isOpen, type Position, positionsOf as positionsAfter } from "./ledger.ts"
 import { faultOf, LedgerReader } from "./LedgerReader.ts"
 import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
 import { shareOfBatch, type WalletShare } from "./walletShare.ts"
+import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
+import { walletPosition } from "./walletPositions.ts"
 import { type Holdings, positionsThatCount, walletSummary } from "./walletSummary.ts"
 
 const CONCURRENT_READS = 4
 const MOST_MARKS = 64
+/** Open mints marked for a single wallet. */
+const MOST_MARKS_OF_ONE = 1000
 const DEADLINE = Duration.millis(1500)
 
 class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePassed", {}) {}
@@ -27,102 +34,159 @@ export class WalletReader extends Context.Service<
      * out of their row. Fails when nothing can be read.
      */
     rowsOf(wallets: ReadonlyArray<Address>): Effect.Effect<WalletRows, WalletsUnavailable>
+    /** The most recently traded positions of a wallet, at most `limit`. Same deadline and failure. */
+    positionsOf(wallet: Address, limit: number): Effect.Effect<WalletPositions, WalletsUnavailable>
+    /** Profit of a wallet on each of the last `days` UTC days, by its held trades. Same deadline and failure. */
+    pnlHistoryOf(wallet: Address, days: number): Effect.Effect<WalletPnlHistory, WalletsUnavailable>
   }
 >()("fathom/wallets/WalletReader") {
-  static readonly layer: Layer.Layer<WalletReader, never, WalletIndex | IdentityStore | LedgerReader | PriceBook> =
-    Layer.effect(
-      WalletReader,
-      Effect.gen(function* () {
-        const index = yield* WalletIndex
-        const identities = yield* IdentityStore
-        const ledger = yield* LedgerReader
-        const prices = yield* PriceBook
+  static readonly layer: Layer.Layer<
+    WalletReader,
+    never,
+    WalletIndex | IdentityStore | LedgerReader | PriceBook | TradeTape
+  > = Layer.effect(
+    WalletReader,
+    Effect.gen(function* () {
+      const index = yield* WalletIndex
+      const identities = yield* IdentityStore
+      const ledger = yield* LedgerReader
+      const prices = yield* PriceBook
+      const { state: market } = yield* TradeTape
 
-        /** The projection of a wallet; null when the ledger is unavailable or its answer is inconsistent. */
-        const projectionOf = (wallet: Address, nowMs: number) =>
-          ledger.read(wallet).pipe(
-            Effect.flatMap((projection) => {
-              const fault = projection && faultOf(projection, wallet, nowMs)
-              return fault === null
-                ? Effect.succeed(projection)
-                : Effect.as(Effect.logWarning(`A ledger projection was rejected: ${fault}`, { wallet }), null)
-            }),
-            Effect.catch(({ cause }) => Effect.as(Effect.logWarning("The wallet ledger is unavailable", cause), null))
-          )
-
-        const holdingsOf = Effect.fnUntraced(function* (wallet: Address, share: WalletShare, nowMs: number) {
-          const projection = yield* projectionOf(wallet, nowMs)
-          const history = yield* index.read(wallet, share)
-          const positions =
-            projection === null && history !== null ? Array.from(positionsOf(history.trades).values()) : []
-          return { projection, history, positions }
-        })
-
-        /** Holdings that were read in time. Fails when every read failed; a timeout alone is not a failure. */
-        const holdingsOfAll = Effect.fnUntraced(function* (
-          wallets: ReadonlyArray<Address>,
-          share: WalletShare,
-          nowMs: number
-        ) {
-          const found = new Map<Address, Holdings>()
-          const failures: Array<WalletIndexUnavailable> = []
-          const readOne = (wallet: Address) =>
-            Effect.match(holdingsOf(wallet, share, nowMs), {
-              onFailure: (failure) => void failures.push(failure),
-              onSuccess: (holdings) => void found.set(wallet, holdings)
-            })
-          yield* Effect.forEach(wallets, readOne, { concurrency: CONCURRENT_READS, discard: true }).pipe(
-            within(DEADLINE, () => new DeadlinePassed()),
-            Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries exceeded their deadline"))
-          )
-          const [failure] = failures
-          if (failure !== undefined && found.size === 0) {
-            return yield* failure
-          }
-          if (failure !== undefined) {
-            yield* Effect.logWarning(`${failures.length} of ${wallets.length} wallets could not be read`, failure.cause)
-          }
-          return new Map(found)
-        })
-
-        const rowsOf = Effect.fn("WalletReader.rowsOf")(
-          function* (wallets: ReadonlyArray<Address>) {
-            const startedMs = yield* Clock.currentTimeMillis
-            const share = shareOfBatch(wallets.length)
-            const [records, holdings] = yield* Effect.all(
-              [identities.of(wallets), holdingsOfAll(wallets, share, startedMs)],
-              { concurrency: 2 }
-            )
-            const nowMs = yield* Clock.currentTimeMillis
-            const marks = marksOf(
-              prices,
-              wallets.flatMap((wallet) => holdings.get(wallet) ?? []),
-              nowMs
-            )
-            return inRows(wallets, (wallet) => {
-              const held = holdings.get(wallet)
-              return {
-                identity: identityOf(wallet, records.get(wallet) ?? [], nowMs),
-                summary: held === undefined ? null : walletSummary(held, { marks, nowMs, share })
-              }
-            })
-          },
-          Effect.mapError((cause) => new WalletsUnavailable({ cause }))
+      /** The projection of a wallet; null when the ledger is unavailable or its answer is inconsistent. */
+      const projectionOf = (wallet: Address, nowMs: number) =>
+        ledger.read(wallet).pipe(
+          Effect.flatMap((projection) => {
+            const fault = projection && faultOf(projection, wallet, nowMs)
+            return fault === null
+              ? Effect.succeed(projection)
+              : Effect.as(Effect.logWarning(`A ledger projection was rejected: ${fault}`, { wallet }), null)
+          }),
+          Effect.catch(({ cause }) => Effect.as(Effect.logWarning("The wallet ledger is unavailable", cause), null))
         )
 
-        return WalletReader.of({ rowsOf })
+      const holdingsOf = Effect.fnUntraced(function* (wallet: Address, share: WalletShare, nowMs: number) {
+        const projection = yield* projectionOf(wallet, nowMs)
+        const history = yield* index.read(wallet, share)
+        const positions =
+          projection === null && history !== null ? Array.from(positionsAfter(history.trades).values()) : []
+        return { projection, history, positions }
       })
-    )
+
+      /** Holdings that were read in time. Fails when every read failed; a timeout alone is not a failure. */
+      const holdingsOfAll = Effect.fnUntraced(function* (
+        wallets: ReadonlyArray<Address>,
+        share: WalletShare,
+        nowMs: number
+      ) {
+        const found = new Map<Address, Holdings>()
+        const failures: Array<WalletIndexUnavailable> = []
+        const readOne = (wallet: Address) =>
+          Effect.match(holdingsOf(wallet, share, nowMs), {
+            onFailure: (failure) => void failures.push(failure),
+            onSuccess: (holdings) => void found.set(wallet, holdings)
+          })
+        yield* Effect.forEach(wallets, readOne, { concurrency: CONCURRENT_READS, discard: true }).pipe(
+          within(DEADLINE, () => new DeadlinePassed()),
+          Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries exceeded their deadline"))
+        )
+        const [failure] = failures
+        if (failure !== undefined && found.size === 0) {
+          return yield* failure
+        }
+        if (failure !== undefined) {
+          yield* Effect.logWarning(`${failures.length} of ${wallets.length} wallets could not be read`, failure.cause)
+        }
+        return new Map(found)
+      })
+
+      const rowsOf = Effect.fn("WalletReader.rowsOf")(
+        function* (wallets: ReadonlyArray<Address>) {
+          const startedMs = yield* Clock.currentTimeMillis
+          const share = shareOfBatch(wallets.length)
+          const [records, holdings] = yield* Effect.all(
+            [identities.of(wallets), holdingsOfAll(wallets, share, startedMs)],
+            { concurrency: 2 }
+          )
+          const nowMs = yield* Clock.currentTimeMillis
+          const marks = marksOf(
+            prices,
+            wallets.flatMap((wallet) => holdings.get(wallet) ?? []),
+            nowMs
+          )
+          return inRows(wallets, (wallet) => {
+            const held = holdings.get(wallet)
+            return {
+              identity: identityOf(wallet, records.get(wallet) ?? [], nowMs),
+              summary: held === undefined ? null : walletSummary(held, { marks, nowMs, share })
+            }
+          })
+        },
+        Effect.mapError((cause) => new WalletsUnavailable({ cause }))
+      )
+
+      /** Data held of one wallet, marked; null when nothing is held or it was not read in time. */
+      const stateOf = Effect.fnUntraced(
+        function* (wallet: Address) {
+          const share = shareOfBatch(1)
+          const found = yield* holdingsOfAll([wallet], share, yield* Clock.currentTimeMillis)
+          const nowMs = yield* Clock.currentTimeMillis
+          const holdings = found.get(wallet)
+          const marks = marksOf(prices, holdings === undefined ? [] : [holdings], nowMs, MOST_MARKS_OF_ONE)
+          const summary = holdings === undefined ? null : walletSummary(holdings, { marks, nowMs, share })
+          return { holdings, marks, nowMs, summary, status: summary === null ? UNAVAILABLE : PARTIAL }
+        },
+        Effect.mapError((cause) => new WalletsUnavailable({ cause }))
+      )
+
+      const positionsOf = Effect.fn("WalletReader.positionsOf")(function* (wallet: Address, limit: number) {
+        const { holdings, marks, status, summary } = yield* stateOf(wallet)
+        const all = holdings === undefined ? [] : positionsThatCount(holdings)
+        const positions = all
+          .toSorted((a, b) => (b.lastAtMs ?? 0) - (a.lastAtMs ?? 0) || (a.mint < b.mint ? -1 : 1))
+          .slice(0, limit)
+          .map((position) => walletPosition(position, marks.get(position.mint) ?? null))
+        return { wallet, status, summary, positions, truncated: all.length > limit }
+      })
+
+      const pnlHistoryOf = Effect.fn("WalletReader.pnlHistoryOf")(function* (wallet: Address, days: number) {
+        const { holdings, marks, nowMs, status, summary } = yield* stateOf(wallet)
+        const candles = dailyCloses(market, nowMs, days)
+        const priceAt: HistoryRequest["priceAt"] = (position, dayMs) =>
+          nowMs - dayMs < DAY_MS ? (marks.get(position.mint) ?? null) : candles(position, dayMs)
+        const events = eventsOf(holdings?.history?.trades ?? [])
+        return { wallet, status, summary, days: dailyPnl(events, { days, nowMs, priceAt }) }
+      })
+
+      return WalletReader.of({ rowsOf, positionsOf, pnlHistoryOf })
+    })
+  )
 }
 
-/** Current marks of the first 64 open mints. Mints without a price are left out, and all of them while prices are stale. */
+const [PARTIAL, UNAVAILABLE] = ["partial", "unavailable"] as const
+const DAY_MS = 86_400_000
+
+/** Prices at the ends of past days: the close of the last daily candle in memory that begins no later. */
+const dailyCloses = (market: Pick<MarketStateReads, "bars">, nowMs: number, days: number) => {
+  const known = new Map<Mint, ReadonlyArray<Bar>>()
+  return ({ decimals, mint }: Position, dayMs: number): Rational | null => {
+    const window = { resolution: "1d", from: null, to: Math.floor(nowMs / 1000), limit: days } as const
+    const bars = known.get(mint) ?? market.bars(mint, window)?.bars ?? []
+    known.set(mint, bars)
+    const bar = bars.findLast(({ second }) => second * 1000 <= dayMs)
+    return bar === undefined || decimals === null ? null : unitPrice(bar.close, decimals)
+  }
+}
+
+/** Current marks of the first open mints. Mints without a price are left out, and all of them while prices are stale. */
 const marksOf = (
   book: PriceBook["Service"],
   holdings: ReadonlyArray<Holdings>,
-  nowMs: number
+  nowMs: number,
+  most = MOST_MARKS
 ): ReadonlyMap<Mint, Rational> => {
-  const open = holdings.flatMap((held) => positionsThatCount(held).filter((position) => position.held > 0n))
-  const mints = Array.from(new Set(open.map(({ mint }) => mint))).slice(0, MOST_MARKS)
+  const open = holdings.flatMap((held) => positionsThatCount(held).filter(isOpen))
+  const mints = Array.from(new Set(open.map(({ mint }) => mint))).slice(0, most)
   const { isStale, of } = book.at(nowMs)
   return new Map(
     mints.flatMap((mint) => {

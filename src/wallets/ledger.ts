@@ -1,67 +1,94 @@
-/**
- * Average-cost ledger over observed trades. Exact: units and nano-dollars are integers, and the remainder of the only
- * division, the cost of units sold, stays with the units held.
- */
+/** Average-cost ledger over observed trades and balances. Exact: units and nano-dollars are integers. */
 import { Schema } from "effect"
 import { Address, type Mint } from "../domain/Address.ts"
+import type { HeldSpan } from "../domain/market/Trade.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { isMoney } from "../trades/sides.ts"
+import { addLots, Lots, NO_LOTS, takeLots, Units, unitsOf, unknownUnits } from "./lots.ts"
 
 /** The fields of a trade that the ledger reads. A `TapeTrade` of role `wallet` or `both` is one. */
 export type WalletTrade = Pick<
   TapeTrade,
-  "amount" | "decimals" | "index" | "mint" | "side" | "signature" | "slot" | "timeMs" | "volumeUsdNanos"
+  "amount" | "decimals" | "feeUsdNanos" | "index" | "mint" | "side" | "signature" | "slot" | "timeMs" | "volumeUsdNanos"
 >
 
-const Units = Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(0n))
+/** The trades of one wallet in one mint in one transaction, with the balance that the chain gives for it. */
+export interface MintEvent {
+  readonly timeMs: number
+  readonly decimals: number | null
+  /** In the order of the transaction. */
+  readonly trades: ReadonlyArray<WalletTrade>
+  /**
+   * Units over the wallet's accounts before and after the transaction; `unchanged` where it names none of them, null when
+   * balances were not read.
+   */
+  readonly balance: HeldSpan | "unchanged" | null
+}
+
 const Nanos = Schema.NullOr(Schema.BigInt)
-const Cost = Schema.NullOr(Units)
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Decimals = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 18 }))
 
-/** The position of one wallet in one mint after the trades applied so far. Amounts in units and nano-dollars. */
+/** The position of one wallet in one mint after the events applied so far. Amounts in units and nano-dollars. */
 export const Position = Schema.Struct({
   mint: Address,
-  /** Null until a trade carries them. */
+  /** Null until a trade or a balance carries them. */
   decimals: Schema.NullOr(Decimals),
-  /** Units bought and not sold since, as far as observed. */
-  held: Units,
-  /** Cost of the units held; null while that of any is unknown, zero when none are held. */
-  costNanos: Cost,
+  /**
+   * Balance on the chain, or without balances the units bought less those sold. Null after a sale of more than was seen,
+   * until a balance is: how much is left is not known.
+   */
+  held: Schema.NullOr(Units),
+  /** Units held as far as they were seen; their sum is `held` where that is known. */
+  lots: Lots,
   boughtUnits: Units,
   soldUnits: Units,
-  /** Cost of all buys; null once that of one is unknown. */
-  boughtNanos: Cost,
-  /** Proceeds of all sells; null once those of one are unknown. */
+  /** Cost of all buys, front-end fees included; null once that of one is unknown. */
+  boughtNanos: Schema.NullOr(Units),
+  /** Proceeds of all sells less front-end fees; null once those of one are unknown. */
   proceedsNanos: Nanos,
   /**
-   * Proceeds less average cost of all units sold. Null for good once either is unknown for a sale: no later trade can
-   * recover it.
+   * Proceeds less average cost of all units sold. Null for good once either is unknown for a sale, or units went in a
+   * transaction that was not seen.
    */
   realizedNanos: Nanos,
+  /** Cost of the buys at a known price. */
+  knownBoughtNanos: Units,
+  /** Proceeds less cost of the units sold of which both are known. */
+  knownRealizedNanos: Schema.BigInt,
+  /** Value of the trades at a known price, and the part of it that was of units with a known cost. */
+  volumeNanos: Units,
+  knownVolumeNanos: Units,
   buys: Count,
   sells: Count,
-  /** Buys at an unknown price, and sells of more than was seen bought. */
+  /** Trades at an unknown price. */
+  unpricedTrades: Count,
+  /** Buys at an unknown price, and sells of units of unknown cost. */
   unknownBasis: Count,
-  /** Null before the first trade. */
+  /** Null before the first event. */
   firstAtMs: Schema.NullOr(Count),
   lastAtMs: Schema.NullOr(Count)
 })
 export type Position = typeof Position.Type
 
-/** The position before the first trade. */
+/** The position before the first event. */
 export const emptyPosition = (mint: Mint): Position => ({
   mint,
   decimals: null,
   held: 0n,
-  costNanos: 0n,
+  lots: NO_LOTS,
   boughtUnits: 0n,
   soldUnits: 0n,
   boughtNanos: 0n,
   proceedsNanos: 0n,
   realizedNanos: 0n,
+  knownBoughtNanos: 0n,
+  knownRealizedNanos: 0n,
+  volumeNanos: 0n,
+  knownVolumeNanos: 0n,
   buys: 0,
   sells: 0,
+  unpricedTrades: 0,
   unknownBasis: 0,
   firstAtMs: null,
   lastAtMs: null
@@ -73,61 +100,186 @@ const plus = (a: bigint | null, b: bigint | null): bigint | null => (a === null 
 /** The difference; null when a part is unknown. */
 export const minus = (a: bigint | null, b: bigint | null): bigint | null => (a === null || b === null ? null : a - b)
 
-const buy = (position: Position, { amount, volumeUsdNanos }: WalletTrade): Partial<Position> => ({
-  held: position.held + amount,
-  costNanos: plus(position.costNanos, volumeUsdNanos),
-  boughtUnits: position.boughtUnits + amount,
-  boughtNanos: plus(position.boughtNanos, volumeUsdNanos),
-  buys: position.buys + 1,
-  unknownBasis: position.unknownBasis + (volumeUsdNanos === null ? 1 : 0)
-})
+/** True unless the position is known to hold nothing. */
+export const isOpen = ({ held }: Position): boolean => held !== 0n
 
-/** The average cost of `amount` of the units held, rounded down to a nano-dollar; null when unknown. */
-const costOf = ({ costNanos, held }: Position, amount: bigint): bigint | null => {
-  if (amount === 0n) {
-    return 0n
+/** True once the wallet has bought or sold the mint. */
+export const isTraded = ({ buys, sells }: Position): boolean => buys + sells > 0
+
+/** True when the cost of every unit bought, sold and held is known. */
+export const isBasisKnown = ({ held, lots, unknownBasis }: Position): boolean =>
+  held !== null && unknownBasis === 0 && unknownUnits(lots) === 0n
+
+/** Cost of the units held; null when that of any is unknown. */
+export const costOf = ({ held, lots }: Position): bigint | null =>
+  held === null || unknownUnits(lots) > 0n ? null : lots.costNanos
+
+/** Cost of a purchase with its front-end fee; null when either is unknown. */
+const spent = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null => plus(volumeUsdNanos, feeUsdNanos)
+
+/** Proceeds of a sale less its front-end fee; null when either is unknown. */
+const earned = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null => minus(volumeUsdNanos, feeUsdNanos)
+
+const buy = (position: Position, trade: WalletTrade): Partial<Position> => {
+  const { amount } = trade
+  const cost = spent(trade)
+  const value = trade.volumeUsdNanos ?? 0n
+  return {
+    held: position.held === null ? null : position.held + amount,
+    lots: addLots(position.lots, cost === null ? { unpriced: amount } : { known: amount, costNanos: cost }),
+    boughtUnits: position.boughtUnits + amount,
+    boughtNanos: plus(position.boughtNanos, cost),
+    knownBoughtNanos: position.knownBoughtNanos + (cost ?? 0n),
+    volumeNanos: position.volumeNanos + value,
+    knownVolumeNanos: position.knownVolumeNanos + (cost === null ? 0n : value),
+    buys: position.buys + 1,
+    unknownBasis: position.unknownBasis + (cost === null ? 1 : 0)
   }
-  return costNanos === null || amount > held ? null : (costNanos * amount) / held
 }
 
-const sell = (position: Position, { amount, volumeUsdNanos }: WalletTrade): Partial<Position> => {
-  const { held } = position
-  const cost = costOf(position, amount)
-  const left = amount >= held ? 0n : held - amount
+/** The part of `value` that `part` of `amount` units has, rounded down. */
+const shareOf = (value: bigint, part: bigint, amount: bigint): bigint =>
+  part === amount ? value : (value * part) / amount
+
+const sell = (position: Position, trade: WalletTrade): Partial<Position> => {
+  const { amount } = trade
+  const seen = unitsOf(position.lots)
+  const isBeyond = amount > seen
+  // Units beyond those seen were there before.
+  const { left, taken } = takeLots(
+    isBeyond ? addLots(position.lots, { inherited: amount - seen }) : position.lots,
+    amount
+  )
+  const proceeds = earned(trade)
+  const value = trade.volumeUsdNanos ?? 0n
+  const isKnown = taken.known === amount
+  const knownPart = proceeds === null || amount === 0n ? 0n : shareOf(proceeds, taken.known, amount) - taken.costNanos
   return {
-    held: left,
-    costNanos: left === 0n ? 0n : minus(position.costNanos, cost),
+    held: isBeyond || position.held === null ? null : position.held - amount,
+    lots: left,
     soldUnits: position.soldUnits + amount,
-    proceedsNanos: plus(position.proceedsNanos, volumeUsdNanos),
-    realizedNanos: plus(position.realizedNanos, minus(volumeUsdNanos, cost)),
+    proceedsNanos: plus(position.proceedsNanos, proceeds),
+    realizedNanos: plus(position.realizedNanos, isKnown ? minus(proceeds, taken.costNanos) : null),
+    knownRealizedNanos: position.knownRealizedNanos + knownPart,
+    volumeNanos: position.volumeNanos + value,
+    knownVolumeNanos: position.knownVolumeNanos + (amount === 0n ? 0n : shareOf(value, taken.known, amount)),
     sells: position.sells + 1,
-    unknownBasis: position.unknownBasis + (amount > held ? 1 : 0)
+    unknownBasis: position.unknownBasis + (isKnown ? 0 : 1)
   }
 }
 
 /**
- * The position after a trade of its mint. Trades come in chain order, by slot and then by index. A sale of more units
- * than are held has an unknown cost; nothing is estimated.
+ * The position after a trade of its mint, without a balance. Trades come in chain order, by slot and then by index. A sale
+ * takes units of known and of unknown cost in proportion; units beyond those seen have an unknown cost, and how many are
+ * left is then unknown.
  */
 export const applyTrade = (position: Position, trade: WalletTrade): Position => ({
   ...position,
   ...(trade.side === "buy" ? buy(position, trade) : sell(position, trade)),
+  unpricedTrades: position.unpricedTrades + (trade.volumeUsdNanos === null ? 1 : 0),
   decimals: trade.decimals ?? position.decimals,
   firstAtMs: position.firstAtMs ?? trade.timeMs,
   lastAtMs: trade.timeMs
 })
 
+/** The position once its lots hold `before` units: what is missing was there before, what is too much went unseen. */
+const opened = (position: Position, before: bigint): Position => {
+  const seen = unitsOf(position.lots)
+  if (before >= seen) {
+    return { ...position, held: before, lots: addLots(position.lots, { inherited: before - seen }) }
+  }
+  // It may have been a sale.
+  return { ...position, held: before, lots: takeLots(position.lots, seen - before).left, realizedNanos: null }
+}
+
+const received = (position: Position, amount: bigint): Position => ({
+  ...position,
+  held: plus(position.held, amount),
+  lots: addLots(position.lots, { received: amount })
+})
+
+/** Units that leave otherwise than by a trade take their average cost with them and make no profit. */
+const sent = (position: Position, amount: bigint): Position => ({
+  ...position,
+  held: minus(position.held, amount),
+  lots: takeLots(position.lots, amount).left
+})
+
+/** Purchases before sales, each in the order given. */
+const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrade> =>
+  trades.length < 2
+    ? trades
+    : [...trades.filter(({ side }) => side === "buy"), ...trades.filter(({ side }) => side === "sell")]
+
+/** The balance of an event; null when it is unknown. */
+const spanOf = ({ firstAtMs, held }: Position, balance: MintEvent["balance"]): HeldSpan | null =>
+  balance !== "unchanged" ? balance : firstAtMs === null || held === null ? null : { before: held, after: held }
+
+/**
+ * The position after one transaction. With a balance, `held` is the chain's: units that were there before the first one
+ * seen are inherited, and what the trades do not explain was received or sent. Within a transaction, what comes counts
+ * before what goes.
+ */
+export const applyEvent = (position: Position, { balance: given, decimals, timeMs, trades }: MintEvent): Position => {
+  const balance = spanOf(position, given)
+  if (balance === null) {
+    return trades.reduce(applyTrade, position)
+  }
+  const traded = trades.reduce((sum, { amount, side }) => sum + (side === "buy" ? amount : -amount), 0n)
+  const other = balance.after - balance.before - traded
+  const start = opened(position, balance.before)
+  const after = buysFirst(trades).reduce(applyTrade, other > 0n ? received(start, other) : start)
+  return {
+    ...(other < 0n ? sent(after, -other) : after),
+    decimals: after.decimals ?? decimals,
+    firstAtMs: after.firstAtMs ?? timeMs,
+    lastAtMs: timeMs
+  }
+}
+
 /** Chain order: negative when `a` comes first. */
 export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<WalletTrade, "index" | "slot">): number =>
   a.slot - b.slot || a.index - b.index
 
-/** The positions of a wallet by mint after these trades, in any order. Quote money, which has no position, and pool swaps are left out. */
+/** An event with its mint. */
+export interface EventOfMint extends MintEvent {
+  readonly mint: Mint
+}
+
+/** The event of some trades of one mint in one transaction. */
+const eventOf = (first: TapeTrade, trades: ReadonlyArray<TapeTrade>): EventOfMint => ({
+  mint: first.mint,
+  timeMs: first.timeMs,
+  decimals: first.decimals,
+  trades,
+  balance: first.held ?? null
+})
+
+/** The trades of a wallet by transaction and mint, in chain order. Quote money, which has no position, and pool swaps are left out. */
+export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventOfMint> => {
+  const counted = trades.filter(({ mint, role }) => role !== "pool" && !isMoney(mint)).toSorted(byChainOrder)
+  const events: Array<EventOfMint> = []
+  for (let from = 0, to = 0; from < counted.length; from = to) {
+    const first = counted[from]
+    while (to < counted.length && counted[to]?.signature === first?.signature) {
+      to++
+    }
+    if (first !== undefined && to - from === 1) {
+      events.push(eventOf(first, [first]))
+    } else {
+      for (const [, [one, ...others]] of Map.groupBy(counted.slice(from, to), ({ mint }) => mint)) {
+        events.push(...(one === undefined ? [] : [eventOf(one, [one, ...others])]))
+      }
+    }
+  }
+  return events
+}
+
+/** The positions of a wallet by mint after these trades, in any order. */
 export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
   const positions = new Map<Mint, Position>()
-  for (const trade of trades.toSorted(byChainOrder)) {
-    if (trade.role !== "pool" && !isMoney(trade.mint)) {
-      positions.set(trade.mint, applyTrade(positions.get(trade.mint) ?? emptyPosition(trade.mint), trade))
-    }
+  for (const event of eventsOf(trades)) {
+    positions.set(event.mint, applyEvent(positions.get(event.mint) ?? emptyPosition(event.mint), event))
   }
   return positions
 }

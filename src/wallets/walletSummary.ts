@@ -8,8 +8,9 @@ import type {
   WalletIndexCoverage,
   WalletSummary
 } from "../domain/wallets/WalletSummary.ts"
-import type { Position } from "./ledger.ts"
+import { isBasisKnown, isOpen, type Position } from "./ledger.ts"
 import type { LedgerProjection } from "./LedgerReader.ts"
+import { knownWalletBody } from "./pnlBodies.ts"
 import { PNL_MODE, summaryOf, usdTextOrNull } from "./pnl.ts"
 import type { WalletHistory } from "./WalletIndex.ts"
 import type { WalletShare } from "./walletShare.ts"
@@ -77,9 +78,9 @@ const indexOf = (history: WalletHistory | null, { events }: WalletShare): Wallet
 
 /** Coverage of cost basis and valuation, for either source. */
 const coverageOf = (positions: ReadonlyArray<Position>, { marks }: Valuation) => {
-  const open = positions.filter(({ held }) => held > 0n)
+  const open = positions.filter(isOpen)
   return {
-    costBasis: shareOf(positions.filter(({ unknownBasis }) => unknownBasis === 0).length, positions.length),
+    costBasis: shareOf(positions.filter(isBasisKnown).length, positions.length),
     valuation: shareOf(open.filter(({ mint }) => marks.has(mint)).length, open.length)
   }
 }
@@ -133,9 +134,7 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
   if (basis === null) {
     return null
   }
-  const { realized, total, unrealized } = summaryOf(
-    positions.map((position) => ({ position, mark: valuation.marks.get(position.mint) ?? null }))
-  )
+  const pnl = summaryOf(positions.map((position) => ({ position, mark: valuation.marks.get(position.mint) ?? null })))
   const index = indexOf(history, valuation.share)
   const solana: WalletHistoryCoverage = {
     chain: "solana",
@@ -157,9 +156,10 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
     source: basis.source,
     token: null,
     wallet: {
-      realized: usdTextOrNull(realized),
-      unrealized: usdTextOrNull(unrealized),
-      total: usdTextOrNull(total)
-    }
+      realized: usdTextOrNull(pnl.realized),
+      unrealized: usdTextOrNull(pnl.unrealized),
+      total: usdTextOrNull(pnl.total)
+    },
+    known: knownWalletBody(pnl)
   }
 }

@@ -119,6 +119,8 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tokens.prices": ({ mint }) => ({ body: { mints: [mint, SOL] } }),
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "wallets.summary": () => ({ body: { wallets: [nowhere] } }),
+  "wallets.positions": () => ({ params: { wallet: nowhere } }),
+  "wallets.pnlHistory": () => ({ params: { wallet: nowhere }, query: { days: "7" } }),
   "tracker.wallets": () => ({}),
   "tracker.track": () => trackNowhere,
   "tracker.trackBatch": () => ({ body: { wallets: [{ wallet: nowhere }] } }),

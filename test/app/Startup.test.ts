@@ -16,6 +16,7 @@ const book = PoolBook.of({
   between: () => null,
   poolsOf: () => [],
   isLoaded: (mint) => mint !== COLD,
+  leftOut: () => 0,
   graph: { partnersOf: () => [], poolsBetween: () => [] },
   warm: () => Effect.succeed({ _tag: "Loaded" })
 })

@@ -146,6 +146,7 @@ const settledOf = ({ fee, hour, isSale, proceeds, realized }: (typeof Settled.Ty
     valueUsdNanos: 1n,
     feeUsdNanos: fee
   },
+  cost: isSale ? null : proceeds,
   proceeds: isSale ? proceeds : null,
   realized: isSale ? realized : null
 })
@@ -161,12 +162,15 @@ describe("CopySums", () => {
       for (const fromMs of [null, from * HOUR]) {
         const throughMs = through * HOUR
         const inside = copies.filter(({ copy: { atMs } }) => (fromMs === null || atMs >= fromMs) && atMs <= throughMs)
+        const costs = inside.filter(({ copy }) => copy.side === "buy").map(({ cost }) => cost)
         const sales = inside.filter(({ copy }) => copy.side === "sell")
         const fees = inside.map(({ copy }) => copy.feeUsdNanos)
         assert.deepStrictEqual(sums.within(fromMs, throughMs), {
           fills: inside.length,
           fees: known(fees),
           unknownFees: unknown(fees),
+          cost: known(costs),
+          unknownCosts: unknown(costs),
           realized: known(sales.map(({ realized }) => realized)),
           unknownResults: unknown(sales.map(({ realized }) => realized)),
           proceeds: known(sales.map(({ proceeds }) => proceeds)),

@@ -46,10 +46,11 @@ describe("profit and loss of copies", () => {
       realized: "29",
       unrealized: "24.5",
       total: "53.5",
-      costUsd: "50.5",
+      costUsd: "101",
+      soldCostUsd: "50.5",
       proceedsUsd: "79.5",
       feesUsd: "1.5",
-      roiPct: "57.4257425742574",
+      roiPct: "52.970297029703",
       fills: 2,
       wins: 1,
       losses: 0,
@@ -87,13 +88,20 @@ describe("profit and loss of copies", () => {
   })
 
   it("gives null for a sum with a part of unknown cost", () => {
-    const unknown = { realized: null, total: null, costUsd: null, roiPct: null, unknownBasis: 1 }
+    const unknown = { realized: null, total: null, soldCostUsd: null, roiPct: null, unknownBasis: 1 }
     const basis = { complete: false, reason: "basis_unknown" } as const
     // Sold more than was seen bought, paid an unknown price, paid an unknown fee.
-    assert.deepInclude(pnlOf([copied(2, half)]), { ...unknown, coverage: basis, unrealized: "0" })
+    assert.deepInclude(pnlOf([copied(2, half)]), { ...unknown, coverage: basis, unrealized: null, costUsd: "0" })
     for (const lacking of [{ valueUsdNanos: null }, { feeUsdNanos: null }]) {
       const pnl = pnlOf([copied(1, lacking), sold])
-      assert.deepInclude(pnl, { ...unknown, coverage: basis, unrealized: null, proceedsUsd: "79.5", openPositions: 1 })
+      assert.deepInclude(pnl, {
+        ...unknown,
+        coverage: basis,
+        unrealized: null,
+        costUsd: null,
+        proceedsUsd: "79.5",
+        openPositions: 1
+      })
     }
     assert.deepInclude(pnlOf([bought, copied(2, { ...half, valueUsdNanos: null })]), { ...unknown, proceedsUsd: null })
     assert.isNull(pnlOf([copied(1, { feeUsdNanos: null })]).feesUsd)
@@ -110,7 +118,7 @@ describe("profit and loss of copies", () => {
 
   it("keeps the positions of follows apart", () => {
     const pnl = pnlOf([bought, { ...sold, followId: "cf_b" }])
-    assert.deepInclude(pnl, { realized: null, unknownBasis: 1, unrealized: "49", openPositions: 1 })
+    assert.deepInclude(pnl, { realized: null, unknownBasis: 1, unrealized: null, openPositions: 2 })
   })
 
   it("groups what traded in the window or is still held", () => {
@@ -206,14 +214,14 @@ describe("the sums", () => {
   it.effect.prop("are cash flow and holdings at mark, to the nano-dollar", [Trades], ([trades]) =>
     Effect.sync(() => {
       const copies = covered(trades)
-      const { proceedsUsd, costUsd, realized, total } = pnlOf(copies)
+      const { proceedsUsd, soldCostUsd, realized, total } = pnlOf(copies)
       const flow = copies.reduce((sum, { feeUsdNanos, side, valueUsdNanos }) => {
         const value = valueUsdNanos ?? 0n
         return sum + (side === "buy" ? -value : value) - (feeUsdNanos ?? 0n)
       }, 0n)
       const held = copies.reduce((sum, { amount, side }) => (side === "buy" ? sum + amount : sum - amount), 0n)
       assert.strictEqual(nanos(total), flow + held * 150_000_000n)
-      assert.strictEqual(nanos(realized), nanos(proceedsUsd) - nanos(costUsd))
+      assert.strictEqual(nanos(realized), nanos(proceedsUsd) - nanos(soldCostUsd))
     })
   )
 })

@@ -2,6 +2,7 @@
 import { Effect, Layer, Queue, Stream } from "effect"
 import type { Pool, Program, Unpriceable } from "../../src/programs/Program.ts"
 import { readAddress, readU64 } from "../../src/programs/math/bytes.ts"
+import { productInputTo } from "../../src/programs/math/priceMove.ts"
 import { plainMint } from "../../src/programs/math/plainMint.ts"
 import type { OnChainAccount, ChainClock } from "../../src/domain/OnChainAccount.ts"
 import { type Address, addressFromBytes, addressToBytes, type Mint } from "../../src/domain/Address.ts"
@@ -91,7 +92,12 @@ export const constantProduct = (
     const ending = amountOut === 0n ? "refused" : amountIn < amount ? "exhausted" : "filled"
     return { ending, amountIn, amountOut }
   },
-  marginalRate: (aToB) => (aToB ? { numerator: b, denominator: a } : { numerator: a, denominator: b })
+  marginalRate: (aToB) => (aToB ? { numerator: b, denominator: a } : { numerator: a, denominator: b }),
+  feeRate: () => ({ numerator: 0n, denominator: 1n }),
+  inputTo: (aToB, share) => {
+    const amountIn = productInputTo(aToB ? a : b, share)
+    return { amountIn: amountIn < most ? amountIn : most, complete: amountIn <= most }
+  }
 })
 
 export const toyProgram: Program = {

@@ -107,7 +107,11 @@ export const noEvaluator = Layer.succeed(Evaluator, {
 
 const noAlerts = Layer.merge(MemoryAlerts.layer, noEvaluator)
 
-const noWallets = Layer.succeed(WalletReader, { rowsOf: () => Effect.die("this test has no wallets") })
+const noWallets = Layer.succeed(WalletReader, {
+  rowsOf: () => Effect.die("this test has no wallets"),
+  positionsOf: () => Effect.die("this test has no wallets"),
+  pnlHistoryOf: () => Effect.die("this test has no wallets")
+})
 
 /** Replacements of the defaults. */
 export interface World {

@@ -71,6 +71,7 @@ const bookOf = (market: Market, graph: PoolGraph = { partnersOf: () => [], pools
       },
       poolsOf: () => [],
       isLoaded: (mint) => mint !== COLD,
+      leftOut: () => 0,
       graph,
       warm: (mint) =>
         Effect.as(

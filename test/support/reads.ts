@@ -69,6 +69,7 @@ const poolBook = (books: Books) =>
     between: () => null,
     poolsOf: (mint) => books.pools.get(mint) ?? [],
     isLoaded: (mint) => books.pools.has(mint),
+    leftOut: () => 0,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: (mint) =>
       Effect.as(
@@ -96,12 +97,27 @@ export interface Readings {
   readonly books?: Books
   readonly limits?: MarketLimits
   readonly evm?: Layer.Layer<EvmCandles>
+  /** The store of older bars and of those of single pools; none unless given. */
+  readonly stored?: ReturnType<TradeTape["Service"]["stored"]>
   readonly world?: Parameters<typeof running>[0]
 }
 
 /** The service on a free port over a tape of its own, which is given too. */
-export const reading = ({ books = makeBooks(), evm = EvmCandles.layerNone, limits = roomy, world }: Readings = {}) => {
-  const tape = TradeTape.layerManual(limits)
+export const reading = ({
+  books = makeBooks(),
+  evm = EvmCandles.layerNone,
+  limits = roomy,
+  stored,
+  world
+}: Readings = {}) => {
+  const manual = TradeTape.layerManual(limits)
+  const tape =
+    stored === undefined
+      ? manual
+      : Layer.effect(
+          TradeTape,
+          TradeTape.use((service) => Effect.succeed({ ...service, stored: () => stored }))
+        ).pipe(Layer.provide(manual))
   const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
     Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),
     Layer.provideMerge(tape)

@@ -33,12 +33,14 @@ const solPool = {
   ...constantProduct(SOL_POOL, TOKEN, SOL, [1000n * M, 2n * 1000n * M], { dex: "raydium-cpmm", slot: 75 }),
   reserves: [1000n * M, 2000n * M] as const
 }
-const usdcPool = constantProduct(USDC_POOL, USDC, TOKEN, [60n * M, 200n * M], {
-  dex: "whirlpool",
-  slot: 74,
-  most: 200n * M
-})
-const oddPool = constantProduct(ODD_POOL, TOKEN, PLAIN, [M, M], { dex: "pumpswap", slot: 73 })
+const usdcPool = {
+  ...constantProduct(USDC_POOL, USDC, TOKEN, [60n * M, 200n * M], { dex: "whirlpool", slot: 74, most: M }),
+  reserves: [40n * M, 100n * M] as const
+}
+const oddPool = {
+  ...constantProduct(ODD_POOL, TOKEN, PLAIN, [M, M], { dex: "pumpswap", slot: 73 }),
+  reserves: [M, M] as const
+}
 const money = {
   ...constantProduct(MONEY, SOL, USDC, [1000n * 1000n * M, 150n * 1000n * M], { dex: "raydium-amm-v4", slot: 76 }),
   reserves: [1_000_000n * M, 150_000n * M] as const

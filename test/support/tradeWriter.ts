@@ -39,7 +39,9 @@ const feedOf = (genesis: string) =>
       Stream.iterate(after + 1, (slot) => slot + 1).pipe(
         Stream.schedule(Schedule.spaced("3 millis")),
         Stream.map(blockOf)
-      )
+      ),
+    again: () => Effect.succeed({ _tag: "Missing", reason: "cleaned_up" }),
+    list: () => Effect.succeed([])
   })
 
 const prices = Layer.succeed(PriceBook, {

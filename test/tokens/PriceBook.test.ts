@@ -5,17 +5,20 @@ import { type Mint, SOL, USDC } from "../../src/domain/Address.ts"
 import { type Rational, reduce } from "../../src/domain/rational.ts"
 import type { Freshness } from "../../src/solana/accounts/ChainFeed.ts"
 import { PriceBook, type Prices } from "../../src/tokens/PriceBook.ts"
+import { USDT } from "../../src/domain/stables.ts"
 import { at, constantProduct } from "../quotes/toyChain.ts"
 import { feed } from "../support/http.ts"
+import { settle } from "./tokenScene.ts"
 import { type ToyPools, toyPoolBook } from "./toyPools.ts"
 
 const [TOKEN, OTHER] = [at(10), at(11)]
 
 let pools = 0
-const pool = (a: Mint, b: Mint, ...reserves: [bigint, bigint]): Pool => ({
-  ...constantProduct(at(100 + (pools++ % 100)), a, b, reserves),
-  reserves
-})
+/** Reserves in millions of units. */
+const pool = (a: Mint, b: Mint, ...[inA, inB]: [bigint, bigint]): Pool => {
+  const reserves: [bigint, bigint] = [inA * 1_000_000n, inB * 1_000_000n]
+  return { ...constantProduct(at(100 + (pools++ % 100)), a, b, reserves), reserves }
+}
 
 const toy = (some: ReadonlyArray<Pool>, loaded: ReadonlyArray<Mint> = [TOKEN, OTHER, USDC]): ToyPools => ({
   pools: some,
@@ -91,11 +94,58 @@ describe("PriceBook", () => {
     })
   )
 
-  it.effect("gives null for a mint that trades against neither", () =>
+  it.effect("gives null for a mint without a path to SOL or a dollar", () =>
     pricesAt(toy([money, pool(TOKEN, OTHER, 1000n, 4000n)]), (prices) => {
       assert.deepStrictEqual(both(prices, TOKEN), [null, null])
     })
   )
+
+  it.effect("prices a mint that trades against another token, with the path and its least depth", () => {
+    const first = pool(TOKEN, OTHER, 100_000n, 400_000n)
+    const second = pool(OTHER, SOL, 20_000_000n, 10_000_000n)
+    return pricesAt(toy([money, first, second]), (prices) => {
+      assert.deepStrictEqual(both(prices, TOKEN), ["2/1", "3/10"])
+      const evidence = prices.of(TOKEN)?.evidence
+      assert.deepStrictEqual(evidence?.path, [
+        { pool: first.address, from: TOKEN, to: OTHER },
+        { pool: second.address, from: OTHER, to: SOL }
+      ])
+      // About 1 % of 400,000,000,000 units at half a lamport and 0.15 micro-dollars.
+      assert.approximately(Number(evidence?.depthMicro), 298_514_815, 10)
+    })
+  })
+
+  it.effect(
+    "prices a mint in dollars by a pool against any stable coin, and counts one that lost its peg as its pools do",
+    () => {
+      const inTether = pool(TOKEN, USDT, 1000n, 2000n)
+      return Effect.andThen(
+        pricesAt(toy([money, inTether]), (prices) => assert.deepStrictEqual(both(prices, TOKEN), ["40/3", "2/1"])),
+        pricesAt(toy([money, inTether, pool(USDT, USDC, 1_000_000n, 500_000n)]), (prices) => {
+          assert.deepStrictEqual(both(prices, TOKEN), ["20/3", "1/1"])
+          assert.deepStrictEqual(both(prices, USDT), ["10/3", "1/2"])
+        })
+      )
+    }
+  )
+
+  it.effect("loads the stable coins and hubs that a price needs, and a partner of a mint without a price", () => {
+    const book = toy([money, pool(TOKEN, USDT, 1000n, 2000n), pool(OTHER, at(70), 1000n, 2000n)])
+    return PriceBook.use(({ at: pricesNow }) =>
+      Effect.gen(function* () {
+        book.warmed.clear()
+        const prices = pricesNow(1000)
+        prices.of(TOKEN)
+        prices.of(OTHER)
+        yield* settle
+        assert.sameMembers(Array.from(book.warmed), [USDT, at(70)])
+        book.warmed.clear()
+        pricesNow(2000).of(OTHER)
+        yield* settle
+        assert.deepStrictEqual(Array.from(book.warmed), [])
+      })
+    ).pipe(Effect.provide(PriceBook.layer.pipe(Layer.provide([toyPoolBook(book), feed(() => live)]))))
+  })
 
   it.effect("prices a bonding curve without purchases", () =>
     pricesAt(toy([money, { ...pool(TOKEN, SOL, 1000n, 4000n), reserves: [1000n, 0n] }]), (prices) => {

@@ -11,7 +11,13 @@ describe("TokenReader.liquidityOf", () => {
     withTokens((tokens) =>
       Effect.gen(function* () {
         const { data } = yield* tokens.liquidityOf(TOKEN, 20)
-        const common = { baseMint: TOKEN, lpBurnedPct: null, stateAgeMs: 0 }
+        const common = {
+          baseMint: TOKEN,
+          lpBurnedPct: null,
+          createdAtMs: null,
+          volume24hUsd: null,
+          stateAgeMs: 0
+        }
         assert.deepStrictEqual(data.pools, [
           {
             ...common,
@@ -21,6 +27,13 @@ describe("TokenReader.liquidityOf", () => {
             baseReserve: 1_000_000_000n,
             quoteReserve: 2_000_000_000n,
             liquidityUsd: "600",
+            depth2pct: {
+              sellQuoteOut: 20_101_011n,
+              sellUsd: "3.015151",
+              buyBaseOut: 9_852_456n,
+              buyUsd: "2.955736",
+              reason: null
+            },
             feeBps: 0,
             stateSlot: 75
           },
@@ -29,11 +42,18 @@ describe("TokenReader.liquidityOf", () => {
             pool: pools.USDC_POOL,
             dex: "whirlpool",
             quoteMint: USDC,
-            baseReserve: null,
-            quoteReserve: null,
-            // Sales without end get 30 USDC, and 153.846153 of the token at 0.3 USDC each.
-            liquidityUsd: "76.153845",
-            feeBps: null,
+            baseReserve: 100_000_000n,
+            quoteReserve: 40_000_000n,
+            // 40 USDC, and 100 of the token at 0.3 USDC each.
+            liquidityUsd: "70",
+            depth2pct: {
+              sellQuoteOut: null,
+              sellUsd: null,
+              buyBaseOut: 1_970_489n,
+              buyUsd: "0.591146",
+              reason: "range_clipped"
+            },
+            feeBps: 0,
             stateSlot: 74
           },
           {
@@ -41,14 +61,21 @@ describe("TokenReader.liquidityOf", () => {
             pool: pools.ODD_POOL,
             dex: "pumpswap",
             quoteMint: PLAIN,
-            baseReserve: null,
-            quoteReserve: null,
+            baseReserve: 1_000_000n,
+            quoteReserve: 1_000_000n,
             liquidityUsd: null,
-            feeBps: null,
+            depth2pct: {
+              sellQuoteOut: 10_049n,
+              sellUsd: null,
+              buyBaseOut: 9851n,
+              buyUsd: "0.002955",
+              reason: null
+            },
+            feeBps: 0,
             stateSlot: 73
           }
         ])
-        assert.deepInclude(data.totalLiquidityUsd, partly("676.153845"))
+        assert.deepInclude(data.totalLiquidityUsd, partly("670"))
       })
     )
   )
@@ -58,7 +85,7 @@ describe("TokenReader.liquidityOf", () => {
       Effect.gen(function* () {
         const { data } = yield* tokens.liquidityOf(TOKEN, 1)
         assert.strictEqual(data.pools.length, 1)
-        assert.strictEqual(data.totalLiquidityUsd.value, "676.153845")
+        assert.strictEqual(data.totalLiquidityUsd.value, "670")
       })
     )
   )
@@ -158,7 +185,7 @@ describe("TokenReader.pricesOf", () => {
     withTokens((tokens, world) =>
       Effect.gen(function* () {
         const pool = {
-          ...constantProduct(pools.SOL_POOL, TOKEN, SOL, [100n, 300n]),
+          ...constantProduct(pools.SOL_POOL, TOKEN, SOL, [10n ** 11n, 3n * 10n ** 11n]),
           reserves: [10n ** 9n, 10n ** 10n] as const
         }
         world.pools.pools = [pool, ...world.pools.pools.filter(({ address }) => address !== pools.SOL_POOL)]

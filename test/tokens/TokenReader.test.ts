@@ -53,7 +53,7 @@ describe("TokenReader.factsOf", () => {
           priceUsd: known("0.3", "usd"),
           priceSol: known("0.002", "sol"),
           marketCapUsd: known("300000", "usd"),
-          liquidityUsd: { ...missing("usd", "mark_unknown"), ...partly("676.153845") },
+          liquidityUsd: { ...missing("usd", "mark_unknown"), ...partly("670") },
           volume24hUsd: missing("usd", "not_captured"),
           holders: missing("count", "not_captured"),
           firstSeenAtMs: null,

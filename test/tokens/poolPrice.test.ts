@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { marginalRate, sell, type Side } from "../../src/programs/math/constantProduct.ts"
+import { feeRateOf, inputTo, marginalRate, sell, type Side } from "../../src/programs/math/constantProduct.ts"
 import type { Pool } from "../../src/programs/Program.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { compare, type Rational, reduce } from "../../src/domain/rational.ts"
-import { feeBpsOf, medianPrice, midRate, payable } from "../../src/tokens/poolPrice.ts"
+import { depthOf, feeBpsOf, medianPrice, midRate, weightOf } from "../../src/tokens/poolPrice.ts"
 import { at, constantProduct } from "../quotes/toyChain.ts"
 
 const TOKEN = at(10)
@@ -30,7 +30,9 @@ const withFee = (reserves: readonly [bigint, bigint], feePpm: bigint): Pool => {
     slot: 1,
     reserves,
     swap: (aToB, amountIn, { epoch }) => sell(aToB ? down : up, amountIn, epoch),
-    marginalRate: (aToB, { epoch }) => marginalRate(aToB ? down : up, epoch)
+    marginalRate: (aToB, { epoch }) => marginalRate(aToB ? down : up, epoch),
+    feeRate: (aToB) => feeRateOf(aToB ? down : up),
+    inputTo: (aToB, share, { epoch }) => inputTo(aToB ? down : up, share, epoch)
   }
 }
 
@@ -112,22 +114,39 @@ describe("midRate of a pool that states its reserves", () => {
   })
 })
 
-describe("payable", () => {
-  it("is the reserve that the pool states", () => {
-    const pool = withFee([2000n, 500n], 2500n)
-    assert.strictEqual(payable(pool, TOKEN, clock), 2000n)
-    assert.strictEqual(payable(pool, SOL, clock), 500n)
+describe("depthOf", () => {
+  const pool = withFee([100_000_000n, 200_000_000n], 2500n)
+
+  it("is what the pool pays for swaps that move its price by 2 %", () => {
+    const { purchase, sale } = depthOf(pool, TOKEN, clock)
+    // 100,000,000 · (1/√0.98 - 1) before the fee, which buys 200,000,000 · (1 - √0.98).
+    assert.deepStrictEqual(sale, { amountIn: 1_017_798n, amountOut: 2_010_098n, complete: true })
+    // 200,000,000 · (√1.02 - 1) before the fee, which buys 100,000,000 · (1 - 1/√1.02).
+    assert.deepStrictEqual(purchase, { amountIn: 1_995_085n, amountOut: 985_244n, complete: true })
   })
 
-  it("is the output of an unbounded sale where no reserve is stated", () => {
-    const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 500n], { most: 2000n })
-    assert.strictEqual(payable(pool, SOL, clock), 250n)
-    assert.strictEqual(payable(pool, TOKEN, clock), 1600n)
+  it("is unknown where the pool states none, fails or refuses", () => {
+    const { inputTo: _, ...silent } = pool
+    const broken: Pool = {
+      ...pool,
+      inputTo: () => {
+        throw new RangeError("a bug")
+      }
+    }
+    const refusing: Pool = { ...pool, swap: () => ({ ending: "refused", amountIn: 0n, amountOut: 0n }) }
+    for (const odd of [silent, broken, refusing]) {
+      assert.deepStrictEqual(depthOf(odd, TOKEN, clock), { sale: null, purchase: null })
+      assert.strictEqual(weightOf(depthOf(odd, TOKEN, clock)), 0n)
+    }
   })
 
-  it("is null where the program rejects the sale", () => {
-    const pool = constantProduct(at(1), TOKEN, SOL, [2000n, 0n])
-    assert.isNull(payable(pool, SOL, clock))
+  it("weighs a pool by the smaller of its two sides", () => {
+    const oneSided: Pool = {
+      ...pool,
+      inputTo: (aToB) => ({ amountIn: aToB ? 0n : 10_000n, complete: true })
+    }
+    assert.strictEqual(weightOf(depthOf(pool, TOKEN, clock)), 1_995_085n)
+    assert.strictEqual(weightOf(depthOf(oneSided, TOKEN, clock)), 0n)
   })
 })
 
@@ -170,7 +189,8 @@ describe("feeBpsOf", () => {
     Effect.sync(() => assert.strictEqual(feeBpsOf(withFee([a, b], ppm), clock), Number(ppm) / 100))
   )
 
-  it("is null for a pool without stated reserves", () => {
-    assert.isNull(feeBpsOf(constantProduct(at(1), TOKEN, SOL, [2000n, 500n]), clock))
+  it("is null for a pool that does not state it", () => {
+    const { feeRate: _, ...silent } = withFee([2000n, 500n], 2500n)
+    assert.isNull(feeBpsOf(silent, clock))
   })
 })

@@ -9,7 +9,7 @@ import { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
 import * as SimulatedMarket from "../../src/testing/SimulatedMarket.ts"
 import { ActivityReader } from "../../src/tokens/ActivityReader.ts"
 import { AuditReader } from "../../src/tokens/AuditReader.ts"
-import { midRate } from "../../src/tokens/poolPrice.ts"
+import { depthOf, feeBpsOf, midRate } from "../../src/tokens/poolPrice.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { RiskReader } from "../../src/tokens/RiskReader.ts"
 import { TokenBook } from "../../src/tokens/TokenBook.ts"
@@ -100,6 +100,40 @@ layer(readers, { excludeTestServices: true })("tokens of a simulated chain", (it
         const solSide = (Number(baseReserve) / 1e9) * solUsd
         assert.approximately(Number(liquidityUsd) / (2 * solSide), 1, 0.1)
       }
+    })
+  )
+
+  it.effect("have reserves, a fee and a depth that ends where the price has moved by 2 %, at every venue", () =>
+    Effect.gen(function* () {
+      yield* pricedCoins
+      const book = yield* PoolBook
+      const clock = (yield* ChainFeed).clock()
+      const venues = new Set<string>()
+      for (const pool of book.poolsOf(SOL)) {
+        assert.isDefined(pool.reserves, pool.dex)
+        assert.isNotNull(feeBpsOf(pool, clock), pool.dex)
+        const depth = depthOf(pool, SOL, clock)
+        for (const [sells, swap] of [
+          [pool.mintA === SOL, depth.sale],
+          [pool.mintA !== SOL, depth.purchase]
+        ] as const) {
+          if (swap === null || !swap.complete || swap.amountIn < 1_000_000n) {
+            continue
+          }
+          // The mean price of a small part of the swap, at its beginning and at its end.
+          const part = swap.amountIn / 1000n
+          const begin = pool.swap(sells, part, clock).amountOut
+          const end = swap.amountOut - pool.swap(sells, swap.amountIn - part, clock).amountOut
+          const least = pool.dex === "meteora-dlmm" ? 0.95 : 0.975
+          assert.isAtLeast(Number(end) / Number(begin), least, `${pool.dex} ${sells}`)
+          const further = pool.swap(sells, swap.amountIn + part, clock).amountOut - swap.amountOut
+          if (swap.amountOut > 10_000_000n && further > 0n) {
+            assert.isAtMost(Number(further) / Number(begin), 0.99, `${pool.dex} ${sells}`)
+            venues.add(pool.dex)
+          }
+        }
+      }
+      assert.isAtLeast(venues.size, programs.length - 2, [...venues].join(" "))
     })
   )
 

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import type { Pool } from "../../src/programs/Program.ts"
 import { type Mint, SOL } from "../../src/domain/Address.ts"
 import type { MintPools } from "../../src/pools/MintPools.ts"
+import { otherSide } from "../../src/tokens/poolPrice.ts"
 import { PoolBook } from "../../src/pools/PoolBook.ts"
 
 /** The pools of the book, and the mints queued for loading. Mints that are not loaded have no pools. */
@@ -22,6 +23,10 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
     if (!toy.loaded.has(a) && !toy.loaded.has(b)) {
       return null
     }
+    return pairOf(a, b)
+  }
+  const poolsBetween = (a: Mint, b: Mint) => pairOf(a, b).pools
+  const pairOf = (a: Mint, b: Mint): MintPools => {
     const before = known.get(a + b)
     if (before?.of === toy.pools) {
       return before.value
@@ -36,7 +41,12 @@ export const toyPoolBook = (toy: ToyPools): Layer.Layer<PoolBook> => {
       between,
       poolsOf: (mint) => toy.pools.filter((pool) => trades(pool, mint)),
       isLoaded,
-      graph: { partnersOf: () => [], poolsBetween: () => [] },
+      leftOut: () => 0,
+      graph: {
+        partnersOf: (mint) =>
+          new Set(toy.pools.filter((pool) => trades(pool, mint)).map((pool) => otherSide(pool, mint))),
+        poolsBetween
+      },
       warm: (mint) =>
         Effect.as(
           Effect.sync(() => void toy.warmed.add(mint)),

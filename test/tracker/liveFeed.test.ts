@@ -174,7 +174,7 @@ describe("WalletLedgers", () => {
     for (const [slot, ledger] of [a, b, a, b, b, b].entries()) {
       const [trade] = blockOf(slot, [{ wallet: ledger.wallet }]).trades
       if (trade !== undefined) {
-        ledgers.add(ledger, trade, [])
+        ledgers.add(ledger, trade)
       }
     }
     assert.deepStrictEqual(

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
 import { positionsOf } from "../../src/wallets/ledger.ts"
 import { usdTextOrNull } from "../../src/wallets/pnl.ts"
+import { transactionOf } from "../market/tape/decoded.ts"
 import { type ReceivedFrame, HubScene } from "./hubScene.ts"
 import { blockOf, mintOf, START, timeOf, walletOf } from "./liveScene.ts"
 
@@ -52,6 +53,64 @@ describe("profits of a wallet that two accounts track", () => {
     assert.deepInclude(last(again.wire.frames, "pnl"), { costUsd: "9", buys: 1 })
   })
 
+  it("hold the balance on the chain: earlier holdings are inherited, and known profit stands beside the unknown", () => {
+    const scene = new HubScene()
+    const { wire } = scene.reader([A])
+    const sold = { wallet: A, side: "sell", amount: 2_000_000n, usd: 6, after: 8_000_000n } as const
+    scene.block(blockOf(1, [{ ...sold }]))
+    scene.pass(3000)
+    assert.deepInclude(last(wire.frames, "balance_update"), { balance: "8000000" })
+    assert.deepInclude(last(wire.frames, "pnl"), {
+      holding: "8000000",
+      open: true,
+      realized: null,
+      unrealized: null,
+      total: null,
+      proceedsUsd: "6",
+      quantities: { known: "0", inherited: "8000000", received: "0", unpriced: "0" },
+      known: { realized: "0", unrealized: "0", total: "0", cost: "0", avgCostUsd: null }
+    })
+    const summary = { realized: null, unrealized: null, openValueUsd: "8", positionsOpen: 1, positionsClosed: 0 }
+    assert.deepInclude(last(wire.frames, "pnl_summary"), summary)
+    scene.block(blockOf(20, [{ wallet: A, amount: 2_000_000n, usd: 1, after: 10_000_000n }]))
+    scene.block(blockOf(30, [{ ...sold, amount: 5_000_000n, usd: 10, after: 5_000_000n }]))
+    scene.pass(6000)
+    assert.deepInclude(last(wire.frames, "pnl"), {
+      holding: "5000000",
+      realized: null,
+      costUsd: "1",
+      quantities: { known: "1000000", inherited: "4000000", received: "0", unpriced: "0" },
+      known: { realized: "1.5", unrealized: "0.5", total: "2", cost: "1", avgCostUsd: "0.5" }
+    })
+    assert.deepInclude(last(wire.frames, "pnl_summary")?.["known"], {
+      total: "2",
+      volumeShare: "0.176470588235294",
+      openValueShare: "0.2",
+      unpricedTrades: 0,
+      unmarkedPositions: 0
+    })
+  })
+
+  it("follow transfers, which have a price for none of the sums of a wallet until it trades the mint", () => {
+    const scene = new HubScene()
+    const { wire } = scene.reader([A])
+    const change = { owner: A, mint: mintOf(1), decimals: 6, native: false, cause: "transfer" } as const
+    const arrived = { ...change, before: 0n, after: 7n, delta: 7n }
+    scene.block(blockOf(1, [], { transactions: [transactionOf({ changes: [arrived] })] }))
+    scene.pass(3000)
+    assert.deepInclude(last(wire.frames, "pnl"), {
+      trigger: "transfer",
+      holding: "7",
+      quantities: { known: "0", inherited: "0", received: "7", unpriced: "0" },
+      unrealized: null
+    })
+    assert.deepInclude(last(wire.frames, "pnl_summary"), { total: "0", trades: 0, positionsOpen: 0 })
+    const left = { ...change, before: 7n, after: 0n, delta: -7n }
+    scene.block(blockOf(20, [], { transactions: [transactionOf({ changes: [left] })] }))
+    scene.pass(6000)
+    assert.deepInclude(last(wire.frames, "pnl"), { holding: "0", open: false, total: "0" })
+  })
+
   it("report a gap only to accounts that tracked it before", () => {
     const { early, late, scene } = trackedTwice()
     scene.block(blockOf(11, [], { afterGap: true, timeMs: timeOf(10) }))
@@ -95,7 +154,7 @@ describe("profits of a wallet that two accounts track", () => {
             realized: usdTextOrNull(position.realizedNanos),
             costUsd: usdTextOrNull(position.boughtNanos),
             proceedsUsd: usdTextOrNull(position.proceedsNanos),
-            holding: String(position.held),
+            holding: position.held === null ? null : String(position.held),
             buys: position.buys,
             sells: position.sells
           })

@@ -68,7 +68,8 @@ const tradeIn = (deal: Deal, slot: number, place: number, timeMs: number): TapeT
     volumeUsdNanos: usd === null ? null : BigInt(Math.round(usd * 1e9)),
     pool: null,
     dex: "amm-one",
-    launchpad: null
+    launchpad: null,
+    solUsdNanos: null
   }
 }
 

@@ -4,7 +4,9 @@ import { TestClock } from "effect/testing"
 import type { Address } from "../../src/domain/Address.ts"
 import { IdentityStoreUnavailable } from "../../src/domain/wallets/WalletIdentity.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
+import { emptyPosition } from "../../src/wallets/ledger.ts"
 import { LedgerProjection, LedgerUnavailable } from "../../src/wallets/LedgerReader.ts"
+import { NO_LOTS } from "../../src/wallets/lots.ts"
 import { WalletIndexUnavailable } from "../../src/wallets/WalletIndex.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
 import { FULL, UNKNOWN_WALLET, recordOf } from "./identities.ts"
@@ -27,10 +29,10 @@ const projection = LedgerProjection.make({
   events: 2,
   positions: [
     {
-      mint: MINT,
+      ...emptyPosition(MINT),
       decimals: 6,
       held: 6_000_000n,
-      costNanos: usd(6.06),
+      lots: { ...NO_LOTS, known: 6_000_000n, costNanos: usd(6.06) },
       boughtUnits: 10_000_000n,
       soldUnits: 4_000_000n,
       boughtNanos: usd(10.1),
@@ -38,7 +40,6 @@ const projection = LedgerProjection.make({
       realizedNanos: usd(3.86),
       buys: 1,
       sells: 1,
-      unknownBasis: 0,
       firstAtMs: 0,
       lastAtMs: 0
     }
@@ -123,7 +124,17 @@ describe("rows of wallets", () => {
         pnlMode: "unknown-basis-null",
         source: "wallet-trade-index:observed-average-cost",
         token: null,
-        wallet: { realized: "4", unrealized: "12", total: "16" }
+        wallet: { realized: "4", unrealized: "12", total: "16" },
+        known: {
+          realized: "4",
+          unrealized: "12",
+          total: "16",
+          cost: "10",
+          volumeShare: "1",
+          openValueShare: "1",
+          unpricedTrades: 0,
+          unmarkedPositions: 0
+        }
       })
     })
   )
@@ -134,14 +145,14 @@ describe("rows of wallets", () => {
         Effect.map(rowsOf(findings, WALLET), ({ wallets }) => wallets[0]?.summary?.wallet)
       const oversold = tradeOf({ slot: 3, side: "sell", amount: 99_000_000n, mint: MINT_2 })
       const trades = { [WALLET]: [oversold, ...traded] }
-      assert.deepStrictEqual(yield* pnlOf({ ...known, trades }), { realized: null, unrealized: "12", total: null })
+      assert.deepStrictEqual(yield* pnlOf({ ...known, trades }), { realized: null, unrealized: null, total: null })
       const unmarked = { realized: "4", unrealized: null, total: null }
       assert.deepStrictEqual(yield* pnlOf({ trades: known.trades }), unmarked)
       assert.deepStrictEqual(yield* pnlOf({ ...known, stalePrices: true }), unmarked)
       const [row] = (yield* rowsOf({ trades }, WALLET)).wallets
       const { costBasis, valuation } = row?.summary?.historyCoverage.solana ?? {}
       assert.deepStrictEqual(costBasis, { complete: false, known: 1, status: "partial", total: 2 })
-      assert.deepStrictEqual(valuation, { complete: false, known: 0, status: "unavailable", total: 1 })
+      assert.deepStrictEqual(valuation, { complete: false, known: 0, status: "unavailable", total: 2 })
     })
   )
 

@@ -4,6 +4,7 @@ import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
 import { USDT } from "../../src/trades/sides.ts"
 import { applyTrade, emptyPosition, type Position, positionsOf } from "../../src/wallets/ledger.ts"
+import { NO_LOTS, unitsOf } from "../../src/wallets/lots.ts"
 import { pnlOf, summaryOf, usdText } from "../../src/wallets/pnl.ts"
 import { MINT, MINT_2, OTHER, START, tradeOf, usd } from "./trades.ts"
 
@@ -41,7 +42,7 @@ describe("a position", () => {
     )
     assert.deepInclude(position, {
       held: 200n,
-      costNanos: usd(300),
+      lots: { ...NO_LOTS, known: 200n, costNanos: usd(300) },
       boughtUnits: 400n,
       soldUnits: 200n,
       boughtNanos: usd(600),
@@ -53,44 +54,61 @@ describe("a position", () => {
     })
   })
 
-  it("has no result once more was sold than was seen bought", () => {
+  it("has neither a result nor a holding once more was sold than was seen bought, and a clean basis after it", () => {
     const oversold = after(
       { amount: 10n, volumeUsdNanos: usd(10) },
       { side: "sell", amount: 15n, volumeUsdNanos: usd(30) }
     )
     assert.deepInclude(oversold, {
-      held: 0n,
-      costNanos: 0n,
+      held: null,
+      lots: NO_LOTS,
       realizedNanos: null,
+      knownRealizedNanos: usd(10),
       proceedsNanos: usd(30),
       unknownBasis: 1
     })
+    assert.deepInclude(pnlOf(oversold, mark(1n)), { open: true, value: null, openCost: null, unrealized: null })
     const later = applyTrade(oversold, tradeOf({ amount: 5n, volumeUsdNanos: usd(5) }))
-    assert.deepInclude(later, { held: 5n, costNanos: usd(5), realizedNanos: null })
+    assert.deepInclude(later, { held: null, realizedNanos: null })
+    assert.deepStrictEqual(later.lots, { ...NO_LOTS, known: 5n, costNanos: usd(5) })
+    const sold = applyTrade(later, tradeOf({ side: "sell", amount: 5n, volumeUsdNanos: usd(7) }))
+    assert.deepInclude(sold, { knownRealizedNanos: usd(12), realizedNanos: null })
   })
 
-  it("has no cost until the units bought at an unknown price are sold", () => {
+  it("has no cost while units bought at an unknown price are held, and keeps that of the others beside them", () => {
     const unpriced = after({ amount: 10n, volumeUsdNanos: null }, { amount: 10n, volumeUsdNanos: usd(1) })
-    assert.deepInclude(unpriced, { held: 20n, costNanos: null, boughtNanos: null, realizedNanos: 0n, unknownBasis: 1 })
+    assert.deepInclude(unpriced, { held: 20n, boughtNanos: null, realizedNanos: 0n, unknownBasis: 1 })
+    assert.deepStrictEqual(unpriced.lots, { ...NO_LOTS, known: 10n, costNanos: usd(1), unpriced: 10n })
     const sold = applyTrade(unpriced, tradeOf({ side: "sell", amount: 20n, volumeUsdNanos: usd(9) }))
-    assert.deepInclude(sold, { held: 0n, costNanos: 0n, realizedNanos: null, proceedsNanos: usd(9) })
+    assert.deepInclude(sold, { held: 0n, lots: NO_LOTS, realizedNanos: null, proceedsNanos: usd(9) })
+    assert.strictEqual(sold.knownRealizedNanos, usd(3.5), "half of the proceeds less the cost of that half")
   })
 
   it("loses its result, not its cost, to a sale at an unknown price", () => {
     const position = after({ amount: 10n, volumeUsdNanos: usd(10) }, { side: "sell", amount: 4n, volumeUsdNanos: null })
+    assert.deepInclude(position, { held: 6n, realizedNanos: null, proceedsNanos: null, unpricedTrades: 1 })
+    assert.deepStrictEqual(position.lots, { ...NO_LOTS, known: 6n, costNanos: usd(6) })
+  })
+
+  it("counts what a front end took into cost and proceeds", () => {
+    const position = after(
+      { amount: 10n, volumeUsdNanos: usd(10), feeUsdNanos: usd(1) },
+      { side: "sell", amount: 5n, volumeUsdNanos: usd(8), feeUsdNanos: usd(0.5) }
+    )
     assert.deepInclude(position, {
-      held: 6n,
-      costNanos: usd(6),
-      realizedNanos: null,
-      proceedsNanos: null,
-      unknownBasis: 0
+      boughtNanos: usd(11),
+      proceedsNanos: usd(7.5),
+      realizedNanos: usd(2),
+      volumeNanos: usd(18)
     })
+    const unpriced = after({ amount: 10n, volumeUsdNanos: usd(10), feeUsdNanos: null })
+    assert.deepInclude(unpriced, { boughtNanos: null, unknownBasis: 1 })
   })
 
   it("keeps its first and last time, and the decimals once known", () => {
     const position = after({ slot: 3 }, { slot: 9, decimals: null, side: "sell" })
     assert.deepInclude(position, { firstAtMs: START + 1200, lastAtMs: START + 3600, decimals: 6 })
-    assert.deepInclude(emptyPosition(MINT), { firstAtMs: null, lastAtMs: null, decimals: null, costNanos: 0n })
+    assert.deepInclude(emptyPosition(MINT), { firstAtMs: null, lastAtMs: null, decimals: null, lots: NO_LOTS })
   })
 })
 
@@ -153,16 +171,32 @@ describe("profit and loss", () => {
     })
     assert.deepInclude(summaryOf([known, won, unknown]), {
       realized: null,
-      unrealized: 20_000n - usd(10),
+      unrealized: null,
       total: null,
       positionsUnknownBasis: 1,
-      winRatePct: "100"
+      winRatePct: "100",
+      known: {
+        realized: usd(1),
+        unrealized: 20_000n - usd(10),
+        total: 20_000n - usd(9),
+        cost: usd(14),
+        volumeShare: "0.95",
+        openValueShare: "1",
+        unpricedTrades: 0,
+        unmarkedPositions: 1
+      }
     })
     assert.deepInclude(summaryOf([{ ...known, mark: null }, won]), { realized: usd(1), unrealized: null, total: null })
   })
 
   it("of a wallet without trades is zero", () => {
-    assert.deepInclude(summaryOf([]), { realized: 0n, unrealized: 0n, total: 0n, roiPct: null, winRatePct: null })
+    assert.deepInclude(summaryOf([{ position: emptyPosition(MINT), mark: null }]), {
+      realized: 0n,
+      unrealized: 0n,
+      total: 0n,
+      roiPct: null,
+      winRatePct: null
+    })
   })
 
   it.effect.prop(
@@ -174,7 +208,7 @@ describe("profit and loss", () => {
         const { total, value } = pnlOf(position, price)
         const flow = (position.proceedsNanos ?? -1n) - (position.boughtNanos ?? -1n)
         assert.strictEqual(total, flow + (value ?? -1n))
-        const worth = position.held * price.numerator * 1000n
+        const worth = unitsOf(position.lots) * price.numerator * 1000n
         assert.isTrue((value ?? -1n) * price.denominator <= worth)
         assert.isTrue(((value ?? -1n) + 1n) * price.denominator > worth)
       })
@@ -212,7 +246,7 @@ describe("profit and loss", () => {
         assert.strictEqual(split.realizedNanos === null, whole.realizedNanos === null)
         const moved = (split.realizedNanos ?? 0n) - (whole.realizedNanos ?? 0n)
         assert.isTrue(moved >= -1n && moved <= 1n, `${moved}`)
-        assert.strictEqual((whole.costNanos ?? 0n) - (split.costNanos ?? 0n), -moved)
+        assert.strictEqual(whole.lots.costNanos - split.lots.costNanos, -moved)
       })
   )
 })

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import type { Mint } from "../../src/domain/Address.ts"
 import type { IdentityRecord } from "../../src/domain/wallets/WalletIdentity.ts"
 import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import { PriceBook } from "../../src/tokens/PriceBook.ts"
 import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
 import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
@@ -22,6 +23,7 @@ export interface Findings {
   readonly index?: WalletIndex["Service"]["read"]
   readonly store?: Layer.Layer<IdentityStore>
   readonly ledger?: LedgerReader["Service"]["read"]
+  readonly tape?: Layer.Layer<TradeTape>
   readonly asked?: { lookups: number; readonly mints: Array<Mint> }
 }
 
@@ -77,6 +79,7 @@ export const readerOver = (findings: Findings): Layer.Layer<WalletReader> =>
       priceBook(findings),
       findings.store ?? identityStore(findings.identities ?? []),
       Layer.succeed(LedgerReader, { read: findings.ledger ?? (() => Effect.succeed(null)) }),
+      findings.tape ?? TradeTape.layerManual(),
       Layer.succeed(WalletIndex, { read: findings.index ?? indexOf(findings.trades) })
     ])
   )

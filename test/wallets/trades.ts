@@ -31,6 +31,7 @@ export const tradeOf = (overrides: Partial<TapeTrade> = {}): TapeTrade => ({
   pool: null,
   dex: null,
   launchpad: null,
+  solUsdNanos: null,
   ...overrides
 })
 

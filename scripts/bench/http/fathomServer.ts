@@ -81,6 +81,7 @@ const wallets = WalletReader.layer.pipe(
     IdentityStore.layerMemory,
     LedgerReader.layerNone,
     PriceBook.layer,
+    tape,
     WalletIndex.layerMemory.pipe(Layer.provide(tape))
   ]),
   Layer.provide(warmMarket)

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { Address } from "../Address.ts"
 import { type Coverage, CoverageReason, Decimal, Status } from "../Scalar.ts"
 
 /** Widths of candles; `1mn` is a month. */
@@ -36,6 +37,10 @@ export type ChartDenom = typeof ChartDenom.Type
 export const ChartMode = Schema.Literals(["price", "mcap"])
 export type ChartMode = typeof ChartMode.Type
 
+/** Use of outliers in the high and the low of bars. */
+export const ChartOutliers = Schema.Literals(["include", "exclude"])
+export type ChartOutliers = typeof ChartOutliers.Type
+
 /** One candle. */
 export class ChartBar extends Schema.Opaque<ChartBar>()(
   Schema.Struct({
@@ -45,7 +50,22 @@ export class ChartBar extends Schema.Opaque<ChartBar>()(
     l: Schema.Finite,
     c: Schema.Finite,
     v: Schema.Finite.annotate({ description: "Traded volume in the denomination, in both modes." }),
-    n: Schema.NullOr(Schema.Int).annotate({ description: "Trades; null on EVM chains." })
+    n: Schema.NullOr(Schema.Int).annotate({ description: "Trades; null on EVM chains." }),
+    buys: Schema.NullOr(Schema.Int).annotate({ description: "Purchases among the trades." }),
+    sells: Schema.NullOr(Schema.Int),
+    buyVolume: Schema.NullOr(Schema.Finite).annotate({ description: "The part of the volume that was bought." }),
+    sellVolume: Schema.NullOr(Schema.Finite),
+    traders: Schema.NullOr(Schema.Int).annotate({
+      description: "Distinct wallets, in bars of 1s and 1m; null in every other, because they do not add up."
+    }),
+    outliers: Schema.NullOr(Schema.Int).annotate({
+      description:
+        "Prints more than 20 times away from the median of their neighbours in the bar, with less than 1 % of its volume; null where the trades of a bar with such prices were not looked through."
+    }),
+    revision: Schema.NullOr(Schema.Int).annotate({
+      description:
+        "Trades that came after their part of the bar was closed: 0 for a bar that never changed; null on EVM chains."
+    })
   }).annotate({ identifier: "ChartBar", description: "One candle. Prices are per whole token." })
 ) {}
 
@@ -133,6 +153,10 @@ export interface ChartRequest {
   readonly resolution: ChartResolution
   readonly denom: ChartDenom
   readonly mode: ChartMode
+  /** Only the trades of this pool; of all pools unless given. */
+  readonly pool?: Address
+  /** In high and low unless given. */
+  readonly outliers?: ChartOutliers
   readonly from: number | null
   readonly to: number | null
   readonly limit: number

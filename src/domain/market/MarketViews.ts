@@ -78,12 +78,21 @@ export class Overview extends Schema.Opaque<Overview>()(
 export const MovementRank = Schema.Literals(["gainers", "losers", "volume", "trades", "traders"])
 export type MovementRank = typeof MovementRank.Type
 
+/** Source of a row's price. */
+export const PriceMethod = Schema.Literals(["last_trade", "pool_median"]).annotate({
+  identifier: "PriceMethod",
+  description:
+    "`last_trade`: the last pool swap. `pool_median`: the median over the token's pools, as in `/prices`; for a token without a swap in the record."
+})
+export type PriceMethod = typeof PriceMethod.Type
+
 /** One ranked token. */
 export class MovementRow extends Schema.Opaque<MovementRow>()(
   Schema.Struct({
     rank: Schema.Int,
     token: TokenRef,
     priceUsd: Scalar,
+    priceMethod: PriceMethod,
     changePct: Scalar,
     volumeUsd: Scalar,
     liquidityUsd: Scalar,
@@ -110,6 +119,7 @@ export class DiscoveryRow extends Schema.Opaque<DiscoveryRow>()(
     graduatedAtMs: time,
     curveProgressPct: Scalar,
     priceUsd: Scalar,
+    priceMethod: PriceMethod,
     marketCapUsd: Scalar,
     liquidityUsd: Scalar,
     volumeUsd: Scalar,

@@ -2,7 +2,7 @@ import type { TooManyColdMints } from "../quotes/Quote.ts"
 import { Schema } from "effect"
 import { Address, type Mint } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
-import { type Coverage, Decimal, Scalar, type Status } from "../Scalar.ts"
+import { type Coverage, CoverageReason, Decimal, Scalar, type Status } from "../Scalar.ts"
 
 /** Which token is meant, and what it calls itself. */
 export class TokenRef extends Schema.Opaque<TokenRef>()(
@@ -63,6 +63,26 @@ export class TokenFacts extends Schema.Opaque<TokenFacts>()(
   }).annotate({ identifier: "TokenFacts", description: "What is known of one token." })
 ) {}
 
+const units = (description: string) => Schema.NullOr(Atomic).annotate({ description })
+const dollars = (description: string) => Schema.NullOr(Decimal).annotate({ description })
+
+/** Depth of a pool around its price. */
+export class PoolDepth2Pct extends Schema.Opaque<PoolDepth2Pct>()(
+  Schema.Struct({
+    sellQuoteOut: units("Units of the quote paid for a sale of the base that lowers its price by 2 %."),
+    sellUsd: dollars("The same in USD; null where the quote has no price."),
+    buyBaseOut: units("Units of the base paid for a purchase that raises its price by 2 %."),
+    buyUsd: dollars("The same in USD; null where the base has no price."),
+    reason: Schema.NullOr(CoverageReason).annotate({
+      description:
+        "`range_clipped`: ticks or bins within 2 % are not loaded. `not_captured`: the pool takes no such swap."
+    })
+  }).annotate({
+    identifier: "PoolDepth2Pct",
+    description: "Output of swaps that move the price by 2 % along the pool's curve, after its fees."
+  })
+) {}
+
 /** One pool of a token, seen from the token. */
 export class PoolLiquidity extends Schema.Opaque<PoolLiquidity>()(
   Schema.Struct({
@@ -70,12 +90,19 @@ export class PoolLiquidity extends Schema.Opaque<PoolLiquidity>()(
     dex: Schema.String,
     baseMint: Address,
     quoteMint: Address,
-    baseReserve: Schema.NullOr(Atomic),
-    quoteReserve: Schema.NullOr(Atomic),
+    baseReserve: units(
+      "Balance of the vault less fees owed to others than liquidity providers; null until it is read."
+    ),
+    quoteReserve: units("As `baseReserve`, of the other mint."),
     liquidityUsd: Schema.NullOr(Decimal).annotate({
-      description: "What the pool could pay out on both sides, in USD; null where a side has no price."
+      description: "Both reserves in USD; null where a side has no price."
     }),
-    feeBps: Schema.NullOr(Schema.Finite),
+    depth2pct: PoolDepth2Pct,
+    createdAtMs: time.annotate({ description: "When the pool was created; null when its creation was not seen." }),
+    volume24hUsd: Schema.Null.annotate({ description: "Not counted by pool." }),
+    feeBps: Schema.NullOr(Schema.Finite).annotate({
+      description: "Fee of a small swap at the pool's price now, the mean of both directions, without transfer fees."
+    }),
     lpBurnedPct: Schema.Null,
     stateSlot: Schema.Int,
     stateAgeMs: Schema.Int
@@ -84,15 +111,46 @@ export class PoolLiquidity extends Schema.Opaque<PoolLiquidity>()(
 
 /** Pools of a token, deepest first. */
 export class TokenLiquidity extends Schema.Opaque<TokenLiquidity>()(
-  Schema.Struct({ token: TokenRef, totalLiquidityUsd: Scalar, pools: Schema.Array(PoolLiquidity) }).annotate({
+  Schema.Struct({
+    token: TokenRef,
+    totalLiquidityUsd: Scalar,
+    pools: Schema.Array(PoolLiquidity),
+    poolsLeftOut: Schema.Int.annotate({
+      description:
+        "Pools that were found and are not in memory, because the token has more than `POOLS_PER_MINT`: those of the lowest reserves."
+    })
+  }).annotate({
     identifier: "TokenLiquidity",
     description: "Where a token can be traded, the deepest pool first."
   })
 ) {}
 
+/** The pools that a price comes from. */
+export class PriceEvidence extends Schema.Opaque<PriceEvidence>()(
+  Schema.Struct({
+    depthUsd: dollars(
+      "Least depth within 2 % of the prices along the path, in USD; null without a price of SOL and without a path."
+    ),
+    path: Schema.Array(
+      Schema.Struct({ pool: Address, fromMint: Address, toMint: Address }).annotate({
+        description: "One pool, priced from one of its mints in the other."
+      })
+    ).annotate({ description: "At most three pools, from the mint to SOL or a stable coin; empty for a stable coin." })
+  }).annotate({ identifier: "PriceEvidence", description: "The path of pools that the median price is that of." })
+) {}
+
 /** The price of one mint. */
 export class MintPrice extends Schema.Opaque<MintPrice>()(
-  Schema.Struct({ mint: Address, priceUsd: Scalar, priceSol: Scalar }).annotate({
+  Schema.Struct({
+    mint: Address,
+    priceUsd: Scalar,
+    priceSol: Scalar,
+    method: Schema.Literal("pool_median").annotate({
+      description:
+        "Median over pools, weighted by depth. Prices of `/market/movement` and `/market/discovery` are those of the last swap (`last_trade`) and may differ."
+    }),
+    evidence: Schema.NullOr(PriceEvidence).annotate({ description: "Null where there is no price." })
+  }).annotate({
     identifier: "MintPrice",
     description: "The price of one whole token."
   })

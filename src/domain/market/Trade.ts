@@ -12,6 +12,12 @@ export interface Quantity {
   readonly decimals: number | null
 }
 
+/** Units of one mint over the accounts of one wallet that a transaction names, before and after it. */
+export interface HeldSpan {
+  readonly before: bigint
+  readonly after: bigint
+}
+
 /** Position on the chain. */
 export interface Occurrence {
   readonly signature: Signature
@@ -102,6 +108,8 @@ export interface NetTrade extends Trade {
   readonly pool: Address | null
   /** Venue of that pool, else the aggregator that routed the swap; null for other programs. */
   readonly dex: string | null
+  /** Units of both mints that the wallet held; null for SOL and dollars, and where the transaction names none of its accounts. */
+  readonly held: { readonly token: HeldSpan | null; readonly quote: HeldSpan | null }
   /** Fees beside the swap, each with the last net trade that it can belong to. */
   readonly fees: ReadonlyArray<TradeFee>
 }

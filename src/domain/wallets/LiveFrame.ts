@@ -4,6 +4,7 @@ import { Address } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
 import { Coverage, Decimal } from "../Scalar.ts"
 import { Signature } from "../Signature.ts"
+import { KnownPositionPnl, KnownWalletPnl, PositionQuantities } from "./KnownPnl.ts"
 import { TrackedWallet, TrackerStatus, TrackerTrade } from "./Tracker.ts"
 
 const Text = Schema.NullOr(Schema.String)
@@ -37,12 +38,17 @@ export class BalanceBody extends Schema.Opaque<BalanceBody>()(
 ) {}
 
 const made = {
-  /** Null once any part of it is unknown; dollars, like all of these. */
+  /** Proceeds less average cost of what was sold. Null once any part of it is unknown; dollars, like all of these. */
   realized: Exact,
+  /** Value less cost of what is held. */
   unrealized: Exact,
+  /** Both together. */
   total: Exact,
+  /** The total in percent of `costUsd`. */
   roiPct: Exact,
+  /** Cost of all buys, front-end fees included, whether sold since or not. */
   costUsd: Exact,
+  /** Proceeds of all sells, less front-end fees. */
   proceedsUsd: Exact
 }
 
@@ -59,13 +65,18 @@ export class PnlBody extends Schema.Opaque<PnlBody>()(
     wallet: Address,
     mint: Address,
     ...made,
+    /** Average cost of a whole token held; null while that of any unit held is unknown. */
     avgCostUsd: Exact,
+    /** Balance on the chain; null when unknown. */
     holding: Schema.NullOr(Atomic),
+    quantities: PositionQuantities,
+    known: KnownPositionPnl,
     decimals: Schema.NullOr(Schema.Int),
     markUsd: Exact,
     markAtMs: Schema.NullOr(Time),
     buys: Schema.Int,
     sells: Schema.Int,
+    /** False only when nothing is known to be held. */
     open: Schema.Boolean,
     ...standing,
     trigger: Schema.Literals(["trade", "transfer", "mark", "resync"])
@@ -85,6 +96,7 @@ export class PnlSummaryBody extends Schema.Opaque<PnlSummaryBody>()(
     trades: Schema.Int,
     /** Of closed positions of which every cost is known. */
     winRatePct: Exact,
+    known: KnownWalletPnl,
     ...standing
   })
 ) {}

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
 import { Decimal, Status } from "../Scalar.ts"
+import { KnownWalletPnl } from "./KnownPnl.ts"
 import { WalletIdentity } from "./WalletIdentity.ts"
 
 const Count = Schema.Int
@@ -91,7 +92,8 @@ export class WalletSummary extends Schema.Opaque<WalletSummary>()(
     pnlMode: Schema.Literal("unknown-basis-null"),
     source: Schema.String,
     token: Schema.Null,
-    wallet: PnlBlock
+    wallet: PnlBlock,
+    known: KnownWalletPnl
   }).annotate({
     identifier: "WalletSummary",
     description: "Observed profit over the covered window, not of a lifetime."

@@ -47,9 +47,10 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
 }
 /** Freshness of a store or of background work. */
 const monitoredFreshness = (
-  { estimatedTimes, node, observedAtMs, source, status }: MonitoredSource,
+  { estimatedTimes, node, observedAtMs, source, status, ...detail }: MonitoredSource,
   nowMs: number
 ): SourceFreshness => ({
+  ...detail,
   source,
   observedAtMs,
   lagMs: observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs),
@@ -57,6 +58,12 @@ const monitoredFreshness = (
   ...(node !== undefined && { node }),
   ...(estimatedTimes !== undefined && { estimatedTimes })
 })
+
+/** The reason why the service takes no traffic while the chain is not followed. */
+const notLive = (heardAtMs: number | null, nowMs: number): string =>
+  heardAtMs === null
+    ? "The chain feed is not live yet."
+    : `The chain was lost ${Math.max(0, Math.round((nowMs - heardAtMs) / 1000))} s ago.`
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -94,9 +101,9 @@ export const layer = HttpApiBuilder.group(
       if (drain.begun()) {
         return yield* unavailable("The service is shutting down.")
       }
-      const { node, state } = feed.freshness()
+      const { heardAtMs, node, state } = feed.freshness()
       if (state === "loading" || state === "down") {
-        return yield* unavailable("The chain feed is not live yet.")
+        return yield* unavailable(notLive(heardAtMs, yield* Clock.currentTimeMillis))
       }
       const lagging = (yield* Clock.clockWith(sources)).filter(
         ({ source, status }) => source !== "chain" && status !== "known"

@@ -3,12 +3,28 @@ import { HttpApiBuilder } from "effect/http-api"
 import { WalletBatch } from "../../access/WalletBatch.ts"
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
-import { WalletSummaryAnswer, type WalletsBody } from "../../api/Wallets.ts"
+import {
+  defaultDays,
+  defaultPositions,
+  type PnlHistoryQuery,
+  type PositionsQuery,
+  WalletPnlHistoryAnswer,
+  WalletPositionsAnswer,
+  WalletSummaryAnswer,
+  type WalletsBody
+} from "../../api/Wallets.ts"
+import type { Address } from "../../domain/Address.ts"
 import { WalletReader } from "../../wallets/WalletReader.ts"
 import { storeUnavailable } from "../problems.ts"
 import { enterBatch } from "./walletBatch.ts"
 
 const unavailable = storeUnavailable("Wallets cannot be read", "Wallets are unavailable: try again.")
+
+interface OfWallet {
+  readonly params: { readonly wallet: Address }
+}
+type PositionsRequest = OfWallet & { readonly query: typeof PositionsQuery.Type }
+type PnlHistoryRequest = OfWallet & { readonly query: typeof PnlHistoryQuery.Type }
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -24,6 +40,20 @@ export const layer = HttpApiBuilder.group(
       return WalletSummaryAnswer.make({ data, source: "local" })
     }, Effect.scoped)
 
-    return handlers.handleAll({ summary })
+    const positions = Effect.fnUntraced(function* ({ params, query }: PositionsRequest) {
+      const { id } = yield* CurrentKey
+      yield* enterBatch(batch, id)
+      const read = reader.positionsOf(params.wallet, query.limit ?? defaultPositions)
+      return WalletPositionsAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
+    }, Effect.scoped)
+
+    const pnlHistory = Effect.fnUntraced(function* ({ params, query }: PnlHistoryRequest) {
+      const { id } = yield* CurrentKey
+      yield* enterBatch(batch, id)
+      const read = reader.pnlHistoryOf(params.wallet, query.days ?? defaultDays)
+      return WalletPnlHistoryAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
+    }, Effect.scoped)
+
+    return handlers.handleAll({ summary, positions, pnlHistory })
   })
 )

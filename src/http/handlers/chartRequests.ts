@@ -37,7 +37,13 @@ const solana = (token: string): Effect.Effect<ChartSubject, ChartProblem> =>
     ? Effect.succeed({ _tag: "Solana", mint: Address.make(token) })
     : Effect.fail(badToken("a Solana address: base58 of 32 bytes"))
 
-const evm = (chain: EvmChain, token: string, { denom, resolution }: ChartRequest) => {
+const evm = (chain: EvmChain, token: string, { denom, outliers, pool, resolution }: ChartRequest) => {
+  if (pool !== undefined) {
+    return Effect.fail(invalid({ in: "query", field: "pool", issue: "conflict" }, "pool is for Solana only."))
+  }
+  if (outliers === "exclude") {
+    return Effect.fail(invalid({ in: "query", field: "outliers", issue: "conflict" }, "outliers must be include."))
+  }
   if (denom === "sol") {
     return Effect.fail(
       new InvalidDenomination({
@@ -69,6 +75,8 @@ export const chartRequest = Effect.fnUntraced(function* (
     resolution: query.resolution ?? defaults.resolution,
     denom: query.denom ?? defaults.denom,
     mode: query.mode ?? defaults.mode,
+    outliers: query.outliers ?? defaults.outliers,
+    ...(query.pool === undefined ? {} : { pool: query.pool }),
     from,
     to,
     limit: query.limit ?? defaults.bars

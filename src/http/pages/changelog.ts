@@ -12,6 +12,23 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
   \`unreadableMarkets\` of an entry.
 - \`condition.source\` of alerts: \`swap\` or \`median\` over pools; alerts on USDC are evaluated; \`fireNow\` arms an alert that is
   beyond its threshold already, and changes beyond theirs arm first like levels.
+- A window with a gap has the values of what was seen: status \`partial\`, and \`share\` in its coverage, from 0 to 1. Changes of
+  windows that were seen to different shares are null. Sources \`blocks\` and \`backfill\` at \`/freshness\`, with \`slot\`,
+  \`gapsOpen\`, \`share\` and \`reason\`.
+- Windows of 1 h, 6 h and 24 h begin with a minute, with 5 and with 10 minutes; rankings of wallets over 24 h with 2 hours, as
+  \`windowFromMs\` shows. Changes of market totals compare windows of equal width.
+- Bars of charts have \`buys\`, \`sells\`, \`buyVolume\`, \`sellVolume\`, \`traders\` and \`revision\`; with \`denom=sol\` they show the SOL
+  that was paid, not dollars divided by a price of SOL. \`pool\` selects the trades of one pool. \`outliers\` of a bar counts
+  prints that were hardly traded; \`outliers=exclude\` leaves them out of high and low.
+- The meta of top traders stays the same over the pages of a view; \`historyComplete\` is false where nothing is known.
+- Prices through any pool: \`method\` and \`evidence\` (path and depth) at \`/api/v1/prices\`. Reserves and \`feeBps\` of every venue,
+  \`depth2pct\`, \`createdAtMs\` and \`poolsLeftOut\` at \`liquidity\`; \`priceMethod\` in rows of \`movement\` and \`discovery\`.
+- Positions of one wallet at \`/api/v1/wallets/{wallet}/positions\` and its profit by UTC day at \`/pnl/history\`. \`pnl\` and
+  \`pnl_summary\` frames and wallet summaries carry \`known\`: profit over the units of known cost, with the share that it
+  covers; \`pnl\` frames carry \`quantities\`, and \`holding\` is the balance on the chain, null where it is unknown.
+- \`costUsd\` is the cost of all buys, \`proceedsUsd\` the proceeds of all sells and \`roiPct\` the total in percent of
+  \`costUsd\` everywhere; \`/copy/pnl\` has the cost of what was sold as \`soldCostUsd\`.
+- Both sides of a wallet's swap of two tokens have one value, that of the side with a price.
 - Groups of tracked wallets at \`/api/v1/tracker/groups\`; \`PATCH /api/v1/tracker/wallets/{wallet}\` changes label, emoji, notes and
   groups; \`POST /api/v1/tracker/wallets/batch\` tracks up to 100 wallets.
 - A key may have 32 tokens being loaded at a time; beyond that a request for another cold token is answered 429. \`Retry-After\`

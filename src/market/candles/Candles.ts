@@ -1,10 +1,11 @@
-import { addToBar, BAR, beginBar, COUNT, START } from "./bar.ts"
+import { addToBar, BAR, beginBar, COUNT, REVISION, START, TRADERS } from "./bar.ts"
+import { BarTraders } from "./BarTraders.ts"
 import { BarLog, SERIES, type Visit } from "./BarLog.ts"
 import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
-import { FINE_RETENTION, floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
-import type { StoredBars } from "../store/StoredBars.ts"
+import { COUNTED_LEVELS, FINE_RETENTION, floorTo, levelOf, levels, type Resolution } from "./resolutions.ts"
+import type { RevisedBar, StoredBars } from "../store/StoredBars.ts"
 
 const MINUTE = 60
 
@@ -20,6 +21,7 @@ export class Candles {
   /** The cells that one trade touches lie side by side. */
   private readonly tokens = new Records(CELLS)
   private readonly closed: ReadonlyArray<BarLog>
+  private readonly traders = levels.slice(0, COUNTED_LEVELS).map((width) => new BarTraders(width))
 
   /** Room for `bars` closed bars of each stored width. */
   constructor(limits: { readonly bars: number }) {
@@ -30,11 +32,14 @@ export class Candles {
     })
   }
 
-  /** Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. */
-  add(record: TradeRecord): void {
+  /**
+   * Adds a trade to the bar of its bucket at every width. Late trades find their bucket, or make it where none was. The chain
+   * was read up to second `readTo`: a bar that ended by then is closed, and its revision rises.
+   */
+  add(record: TradeRecord, readTo = Number.NEGATIVE_INFINITY): void {
     const id = record.token
     if (!this.has(id)) {
-      this.begin(record)
+      this.begin(record, readTo)
       return
     }
     const cells = this.tokens.page(id)
@@ -43,13 +48,13 @@ export class Candles {
       const at = base + level * BAR
       const past = record.second - (cells[at + START] ?? 0)
       if (past < 0) {
-        this.addLate(level, id, record)
+        this.addLate(level, record, readTo)
         continue
       }
       if (past >= (levels[level] ?? 1)) {
         this.close(level, id, record, cells, at)
       }
-      addToBar(cells, at, record)
+      this.addAt(level, cells, at, record, readTo)
     }
   }
 
@@ -80,11 +85,26 @@ export class Candles {
     return log?.isTrimmed(token) === true ? log.oldest(token) : null
   }
 
+  /** Marks a closed bar that changed in a process before this one; nothing when it is not held. */
+  revise(token: number, { revision, second, width }: Pick<RevisedBar, "revision" | "second" | "width">): void {
+    const level = levels.indexOf(width)
+    const mark: Visit = (cells, at) => {
+      const start = cells[at + START] ?? 0
+      if (start === second) {
+        cells[at + REVISION] = Math.max(cells[at + REVISION] ?? 0, revision)
+      }
+      return start > second
+    }
+    if (level >= 0 && this.has(token) && mark(this.tokens.page(token), this.tokens.at(token) + level * BAR)) {
+      this.closed[level]?.walkBack(token, mark)
+    }
+  }
+
   /** Forgets a token. */
   clear(token: number): void {
     if (this.has(token)) {
-      for (const log of this.closed) {
-        log.clear(token)
+      for (const part of [...this.closed, ...this.traders]) {
+        part.clear(token)
       }
       this.tokens.clear(token)
     }
@@ -101,7 +121,7 @@ export class Candles {
     return (this.tokens.page(token)[this.tokens.at(token) + COUNT] ?? 0) > 0
   }
 
-  private begin(record: TradeRecord): void {
+  private begin(record: TradeRecord, readTo: number): void {
     const id = record.token
     this.tokens.clear(id)
     const cells = this.tokens.page(id)
@@ -109,7 +129,17 @@ export class Candles {
     for (let level = 0; level < levels.length; level++) {
       const at = base + level * BAR
       beginBar(cells, at, floorTo(record.second, levels[level] ?? 1))
-      addToBar(cells, at, record)
+      this.addAt(level, cells, at, record, readTo)
+    }
+  }
+
+  private addAt(level: number, cells: Float64Array, at: number, record: TradeRecord, readTo: number): void {
+    addToBar(cells, at, record)
+    const { second, token, wallet } = record
+    const isNew = wallet === null ? Number.NaN : (this.traders[level]?.note(token, second, wallet) ?? Number.NaN)
+    cells[at + TRADERS] = (cells[at + TRADERS] ?? 0) + isNew
+    if ((cells[at + START] ?? 0) + (levels[level] ?? 1) <= readTo) {
+      cells[at + REVISION] = (cells[at + REVISION] ?? 0) + 1
     }
   }
 
@@ -119,22 +149,23 @@ export class Candles {
     beginBar(cells, at, floorTo(record.second, width))
   }
 
-  private addLate(level: number, id: number, record: TradeRecord): void {
+  private addLate(level: number, record: TradeRecord, readTo: number): void {
     const log = this.closed[level]
+    const id = record.token
     const start = floorTo(record.second, levels[level] ?? 1)
     const state = { found: false }
     log?.walkBack(id, (cells, at) => {
       const bar = cells[at + START] ?? 0
       if (bar === start) {
         state.found = true
-        addToBar(cells, at, record)
+        this.addAt(level, cells, at, record, readTo)
       }
       return bar > start
     })
     if (!state.found) {
       const bar = new Float64Array(BAR)
       beginBar(bar, 0, start)
-      addToBar(bar, 0, record)
+      this.addAt(level, bar, 0, record, readTo)
       log?.insert(id, bar, 0)
     }
   }

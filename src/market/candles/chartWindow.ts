@@ -28,7 +28,7 @@ export const chartWindow = ({ from, limit, resolution, to }: ChartRequest): Char
 
 /** The result of reading a window. */
 export interface ChartFindings {
-  readonly bars: ReadonlyArray<ChartBar>
+  readonly bars: ReadonlyArray<Pick<ChartBar, "t">>
   /** The end of the page before; null when there is none. */
   readonly prevTo: number | null
   /** True when the window holds older bars than those of this page. */

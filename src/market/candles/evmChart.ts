@@ -100,7 +100,14 @@ const barOf = ({ close, high, low, open, second, volume }: EvmCandle, factor: nu
   l: low * factor,
   c: close * factor,
   v: volume,
-  n: null
+  n: null,
+  buys: null,
+  sells: null,
+  buyVolume: null,
+  sellVolume: null,
+  traders: null,
+  outliers: null,
+  revision: null
 })
 
 const supplyOf = ({ asOfMs, totalSupply }: EvmSeries): ChartSupply => ({

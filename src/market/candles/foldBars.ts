@@ -1,13 +1,30 @@
 /** Folds stored bars into the bars of a resolution. Nothing is filled in: a bucket without a trade has no bar. */
 import { quotient } from "../../domain/decimal.ts"
-import { NANOS_PER_USD } from "../../domain/units.ts"
-import { BAR, CLOSE, COUNT, HIGH, LOW, OPEN, START, VOLUME } from "./bar.ts"
+import {
+  BAR,
+  BUY_VOLUME,
+  BUYS,
+  CLOSE,
+  COUNT,
+  type Denomination,
+  HIGH,
+  LOW,
+  moneyAt,
+  OPEN,
+  REVISION,
+  START,
+  TRADERS,
+  VOLUME
+} from "./bar.ts"
 import type { Visit } from "./BarLog.ts"
-import { bucketStart, type Resolution } from "./resolutions.ts"
+import { bucketStart, countsTraders, type Resolution } from "./resolutions.ts"
 import type { StoredBars } from "../store/StoredBars.ts"
 import { addWide, readWide, wideNumber } from "../columnar/wide.ts"
 
-/** One candle in USD. Prices are per whole token. */
+/** Nano-dollars of a dollar, and lamports of a SOL. */
+const UNITS = 1_000_000_000n
+
+/** One candle in its denomination. Prices are per whole token. */
 export interface Bar {
   /** Start of the bucket, in seconds since the Unix epoch. */
   readonly second: number
@@ -15,15 +32,26 @@ export interface Bar {
   readonly high: number
   readonly low: number
   readonly close: number
-  /** Traded volume in USD, the nearest number to the exact sum. */
+  /** Traded volume, the nearest number to the exact sum. */
   readonly volume: number
+  /** The part of the volume that was bought; null when unknown. */
+  readonly buyVolume: number | null
+  readonly sellVolume: number | null
   /** Trades of the bucket, those without a known price included. */
   readonly trades: number
+  /** Purchases among the trades; null when unknown. */
+  readonly buys: number | null
+  /** Distinct wallets; null when unknown, as for every bar that is folded from several. */
+  readonly traders: number | null
+  /** Trades that came after their part of the bar was closed. */
+  readonly revision: number
 }
 
 /** Selects the newest `limit` bars whose buckets begin in `[from, to)`. Seconds; null is open. */
 export interface BarWindow {
   readonly resolution: Resolution
+  /** In dollars unless given. */
+  readonly denom?: Denomination
   readonly from: number | null
   readonly to: number | null
   readonly limit: number
@@ -41,24 +69,71 @@ export interface BarPage {
   readonly trimmed: boolean
 }
 
+/** A number of which NaN means unknown. */
+const known = (value: number): number | null => (Number.isNaN(value) ? null : value)
+
 /** A bucket under construction, from its newest part to its oldest. */
 class Bucket {
   readonly second: number
+  private readonly money: number
+  private parts = 0
   private open = Number.NaN
   private high = Number.NEGATIVE_INFINITY
   private low = Number.POSITIVE_INFINITY
   private close = Number.NaN
   private trades = 0
-  private readonly volume = new Float64Array(2)
+  private buys = 0
+  private traders = 0
+  private revision = 0
+  /** The volume, then the volume of purchases, then that of sales. */
+  private readonly volumes = new Float64Array(6)
 
-  constructor(second: number) {
+  constructor(second: number, denom: Denomination) {
     this.second = second
+    this.money = moneyAt[denom]
   }
 
   /** Adds an older part. */
   add(cells: Float64Array, at: number): void {
+    this.parts++
     this.trades += cells[at + COUNT] ?? 0
-    addWide(this.volume, 0, cells[at + VOLUME] ?? 0, cells[at + VOLUME + 1] ?? 0)
+    this.buys += cells[at + BUYS] ?? 0
+    this.traders += cells[at + TRADERS] ?? 0
+    this.revision += cells[at + REVISION] ?? 0
+    this.addVolumes(cells, at + this.money)
+    this.addPrices(cells, at + this.money)
+  }
+
+  /** The finished bar; null when none of its trades was priced, or a part of it is unknown in the denomination. */
+  bar(resolution: Resolution): Bar | null {
+    const volume = wholeUnits(this.volumes, 0)
+    return Number.isNaN(this.open) || Number.isNaN(volume)
+      ? null
+      : {
+          second: this.second,
+          open: this.open,
+          high: this.high,
+          low: this.low,
+          close: this.close,
+          volume,
+          buyVolume: known(wholeUnits(this.volumes, 2)),
+          sellVolume: known(wholeUnits(this.volumes, 4)),
+          trades: this.trades,
+          buys: known(this.buys),
+          traders: this.parts === 1 && countsTraders(resolution) ? known(this.traders) : null,
+          revision: this.revision
+        }
+  }
+
+  private addVolumes(cells: Float64Array, at: number): void {
+    const [high = 0, low = 0] = [cells[at + VOLUME], cells[at + VOLUME + 1]]
+    const [buyHigh = 0, buyLow = 0] = [cells[at + BUY_VOLUME], cells[at + BUY_VOLUME + 1]]
+    addWide(this.volumes, 0, high, low)
+    addWide(this.volumes, 2, buyHigh, buyLow)
+    addWide(this.volumes, 4, high - buyHigh, low - buyLow)
+  }
+
+  private addPrices(cells: Float64Array, at: number): void {
     const open = cells[at + OPEN] ?? Number.NaN
     if (Number.isNaN(open)) {
       return
@@ -68,26 +143,12 @@ class Bucket {
     this.low = Math.min(this.low, cells[at + LOW] ?? 0)
     this.close = Number.isNaN(this.close) ? (cells[at + CLOSE] ?? 0) : this.close
   }
-
-  /** The finished bar; null when none of its trades was priced. */
-  bar(): Bar | null {
-    return Number.isNaN(this.open)
-      ? null
-      : {
-          second: this.second,
-          open: this.open,
-          high: this.high,
-          low: this.low,
-          close: this.close,
-          volume: dollars(this.volume),
-          trades: this.trades
-        }
-  }
 }
 
-const dollars = (volume: Float64Array): number => {
-  const nanos = wideNumber(volume, 0)
-  return nanos <= Number.MAX_SAFE_INTEGER ? nanos / Number(NANOS_PER_USD) : quotient(readWide(volume, 0), NANOS_PER_USD)
+/** Dollars or SOL of an exact sum in two cells, the nearest number; NaN when it is unknown. */
+const wholeUnits = (cells: Float64Array, at: number): number => {
+  const near = wideNumber(cells, at)
+  return near > Number.MAX_SAFE_INTEGER ? quotient(readWide(cells, at), UNITS) : near / Number(UNITS)
 }
 
 /** The bars of a window, from stored bars visited newest first; `isCut` when there are older ones than those visited. */
@@ -97,7 +158,7 @@ export const foldBars = (
   trimmed: boolean,
   isCut = false
 ): BarPage => {
-  const { resolution, limit } = window
+  const { denom = "usd", limit, resolution } = window
   const from = window.from === null ? Number.NEGATIVE_INFINITY : bucketStart(resolution, window.from)
   const to = window.to ?? Number.POSITIVE_INFINITY
   const bars: Array<Bar> = []
@@ -107,7 +168,7 @@ export const foldBars = (
     truncated: false
   }
   const finish = () => {
-    const bar = state.bucket?.bar() ?? null
+    const bar = state.bucket?.bar(resolution) ?? null
     if (bar !== null) {
       bars.push(bar)
     } else if (state.bucket !== null) {
@@ -127,10 +188,10 @@ export const foldBars = (
       }
       finish()
       if (bars.length === limit) {
-        state.truncated ||= !Number.isNaN(cells[at + OPEN])
+        state.truncated ||= !Number.isNaN(cells[at + moneyAt[denom] + OPEN])
         return !state.truncated
       }
-      state.bucket = new Bucket(start)
+      state.bucket = new Bucket(start, denom)
     }
     state.bucket.add(cells, at)
     return true

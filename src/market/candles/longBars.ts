@@ -1,29 +1,35 @@
 /** Bars of a window from memory and, for older ones, from the store. */
 import { Effect } from "effect"
-import { type Mint, SOL } from "../../domain/Address.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { type ChartWindow, nextBucket } from "./chartWindow.ts"
-import type { BarPage, BarWindow } from "./foldBars.ts"
-import { solWindow } from "./solBars.ts"
+import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.ts"
+import { bucketStart, widthOf } from "./resolutions.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
 import type { StoredBars } from "../store/StoredBars.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
 /** The bars that the store adds to a chart. */
 export interface OlderBars {
-  /** By token; a token without an entry has no older bars than those in memory. */
-  readonly of: ReadonlyMap<Mint, StoredBars>
+  /** Null when no bars are older than those in memory. */
+  readonly bars: StoredBars | null
   /** True when older bars are stored that the store did not return in time. */
   readonly isMissing: boolean
+  /** True for bars of one pool: memory has none of them. */
+  readonly isWhole: boolean
 }
 
 /** A page without bars. */
 export const NO_BARS: BarPage = { bars: [], unpriced: 0, truncated: false, trimmed: false }
-/** The most bars of SOL that are read to price those of a token. */
-const MOST_SOL = 50_000
 
 /** The bars of a token in a window. */
-export const barsOf = ({ state }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage =>
-  state.bars(mint, window, older.of.get(mint)) ?? NO_BARS
+export const barsOf = ({ state }: TradeTape["Service"], older: OlderBars, mint: Mint, window: BarWindow): BarPage => {
+  const { bars, isWhole } = older
+  if (isWhole) {
+    return bars === null ? NO_BARS : foldBars(walkStored(bars), window, false, bars.isCut)
+  }
+  return state.bars(mint, window, bars ?? undefined) ?? NO_BARS
+}
 
 /** The second before which bars are read from the store, because later ones are in memory; null when none are older. */
 const storeEnd = (tape: TradeTape["Service"], mint: Mint, { from, resolution, to }: BarWindow, nowMs: number) => {
@@ -49,18 +55,34 @@ const olderOf = (
     : stored.bars({ mint, resolution: window.resolution, from: window.from, before, limit: window.limit + 1 })
 }
 
+/** Widths of the first search for the bars of a pool, as multiples of the wanted bars. */
+const FIRST_REACH = 2
+
+/** The bars of one pool, all from the store: first among recent trades, then among all of them. */
+export const poolBars = (
+  stored: Pick<TradeStore["Service"], "bars">,
+  { mint, pool }: { readonly mint: Mint; readonly pool: Address },
+  { from, limit, resolution, to }: ChartWindow,
+  nowMs: number
+) =>
+  Effect.gen(function* () {
+    const before = to ?? nextBucket(resolution, Math.floor(nowMs / 1000))
+    const request = { mint, pool, resolution, from, before, limit: limit + 1 }
+    const near = bucketStart(resolution, before - FIRST_REACH * limit * widthOf[resolution])
+    const first = near > (from ?? 0) ? yield* stored.bars({ ...request, from: near }) : null
+    const bars = first?.isCut === true ? first : yield* stored.bars(request)
+    return { bars, isMissing: false, isWhole: true }
+  }).pipe(
+    Effect.catchTag("TradeStoreUnavailable", () =>
+      Effect.succeed<OlderBars>({ bars: null, isMissing: true, isWhole: true })
+    )
+  )
+
 /** The stored bars of a chart; none while the store is unavailable. */
-export const olderBars = Effect.fnUntraced(
-  function* (tape: TradeTape["Service"], mint: Mint, window: ChartWindow, inSol: boolean, nowMs: number) {
-    const own = yield* olderOf(tape, mint, window, nowMs)
-    const found = new Map<Mint, StoredBars>(own === null ? [] : [[mint, own]])
-    const beside =
-      inSol && mint !== SOL ? solWindow(barsOf(tape, { of: found, isMissing: false }, mint, window), window) : null
-    const sol = beside === null ? null : yield* olderOf(tape, SOL, { ...beside, limit: MOST_SOL }, nowMs)
-    if (sol !== null) {
-      found.set(SOL, sol)
-    }
-    return { of: found, isMissing: false }
-  },
-  Effect.catchTag("TradeStoreUnavailable", () => Effect.succeed({ of: new Map<Mint, StoredBars>(), isMissing: true }))
-)
+export const olderBars = (tape: TradeTape["Service"], mint: Mint, window: ChartWindow, nowMs: number) =>
+  olderOf(tape, mint, window, nowMs).pipe(
+    Effect.map((bars): OlderBars => ({ bars, isMissing: false, isWhole: false })),
+    Effect.catchTag("TradeStoreUnavailable", () =>
+      Effect.succeed<OlderBars>({ bars: null, isMissing: true, isWhole: false })
+    )
+  )

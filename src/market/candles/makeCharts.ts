@@ -10,8 +10,9 @@ import {
 import type { TokenBook } from "../../tokens/TokenBook.ts"
 import type { EvmCandles, EvmInterval } from "./EvmCandles.ts"
 import { evmChart, type EvmToken, planEvmChart } from "./evmChart.ts"
+import { findOutliers, NO_OUTLIERS } from "./barOutliers.ts"
 import { chartWindow } from "./chartWindow.ts"
-import { olderBars, type OlderBars } from "./longBars.ts"
+import { olderBars, type OlderBars, poolBars } from "./longBars.ts"
 import { chartedMint, solanaChart } from "./solanaChart.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
@@ -29,8 +30,25 @@ const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>):
   }
 }
 
-const isKnown = ({ isMissing, of }: OlderBars, mint: Mint): boolean =>
-  isMissing || (of.get(mint)?.cells.length ?? 0) > 0
+const isKnown = ({ bars, isMissing }: OlderBars): boolean => isMissing || (bars?.cells.length ?? 0) > 0
+
+/** The bars that the store gives to a chart: those before memory, or all of a pool. */
+const storedBars = (
+  tape: TradeTape["Service"],
+  mint: Mint,
+  request: ChartRequest,
+  nowMs: number
+): Effect.Effect<OlderBars, ChartUnavailable> => {
+  const { pool } = request
+  const window = chartWindow(request)
+  if (pool === undefined) {
+    return olderBars(tape, mint, window, nowMs)
+  }
+  const stored = tape.stored()
+  return stored === null
+    ? Effect.fail(new ChartUnavailable({ detail: "No store has the trades of single pools." }))
+    : poolBars(stored, { mint, pool }, window, nowMs)
+}
 
 /** The charts of a market reader. */
 export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Service"], evm: EvmCandles["Service"]) => ({
@@ -47,12 +65,15 @@ export const makeCharts = (tape: TradeTape["Service"], tokens: TokenBook["Servic
       return yield* new ChartNotReady({ retryAfterMs: null })
     }
     const nowMs = yield* Clock.currentTimeMillis
-    const older = yield* olderBars(tape, charted, chartWindow(request), request.denom === "sol", nowMs)
+    const older = yield* storedBars(tape, charted, request, nowMs)
     // A token that is only in the store has traded, too.
-    if (!tape.state.has(charted) && !isKnown(older, charted)) {
+    if (!tape.state.has(charted) && !isKnown(older)) {
       yield* notTraded(mint, state)
     }
-    const chart = solanaChart({ tape, tokens, older }, mint, request, nowMs)
+    const sources = { tape, tokens, older, outliers: NO_OUTLIERS }
+    const plain = solanaChart(sources, mint, request, nowMs)
+    const outliers = yield* findOutliers(tape.stored(), mint, request, plain.data.bars)
+    const chart = outliers.size === 0 ? plain : solanaChart({ ...sources, outliers }, mint, request, nowMs)
     return older.isMissing && chart.data.bars.length === 0
       ? yield* new ChartUnavailable({ detail: "The stored candles of this window are unavailable right now." })
       : chart

@@ -48,6 +48,13 @@ export const widthOf: Readonly<Record<Resolution, number>> = {
 /** Widths of the bars that are kept, in seconds; every other resolution is folded from the widest that divides it. */
 export const levels: ReadonlyArray<number> = [1, 60, 3600, DAY]
 
+/** The stored widths of which bars know their distinct wallets: those of wider bars cannot be added up from finer ones. */
+export const COUNTED_LEVELS = 2
+
+/** True when bars of a resolution know their distinct wallets. */
+export const countsTraders = (resolution: Resolution): boolean =>
+  levels.indexOf(widthOf[resolution]) >= 0 && levels.indexOf(widthOf[resolution]) < COUNTED_LEVELS
+
 /** Bars below a minute are kept this long, in seconds: seven days. */
 export const FINE_RETENTION = 7 * DAY
 

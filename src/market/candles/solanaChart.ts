@@ -4,57 +4,84 @@ import type { ChartBar, ChartRequest, ChartSupply, Lacking, KnownChart } from ".
 import { fromAtomic, uiNumber } from "../../domain/decimal.ts"
 import { type ChartWindow, chartKnowledge, chartWindow } from "./chartWindow.ts"
 import type { Bar, BarPage } from "./foldBars.ts"
+import type { OutliersByBar } from "./barOutliers.ts"
+import { mayHaveOutliers, type Outliers } from "./outliers.ts"
 import { FINE_RETENTION, widthOf } from "./resolutions.ts"
 import { barsOf, NO_BARS, type OlderBars } from "./longBars.ts"
-import { solBars, solWindow } from "./solBars.ts"
 import { type Supply, supplyOf, tokenRef, type TokenSources } from "../views/tokenRef.ts"
-import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
+import { lackingNow, STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts"
 
 /** The sources of a chart. */
 export interface ChartSources extends TokenSources {
   readonly tape: TradeTape["Service"]
   readonly older: OlderBars
+  readonly outliers: OutliersByBar
 }
 
 const MINUTE = 60
-/** More than any series has. */
-const ALL = 1_000_000
 const FOREVER = Number.POSITIVE_INFINITY
-
-/** SOL in SOL is worth one, whatever it trades for. */
-const ones = (bars: ReadonlyArray<Bar>): ReadonlyArray<Bar> =>
-  bars.map((bar) => ({ ...bar, open: 1, high: 1, low: 1, close: 1, volume: bar.volume / bar.close }))
 
 /** The mint whose bars a chart is made of. USDC counts as one dollar, so its trades are those of SOL against dollars. */
 export const chartedMint = (mint: Mint): Mint => (mint === USDC ? SOL : mint)
 
-/** Bars of USDC from those of SOL in USD: worth one dollar, or in SOL the inverse, whose high is at SOL's low. */
-const dollarBars = (bars: ReadonlyArray<Bar>, denom: ChartRequest["denom"]): ReadonlyArray<Bar> =>
-  bars.map((bar) => {
-    const { close, high, low, open, volume } = bar
-    return denom === "sol"
-      ? { ...bar, open: 1 / open, high: 1 / low, low: 1 / high, close: 1 / close, volume: volume / close }
-      : { ...bar, open: 1, high: 1, low: 1, close: 1 }
-  })
+/** A bar from the other side of its trades: who bought one mint sold the other. */
+const otherSide = (bar: Bar): Bar => ({
+  ...bar,
+  buys: bar.buys === null ? null : bar.trades - bar.buys,
+  buyVolume: bar.sellVolume,
+  sellVolume: bar.buyVolume
+})
 
-const inSol = ({ older, tape }: ChartSources, mint: Mint, page: BarPage, { resolution }: ChartWindow): BarPage => {
-  const window = solWindow(page, { resolution })
-  if (window === null || mint === SOL) {
-    return { ...page, bars: ones(page.bars) }
-  }
-  const sol = barsOf(tape, older, SOL, { ...window, limit: ALL })
-  const { bars, unpriced } = solBars(page.bars, sol.bars, resolution)
-  return { ...page, bars, unpriced: page.unpriced + unpriced }
+/** Bars of USDC in USD, from those of SOL: worth one dollar. */
+const dollarBars = (bars: ReadonlyArray<Bar>): ReadonlyArray<Bar> =>
+  bars.map((bar) => ({ ...otherSide(bar), open: 1, high: 1, low: 1, close: 1 }))
+
+/** Bars of USDC in SOL: the inverse of those of SOL in USD, whose high is at SOL's low, with the volume of those in SOL. */
+const inverseBars = (inUsd: ReadonlyArray<Bar>, inSol: ReadonlyArray<Bar>): ReadonlyArray<Bar> => {
+  const bySecond = new Map(inSol.map((bar) => [bar.second, bar]))
+  return inUsd.map((bar) => {
+    const { close, high, low, open } = bar
+    const { buyVolume, sellVolume, volume } = bySecond.get(bar.second) ?? bar
+    const prices = { open: 1 / open, high: 1 / low, low: 1 / high, close: 1 / close }
+    return { ...otherSide({ ...bar, volume, buyVolume, sellVolume }), ...prices }
+  })
 }
 
-const chartBar = ({ close, high, low, open, second, trades, volume }: Bar, factor: number): ChartBar => ({
-  t: second * 1000,
-  o: open * factor,
-  h: high * factor,
-  l: low * factor,
-  c: close * factor,
-  v: volume,
-  n: trades
+/** The page of a mint in the denomination of the request; USDC's is that of SOL from the other side. */
+const pageOf = ({ older, tape }: ChartSources, mint: Mint, { denom }: ChartRequest, window: ChartWindow): BarPage => {
+  if (mint !== USDC) {
+    return barsOf(tape, older, mint, { ...window, denom })
+  }
+  const page = barsOf(tape, older, SOL, window)
+  const bars =
+    denom === "usd"
+      ? dollarBars(page.bars)
+      : inverseBars(page.bars, barsOf(tape, older, SOL, { ...window, denom }).bars)
+  return { ...page, bars }
+}
+
+/** The bar with the outliers left out of its high and low, which enclose open and close. */
+const withoutOutliers = (bar: Bar, { high, low }: Outliers): Bar => ({
+  ...bar,
+  high: Math.max(high, bar.open, bar.close),
+  low: Math.min(low, bar.open, bar.close)
+})
+
+const chartBar = (bar: Bar, factor: number, outliers: number | null): ChartBar => ({
+  t: bar.second * 1000,
+  o: bar.open * factor,
+  h: bar.high * factor,
+  l: bar.low * factor,
+  c: bar.close * factor,
+  outliers,
+  v: bar.volume,
+  n: bar.trades,
+  buys: bar.buys,
+  sells: bar.buys === null ? null : bar.trades - bar.buys,
+  buyVolume: bar.buyVolume,
+  sellVolume: bar.sellVolume,
+  traders: bar.traders,
+  revision: bar.revision
 })
 
 /** True when memory has bars from before the window, so that none of the window was dropped. */
@@ -63,23 +90,30 @@ const holdsBefore = ({ state }: TradeTape["Service"], mint: Mint, { from, resolu
   return before !== null && before.bars.length + before.unpriced > 0
 }
 
+/** For how many seconds the bars of a chart are kept; those of one pool as long as trades. */
+const keptSeconds = ({ older, tape }: ChartSources, resolution: ChartRequest["resolution"]): number => {
+  const stored = tape.stored()?.keptSeconds(older.isWhole ? "1s" : resolution) ?? FOREVER
+  return Math.min(stored, widthOf[resolution] < MINUTE ? FINE_RETENTION : FOREVER)
+}
+
 /** The reason why bars at the start of the window are missing; null when none are. */
 const lackingBefore = (
-  { older, tape }: ChartSources,
+  sources: ChartSources,
   mint: Mint,
   window: ChartWindow,
   page: BarPage,
   nowMs: number
 ): Lacking => {
   const [first] = page.bars
+  const { older, tape } = sources
   const { from, resolution } = window
   if (page.truncated && first !== undefined) {
     return tape.recordedFrom(first.second).reason
   }
   const stored = tape.stored()
   const isFine = widthOf[resolution] < MINUTE
-  const kept = Math.min(stored?.keptSeconds(resolution) ?? FOREVER, isFine ? FINE_RETENTION : FOREVER)
-  if (from !== null && from < nowMs / 1000 - kept) {
+  const start = older.isWhole ? Math.max(from ?? 0, tape.firstRead()) : from
+  if (start !== null && start < nowMs / 1000 - keptSeconds(sources, resolution)) {
     return "resolution_retention"
   }
   if (older.isMissing) {
@@ -101,6 +135,24 @@ const sourceFrom = ({ older, tape }: ChartSources, mint: Mint, { resolution }: C
   return Number.isFinite(from) ? from : null
 }
 
+/** The time that the bars show; that of the store for bars of one pool. Null before the first block. */
+const observedAt = ({ older, tape }: ChartSources): number | null => {
+  const heardAtMs = tape.heardAtMs()
+  const readToMs = older.isWhole ? (older.bars?.readToMs ?? 0) : tape.state.now * 1000
+  // Block times may be ahead of the local clock.
+  return tape.state.now === 0 || heardAtMs === null || readToMs === 0 ? null : Math.min(readToMs, heardAtMs)
+}
+
+/** The reason why the bars are not current; null when they are. */
+const lackingAtEnd = (sources: ChartSources, { to }: ChartWindow, nowMs: number): Lacking => {
+  const { older, tape } = sources
+  const now = lackingNow(tape, nowMs)
+  const isBehind = older.isWhole && nowMs - (observedAt(sources) ?? 0) > STALE_AFTER_MS
+  const lacking = now ?? (isBehind ? "source_stale" : null)
+  const readUntilMs = now === "backfill_running" || isBehind ? (observedAt(sources) ?? 0) : (tape.heardAtMs() ?? 0)
+  return to === null || to * 1000 > readUntilMs ? lacking : null
+}
+
 const chartSupply = (supply: Supply | null): ChartSupply => ({
   value: supply === null ? null : fromAtomic(supply.units, supply.decimals),
   basis: "total",
@@ -110,31 +162,24 @@ const chartSupply = (supply: Supply | null): ChartSupply => ({
 
 /** The chart of a token as of `nowMs`. A token that never traded has a chart without bars. */
 export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartRequest, nowMs: number): KnownChart => {
-  const { tape } = sources
   const { denom, mode, resolution } = request
   const window = chartWindow(request)
   const supply = mode === "mcap" ? supplyOf(sources, mint) : null
   const isUnknown = mode === "mcap" && supply === null
   const charted = chartedMint(mint)
-  const read = isUnknown ? NO_BARS : barsOf(tape, sources.older, charted, window)
-  const page =
-    charted !== mint
-      ? { ...read, bars: dollarBars(read.bars, denom) }
-      : denom === "sol"
-        ? inSol(sources, mint, read, window)
-        : read
+  const page = isUnknown ? NO_BARS : pageOf(sources, mint, request, window)
   const factor = supply === null ? 1 : uiNumber(supply.units, supply.decimals)
-  const bars = page.bars.map((bar) => chartBar(bar, factor))
+  const bars = page.bars.map((bar) => {
+    const found = sources.outliers.get(bar.second)
+    const shown = found !== undefined && request.outliers === "exclude" ? withoutOutliers(bar, found) : bar
+    return chartBar(shown, factor, found?.count ?? (mayHaveOutliers(bar) ? null : 0))
+  })
 
-  const heardAtMs = tape.heardAtMs()
-  const lackingOfNow = lackingNow(tape, nowMs)
-  const readUntilMs = lackingOfNow === "backfill_running" ? tape.state.now * 1000 : (heardAtMs ?? 0)
-  const reachesNow = window.to === null || window.to * 1000 > readUntilMs
-  const silent: Lacking = reachesNow ? lackingOfNow : null
+  const silent = lackingAtEnd(sources, window, nowMs)
   const unpriced: Lacking = page.unpriced > 0 ? "mark_unknown" : null
   const lacking: Lacking = isUnknown
     ? "supply_unknown"
-    : (silent ?? lackingBefore(sources, charted, window, read, nowMs) ?? unpriced)
+    : (silent ?? lackingBefore(sources, charted, window, page, nowMs) ?? unpriced)
   return {
     data: {
       token: tokenRef(sources, mint),
@@ -146,14 +191,13 @@ export const solanaChart = (sources: ChartSources, mint: Mint, request: ChartReq
     },
     knowledge: chartKnowledge(window, {
       bars,
-      prevTo: read.truncated ? (read.bars[0]?.second ?? null) : null,
-      truncated: read.truncated,
+      prevTo: page.truncated ? (page.bars[0]?.second ?? null) : null,
+      truncated: page.truncated,
       sourceFrom: sourceFrom(sources, charted, window),
       missingBars: isUnknown ? null : page.unpriced,
       lacking,
       status: isUnknown ? "unavailable" : lacking === "source_stale" ? "stale" : lacking === null ? "known" : "partial",
-      // Block times may be ahead of the local clock.
-      observedAtMs: tape.state.now === 0 || heardAtMs === null ? null : Math.min(tape.state.now * 1000, heardAtMs),
+      observedAtMs: observedAt(sources),
       supply: mode === "mcap" ? chartSupply(supply) : null,
       nowMs
     })

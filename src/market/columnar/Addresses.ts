@@ -8,15 +8,39 @@ const PAGE = 2 ** PAGE_BITS
 const NO_WORDS = new Uint32Array(0)
 /** Of a slot: the hash of the address, and its number. */
 const SLOT = 2
+/** The table is made of this many parts, each of which grows by itself: a part is small, so that growing never pauses the writer. */
+const PART_BITS = 6
+const PARTS = 2 ** PART_BITS
+const FIRST_SLOTS = 16
+
+const maskOf = (slots: Uint32Array): number => (slots.length >>> 1) - 1
+
+/** The numbers of a part in twice the slots. */
+const grown = (old: Uint32Array): Uint32Array<ArrayBuffer> => {
+  const slots = new Uint32Array(old.length * 2)
+  const mask = maskOf(slots)
+  for (let from = 0; from < old.length; from += SLOT) {
+    if (old[from + 1] !== 0) {
+      let slot = (old[from] ?? 0) & mask
+      while (slots[slot * SLOT + 1] !== 0) {
+        slot = (slot + 1) & mask
+      }
+      slots[slot * SLOT] = old[from] ?? 0
+      slots[slot * SLOT + 1] = old[from + 1] ?? 0
+    }
+  }
+  return slots
+}
 
 /**
  * Numbers for addresses: stable while an address is held, reused after it was dropped; 0 is none. The letters lie packed in
- * pages, because a map has to hash the new strings of a decoder, which costs more than the rest of a trade. Allocated for the
- * most addresses at once, so that it never pauses to grow.
+ * pages, because a map has to hash the new strings of a decoder, which costs more than the rest of a trade. Memory follows
+ * the number of addresses.
  */
 export class Addresses {
-  private readonly slots: Uint32Array
-  private readonly mask: number
+  /** Open addressing in every part, at most half full. */
+  private readonly parts = Array.from({ length: PARTS }, () => new Uint32Array(FIRST_SLOTS * SLOT))
+  private readonly used = new Uint32Array(PARTS)
   private readonly pages: Array<Uint32Array> = []
   private readonly free: Array<number> = []
   private next = 1
@@ -26,49 +50,55 @@ export class Addresses {
   private readonly encoder = new TextEncoder()
   private readonly decoder = new TextDecoder()
 
-  /** Room for `most` addresses, at most half full. */
-  constructor(most: number) {
-    const size = 2 ** Math.ceil(Math.log2((most + 1) * 2))
-    this.slots = new Uint32Array(size * SLOT)
-    this.mask = size - 1
-  }
-
   /** The number of an address; 0 when it has none. */
   find(address: Address): number {
-    return this.slots[this.slotOf(this.pack(address)) * SLOT + 1] ?? 0
+    const hash = this.pack(address)
+    const slots = this.partOf(hash)
+    return slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
   }
 
   /** The number of an address, given now when it has none. */
   hold(address: Address): number {
     const hash = this.pack(address)
-    const at = this.slotOf(hash) * SLOT
-    const known = this.slots[at + 1] ?? 0
+    let slots: Uint32Array = this.partOf(hash)
+    const known = slots[this.slotOf(slots, hash) * SLOT + 1] ?? 0
     if (known !== 0) {
       return known
     }
     const id = this.free.pop() ?? this.next++
     const page = (this.pages[id >>> PAGE_BITS] ??= new Uint32Array(PAGE * WORDS))
     page.set(this.words, (id & (PAGE - 1)) * WORDS)
-    this.slots[at] = hash
-    this.slots[at + 1] = id
+    const used = this.count(hash, 1)
+    if (used * 2 > maskOf(slots)) {
+      const more = grown(slots)
+      this.parts[hash >>> (32 - PART_BITS)] = more
+      slots = more
+    }
+    const at = this.slotOf(slots, hash) * SLOT
+    slots[at] = hash
+    slots[at + 1] = id
     return id
   }
 
   /** Forgets an address; those behind it in the table close the gap, so that no search stops short of them. */
   drop(address: Address): void {
-    let gap = this.slotOf(this.pack(address))
-    const id = this.slots[gap * SLOT + 1] ?? 0
+    const hash = this.pack(address)
+    const slots = this.partOf(hash)
+    const mask = maskOf(slots)
+    let gap = this.slotOf(slots, hash)
+    const id = slots[gap * SLOT + 1] ?? 0
     if (id === 0) {
       return
     }
-    for (let next = (gap + 1) & this.mask; this.slots[next * SLOT + 1] !== 0; next = (next + 1) & this.mask) {
-      const home = (this.slots[next * SLOT] ?? 0) & this.mask
-      if (((next - home) & this.mask) >= ((next - gap) & this.mask)) {
-        this.slots.copyWithin(gap * SLOT, next * SLOT, next * SLOT + SLOT)
+    for (let next = (gap + 1) & mask; slots[next * SLOT + 1] !== 0; next = (next + 1) & mask) {
+      const home = (slots[next * SLOT] ?? 0) & mask
+      if (((next - home) & mask) >= ((next - gap) & mask)) {
+        slots.copyWithin(gap * SLOT, next * SLOT, next * SLOT + SLOT)
         gap = next
       }
     }
-    this.slots.fill(0, gap * SLOT, gap * SLOT + SLOT)
+    slots.fill(0, gap * SLOT, gap * SLOT + SLOT)
+    this.count(hash, -1)
     this.free.push(id)
   }
 
@@ -88,7 +118,8 @@ export class Addresses {
 
   /** Bytes in use. */
   get usedBytes(): number {
-    return this.slots.byteLength + this.size * WORDS * Uint32Array.BYTES_PER_ELEMENT
+    const slots = this.parts.reduce((sum, part) => sum + part.byteLength, 0)
+    return slots + this.size * WORDS * Uint32Array.BYTES_PER_ELEMENT
   }
 
   private pack(address: Address): number {
@@ -104,14 +135,27 @@ export class Addresses {
     return hash >>> 0
   }
 
-  private slotOf(hash: number): number {
-    let slot = hash & this.mask
+  private partOf(hash: number): Uint32Array {
+    return this.parts[hash >>> (32 - PART_BITS)] ?? NO_WORDS
+  }
+
+  /** Adds to the number of addresses in the part of a hash; returns the new number. */
+  private count(hash: number, change: 1 | -1): number {
+    const part = hash >>> (32 - PART_BITS)
+    const used = (this.used[part] ?? 0) + change
+    this.used[part] = used
+    return used
+  }
+
+  private slotOf(slots: Uint32Array, hash: number): number {
+    const mask = maskOf(slots)
+    let slot = hash & mask
     for (;;) {
-      const id = this.slots[slot * SLOT + 1] ?? 0
-      if (id === 0 || (this.slots[slot * SLOT] === hash && this.spells(id))) {
+      const id = slots[slot * SLOT + 1] ?? 0
+      if (id === 0 || (slots[slot * SLOT] === hash && this.spells(id))) {
         return slot
       }
-      slot = (slot + 1) & this.mask
+      slot = (slot + 1) & mask
     }
   }
 

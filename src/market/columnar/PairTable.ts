@@ -1,63 +1,75 @@
 const SLOT = 4
 const VALUE = 2
+/** The table is made of this many parts, each of which grows by itself: a part is small, so that growing never pauses the writer. */
+const PART_BITS = 6
+const PARTS = 2 ** PART_BITS
+const FIRST_SLOTS = 16
 
-/**
- * A number for each pair of numbers: open addressing in one array, so that a look-up touches one cache line. Allocated for
- * the most pairs at once, so that it never pauses the writer to grow.
- */
-export class PairTable {
-  private readonly slots: Uint32Array
-  private readonly mask: number
+/** Open addressing in one array, at most half full. */
+class Part {
+  private slots = new Uint32Array(FIRST_SLOTS * SLOT)
+  private mask = FIRST_SLOTS - 1
+  private used = 0
 
-  /** Room for `most` pairs, at most half full. */
-  constructor(most: number) {
-    const size = 2 ** Math.ceil(Math.log2(Math.max(2, most) * 2))
-    this.slots = new Uint32Array(size * SLOT)
-    this.mask = size - 1
+  get(a: number, b: number, hash: number): number {
+    return this.slots[this.slotOf(a, b, hash) * SLOT + VALUE] ?? 0
   }
 
-  /** The value of a pair; 0 when it has none. */
-  get(a: number, b: number): number {
-    return this.slots[this.slotOf(a, b) * SLOT + VALUE] ?? 0
-  }
-
-  /** Gives a pair a value other than 0. */
-  set(a: number, b: number, value: number): void {
-    const at = this.slotOf(a, b) * SLOT
+  set(a: number, b: number, hash: number, value: number): void {
+    let at = this.slotOf(a, b, hash) * SLOT
+    if (this.slots[at + VALUE] === 0) {
+      this.used++
+      if (this.used * 2 > this.mask) {
+        this.grow()
+        at = this.slotOf(a, b, hash) * SLOT
+      }
+    }
     this.slots[at] = a
     this.slots[at + 1] = b
     this.slots[at + VALUE] = value
+    this.slots[at + VALUE + 1] = hash
   }
 
   /** Forgets a pair; those behind it close the gap, so that no search stops short of them. */
-  delete(a: number, b: number): void {
-    let gap = this.slotOf(a, b)
+  delete(a: number, b: number, hash: number): void {
+    let gap = this.slotOf(a, b, hash)
     if (this.slots[gap * SLOT + VALUE] === 0) {
       return
     }
     for (let next = (gap + 1) & this.mask; this.slots[next * SLOT + VALUE] !== 0; next = (next + 1) & this.mask) {
-      const home = this.home(this.slots[next * SLOT] ?? 0, this.slots[next * SLOT + 1] ?? 0)
+      const home = (this.slots[next * SLOT + VALUE + 1] ?? 0) & this.mask
       if (((next - home) & this.mask) >= ((next - gap) & this.mask)) {
         this.slots.copyWithin(gap * SLOT, next * SLOT, next * SLOT + SLOT)
         gap = next
       }
     }
     this.slots.fill(0, gap * SLOT, gap * SLOT + SLOT)
+    this.used--
   }
 
-  /** Bytes of the array. */
   get bytes(): number {
     return this.slots.byteLength
   }
 
-  private home(a: number, b: number): number {
-    const mixed = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)
-    const again = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
-    return (again ^ (again >>> 13)) & this.mask
+  private grow(): void {
+    const old = this.slots
+    this.slots = new Uint32Array(old.length * 2)
+    this.mask = this.mask * 2 + 1
+    for (let from = 0; from < old.length; from += SLOT) {
+      if (old[from + VALUE] !== 0) {
+        let slot = (old[from + VALUE + 1] ?? 0) & this.mask
+        while (this.slots[slot * SLOT + VALUE] !== 0) {
+          slot = (slot + 1) & this.mask
+        }
+        for (let cell = 0; cell < SLOT; cell++) {
+          this.slots[slot * SLOT + cell] = old[from + cell] ?? 0
+        }
+      }
+    }
   }
 
-  private slotOf(a: number, b: number): number {
-    let slot = this.home(a, b)
+  private slotOf(a: number, b: number, hash: number): number {
+    let slot = hash & this.mask
     for (;;) {
       const at = slot * SLOT
       if (this.slots[at + VALUE] === 0 || (this.slots[at] === a && this.slots[at + 1] === b)) {
@@ -65,5 +77,39 @@ export class PairTable {
       }
       slot = (slot + 1) & this.mask
     }
+  }
+}
+
+const hashOf = (a: number, b: number): number => {
+  const mixed = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)
+  const again = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
+  return (again ^ (again >>> 13)) >>> 0
+}
+
+/** A number for each pair of numbers. A look-up touches one cache line; memory follows the number of pairs. */
+export class PairTable {
+  private readonly parts = Array.from({ length: PARTS }, () => new Part())
+
+  /** The value of a pair; 0 when it has none. */
+  get(a: number, b: number): number {
+    const hash = hashOf(a, b)
+    return this.parts[hash >>> (32 - PART_BITS)]?.get(a, b, hash) ?? 0
+  }
+
+  /** Gives a pair a value other than 0. */
+  set(a: number, b: number, value: number): void {
+    const hash = hashOf(a, b)
+    this.parts[hash >>> (32 - PART_BITS)]?.set(a, b, hash, value)
+  }
+
+  /** Forgets a pair. */
+  delete(a: number, b: number): void {
+    const hash = hashOf(a, b)
+    this.parts[hash >>> (32 - PART_BITS)]?.delete(a, b, hash)
+  }
+
+  /** Bytes of the arrays. */
+  get bytes(): number {
+    return this.parts.reduce((sum, part) => sum + part.bytes, 0)
   }
 }

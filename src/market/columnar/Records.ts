@@ -2,6 +2,9 @@
 const PAGE_BITS = 15
 const PAGE_MASK = 2 ** PAGE_BITS - 1
 const NO_CELLS = new Float64Array(0)
+const NO_WORDS = new Uint32Array(0)
+/** Unsigned 32-bit words of one cell. */
+const WORDS = 2
 
 /**
  * Records of a fixed number of cells, kept in pages: growing never copies, a record never moves, and the garbage
@@ -11,7 +14,11 @@ export class Records {
   /** Cells of one record. */
   readonly stride: number
   private readonly pages: Array<Float64Array> = []
-  private readonly free: Array<number> = []
+  /** The same memory as words. */
+  private readonly wordPages: Array<Uint32Array> = []
+  /** The records given back, each naming the next in its first word. */
+  private firstFree = 0
+  private freeCount = 0
   private next = 1
 
   constructor(stride: number) {
@@ -28,9 +35,26 @@ export class Records {
     return (id & PAGE_MASK) * this.stride
   }
 
+  /** The same page as words; those of the record begin at `wordsAt(id)`, two for each cell. */
+  words(id: number): Uint32Array {
+    return this.wordPages[id >>> PAGE_BITS] ?? NO_WORDS
+  }
+
+  /** The place in its page of words at which the record begins. */
+  wordsAt(id: number): number {
+    return (id & PAGE_MASK) * this.stride * WORDS
+  }
+
   /** A record of zeros, until it is given back. */
   take(): number {
-    const id = this.free.pop() ?? this.next
+    const id = this.firstFree
+    if (id === 0) {
+      const fresh = this.next
+      this.clear(fresh)
+      return fresh
+    }
+    this.firstFree = this.words(id)[this.wordsAt(id)] ?? 0
+    this.freeCount--
     this.clear(id)
     return id
   }
@@ -40,7 +64,9 @@ export class Records {
     this.next = Math.max(this.next, id + 1)
     const page = this.pages[id >>> PAGE_BITS]
     if (page === undefined) {
-      this.pages[id >>> PAGE_BITS] = new Float64Array(2 ** PAGE_BITS * this.stride)
+      const added = new Float64Array(2 ** PAGE_BITS * this.stride)
+      this.pages[id >>> PAGE_BITS] = added
+      this.wordPages[id >>> PAGE_BITS] = new Uint32Array(added.buffer)
       return
     }
     const at = this.at(id)
@@ -51,7 +77,9 @@ export class Records {
 
   /** Ends a record; its number may come back from `take`. */
   give(id: number): void {
-    this.free.push(id)
+    this.words(id)[this.wordsAt(id)] = this.firstFree
+    this.firstFree = id
+    this.freeCount++
   }
 
   /** The largest number used so far. */
@@ -61,7 +89,7 @@ export class Records {
 
   /** Records in use. */
   get used(): number {
-    return this.next - 1 - this.free.length
+    return this.next - 1 - this.freeCount
   }
 
   /** Bytes in use. */

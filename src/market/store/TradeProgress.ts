@@ -1,33 +1,55 @@
 import type { StoredBatch } from "./StoredBatch.ts"
+import { type Gaps, gapBetween, withGap, withoutGap } from "../tape/Gaps.ts"
 
 /** The part of a chain that is stored. Seconds since the Unix epoch. */
 export interface TradeProgress {
   /** The newest block that is wholly stored, and its time in milliseconds. */
   readonly slot: number
   readonly timeMs: number
+  /** The oldest block that is stored. */
+  readonly firstSlot: number
   /** The first second from which on blocks were read. */
   readonly readFrom: number
-  /** The first second from which on no block is missing. */
-  readonly unbrokenFrom: number
+  /** The blocks since then that were not read. */
+  readonly gaps: Gaps
+}
+
+/** Blocks that were read again, oldest first, and the change that they make to what is missing. */
+export interface Repair {
+  readonly batches: ReadonlyArray<StoredBatch>
+  /** The gap that begins at this slot becomes these; null for blocks from before the oldest stored one. */
+  readonly gap: { readonly fromSlot: number; readonly left: Gaps } | null
+  /** The oldest block now and the second from which on blocks were read; null when it stays the same. */
+  readonly first: { readonly slot: number; readonly second: number } | null
+  /** Gaps among blocks from before the oldest stored one. */
+  readonly found: Gaps
 }
 
 /** Progress after one more block; a block that is not newer makes none. */
-const advanced = (known: TradeProgress | null, { afterGap, slot, timeMs }: StoredBatch): TradeProgress => {
-  // Earlier blocks may have the same second.
-  const next = Math.floor(timeMs / 1000) + 1
+const advanced = (known: TradeProgress | null, batch: StoredBatch): TradeProgress => {
+  const { afterGap, slot, timeMs } = batch
   if (known === null) {
-    return { slot, timeMs, readFrom: next, unbrokenFrom: next }
+    // Earlier blocks may have the same second.
+    return { slot, timeMs, firstSlot: slot, readFrom: Math.floor(timeMs / 1000) + 1, gaps: [] }
   }
   return slot <= known.slot
     ? known
     : {
+        ...known,
         slot,
         timeMs: Math.max(timeMs, known.timeMs),
-        readFrom: known.readFrom,
-        unbrokenFrom: afterGap ? next : known.unbrokenFrom
+        gaps: afterGap ? withGap(known.gaps, gapBetween(known, batch)) : known.gaps
       }
 }
 
 /** Progress after these blocks, given in the order of the chain; null while there is none. */
 export const joinProgress = (known: TradeProgress | null, batches: ReadonlyArray<StoredBatch>): TradeProgress | null =>
   batches.reduce(advanced, known)
+
+/** Progress after a repair. */
+export const repairedProgress = (known: TradeProgress, { first, found, gap }: Repair): TradeProgress => ({
+  ...known,
+  firstSlot: Math.min(known.firstSlot, first?.slot ?? known.firstSlot),
+  readFrom: Math.min(known.readFrom, first?.second ?? known.readFrom),
+  gaps: [...found, ...(gap === null ? known.gaps : withoutGap(known.gaps, gap.fromSlot, gap.left))]
+})

@@ -1,13 +1,14 @@
 import { Context, type Effect, Layer, type Stream } from "effect"
 import type { Address } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import type { Print } from "../candles/outliers.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import { makeMemoryTrades } from "./memoryTrades.ts"
-import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
+import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
-import type { TradeProgress } from "./TradeProgress.ts"
+import type { Repair, TradeProgress } from "./TradeProgress.ts"
 
 /**
  * Trades, launches and candles that outlive the process, of one chain at a time. A trade is identified by its slot and its
@@ -23,6 +24,13 @@ export class TradeStore extends Context.Service<
      * again, and trades that are there stay as they are. For one writer at a time.
      */
     append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
+    /**
+     * Stores blocks that were read again, with the gap that they fill or the older beginning that they make, all or nothing;
+     * durable when it returns. Their closed candles are folded anew. Beside the writer.
+     */
+    repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
+    /** The stored progress of the chain; null when nothing of it is stored. */
+    readonly progress: Effect.Effect<TradeProgress | null, TradeStoreUnavailable>
     /** Stored blocks with trades or launches in them, the oldest first, trades in the order of the chain. */
     since(request: RestoreRequest): Stream.Stream<StoredBatch, TradeStoreUnavailable>
     /** The newest launches from before a second, at most so many, oldest first. */
@@ -31,6 +39,10 @@ export class TradeStore extends Context.Service<
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */
     bars(request: StoredBarsRequest): Effect.Effect<StoredBars, TradeStoreUnavailable>
+    /** The trades that a candle is made of, in the order of the chain. */
+    prints(request: PrintsRequest): Effect.Effect<ReadonlyArray<Print>, TradeStoreUnavailable>
+    /** Closed candles from a second on that have changed since they were closed; none where candles are not stored. */
+    revised(second: number): Effect.Effect<ReadonlyArray<RevisedBar>, TradeStoreUnavailable>
     /** Closes the buckets that no late trade can change any more. For the writer, now and then. */
     readonly closeBars: Effect.Effect<void, TradeStoreUnavailable>
     /** For how many seconds the bars of a resolution are kept. */

@@ -1,21 +1,21 @@
 /** Trades in Postgres. Every query has a deadline. */
-import { Clock, Config, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Layer, Schedule, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Address } from "../../domain/Address.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
 import { bounded } from "../../storage/deadline.ts"
 import { transaction } from "../../storage/transaction.ts"
-import { closedAfter, closedBefore, makeBarTable, reopened } from "./barTable.ts"
+import { closedAfter, closedBefore, makeBarTable } from "./barTable.ts"
 import { makeChainTable, type StoredChain } from "./chainTable.ts"
 import { makeConversion } from "./convertTrades.ts"
 import { levels, type Resolution, widthOf } from "../candles/resolutions.ts"
 import { restoreBlocks } from "./restoreBlocks.ts"
 import { makePartitions } from "./tradePartitions.ts"
-import { joinProgress } from "./TradeProgress.ts"
+import { joinProgress, type Repair, repairedProgress } from "./TradeProgress.ts"
 import { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
-import type { StoredBarsRequest } from "./StoredBars.ts"
+import type { PrintsRequest, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import { makeTradeNames } from "./tradeNames.ts"
 import { makeTradeTable } from "./tradeTable.ts"
@@ -63,9 +63,7 @@ const firstMsOf = (batches: ReadonlyArray<StoredBatch>): number =>
 const advanced = (known: StoredChain | null, batches: ReadonlyArray<StoredBatch>): StoredChain | null => {
   const progress = joinProgress(known?.progress ?? null, batches)
   const second = Math.floor(firstMsOf(batches) / 1000)
-  return progress === null
-    ? null
-    : { progress, closed: known === null ? closedBefore(second) : reopened(known.closed, second) }
+  return progress === null ? null : { progress, closed: known?.closed ?? closedBefore(second) }
 }
 
 const quietly = keepGoing("Cleaning up the trade store")
@@ -76,6 +74,8 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const names = makeTradeNames(sql)
   const trades = makeTradeTable(sql, names)
+  // The writer and repairs take turns: each goes on from the state that the other has stored.
+  const turns = yield* Semaphore.make(1)
   const bars = makeBarTable(sql)
   const chains = makeChainTable(sql)
   const partitions = makePartitions(sql)
@@ -90,12 +90,8 @@ const make = Effect.gen(function* () {
     state.open === null ? Effect.fail(unavailable(new Error("no chain is open"))) : Effect.succeed(state.open)
   )
 
-  const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
-    const open = yield* opened
-    const stored = advanced(open.stored, batches)
-    if (stored === null) {
-      return
-    }
+  /** Stores blocks together with the state that they lead to; closed candles that they change are made anew. */
+  const store = Effect.fnUntraced(function* (open: Open, batches: ReadonlyArray<StoredBatch>, stored: StoredChain) {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))
@@ -104,7 +100,9 @@ const make = Effect.gen(function* () {
         sql,
         Effect.gen(function* () {
           const fresh = rows.length > 0 ? yield* trades.insertTrades(open.id, rows) : []
+          yield* rows.length > 0 ? bars.rewrite(open.id, stored.closed, rows) : Effect.void
           yield* trades.insertLaunches(open.id, batches)
+          yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
           yield* chains.save(open.id, stored, nowMs)
           return fresh
         })
@@ -113,6 +111,24 @@ const make = Effect.gen(function* () {
     names.keep(fresh)
     open.stored = stored
   })
+
+  const append = Effect.fn("TradeStore.append")(function* (batches: ReadonlyArray<StoredBatch>) {
+    const open = yield* opened
+    const stored = advanced(open.stored, batches)
+    if (stored !== null) {
+      yield* store(open, batches, stored)
+    }
+  }, turns.withPermit)
+
+  const repair = Effect.fn("TradeStore.repair")(function* (given: Repair) {
+    const open = yield* opened
+    const { batches } = given
+    if (open.stored === null) {
+      return
+    }
+    const { closed, progress } = open.stored
+    yield* store(open, batches, { closed, progress: repairedProgress(progress, given) })
+  }, turns.withPermit)
 
   // The writer closes after every append, so there is never much to close.
   const closeBars = Effect.gen(function* () {
@@ -133,7 +149,7 @@ const make = Effect.gen(function* () {
       )
     )
     open.stored = { ...stored, closed }
-  })
+  }).pipe(turns.withPermit)
 
   /** Deletes sandboxes that have ended. */
   const sweep = Effect.gen(function* () {
@@ -166,6 +182,8 @@ const make = Effect.gen(function* () {
       return found?.stored?.progress ?? null
     }),
     append,
+    repair,
+    progress: Effect.map(opened, ({ stored }) => stored?.progress ?? null),
     since: (request: RestoreRequest) =>
       Stream.unwrap(
         Effect.map(opened, ({ id, stored }) => restoreBlocks(trades, id, stored?.progress ?? null, request, write))
@@ -181,7 +199,16 @@ const make = Effect.gen(function* () {
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened
       const closed = stored?.closed ?? closedBefore(0)
-      return yield* read(bars.read(id, closed, request))
+      const found = yield* read(bars.read(id, closed, request))
+      return stored === null ? found : { ...found, readToMs: stored.progress.timeMs }
+    }),
+    prints: Effect.fn("TradeStore.prints")(function* (request: PrintsRequest) {
+      const { id } = yield* opened
+      return yield* read(bars.prints(id, request))
+    }),
+    revised: Effect.fn("TradeStore.revised")(function* (second: number) {
+      const { id } = yield* opened
+      return yield* write(bars.revised(id, second))
     }),
     closeBars,
     keptSeconds: (resolution: Resolution) => {

@@ -1,11 +1,13 @@
 /** The table `bars`, as queries: candles are closed by folding finer ones, and the finest are made of trades. */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
-import { BAR, beginBar, CLOSE, COUNT, HIGH, LOW, OPEN, VOLUME } from "../candles/bar.ts"
-import { floorTo, levelOf, levels, type Resolution, widthOf } from "../candles/resolutions.ts"
-import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
-import { writeWide } from "../columnar/wide.ts"
+import type { Mint } from "../../domain/Address.ts"
+import { floorTo, levelOf, levels, type Resolution } from "../candles/resolutions.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
+import { BarRow, cellsOf, PrintRow, RevisedRow } from "./barRows.ts"
+import { BAR_COLUMNS, bucketSql, ON_CONFLICT, ONE_BAR, ONE_TRADE, sumsOf } from "./barSql.ts"
+import type { PrintsRequest, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 
 /** Up to which second the candles of a minute, an hour and a day are closed. */
 export interface ClosedTo {
@@ -30,92 +32,76 @@ export const closedAfter = (known: ClosedTo, second: number): ClosedTo => {
   return { minutes, hours, days: Math.max(known.days, floorTo(hours, DAY)) }
 }
 
-/** The candles that stay closed after a late trade of this second. */
-export const reopened = (known: ClosedTo, second: number): ClosedTo => {
-  const open = closedBefore(second)
-  return {
-    minutes: Math.min(known.minutes, open.minutes),
-    hours: Math.min(known.hours, open.hours),
-    days: Math.min(known.days, open.days)
+/** A closed candle of one width that a late trade belongs to. */
+interface Touched {
+  readonly mint: Mint
+  readonly start: number
+}
+
+/** The candles of a width, closed up to a second, that these trades of pools belong to; each once. */
+const touchedOf = (trades: ReadonlyArray<TapeTrade>, width: number, closedTo: number): ReadonlyArray<Touched> => {
+  const touched = new Map<string, Touched>()
+  for (const { mint, role, timeMs } of trades) {
+    const start = floorTo(Math.floor(timeMs / 1000), width)
+    if (role !== "wallet" && start < closedTo) {
+      touched.set(`${mint} ${start}`, { mint, start })
+    }
   }
+  return Array.from(touched.values())
 }
-
-const Row = Schema.Struct({
-  at: Schema.Date,
-  open: Schema.NullOr(Schema.Number),
-  high: Schema.NullOr(Schema.Number),
-  low: Schema.NullOr(Schema.Number),
-  close: Schema.NullOr(Schema.Number),
-  trades: Schema.Number,
-  volumeUsdNanos: Schema.BigIntFromString
-})
-
-const fill = (cells: Float64Array, base: number, { at, close, high, low, open, trades, ...row }: typeof Row.Type) => {
-  beginBar(cells, base, at.getTime() / 1000)
-  cells[base + COUNT] = trades
-  writeWide(cells, base + VOLUME, row.volumeUsdNanos)
-  if (open !== null && high !== null && low !== null && close !== null) {
-    cells[base + OPEN] = open
-    cells[base + HIGH] = high
-    cells[base + LOW] = low
-    cells[base + CLOSE] = close
-  }
-}
-
-const cellsOf = (rows: ReadonlyArray<typeof Row.Type>): Float64Array => {
-  const cells = new Float64Array(rows.length * BAR)
-  rows.forEach((row, place) => fill(cells, place * BAR, row))
-  return cells
-}
-
-/** The start of the bucket of a column `at`, as SQL. Weeks begin on Monday, months on the first, all in UTC. */
-const bucketSql = (resolution: Resolution): string => {
-  if (resolution === "1mn") {
-    return "date_trunc('month', at, 'UTC')"
-  }
-  const origin = resolution === "1w" ? "1969-12-29 00:00:00+00" : "1970-01-01 00:00:00+00"
-  return `date_bin('${widthOf[resolution]} seconds', at, '${origin}')`
-}
-
-/** The first price of a group and the last, in the order of the chain; null when there is none. */
-const FIRST = "(array_agg(open order by at, slot, place) filter (where open is not null))[1]"
-const LAST = "(array_agg(close order by at desc, slot desc, place desc) filter (where close is not null))[1]"
 
 const time = (second: number) => PgTypes.timestamptz(second * 1000)
+
+/** The codec of every one of these types is known, so there is nothing to fail. */
+const list = (oid: number, values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, oid))
 
 /** The queries. Times are Unix seconds. */
 export const makeBarTable = (sql: SqlClient.SqlClient) => {
   const within = (from: number, to: number) => sql`at >= ${time(from)} and at < ${time(to)}`
 
-  const ofTrades = sql.literal(`
-    mint, chain, at, slot, place, price_usd as open, price_usd as high, price_usd as low, price_usd as close,
-    1 as trades, volume_usd_nanos
-  `)
-  const ofBars = sql.literal("mint, chain, at, 0 as slot, 0 as place, open, high, low, close, trades, volume_usd_nanos")
-  const sums = sql.literal(
-    `${FIRST} as open, max(high) as high, min(low) as low, ${LAST} as close, sum(trades) as trades,
-    coalesce(sum(volume_usd_nanos), 0) as volume_usd_nanos`
-  )
-
-  const close = (chain: number, width: number, resolution: Resolution, parts: Statement.Fragment) => sql`
-    insert into bars (mint, chain, width, at, open, high, low, close, trades, volume_usd_nanos)
-    select mint, ${chain}::int, ${width}::int, bucket, open, high, low, close, trades, volume_usd_nanos from (
-      select mint, ${sql.literal(bucketSql(resolution))} as bucket, ${sums}
-      from (${parts}) as parts group by 1, 2
-    ) as folded
-    on conflict (mint, chain, width, at) do update set
-      open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close,
-      trades = excluded.trades, volume_usd_nanos = excluded.volume_usd_nanos
-  `
-
   const bars = (chain: number, width: number, from: number, to: number) =>
-    sql`select ${ofBars} from bars where chain = ${chain} and width = ${width} and ${within(from, to)}`
+    sql`${sql.literal(ONE_BAR)} and chain = ${chain} and width = ${width} and ${within(from, to)}`
 
   const trades = (chain: number, from: number, to: number) =>
-    sql`select ${ofTrades} from trades where chain = ${chain} and role <> 'wallet' and ${within(from, to)}`
+    sql`${sql.literal(ONE_TRADE)} and chain = ${chain} and ${within(from, to)}`
+
+  /** Writes the candles that parts make; those that were closed before count what they gained as their revision. */
+  const write = (
+    { chain, isLate, resolution, width }: { chain: number; isLate: boolean; resolution: Resolution; width: number },
+    parts: Statement.Fragment
+  ) => sql`
+    insert into bars (mint, chain, width, at, ${sql.literal(BAR_COLUMNS)})
+    select mint, ${chain}::int, ${width}::int, bucket, ${sql.literal(BAR_COLUMNS)} from (
+      select mint, ${sql.literal(bucketSql(resolution))} as bucket, ${sql.literal(sumsOf(resolution, isLate))}
+      from (${parts}) as parts group by 1, 2
+    ) as folded
+    ${sql.literal(ON_CONFLICT)}
+  `
+
+  /** Only the parts within these candles. */
+  const inside = (touched: ReadonlyArray<Touched>, width: number) => {
+    const starts = touched.map(({ start }) => start)
+    const [from, to] = [Math.min(...starts), Math.max(...starts) + width]
+    return sql`${within(from, to)} and exists (
+      select from unnest(
+        ${list(
+          PgTypes.OID.text,
+          touched.map(({ mint }) => mint)
+        )},
+        ${list(
+          PgTypes.OID.timestamptz,
+          starts.map((start) => start * 1000)
+        )}
+      ) as touched (of, start)
+      where of = mint and at >= start and at < start + make_interval(secs => ${width}::int)
+    )`
+  }
 
   /** The widest closed candles that fit the resolution, finer ones for what they do not reach, then trades. */
-  const partsOf = (chain: number, closed: ClosedTo, { before, from, mint, resolution }: StoredBarsRequest) => {
+  const partsOf = (chain: number, closed: ClosedTo, { before, from, mint, pool, resolution }: StoredBarsRequest) => {
+    if (pool !== undefined) {
+      return [sql`${trades(chain, from ?? 0, before)} and mint = ${mint} and pool = ${pool}`]
+    }
     const level = levelOf(resolution)
     const steps = [
       { width: DAY, to: closed.days },
@@ -140,16 +126,68 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     /** Closes the candles between two states. */
     close: (chain: number, from: ClosedTo, to: ClosedTo) =>
       Effect.gen(function* () {
+        const of = { chain, isLate: false }
         if (from.minutes < to.minutes) {
-          yield* close(chain, MINUTE, "1m", trades(chain, from.minutes, to.minutes))
+          yield* write({ ...of, width: MINUTE, resolution: "1m" }, trades(chain, from.minutes, to.minutes))
         }
         if (from.hours < to.hours) {
-          yield* close(chain, HOUR, "1h", bars(chain, MINUTE, from.hours, to.hours))
+          yield* write({ ...of, width: HOUR, resolution: "1h" }, bars(chain, MINUTE, from.hours, to.hours))
         }
         if (from.days < to.days) {
-          yield* close(chain, DAY, "1d", bars(chain, HOUR, from.days, to.days))
+          yield* write({ ...of, width: DAY, resolution: "1d" }, bars(chain, HOUR, from.days, to.days))
         }
       }),
+
+    /**
+     * Makes the closed candles that late trades belong to anew, once the trades are stored, each width from the next finer
+     * one. The revision of a candle rises by the trades it gained; a candle that gained none stays as it is.
+     */
+    rewrite: (chain: number, closed: ClosedTo, late: ReadonlyArray<TapeTrade>) =>
+      Effect.gen(function* () {
+        const of = { chain, isLate: true }
+        const minutes = touchedOf(late, MINUTE, closed.minutes)
+        if (minutes.length > 0) {
+          const parts = sql`${sql.literal(ONE_TRADE)} and chain = ${chain} and ${inside(minutes, MINUTE)}`
+          yield* write({ ...of, width: MINUTE, resolution: "1m" }, parts)
+        }
+        const hours = touchedOf(late, HOUR, closed.hours)
+        if (hours.length > 0) {
+          const parts = sql`${sql.literal(ONE_BAR)} and chain = ${chain} and width = ${MINUTE} and ${inside(hours, HOUR)}`
+          yield* write({ ...of, width: HOUR, resolution: "1h" }, parts)
+        }
+        const days = touchedOf(late, DAY, closed.days)
+        if (days.length > 0) {
+          const parts = sql`${sql.literal(ONE_BAR)} and chain = ${chain} and width = ${HOUR} and ${inside(days, DAY)}`
+          yield* write({ ...of, width: DAY, resolution: "1d" }, parts)
+        }
+      }),
+
+    /** The trades that a candle is made of, in the order of the chain. */
+    prints: (chain: number, { before, denom, from, limit, mint, pool }: PrintsRequest) => {
+      const ofPool = pool === undefined ? sql`true` : sql`pool = ${pool}`
+      const find = SqlSchema.findAll({
+        Request: Schema.Number,
+        Result: PrintRow,
+        execute: (most) => sql`
+          select ${sql.literal(denom === "usd" ? "open as price, volume_usd_nanos as volume" : "open_sol as price, volume_lamports as volume")}
+          from (${trades(chain, from, before)} and mint = ${mint} and ${ofPool}) as parts
+          order by slot, place limit ${most}
+        `
+      })
+      return find(limit)
+    },
+
+    /** The candles from a second on that changed after they were closed. */
+    revised: (chain: number, from: number) => {
+      const find = SqlSchema.findAll({
+        Request: Schema.Number,
+        Result: RevisedRow,
+        execute: (second) => sql`
+          select mint, width, at, revision from bars where revision > 0 and chain = ${chain} and at >= ${time(second)}
+        `
+      })
+      return Effect.map(find(from), (rows) => rows.map(({ at, ...row }) => ({ ...row, second: at.getTime() / 1000 })))
+    },
 
     /** The buckets of a request, the newest first. */
     read: Effect.fnUntraced(function* (chain: number, closed: ClosedTo, request: StoredBarsRequest) {
@@ -159,10 +197,14 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
       }
       const find = SqlSchema.findAll({
         Request: Schema.Number,
-        Result: Row,
+        Result: BarRow,
         execute: (limit) => sql`
-          select bucket as at, open, high, low, close, trades::float8, volume_usd_nanos from (
-            select ${sql.literal(bucketSql(request.resolution))} as bucket, ${sums}
+          select bucket as at, open, high, low, close, volume_usd_nanos, open_sol, high_sol, low_sol, close_sol,
+            volume_lamports, trades::float8, buys::float8, buy_usd_nanos, buy_lamports, traders::float8,
+            revision::float8
+          from (
+            select ${sql.literal(bucketSql(request.resolution))} as bucket,
+              ${sql.literal(sumsOf(request.resolution))}
             from (${sql.join(" union all ", false)(parts)}) as parts group by 1
           ) as folded
           order by bucket desc limit ${limit}

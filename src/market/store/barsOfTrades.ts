@@ -1,11 +1,17 @@
 /** Candles computed from trades, for stores that do not keep candles. */
-import { addToBar, BAR, beginBar } from "../candles/bar.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import { addToBar, BAR, beginBar, type Denomination, TRADERS } from "../candles/bar.ts"
 import { orderKey, TradeRecord } from "../tape/TradeRecord.ts"
-import { bucketStart } from "../candles/resolutions.ts"
+import { bucketStart, countsTraders, type Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import type { StoredBars, StoredBarsRequest } from "./StoredBars.ts"
+import { lamportsOf, priceSolOf } from "../tape/solWorth.ts"
+import type { Print } from "../candles/outliers.ts"
+import type { PrintsRequest, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 
 const secondOf = ({ timeMs }: TapeTrade): number => Math.floor(timeMs / 1000)
+
+const tradersOf = (resolution: Resolution, trades: ReadonlyArray<TapeTrade>): number =>
+  countsTraders(resolution) ? new Set(trades.map(({ wallet }) => wallet)).size : Number.NaN
 
 const fill = (cells: Float64Array, at: number, start: number, trades: ReadonlyArray<TapeTrade>): void => {
   const record = new TradeRecord()
@@ -16,20 +22,50 @@ const fill = (cells: Float64Array, at: number, start: number, trades: ReadonlyAr
   }
 }
 
+interface Selected {
+  readonly mint: Mint
+  readonly pool: Address | undefined
+  readonly before: number
+}
+
+/** The trades in pools that make candles, in the order of the chain. */
+const inPools = (trades: Iterable<TapeTrade>, { before, mint, pool }: Selected): ReadonlyArray<TapeTrade> =>
+  Array.from(trades)
+    .filter((trade) => trade.mint === mint && trade.role !== "wallet" && secondOf(trade) < before)
+    .filter((trade) => pool === undefined || trade.pool === pool)
+    .toSorted((a, b) => orderKey(a.slot, a.index) - orderKey(b.slot, b.index))
+
+const printOf = (trade: TapeTrade, denom: Denomination): Print => {
+  if (denom === "usd") {
+    return { price: trade.priceUsd, volume: trade.volumeUsdNanos ?? 0n }
+  }
+  const price = priceSolOf(trade)
+  return { price: Number.isNaN(price) ? null : price, volume: lamportsOf(trade) ?? 0n }
+}
+
+/** The trades that a candle is made of, from any trades in any order. */
+export const printsOfTrades = (
+  trades: Iterable<TapeTrade>,
+  { before, denom, from, limit, mint, pool }: PrintsRequest
+): ReadonlyArray<Print> =>
+  inPools(trades, { before, mint, pool })
+    .filter((trade) => secondOf(trade) >= from)
+    .slice(0, limit)
+    .map((trade) => printOf(trade, denom))
+
 /** The buckets that a request asks for, from any trades in any order. */
 export const barsOfTrades = (
   trades: Iterable<TapeTrade>,
-  { before, from, limit, mint, resolution }: StoredBarsRequest
+  { before, from, limit, mint, pool, resolution }: StoredBarsRequest
 ): StoredBars => {
-  const wanted = Array.from(trades)
-    .filter((trade) => trade.mint === mint && trade.role !== "wallet" && secondOf(trade) < before)
-    .toSorted((a, b) => orderKey(a.slot, a.index) - orderKey(b.slot, b.index))
+  const wanted = inPools(trades, { before, mint, pool })
   const buckets = Array.from(Map.groupBy(wanted, (trade) => bucketStart(resolution, secondOf(trade))))
     .filter(([start]) => from === null || start >= from)
     .toSorted(([a], [b]) => b - a)
   const cells = new Float64Array(Math.min(limit, buckets.length) * BAR)
   for (const [place, [start, each]] of buckets.slice(0, limit).entries()) {
     fill(cells, place * BAR, start, each)
+    cells[place * BAR + TRADERS] = tradersOf(resolution, each)
   }
   return { cells, isCut: buckets.length > limit }
 }

@@ -4,6 +4,8 @@ import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import type { ClosedTo } from "./barTable.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
+import { makeGapTable } from "./gapTable.ts"
+import type { Gaps } from "../tape/Gaps.ts"
 import type { TradeProgress } from "./TradeProgress.ts"
 import { transaction } from "../../storage/transaction.ts"
 
@@ -13,7 +15,7 @@ const Row = Schema.Struct({
   slot: Schema.NullOr(Schema.Number),
   slotAt: time,
   readFrom: time,
-  unbrokenFrom: time,
+  firstSlot: Schema.NullOr(Schema.Number),
   minutesTo: time,
   hoursTo: time,
   daysTo: time
@@ -27,9 +29,9 @@ export interface StoredChain {
 
 const secondOf = (at: Date): number => at.getTime() / 1000
 
-const storedOf = (row: typeof Row.Type): StoredChain | null => {
-  const { daysTo, hoursTo, minutesTo, readFrom, slot, slotAt, unbrokenFrom } = row
-  if (slot === null || slotAt === null || readFrom === null || unbrokenFrom === null) {
+const storedOf = (row: typeof Row.Type, gaps: Gaps): StoredChain | null => {
+  const { daysTo, firstSlot, hoursTo, minutesTo, readFrom, slot, slotAt } = row
+  if (slot === null || slotAt === null || readFrom === null || firstSlot === null) {
     return null
   }
   return minutesTo === null || hoursTo === null || daysTo === null
@@ -38,8 +40,9 @@ const storedOf = (row: typeof Row.Type): StoredChain | null => {
         progress: {
           slot,
           timeMs: slotAt.getTime(),
+          firstSlot,
           readFrom: secondOf(readFrom),
-          unbrokenFrom: secondOf(unbrokenFrom)
+          gaps
         },
         closed: { minutes: secondOf(minutesTo), hours: secondOf(hoursTo), days: secondOf(daysTo) }
       }
@@ -56,7 +59,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
       insert into chains (genesis, is_sandbox, written_at)
       values (${genesis}, ${isSandbox}, ${PgTypes.timestamptz(nowMs)})
       on conflict (genesis) do update set written_at = excluded.written_at
-      returning id, slot, slot_at, read_from, unbroken_from, minutes_to, hours_to, days_to
+      returning id, slot, slot_at, first_slot, read_from, minutes_to, hours_to, days_to
     `
   })
 
@@ -69,19 +72,24 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
     `
   })
 
+  const gaps = makeGapTable(sql)
+
   return {
+    /** The gaps of a chain. */
+    gaps,
+
     /** The number and state of a chain, which is inserted when it is new. */
-    find: (chain: ChainIdentity, nowMs: number) =>
-      Effect.map(upsert({ ...chain, nowMs }), ([row]) =>
-        row === undefined ? null : { id: row.id, stored: storedOf(row) }
-      ),
+    find: Effect.fnUntraced(function* (chain: ChainIdentity, nowMs: number) {
+      const [row] = yield* upsert({ ...chain, nowMs })
+      return row === undefined ? null : { id: row.id, stored: storedOf(row, yield* gaps.of(row.id)) }
+    }),
 
     save: (id: number, { closed, progress }: StoredChain, nowMs: number) => sql`
       update chains set
         slot = ${progress.slot}::int,
         slot_at = ${PgTypes.timestamptz(progress.timeMs)},
         read_from = ${timeOf(progress.readFrom)},
-        unbroken_from = ${timeOf(progress.unbrokenFrom)},
+        first_slot = ${progress.firstSlot}::int,
         minutes_to = ${timeOf(closed.minutes)},
         hours_to = ${timeOf(closed.hours)},
         days_to = ${timeOf(closed.days)},
@@ -102,6 +110,7 @@ export const makeChainTable = (sql: SqlClient.SqlClient) => {
           yield* sql`delete from trade_rows where chain = ${id}`
           yield* sql`delete from bars where chain = ${id}`
           yield* sql`delete from launches where chain = ${id}`
+          yield* sql`delete from block_gaps where chain = ${id}`
           yield* sql`delete from chains where id = ${id}`
         })
       )

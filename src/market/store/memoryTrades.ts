@@ -2,9 +2,9 @@
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { orderKey } from "../tape/TradeRecord.ts"
-import { barsOfTrades } from "./barsOfTrades.ts"
+import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
-import { joinProgress } from "./TradeProgress.ts"
+import { joinProgress, repairedProgress } from "./TradeProgress.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
@@ -73,6 +73,14 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
         }
         stored.progress = joinProgress(stored.progress, batches)
       }),
+    repair: (repair) =>
+      Effect.map(opened, (stored) => {
+        for (const batch of repair.batches) {
+          stored.blocks.set(batch.slot, joined(stored.blocks.get(batch.slot), batch))
+        }
+        stored.progress = stored.progress && repairedProgress(stored.progress, repair)
+      }),
+    progress: Effect.map(opened, ({ progress }) => progress),
     since: (request) =>
       Stream.unwrap(Effect.map(opened, (stored) => Stream.fromIterable(blocksSince(stored, request)))),
     launchesBefore: (second, most) =>
@@ -90,7 +98,13 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .toSorted(newestFirst)
           .slice(0, limit)
       ),
-    bars: (request) => Effect.map(opened, (stored) => barsOfTrades(trades(stored), request)),
+    bars: (request) =>
+      Effect.map(opened, (stored) => {
+        const found = barsOfTrades(trades(stored), request)
+        return stored.progress === null ? found : { ...found, readToMs: stored.progress.timeMs }
+      }),
+    prints: (request) => Effect.map(opened, (stored) => printsOfTrades(trades(stored), request)),
+    revised: () => Effect.as(opened, []),
     closeBars: Effect.asVoid(opened),
     keptSeconds: () => Number.POSITIVE_INFINITY
   }

@@ -47,8 +47,8 @@ export const toStored = (units: bigint | null): bigint | null => (units === null
 
 /** Columns of a query, in the order that `readTrade` expects. */
 export const ROW_COLUMNS = `
-  slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos, pool,
-  dex, launchpad
+  slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
+  pool, dex, launchpad, sol_usd_nanos, fee_usd_nanos, fee_unknown, held_before, held_after
 `
 
 /** The position of columns in a row, for those that read them apart. */
@@ -121,6 +121,15 @@ export const unknownNames = (rows: ReadonlyArray<Row>, nameOf: NameOf): Readonly
   return ids
 }
 
+/** The front-end fee of a row, and the units held around its transaction; absent where they are not known. */
+const walletData = (row: Row): Pick<TapeTrade, "feeUsdNanos" | "held"> => {
+  const [fee, before, after] = [unitsOrNull(row, 17), unitsOrNull(row, 19), unitsOrNull(row, 20)]
+  return {
+    ...(isSet(row, 18) || fee !== null ? { feeUsdNanos: fee } : {}),
+    ...(before === null || after === null ? {} : { held: { before, after } })
+  }
+}
+
 /** The trade of a row with the columns of `ROW_COLUMNS`. Throws where one is not of its type or a name is unknown. */
 export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
   slot: numberAt(row, ROW.slot),
@@ -138,5 +147,7 @@ export const readTrade = (row: Row, nameOf: NameOf): TapeTrade => ({
   volumeUsdNanos: unitsOrNull(row, 12),
   pool: nameOrNull(row, ROW.pool, nameOf) as Address | null,
   dex: nameOrNull(row, ROW.dex, nameOf),
-  launchpad: nameOrNull(row, ROW.launchpad, nameOf)
+  launchpad: nameOrNull(row, ROW.launchpad, nameOf),
+  solUsdNanos: unitsOrNull(row, 16),
+  ...walletData(row)
 })

@@ -131,8 +131,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
       )
     return sql`
       insert into trade_rows (
-        chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, mint, pool, dex,
-        launchpad, wallet, signature
+        chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
+        pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, held_before, held_after
       )
       select ${chain}::int, * from unnest(
         ${integers(trades.map(({ slot }) => slot))},
@@ -151,12 +151,20 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
           trades.map(({ priceUsd }) => priceUsd)
         )},
         ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
+        ${units(trades.map(({ solUsdNanos }) => solUsdNanos))},
         ${numbers(({ mint }) => mint)},
         ${numbers(({ pool }) => pool)},
         ${numbers(({ dex }) => dex)},
         ${numbers(({ launchpad }) => launchpad)},
         ${binaries(trades.map(({ wallet }) => packWallet(wallet)))},
-        ${binaries(trades.map(({ signature }) => packSignature(signature)))}
+        ${binaries(trades.map(({ signature }) => packSignature(signature)))},
+        ${units(trades.map(({ feeUsdNanos }) => feeUsdNanos ?? null))},
+        ${list(
+          PgTypes.OID.bool,
+          trades.map(({ feeUsdNanos }) => feeUsdNanos === null)
+        )},
+        ${units(trades.map(({ held }) => held?.before ?? null))},
+        ${units(trades.map(({ held }) => held?.after ?? null))}
       )
       on conflict do nothing
     `

@@ -2,26 +2,27 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import { Addresses } from "../columnar/Addresses.ts"
 import { Candles } from "../candles/Candles.ts"
 import type { BarPage, BarWindow } from "../candles/foldBars.ts"
-import { IdleList } from "../columnar/IdleList.ts"
 import { isAcceptable } from "./isAcceptable.ts"
-import { ExpiryLog } from "../windows/ExpiryLog.ts"
 import type { LaunchEvent } from "../windows/MarketActivity.ts"
 import { Markets } from "../windows/Markets.ts"
 import { TradeRecord } from "./TradeRecord.ts"
 import type { Resolution } from "../candles/resolutions.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
-import { IDLE_LINK, type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
-import type { StoredBars } from "../store/StoredBars.ts"
+import { type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
+import type { RevisedBar, StoredBars } from "../store/StoredBars.ts"
 import { type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
 import { Traders } from "../windows/Traders.ts"
-import { LATE_SECONDS, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
+import { windowFrom, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
 
-/** The bounds of the state; when one is reached, the data that was idle for longest is forgotten. */
+/**
+ * The bounds of the state; when one is reached, what was idle for longest is forgotten. Buckets of windows are bounded by
+ * tokens and by wallets.
+ */
 export interface MarketLimits {
   readonly tokens: number
   /** Closed bars of each stored width. */
   readonly bars: number
-  /** Trades of the last day that can still leave a window. When they do not fit, the windows begin later. */
+  /** Stored trades that a start reads back. */
   readonly trades: number
   /** Wallets, each counted once for every token it trades. */
   readonly traders: number
@@ -30,7 +31,7 @@ export interface MarketLimits {
 /** The outcome of a batch. */
 export interface Applied {
   readonly applied: number
-  /** Too far behind newer trades to be applied: a correction must bring them. */
+  /** Of a time before every window: a correction must bring them. */
   readonly late: number
   /** Impossible values: amounts past u64, prices that are not positive numbers, times in the future. */
   readonly malformed: number
@@ -49,28 +50,26 @@ export class MarketState {
   /** Candles in USD of every token. */
   private readonly candles: Candles
   private readonly windows = new TokenWindows()
-  private readonly expiry: ExpiryLog
-  private readonly idle = new IdleList(this.windows.records, IDLE_LINK)
   /** Tokens are identified by the number of their mint. */
-  private readonly mints: Addresses
+  private readonly mints = new Addresses()
   private readonly mintOf: Array<Mint | undefined> = []
   private readonly record = new TradeRecord()
   private readonly limits: MarketLimits
   private second = 0
+  /** The newest second of which a window has lost a trade, because its token or its wallet was forgotten. */
+  private lost = Number.NEGATIVE_INFINITY
   /** True once tokens were forgotten to make room for others. */
   private hasForgotten = false
 
   /** `origin` identifies the views of this process in the pins of their pages. */
   constructor(limits: MarketLimits, origin: string) {
     this.limits = limits
-    this.mints = new Addresses(limits.tokens)
     this.candles = new Candles(limits)
     this.traders = new Traders(limits.traders, {
       beforeChange: (token, trader) => this.views.beforeChange(token, trader),
       counted: (token, window, change) => this.windows.countTrader(token, window, change)
     })
     this.views = new TraderViews(this.traders, origin)
-    this.expiry = new ExpiryLog(new TradeRecord(), (window, record) => this.leave(window, record))
   }
 
   /** Applies trades in the order given, best that of the chain. `nowMs` is the local time. */
@@ -87,7 +86,8 @@ export class MarketState {
     const second = Math.floor(nowMs / 1000)
     if (second > this.second) {
       this.second = second
-      this.expiry.advance(second)
+      this.windows.advance(second)
+      this.traders.advance(second)
       this.markets.advance(second)
     }
   }
@@ -99,7 +99,6 @@ export class MarketState {
   correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
     const token = this.mints.find(mint)
     if (token !== 0) {
-      this.expiry.removeToken(token)
       this.forget(token)
     }
     for (const trade of trades.filter((each) => each.mint === mint && isAcceptable(each, nowMs))) {
@@ -107,6 +106,14 @@ export class MarketState {
       this.advance(trade.timeMs)
       this.place(trade)
       this.enter()
+    }
+  }
+
+  /** Marks a bar that changed after it was closed in a process before this one. */
+  revise(bar: RevisedBar): void {
+    const token = this.mints.find(bar.mint)
+    if (token !== 0) {
+      this.candles.revise(token, bar)
     }
   }
 
@@ -172,7 +179,7 @@ export class MarketState {
 
   /** The first second whose trades are all still in the windows; earlier ones left by age or to make room. */
   get heldFrom(): number {
-    return this.expiry.heldFrom
+    return Math.max(windowFrom(WINDOWS - 1, this.second), this.lost + 1)
   }
 
   /** The second that every window ends with; 0 before the first trade. */
@@ -185,13 +192,15 @@ export class MarketState {
     return this.mints.size
   }
 
-  /** Bytes in use by candles, by the trades of the day and by the sums of wallets. Names and markets are not counted. */
+  /** Bytes in use by candles, tokens and wallets, and by the buckets of their windows. Markets are not counted. */
   get usedBytes() {
+    const [tokens, traders] = [this.windows.usedBytes, this.traders.usedBytes]
     return {
       candles: this.candles.usedBytes,
-      expiry: this.expiry.usedBytes,
-      traders: this.traders.usedBytes,
-      windows: this.windows.records.usedBytes
+      traders: traders.traders,
+      traderBuckets: traders.buckets,
+      windows: tokens.tokens + this.mints.usedBytes,
+      windowBuckets: tokens.buckets
     }
   }
 
@@ -203,13 +212,10 @@ export class MarketState {
     record.read(trade)
     if (record.second > this.second) {
       this.advance(trade.timeMs)
-    } else if (record.second < this.second - LATE_SECONDS || record.second < this.expiry.heldFrom) {
+    } else if (record.second < windowFrom(WINDOWS - 1, this.second)) {
       return "late"
     }
     this.place(trade)
-    if (record.second < this.expiry.heldFrom) {
-      return "late"
-    }
     this.enter()
     if (record.forPool) {
       this.markets.add(record, trade)
@@ -217,77 +223,57 @@ export class MarketState {
     return "applied"
   }
 
-  /** Finds token and wallet, and room for the trade; older trades may have to go. */
+  /** Finds token and wallet, or room for them. */
   private place(trade: TapeTrade): void {
     const { record } = this
     const token = this.mints.find(trade.mint)
     record.token = token === 0 ? this.begin(trade.mint, record.second) : token
     record.trader = record.forWallet ? this.traderOf(record.token, trade.wallet) : 0
-    while (this.expiry.size >= this.limits.trades && this.expiry.dropOldest()) {
-      // Every round drops one more second.
-    }
   }
 
   private enter(): void {
     const { record } = this
     if (record.forPool) {
-      this.candles.add(record)
+      this.candles.add(record, this.second)
       this.windows.enter(record)
     }
+    this.windows.see(record.token, record.second)
     if (record.forWallet) {
       this.traders.enter(record)
-    }
-    if (this.windows.hold(record.token, 1) === 1) {
-      this.idle.remove(record.token)
-    }
-    this.expiry.write(record)
-  }
-
-  private leave(window: number, record: TradeRecord): void {
-    if (record.forPool) {
-      this.windows.leave(window, record)
-    }
-    if (record.forWallet) {
-      this.traders.leave(window, record)
-    }
-    if (window === WINDOWS - 1 && this.windows.hold(record.token, -1) === 0) {
-      this.idle.add(record.token)
     }
   }
 
   private traderOf(token: number, address: Address): number {
-    const wallet = this.traders.wallet(address)
-    const known = this.traders.find(token, wallet)
+    const known = this.traders.find(token, address)
     if (known !== 0) {
       return known
     }
-    while (!this.traders.makeRoom() && this.expiry.dropOldest()) {
-      // A wallet can be forgotten once it has left every window.
-    }
-    return this.traders.begin(token, wallet)
+    this.lost = Math.max(this.lost, this.traders.makeRoom())
+    return this.traders.begin(token, address)
   }
 
   private begin(mint: Mint, second: number): number {
     while (this.mints.size >= this.limits.tokens) {
-      if (this.idle.longest !== 0) {
-        this.hasForgotten = true
-        this.forget(this.idle.longest)
-      } else if (!this.expiry.dropOldest()) {
+      const { longest } = this.windows.idle
+      const token = longest === 0 ? this.windows.oldest() : longest
+      if (token === 0) {
         break
       }
+      this.lost = longest === 0 ? Math.max(this.lost, this.windows.seen(token).last) : this.lost
+      this.hasForgotten = true
+      this.forget(token)
     }
     const token = this.mints.hold(mint)
     this.windows.begin(token, second)
     this.mintOf[token] = mint
-    this.idle.add(token)
     return token
   }
 
   private forget(token: number): void {
-    this.idle.remove(token)
     this.views.drop(token)
     this.candles.clear(token)
     this.traders.clear(token)
+    this.windows.end(token)
     const mint = this.mintOf[token]
     if (mint !== undefined) {
       this.mints.drop(mint)

@@ -20,6 +20,10 @@ export interface PriceNow {
   readonly observedAtMs: number
 }
 
+/** True when current prices hold for a block of this time. */
+export const isPricedBy = ({ observedAtMs }: Pick<PriceNow, "observedAtMs">, timeMs: number): boolean =>
+  Math.abs(observedAtMs - timeMs) <= NOW_MS
+
 /**
  * Micro-dollars for a lamport at the time of a block: the price by the pools for a current block; for the blocks of a
  * backfill the median of the latest trades of SOL against dollars, weighted with the dollars.
@@ -51,7 +55,7 @@ export class SolPrice {
 
   /** Null when it is unknown. */
   at(timeMs: number, now: PriceNow | null): Rational | null {
-    if (now !== null && Math.abs(now.observedAtMs - timeMs) <= NOW_MS) {
+    if (now !== null && isPricedBy(now, timeMs)) {
       return now.price
     }
     const recent = this.trades.filter((trade) => Math.abs(timeMs - trade.timeMs) <= TRADED_MS)

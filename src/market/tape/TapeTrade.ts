@@ -1,4 +1,5 @@
 import type { Address, Mint } from "../../domain/Address.ts"
+import type { HeldSpan } from "../../domain/market/Trade.ts"
 
 /**
  * The use of a trade. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: the net result of a whole
@@ -25,10 +26,22 @@ export interface TapeTrade {
   readonly decimals: number | null
   /** The other side in lamports; null where it was not SOL. */
   readonly lamports: bigint | null
+  /** Nano-dollars of one SOL in its block, for a trade against dollars of a token that is not SOL; null elsewhere or when unknown. */
+  readonly solUsdNanos: bigint | null
   /** USD per whole token; null when unknown. For charts only: no sum is made from it. */
   readonly priceUsd: number | null
   /** Nano-dollars that changed hands, below 2^64; null when unknown. */
   readonly volumeUsdNanos: bigint | null
+  /**
+   * Nano-dollars that the wallet paid a front end beside the trade; null when unknown, left out when nothing was paid.
+   * Never on a trade of role `pool`.
+   */
+  readonly feeUsdNanos?: bigint | null | undefined
+  /**
+   * Units of the mint that the wallet's accounts held before and after the whole transaction; left out when they are not
+   * known. Never on a trade of role `pool`.
+   */
+  readonly held?: HeldSpan | undefined
   readonly pool: Address | null
   /** The venue's label; null when unknown. */
   readonly dex: string | null

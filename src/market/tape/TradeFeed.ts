@@ -1,4 +1,6 @@
 import { Context, Effect, Layer, Schedule, Stream } from "effect"
+import type { GapReason, SlotContent } from "../../solana/blocks/BlockFeed.ts"
+import type { TradeBlock } from "../../trades/blocks/TradeBlock.ts"
 import { TradeBlocks } from "../../trades/blocks/TradeBlocks.ts"
 import { makeBatches } from "./blockBatches.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
@@ -15,11 +17,33 @@ const chainOf = ({ genesis }: TradeBlocks["Service"], isSandbox: boolean): Effec
     Effect.catch(() => Effect.succeed(null))
   )
 
+/** A block that was read again, or the reason why it cannot be. */
+export type ReadAgain =
+  | { readonly _tag: "Block"; readonly batch: TradeBatch; readonly parentSlot: number }
+  | { readonly _tag: "Missing"; readonly reason: GapReason }
+
+const readAgain = (content: SlotContent<TradeBlock>, elseMs: number): ReadAgain => {
+  switch (content._tag) {
+    case "Block": {
+      const { blockTimeEstimated, blockTimeMs, launches, parentSlot, slot, transactions } = content.block
+      const timeMs = blockTimeMs ?? elseMs
+      const batch = { slot, timeMs, transactions, launches, afterGap: false, timeEstimated: blockTimeEstimated }
+      return { _tag: "Block", parentSlot, batch }
+    }
+    case "Skipped":
+      return { _tag: "Missing", reason: "missing" }
+    case "Gap":
+      return { _tag: "Missing", reason: content.reason }
+  }
+}
+
 const make = (isSandbox: boolean) =>
   Effect.map(TradeBlocks, (feed) =>
     TradeFeed.of({
       chain: chainOf(feed, isSandbox),
-      batches: (after) => Stream.suspend(() => feed.follow(after).pipe(Stream.flatMap(makeBatches())))
+      batches: (after) => Stream.suspend(() => feed.follow(after).pipe(Stream.flatMap(makeBatches()))),
+      again: (slot, elseMs) => Effect.map(feed.read(slot), (content) => readAgain(content, elseMs)),
+      list: (from, limit) => feed.list(from, limit)
     })
   )
 
@@ -34,6 +58,10 @@ export class TradeFeed extends Context.Service<
      * nodes serve another chain.
      */
     batches(after: number): Stream.Stream<TradeBatch>
+    /** One block again; the time is `elseMs` where it has none. Never fails. */
+    again(slot: number, elseMs: number): Effect.Effect<ReadAgain>
+    /** The first slots from this one on that have a block, at most so many; empty when they cannot be listed. */
+    list(from: number, limit: number): Effect.Effect<ReadonlyArray<number>>
   }
 >()("fathom/market/tape/TradeFeed") {
   /** The blocks of a permanent chain. */
@@ -50,6 +78,11 @@ export class TradeFeed extends Context.Service<
 
   /** Without a source of blocks: answers made from trades stay unavailable. */
   static readonly layerSilent: Layer.Layer<TradeFeed> = Layer.sync(TradeFeed, () =>
-    TradeFeed.of({ chain: Effect.never, batches: () => Stream.never })
+    TradeFeed.of({
+      chain: Effect.never,
+      batches: () => Stream.never,
+      again: () => Effect.never,
+      list: () => Effect.succeed([])
+    })
   )
 }

@@ -1,4 +1,6 @@
+import type { Address } from "../../domain/Address.ts"
 import { highOf, lowOf } from "../columnar/wide.ts"
+import { lamportsOf, priceSolOf } from "./solWorth.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
 /** Trades of one slot are numbered below this, so that slot and index fit one exact number. */
@@ -13,6 +15,8 @@ export const orderKey = (slot: number, index: number): number => slot * MOST_IN_
  */
 export class TradeRecord {
   token = 0
+  /** The owner of the position; null before the first trade. */
+  wallet: Address | null = null
   trader = 0
   second = 0
   key = 0
@@ -22,6 +26,8 @@ export class TradeRecord {
   buy = false
   /** USD per whole token; NaN when unknown. */
   price = Number.NaN
+  /** SOL per whole token; NaN when unknown. */
+  priceSol = Number.NaN
   amountHigh = 0
   amountLow = 0
   /** False when the USD volume is unknown; the two parts are zero then. */
@@ -32,6 +38,10 @@ export class TradeRecord {
   lamportsKnown = false
   lamportsHigh = 0
   lamportsLow = 0
+  /** False when the volume in SOL is unknown; of a trade against dollars it is theirs at the SOL price of the block. */
+  worthKnown = false
+  worthHigh = 0
+  worthLow = 0
   /** True when the cost of this sale in USD is known; always false for a buy. */
   costKnown = false
   costHigh = 0
@@ -44,6 +54,7 @@ export class TradeRecord {
   /** Copies a trade; token, trader, cost and gain are set later. */
   read(trade: TapeTrade): void {
     this.second = Math.floor(trade.timeMs / 1000)
+    this.wallet = trade.wallet
     this.key = orderKey(trade.slot, trade.index)
     this.forPool = trade.role !== "wallet"
     this.forWallet = trade.role !== "pool"
@@ -52,12 +63,27 @@ export class TradeRecord {
     this.amountHigh = highOf(trade.amount)
     this.amountLow = lowOf(trade.amount, this.amountHigh)
     this.readMoney(trade.volumeUsdNanos, trade.lamports)
+    this.readWorth(trade)
     this.costKnown = false
     this.costHigh = 0
     this.costLow = 0
     this.gainKnown = false
     this.gainHigh = 0
     this.gainLow = 0
+  }
+
+  private readWorth(trade: TapeTrade): void {
+    this.priceSol = this.forPool ? priceSolOf(trade) : Number.NaN
+    const worth = this.forPool ? lamportsOf(trade) : null
+    if (worth !== null && worth === trade.lamports) {
+      this.worthKnown = true
+      this.worthHigh = this.lamportsHigh
+      this.worthLow = this.lamportsLow
+      return
+    }
+    this.worthKnown = worth !== null
+    this.worthHigh = worth === null ? 0 : highOf(worth)
+    this.worthLow = worth === null ? 0 : lowOf(worth, this.worthHigh)
   }
 
   private readMoney(usd: bigint | null, lamports: bigint | null): void {

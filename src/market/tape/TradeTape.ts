@@ -1,19 +1,21 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
 import { countSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
-import { type Coverage, type CoverageReason, incomplete } from "../../domain/Scalar.ts"
+import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
+import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
-import { Continuity } from "./Continuity.ts"
-import { driveTape, type TapeControls } from "./driveTape.ts"
-import { Launches } from "./Launches.ts"
+import { driveTape } from "./driveTape.ts"
+import type { TapeControls } from "./TapeControls.ts"
+import type { Gaps } from "./Gaps.ts"
+import type { Launches } from "./Launches.ts"
+import { repairSettings } from "../repair/RepairWorker.ts"
 import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
-import { type Applied, MarketState, type MarketLimits } from "./MarketState.ts"
-import type { TapeTrade } from "./TapeTrade.ts"
+import type { Applied, MarketLimits, MarketState } from "./MarketState.ts"
+import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain, shownFrom } from "./TapedChain.ts"
 import { TradeFeed } from "./TradeFeed.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
-import type { StoredBatch } from "../store/StoredBatch.ts"
 
 /** The market state is stale once no block has arrived for this long, in milliseconds, or once blocks are that old. */
 export const STALE_AFTER_MS = 30_000
@@ -22,12 +24,29 @@ export const STALE_AFTER_MS = 30_000
 export const lackingNow = (
   { heardAtMs, state }: Pick<TradeTape["Service"], "heardAtMs" | "state">,
   nowMs: number
-): CoverageReason | null => {
+): "backfill_running" | "not_captured" | "source_stale" | null => {
   const atMs = heardAtMs()
   if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
     return atMs === null ? "not_captured" : "source_stale"
   }
   return nowMs - state.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
+}
+
+/** The state of the blocks, the same that every read of the market has. */
+const blocksState = (tape: TradeTape["Service"], nowMs: number): SourceState => {
+  const lacking = lackingNow(tape, nowMs)
+  const gaps = tape.gaps()
+  const gapsOpen = gaps.filter(({ state }) => state === "open").length
+  const reason = lacking ?? (gapsOpen > 0 ? "source_gap" : null)
+  const statuses = { not_captured: "unavailable", source_stale: "stale" } as const
+  return {
+    observedAtMs: tape.heardAtMs(),
+    status:
+      reason === null ? "known" : reason === "not_captured" || reason === "source_stale" ? statuses[reason] : "partial",
+    slot: tape.newestSlot(),
+    gapsOpen,
+    ...(reason !== null && { reason })
+  }
 }
 
 /** The methods of the market state that readers use. All are synchronous, and nothing is written meanwhile. */
@@ -69,8 +88,8 @@ export class TradeTape extends Context.Service<
     readonly heardAtMs: () => number | null
     /** The first second from which on every block is in memory; infinite before the first block. */
     readonly since: () => number
-    /** The coverage of the time since a second, for data that is kept longer than the windows. */
-    readonly readFrom: (second: number) => Coverage
+    /** The coverage of the time since a second, up to the newest block or this one, for data that is kept longer than the windows. */
+    readonly readFrom: (second: number, to?: number) => Coverage
     /** The first second from which on every block was read, by this process or those before it; infinite at first. */
     readonly recordedSince: () => number
     /** The coverage of the time since a second by this process and those before it. */
@@ -79,10 +98,14 @@ export class TradeTape extends Context.Service<
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
     /** The second from which on the bars of a token are in memory; minus infinity when all of them are. */
     readonly heldSince: (mint: Mint, resolution: Resolution) => number
+    /** The newest slot that was read; 0 before the first. */
+    readonly newestSlot: () => number
+    /** The blocks since then that were not read. */
+    readonly gaps: () => Gaps
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
     readonly firstRead: () => number
     /** The store of candles older than those in memory; null without a store. */
-    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds"> | null
+    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints"> | null
     /** Applies the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
@@ -103,15 +126,16 @@ export class TradeTape extends Context.Service<
 
   /**
    * A tape that restores stored trades, follows the feed and stores its blocks. Its bounds are set by `TAPE_TOKENS` (60,000),
-   * `TAPE_BARS` (2,000,000 of each stored width), `TAPE_TRADES` (2,000,000 of the last day) and `TAPE_WALLETS` (1,000,000).
+   * `TAPE_BARS` (800,000 of each stored width) and `TAPE_WALLETS` (1,000,000); `TAPE_TRADES` (4,000,000) are restored.
    */
   static readonly layer: Layer.Layer<TradeTape, Config.ConfigError, TradeFeed | TradeStore | PriceBook> = Layer.effect(
     TradeTape,
     Effect.gen(function* () {
       const bounds = yield* limits
-      const { controls, service } = yield* makeTape(bounds)
+      const { controls, service } = yield* makeTape(bounds, yield* leastCoverage)
       const parts = { feed: yield* TradeFeed, store: yield* TradeStore, prices: yield* PriceBook, tape: controls }
-      yield* driveTape(parts, bounds, yield* recordSettings).pipe(
+      yield* (yield* SourceMonitor).report("blocks", (nowMs) => blocksState(service, nowMs))
+      yield* driveTape(parts, bounds, { record: yield* recordSettings, repair: yield* repairSettings }).pipe(
         Effect.tapDefect((defect) => Effect.logError("The tape stopped: stored trades could not be restored", defect)),
         Effect.forkScoped({ startImmediately: true })
       )
@@ -120,9 +144,15 @@ export class TradeTape extends Context.Service<
   )
 }
 
-const defaultLimits: MarketLimits = { tokens: 60_000, bars: 2_000_000, trades: 2_000_000, traders: 1_000_000 }
+const defaultLimits: MarketLimits = { tokens: 60_000, bars: 800_000, trades: 4_000_000, traders: 1_000_000 }
 
-/** Bounds of the state in memory: `TAPE_TOKENS`, `TAPE_BARS`, `TAPE_TRADES` and `TAPE_WALLETS`. */
+/** The least share of a window for which values are shown. */
+const LEAST_COVERAGE = 0.5
+
+/** `MIN_COVERAGE` (0.5): a window of which less was seen has no values. */
+export const leastCoverage = Config.Finite("MIN_COVERAGE").pipe(Config.withDefault(LEAST_COVERAGE))
+
+/** Bounds of the state in memory, `TAPE_TOKENS`, `TAPE_BARS` and `TAPE_WALLETS`, and of its restore, `TAPE_TRADES`. */
 export const limits = Config.all({
   tokens: countSetting("TAPE_TOKENS", defaultLimits.tokens),
   bars: countSetting("TAPE_BARS", defaultLimits.bars),
@@ -136,8 +166,8 @@ export const SUBSCRIBER_BUFFER = 1024
 interface NumberedBatch {
   readonly batch: PricedBatch
   readonly number: number
-  /** Identity of the chain. */
-  readonly chain: object
+  /** Counts the chains that were followed: a rebuild of the same chain does not change it. */
+  readonly chain: number
 }
 
 const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<CountedBatch> =>
@@ -150,53 +180,14 @@ const countMissed = (numbered: Stream.Stream<NumberedBatch>): Stream.Stream<Coun
     }
   )
 
-/** The content of the tape: one chain. */
-interface TapedChain {
-  readonly state: MarketState
-  readonly launches: Launches
-  readonly continuity: Continuity
-  readonly decimals: ReturnType<typeof rememberDecimals>
-  heardAtMs: number | null
-  /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
-  heldFrom: number
-  store: TradeStore["Service"] | null
-}
-
-const emptyChain = (bounds: MarketLimits): TapedChain => {
-  const state = new MarketState(bounds, crypto.randomUUID())
-  return {
-    state,
-    launches: new Launches(bounds.tokens),
-    continuity: new Continuity(),
-    decimals: rememberDecimals(state),
-    heardAtMs: null,
-    heldFrom: Number.NEGATIVE_INFINITY,
-    store: null
-  }
-}
-
-const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
+const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAST_COVERAGE) {
+  const shown = shownFrom(least)
   let chain = emptyChain(bounds)
+  /** The blocks since a rebuild began; null while there is none. */
+  let tail: Array<PricedBatch> | null = null
   const published = yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER)
-  const sent = { number: 0 }
+  const sent = { number: 0, chain: 0 }
   const reports = { launches: false }
-
-  const replay = (batch: StoredBatch, nowMs: number): Applied => {
-    const { decimals, launches, state } = chain
-    const applied = state.apply(batch.trades, nowMs)
-    for (const launch of batch.launches ?? []) {
-      launches.add(launch, batch.timeMs)
-      state.addLaunch(launch.event, launch.launchpad, batch.timeMs)
-    }
-    state.advance(batch.timeMs)
-    decimals.note(batch.trades)
-    return applied
-  }
-
-  const readFrom = (second: number, from: number): Coverage =>
-    second < from && second >= chain.continuity.since
-      ? incomplete("limit_clipped")
-      : chain.continuity.coverageFrom(second)
 
   const service: TradeTape["Service"] = TradeTape.of({
     get state() {
@@ -209,23 +200,34 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
     decimalsOf: (mint) => chain.decimals.of(mint),
     heardAtMs: () => chain.heardAtMs,
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
-    readFrom: (second) => readFrom(second, chain.heldFrom),
+    readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
-    recordedFrom: (second) => chain.continuity.coverageFrom(second),
+    recordedFrom: (second) => recordedCoverage(chain, second, chain.state.now),
+    newestSlot: () => chain.continuity.newestSlot,
+    gaps: () => chain.continuity.gaps,
     heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),
     firstRead: () => chain.continuity.firstRead,
     stored: () => chain.store,
     coverageFrom: (second, nowMs) => {
       const lacking = lackingNow(service, nowMs)
-      return lacking === null ? readFrom(second, Math.max(chain.state.heldFrom, chain.heldFrom)) : incomplete(lacking)
+      const [to, heldFrom] = [chain.state.now, Math.max(chain.state.heldFrom, chain.heldFrom)]
+      if (lacking !== "backfill_running") {
+        return lacking === null ? shown(coverageOf(chain, second, to, heldFrom)) : incomplete(lacking)
+      }
+      // The window that was asked for ends now, later than the newest block.
+      const begin = second + Math.floor(nowMs / 1000) - to
+      return shown(
+        covering(lacking, chain.continuity.seen(Math.max(begin, heldFrom), to) / Math.max(1, to - second + 1))
+      )
     },
     apply: Effect.fnUntraced(function* (batch: PricedBatch) {
       const nowMs = yield* Clock.currentTimeMillis
-      chain.continuity.read(Math.floor(batch.timeMs / 1000), batch.afterGap)
-      const applied = replay(batch, nowMs)
+      chain.continuity.read(batch)
+      const applied = addBlock(chain, batch, nowMs)
+      tail?.push(batch)
       reports.launches = batch.launches !== null
       chain.heardAtMs = nowMs
-      yield* PubSub.publish(published, { batch, number: sent.number++, chain: chain.state })
+      yield* PubSub.publish(published, { batch, number: sent.number++, chain: sent.chain })
       return applied
     }),
     applied: Stream.map(Stream.fromPubSub(published), ({ batch }) => batch),
@@ -234,37 +236,42 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits) {
 
   const controls: TapeControls = {
     apply: service.apply,
-    replay,
+    replay: (batch, nowMs) => addBlock(chain, batch, nowMs),
+    revise: (bars) => bars.forEach((bar) => chain.state.revise(bar)),
     keep: (store) => {
       chain.store = store
     },
-    resume: (progress, from) => {
-      chain.continuity.restore(progress)
-      chain.heldFrom = from
-      chain.state.advance(progress.timeMs)
-      chain.heardAtMs = progress.timeMs
+    resume: (progress, from) => resumeChain(chain, progress, from),
+    backfilling: (fromMs) => {
+      chain.backfillFromMs = fromMs
     },
+    newest: () => chain.continuity.newestSlot,
     startAnew: () => {
+      sent.chain++
       chain = emptyChain(bounds)
-    }
+    },
+    rebuild: Effect.fnUntraced(
+      function* (stored) {
+        tail = []
+        const next = { ...emptyChain(bounds), store: chain.store }
+        const { from, progress, slot } = yield* stored((batch, nowMs) => addBlock(next, batch, nowMs))
+        resumeChain(next, progress, from)
+        const nowMs = yield* Clock.currentTimeMillis
+        // In one step: no block can come between the last of these and the exchange.
+        for (const batch of tail) {
+          if (batch.slot > progress.slot) {
+            next.continuity.read(batch)
+          }
+          if (batch.slot > slot) {
+            addBlock(next, batch, nowMs)
+          }
+        }
+        next.heardAtMs = chain.heardAtMs
+        next.backfillFromMs = chain.backfillFromMs
+        chain = next
+      },
+      Effect.ensuring(Effect.sync(() => (tail = null)))
+    )
   }
   return { service, controls }
 })
-
-/** Decimals of the tokens in memory. Those of forgotten tokens are removed from time to time. */
-const rememberDecimals = (state: MarketStateReads) => {
-  const known = new Map<Mint, number>()
-  const note = (trades: ReadonlyArray<TapeTrade>): void => {
-    for (const trade of trades) {
-      if (trade.decimals !== null) {
-        known.set(trade.mint, trade.decimals)
-      }
-    }
-    if (known.size > 2 * state.tokens + SUBSCRIBER_BUFFER) {
-      Array.from(known.keys())
-        .filter((mint) => !state.has(mint))
-        .forEach((mint) => known.delete(mint))
-    }
-  }
-  return { note, of: (mint: Mint) => known.get(mint) ?? null }
-}

@@ -1,33 +1,20 @@
 /** The phases of a tape: stored trades are restored, then the feed continues after them and its blocks are stored. */
-import { type Cause, Clock, Duration, Effect, Schedule, Stream } from "effect"
+import { type Cause, Clock, type Config, Duration, Effect, Option, Schedule, Stream } from "effect"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { isAcceptable } from "./isAcceptable.ts"
 import { makeBlockPricing } from "./priceBlocks.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
+import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
 import { restoreTape } from "../store/restoreTape.ts"
 import type { MarketLimits } from "./MarketState.ts"
+import type { TapeControls } from "./TapeControls.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
-import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { PricedBatch, TradeBatch } from "./TradeBatch.ts"
-
-/** The writes to a tape. */
-export interface TapeControls {
-  /** Applies a new block and publishes it. */
-  readonly apply: (batch: PricedBatch) => Effect.Effect<unknown>
-  /** Applies a stored block without publishing it. */
-  readonly replay: (batch: StoredBatch, nowMs: number) => void
-  /** Makes the store available to readers. */
-  readonly keep: (store: TradeStore["Service"]) => void
-  /** Empties the tape: its trades are of a chain that no node serves any more. */
-  readonly startAnew: () => void
-  /** Ends the restore: everything from a second on is held again. */
-  readonly resume: (progress: TradeProgress, from: number) => void
-}
 
 /** The parts that drive a tape. */
 export interface TapeParts {
@@ -46,6 +33,15 @@ const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, now
   trades: trades.filter((trade) => isAcceptable(trade, nowMs))
 })
 
+/** The settings of storing blocks and of reading missing ones again. */
+export interface TapeSettings {
+  readonly record: RecordSettings
+  readonly repair: Config.Success<typeof repairSettings>
+}
+
+/** The history that is read beside a node. */
+const DEFAULT_HISTORY = Duration.hours(24)
+
 const NOT_STORED: SourceState = { observedAtMs: null, status: "unavailable" }
 
 /** Runs until the blocks of the chain end. A block that cannot be applied is logged and left out, as a gap before the next one. */
@@ -53,7 +49,7 @@ const driveChain = Effect.fnUntraced(function* (
   { feed, prices, store, tape }: TapeParts,
   chain: ChainIdentity | null,
   limits: MarketLimits,
-  settings: RecordSettings
+  { record, repair }: TapeSettings
 ) {
   const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
   yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
@@ -79,13 +75,14 @@ const driveChain = Effect.fnUntraced(function* (
       return 0
     }
     const nowMs = yield* Clock.currentTimeMillis
-    const most = { trades: 2 * limits.trades, launches: limits.tokens }
+    const most = { trades: limits.trades, launches: limits.tokens }
     const [took, restored] = yield* Effect.timed(
       restoreTape(store, progress, most, (batch) => {
         batch.trades.forEach(pricing.recall)
         tape.replay(batch, nowMs)
       })
     )
+    tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(Schedule.spaced("1 second"))))
     tape.resume(progress, restored.from)
     yield* Effect.logInfo("The market is restored", {
       trades: restored.trades,
@@ -108,8 +105,20 @@ const driveChain = Effect.fnUntraced(function* (
         )
       )
   }
-  const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, settings)
+  const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, record)
   recording.health = recorder?.health ?? recording.health
+  if (recorder !== null) {
+    const most = { trades: limits.trades, launches: limits.tokens }
+    const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
+    const step = yield* makeRepairs(
+      { feed, store, prices, tape, storable, most, durable: recorder.durable },
+      { rate: repair.rate, history }
+    )
+    yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(
+      keepRunning("Reading missing blocks again"),
+      Effect.forkScoped
+    )
+  }
 
   const position = { after, isBroken: false }
   const take = Effect.fnUntraced(function* (batch: TradeBatch) {
@@ -133,11 +142,7 @@ const driveChain = Effect.fnUntraced(function* (
 })
 
 /** Runs until the tape ends. A chain that replaces the one before begins with what is stored of it, if anything. */
-export const driveTape = Effect.fnUntraced(function* (
-  parts: TapeParts,
-  limits: MarketLimits,
-  settings: RecordSettings
-) {
+export const driveTape = Effect.fnUntraced(function* (parts: TapeParts, limits: MarketLimits, settings: TapeSettings) {
   let chain = yield* parts.feed.chain
   while (true) {
     yield* Effect.scoped(driveChain(parts, chain, limits, settings))

@@ -19,4 +19,5 @@ export const isAcceptable = (trade: TapeTrade, nowMs: number): boolean =>
   isAmount(trade.amount) &&
   isAmount(trade.lamports) &&
   isAmount(trade.volumeUsdNanos) &&
+  isAmount(trade.solUsdNanos) &&
   isPrice(trade.priceUsd)

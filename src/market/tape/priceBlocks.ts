@@ -1,11 +1,11 @@
 /** Prices the trades of blocks, one block after the other. */
 import { Clock, Effect } from "effect"
-import { SOL } from "../../domain/Address.ts"
+import { type Mint, SOL } from "../../domain/Address.ts"
 import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
-import type { PriceBook } from "../../tokens/PriceBook.ts"
+import type { PriceBook, Prices } from "../../tokens/PriceBook.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { SolPrice } from "./SolPrice.ts"
-import { tapeTradesOf } from "./tapeTrades.ts"
+import { type MintValue, tapeTradesOf } from "./tapeTrades.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type { TradeBatch } from "./TradeBatch.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
@@ -18,6 +18,27 @@ export interface BlockPricing {
   readonly recall: (trade: TapeTrade) => void
 }
 
+/** Prices of the pools are used only for blocks within this of them, in milliseconds: they are not recorded. */
+const CURRENT_MS = 5000
+
+const isCurrent = ({ isStale, lifetime }: Prices, timeMs: number): boolean =>
+  !isStale && lifetime !== null && Math.abs(lifetime.observedAtMs - timeMs) <= CURRENT_MS
+
+/** The mint whose price has the greater depth, so that both directions of an exchange have one value. */
+const valueIn =
+  ({ of }: Prices) =>
+  (a: Mint, b: Mint): MintValue | null => {
+    const [first, second] = a < b ? [a, b] : [b, a]
+    const known = [first, second].flatMap((mint) => {
+      const price = of(mint)
+      return price === null || price.usd === null
+        ? []
+        : [{ mint, price: price.usd, depth: price.evidence?.depthMicro ?? 0n }]
+    })
+    const [one, other] = known
+    return one === undefined ? null : other !== undefined && other.depth > one.depth ? other : one
+  }
+
 /** Pricing without earlier trades. */
 export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => {
   const sol = new SolPrice()
@@ -28,10 +49,15 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
         legs.forEach((leg) => sol.observe(leg, batch.timeMs))
         decoded.push({ legs, nets, unresolved })
       })
-      const { isStale, lifetime, of } = prices.at(yield* Clock.currentTimeMillis)
+      const current = prices.at(yield* Clock.currentTimeMillis)
+      const { isStale, lifetime, of } = current
       const each = isStale ? null : (of(SOL)?.usd ?? null)
       const now = each === null || lifetime === null ? null : { price: each, observedAtMs: lifetime.observedAtMs }
-      const price = { timeMs: batch.timeMs, microPerLamport: sol.at(batch.timeMs, now) }
+      const price = {
+        timeMs: batch.timeMs,
+        microPerLamport: sol.at(batch.timeMs, now),
+        ...(isCurrent(current, batch.timeMs) ? { betterPriceOf: valueIn(current) } : {})
+      }
       const trades: Array<TapeTrade> = []
       yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
       return { ...batch, trades }

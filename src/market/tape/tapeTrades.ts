@@ -1,40 +1,88 @@
 /** Decoded trades as trades of the tape: priced where a price is known, each swap once for its pool and once for its wallet. */
 import { launchpads } from "../../programs/launchpads.ts"
-import { SOL } from "../../domain/Address.ts"
-import { quotient } from "../../domain/decimal.ts"
+import { type Mint, SOL } from "../../domain/Address.ts"
+import { quotient, tenTo } from "../../domain/decimal.ts"
 import type { Rational } from "../../domain/rational.ts"
-import { type Leg, type NetTrade, type Quantity, type Trade, walletAmounts } from "../../domain/market/Trade.ts"
+import {
+  type HeldSpan,
+  type Leg,
+  type NetTrade,
+  type Quantity,
+  type Trade,
+  type TradeFee,
+  walletAmounts
+} from "../../domain/market/Trade.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { quotePrice } from "../../trades/price.ts"
+import { NANOS_PER_USD } from "../../domain/units.ts"
 import { isDollar, isMoney } from "../../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
 
 /** Places of one transaction: the first half for pool swaps, the next quarter for tokens received by wallets, the last for tokens given. */
 export const PLACES = 256
 const NANOS_PER_MICRO = 1000n
+/** Nano-dollars for a SOL are this many times the micro-dollars for a lamport. */
+const SOL_NANOS_PER_MICRO = 1_000_000_000_000n
+const MICROS = 1_000_000n
+/** Values of trades are below this. */
+const MOST_NANOS = 1n << 64n
 
 /** Launchpads by the venue label of their curves. */
 export const launchpadOf: ReadonlyMap<string, string> = new Map(
   launchpads.map(({ dex, launchpad }) => [dex, launchpad])
 )
 
+/** The price of a mint of an exchange that has no money in it. */
+export interface MintValue {
+  readonly mint: Mint
+  /** Micro-dollars for the smallest unit. */
+  readonly price: Rational
+}
+
 /** The time of a block, and the price of a lamport then in micro-dollars. */
 export interface BlockPrice {
   readonly timeMs: number
   readonly microPerLamport: Rational | null
+  /** The better known price of two mints, the same in either order; absent for blocks that are not current. */
+  readonly betterPriceOf?: (a: Mint, b: Mint) => MintValue | null
 }
 
-/** The value of the quote side in micro-dollars; null unless it is SOL with a known price or a dollar. */
-const worth = ({ quote }: Trade, microPerLamport: Rational | null): Rational | null => {
-  if (isDollar(quote.mint)) {
-    return { numerator: quote.amount, denominator: 1n }
+const times = ({ amount }: Quantity, { denominator, numerator }: Rational): Rational => ({
+  numerator: amount * numerator,
+  denominator
+})
+
+/** The value of a quantity in micro-dollars; null unless it is SOL with a known price or a dollar. */
+const worthOf = (quantity: Quantity, microPerLamport: Rational | null): Rational | null => {
+  if (isDollar(quantity.mint)) {
+    return { numerator: quantity.amount, denominator: 1n }
   }
-  return quote.mint === SOL && microPerLamport !== null
-    ? { numerator: quote.amount * microPerLamport.numerator, denominator: microPerLamport.denominator }
-    : null
+  return quantity.mint === SOL && microPerLamport !== null ? times(quantity, microPerLamport) : null
 }
 
-const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null => {
+/** Nano-dollars, rounded down; null for null. */
+const inNanos = (value: Rational | null): bigint | null =>
+  value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator
+
+/** The value of the trade in micro-dollars: by its quote, a dollar or SOL, else by the price of one of its mints. */
+const worth = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
+  if (isMoney(quote.mint)) {
+    return worthOf(quote, microPerLamport)
+  }
+  const value = betterPriceOf?.(quote.mint, token.mint) ?? null
+  return value === null ? null : times(value.mint === quote.mint ? quote : token, value.price)
+}
+
+/** Micro-dollars for the smallest unit of the quote. A price that only the token itself gives would price it by itself. */
+const quoteValue = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
+  if (quote.mint === SOL) {
+    return microPerLamport
+  }
+  const value = betterPriceOf?.(quote.mint, token.mint) ?? null
+  return value?.mint === quote.mint ? value.price : null
+}
+
+const priceUsd = (trade: Trade, block: BlockPrice): number | null => {
   const price = quotePrice(trade)
   if (price === null) {
     return null
@@ -42,33 +90,40 @@ const priceUsd = (trade: Trade, microPerLamport: Rational | null): number | null
   if (isDollar(trade.quote.mint)) {
     return quotient(price.numerator, price.denominator)
   }
-  // Dollars for a SOL are a thousand times the micro-dollars for a lamport.
-  return trade.quote.mint === SOL && microPerLamport !== null && microPerLamport.numerator > 0n
-    ? quotient(price.numerator * microPerLamport.numerator * 1000n, price.denominator * microPerLamport.denominator)
+  const value = quoteValue(trade, block)
+  const { decimals } = trade.quote
+  // Dollars for a whole quote are 10^(decimals - 6) times the micro-dollars for its smallest unit.
+  return value !== null && value.numerator > 0n && decimals !== null
+    ? quotient(price.numerator * value.numerator * tenTo(decimals), price.denominator * value.denominator * MICROS)
     : null
 }
 
-const tapeTrade = (
-  trade: Leg | NetTrade,
-  { microPerLamport, timeMs }: BlockPrice,
-  role: Role,
-  place: number
-): TapeTrade => {
-  const value = worth(trade, microPerLamport)
+/** The price of SOL that a trade against dollars needs to be shown in SOL; null for every other trade. */
+const solUsdNanos = ({ quote, token }: Trade, microPerLamport: Rational | null): bigint | null => {
+  if (microPerLamport === null || token.mint === SOL || !isDollar(quote.mint)) {
+    return null
+  }
+  const nanos = (microPerLamport.numerator * SOL_NANOS_PER_MICRO) / microPerLamport.denominator
+  return nanos > 0n ? nanos : null
+}
+
+const tapeTrade = (trade: Leg | NetTrade, block: BlockPrice, role: Role, place: number): TapeTrade => {
+  const nanos = inNanos(worth(trade, block))
   return {
     role,
     signature: trade.signature,
     slot: trade.slot,
     index: (trade.indexInBlock ?? 0) * PLACES + place,
-    timeMs,
+    timeMs: block.timeMs,
     wallet: trade.wallet,
     mint: trade.token.mint,
     side: trade.side,
     amount: trade.token.amount,
     decimals: trade.token.decimals,
     lamports: trade.quote.mint === SOL ? trade.quote.amount : null,
-    priceUsd: priceUsd(trade, microPerLamport),
-    volumeUsdNanos: value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator,
+    solUsdNanos: solUsdNanos(trade, block.microPerLamport),
+    priceUsd: priceUsd(trade, block),
+    volumeUsdNanos: nanos === null || nanos >= MOST_NANOS ? null : nanos,
     pool: trade.pool,
     dex: trade.dex,
     launchpad: trade.dex === null ? null : (launchpadOf.get(trade.dex) ?? null)
@@ -104,32 +159,80 @@ const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: Readonl
     : null
 }
 
-/** The trades that a swap means for the positions of its wallet: of a token for another, a purchase and a sale. */
-const sidesOf = (net: NetTrade, legs: ReadonlyArray<Leg>): ReadonlyArray<NetTrade> => {
+/** Nano-dollars of the fees that a front end took beside the amounts, in SOL or dollars; null when one has no price. */
+const frontEndFee = (fees: ReadonlyArray<TradeFee>, { microPerLamport }: BlockPrice): bigint | null =>
+  fees
+    .filter(({ included, kind, mint }) => kind === "front-end" && !included && isMoney(mint))
+    .reduce<bigint | null>((sum, fee) => {
+      const nanos = inNanos(worthOf(fee, microPerLamport))
+      return sum === null || nanos === null ? null : sum + nanos
+    }, 0n)
+
+/** A trade with the data of its wallet: fees of front ends, and the units held around the transaction. */
+const ofWallet = (trade: TapeTrade, feeUsdNanos: bigint | null, held: HeldSpan | null): TapeTrade => ({
+  ...trade,
+  ...(feeUsdNanos === 0n ? {} : { feeUsdNanos }),
+  ...(held === null ? {} : { held })
+})
+
+/**
+ * The value of a swap of two tokens in nano-dollars: the money that its own pools took or paid for one side, that which was
+ * given first, else that of the side whose price is the better known. Null when neither side has one.
+ */
+const swapValue = (
+  net: NetTrade,
+  [paid, got]: readonly [Quantity | null, Quantity | null],
+  block: BlockPrice
+): bigint | null => {
+  const byMoney = (money: Quantity | null) => (money === null ? null : inNanos(worthOf(money, block.microPerLamport)))
+  const value = byMoney(paid) ?? byMoney(got) ?? inNanos(worth(net, block))
+  return value === null || value >= MOST_NANOS ? null : value
+}
+
+/** A side of a swap of two tokens, at the value of the swap. */
+const valued = (trade: TapeTrade, money: Quantity | null, volumeUsdNanos: bigint | null): TapeTrade => ({
+  ...trade,
+  lamports: money?.mint === SOL ? money.amount : null,
+  volumeUsdNanos,
+  priceUsd:
+    volumeUsdNanos === null || trade.decimals === null || trade.amount === 0n
+      ? null
+      : quotient(volumeUsdNanos * tenTo(trade.decimals), trade.amount * NANOS_PER_USD)
+})
+
+/** The trades that a swap means for the positions of its wallet: of a token for another, a purchase and a sale of one value. */
+const walletTrades = (net: NetTrade, legs: ReadonlyArray<Leg>, price: BlockPrice): ReadonlyArray<TapeTrade> => {
+  const place = PLACES / 2 + net.index
   if (isMoney(net.quote.mint)) {
-    return [net]
+    return [ofWallet(tapeTrade(net, price, "wallet", place), frontEndFee(net.fees, price), net.held.token)]
   }
   const own = legs.filter(({ index }) => net.legs.includes(index))
+  const [paid, got] = [moneyFor(net.quote, "sell", own), moneyFor(net.token, "buy", own)]
+  const value = swapValue(net, [paid, got], price)
+  const sale: NetTrade = { ...net, side: "sell", token: net.quote, quote: net.token }
   return [
-    { ...net, quote: moneyFor(net.token, "buy", own) ?? net.quote },
-    {
-      ...net,
-      index: net.index + PLACES / 4,
-      side: "sell",
-      token: net.quote,
-      quote: moneyFor(net.quote, "sell", own) ?? net.token
-    }
+    ofWallet(valued(tapeTrade(net, price, "wallet", place), paid ?? got, value), 0n, net.held.token),
+    ofWallet(valued(tapeTrade(sale, price, "wallet", place + PLACES / 4), paid ?? got, value), 0n, net.held.quote)
   ]
 }
 
 /** The trades of one transaction. */
 export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): ReadonlyArray<TapeTrade> => {
-  const both = new Set(nets.flatMap((net) => (isMoney(net.quote.mint) ? (sameLeg(net, legs) ?? []) : [])))
-  return [
-    ...legs.map((leg) => tapeTrade(leg, price, both.has(leg) ? "both" : "pool", leg.index)),
-    ...nets
-      .filter((net) => !isMoney(net.quote.mint) || sameLeg(net, legs) === undefined)
-      .flatMap((net) => sidesOf(net, legs))
-      .map((side) => tapeTrade(side, price, "wallet", PLACES / 2 + side.index))
-  ]
+  const both = new Map<Leg, NetTrade>()
+  const others: Array<NetTrade> = []
+  for (const net of nets) {
+    const leg = isMoney(net.quote.mint) ? sameLeg(net, legs) : undefined
+    if (leg === undefined) {
+      others.push(net)
+    } else {
+      both.set(leg, net)
+    }
+  }
+  const ofLeg = (leg: Leg): TapeTrade => {
+    const net = both.get(leg)
+    return net === undefined
+      ? tapeTrade(leg, price, "pool", leg.index)
+      : ofWallet(tapeTrade(leg, price, "both", leg.index), frontEndFee(net.fees, price), net.held.token)
+  }
+  return [...legs.map(ofLeg), ...others.flatMap((net) => walletTrades(net, legs, price))]
 }

@@ -11,6 +11,7 @@ import {
   type ViewExpired,
   type WindowCoverage
 } from "../../domain/market/MarketViews.ts"
+import type { Coverage } from "../../domain/Scalar.ts"
 import { PoolBook } from "../../pools/PoolBook.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
 import { TokenBook } from "../../tokens/TokenBook.ts"
@@ -22,13 +23,17 @@ import type { WindowName } from "../windows/windows.ts"
 import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
-import { discoveryRow, movementRow, type RankedPage } from "./pages.ts"
+import { discoveryRow, movementRow, type RankedPage, statusOf } from "./pages.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
 
 /** Data with its status, coverage and observation time. */
 export interface MarketAnswer<A> extends MarketKnowledge {
   readonly data: A
 }
+
+/** The state of a page as of now: blocks may have stopped since its view was taken, as every other read reports at once. */
+const stateNow = (page: MarketKnowledge, now: Coverage): Pick<MarketKnowledge, "coverage" | "status"> =>
+  now.reason === "source_stale" ? { coverage: now, status: statusOf(now) } : page
 
 /** Reads of the market, from memory; charts of EVM tokens come from the service that keeps their candles. */
 export class MarketReader extends Context.Service<
@@ -93,7 +98,8 @@ export class MarketReader extends Context.Service<
             )
           )
           const page = yield* movements(selectors, request, nowMs, make)
-          return { ...page, data: page.data.map((row) => movementRow(row, nowMs)) }
+          const data = page.data.map((row) => movementRow(row, nowMs))
+          return { ...page, ...stateNow(page, views.coverage(window, nowMs)), data }
         })
 
         const discovery = Effect.fnUntraced(function* (selectors: DiscoverySelectors, request: PageRequest) {

@@ -4,7 +4,7 @@ import { TokenBook } from "../../tokens/TokenBook.ts"
 import { tokenRef } from "./tokenRef.ts"
 import type { TraderPageRequest } from "./TraderViews.ts"
 import { TradeTape } from "../tape/TradeTape.ts"
-import { type TraderRanking, traderRanking } from "./traderRanking.ts"
+import { type RankingKnowledge, rankingKnowledge, type TraderRanking, traderRanking } from "./traderRanking.ts"
 
 /** Selects a page: the first one, or the one of a pin of the same mint and window. */
 export type TraderRequest = Pick<TraderPageRequest, "limit" | "mint" | "pin" | "window">
@@ -23,6 +23,9 @@ export class TopTraders extends Context.Service<
       const tape = yield* TradeTape
       const tokens = yield* TokenBook
 
+      // Later pages show what was known when their view was made.
+      const knowledge = new WeakMap<object, RankingKnowledge>()
+
       const rank = Effect.fnUntraced(function* (request: TraderRequest) {
         const nowMs = yield* Clock.currentTimeMillis
         if (tape.heardAtMs() === null) {
@@ -33,7 +36,9 @@ export class TopTraders extends Context.Service<
           return yield* new ViewExpired()
         }
         const { decimals } = tokenRef({ tape, tokens }, request.mint)
-        return traderRanking(tape, page, { ...request, decimals, nowMs })
+        const known = knowledge.get(page.view) ?? rankingKnowledge(tape, page, { ...request, nowMs })
+        knowledge.set(page.view, known)
+        return traderRanking(page, decimals, known)
       })
 
       return TopTraders.of({ rank })

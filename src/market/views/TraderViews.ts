@@ -16,6 +16,8 @@ export interface TraderPage {
   readonly next: Pin | null
   /** The time that every row shows. */
   readonly asOfMs: number
+  /** The same object for all pages of a view, to keep by it what holds for the view. */
+  readonly view: object
 }
 
 /** Selects a page: the first one, or the one of a pin of the same mint and window. */
@@ -33,6 +35,8 @@ export interface TraderPageRequest {
 interface View {
   readonly token: number
   readonly window: TraderWindow
+  /** The first second of the window when the view was made. */
+  readonly from: number
   readonly madeAtMs: number
   readonly ranking: Ranking
   /** Rows that have changed since, as they were. */
@@ -60,7 +64,7 @@ export class TraderViews {
     }
     for (const view of this.ofToken.get(token) ?? []) {
       if (!view.kept.has(trader)) {
-        view.kept.set(trader, this.traders.read(trader, view.window))
+        view.kept.set(trader, this.traders.read(trader, view.window, view.from))
       }
     }
   }
@@ -80,7 +84,7 @@ export class TraderViews {
     }
     const key = `${token} ${window}`
     return token === 0
-      ? { rows: [], total: 0, next: null, asOfMs: nowMs }
+      ? { rows: [], total: 0, next: null, asOfMs: nowMs, view: {} }
       : this.read(this.views.recent(key, nowMs) ?? this.views.add(key, nowMs, this.make(request)), request.limit)
   }
 
@@ -91,16 +95,17 @@ export class TraderViews {
       if (trader === undefined) {
         break
       }
-      rows.push({ rank: place + 1, ...(view.kept.get(trader) ?? this.traders.read(trader, view.window)) })
+      rows.push({ rank: place + 1, ...(view.kept.get(trader) ?? this.traders.read(trader, view.window, view.from)) })
     }
     const place = pin.place + rows.length
     const { size } = view.ranking
-    return { rows, total: size, next: place < size ? { ...pin, place } : null, asOfMs: view.madeAtMs }
+    return { rows, total: size, next: place < size ? { ...pin, place } : null, asOfMs: view.madeAtMs, view }
   }
 
   private make({ nowMs, token, window }: TraderPageRequest): View {
     const kept = new Map<number, TraderRow>()
-    const view: View = { token, window, madeAtMs: nowMs, ranking: this.rank(token, window, kept), kept }
+    const from = this.traders.fromOf(window)
+    const view: View = { token, window, from, madeAtMs: nowMs, ranking: this.rank(token, window, kept), kept }
     this.ofToken.set(token, [...(this.ofToken.get(token) ?? []), view])
     return view
   }

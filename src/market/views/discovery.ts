@@ -182,6 +182,7 @@ export const discoveryView = Effect.fnUntraced(function* (
     excluded,
     coverage: coverage.complete && clipped ? incomplete("limit_clipped") : coverage,
     observedAtMs: context.life.observedAtMs,
+    expiresAtMs: context.life.expiresAtMs,
     unloaded
   }
 })

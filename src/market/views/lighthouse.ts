@@ -3,6 +3,7 @@ import type { Lighthouse, MarketRow, MarketStats, WindowCoverage } from "../../d
 import { type Coverage, incomplete } from "../../domain/Scalar.ts"
 import { quotient } from "../../domain/decimal.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
+import { compared, isShown } from "./coverageRule.ts"
 import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Market, MarketKey } from "../windows/Markets.ts"
 import { eachWindow, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
@@ -66,15 +67,15 @@ const UNKNOWN: MarketStats = {
 }
 
 const statsOf = (
-  { before, now }: ActivityWindow,
+  { after, before, now }: ActivityWindow,
   kind: MarketKey["kind"],
   name: WindowName,
   seen: Seen
 ): MarketStats => {
-  if (!seen.now[name].complete) {
+  if (!isShown(seen.now[name])) {
     return UNKNOWN
   }
-  const compared = seen.before[name].complete
+  const isCompared = isShown(compared(seen.now[name], seen.before[name]))
   const launched = seen.launches && kind !== "dex"
   const knowsVolume = priced(now)
   return {
@@ -82,25 +83,25 @@ const statsOf = (
       total: now.buys + now.sells,
       buys: now.buys,
       sells: now.sells,
-      changePct: change(compared, before.buys + before.sells, now.buys + now.sells)
+      changePct: change(isCompared, before.buys + before.sells, after.buys + after.sells)
     },
     volumeUsd: knowsVolume
       ? {
           total: usd(volumeOf(now)),
           buys: usd(now.buyUsdNanos),
           sells: usd(now.sellUsdNanos),
-          changePct: compared && priced(before) ? changePct(volumeOf(before), volumeOf(now)) : null
+          changePct: isCompared && priced(before) && priced(after) ? changePct(volumeOf(before), volumeOf(after)) : null
         }
       : UNKNOWN.volumeUsd,
-    traders: { total: now.traders, approximate: true, changePct: change(compared, before.traders, now.traders) },
+    traders: { total: now.traders, approximate: true, changePct: change(isCompared, before.traders, after.traders) },
     tokensCreated: launched
       ? {
           total: now.tokensCreated,
-          changePct: change(compared, before.tokensCreated, now.tokensCreated)
+          changePct: change(isCompared, before.tokensCreated, after.tokensCreated)
         }
       : UNKNOWN.tokensCreated,
     migrations: launched
-      ? { total: now.migrations, changePct: change(compared, before.migrations, now.migrations) }
+      ? { total: now.migrations, changePct: change(isCompared, before.migrations, after.migrations) }
       : UNKNOWN.migrations
   }
 }

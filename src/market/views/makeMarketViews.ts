@@ -1,6 +1,6 @@
 import { SOL } from "../../domain/Address.ts"
 import type { MarketKnowledge, Overview } from "../../domain/market/MarketViews.ts"
-import type { Coverage, Scalar } from "../../domain/Scalar.ts"
+import type { Coverage, Lifetime, Scalar } from "../../domain/Scalar.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { knowledgeOf, priceScalar } from "../../tokens/scalars.ts"
 import { type Seen, lighthouse } from "./lighthouse.ts"
@@ -8,8 +8,10 @@ import { lifetimeAt } from "./measures.ts"
 import { overview } from "./overview.ts"
 import { statusOf } from "./pages.ts"
 import { type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
+import { comparedFrom } from "../windows/MarketActivity.ts"
 import { TokenRanking } from "../windows/TokenRanking.ts"
-import { eachWindow, secondsOf, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
+import { lackingNow } from "../tape/TradeTape.ts"
+import { eachWindow, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
 /** The sources of the views. */
 export interface ViewSources extends MeasureSources {
@@ -21,46 +23,59 @@ const SOL_DECIMALS = 9
 /** The views of a market reader. Each shows one time and is read synchronously. */
 export const makeMarketViews = (sources: ViewSources) => {
   const { prices, tape } = sources
-  const rankings = new Map<WindowName, { readonly second: number; readonly ranking: TokenRanking }>()
+  const rankings = new Map<
+    WindowName,
+    { readonly state: object; readonly second: number; readonly ranking: TokenRanking }
+  >()
 
-  let last: { readonly key: string; readonly view: ReturnType<typeof lighthouse> } | null = null
+  let last: { readonly key: string; readonly state: object; readonly view: ReturnType<typeof lighthouse> } | null = null
 
   /** The time of the newest block, but not later than its arrival. */
   const observedAtMs = () => Math.min(tape.state.now * 1000, tape.heardAtMs() ?? 0)
 
   const coverage = (window: WindowName, nowMs: number): Coverage => tape.coverageFrom(windowStart(tape, window), nowMs)
 
-  const before = (window: WindowName, nowMs: number): Coverage => {
-    const read = tape.readFrom(windowStart(tape, window) - secondsOf(window))
-    return read.complete ? coverage(window, nowMs) : read
+  const before = (window: WindowName): Coverage => {
+    const from = comparedFrom(windowIndex[window], tape.state.now)
+    const read = tape.readFrom(from, windowStart(tape, window) - 1)
+    return read
   }
 
   const ranking = (window: WindowName): TokenRanking => {
     const kept = rankings.get(window)
-    if (kept?.second === tape.state.now) {
+    if (kept?.second === tape.state.now && kept.state === tape.state) {
       return kept.ranking
     }
     const made = new TokenRanking(tape.state, window)
-    rankings.set(window, { second: tape.state.now, ranking: made })
+    rankings.set(window, { state: tape.state, second: tape.state.now, ranking: made })
     return made
+  }
+
+  /** Measures of blocks that are still being caught up with hold for as long as those of current ones. */
+  const lifeAt = (nowMs: number): Lifetime => {
+    const life = lifetimeAt(observedAtMs())
+    return lackingNow(tape, nowMs) === "backfill_running"
+      ? { ...life, expiresAtMs: lifetimeAt(tape.heardAtMs() ?? 0).expiresAtMs }
+      : life
   }
 
   const contextAt = (nowMs: number): MeasureContext => ({
     nowMs,
     prices: prices.at(nowMs),
-    life: lifetimeAt(observedAtMs())
+    life: lifeAt(nowMs)
   })
 
   const lighthouseAt = (nowMs: number) => {
     const seen: Seen = {
       now: eachWindow((window) => coverage(window, nowMs)),
-      before: eachWindow((window) => before(window, nowMs)),
+      before: eachWindow((window) => before(window)),
       launches: tape.reportsLaunches()
     }
     // Within one second of the chain the answer is the same.
     const key = JSON.stringify([tape.state.now, seen])
-    const { data, windowCoverage } = last?.key === key ? last.view : lighthouse(tape.state.markets.rows(), seen)
-    last = { key, view: { data, windowCoverage } }
+    const { data, windowCoverage } =
+      last?.key === key && last.state === tape.state ? last.view : lighthouse(tape.state.markets.rows(), seen)
+    last = { key, state: tape.state, view: { data, windowCoverage } }
     const worst = windowNames.map((window) => windowCoverage[window]).find(({ complete }) => !complete)
     const whole = worst ?? windowCoverage["5m"]
     return { data, windowCoverage, observedAtMs: observedAtMs(), status: statusOf(whole), coverage: whole }
@@ -75,7 +90,7 @@ export const makeMarketViews = (sources: ViewSources) => {
       solUsd: priceScalar(now, now.of(SOL), SOL_DECIMALS, "usd", nowMs),
       sol: tape.state.window(SOL, window),
       now: coverage(window, nowMs),
-      before: before(window, nowMs),
+      before: before(window),
       reportsLaunches: tape.reportsLaunches(),
       life
     })

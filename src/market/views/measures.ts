@@ -5,13 +5,14 @@ import {
   type Coverage,
   type CoverageReason,
   incomplete,
-  known,
+  covered as coveredScalar,
   type Lifetime,
   partial,
   type Scalar,
   type ScalarUnit,
   unavailable
 } from "../../domain/Scalar.ts"
+import { isShown } from "./coverageRule.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 
 /** A measure is valid for as long as a page of it can be read. */
@@ -60,7 +61,7 @@ export const priceChange = (
 /** Nano-dollars as dollars. */
 export const dollarsText = (nanos: bigint): string => fromAtomic(nanos, 9)
 
-/** A measured value. What it lacks makes it partial; a window that is not covered makes it unavailable. */
+/** A measured value. What it or its window lacks makes it partial; a window of which too little was seen makes it unavailable. */
 export const measured = (
   unit: ScalarUnit,
   value: string | null,
@@ -68,13 +69,15 @@ export const measured = (
   life: Lifetime,
   lacking: CoverageReason | null = null
 ): Scalar => {
-  if (covered.reason !== null) {
-    return unavailable(unit, covered.reason)
+  if (!isShown(covered)) {
+    return unavailable(unit, covered.reason ?? "source_gap")
   }
   if (value === null) {
-    return unavailable(unit, lacking ?? "basis_unknown")
+    return unavailable(unit, lacking ?? covered.reason ?? "basis_unknown")
   }
-  return lacking === null ? known(unit, value, life) : partial(unit, value, life, lacking)
+  return covered.complete && lacking !== null
+    ? partial(unit, value, life, lacking)
+    : coveredScalar(unit, value, life, covered)
 }
 
 /** The change in percent between two counts or sums; unavailable when either window is not covered or the first is zero. */
@@ -121,9 +124,6 @@ export const volumeScalar = (
     life,
     sum.unpriced > 0 ? "mark_unknown" : lacking
   )
-
-/** The worse of two coverages. */
-export const both = (a: Coverage, b: Coverage): Coverage => (a.complete ? b : a)
 
 /** The coverage of data that no source reports. */
 export const NOT_CAPTURED: Coverage = incomplete("not_captured")

@@ -31,6 +31,8 @@ export interface RankedView<Row> {
   readonly excluded: Excluded
   readonly coverage: Coverage
   readonly observedAtMs: number
+  /** The time from which on its measures are stale. */
+  readonly expiresAtMs: number | null
   /** Tokens whose liquidity is unknown because their pools are not loaded. */
   readonly unloaded: ReadonlyArray<Mint>
 }
@@ -43,7 +45,7 @@ export const AT_A_TIME = 32
 /** Tokens whose pools are loaded for one view. */
 export const MOST_WARMED = 20
 
-const scalarOf: Readonly<Record<MovementRank, keyof TokenMeasures>> = {
+const scalarOf: Readonly<Record<MovementRank, Exclude<keyof TokenMeasures, "priceMethod">>> = {
   gainers: "changePct",
   losers: "changePct",
   volume: "volumeUsd",
@@ -126,7 +128,7 @@ export const movementView = Effect.fnUntraced(function* (
     rows: inOrder(rows, selectors.rank),
     excluded,
     coverage: coverage.complete && ranked !== undefined ? incomplete("limit_clipped") : coverage,
-    observedAtMs: context.life.observedAtMs,
+    ...context.life,
     unloaded: unloaded.slice(0, MOST_WARMED)
   }
 })

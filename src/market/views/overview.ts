@@ -2,16 +2,8 @@
 import type { Overview } from "../../domain/market/MarketViews.ts"
 import { decimalText } from "../../domain/rational.ts"
 import { type Coverage, type Lifetime, type Scalar } from "../../domain/Scalar.ts"
-import {
-  both,
-  changed,
-  measured,
-  NOT_CAPTURED,
-  priceChange,
-  volumeChange,
-  volumeScalar,
-  type VolumeSum
-} from "./measures.ts"
+import { changed, measured, NOT_CAPTURED, priceChange, volumeChange, volumeScalar, type VolumeSum } from "./measures.ts"
+import { compared } from "./coverageRule.ts"
 import type { ActivitySums, ActivityWindow } from "../windows/MarketActivity.ts"
 import type { Breadth } from "../windows/TokenRanking.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
@@ -58,11 +50,11 @@ const volumeOf = (sums: ActivitySums): VolumeSum => ({
 /** The overview. The number of traders is an estimate and therefore partial, as are the values computed from it. */
 export const overview = (sources: OverviewSources): Overview => {
   const { activity, breadth, life, now: covered, solUsd, window } = sources
-  const { before, now } = activity
-  const compared = both(covered, sources.before)
+  const { after, before, now } = activity
+  const comparison = compared(covered, sources.before)
   const count = (value: number) => measured("count", countText(value), covered, life)
   const volume = volumeOf(now)
-  const volumeBefore = volumeOf(before)
+  const [volumeBefore, volumeAfter] = [volumeOf(before), volumeOf(after)]
   return {
     chain: "solana",
     window,
@@ -84,9 +76,9 @@ export const overview = (sources: OverviewSources): Overview => {
       traders: measured("count", countText(now.traders), covered, life, "budget")
     },
     change: {
-      volumeChangePct: volumeChange(volumeBefore, volume, compared, life),
-      tradesChangePct: changed(BigInt(volumeBefore.trades), BigInt(volume.trades), compared, life),
-      tradersChangePct: changed(BigInt(before.traders), BigInt(now.traders), compared, life, "budget")
+      volumeChangePct: volumeChange(volumeBefore, volumeAfter, comparison, life),
+      tradesChangePct: changed(BigInt(volumeBefore.trades), BigInt(volumeAfter.trades), comparison, life),
+      tradersChangePct: changed(BigInt(before.traders), BigInt(after.traders), comparison, life, "budget")
     },
     launches: launchesOf(sources),
     breadth: {

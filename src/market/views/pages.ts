@@ -1,7 +1,6 @@
 /** Pages of a pinned view as of now: values that have expired are left out. */
 import type { DiscoveryRow, Excluded, MarketKnowledge, MovementRow } from "../../domain/market/MarketViews.ts"
 import { asOf, type Coverage, incomplete, type Status } from "../../domain/Scalar.ts"
-import { MEASURE_MS } from "./measures.ts"
 import type { RankedView } from "./movement.ts"
 import type { Pin } from "./PinnedViews.ts"
 import type { TokenMeasures } from "./tokenMeasures.ts"
@@ -21,8 +20,8 @@ export interface RankedPage<Row> extends MarketKnowledge {
 /** The page of a view that begins at a pin. It is stale once the measures of the view have expired. */
 export const rankedPage = <Row>(view: RankedView<Row>, pin: Pin, limit: number, nowMs: number): RankedPage<Row> => {
   const place = pin.place + limit
-  const { excluded, observedAtMs, rows } = view
-  const coverage = nowMs > observedAtMs + MEASURE_MS ? incomplete("source_stale") : view.coverage
+  const { excluded, expiresAtMs, observedAtMs, rows } = view
+  const coverage = expiresAtMs !== null && nowMs > expiresAtMs ? incomplete("source_stale") : view.coverage
   return {
     data: rows.slice(pin.place, place),
     next: place < rows.length ? { ...pin, place } : null,
@@ -37,6 +36,7 @@ type SharedMeasures = Omit<TokenMeasures, "changePct">
 
 const measuresAsOf = (row: SharedMeasures, nowMs: number): SharedMeasures => ({
   priceUsd: asOf(row.priceUsd, nowMs),
+  priceMethod: row.priceMethod,
   volumeUsd: asOf(row.volumeUsd, nowMs),
   liquidityUsd: asOf(row.liquidityUsd, nowMs),
   marketCapUsd: asOf(row.marketCapUsd, nowMs),

@@ -18,6 +18,11 @@ export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect
   ActivityReader,
   Effect.map(TradeTape, (tape) =>
     ActivityReader.of({
+      poolCreatedAtMs: (mint, pool) => {
+        const launch = tape.launches.of(mint)
+        // A migration replaces the curve in the record with the pool that it created.
+        return launch?.pool === pool ? (launch.graduatedAtMs ?? launch.createdAtMs) : null
+      },
       activityOf: (mint, nowMs) => {
         const { trades, unpriced, volumeUsdNanos } = tape.state.window(mint, "24h") ?? NONE
         // A swap for USDC is one of what it is swapped with, so none is counted for USDC itself.

@@ -3,6 +3,7 @@ import type { Mint } from "../../domain/Address.ts"
 import { tenTo } from "../../domain/decimal.ts"
 import { compare, decimalText, multiply, type Rational } from "../../domain/rational.ts"
 import { type Coverage, type Lifetime, type Scalar, unavailable } from "../../domain/Scalar.ts"
+import type { PriceMethod } from "../../domain/market/MarketViews.ts"
 import type { PoolBook } from "../../pools/PoolBook.ts"
 import { depthOf } from "../../tokens/liquidity.ts"
 import type { Prices } from "../../tokens/PriceBook.ts"
@@ -12,12 +13,12 @@ import type { Supply, TokenSources } from "./tokenRef.ts"
 import { supplyOf } from "./tokenRef.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
-import { secondsOf, type WindowName } from "../windows/windows.ts"
+import { windowFrom, type WindowName, windowIndex } from "../windows/windows.ts"
 
 /** The sources of the measures. */
 export interface MeasureSources extends TokenSources {
   readonly tape: TradeTape["Service"]
-  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "poolsOf">
+  readonly pools: Pick<PoolBook["Service"], "isLoaded" | "leftOut" | "poolsOf">
 }
 
 /** The time, prices and lifetime that all measures of one view share. */
@@ -30,6 +31,7 @@ export interface MeasureContext {
 /** The measures that a row shows of its token. */
 export interface TokenMeasures {
   readonly priceUsd: Scalar
+  readonly priceMethod: PriceMethod
   readonly changePct: Scalar
   readonly volumeUsd: Scalar
   readonly liquidityUsd: Scalar
@@ -49,9 +51,9 @@ const NOTHING: TokenWindow = {
   lastPrice: null
 }
 
-/** The first second of a window that ends now. */
+/** The first second of a window that ends now: that of a bucket. */
 export const windowStart = ({ state }: TradeTape["Service"], window: WindowName): number =>
-  state.now - secondsOf(window) + 1
+  windowFrom(windowIndex[window], state.now)
 
 /** The coverage of a token in a window: of a token whose launch was seen, only the time since the launch counts. */
 export const coverageOf = (tape: TradeTape["Service"], mint: Mint, window: WindowName, nowMs: number): Coverage => {
@@ -78,7 +80,7 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
   if (!pools.isLoaded(mint)) {
     return unavailable("usd", "not_captured")
   }
-  const depth = depthOf(pools.poolsOf(mint), prices)
+  const depth = depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint))
   return usdScalar(prices, depth.micro, depth.lacking, nowMs)
 }
 
@@ -106,6 +108,7 @@ export const measureToken = (
       last === null
         ? priceScalar(prices, pooled, supply?.decimals ?? tape.decimalsOf(mint), "usd", nowMs)
         : measured("usd", decimalText(last), heard, life),
+    priceMethod: last === null ? "pool_median" : "last_trade",
     changePct: priceChange(held, covered, life),
     volumeUsd: volumeScalar(sum, covered, life, "observed_swaps_only"),
     liquidityUsd: liquidityScalar(sources, mint, context),

@@ -6,29 +6,32 @@ import { decimalText } from "../../domain/rational.ts"
 import type { Status } from "../../domain/Scalar.ts"
 import type { TopTrader, TraderCoverage, TraderWindow } from "../../domain/market/TopTraders.ts"
 import { dollarsText } from "./measures.ts"
-import { coverageOf, windowStart } from "./tokenMeasures.ts"
+import { coverageOf } from "./tokenMeasures.ts"
 import { STALE_AFTER_MS, type TradeTape } from "../tape/TradeTape.ts"
+import { rankingFrom } from "../windows/Traders.ts"
 import type { Pin } from "./PinnedViews.ts"
 import type { TraderPage } from "./TraderViews.ts"
 
+/** The record behind a view, as it was when the view was made. */
+export interface RankingKnowledge {
+  readonly observedAtMs: number
+  readonly status: Status
+  readonly coverage: TraderCoverage
+}
+
 /** A page of a token's ranking. */
-export interface TraderRanking {
+export interface TraderRanking extends RankingKnowledge {
   readonly rows: ReadonlyArray<TopTrader>
   /** Wallets in the whole ranking. */
   readonly total: number
   /** The start of the next page; null at the end. */
   readonly next: Pin | null
-  readonly observedAtMs: number | null
-  readonly status: Status
-  readonly coverage: TraderCoverage
 }
 
 /** The token and the window of a page. */
 export interface RankedTokenRequest {
   readonly mint: Mint
   readonly window: TraderWindow
-  /** Null when unknown: then amounts of tokens are unknown too. */
-  readonly decimals: number | null
   readonly nowMs: number
 }
 
@@ -55,6 +58,7 @@ const realizedPnl = (row: Row, observedAtMs: number): TopTrader["realizedPnl"] =
   return { value, status, reason: REASON, observedAtMs }
 }
 
+/** Amounts of tokens are unknown while the decimals are. */
 const traderOf = (row: Row, decimals: number | null, observedAtMs: number): TopTrader => ({
   wallet: Address.make(row.wallet),
   rank: row.rank,
@@ -77,34 +81,44 @@ const isComplete = (tape: TradeTape["Service"], { mint, nowMs, window }: RankedT
   return createdAtMs !== null && tape.readFrom(Math.floor(createdAtMs / 1000) + 1).complete
 }
 
-/** The page, and what it was made from. */
-export const traderRanking = (
+/** The record behind a view that is made now. */
+export const rankingKnowledge = (
   tape: TradeTape["Service"],
   page: TraderPage,
   token: RankedTokenRequest
-): TraderRanking => {
-  const { decimals, nowMs, window } = token
+): RankingKnowledge => {
+  const { nowMs, window } = token
   const heardAtMs = tape.heardAtMs() ?? 0
   const windowToMs = tape.state.now * 1000
   // The view may be older than the newest block, and the newest block older than the view.
   const observedAtMs = Math.min(page.asOfMs, windowToMs, heardAtMs)
-  const windowFrom = window === "all" ? null : windowStart(tape, window)
+  const windowFrom = rankingFrom(window, tape.state.now)
   const since = tape.since()
   const covered = windowFrom === null ? since : Math.max(since, windowFrom, tape.state.heldFrom)
+  const isUnknown = page.total === 0 && !tape.state.has(token.mint)
   const isStale = nowMs - heardAtMs > STALE_AFTER_MS
   return {
-    rows: page.rows.map((row) => traderOf(row, decimals, observedAtMs)),
-    total: page.total,
-    next: page.next,
     observedAtMs,
-    status: isStale ? "stale" : page.total === 0 && !tape.state.has(token.mint) ? "unavailable" : "partial",
+    status: isStale ? "stale" : isUnknown ? "unavailable" : "partial",
     coverage: {
       basis: "observed_swaps_only",
       transferAware: false,
       windowFromMs: windowFrom === null ? null : windowFrom * 1000,
       windowToMs,
       coveredFromMs: covered * 1000,
-      historyComplete: isComplete(tape, token)
+      historyComplete: !isUnknown && isComplete(tape, token)
     }
   }
 }
+
+/** The page, with the record behind its view. */
+export const traderRanking = (
+  page: TraderPage,
+  decimals: number | null,
+  knowledge: RankingKnowledge
+): TraderRanking => ({
+  ...knowledge,
+  rows: page.rows.map((row) => traderOf(row, decimals, knowledge.observedAtMs)),
+  total: page.total,
+  next: page.next
+})

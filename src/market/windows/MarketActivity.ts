@@ -12,11 +12,13 @@ const SELL_USD = 6
 const CREATED = 8
 const MIGRATED = 9
 const CELLS = 10
+const COUNTS = [BUYS, SELLS, UNPRICED_BUYS, UNPRICED_SELLS, CREATED, MIGRATED]
 
 /** A window moves in steps of a three hundredth of its width: a second for five minutes, 288 seconds for a day. */
 const STEPS = 300
-/** Sums kept: those at the beginning of every step of a window and of the one before it. */
-const KEPT = 2 * STEPS
+/** Steps kept: those of a window and of the two whole windows before the running step. */
+const KEPT = 2 * STEPS + 1
+const WINDOW_CELLS = KEPT * CELLS
 /** The distinct traders of a window are sampled this many times per width, to be compared with a later window. */
 const NOTES = 12
 const NOTES_KEPT = NOTES + 2
@@ -40,24 +42,52 @@ export interface ActivitySums {
   readonly traders: number
 }
 
-/** A window, and the one of equal length before it. */
+/** A window that ends now, and two that are compared: both of the whole width, the later ends with the newest whole step. */
 export interface ActivityWindow {
   readonly now: ActivitySums
+  readonly after: ActivitySums
   readonly before: ActivitySums
+}
+
+/** The first second of the earlier of the two windows that are compared. */
+export const comparedFrom = (window: number, now: number): number => {
+  const step = stepOf[window] ?? 1
+  return (Math.floor((now + 1) / step) - 2 * STEPS) * step
 }
 
 /** The launch events that a launchpad reports. */
 export type LaunchEvent = "created" | "migrated"
 
+/** The steps of the second `now`, and the places of another second among them, for all rows alike: found once a second. */
+export class StepClock {
+  /** For each window, the first cell of the step that holds the second last asked for; negative when it is no longer kept. */
+  readonly places = new Int32Array(WINDOWS)
+  private second = -1
+
+  /** Sets `places` to those of a second. */
+  find(second: number, now: number): Int32Array {
+    if (second !== this.second || second !== now) {
+      for (let window = 0; window < WINDOWS; window++) {
+        const step = stepOf[window] ?? 1
+        const at = Math.floor(second / step)
+        this.places[window] = at > Math.floor(now / step) - KEPT ? window * WINDOW_CELLS + (at % KEPT) * CELLS : -1
+      }
+      this.second = second
+    }
+    return this.places
+  }
+}
+
 /**
- * The activity of one market row: all markets, a venue or a launchpad. It keeps one running sum and its value at every step
- * of every window; a window is the difference of two. A late trade corrects the steps after it.
+ * The activity of one market row: all markets, a venue or a launchpad, as the sums of every step of every window and of the
+ * one before it. Trades of any age are added to their steps.
  */
 export class MarketActivity {
-  private readonly total = new Float64Array(CELLS)
-  private readonly marks = windowSeconds.map(() => new Float64Array(KEPT * CELLS))
+  private readonly steps = new Float64Array(WINDOWS * WINDOW_CELLS)
   private readonly notes = windowSeconds.map(() => new Float64Array(NOTES_KEPT))
   private readonly distinct = new DistinctTraders()
+  /** The window that is being read. */
+  private readonly sum = new Float64Array(CELLS)
   private now: number
 
   /** Begins at a second, from which on it must be advanced. */
@@ -71,101 +101,96 @@ export class MarketActivity {
       return
     }
     for (let window = 0; window < WINDOWS; window++) {
-      this.mark(window, now)
+      this.clear(window, now)
       this.note(window, now)
     }
     this.now = now
   }
 
-  /** Adds a trade of this market; `hash` is that of its wallet. */
-  add(record: TradeRecord, hash: number): void {
-    this.addTrade(this.total, 0, record)
+  /** Adds a trade of this market at the places of its second; `hash` is that of its wallet. */
+  add(record: TradeRecord, places: Int32Array, hash: number): void {
+    const { steps } = this
+    const count = record.buy ? BUYS : SELLS
+    const unpriced = UNPRICED_BUYS + count
+    const usd = BUY_USD + 2 * count
     this.distinct.add(hash, record.second)
-    if (record.second < this.now) {
-      this.eachMarkAfter(record.second, (marks, at) => this.addTrade(marks, at, record))
+    for (let window = 0; window < WINDOWS; window++) {
+      const at = places[window] ?? -1
+      if (at >= 0) {
+        steps[at + count] = (steps[at + count] ?? 0) + 1
+        if (record.usdKnown) {
+          addWide(steps, at + usd, record.usdHigh, record.usdLow)
+        } else {
+          steps[at + unpriced] = (steps[at + unpriced] ?? 0) + 1
+        }
+      }
     }
   }
 
-  /** Adds an event of a launchpad. */
-  addLaunch(event: LaunchEvent, second: number): void {
+  /** Adds an event of a launchpad at the places of its second. */
+  addLaunch(event: LaunchEvent, places: Int32Array): void {
     const cell = event === "created" ? CREATED : MIGRATED
-    this.total[cell] = (this.total[cell] ?? 0) + 1
-    this.eachMarkAfter(second, (marks, at) => {
-      marks[at + cell] = (marks[at + cell] ?? 0) + 1
-    })
+    for (const at of places) {
+      if (at >= 0) {
+        this.steps[at + cell] = (this.steps[at + cell] ?? 0) + 1
+      }
+    }
   }
 
-  /** One window, given by its place in `windowNames`, and the one before it. */
+  /** One window, given by its place in `windowNames`, and those that are compared. */
   read(window: number): ActivityWindow {
-    const step = Math.floor(this.now / (stepOf[window] ?? 1))
-    const marks = this.marks[window] ?? this.total
-    const start = ((step - STEPS + 1) % KEPT) * CELLS
-    const before = ((step - KEPT + 1) % KEPT) * CELLS
+    const step = stepOf[window] ?? 1
+    const newest = Math.floor(this.now / step)
+    const whole = Math.floor((this.now + 1) / step)
     const width = windowSeconds[window] ?? 0
     const note = Math.floor((this.now - width + 1) / (noteOf[window] ?? 1))
+    const traders = this.distinct.estimate(this.now - width + 1)
     return {
-      now: this.difference(this.total, 0, marks, start, this.distinct.estimate(this.now - width + 1)),
-      before: this.difference(marks, start, marks, before, this.notes[window]?.[note % NOTES_KEPT] ?? 0)
+      now: this.sumOf(window, newest + 1, traders),
+      after: this.sumOf(window, whole, traders),
+      before: this.sumOf(window, whole - STEPS, this.notes[window]?.[note % NOTES_KEPT] ?? 0)
     }
   }
 
-  private mark(window: number, now: number): void {
+  private clear(window: number, now: number): void {
     const step = stepOf[window] ?? 1
-    const marks = this.marks[window] ?? this.total
     const newest = Math.floor(now / step)
     for (let at = Math.max(Math.floor(this.now / step), newest - KEPT) + 1; at <= newest; at++) {
-      marks.set(this.total, (at % KEPT) * CELLS)
+      const start = window * WINDOW_CELLS + (at % KEPT) * CELLS
+      this.steps.fill(0, start, start + CELLS)
     }
   }
 
   private note(window: number, now: number): void {
     const step = noteOf[window] ?? 1
     const newest = Math.floor(now / step)
-    const notes = this.notes[window] ?? this.total
+    const notes = this.notes[window] ?? this.sum
     for (let at = Math.max(Math.floor(this.now / step), newest - NOTES_KEPT) + 1; at <= newest; at++) {
       notes[at % NOTES_KEPT] = this.distinct.estimate(at * step - (windowSeconds[window] ?? 0))
     }
   }
 
-  private eachMarkAfter(second: number, visit: (marks: Float64Array, at: number) => void): void {
-    for (let window = 0; window < WINDOWS; window++) {
-      const step = stepOf[window] ?? 1
-      const marks = this.marks[window] ?? this.total
-      for (let at = Math.floor(second / step) + 1; at <= Math.floor(this.now / step); at++) {
-        visit(marks, (at % KEPT) * CELLS)
+  /** The sums of the steps of one width before the step `until`. */
+  private sumOf(window: number, until: number, traders: number): ActivitySums {
+    const { steps: cells, sum } = this
+    sum.fill(0)
+    for (let step = until - STEPS; step < until; step++) {
+      const at = window * WINDOW_CELLS + (((step % KEPT) + KEPT) % KEPT) * CELLS
+      for (const cell of COUNTS) {
+        sum[cell] = (sum[cell] ?? 0) + (cells[at + cell] ?? 0)
       }
+      addWide(sum, BUY_USD, cells[at + BUY_USD] ?? 0, cells[at + BUY_USD + 1] ?? 0)
+      addWide(sum, SELL_USD, cells[at + SELL_USD] ?? 0, cells[at + SELL_USD + 1] ?? 0)
     }
-  }
-
-  private addTrade(cells: Float64Array, at: number, record: TradeRecord): void {
-    const count = at + (record.buy ? BUYS : SELLS)
-    cells[count] = (cells[count] ?? 0) + 1
-    if (record.usdKnown) {
-      addWide(cells, at + (record.buy ? BUY_USD : SELL_USD), record.usdHigh, record.usdLow)
-    } else {
-      const unpriced = at + (record.buy ? UNPRICED_BUYS : UNPRICED_SELLS)
-      cells[unpriced] = (cells[unpriced] ?? 0) + 1
-    }
-  }
-
-  private difference(
-    cells: Float64Array,
-    at: number,
-    less: Float64Array,
-    lessAt: number,
-    traders: number
-  ): ActivitySums {
-    const number = (cell: number) => (cells[at + cell] ?? 0) - (less[lessAt + cell] ?? 0)
-    const wide = (cell: number) => readWide(cells, at + cell) - readWide(less, lessAt + cell)
     return {
-      buys: number(BUYS),
-      sells: number(SELLS),
-      buyUsdNanos: wide(BUY_USD),
-      sellUsdNanos: wide(SELL_USD),
-      unpricedBuys: number(UNPRICED_BUYS),
-      unpricedSells: number(UNPRICED_SELLS),
-      tokensCreated: number(CREATED),
-      migrations: number(MIGRATED),
+      buys: sum[BUYS] ?? 0,
+      sells: sum[SELLS] ?? 0,
+      buyUsdNanos: readWide(sum, BUY_USD),
+      sellUsdNanos: readWide(sum, SELL_USD),
+      unpricedBuys: sum[UNPRICED_BUYS] ?? 0,
+      unpricedSells: sum[UNPRICED_SELLS] ?? 0,
+      tokensCreated: sum[CREATED] ?? 0,
+      migrations: sum[MIGRATED] ?? 0,
       traders
     }
   }

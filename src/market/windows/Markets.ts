@@ -1,5 +1,5 @@
 import { hashAddress } from "./DistinctTraders.ts"
-import { type LaunchEvent, MarketActivity } from "./MarketActivity.ts"
+import { type LaunchEvent, MarketActivity, StepClock } from "./MarketActivity.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 
@@ -24,6 +24,7 @@ export class Markets {
   private readonly launchpads = new Map<string, Market>()
   /** The aggregate. */
   readonly all: Market
+  private readonly clock = new StepClock()
   private now = 0
 
   constructor() {
@@ -41,15 +42,17 @@ export class Markets {
   /** Counts a swap of one pool. */
   add(record: TradeRecord, trade: TapeTrade): void {
     const hash = hashAddress(trade.wallet)
-    this.all.activity.add(record, hash)
-    this.activityOf(this.dexes, "dex", trade.dex)?.add(record, hash)
-    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(record, hash)
+    const places = this.clock.find(record.second, this.now)
+    this.all.activity.add(record, places, hash)
+    this.activityOf(this.dexes, "dex", trade.dex)?.add(record, places, hash)
+    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(record, places, hash)
   }
 
   /** Counts a token that a launchpad created, or that migrated from its curve to a pool. */
   addLaunch(event: LaunchEvent, launchpad: string | null, second: number): void {
-    this.all.activity.addLaunch(event, second)
-    this.activityOf(this.launchpads, "launchpad", launchpad)?.addLaunch(event, second)
+    const places = this.clock.find(second, this.now)
+    this.all.activity.addLaunch(event, places)
+    this.activityOf(this.launchpads, "launchpad", launchpad)?.addLaunch(event, places)
   }
 
   /** The aggregate, every venue and every launchpad. */

@@ -1,34 +1,39 @@
-import type { TradeRecord } from "../tape/TradeRecord.ts"
+import { IdleList } from "../columnar/IdleList.ts"
 import { Records } from "../columnar/Records.ts"
-import { addWide, readWide, wideDifference } from "../columnar/wide.ts"
-import { WINDOWS } from "./windows.ts"
-
-/** Cells of a sum: trades, buys, trades without a known volume, and the volume in two. */
-const TRADES = 0
-const BUYS = 1
-const UNPRICED = 2
-const VOLUME = 3
-const SUM = 5
-
-/** The cells that every trade touches come first, eight to a cache line: the sum of everything seen, and the last price. */
-const SEEN = 0
-const LAST_PRICE = SUM
-const LAST_KEY = 6
-const LAST_SECOND = 7
-/** Trades of the token in the expiry log, its first second, the links of the idle list, the distinct traders of each window. */
-const HELD = 8
-const FIRST_SECOND = 9
-const IDLE = 10
-const TRADERS = 12
-/** For each window: the sum of what has left it, the price in force when it began, and the order key of that price. */
-const LEFT = TRADERS + WINDOWS
-const START_PRICE = SUM
-const START_KEY = 6
-const LEFT_CELLS = 8
-const CELLS = LEFT + WINDOWS * LEFT_CELLS
-
-/** The cell of the idle list's links in a record. */
-export const IDLE_LINK = IDLE
+import { readWide, wideDifference } from "../columnar/wide.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
+import { Buckets, QUEUE } from "./Buckets.ts"
+import { Presence } from "./Presence.ts"
+import {
+  addSum,
+  BUYS,
+  fillBucket,
+  leaveBucket,
+  LEFT_CELLS,
+  leaveTrade,
+  mergeBuckets,
+  START_PRICE,
+  TOKEN_BUCKET,
+  TRADES,
+  UNPRICED,
+  VOLUME
+} from "./tokenBuckets.ts"
+import {
+  beginCells,
+  CELLS,
+  DUE,
+  FIRST_SECOND,
+  IDLE,
+  LAST_KEY,
+  LAST_PRICE,
+  LAST_SECOND,
+  LEFT,
+  PRESENT,
+  QUEUES,
+  SEEN,
+  TRADERS
+} from "./tokenCells.ts"
+import { bucketSeconds, bucketsOf, windowFrom, WINDOWS } from "./windows.ts"
 
 /** One token in one rolling window. */
 export interface TokenWindow {
@@ -63,63 +68,84 @@ export class TokenGlance {
 /** A price, or null for NaN. */
 export const knownPrice = (price: number): number | null => (Number.isNaN(price) ? null : price)
 
-const addSum = (cells: Float64Array, at: number, record: TradeRecord): void => {
-  cells[at + TRADES] = (cells[at + TRADES] ?? 0) + 1
-  if (record.buy) {
-    cells[at + BUYS] = (cells[at + BUYS] ?? 0) + 1
-  }
-  if (record.usdKnown) {
-    addWide(cells, at + VOLUME, record.usdHigh, record.usdLow)
-  } else {
-    cells[at + UNPRICED] = (cells[at + UNPRICED] ?? 0) + 1
-  }
-}
-
-/** Rolling sums and prices of every token: each trade is added once, and subtracted once per window by the expiry log. */
+/**
+ * Rolling sums and prices of every token. A trade lies in a bucket of the shortest window that holds it; a bucket that leaves
+ * a window becomes part of one of the next, and what has left a window is subtracted from the sum of everything. Buckets
+ * move when their token is next looked at, or when its newest trade leaves a window.
+ */
 export class TokenWindows {
   /** One record per token, under the token's own number. */
   readonly records = new Records(CELLS)
+  /** Tokens that are in no window. */
+  readonly idle = new IdleList(this.records, IDLE)
+  private readonly buckets = new Buckets(TOKEN_BUCKET, mergeBuckets)
+  private readonly presence = new Presence(
+    { records: this.records, words: 2 * PRESENT, lastSecond: LAST_SECOND },
+    { entered: (window, token) => this.entered(window, token), left: (window, token) => this.left(window, token) }
+  )
+  /** The first second of each window. */
+  private readonly from = new Float64Array(WINDOWS)
+  private second = 0
+  /** A record in no queue, for the next trade. */
+  private spare = this.buckets.records.take()
 
-  /** Begins a token, first seen in a second. */
+  /** Begins a token, first seen in a second. It is idle. */
   begin(id: number, second: number): void {
-    this.records.clear(id)
-    const cells = this.records.page(id)
-    const at = this.records.at(id)
-    cells[at + LAST_PRICE] = Number.NaN
-    cells[at + LAST_KEY] = -1
-    cells[at + FIRST_SECOND] = second
-    cells[at + LAST_SECOND] = second
-    for (let window = 0; window < WINDOWS; window++) {
-      cells[at + LEFT + window * LEFT_CELLS + START_PRICE] = Number.NaN
-      cells[at + LEFT + window * LEFT_CELLS + START_KEY] = -1
-    }
+    beginCells(this.records, id, second)
+    this.idle.add(id)
   }
 
-  /** Adds a trade to every window. */
+  /** Ends a token. Its cells are those of a token without trades until its number begins again. */
+  end(id: number): void {
+    this.presence.remove(id)
+    this.idle.remove(id)
+    const words = this.records.words(id)
+    for (let window = 0; window < WINDOWS; window++) {
+      this.buckets.clear(words, this.queueAt(id, window))
+    }
+    this.records.clear(id)
+  }
+
+  /** Moves every window to end with the second `now`. */
+  advance(now: number): void {
+    this.second = now
+    for (let window = 0; window < WINDOWS; window++) {
+      this.from[window] = windowFrom(window, now)
+    }
+    this.presence.advance(now)
+  }
+
+  /** Adds a swap of one pool, of any age. */
   enter(record: TradeRecord): void {
     const cells = this.records.page(record.token)
     const at = this.records.at(record.token)
     addSum(cells, at + SEEN, record)
-    if (record.second > (cells[at + LAST_SECOND] ?? 0)) {
-      cells[at + LAST_SECOND] = record.second
-    } else if (record.second < (cells[at + FIRST_SECOND] ?? 0)) {
-      cells[at + FIRST_SECOND] = record.second
-    }
     if (!Number.isNaN(record.price) && record.key > (cells[at + LAST_KEY] ?? 0)) {
       cells[at + LAST_PRICE] = record.price
       cells[at + LAST_KEY] = record.key
     }
+    if (this.second >= (cells[at + DUE] ?? 0)) {
+      this.settle(record.token)
+    }
+    for (let window = 0; window < WINDOWS; window++) {
+      if (record.second >= (this.from[window] ?? 0)) {
+        this.enterBucket(window, record, cells, at)
+        return
+      }
+      leaveTrade(cells, at + LEFT + window * LEFT_CELLS, record)
+    }
   }
 
-  /** Subtracts a trade from one window; its price was in force when the rest of the window began. */
-  leave(window: number, record: TradeRecord): void {
-    const cells = this.records.page(record.token)
-    const at = this.records.at(record.token) + LEFT + window * LEFT_CELLS
-    addSum(cells, at, record)
-    if (!Number.isNaN(record.price) && record.key > (cells[at + START_KEY] ?? 0)) {
-      cells[at + START_PRICE] = record.price
-      cells[at + START_KEY] = record.key
+  /** Counts the time of a trade of any role. */
+  see(token: number, second: number): void {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    if (second > (cells[at + LAST_SECOND] ?? 0)) {
+      cells[at + LAST_SECOND] = second
+    } else if (second < (cells[at + FIRST_SECOND] ?? 0)) {
+      cells[at + FIRST_SECOND] = second
     }
+    this.presence.see(token)
   }
 
   /** One wallet more, or less, in a window. */
@@ -129,18 +155,14 @@ export class TokenWindows {
     cells[at] = (cells[at] ?? 0) + change
   }
 
-  /** Adds to the number of trades of the token in the expiry log; returns the new number. */
-  hold(token: number, change: 1 | -1): number {
-    const at = this.records.at(token) + HELD
-    const cells = this.records.page(token)
-    const held = (cells[at] ?? 0) + change
-    cells[at] = held
-    return held
+  /** A token of the longest window of which no other is without trades for clearly longer; 0 when the window is empty. */
+  oldest(): number {
+    return this.presence.oldest()
   }
 
   /** One window of a token. */
   read(token: number, window: number): TokenWindow {
-    const cells = this.records.page(token)
+    const cells = this.settled(token)
     const at = this.records.at(token)
     const left = at + LEFT + window * LEFT_CELLS
     const trades = (cells[at + TRADES] ?? 0) - (cells[left + TRADES] ?? 0)
@@ -183,8 +205,88 @@ export class TokenWindows {
     return Number.isNaN(price) ? null : { price, key: cells[at + LAST_KEY] ?? 0 }
   }
 
-  private look(token: number, window: number, glance: TokenGlance): void {
+  /** Bytes in use by tokens, and by the buckets of their windows. */
+  get usedBytes() {
+    return { tokens: this.records.usedBytes, buckets: this.buckets.records.usedBytes }
+  }
+
+  private entered(window: number, token: number): void {
+    if (window === WINDOWS - 1) {
+      this.idle.remove(token)
+    }
+  }
+
+  private left(window: number, token: number): void {
+    this.settle(token)
+    if (window === WINDOWS - 1) {
+      this.idle.add(token)
+    }
+  }
+
+  private enterBucket(window: number, record: TradeRecord, cells: Float64Array, at: number): void {
+    const step = bucketSeconds[window] ?? 1
+    const bucket = Math.floor(record.second / step)
+    fillBucket(this.buckets.records, this.spare, bucket, record)
+    if (!this.buckets.put(this.records.words(record.token), this.queueAt(record.token, window), this.spare)) {
+      this.spare = this.buckets.records.take()
+      const due = (bucket + (bucketsOf[window] ?? 0)) * step
+      if (due < (cells[at + DUE] ?? 0)) {
+        cells[at + DUE] = due
+      }
+    }
+  }
+
+  /** The cells of a token, after the buckets that are due have left. */
+  private settled(token: number): Float64Array {
     const cells = this.records.page(token)
+    if (this.second >= (cells[this.records.at(token) + DUE] ?? 0)) {
+      this.settle(token)
+    }
+    return cells
+  }
+
+  private settle(token: number): void {
+    const cells = this.records.page(token)
+    const at = this.records.at(token)
+    let due = Number.POSITIVE_INFINITY
+    for (let window = 0; window < WINDOWS; window++) {
+      due = Math.min(due, this.settleWindow(token, window, cells, at + LEFT + window * LEFT_CELLS))
+    }
+    cells[at + DUE] = due
+  }
+
+  /** Moves the buckets that have left a window to the next; returns the second at which the next one leaves. */
+  private settleWindow(token: number, window: number, cells: Float64Array, left: number): number {
+    const { buckets } = this
+    const step = bucketSeconds[window] ?? 1
+    const words = this.records.words(token)
+    const queue = this.queueAt(token, window)
+    const first = (this.from[window] ?? 0) / step
+    while (words[queue] !== 0) {
+      const bucket = buckets.bucketOf(words[queue] ?? 0)
+      if (bucket >= first) {
+        return (bucket + (bucketsOf[window] ?? 0)) * step
+      }
+      const id = buckets.shift(words, queue)
+      leaveBucket(buckets.records, id, cells, left)
+      if (window === WINDOWS - 1) {
+        buckets.records.give(id)
+        continue
+      }
+      buckets.setBucket(id, Math.floor((bucket * step) / (bucketSeconds[window + 1] ?? 1)))
+      if (buckets.put(words, queue + QUEUE, id)) {
+        buckets.records.give(id)
+      }
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  private queueAt(token: number, window: number): number {
+    return this.records.wordsAt(token) + 2 * QUEUES + window * QUEUE
+  }
+
+  private look(token: number, window: number, glance: TokenGlance): void {
+    const cells = this.settled(token)
     const at = this.records.at(token)
     const left = at + LEFT + window * LEFT_CELLS
     glance.trades = (cells[at + TRADES] ?? 0) - (cells[left + TRADES] ?? 0)

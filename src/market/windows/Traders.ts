@@ -2,32 +2,40 @@ import type { Address } from "../../domain/Address.ts"
 import { Addresses } from "../columnar/Addresses.ts"
 import { IdleList } from "../columnar/IdleList.ts"
 import { PairTable } from "../columnar/PairTable.ts"
-import { doubtPosition, movePosition, POSITION } from "./position.ts"
-import type { TradeRecord } from "../tape/TradeRecord.ts"
 import { Records } from "../columnar/Records.ts"
-import { addToTrader, addVolume, readTrader, TRADER_SUMS, tradesIn, type TraderTotals } from "./traderSums.ts"
-import { windowIndex, WINDOWS } from "./windows.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
+import { doubtPosition, movePosition, POSITION } from "./position.ts"
+import { Presence, PRESENCE } from "./Presence.ts"
+import { addToTrader, addVolume, readTrader, TRADER_SUMS, type TraderTotals } from "./traderSums.ts"
+import { rankedFrom, TRADER_WINDOWS, TraderWindows } from "./TraderWindows.ts"
+import { WINDOWS } from "./windows.ts"
 
+/** Words of a row: its token, its wallet, its place among the token's wallets. */
 const TOKEN = 0
 const WALLET = 1
+const PLACE = 2
+/** Cells behind them: the newest trade and its order key, the idle list, the position, the windows, the sums of all time. */
 const LAST_SECOND = 2
 const LAST_KEY = 3
 const IDLE = 4
 const HOLDING = 6
-/** Trades in each rolling window. */
-const COUNTS = HOLDING + POSITION
-/** For the rolling windows that rank wallets: the sums that have left. */
-const LEFT = COUNTS + WINDOWS
-/** Place among the token's wallets. */
-const PLACE = LEFT + 2
-const SUMS = PLACE + 1
+const PRESENT = HOLDING + POSITION
+const RANKED = PRESENT + PRESENCE / 2
+const SUMS = RANKED + TRADER_WINDOWS
 const CELLS = SUMS + TRADER_SUMS
 
 /** The windows in which wallets are ranked. */
 export type TraderWindow = "1h" | "24h" | "all"
 
-/** Which of the two sums that have left belongs to a rolling window; -1 where wallets are not ranked. */
-const leftCell: ReadonlyArray<number> = [-1, 0, -1, 1]
+/** Index of a rolling window in `TraderWindows`. */
+const rankedIndex = { "1h": 0, "24h": 1 } as const
+
+/** The first second of a ranking that ends with the second `now`: its sums are those of whole buckets. Null for all time. */
+export const rankingFrom = (window: TraderWindow, now: number): number | null =>
+  window === "all" ? null : rankedFrom(rankedIndex[window], now)
+
+const HOUR = 1
+const DAY = WINDOWS - 1
 
 /** One wallet's trading of one token in one window. */
 export interface TraderRow extends TraderTotals {
@@ -48,66 +56,78 @@ const NO_TRADERS: ReadonlyArray<number> = []
 /** Every wallet of every token: sums of all time and of the rolling windows, and positions at average cost. */
 export class Traders {
   private readonly rows = new Records(CELLS)
-  /** Sums that have left a window, for those wallets that are partly out of it. */
-  private readonly left = new Records(TRADER_SUMS)
-  private readonly wallets: Addresses
+  private readonly wallets = new Addresses()
   /** The number of rows of each wallet. */
   private readonly walletUses: Array<number> = []
-  private readonly rowOf: PairTable
-  private readonly idle: IdleList
+  private readonly rowOf = new PairTable()
+  /** Wallets that are in no window. */
+  private readonly idle = new IdleList(this.rows, IDLE)
+  private readonly windows = new TraderWindows(this.rows, RANKED, (trader) => this.changes(trader))
+  private readonly presence = new Presence(
+    { records: this.rows, words: 2 * PRESENT, lastSecond: LAST_SECOND },
+    { entered: (window, trader) => this.entered(window, trader), left: (window, trader) => this.left(window, trader) }
+  )
   /** The rows of each token. */
   private readonly members: Array<Array<number> | undefined> = []
+  private readonly sums = new Float64Array(TRADER_SUMS)
   private readonly watcher: TraderWatcher
   private readonly most: number
+  private second = 0
 
   /** Room for `most` wallets, each counted once for every token it trades. */
   constructor(most: number, watcher: TraderWatcher) {
     this.most = most
     this.watcher = watcher
-    this.wallets = new Addresses(most)
-    this.rowOf = new PairTable(most)
-    this.idle = new IdleList(this.rows, IDLE)
-  }
-
-  /** The number of a wallet. Begin a row with it, or it is never forgotten. */
-  wallet(address: Address): number {
-    return this.wallets.hold(address)
   }
 
   /** The row of a wallet; 0 when it has none. */
-  find(token: number, wallet: number): number {
-    return this.rowOf.get(token, wallet)
+  find(token: number, address: Address): number {
+    const wallet = this.wallets.find(address)
+    return wallet === 0 ? 0 : this.rowOf.get(token, wallet)
   }
 
   /** Begins the row of a wallet that has none. Call `makeRoom` first. */
-  begin(token: number, wallet: number): number {
+  begin(token: number, address: Address): number {
+    const wallet = this.wallets.hold(address)
     const trader = this.rows.take()
-    const cells = this.rows.page(trader)
-    const at = this.rows.at(trader)
-    cells[at + TOKEN] = token
-    cells[at + WALLET] = wallet
-    cells[at + LAST_KEY] = -1
+    const words = this.rows.words(trader)
+    const at = this.rows.wordsAt(trader)
+    words[at + TOKEN] = token
+    words[at + WALLET] = wallet
+    this.rows.page(trader)[this.rows.at(trader) + LAST_KEY] = -1
+    this.windows.begin(trader)
     this.walletUses[wallet] = (this.walletUses[wallet] ?? 0) + 1
     this.rowOf.set(token, wallet, trader)
-    this.join(token, trader, cells, at)
+    this.join(token, trader)
     this.idle.add(trader)
     return trader
   }
 
-  /** True when another wallet fits, after forgetting the one that has been out of every window for longest. */
-  makeRoom(): boolean {
+  /**
+   * Makes room for another wallet: the one that has been out of every window for longest is forgotten, or else one that has
+   * not traded for about longest. Returns the second of the newest trade that a window loses; minus infinity for none.
+   */
+  makeRoom(): number {
     if (this.rows.used < this.most) {
-      return true
+      return Number.NEGATIVE_INFINITY
     }
-    const longest = this.idle.longest
-    if (longest === 0) {
-      return false
+    const { longest } = this.idle
+    const trader = longest === 0 ? this.presence.oldest() : longest
+    const lost = this.rows.page(trader)[this.rows.at(trader) + LAST_SECOND] ?? 0
+    if (trader !== 0) {
+      this.forget(trader)
     }
-    this.forget(longest)
-    return true
+    return longest === 0 ? lost : Number.NEGATIVE_INFINITY
   }
 
-  /** Adds a trade, and sets its cost and result from the position. */
+  /** Moves every window to end with the second `now`. */
+  advance(now: number): void {
+    this.second = now
+    this.windows.advance(now)
+    this.presence.advance(now)
+  }
+
+  /** Adds a trade of any age, and sets its cost and result from the position. */
   enter(record: TradeRecord): void {
     const { trader, token } = record
     this.watcher.beforeChange(token, trader)
@@ -117,38 +137,14 @@ export class Traders {
       doubtPosition(cells, at + HOLDING)
     } else {
       cells[at + LAST_KEY] = record.key
-      cells[at + LAST_SECOND] = record.second
     }
-    for (let window = 0; window < WINDOWS; window++) {
-      const count = cells[at + COUNTS + window] ?? 0
-      cells[at + COUNTS + window] = count + 1
-      if (count === 0) {
-        this.enterWindow(window, token, trader, cells, at)
-      }
+    if (record.second > (cells[at + LAST_SECOND] ?? 0)) {
+      cells[at + LAST_SECOND] = record.second
     }
     movePosition(cells, at + HOLDING, record)
     addToTrader(cells, at + SUMS, record)
-  }
-
-  /** Takes a trade out of one rolling window. */
-  leave(window: number, record: TradeRecord): void {
-    const { trader, token } = record
-    const cells = this.rows.page(trader)
-    const at = this.rows.at(trader)
-    const count = (cells[at + COUNTS + window] ?? 0) - 1
-    const left = leftCell[window] ?? -1
-    if (left >= 0) {
-      this.watcher.beforeChange(token, trader)
-      this.leaveSums(at + LEFT + left, count, record, cells)
-    }
-    cells[at + COUNTS + window] = count
-    if (count > 0) {
-      return
-    }
-    this.watcher.counted(token, window, -1)
-    if (window === WINDOWS - 1) {
-      this.idle.add(trader)
-    }
+    this.windows.enter(record)
+    this.presence.see(trader)
   }
 
   /** The rows of a token's wallets, in no order; some may not be in a window. Valid until the next trade. */
@@ -158,38 +154,43 @@ export class Traders {
 
   /** True when a wallet traded in a window. */
   isIn(trader: number, window: TraderWindow): boolean {
-    return window === "all" || (this.rows.page(trader)[this.rows.at(trader) + COUNTS + windowIndex[window]] ?? 0) > 0
+    return (this.rows.page(trader)[this.rows.at(trader) + LAST_SECOND] ?? 0) >= this.fromOf(window)
+  }
+
+  /** The first second of a window; minus infinity for all time. */
+  fromOf(window: TraderWindow): number {
+    return rankingFrom(window, this.second) ?? Number.NEGATIVE_INFINITY
   }
 
   /** Writes a wallet's known USD volume in a window, bought and sold, into two cells. */
   volume(trader: number, window: TraderWindow, to: Float64Array): void {
-    to.fill(0)
-    addVolume(this.rows.page(trader), this.rows.at(trader) + SUMS, to, 0, 1)
-    const left = this.leftOf(trader, window)
-    if (left !== 0) {
-      addVolume(this.left.page(left), this.left.at(left), to, 0, -1)
+    if (window === "all") {
+      to.fill(0)
+      addVolume(this.rows.page(trader), this.rows.at(trader) + SUMS, to, 0)
+    } else {
+      this.windows.volume(trader, rankedIndex[window], to)
     }
   }
 
-  /** The trading of a wallet in a window. */
-  read(trader: number, window: TraderWindow): TraderRow {
+  /** The trading of a wallet in a window that began with the second `from`, if the wallet has not changed since. */
+  read(trader: number, window: TraderWindow, from: number): TraderRow {
     const cells = this.rows.page(trader)
     const at = this.rows.at(trader)
-    const left = this.leftOf(trader, window)
-    const minus = left === 0 ? null : { cells: this.left.page(left), at: this.left.at(left) }
-    return {
-      wallet: this.walletOf(trader),
-      lastTradeMs: (cells[at + LAST_SECOND] ?? 0) * 1000,
-      ...readTrader(cells, at + SUMS, minus)
+    const row = { wallet: this.walletOf(trader), lastTradeMs: (cells[at + LAST_SECOND] ?? 0) * 1000 }
+    if (window === "all") {
+      return { ...row, ...readTrader(cells, at + SUMS) }
     }
+    this.sums.fill(0)
+    this.windows.addTo(this.sums, trader, rankedIndex[window], from)
+    return { ...row, ...readTrader(this.sums, 0) }
   }
 
   /** The address of a row's wallet. */
   walletOf(trader: number): Address {
-    return this.wallets.text(this.rows.page(trader)[this.rows.at(trader) + WALLET] ?? 0)
+    return this.wallets.text(this.word(trader, WALLET))
   }
 
-  /** Forgets every wallet of a token that is in no window. */
+  /** Forgets every wallet of a token. */
   clear(token: number): void {
     for (const trader of Array.from(this.of(token))) {
       this.forget(trader)
@@ -202,20 +203,22 @@ export class Traders {
     return this.rows.used
   }
 
-  /** Bytes in use. */
-  get usedBytes(): number {
-    const cells = this.rows.used * CELLS + this.left.used * TRADER_SUMS
-    return cells * Float64Array.BYTES_PER_ELEMENT + this.rowOf.bytes + this.wallets.usedBytes
+  /** Bytes in use by wallets, and by the buckets of their windows. */
+  get usedBytes() {
+    return {
+      traders: this.rows.usedBytes + this.rowOf.bytes + this.wallets.usedBytes,
+      buckets: this.windows.usedBytes
+    }
   }
 
   private forget(trader: number): void {
-    const cells = this.rows.page(trader)
-    const at = this.rows.at(trader)
-    const token = cells[at + TOKEN] ?? 0
-    const wallet = cells[at + WALLET] ?? 0
+    const token = this.word(trader, TOKEN)
+    const wallet = this.word(trader, WALLET)
     this.watcher.beforeChange(token, trader)
+    this.presence.remove(trader)
+    this.windows.end(trader)
     this.idle.remove(trader)
-    this.part(token, cells[at + PLACE] ?? 0)
+    this.part(token, this.word(trader, PLACE))
     this.rowOf.delete(token, wallet)
     this.rows.give(trader)
     this.walletUses[wallet] = (this.walletUses[wallet] ?? 0) - 1
@@ -224,45 +227,30 @@ export class Traders {
     }
   }
 
-  private enterWindow(window: number, token: number, trader: number, cells: Float64Array, at: number): void {
-    this.watcher.counted(token, window, 1)
-    const left = leftCell[window] ?? -1
-    if (left >= 0) {
-      cells[at + LEFT + left] = tradesIn(cells, at + SUMS) === 0 ? 0 : this.copySums(cells, at + SUMS)
-    }
-    if (window === WINDOWS - 1) {
+  private entered(window: number, trader: number): void {
+    this.watcher.counted(this.word(trader, TOKEN), window, 1)
+    if (window === DAY) {
       this.idle.remove(trader)
     }
   }
 
-  /** Copies the sums so far: the part that is outside of a window that begins now. */
-  private copySums(cells: Float64Array, at: number): number {
-    const left = this.left.take()
-    const to = this.left.page(left)
-    const start = this.left.at(left)
-    for (let cell = 0; cell < TRADER_SUMS; cell++) {
-      to[start + cell] = cells[at + cell] ?? 0
+  private left(window: number, trader: number): void {
+    this.watcher.counted(this.word(trader, TOKEN), window, -1)
+    if (window === HOUR || window === DAY) {
+      this.windows.settle(trader)
     }
-    return left
+    if (window === DAY) {
+      this.idle.add(trader)
+    }
   }
 
-  private leaveSums(cell: number, count: number, record: TradeRecord, cells: Float64Array): void {
-    const known = cells[cell] ?? 0
-    if (count === 0) {
-      cells[cell] = 0
-      if (known !== 0) {
-        this.left.give(known)
-      }
-      return
-    }
-    const left = known === 0 ? this.left.take() : known
-    cells[cell] = left
-    addToTrader(this.left.page(left), this.left.at(left), record)
+  private changes(trader: number): void {
+    this.watcher.beforeChange(this.word(trader, TOKEN), trader)
   }
 
-  private join(token: number, trader: number, cells: Float64Array, at: number): void {
+  private join(token: number, trader: number): void {
     const members = (this.members[token] ??= [])
-    cells[at + PLACE] = members.length
+    this.setPlace(trader, members.length)
     members.push(trader)
   }
 
@@ -271,12 +259,15 @@ export class Traders {
     const last = members.pop()
     if (last !== undefined && place < members.length) {
       members[place] = last
-      this.rows.page(last)[this.rows.at(last) + PLACE] = place
+      this.setPlace(last, place)
     }
   }
 
-  private leftOf(trader: number, window: TraderWindow): number {
-    const left = window === "all" ? -1 : (leftCell[windowIndex[window]] ?? -1)
-    return left < 0 ? 0 : (this.rows.page(trader)[this.rows.at(trader) + LEFT + left] ?? 0)
+  private setPlace(trader: number, place: number): void {
+    this.rows.words(trader)[this.rows.wordsAt(trader) + PLACE] = place
+  }
+
+  private word(trader: number, word: number): number {
+    return this.rows.words(trader)[this.rows.wordsAt(trader) + word] ?? 0
   }
 }

@@ -15,6 +15,8 @@ export const POSITION = 7
 const USD_UNKNOWN = 1
 const LAMPORTS_UNKNOWN = 2
 const HIGHEST = 2 ** 32
+/** A result is known below 2^63 lamports, more than there are. */
+const HIGHEST_GAIN = 2 ** 31
 
 const buy = (cells: Float64Array, at: number, record: TradeRecord): void => {
   addWide(cells, at + UNITS, record.amountHigh, record.amountLow)
@@ -51,7 +53,7 @@ const setGain = (record: TradeRecord, cost: bigint): void => {
   const low = record.lamportsLow - lowOf(cost, paid)
   record.gainHigh = record.lamportsHigh - paid - (low < 0 ? 1 : 0)
   record.gainLow = low < 0 ? low + HIGHEST : low
-  record.gainKnown = true
+  record.gainKnown = record.gainHigh >= -HIGHEST_GAIN && record.gainHigh < HIGHEST_GAIN
 }
 
 const sell = (cells: Float64Array, at: number, record: TradeRecord): void => {

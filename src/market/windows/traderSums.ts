@@ -10,7 +10,8 @@ const UNPRICED_SELLS = 3
 /** Sales without a known cost in USD, and without a known result in lamports. */
 const NO_COST = 4
 const NO_GAIN = 5
-const BOUGHT = 6
+/** The first of the six amounts, two cells each: bought, sold, their volumes, cost, gain. */
+export const BOUGHT = 6
 const SOLD = 8
 const BOUGHT_USD = 10
 const SOLD_USD = 12
@@ -61,15 +62,6 @@ export const addToTrader = (cells: Float64Array, at: number, record: TradeRecord
   }
 }
 
-/** Trades counted in the sums. */
-export const tradesIn = (cells: Float64Array, at: number): number => (cells[at + BUYS] ?? 0) + (cells[at + SELLS] ?? 0)
-
-/** Adds the known USD volume of the sums, bought and sold, to the two cells at `to`; `sign` -1 subtracts it. */
-export const addVolume = (cells: Float64Array, at: number, to: Float64Array, toAt: number, sign: 1 | -1): void => {
-  addWide(to, toAt, sign * (cells[at + BOUGHT_USD] ?? 0), sign * (cells[at + BOUGHT_USD + 1] ?? 0))
-  addWide(to, toAt, sign * (cells[at + SOLD_USD] ?? 0), sign * (cells[at + SOLD_USD + 1] ?? 0))
-}
-
 /** The trading of a wallet in a token. Amounts are exact: units of the token, nano-dollars and lamports. */
 export interface TraderTotals {
   readonly buys: number
@@ -89,15 +81,10 @@ export interface TraderTotals {
   readonly realizedLamports: bigint | null
 }
 
-/** The sums at `at`, less those of `minus`. */
-export const readTrader = (
-  cells: Float64Array,
-  at: number,
-  minus: { readonly cells: Float64Array; readonly at: number } | null
-): TraderTotals => {
-  const number = (cell: number) => (cells[at + cell] ?? 0) - (minus === null ? 0 : (minus.cells[minus.at + cell] ?? 0))
-  const wide = (cell: number) =>
-    readWide(cells, at + cell) - (minus === null ? 0n : readWide(minus.cells, minus.at + cell))
+/** The sums at `at`. */
+export const readTrader = (cells: Float64Array, at: number): TraderTotals => {
+  const number = (cell: number) => cells[at + cell] ?? 0
+  const wide = (cell: number) => readWide(cells, at + cell)
   const costUsdNanos = number(NO_COST) === 0 ? wide(COST) : null
   const soldUsdNanos = wide(SOLD_USD)
   return {
@@ -113,4 +100,10 @@ export const readTrader = (
     costUsdNanos,
     realizedLamports: number(NO_GAIN) === 0 ? wide(GAIN) : null
   }
+}
+
+/** Adds the known USD volume of the sums, bought and sold, to the two cells at `to`. */
+export const addVolume = (cells: Float64Array, at: number, to: Float64Array, toAt: number): void => {
+  addWide(to, toAt, cells[at + BOUGHT_USD] ?? 0, cells[at + BOUGHT_USD + 1] ?? 0)
+  addWide(to, toAt, cells[at + SOLD_USD] ?? 0, cells[at + SOLD_USD + 1] ?? 0)
 }

@@ -1,4 +1,7 @@
-/** The rolling windows of the market reads. A window at second `now` holds the seconds from `now - width + 1` to `now`. */
+/**
+ * The rolling windows of the market reads. Sums are kept in buckets, and a window begins with a bucket: it holds those that
+ * begin less than its width before the next bucket, the running one included. With buckets of a second it is exact.
+ */
 
 /** A rolling window as the wire names it. */
 export type WindowName = "5m" | "1h" | "6h" | "24h"
@@ -8,6 +11,24 @@ export const windowNames: ReadonlyArray<WindowName> = ["5m", "1h", "6h", "24h"]
 
 /** Width of every window in seconds, in the order of `windowNames`. */
 export const windowSeconds: ReadonlyArray<number> = [300, 3600, 21_600, 86_400]
+
+/** Width in seconds of the buckets that each window of a token is made of. */
+export const bucketSeconds: ReadonlyArray<number> = [1, 60, 300, 600]
+
+/** Buckets of each window of a token. */
+export const bucketsOf: ReadonlyArray<number> = windowSeconds.map(
+  (width, window) => width / (bucketSeconds[window] ?? 1)
+)
+
+/** The first bucket, counted from the epoch, of a window that ends with the second `now`. */
+export const firstBucket = (width: number, step: number, now: number): number =>
+  Math.floor(now / step) + 1 - width / step
+
+/** The first second of a token's window that ends with the second `now`: that of a bucket. */
+export const windowFrom = (window: number, now: number): number => {
+  const step = bucketSeconds[window] ?? 1
+  return firstBucket(windowSeconds[window] ?? 0, step, now) * step
+}
 
 /** The index of each window in `windowNames`. */
 export const windowIndex: Readonly<Record<WindowName, number>> = { "5m": 0, "1h": 1, "6h": 2, "24h": 3 }
@@ -26,5 +47,5 @@ export const eachWindow = <A>(of: (window: WindowName) => A) => ({
 /** The number of windows. */
 export const WINDOWS = 4
 
-/** Trades are applied up to this many seconds after newer ones; later ones need a correction. */
+/** Blocks of a node arrive at most this many seconds after newer ones, so that older bars are final. */
 export const LATE_SECONDS = 120

@@ -6,7 +6,9 @@ import { refused } from "./constantProduct.ts"
 import type { SwapPath } from "./swapPath.ts"
 import { beforeTransfer, type Transfers, transfersOf } from "./transferFee.ts"
 import { makePriceTable, type PriceTable } from "./priceTable.ts"
-import type { Accounts, Pool, Swap, Unpriceable } from "../Program.ts"
+import { FEE_DENOMINATOR } from "./concentrated.ts"
+import { pathInputTo } from "./priceMove.ts"
+import type { Accounts, Pool, PriceMove, Swap, Unpriceable } from "../Program.ts"
 import { type MintFees, readMintFees } from "./tokenAccount.ts"
 import { swapSteps } from "./swapSteps.ts"
 import { isFailure } from "./unpriceable.ts"
@@ -24,14 +26,16 @@ export interface ConcentratedPool {
   readonly mintA: Mint
   readonly mintB: Mint
   readonly slot: number
+  /** Balances of the vaults less fees owed; absent while they have not been read. */
+  readonly reserves?: readonly [bigint, bigint] | undefined
   readonly feesA: MintFees
   readonly feesB: MintFees
   /** Prices at this clock; null while the program rejects every swap. */
   readonly tables: (clock: ChainClock) => Directions<PriceTable> | null
   /** True when the program refuses a swap whose output is zero. */
   readonly refusesZeroOutput: boolean
-  /** Swap paths for exact output, where the program offers it. */
-  readonly exactOut?: (clock: ChainClock) => Directions<SwapPath> | null
+  /** Swap paths at this clock, for exact output and depth. */
+  readonly paths?: (clock: ChainClock) => Directions<SwapPath> | null
 }
 
 /** The price tables of swap paths, cached for as long as the paths at a clock stay the same objects. */
@@ -86,9 +90,39 @@ const buy = (pool: ConcentratedPool, aToB: boolean, swapPath: SwapPath, amountOu
   return { ending, amountIn: sent, amountOut: transfersOf(input, output).paid(paid, epoch) }
 }
 
+const NO_MOVE: PriceMove = { amountIn: 0n, complete: true }
+
+/** Methods that need the swap paths themselves. */
+const pathMethods = (
+  pool: ConcentratedPool,
+  paths: NonNullable<ConcentratedPool["paths"]>,
+  transfers: Directions<Transfers>
+): Required<Pick<Pool, "swapExactOut" | "feeRate" | "inputTo">> => {
+  const pathAt = (aToB: boolean, clock: ChainClock) => (aToB ? paths(clock)?.down : paths(clock)?.up)
+  return {
+    swapExactOut: (aToB, amountOut, clock) => {
+      const swapPath = pathAt(aToB, clock)
+      return swapPath === undefined ? refused : buy(pool, aToB, swapPath, amountOut, clock.epoch)
+    },
+    feeRate: (aToB, clock) => {
+      const swapPath = pathAt(aToB, clock)
+      const numerator = swapPath?.fee().rateToward(swapPath.sqrtPrice, swapPath.liquidity).feeRate
+      return numerator === undefined ? { numerator: 0n, denominator: 0n } : { numerator, denominator: FEE_DENOMINATOR }
+    },
+    inputTo: (aToB, share, clock) => {
+      const swapPath = pathAt(aToB, clock)
+      if (swapPath === undefined) {
+        return NO_MOVE
+      }
+      const { amountIn, complete } = pathInputTo(swapPath, share)
+      return { amountIn: (aToB ? transfers.down : transfers.up).sent(amountIn, clock.epoch), complete }
+    }
+  }
+}
+
 /** The pool that engines quote. */
 export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
-  const { address, dex, exactOut, feesA, feesB, mintA, mintB, tables } = pool
+  const { address, dex, paths, reserves, feesA, feesB, mintA, mintB, tables } = pool
   const down = transfersOf(feesA.fees, feesB.fees)
   const up = transfersOf(feesB.fees, feesA.fees)
   return {
@@ -97,6 +131,7 @@ export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
     mintA,
     mintB,
     slot: Math.max(pool.slot, feesA.slot, feesB.slot),
+    ...(reserves === undefined ? {} : { reserves }),
     swap: (aToB, amountIn, clock) => {
       const sides = tables(clock)
       return sides === null
@@ -113,23 +148,14 @@ export const makeConcentratedPool = (pool: ConcentratedPool): Pool => {
             denominator: rate.denominator * 100_000_000n
           }
     },
-    ...(exactOut === undefined
-      ? {}
-      : {
-          swapExactOut: (aToB: boolean, amountOut: bigint, clock: ChainClock) => {
-            const swapPaths = exactOut(clock)
-            return swapPaths === null
-              ? refused
-              : buy(pool, aToB, aToB ? swapPaths.down : swapPaths.up, amountOut, clock.epoch)
-          }
-        })
+    ...(paths === undefined ? {} : pathMethods(pool, paths, { down, up }))
   }
 }
 
 /** Reads the transfer fees of both mints and makes the pool, whose swap paths at a clock are `at`. */
 export const decodeConcentratedPool = (
   accounts: Accounts,
-  pool: Omit<ConcentratedPool, "feesA" | "feesB" | "tables" | "exactOut">,
+  pool: Omit<ConcentratedPool, "feesA" | "feesB" | "tables" | "paths">,
   at: (clock: ChainClock) => Directions<SwapPath> | null
 ): Pool | Unpriceable => {
   const feesA = readMintFees(accounts, pool.mintA)
@@ -140,5 +166,5 @@ export const decodeConcentratedPool = (
   if (isFailure(feesB)) {
     return feesB
   }
-  return makeConcentratedPool({ ...pool, feesA, feesB, tables: memoTables(at), exactOut: at })
+  return makeConcentratedPool({ ...pool, feesA, feesB, tables: memoTables(at), paths: at })
 }

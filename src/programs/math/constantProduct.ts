@@ -1,7 +1,8 @@
 /** Constant product, x·y = k, and the swap that Raydium's two constant-product programs share. */
 import { ceilDiv } from "./integers.ts"
-import type { Rate, Swap } from "../Program.ts"
-import { afterTransfer, keptBps, type TransferFees } from "./transferFee.ts"
+import { productInputTo } from "./priceMove.ts"
+import type { PriceMove, Rate, Swap } from "../Program.ts"
+import { afterTransfer, beforeTransfer, keptBps, type TransferFees } from "./transferFee.ts"
 
 /** A swap that the program refuses: zero amounts. */
 export const refused: Swap = { ending: "refused", amountIn: 0n, amountOut: 0n }
@@ -42,3 +43,19 @@ export const marginalRate = (side: Side, epoch: number): Rate => ({
     keptBps(side.transferFeesOut, epoch),
   denominator: side.reserveIn * side.scale * side.scale * 100_000_000n
 })
+
+/** Share that both fees of the pool take of a vanishingly small swap. */
+export const feeRateOf = ({ feeOnInput, feeOnOutput, scale }: Side): Rate => ({
+  numerator: scale * scale - (scale - feeOnInput) * (scale - feeOnOutput),
+  denominator: scale * scale
+})
+
+/** The input that carries the price of the sold mint to this share of what it is. */
+export const inputTo = (
+  { feeOnInput, reserveIn, scale, transferFeesIn }: Side,
+  share: Rate,
+  epoch: number
+): PriceMove => {
+  const received = (productInputTo(reserveIn, share) * scale) / (scale - feeOnInput)
+  return { amountIn: beforeTransfer(transferFeesIn, received, epoch), complete: true }
+}

@@ -30,6 +30,8 @@ export interface SwapPath {
   readonly ticks: ReadonlyArray<Tick>
   /** An uninitialized tick at which the program still ends a step, behind all others. */
   readonly edge: number | null
+  /** True when no liquidity lies beyond the ticks. */
+  readonly isWhole?: boolean
   readonly fee: () => FeeSchedule
   readonly cuts: ReadonlyArray<FeeCut>
 }

@@ -2,6 +2,7 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { Address, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU16, readU64 } from "./bytes.ts"
+import { maxBigInt } from "./integers.ts"
 import type { Accounts, Unpriceable } from "../Program.ts"
 import type { TransferFee, TransferFees } from "./transferFee.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "./unpriceable.ts"
@@ -48,6 +49,21 @@ export const readVault = (accounts: Accounts, address: Address, mint: Mint): Vau
     return malformed(`vault ${address} does not hold ${mint}`)
   }
   return data[108] === FROZEN ? closed(`vault ${address} is frozen`) : { amount: readU64(data, 64), slot }
+}
+
+/** A vault: its address, its mint and the fees in it that are not the pool's. */
+export interface OwedVault {
+  readonly address: Address
+  readonly mint: Mint
+  readonly owed: bigint
+}
+
+/** Balances of both vaults less what is owed from them, not below zero; undefined while one of them is not readable. */
+export const reservesOf = (accounts: Accounts, a: OwedVault, b: OwedVault): readonly [bigint, bigint] | undefined => {
+  const [inA, inB] = [readVault(accounts, a.address, a.mint), readVault(accounts, b.address, b.mint)]
+  return isFailure(inA) || isFailure(inB)
+    ? undefined
+    : [maxBigInt(inA.amount - a.owed, 0n), maxBigInt(inB.amount - b.owed, 0n)]
 }
 
 const transferFeeAt = (data: Uint8Array, offset: number): TransferFee => ({

@@ -2,10 +2,12 @@
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { ANCHOR_POOL } from "../anchor.ts"
-import { hasDiscriminator, readAddress } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
 import { DAMM_V2_POOL_LENGTH, DAMM_V2_PROGRAM, dammV2At, readDammV2, type DammV2State } from "./dammV2State.ts"
-import { dammV2AtPoint, dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
-import { readMintFees } from "../math/tokenAccount.ts"
+import { dammV2AtPoint, dammV2FeeRate, dammV2InputTo, dammV2Slope, fillDammV2 } from "./dammV2Swap.ts"
+import { FEE_DENOMINATOR } from "./fees.ts"
+import { readMintFees, reservesOf } from "../math/tokenAccount.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { transfersOf, WHOLE } from "../math/transferFee.ts"
 import { isUnreferenced } from "./volatility.ts"
 import type { Accounts, Pool, Program, Swap, Unpriceable } from "../Program.ts"
@@ -26,7 +28,24 @@ const poolsOf = (mint: Mint) =>
   }))
 
 const needs = (pool: OnChainAccount): ReadonlyArray<Address> =>
-  isDammV2Pool(pool) ? [dammV2At.mintA, dammV2At.mintB].map((offset) => readAddress(pool.data, offset)) : []
+  isDammV2Pool(pool)
+    ? [dammV2At.mintA, dammV2At.mintB, dammV2At.vaultA, dammV2At.vaultB].map((offset) => readAddress(pool.data, offset))
+    : []
+
+/** Vaults less the fees owed to protocol and partner. Fees owed to positions stay in: the pool account does not sum them. */
+const readReserves = ({ data }: OnChainAccount, accounts: Accounts) => {
+  const sideOf = (vault: number, mint: number, protocol: number, partner: number) => ({
+    address: readAddress(data, vault),
+    mint: readAddress(data, mint),
+    owed: readU64(data, protocol) + readU64(data, partner)
+  })
+  const at = dammV2At
+  return reservesOf(
+    accounts,
+    sideOf(at.vaultA, at.mintA, at.protocolFeeA, at.partnerFeeA),
+    sideOf(at.vaultB, at.mintB, at.protocolFeeB, at.partnerFeeB)
+  )
+}
 
 /** The pool at a clock. Quotes come many at a time for one clock, so the last answer is kept. */
 const atClock = (state: DammV2State) => {
@@ -65,12 +84,14 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   const selling = transfersOf(tokenA.fees, tokenB.fees)
   const buying = transfersOf(tokenB.fees, tokenA.fees)
   const at = atClock(read)
+  const reserves = readReserves(pool, accounts)
   return {
     address,
     dex,
     mintA,
     mintB,
     slot: Math.max(pool.slot, tokenA.slot, tokenB.slot),
+    ...(reserves === undefined ? {} : { reserves }),
     swap: (aToB, amountIn, clock) => {
       const transfers = aToB ? selling : buying
       const received = transfers.received(amountIn, clock.epoch)
@@ -91,9 +112,29 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
         numerator: numerator * (aToB ? selling : buying).kept(clock.epoch),
         denominator: denominator * WHOLE
       }
+    },
+    feeRate: (aToB, clock) => {
+      const { point, state } = at(clock)
+      return { numerator: dammV2FeeRate(state, aToB, point), denominator: FEE_DENOMINATOR }
+    },
+    inputTo: (aToB, share, clock) => {
+      const { point, state } = at(clock)
+      const received = dammV2InputTo(state, aToB, share, point)
+      return { amountIn: (aToB ? selling : buying).sent(received, clock.epoch), complete: true }
     }
   }
 }
 
 /** Meteora DAMM v2 pools in every fee mode. Token B is the one that fees prefer. */
-export const meteoraDammV2: Program = { dex, programId, poolsOf, isPool: isDammV2Pool, needs, decode }
+export const meteoraDammV2: Program = {
+  dex,
+  programId,
+  poolsOf,
+  vaultsOf: namedVaults(
+    { mint: dammV2At.mintA, vault: dammV2At.vaultA },
+    { mint: dammV2At.mintB, vault: dammV2At.vaultB }
+  ),
+  isPool: isDammV2Pool,
+  needs,
+  decode
+}

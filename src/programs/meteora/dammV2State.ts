@@ -47,6 +47,8 @@ export const dammV2At = {
   liquidity: 360,
   protocolFeeA: 392,
   protocolFeeB: 400,
+  partnerFeeA: 408,
+  partnerFeeB: 416,
   sqrtMinPrice: 424,
   sqrtMaxPrice: 440,
   sqrtPrice: 456,

@@ -2,7 +2,9 @@
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { BPS } from "../../domain/units.ts"
 import { COMPOUNDING, type DammV2BaseFee, type DammV2State } from "./dammV2State.ts"
-import { minBigInt, squareRoot } from "../math/integers.ts"
+import { maxBigInt, minBigInt, squareRoot } from "../math/integers.ts"
+import { productInputTo, sqrtPriceTo } from "../math/priceMove.ts"
+import type { Rate } from "../Program.ts"
 import { amountA, amountB, priceAfterA, priceAfterB } from "./curve.ts"
 import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
 import { volatilityAfter, volatilityRate } from "./volatility.ts"
@@ -178,6 +180,28 @@ export const fillDammV2 = (
   return fill === null ? null : { ...fill, complete }
 }
 
+/** Share of the fee of a vanishingly small swap, over `FEE_DENOMINATOR`; all of it where the program overflows. */
+export const dammV2FeeRate = (state: DammV2State, aToB: boolean, point: bigint): bigint =>
+  dammV2Rate(state, aToB, point, { amount: 0n, feeIncluded: true }) ?? FEE_DENOMINATOR
+
+const netInputTo = (state: DammV2State, aToB: boolean, share: Rate): bigint => {
+  if (state.collectFeeMode === COMPOUNDING) {
+    return productInputTo(aToB ? state.amountA : state.amountB, share)
+  }
+  const { liquidity, sqrtMaxPrice, sqrtMinPrice, sqrtPrice } = state
+  const target = sqrtPriceTo(sqrtPrice, aToB, share)
+  return aToB
+    ? amountA(maxBigInt(target, sqrtMinPrice), sqrtPrice, liquidity, false)
+    : amountB(sqrtPrice, minBigInt(target, sqrtMaxPrice), liquidity, false)
+}
+
+/** The input that carries the price of the sold token to this share of what it is, or to its limit. */
+export const dammV2InputTo = (state: DammV2State, aToB: boolean, share: Rate, point: bigint): bigint => {
+  const net = netInputTo(state, aToB, share)
+  const rate = feeOnInput(state, aToB) ? dammV2Rate(state, aToB, point, { amount: net, feeIncluded: false }) : 0n
+  return rate === null ? 0n : withFee(net, rate)
+}
+
 const countAmounts = (state: DammV2State): Pick<DammV2State, "amountA" | "amountB"> =>
   state.countsAmounts
     ? state
@@ -224,7 +248,7 @@ export const dammV2After = (
 
 /** B per A (or A per B) of a vanishingly small swap as a fraction, fee included, at the rate an amount of zero pays. */
 export const dammV2Slope = (state: DammV2State, aToB: boolean, point: bigint) => {
-  const rate = dammV2Rate(state, aToB, point, { amount: 0n, feeIncluded: true }) ?? FEE_DENOMINATOR
+  const rate = dammV2FeeRate(state, aToB, point)
   const [perA, scale] =
     state.collectFeeMode === COMPOUNDING
       ? [state.amountB, state.amountA]

@@ -1,7 +1,7 @@
 /** Meteora's dynamic bonding curve: MeteoraAg/dynamic-bonding-curve, programs/dynamic-bonding-curve/src at b4f9547. */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readU16 } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readU16, readU64 } from "../math/bytes.ts"
 import {
   DBC_CONFIG_DISCRIMINATOR,
   DBC_CONFIG_LENGTH,
@@ -14,8 +14,10 @@ import {
   readDbc,
   type DbcState
 } from "./dbcState.ts"
-import { dbcSlope, fillDbc, isDbcComplete } from "./dbcSwap.ts"
-import { readMintFees } from "../math/tokenAccount.ts"
+import { dbcFeeRate, dbcInputTo, dbcSlope, fillDbc, isDbcComplete } from "./dbcSwap.ts"
+import { FEE_DENOMINATOR } from "./fees.ts"
+import { readMintFees, reservesOf } from "../math/tokenAccount.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { transfersOf, WHOLE } from "../math/transferFee.ts"
 import { isUnreferenced } from "./volatility.ts"
 import type { Accounts, Pool, Program, Swap, Unpriceable } from "../Program.ts"
@@ -44,7 +46,8 @@ const needs = (pool: OnChainAccount, accounts: Accounts): ReadonlyArray<Address>
   const found = accounts(config)
   const quoteMint =
     found && found.data.length >= DBC_CONFIG_LENGTH ? [readAddress(found.data, dbcConfigAt.quoteMint)] : []
-  return [config, readAddress(pool.data, dbcPoolAt.baseMint), ...quoteMint]
+  const vaults = [dbcPoolAt.baseVault, dbcPoolAt.quoteVault].map((offset) => readAddress(pool.data, offset))
+  return [config, readAddress(pool.data, dbcPoolAt.baseMint), ...vaults, ...quoteMint]
 }
 
 const readConfig = (accounts: Accounts, pool: Uint8Array): OnChainAccount | Unpriceable => {
@@ -56,6 +59,25 @@ const readConfig = (accounts: Accounts, pool: Uint8Array): OnChainAccount | Unpr
   return owner === programId && data.length >= DBC_CONFIG_LENGTH && hasDiscriminator(data, DBC_CONFIG_DISCRIMINATOR)
     ? config
     : malformed(`${address} is not a PoolConfig`)
+}
+
+/** Vaults less the fees owed to protocol, partner and creator. */
+const readReserves = ({ data }: OnChainAccount, mintA: Mint, mintB: Mint, accounts: Accounts) => {
+  const at = dbcPoolAt
+  const owed = (...offsets: ReadonlyArray<number>) => offsets.reduce((sum, offset) => sum + readU64(data, offset), 0n)
+  return reservesOf(
+    accounts,
+    {
+      address: readAddress(data, at.baseVault),
+      mint: mintA,
+      owed: owed(at.protocolBaseFee, at.partnerBaseFee, at.creatorBaseFee)
+    },
+    {
+      address: readAddress(data, at.quoteVault),
+      mint: mintB,
+      owed: owed(at.protocolQuoteFee, at.partnerQuoteFee, at.creatorQuoteFee)
+    }
+  )
 }
 
 const pointOf = (state: DbcState, clock: ChainClock): bigint =>
@@ -96,12 +118,14 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
   }
   const selling = transfersOf(base.fees, quote.fees)
   const buying = transfersOf(quote.fees, base.fees)
+  const reserves = readReserves(pool, mintA, mintB, accounts)
   return {
     address,
     dex,
     mintA,
     mintB,
     slot: Math.max(pool.slot, config.slot, base.slot, quote.slot),
+    ...(reserves === undefined ? {} : { reserves }),
     swap: (aToB, amountIn, clock) => {
       const transfers = aToB ? selling : buying
       const fill = fillDbc(state, aToB, transfers.received(amountIn, clock.epoch), pointOf(state, clock))
@@ -119,9 +143,25 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
         numerator: numerator * (aToB ? selling : buying).kept(clock.epoch),
         denominator: denominator * WHOLE
       }
+    },
+    feeRate: (aToB, clock) => ({
+      numerator: dbcFeeRate(state, aToB, pointOf(state, clock)),
+      denominator: FEE_DENOMINATOR
+    }),
+    inputTo: (aToB, share, clock) => {
+      const received = dbcInputTo(state, aToB, share, pointOf(state, clock))
+      return { amountIn: (aToB ? selling : buying).sent(received, clock.epoch), complete: true }
     }
   }
 }
 
 /** Meteora bonding curves until they migrate. The base token is mintA, the quote token mintB. */
-export const meteoraDbc: Program = { dex, programId, poolsOf, isPool: isDbcPool, needs, decode }
+export const meteoraDbc: Program = {
+  dex,
+  programId,
+  poolsOf,
+  vaultsOf: namedVaults({ mint: dbcPoolAt.baseMint, vault: dbcPoolAt.baseVault }),
+  isPool: isDbcPool,
+  needs,
+  decode
+}

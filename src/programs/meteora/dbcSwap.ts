@@ -4,7 +4,9 @@
  */
 import { MAX_U64 } from "../../domain/Amount.ts"
 import { DBC_RATE_CAP, type DbcState } from "./dbcState.ts"
-import { minBigInt } from "../math/integers.ts"
+import { maxBigInt, minBigInt } from "../math/integers.ts"
+import { sqrtPriceTo } from "../math/priceMove.ts"
+import type { Rate } from "../Program.ts"
 import { amountA, amountB, priceAfterA, priceAfterB } from "./curve.ts"
 import { FEE_DENOMINATOR, limitedRate, limitedRateOfNet, scheduledRate, withFee, withoutFee } from "./fees.ts"
 import { volatilityAfter, volatilityRate } from "./volatility.ts"
@@ -101,6 +103,35 @@ const rateOf = (state: DbcState, sells: boolean, point: bigint, amount: bigint, 
   return base === null ? null : minBigInt(base + volatilityRate(state.rules, state.volatility), DBC_RATE_CAP)
 }
 
+/** Net input that carries the price up or down the curve to the target, or to the curve's end. */
+const netInputTo = (state: DbcState, sells: boolean, share: Rate): bigint => {
+  const { curve, migrationSqrtPrice, sqrtPrice, sqrtStartPrice } = state
+  const wanted = sqrtPriceTo(sqrtPrice, sells, share)
+  const target = sells ? maxBigInt(wanted, sqrtStartPrice) : minBigInt(wanted, migrationSqrtPrice)
+  let net = 0n
+  for (const [i, { liquidity, sqrtPrice: end }] of curve.entries()) {
+    const start = curve[i - 1]?.sqrtPrice ?? sqrtStartPrice
+    const low = maxBigInt(start, sells ? target : sqrtPrice)
+    const high = minBigInt(end, sells ? sqrtPrice : target)
+    if (low < high) {
+      const isLast = sells ? low === target : high === target
+      net += (sells ? amountA : amountB)(low, high, liquidity, !isLast)
+    }
+  }
+  return net
+}
+
+/** The input that carries the price of the sold token to this share of what it is, or to the curve's end. */
+export const dbcInputTo = (state: DbcState, sells: boolean, share: Rate, point: bigint): bigint => {
+  const net = netInputTo(state, sells, share)
+  const rate = state.feesInQuote && !sells ? rateOf(state, sells, point, net, false) : 0n
+  return rate === null ? 0n : withFee(net, rate)
+}
+
+/** Share of the fee of a vanishingly small swap, over `FEE_DENOMINATOR`; all of it where the program overflows. */
+export const dbcFeeRate = (state: DbcState, sells: boolean, point: bigint): bigint =>
+  rateOf(state, sells, point, 0n, true) ?? FEE_DENOMINATOR
+
 /** True when the quote reserve has reached the migration threshold. */
 export const isDbcComplete = ({ migrationQuoteThreshold, quoteReserve }: DbcState): boolean =>
   quoteReserve >= migrationQuoteThreshold
@@ -176,7 +207,7 @@ export const dbcAfter = (state: DbcState, sells: boolean, fill: DbcFill, unixTim
 
 /** Out per in of a vanishingly small swap as a fraction, fee included. */
 export const dbcSlope = (state: DbcState, sells: boolean, point: bigint) => {
-  const rate = rateOf(state, sells, point, 0n, true) ?? FEE_DENOMINATOR
+  const rate = dbcFeeRate(state, sells, point)
   const price = state.sqrtPrice * state.sqrtPrice
   const one = 1n << 128n
   return {

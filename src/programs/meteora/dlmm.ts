@@ -1,7 +1,7 @@
 /** Meteora DLMM: MeteoraAg/dlmm-sdk, commons/src at fb02e51. Token A is X, token B is Y. */
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator, readAddress, readI32 } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readI32, readU64 } from "../math/bytes.ts"
 import {
   type Bin,
   binArrayAddress,
@@ -21,10 +21,12 @@ import {
   type DlmmPair,
   readDlmmPair
 } from "./dlmmPair.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { utf8 } from "../math/pack.ts"
 import { type DlmmTotals, type Ladder, makeLadder, makeTable } from "./dlmmTable.ts"
+import { dlmmFeeRate, dlmmInputTo } from "./dlmmDepth.ts"
 import { FEE_DENOMINATOR } from "./fees.ts"
-import { readMintFees } from "../math/tokenAccount.ts"
+import { readMintFees, reservesOf } from "../math/tokenAccount.ts"
 import { transfersOf, WHOLE } from "../math/transferFee.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
 import { incomplete, isFailure, malformed } from "../math/unpriceable.ts"
@@ -89,9 +91,26 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
   return [
     readAddress(pool.data, dlmmPairAt.mintX),
     readAddress(pool.data, dlmmPairAt.mintY),
+    readAddress(pool.data, dlmmPairAt.reserveX),
+    readAddress(pool.data, dlmmPairAt.reserveY),
     ...(below.needsExtension || above.needsExtension ? [extensionAddress(site)] : []),
     ...Array.from(indexes, (index) => binArrayAddress(site.derive, site.bytes, index))
   ]
+}
+
+/** Vaults less the fees owed to the protocol. Fees owed to positions stay in: the pair does not sum them. */
+const readReserves = ({ data }: OnChainAccount, accounts: Accounts) => {
+  const sideOf = (vault: number, mint: number, fee: number) => ({
+    address: readAddress(data, vault),
+    mint: readAddress(data, mint),
+    owed: readU64(data, fee)
+  })
+  const at = dlmmPairAt
+  return reservesOf(
+    accounts,
+    sideOf(at.reserveX, at.mintX, at.protocolFeeX),
+    sideOf(at.reserveY, at.mintY, at.protocolFeeY)
+  )
 }
 
 interface BinArray {
@@ -182,6 +201,19 @@ const slope = (pair: DlmmPair, ladder: Ladder, reference: DlmmReference): Rate =
     : { numerator: one * kept, denominator: bin.price * FEE_DENOMINATOR }
 }
 
+/** The last known bin of a direction; null when no array with liquidity lies beyond the known ones. */
+const edgeOfArrays = (site: Site, sellsX: boolean, arrays: ReadonlyArray<BinArray>): number | null => {
+  const named = arraysAhead(site, sellsX).indexes.length
+  const last = arrays.at(-1)
+  if (named < REACH && arrays.length === named) {
+    return null
+  }
+  if (last === undefined) {
+    return readI32(site.pool.data, dlmmPairAt.activeId)
+  }
+  return sellsX ? last.index * BINS_PER_ARRAY : (last.index + 1) * BINS_PER_ARRAY - 1
+}
+
 const isOpen = ({ activatesBySlot, activationPoint }: DlmmPair, clock: ChainClock): boolean =>
   activationPoint === null || BigInt(activatesBySlot ? clock.slot : clock.unixTimestamp) >= activationPoint
 
@@ -219,6 +251,8 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     const transfers = sellsX ? transfersOf(tokenX.fees, tokenY.fees) : transfersOf(tokenY.fees, tokenX.fees)
     return { ladder, transfers, quote: makeDirection(pair, ladder) }
   }
+  const reserves = readReserves(pool, accounts)
+  const edgeOf = (sellsX: boolean) => edgeOfArrays(site, sellsX, sellsX ? below : above)
   const selling = directionOf(true)
   const buying = directionOf(false)
   return {
@@ -227,6 +261,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     mintA,
     mintB,
     slot: Math.max(pool.slot, tokenX.slot, tokenY.slot, ...[...below, ...above].map(({ slot }) => slot)),
+    ...(reserves === undefined ? {} : { reserves }),
     swap: (aToB, amountIn, clock) => {
       const { quote, transfers } = aToB ? selling : buying
       const received = transfers.received(amountIn, clock.epoch)
@@ -244,9 +279,27 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
       const { ladder, transfers } = aToB ? selling : buying
       const { denominator, numerator } = slope(pair, ladder, dlmmReference(pair, clock.unixTimestamp))
       return { numerator: numerator * transfers.kept(clock.epoch), denominator: denominator * WHOLE }
+    },
+    feeRate: (_aToB, clock) => dlmmFeeRate(pair, clock.unixTimestamp),
+    inputTo: (aToB, share, clock) => {
+      const { ladder, transfers } = aToB ? selling : buying
+      const reference = dlmmReference(pair, clock.unixTimestamp)
+      const { amountIn, complete } = dlmmInputTo(pair, ladder, share, reference, edgeOf(aToB))
+      return { amountIn: transfers.sent(amountIn, clock.epoch), complete }
     }
   }
 }
 
 /** Meteora DLMM pairs of every kind and fee mode, limit orders included. */
-export const meteoraDlmm: Program = { dex, programId, poolsOf, isPool: isDlmmPair, needs, decode }
+export const meteoraDlmm: Program = {
+  dex,
+  programId,
+  poolsOf,
+  vaultsOf: namedVaults(
+    { mint: dlmmPairAt.mintX, vault: dlmmPairAt.reserveX },
+    { mint: dlmmPairAt.mintY, vault: dlmmPairAt.reserveY }
+  ),
+  isPool: isDlmmPair,
+  needs,
+  decode
+}

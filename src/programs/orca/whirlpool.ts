@@ -10,11 +10,13 @@
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { perRegime, referenceIn } from "../math/adaptiveFee.ts"
 import { addressToBytes, type Address, type Mint } from "../../domain/Address.ts"
-import { hasDiscriminator } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
+import { reservesOf } from "../math/tokenAccount.ts"
 import { accountAt, incomplete, isFailure, malformed } from "../math/unpriceable.ts"
 import {
   arraySequence,
@@ -29,6 +31,7 @@ import {
   WHIRLPOOL_SIZE,
   whirlpoolArrayAddresses,
   whirlpoolOffsets,
+  whirlpoolSwapCounters,
   type WhirlpoolState
 } from "./whirlpoolLayout.ts"
 import { whirlpoolAdaptiveFee, whirlpoolRegime } from "./whirlpoolAdaptiveFee.ts"
@@ -45,6 +48,22 @@ const poolsOf = (mint: Mint) =>
     matches: [{ offset, bytes: addressToBytes(mint) }]
   }))
 
+const vaultsOf = ({ data }: OnChainAccount): readonly [Address, Address] => [
+  readAddress(data, whirlpoolOffsets.vaultA),
+  readAddress(data, whirlpoolOffsets.vaultB)
+]
+
+/** Vaults less the fees owed to the protocol. */
+const readReserves = (pool: OnChainAccount, { mintA, mintB }: WhirlpoolState, accounts: Accounts) => {
+  const [vaultA, vaultB] = vaultsOf(pool)
+  const { a, b } = whirlpoolSwapCounters
+  return reservesOf(
+    accounts,
+    { address: vaultA, mint: mintA, owed: readU64(pool.data, a.protocolFee) },
+    { address: vaultB, mint: mintB, owed: readU64(pool.data, b.protocolFee) }
+  )
+}
+
 const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   const state = isWhirlpool(pool) ? decodeWhirlpool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
@@ -53,7 +72,13 @@ const needs = (pool: OnChainAccount, _accounts: Accounts, derive: DeriveAddress)
   const { mintA, mintB, tick, tickSpacing } = state
   const starts = [...arraySequence(tick, tickSpacing, true), ...arraySequence(tick, tickSpacing, false)]
   const oracle = state.feeTierIndex === tickSpacing ? [] : [oracleAddress(derive, pool.address)]
-  return [mintA, mintB, ...oracle, ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))]
+  return [
+    mintA,
+    mintB,
+    ...vaultsOf(pool),
+    ...oracle,
+    ...Array.from(new Set(starts), whirlpoolArrayAddresses(derive, pool.address))
+  ]
 }
 
 /** Ticks in one direction, as far as they are known, and the edge behind them when all arrays are. */
@@ -191,10 +216,22 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     mintA: state.mintA,
     mintB: state.mintB,
     slot: pool.slot,
+    reserves: readReserves(pool, state, accounts),
     refusesZeroOutput: false
   }
   return decodeConcentratedPool(accounts, fields, at)
 }
 
 /** Orca's concentrated-liquidity pools. */
-export const whirlpool: Program = { dex, programId: WHIRLPOOL_PROGRAM, poolsOf, isPool: isWhirlpool, needs, decode }
+export const whirlpool: Program = {
+  dex,
+  programId: WHIRLPOOL_PROGRAM,
+  poolsOf,
+  vaultsOf: namedVaults(
+    { mint: whirlpoolOffsets.mintA, vault: whirlpoolOffsets.vaultA },
+    { mint: whirlpoolOffsets.mintB, vault: whirlpoolOffsets.vaultB }
+  ),
+  isPool: isWhirlpool,
+  needs,
+  decode
+}

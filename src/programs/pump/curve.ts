@@ -5,7 +5,9 @@ import { BPS } from "../../domain/units.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
 import { utf8 } from "../math/pack.ts"
 import { outputFor, refused } from "../math/constantProduct.ts"
-import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
+import { minBigInt } from "../math/integers.ts"
+import { productInputFor, productInputTo } from "../math/priceMove.ts"
+import type { Accounts, DeriveAddress, Pool, PriceMove, Program, Rate, Swap, Unpriceable } from "../Program.ts"
 import { type CurveFees, curveFeeAccounts, readCurveFees } from "./curveFees.ts"
 import { NO_ADDRESS, PUMP_PROGRAM, totalBps } from "./fees.ts"
 import { readMint } from "../math/tokenAccount.ts"
@@ -99,6 +101,18 @@ const marginalRate = ({ fees, virtualQuote, virtualTokens }: Curve, aToB: boolea
     ? { numerator: virtualQuote * (BPS - totalBps(fees.rates)), denominator: virtualTokens * BPS }
     : { numerator: virtualTokens * BPS, denominator: virtualQuote * (BPS + totalBps(fees.rates)) }
 
+/** Both directions are cut to what the curve still has: tokens for sale, and quote that was paid in. */
+const inputTo = (curve: Curve, aToB: boolean, share: Rate): PriceMove => {
+  const { fees, realQuote, realTokens, virtualQuote, virtualTokens } = curve
+  if (aToB) {
+    const amountIn = productInputTo(virtualTokens, share)
+    const most = realQuote < virtualQuote ? productInputFor(realQuote, virtualTokens, virtualQuote) : amountIn
+    return { amountIn: minBigInt(amountIn, most), complete: true }
+  }
+  const net = minBigInt(productInputTo(virtualQuote, share), costOf(curve, realTokens))
+  return { amountIn: net + fees.on(net), complete: true }
+}
+
 const readCoin = (accounts: Accounts, mint: Mint) => {
   const read = readMint(accounts, mint)
   return !isFailure(read) && takesFee(read.transferFees) ? unsupported(`transfer fee of ${mint}`) : read
@@ -163,7 +177,9 @@ const decode = (
     reserves: [curve.realTokens, curve.realQuote],
     swap: (aToB, amountIn) => (aToB ? sell(curve, amountIn) : buy(curve, amountIn)),
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(curve, amountOut)),
-    marginalRate: (aToB) => marginalRate(curve, aToB)
+    marginalRate: (aToB) => marginalRate(curve, aToB),
+    feeRate: () => ({ numerator: totalBps(curve.fees.rates), denominator: BPS }),
+    inputTo: (aToB, share) => inputTo(curve, aToB, share)
   }
 }
 

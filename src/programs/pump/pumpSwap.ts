@@ -5,9 +5,11 @@ import { BPS } from "../../domain/units.ts"
 import { ANCHOR_POOL } from "../anchor.ts"
 import { hasDiscriminator, readAddress, readI128, readU64 } from "../math/bytes.ts"
 import { u16, utf8 } from "../math/pack.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { outputFor, refused } from "../math/constantProduct.ts"
-import { ceilDiv } from "../math/integers.ts"
-import type { Accounts, DeriveAddress, Pool, Program, Rate, Swap, Unpriceable } from "../Program.ts"
+import { ceilDiv, minBigInt } from "../math/integers.ts"
+import { productInputFor, productInputTo } from "../math/priceMove.ts"
+import type { Accounts, DeriveAddress, Pool, PriceMove, Program, Rate, Swap, Unpriceable } from "../Program.ts"
 import {
   feeConfigOf,
   type FeeRates,
@@ -174,6 +176,17 @@ const marginalRate = ({ base, quote, rates }: State, aToB: boolean): Rate =>
     ? { numerator: quote * (BPS - totalBps(rates)), denominator: base * BPS }
     : { numerator: base * BPS, denominator: quote * (BPS + totalBps(rates)) }
 
+/** A sale is cut to what the vault can pay: virtual reserves set the price and cannot be paid out. */
+const inputTo = ({ base, quote, quoteVault, rates }: State, aToB: boolean, share: Rate): PriceMove => {
+  if (!aToB) {
+    const net = productInputTo(quote, share)
+    return { amountIn: net + feesOn(net, rates), complete: true }
+  }
+  const amountIn = productInputTo(base, share)
+  const most = quoteVault < quote ? productInputFor(quoteVault, base, quote) : amountIn
+  return { amountIn: minBigInt(amountIn, most), complete: true }
+}
+
 const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): Pool | Unpriceable => {
   const { address, data } = pool
   if (!isPumpSwapPool(pool)) {
@@ -225,9 +238,22 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     reserves: [base.amount, quote.amount],
     swap: (aToB, amountIn) => (aToB ? sell(state, amountIn) : buy(state, amountIn)),
     swapExactOut: (aToB, amountOut) => (aToB ? refused : buyExactly(state, amountOut)),
-    marginalRate: (aToB) => marginalRate(state, aToB)
+    marginalRate: (aToB) => marginalRate(state, aToB),
+    feeRate: () => ({ numerator: totalBps(rates), denominator: BPS }),
+    inputTo: (aToB, share) => inputTo(state, aToB, share)
   }
 }
 
 /** PumpSwap pools, canonical and not. Token A is the base, token B the quote that fees are paid in. */
-export const pumpSwap: Program = { dex, programId, poolsOf, isPool: isPumpSwapPool, needs, decode }
+export const pumpSwap: Program = {
+  dex,
+  programId,
+  poolsOf,
+  vaultsOf: namedVaults(
+    { mint: pumpSwapPoolAt.baseMint, vault: pumpSwapPoolAt.baseVault },
+    { mint: pumpSwapPoolAt.quoteMint, vault: pumpSwapPoolAt.quoteVault }
+  ),
+  isPool: isPumpSwapPool,
+  needs,
+  decode
+}

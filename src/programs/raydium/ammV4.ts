@@ -2,9 +2,10 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { readAddress, readU64 } from "../math/bytes.ts"
-import { marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
+import { feeRateOf, inputTo, marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../Program.ts"
 import { AMM_V4_PROGRAM, AMM_V4_SIZE, ammV4Offsets, ammV4Status } from "./ammV4Layout.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { readVault } from "../math/tokenAccount.ts"
 import { closed, isFailure, malformed } from "../math/unpriceable.ts"
 
@@ -81,7 +82,9 @@ const decode = ({ address, data, slot }: OnChainAccount, accounts: Accounts): Po
     reserves: [coin, pc],
     swap: (aToB, amountIn, clock) =>
       BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? coinToPc : pcToCoin, amountIn, clock.epoch),
-    marginalRate: (aToB, clock) => marginalRate(aToB ? coinToPc : pcToCoin, clock.epoch)
+    marginalRate: (aToB, clock) => marginalRate(aToB ? coinToPc : pcToCoin, clock.epoch),
+    feeRate: (aToB) => feeRateOf(aToB ? coinToPc : pcToCoin),
+    inputTo: (aToB, share, clock) => inputTo(aToB ? coinToPc : pcToCoin, share, clock.epoch)
   }
 }
 
@@ -90,6 +93,7 @@ export const raydiumAmmV4: Program = {
   dex,
   programId: AMM_V4_PROGRAM,
   poolsOf,
+  vaultsOf: namedVaults({ mint: at.coinMint, vault: at.coinVault }, { mint: at.pcMint, vault: at.pcVault }),
   isPool: ({ data, owner }) => owner === AMM_V4_PROGRAM && data.length === AMM_V4_SIZE,
   needs,
   decode

@@ -9,8 +9,9 @@
 import type { OnChainAccount, ChainClock } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { perRegime, referenceIn, regimeAfter } from "../math/adaptiveFee.ts"
-import { hasDiscriminator } from "../math/bytes.ts"
+import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
 import { FEE_DENOMINATOR } from "../math/concentrated.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { decodeConcentratedPool, type Directions } from "../math/concentratedPool.ts"
 import { type SwapPath, type FeeSchedule, staticFee } from "../math/swapPath.ts"
 import type { Accounts, DeriveAddress, Pool, Program, Unpriceable } from "../Program.ts"
@@ -23,6 +24,7 @@ import {
   clmmArrayAddresses,
   type ClmmConfig,
   clmmPoolOffsets,
+  clmmSwapCounters,
   type ClmmState,
   decodeClmmArray,
   decodeClmmConfig,
@@ -31,6 +33,7 @@ import {
 import { clmmDynamicFee } from "./clmmDynamicFee.ts"
 import { raydiumGrid } from "./clmmTicks.ts"
 import { floorDiv, isInTick, type Tick } from "../math/ticks.ts"
+import { reservesOf } from "../math/tokenAccount.ts"
 import { accountAt, closed, incomplete, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
 
 const dex = "raydium-clmm"
@@ -60,6 +63,23 @@ const arraysOf = (
   return { down: search(true), up: search(false) }
 }
 
+const vaultsOf = ({ data }: OnChainAccount): readonly [Address, Address] => [
+  readAddress(data, clmmPoolOffsets.vault0),
+  readAddress(data, clmmPoolOffsets.vault1)
+]
+
+/** Vaults less the fees owed to protocol and fund. */
+const readReserves = (pool: OnChainAccount, { mint0, mint1 }: ClmmState, accounts: Accounts) => {
+  const [vault0, vault1] = vaultsOf(pool)
+  const owed = ({ fundFee, protocolFee }: { readonly fundFee: number; readonly protocolFee: number }) =>
+    readU64(pool.data, protocolFee) + readU64(pool.data, fundFee)
+  return reservesOf(
+    accounts,
+    { address: vault0, mint: mint0, owed: owed(clmmSwapCounters.token0) },
+    { address: vault1, mint: mint1, owed: owed(clmmSwapCounters.token1) }
+  )
+}
+
 const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress): ReadonlyArray<Address> => {
   const state = isClmmPool(pool) ? decodeClmmPool(pool.data) : null
   if (state === null || state.tickSpacing === 0) {
@@ -68,7 +88,13 @@ const needs = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress):
   const { down, up } = arraysOf(pool, state, accounts, derive)
   const extension = bitmapOverflows(state.tickSpacing) ? [bitmapExtensionAddress(derive, pool.address)] : []
   const arrays = Array.from(new Set([...down, ...up]), clmmArrayAddresses(derive, pool.address))
-  return [state.config, state.mint0, state.mint1, ...extension, ...arrays]
+  return [state.config, state.mint0, state.mint1, ...vaultsOf(pool), ...extension, ...arrays]
+}
+
+/** Ticks in one direction; whole when no array with liquidity lies beyond them. */
+interface TicksAhead {
+  readonly ticks: ReadonlyArray<Tick>
+  readonly isWhole: boolean
 }
 
 /** Initialized ticks ahead of the price, up to the first array that is missing. */
@@ -77,7 +103,7 @@ const ticksAhead = (
   { tick, tickSpacing }: ClmmState,
   down: boolean,
   accountOf: (start: number) => OnChainAccount | null | undefined
-): { readonly ticks: ReadonlyArray<Tick> } | Unpriceable => {
+): TicksAhead | Unpriceable => {
   const ticks: Array<Tick> = []
   for (const [i, start] of starts.entries()) {
     const account = accountOf(start)
@@ -85,7 +111,7 @@ const ticksAhead = (
       return incomplete(`tick array ${start} has not been read`)
     }
     if (account === null || account === undefined) {
-      break
+      return { ticks, isWhole: false }
     }
     const found = decodeClmmArray(account, start, tickSpacing)
     if (found === null) {
@@ -94,14 +120,14 @@ const ticksAhead = (
     const ahead = found.filter(({ index }) => (down ? index <= tick : index > tick))
     ticks.push(...(down ? ahead.toReversed() : ahead))
   }
-  return { ticks }
+  return { ticks, isWhole: starts.length < REACH }
 }
 
 const swapPathOf = (
   state: ClmmState,
   config: ClmmConfig,
   down: boolean,
-  ticks: ReadonlyArray<Tick>,
+  { isWhole, ticks }: TicksAhead,
   fee: () => FeeSchedule
 ): SwapPath => ({
   grid: raydiumGrid,
@@ -111,6 +137,7 @@ const swapPathOf = (
   tick: state.tick,
   liquidity: state.liquidity,
   ticks,
+  isWhole,
   edge: null,
   fee,
   cuts: [
@@ -191,8 +218,8 @@ export const clmmSwapPaths = (
     return up
   }
   const swapPaths = (feeOf: (goesDown: boolean) => () => FeeSchedule): Directions<SwapPath> => ({
-    down: swapPathOf(state, config, true, down.ticks, feeOf(true)),
-    up: swapPathOf(state, config, false, up.ticks, feeOf(false))
+    down: swapPathOf(state, config, true, down, feeOf(true)),
+    up: swapPathOf(state, config, false, up, feeOf(false))
   })
   const swapPathsAt = swapPathsOver(state, config, swapPaths)
   return {
@@ -209,9 +236,22 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     return swapPaths
   }
   const { at, slot, state } = swapPaths
-  const fields = { address: pool.address, dex, mintA: state.mint0, mintB: state.mint1, slot, refusesZeroOutput: true }
+  const reserves = readReserves(pool, state, accounts)
+  const sides = { mintA: state.mint0, mintB: state.mint1, reserves }
+  const fields = { address: pool.address, dex, ...sides, slot, refusesZeroOutput: true }
   return decodeConcentratedPool(accounts, fields, at)
 }
 
 /** Raydium's concentrated-liquidity pools. */
-export const raydiumClmm: Program = { dex, programId: CLMM_PROGRAM, poolsOf, isPool: isClmmPool, needs, decode }
+export const raydiumClmm: Program = {
+  dex,
+  programId: CLMM_PROGRAM,
+  poolsOf,
+  vaultsOf: namedVaults(
+    { mint: clmmPoolOffsets.mint0, vault: clmmPoolOffsets.vault0 },
+    { mint: clmmPoolOffsets.mint1, vault: clmmPoolOffsets.vault1 }
+  ),
+  isPool: isClmmPool,
+  needs,
+  decode
+}

@@ -2,7 +2,7 @@
 import type { OnChainAccount } from "../../domain/OnChainAccount.ts"
 import { type Address, addressToBytes, type Mint } from "../../domain/Address.ts"
 import { hasDiscriminator, readAddress, readU64 } from "../math/bytes.ts"
-import { marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
+import { feeRateOf, inputTo, marginalRate, refused, sell, type Side } from "../math/constantProduct.ts"
 import type { Accounts, Pool, Program, Unpriceable } from "../Program.ts"
 import {
   CPMM_CONFIG_DISCRIMINATOR,
@@ -17,6 +17,7 @@ import {
   cpmmStatusBits,
   cpmmUncollectedFees
 } from "./cpmmLayout.ts"
+import { namedVaults } from "../math/namedVaults.ts"
 import { readMint, readVault } from "../math/tokenAccount.ts"
 import { accountAt, closed, isFailure, malformed, unsupported } from "../math/unpriceable.ts"
 
@@ -141,9 +142,19 @@ const decode = (pool: OnChainAccount, accounts: Accounts): Pool | Unpriceable =>
     reserves: [token0.reserve, token1.reserve],
     swap: (aToB, amountIn, clock) =>
       BigInt(clock.unixTimestamp) < opensAt ? refused : sell(aToB ? zeroForOne : oneForZero, amountIn, clock.epoch),
-    marginalRate: (aToB, clock) => marginalRate(aToB ? zeroForOne : oneForZero, clock.epoch)
+    marginalRate: (aToB, clock) => marginalRate(aToB ? zeroForOne : oneForZero, clock.epoch),
+    feeRate: (aToB) => feeRateOf(aToB ? zeroForOne : oneForZero),
+    inputTo: (aToB, share, clock) => inputTo(aToB ? zeroForOne : oneForZero, share, clock.epoch)
   }
 }
 
 /** Raydium CPMM pools, creator fees and Token-2022 transfer fees included. */
-export const raydiumCpmm: Program = { dex, programId: CPMM_PROGRAM, poolsOf, isPool: isCpmmPool, needs, decode }
+export const raydiumCpmm: Program = {
+  dex,
+  programId: CPMM_PROGRAM,
+  poolsOf,
+  vaultsOf: namedVaults({ mint: at.mints[0], vault: at.vaults[0] }, { mint: at.mints[1], vault: at.vaults[1] }),
+  isPool: isCpmmPool,
+  needs,
+  decode
+}

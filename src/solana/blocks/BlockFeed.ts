@@ -46,6 +46,10 @@ export interface BlockFeed<Block extends BlockHead> {
    * chain, which `genesis` then identifies.
    */
   follow(after: number | null): Stream.Stream<BlockEvent<Block>>
+  /** The content of a slot by one read, beside those that are followed. Never fails. */
+  readonly read: (slot: number) => Effect.Effect<SlotContent<Block>>
+  /** The first slots from this one on that have a block, lowest first, at most `limit`; empty when the node does not answer. */
+  readonly list: (from: number, limit: number) => Effect.Effect<ReadonlyArray<number>>
   /** The hash of the chain's first block, which identifies the chain. */
   readonly genesis: Effect.Effect<string, ChainUnavailable>
   /** The state of the newest blocks, apart from the freshness of accounts. The slot is that of the newest block emitted. */

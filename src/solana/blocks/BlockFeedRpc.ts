@@ -2,9 +2,9 @@ import { Config, Duration, Effect, Redacted, Stream } from "effect"
 import { countSetting } from "../../domain/countSetting.ts"
 import { SourceMonitor } from "../../health/SourceMonitor.ts"
 import type { Freshness } from "../accounts/ChainFeed.ts"
-import type { BlockFeed, BlockHead } from "./BlockFeed.ts"
+import type { BlockFeed, BlockHead, SlotContent } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
-import { BlockProgress, type BlockSettings, type BlockSource, followBlocks } from "./followBlocks.ts"
+import { BlockProgress, type BlockSettings, type BlockSource, followBlocks, withoutBlock } from "./followBlocks.ts"
 import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
 import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
@@ -20,20 +20,20 @@ export interface BlockFeedOptions extends RpcOptions {
 
 /**
  * `SOLANA_BLOCK_CONCURRENCY` (2), `SOLANA_BLOCK_CATCH_UP` (1500 slots, ten minutes), `SOLANA_BLOCK_POLL` (400 ms) and
- * `SOLANA_BLOCK_TRIES` (10).
+ * `SOLANA_BLOCK_TRIES` (4).
  */
 export const blockSettings: Config.Config<BlockSettings> = Config.all({
   concurrency: countSetting("SOLANA_BLOCK_CONCURRENCY", 2, 1),
   catchUp: countSetting("SOLANA_BLOCK_CATCH_UP", 1_500),
   poll: Config.Duration("SOLANA_BLOCK_POLL").pipe(Config.withDefault(Duration.millis(400))),
-  tries: countSetting("SOLANA_BLOCK_TRIES", 10, 1)
+  tries: countSetting("SOLANA_BLOCK_TRIES", 4, 1)
 })
 
 const statuses = { live: "known", recorded: "known", polling: "partial", loading: "partial", down: "stale" } as const
 
 /** Reports the newest block, the node that it was read from, and the number of blocks whose time is an estimate. */
 const reportBlocks = Effect.fnUntraced(function* (freshness: () => Freshness, estimatedTimes: () => number) {
-  yield* (yield* SourceMonitor).report("blocks", () => {
+  yield* (yield* SourceMonitor).report("block_feed", () => {
     const { heardAtMs, node, state } = freshness()
     return {
       observedAtMs: heardAtMs,
@@ -94,6 +94,12 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
           Stream.interruptWhen(Effect.raceFirst(nodes.replaced.await, nodes.watchLag))
         )
       }),
+    read: (slot) =>
+      Effect.match(source.read(slot), {
+        onFailure: (failure): SlotContent<Block> => withoutBlock(slot, failure),
+        onSuccess: (block): SlotContent<Block> => ({ _tag: "Block", block })
+      }),
+    list: (from, limit) => Effect.orElseSucceed(source.list(from, limit), () => []),
     genesis: nodes.call((rpc) => rpc.getGenesisHash()),
     freshness: feedFreshness
   }

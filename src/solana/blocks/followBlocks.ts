@@ -67,7 +67,6 @@ const LIVE_SLOTS = 8
 /** Error codes of slots without a block. */
 const SKIPPED: ReadonlySet<number> = new Set([-32007, -32009])
 const CLEANED_UP = -32001
-const UNREADABLE_TRIES = 3
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
@@ -93,6 +92,14 @@ const newestSlot = (
     Effect.tap((head) => Effect.sync(() => progress.reach(head)))
   )
 
+/** The content of a slot by the failure of its read. */
+export const withoutBlock = (slot: number, { reason, rpcCode }: ChainUnavailable) => {
+  if (rpcCode !== undefined && SKIPPED.has(rpcCode)) {
+    return { _tag: "Skipped" as const, slot }
+  }
+  return gap(slot, slot, rpcCode === CLEANED_UP ? "cleaned_up" : reason === "invalid" ? "unreadable" : "unavailable")
+}
+
 /** The content of a slot. Waits for a node that is down, not for one that answers every other call. */
 const contentOf = Effect.fnUntraced(function* <Block extends BlockHead>(
   source: BlockSource<Block>,
@@ -105,18 +112,9 @@ const contentOf = Effect.fnUntraced(function* <Block extends BlockHead>(
     if (read._tag === "Success") {
       return { _tag: "Block", block: read.success }
     }
-    const { reason, rpcCode } = read.failure
-    if (rpcCode !== undefined && SKIPPED.has(rpcCode)) {
-      return { _tag: "Skipped", slot }
-    }
-    if (rpcCode === CLEANED_UP) {
-      return gap(slot, slot, "cleaned_up")
-    }
-    if (reason === "invalid" && failures + 1 >= Math.min(tries, UNREADABLE_TRIES)) {
-      return gap(slot, slot, "unreadable")
-    }
-    if (failures + 1 >= tries) {
-      return gap(slot, slot, "unavailable")
+    const content = withoutBlock(slot, read.failure)
+    if (content._tag === "Skipped" || content.reason === "cleaned_up" || failures + 1 >= tries) {
+      return content
     }
     yield* Effect.sleep(Duration.millis(pauseMs(failures, read.failure)))
     // Attempts are not counted while the node is unreachable.

@@ -24,6 +24,10 @@ export const up = Effect.gen(function* () {
       lamports         bigint,
       price_usd        double precision,
       volume_usd_nanos bigint,
+      sol_usd_nanos    bigint,
+      fee_usd_nanos    bigint,
+      held_before      bigint,
+      held_after       bigint,
       chain            integer not null,
       slot             integer not null,
       place            integer not null,
@@ -34,6 +38,7 @@ export const up = Effect.gen(function* () {
       role             smallint not null,
       decimals         smallint,
       is_buy           boolean not null,
+      fee_unknown      boolean not null default false,
       wallet           bytea not null,
       signature        bytea not null
     ) partition by range (at)
@@ -68,6 +73,15 @@ export const up = Effect.gen(function* () {
       price_usd,
       case when volume_usd_nanos < 0 then volume_usd_nanos + 18446744073709551616 else volume_usd_nanos::numeric end
         as volume_usd_nanos,
+      case when sol_usd_nanos < 0 then sol_usd_nanos + 18446744073709551616 else sol_usd_nanos::numeric end
+        as sol_usd_nanos,
+      case when fee_usd_nanos < 0 then fee_usd_nanos + 18446744073709551616 else fee_usd_nanos::numeric end
+        as fee_usd_nanos,
+      fee_unknown,
+      case when held_before < 0 then held_before + 18446744073709551616 else held_before::numeric end
+        as held_before,
+      case when held_after < 0 then held_after + 18446744073709551616 else held_after::numeric end
+        as held_after,
       pools.name as pool, venues.name as dex, launchpads.name as launchpad
     from trade_rows
     join trade_names as mints on mints.id = mint

@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ChartAnswer } from "../../../src/api/Market.ts"
-import { SOL, USDC } from "../../../src/domain/Address.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
@@ -37,6 +36,19 @@ const coverage = (answer: Answer) => answer.json("meta.coverage")
 const at = (second: number, given: Partial<TapeTrade> = {}) =>
   trade({ mint: TOKEN, timeMs: (MONDAY + second) * 1000, slot: 1000 + second, ...given })
 
+/** A bar in which one wallet bought so many times, and nothing changed after it closed. */
+const bought = (volume: number, trades: number) => ({
+  v: volume,
+  n: trades,
+  buys: trades,
+  sells: 0,
+  buyVolume: volume,
+  sellVolume: 0,
+  traders: 1,
+  outliers: 0,
+  revision: 0
+})
+
 const HOUR = 3600
 const DOLLAR = 1_000_000_000n
 
@@ -70,9 +82,9 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
             at(20, { priceUsd: 4 }),
             at(30, { priceUsd: 0.5 }),
             at(50, { priceUsd: 2 }),
-            at(200, { priceUsd: 3, mint: SOL, volumeUsdNanos: 30n * DOLLAR }),
+
             at(HOUR - 1, { priceUsd: 6, volumeUsdNanos: 7n * DOLLAR }),
-            at(HOUR - 1, { mint: SOL, priceUsd: 150, index: 1 }),
+
             at(40, { mint: UNPRICED, priceUsd: null, volumeUsdNanos: null }),
             at(HOUR - 30, { mint: FRESH })
           ].toSorted((a, b) => a.slot - b.slot)
@@ -89,8 +101,8 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
         denom: "usd",
         mode: "price",
         bars: [
-          { t: MONDAY * 1000, o: 1, h: 4, l: 0.5, c: 2, v: 6, n: 4 },
-          { t: (MONDAY + HOUR - 60) * 1000, o: 6, h: 6, l: 6, c: 6, v: 7, n: 1 }
+          { ...bought(6, 4), t: MONDAY * 1000, o: 1, h: 4, l: 0.5, c: 2 },
+          { ...bought(7, 1), t: (MONDAY + HOUR - 60) * 1000, o: 6, h: 6, l: 6, c: 6 }
         ]
       })
       const { requestId, ...meta } = body.meta
@@ -114,18 +126,6 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
         openBarMs: null,
         supply: null
       })
-    })
-  )
-
-  it.effect("draws USDC as the other side of SOL: one in dollars, the inverse in SOL", () =>
-    Effect.gen(function* () {
-      const [usd, sol] = [yield* chart(USDC), yield* chart(USDC, { denom: "sol" })]
-      assert.strictEqual(usd.status, 200, usd.text)
-      const [first, last] = [MONDAY * 1000 + 180_000, (MONDAY + HOUR - 60) * 1000]
-      assert.deepInclude(bars(usd)[0], { t: first, o: 1, h: 1, l: 1, c: 1, v: 30, n: 1 })
-      assert.deepInclude(bars(usd)[1], { t: last, o: 1, h: 1, l: 1, c: 1, n: 1 })
-      assert.deepInclude(bars(sol)[0], { t: first, o: 1 / 3, h: 1 / 3, l: 1 / 3, c: 1 / 3, v: 10, n: 1 })
-      assert.deepInclude(bars(sol)[1], { t: last, o: 1 / 150, h: 1 / 150, l: 1 / 150, c: 1 / 150 })
     })
   )
 
@@ -198,19 +198,6 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
         assert.strictEqual(json("data.resolution"), resolution)
       }
       assert.strictEqual((yield* chart(TOKEN, { resolution: "1mn" }, "c")).json("data.resolutionMs"), 2_592_000_000)
-    })
-  )
-
-  it.effect("prices each bar in SOL with the SOL of that bar, and counts those it cannot", () =>
-    Effect.gen(function* () {
-      const answer = yield* chart(TOKEN, { denom: "sol" }, "d")
-      assert.deepStrictEqual(bars(answer), [
-        { t: (MONDAY + HOUR - 60) * 1000, o: 0.04, h: 0.04, l: 0.04, c: 0.04, v: 7 / 150, n: 1 }
-      ])
-      assert.strictEqual(answer.json("meta.coverage.missingBars"), 1)
-      const itself = yield* chart(SOL, { denom: "sol", limit: "1" }, "d")
-      assert.strictEqual(itself.json("data.bars.0.o"), 1)
-      assert.strictEqual(itself.json("data.bars.0.c"), 1)
     })
   )
 

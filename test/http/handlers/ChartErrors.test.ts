@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { mintOf, MONDAY } from "../../market/tape/tape.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
 import { type Answer, call, keyOf } from "../../support/http.ts"
-import { reading, setSecond } from "../../support/reads.ts"
+import { block, reading, setSecond } from "../../support/reads.ts"
 
 type Query = Record<string, string>
 
@@ -28,6 +29,8 @@ const refusals: ReadonlyArray<readonly [string, Query, string, string]> = [
   ["an unknown resolution", { resolution: "2m" }, "resolution", "format"],
   ["an unknown denomination", { denom: "eur" }, "denom", "format"],
   ["an unknown mode", { mode: "volume" }, "mode", "format"],
+  ["a pool that is no address", { pool: "0xpool" }, "pool", "format"],
+  ["an unknown use of outliers", { outliers: "hide" }, "outliers", "format"],
   ["no bars", { limit: "0" }, "limit", "out_of_range"],
   ["1501 bars", { limit: "1501" }, "limit", "out_of_range"],
   ["a beginning that is no number", { from: "1e3" }, "from", "format"],
@@ -55,8 +58,18 @@ layer(reading({ world: { keys: [keyOf("f"), keyOf("g")] } }))("a chart that cann
       assertInvalid(yield* chart(evm, {}, "g"), "path", "token", "format")
       assertInvalid(yield* chart(TOKEN, { chain: "base" }, "g"), "path", "token", "format")
       assertInvalid(yield* chart(evm, { chain: "base", resolution: "30s" }, "g"), "query", "resolution", "out_of_range")
+      assertInvalid(yield* chart(evm, { chain: "base", outliers: "exclude" }, "g"), "query", "outliers", "conflict")
+      assertInvalid(yield* chart(evm, { chain: "base", pool: TOKEN }, "g"), "query", "pool", "conflict")
       assertRefused(yield* chart(TOKEN, { chain: "dogechain" }, "g"), 400, "unsupported_chain")
       assertRefused(yield* chart(evm, { chain: "base", denom: "sol" }, "g"), 400, "invalid_denom")
+    })
+  )
+
+  it.effect("of a pool is unavailable without a store of trades", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* tape.apply(block(HOUR, { trades: [trade({ timeMs: (MONDAY + HOUR) * 1000 })] }))
+      assertRefused(yield* chart(TOKEN, { pool: TOKEN }, "g"), 503, "data_unavailable")
     })
   )
 

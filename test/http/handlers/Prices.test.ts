@@ -5,7 +5,7 @@ import { PricesAnswer } from "../../../src/api/Tokens.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { at } from "../../quotes/toyChain.ts"
 import { running } from "../../support/http.ts"
-import { eventually, makeTokenWorld, NOTHING, TOKEN, tokensOver } from "../../support/tokens.ts"
+import { eventually, makeTokenWorld, NOTHING, pools, TOKEN, tokensOver } from "../../support/tokens.ts"
 import { assertInvalid, assertRefused, keys, known, post, prices, unknown } from "./tokenCalls.ts"
 
 layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("POST /api/v1/prices", (it) => {
@@ -23,10 +23,27 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))("POST /api/v1/pri
           {
             mint: NOTHING,
             priceUsd: unknown("usd", "not_captured"),
-            priceSol: unknown("sol", "not_captured")
+            priceSol: unknown("sol", "not_captured"),
+            method: "pool_median",
+            evidence: null
           },
-          { mint: USDC, priceUsd: known("1", "usd"), priceSol: known("0.00666666666666667", "sol") },
-          { mint: TOKEN, priceUsd: known("0.3", "usd"), priceSol: known("0.002", "sol") }
+          {
+            mint: USDC,
+            priceUsd: known("1", "usd"),
+            priceSol: known("0.00666666666666667", "sol"),
+            method: "pool_median",
+            evidence: { depthUsd: null, path: [] }
+          },
+          {
+            mint: TOKEN,
+            priceUsd: known("0.3", "usd"),
+            priceSol: known("0.002", "sol"),
+            method: "pool_median",
+            evidence: {
+              depthUsd: "2.985148",
+              path: [{ pool: pools.SOL_POOL, fromMint: TOKEN, toMint: SOL }]
+            }
+          }
         ],
         meta: {
           requestId: answer.headers.get("x-request-id"),

@@ -94,6 +94,18 @@ layer(running({ feed: feed(() => fresh) }))("GET /freshness", (it) => {
     })
   )
 
+  it.effect("gives the time since the chain was lost, once it had been followed", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("2 seconds")
+      fresh = { slot: 2, heardAtMs: (yield* Clock.currentTimeMillis) - 95_000, state: "down" }
+      const lost = yield* call("/readyz", { key: null })
+      assert.strictEqual(lost.status, 503)
+      assert.include(lost.text, "The chain was lost 95 s ago.")
+      fresh = { slot: 0, heardAtMs: null, state: "loading" }
+      assert.include((yield* call("/readyz", { key: null })).text, "not live yet")
+    })
+  )
+
   it.effect("is asked of the feed at most once a second", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("2 seconds")

@@ -35,7 +35,7 @@ layer(running({ keys, tokens: tokensOver(world) }))("GET /api/v1/tokens/{chain}/
           priceSol: known("0.002", "sol"),
           marketCapUsd: known("300000", "usd"),
           liquidityUsd: {
-            ...known("676.153845", "usd"),
+            ...known("670", "usd"),
             status: "partial",
             coverage: { complete: false, reason: "mark_unknown" }
           },

@@ -133,8 +133,8 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
       assert.strictEqual(hour.json("data.1.boughtTokens"), "0")
       assert.strictEqual(hour.json("data.1.soldTokens"), "100")
       assert.deepInclude(hour.json("meta.coverage"), {
-        windowFromMs: (MONDAY + now - 3599) * 1000,
-        coveredFromMs: (MONDAY + now - 3599) * 1000,
+        windowFromMs: (MONDAY + 420) * 1000,
+        coveredFromMs: (MONDAY + 420) * 1000,
         historyComplete: true
       })
       const day = yield* traders()
@@ -154,7 +154,12 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
       yield* tape.apply(
         block(now + 5, { trades: [swap(now + 5, 3, "sell", 1n, 9000n), swap(now + 5, 9, "buy", 1n, 1n)] })
       )
+      yield* setSecond(now + 7)
+      yield* tape.apply(block(now + 7, { afterGap: true }))
       const second = yield* traders({ limit: "2", cursor }, "b")
+      const { requestId: _first, ...meta } = (yield* decode(first.text)).meta
+      const { requestId: _second, ...later } = (yield* decode(second.text)).meta
+      assert.deepStrictEqual(later, meta, "the record behind the view does not change with the pages")
       assert.strictEqual(second.json("data.0.wallet"), walletOf(3))
       assert.strictEqual(second.json("data.0.rank"), 3)
       assert.strictEqual(second.json("data.0.soldUsd"), "20")
@@ -177,7 +182,7 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
       yield* setSecond(now + 600)
       const answer = yield* traders({}, "c")
       assert.strictEqual(answer.json("meta.status"), "stale")
-      assert.strictEqual(answer.json("meta.observedAtMs"), (MONDAY + now + 5) * 1000)
+      assert.strictEqual(answer.json("meta.observedAtMs"), (MONDAY + now + 7) * 1000)
       assert.strictEqual(answer.json("meta.coverage.historyComplete"), false)
       assert.strictEqual(answer.json("data.0.soldUsd"), "9020")
     })
@@ -196,7 +201,8 @@ layer(reading({ books: makeBooks(), world: { keys } }))("GET /api/v1/tokens/{cha
       assert.strictEqual(answer.json("meta.coverage.historyComplete"), true)
       assert.strictEqual(answer.json("data.0.boughtTokens"), null, "unknown decimals")
       assert.strictEqual(answer.json("data.0.boughtUsd"), "1")
-      const never = yield* traders({}, "c", mintOf(3))
+      const never = yield* traders({ window: "1h" }, "c", mintOf(3))
+      assert.strictEqual(never.json("meta.coverage.historyComplete"), false)
       assert.strictEqual(never.status, 200)
       assert.deepStrictEqual(never.json("data"), [])
       assert.strictEqual(never.json("meta.status"), "unavailable")

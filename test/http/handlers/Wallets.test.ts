@@ -38,6 +38,12 @@ const reader = readerOver({
 
 const gone = () => Effect.fail(new WalletIndexUnavailable({ cause: new Error("gone") }))
 
+const readsNothing: WalletReader["Service"] = {
+  rowsOf: () => Effect.die("a defect"),
+  positionsOf: () => Effect.die("a defect"),
+  pnlHistoryOf: () => Effect.die("a defect")
+}
+
 const decodeAnswer = Schema.decodeEffect(Schema.fromJsonString(WalletSummaryAnswer), { onExcessProperty: "error" })
 
 describe("POST /api/v1/wallets/summary", () => {
@@ -173,6 +179,7 @@ describe("two batches of wallets at a time", () => {
   const gate = Deferred.makeUnsafe<void>()
   const waiting = { reads: 0 }
   const slow = Layer.succeed(WalletReader, {
+    ...readsNothing,
     rowsOf: () => {
       waiting.reads++
       return Effect.as(Deferred.await(gate), { complete: true, wallets: [] })
@@ -216,7 +223,7 @@ describe("wallets that cannot be read", () => {
     )
   })
 
-  layer(running({ wallets: Layer.succeed(WalletReader, { rowsOf: () => Effect.die("a defect") }) }))((it) => {
+  layer(running({ wallets: Layer.succeed(WalletReader, readsNothing) }))((it) => {
     it.effect("are a 500 for a defect", () =>
       Effect.gen(function* () {
         const answer = yield* summaryOf([WALLET])

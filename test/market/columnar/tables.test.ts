@@ -47,7 +47,7 @@ describe("wide numbers", () => {
 describe("tables", () => {
   it.prop("of addresses hold and forget as a map does", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
-    const addresses = new Addresses(50)
+    const addresses = new Addresses()
     const known = new Map<string, number>()
     for (let step = 0; step < 400; step++) {
       const address = walletOf(Math.floor(roll() * 60))
@@ -69,9 +69,33 @@ describe("tables", () => {
     }
   })
 
+  it("grow with what they hold", () => {
+    const addresses = new Addresses()
+    const pairs = new PairTable()
+    const empty = pairs.bytes
+    const ids = Array.from({ length: 3000 }, (_, n) => addresses.hold(walletOf(n)))
+    ids.forEach((id, n) => pairs.set(n % 7, n, id))
+    assert.isBelow(empty, 100_000)
+    assert.isAtMost(pairs.bytes, 3000 * 4 * 16 * 2)
+    for (const [n, id] of ids.entries()) {
+      assert.strictEqual(addresses.find(walletOf(n)), id)
+      assert.strictEqual(addresses.text(id), walletOf(n))
+      assert.strictEqual(pairs.get(n % 7, n), id)
+    }
+    for (let n = 0; n < 3000; n += 2) {
+      addresses.drop(walletOf(n))
+      pairs.delete(n % 7, n)
+    }
+    assert.strictEqual(addresses.size, 1500)
+    for (const [n, id] of ids.entries()) {
+      assert.strictEqual(addresses.find(walletOf(n)), n % 2 === 0 ? 0 : id)
+      assert.strictEqual(pairs.get(n % 7, n), n % 2 === 0 ? 0 : id)
+    }
+  })
+
   it.prop("of pairs hold and forget as a map does", [Seed], ([seed]) => {
     const roll = seededRandom(seed)
-    const pairs = new PairTable(30)
+    const pairs = new PairTable()
     const known = new Map<string, number>()
     for (let step = 1; step < 400; step++) {
       const [a, b] = [Math.floor(roll() * 6), Math.floor(roll() * 8)]

@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Layer, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
+import { BAR } from "../../../src/market/candles/bar.ts"
+import { foldBars, walkStored } from "../../../src/market/candles/foldBars.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import * as TradeStorePg from "../../../src/market/store/TradeStorePg.ts"
 import * as Proxy from "../../support/Proxy.ts"
@@ -44,9 +46,57 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
       assert.deepStrictEqual(Array.from(all), blocks)
       const request = { mint: mintOf(1), resolution: "1m", from: null, before: MONDAY + 9001, limit: 10 } as const
       const before = yield* first.bars(request)
-      assert.strictEqual(before.cells.length, 40)
+      assert.strictEqual(before.cells.length, 4 * BAR)
       assert.deepStrictEqual(yield* second.bars(request), before)
     })
+  )
+
+  it.live(
+    "that come late enter the closed candles of every width, whose revision rises by them and by nothing else",
+    () =>
+      Effect.gen(function* () {
+        const store = yield* open(tradeStoreOf(TestDatabase.connect(yield* TestDatabase.create)))
+        yield* store.open({ genesis: "late", isSandbox: false })
+        const of = Effect.fnUntraced(function* (resolution: "1m" | "1h" | "1d" | "5m") {
+          const request = { mint: mintOf(1), resolution, from: null, before: MONDAY + 90_000, limit: 9 }
+          const stored = yield* store.bars(request)
+          const { bars } = foldBars(walkStored(stored), { ...request, to: null, denom: "sol" }, false)
+          return bars.map(({ high, revision, traders, trades }) => [trades, revision, high, traders])
+        })
+        const blocks = [0, 30, 200, 90_000].map((second) => storedBlock(second, [{}]))
+        yield* store.append(blocks)
+        yield* store.closeBars
+        assert.deepStrictEqual(yield* of("1m"), [
+          [2, 0, 0.01, 1],
+          [1, 0, 0.01, 1]
+        ])
+        yield* store.append(blocks)
+        assert.deepStrictEqual(yield* of("1d"), [[3, 0, 0.01, null]])
+        const late = storedBlock(31, [{ lamports: 50_000_000n, wallet: walletOf(2) }, { mint: mintOf(2) }])
+        yield* store.append([late])
+        yield* store.append([late, storedBlock(90_001, [{}])])
+        yield* store.closeBars
+        assert.deepStrictEqual(yield* of("1m"), [
+          [3, 1, 0.05, 2],
+          [1, 0, 0.01, 1]
+        ])
+        for (const resolution of ["5m", "1h", "1d"] as const) {
+          assert.deepStrictEqual(yield* of(resolution), [[4, 1, 0.05, null]], resolution)
+        }
+        const marked = (yield* store.revised(MONDAY)).map(({ mint, revision, second, width }) => [
+          mint,
+          width,
+          second,
+          revision
+        ])
+        assert.sameDeepMembers(
+          marked,
+          [60, 3600, 86_400].flatMap((width) => [1, 2].map((n) => [mintOf(n), width, MONDAY, 1]))
+        )
+        assert.deepStrictEqual(yield* store.revised(MONDAY + 1), [])
+        yield* store.append([storedBlock(100, [{}])])
+        assert.deepStrictEqual((yield* of("1m"))[1], [1, 1, 0.01, 1])
+      })
   )
 
   it.live("of a sandbox go once another chain has taken its place, those of a real chain stay", () =>

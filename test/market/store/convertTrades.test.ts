@@ -27,7 +27,9 @@ const trades: ReadonlyArray<TapeTrade> = [
     role: roles[i % roles.length] ?? ("both" as const),
     signature: i % 2 === 0 ? SIGNATURE : each.signature,
     pool: i % 5 === 0 ? mintOf(100 + i) : null,
-    launchpad: i % 7 === 0 ? "pump-fun" : null
+    launchpad: i % 7 === 0 ? "pump-fun" : null,
+    // Older versions did not store it.
+    solUsdNanos: null
   })),
   trade({
     slot: 9_999_999,
@@ -58,7 +60,7 @@ const sqlOf = (address: TestDatabase.TestAddress) =>
 const olderDatabase = Effect.gen(function* () {
   const address = yield* TestDatabase.createEmpty
   const sql = yield* sqlOf(address)
-  const before = Record.filter(migrations, (_, name) => name < "0021")
+  const before = Record.filter(migrations, (_, name) => name < "0020")
   yield* Migrator.make({})({ loader: Migrator.fromRecord(before), table: "schema_migrations" }).pipe(
     Effect.provideService(SqlClient.SqlClient, sql)
   )

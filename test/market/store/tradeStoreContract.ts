@@ -1,8 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { MAX_U64 } from "../../../src/domain/Amount.ts"
+import { BAR, REVISION } from "../../../src/market/candles/bar.ts"
+import type { StoredBars } from "../../../src/market/store/StoredBars.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import type { MissingBlocks } from "../../../src/market/tape/Gaps.ts"
 import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 
@@ -23,9 +26,19 @@ export const storedBlock = (
   }
 }
 
+/** A block of two trades, the first at a price that rises with time. */
+const risen = (second: number, given: Partial<StoredBatch> = {}) =>
+  storedBlock(second, [{ priceUsd: 1 + second / 100 }, {}], given)
+
 /** Everything that a store gives back, newest `most` trades at least. */
 const stored = (second = 0, after = 0, most = 1_000_000) =>
   TradeStore.use((store) => Stream.runCollect(store.since({ second: MONDAY + second, after, most })))
+
+/** Bars apart from the revisions that a repair leaves on them. */
+const withoutRevisions = ({ cells, isCut }: StoredBars) => ({
+  isCut,
+  cells: cells.map((cell, i) => (i % BAR === REVISION ? 0 : cell))
+})
 
 const chainOf = (genesis: string) => ({ genesis, isSandbox: false })
 
@@ -38,6 +51,7 @@ const odd = {
   decimals: null,
   priceUsd: 0.1 + 0.2,
   volumeUsdNanos: MAX_U64,
+  solUsdNanos: MAX_U64,
   side: "sell",
   pool: mintOf(9),
   dex: null,
@@ -60,6 +74,8 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
           stored(),
           trades.ofWallet(walletOf(1), 1),
           trades.bars(bars),
+          trades.prints({ mint: mintOf(1), denom: "usd", from: 0, before: MONDAY, limit: 1 }),
+          trades.revised(MONDAY),
           trades.closeBars,
           trades.launchesBefore(MONDAY, 1)
         ]
@@ -84,17 +100,76 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
       })
     )
 
+    it.effect("keeps the fee of a front end and the units that a wallet held around a trade", () =>
+      Effect.gen(function* () {
+        yield* open("balances")
+        const held = { before: MAX_U64, after: 0n }
+        const block = storedBlock(1, [
+          { role: "both", held, feeUsdNanos: 7n },
+          { role: "wallet", feeUsdNanos: null },
+          {}
+        ])
+        yield* append(block)
+        assert.deepStrictEqual(Array.from(yield* stored()), [block])
+      })
+    )
+
     it.effect("reports its progress, and the time of a gap", () =>
       Effect.gen(function* () {
         assert.isNull(yield* open("progress"))
         yield* append(storedBlock(1), storedBlock(2), storedBlock(5, [{}], { afterGap: true }))
         yield* append(storedBlock(7))
+        const gap = {
+          fromSlot: 1003,
+          toSlot: 1004,
+          fromSecond: MONDAY + 2,
+          toSecond: MONDAY + 5,
+          state: "open",
+          tries: 0,
+          nextTryAtMs: 0
+        } as const
         assert.deepStrictEqual(yield* open("progress"), {
           slot: 1007,
           timeMs: (MONDAY + 7) * 1000,
+          firstSlot: 1001,
           readFrom: MONDAY + 2,
-          unbrokenFrom: MONDAY + 6
+          gaps: [gap]
         })
+      })
+    )
+
+    it.effect("fills a gap with blocks that come later, as if they had come in order, and only once", () =>
+      Effect.gen(function* () {
+        yield* open("repaired")
+        const trades = yield* TradeStore
+        const [first, second, third, fourth] = [risen(0), risen(30), risen(70, { launches: [launch] }), risen(110)]
+        const rest = [risen(200), risen(4000)] as const
+        const all = [first, second, third, fourth, ...rest]
+        yield* append(second, risen(200, { afterGap: true }), rest[1])
+        yield* trades.closeBars
+        const [gap] = (yield* trades.progress)?.gaps ?? []
+        assert.deepInclude(gap, { fromSlot: 1031, toSlot: 1199, fromSecond: MONDAY + 30, toSecond: MONDAY + 200 })
+        const left = { ...gap, toSlot: 1069, toSecond: MONDAY + 70 } as MissingBlocks
+        const part = { batches: [third, fourth], gap: { fromSlot: 1031, left: [left] }, first: null, found: [] }
+        yield* trades.repair(part)
+        yield* trades.repair(part)
+        assert.deepStrictEqual((yield* open("repaired"))?.gaps, [left])
+        yield* trades.repair({ batches: [], gap: { fromSlot: 1031, left: [] }, first: null, found: [] })
+        yield* trades.repair({ batches: [first], gap: null, first: { slot: 1000, second: MONDAY + 1 }, found: [] })
+        assert.deepInclude(yield* open("repaired"), { firstSlot: 1000, readFrom: MONDAY + 1, gaps: [], slot: 5000 })
+        assert.deepStrictEqual(Array.from(yield* stored(0)), all)
+
+        yield* open("in order")
+        yield* append(...all)
+        yield* trades.closeBars
+        for (const resolution of ["1m", "5m", "1h", "1d"] as const) {
+          const request = { mint: mintOf(1), resolution, from: null, before: MONDAY + 90_000, limit: 99 }
+          const inOrder = yield* trades.bars(request)
+          yield* open("repaired")
+          const repaired = yield* trades.bars(request)
+          assert.deepStrictEqual(withoutRevisions(repaired), withoutRevisions(inOrder), resolution)
+          yield* open("in order")
+        }
       })
     )
 

@@ -45,17 +45,19 @@ it.effect("reports the coverage of every second, with the reason of a gap", () =
   }).pipe(Effect.provide(TradeTape.layerManual()))
 )
 
-it.effect("reports that a window was clipped once its trades do not fit", () =>
+it.effect("reports that a window was clipped once its tokens do not fit", () =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     yield* at(10)
     yield* tape.apply(batch(0))
-    yield* tape.apply(batch(10, { trades: [2, 4, 6].map((s) => trade({ slot: s, timeMs: (MONDAY + s) * 1000 })) }))
+    yield* tape.apply(
+      batch(10, { trades: [2, 4, 6].map((s) => trade({ mint: mintOf(s), slot: s, timeMs: (MONDAY + s) * 1000 })) })
+    )
     assert.strictEqual(tape.coverageFrom(MONDAY + 1, NOW_MS + 10_000).reason, "limit_clipped")
     assert.strictEqual(tape.since(), MONDAY + 1)
     assert.strictEqual(tape.readFrom(MONDAY + 1).reason, null)
     assert.strictEqual(tape.coverageFrom(MONDAY + 3, NOW_MS + 10_000).reason, null)
-  }).pipe(Effect.provide(TradeTape.layerManual({ tokens: 10, bars: 1000, trades: 2, traders: 10 })))
+  }).pipe(Effect.provide(TradeTape.layerManual({ tokens: 2, bars: 1000, trades: 100, traders: 10 })))
 )
 
 it.effect("publishes applied batches, and keeps launches and decimals", () =>
@@ -111,7 +113,12 @@ it.effect("follows the feed and prices what it brings with the price of SOL", ()
   Effect.gen(function* () {
     yield* at(0)
     const queue = yield* Queue.unbounded<TradeBatch>()
-    const feed = Layer.succeed(TradeFeed, { chain: Effect.succeed(null), batches: () => Stream.fromQueue(queue) })
+    const feed = Layer.succeed(TradeFeed, {
+      chain: Effect.succeed(null),
+      batches: () => Stream.fromQueue(queue),
+      again: () => Effect.never,
+      list: () => Effect.succeed([])
+    })
     const prices = Layer.succeed(PriceBook, {
       at: () => ({
         of: (mint) => (mint === SOL ? { sol: null, usd: dollarAMillion } : null),

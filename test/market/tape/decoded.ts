@@ -37,6 +37,7 @@ export const netOf = (
   ...trade,
   index: 0,
   legs,
+  held: { token: null, quote: null },
   fees: []
 })
 

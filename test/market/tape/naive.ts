@@ -2,18 +2,17 @@
 import type { Address } from "../../../src/domain/Address.ts"
 import { orderKey } from "../../../src/market/tape/TradeRecord.ts"
 import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
-import type { TraderRow, TraderWindow } from "../../../src/market/windows/Traders.ts"
-import { type WindowName, windowIndex, windowSeconds } from "../../../src/market/windows/windows.ts"
+import { rankingFrom, type TraderRow, type TraderWindow } from "../../../src/market/windows/Traders.ts"
+import { windowFrom, type WindowName, windowIndex, windowSeconds } from "../../../src/market/windows/windows.ts"
 
 export const secondOf = ({ timeMs }: TapeTrade): number => Math.floor(timeMs / 1000)
 
 const sum = (trades: ReadonlyArray<TapeTrade>, of: (trade: TapeTrade) => bigint | null): bigint =>
   trades.reduce((total, trade) => total + (of(trade) ?? 0n), 0n)
 
-export const within = (trades: ReadonlyArray<TapeTrade>, now: number, window: WindowName, ago = 0) => {
+export const within = (trades: ReadonlyArray<TapeTrade>, now: number, window: WindowName) => {
   const width = windowSeconds[windowIndex[window]] ?? 0
-  const end = now - ago * width
-  return trades.filter((trade) => secondOf(trade) > end - width && secondOf(trade) <= end)
+  return trades.filter((trade) => secondOf(trade) > now - width && secondOf(trade) <= now)
 }
 
 const lastPrice = (trades: ReadonlyArray<TapeTrade>): number | null =>
@@ -24,8 +23,8 @@ const lastPrice = (trades: ReadonlyArray<TapeTrade>): number | null =>
 
 /** One window of the token that all of the trades are of. */
 export const tokenWindow = (trades: ReadonlyArray<TapeTrade>, now: number, window: WindowName) => {
-  const width = windowSeconds[windowIndex[window]] ?? 0
-  const inside = within(trades, now, window)
+  const from = windowFrom(windowIndex[window], now)
+  const inside = trades.filter((trade) => secondOf(trade) >= from)
   const buys = inside.filter(({ side }) => side === "buy").length
   return {
     trades: inside.length,
@@ -34,15 +33,24 @@ export const tokenWindow = (trades: ReadonlyArray<TapeTrade>, now: number, windo
     volumeUsdNanos: sum(inside, ({ volumeUsdNanos }) => volumeUsdNanos),
     unpriced: inside.filter(({ volumeUsdNanos }) => volumeUsdNanos === null).length,
     traders: new Set(inside.map(({ wallet }) => wallet)).size,
-    startPrice: lastPrice(trades.filter((trade) => secondOf(trade) <= now - width)),
+    startPrice: lastPrice(trades.filter((trade) => secondOf(trade) < from)),
     lastPrice: lastPrice(trades)
   }
 }
 
-/** A window of a market, distinct wallets apart: it ends now and moves in 300 steps. */
-export const marketSums = (trades: ReadonlyArray<TapeTrade>, now: number, window: WindowName, before: boolean) => {
+/**
+ * A window of a market, distinct wallets apart. It moves in 300 steps: `now` ends with the running one, `after` with the
+ * newest whole one, and `before` directly before `after`.
+ */
+export const marketSums = (
+  trades: ReadonlyArray<TapeTrade>,
+  now: number,
+  window: WindowName,
+  which: "now" | "after" | "before"
+) => {
   const step = (windowSeconds[windowIndex[window]] ?? 0) / 300
-  const end = Math.floor(now / step) - (before ? 300 : 0)
+  const whole = Math.floor((now + 1) / step) - 1
+  const end = which === "now" ? Math.floor(now / step) : whole - (which === "before" ? 300 : 0)
   const inside = trades.filter((trade) => {
     const at = Math.floor(secondOf(trade) / step)
     return at > end - 300 && at <= end
@@ -133,7 +141,8 @@ const volume = (row: TraderRow) => row.boughtUsdNanos + row.soldUsdNanos
 
 /** The wallets of the token that all of the trades are of, by volume. */
 export const topTraders = (trades: ReadonlyArray<TapeTrade>, now: number, window: TraderWindow) => {
-  const inside = window === "all" ? trades : within(trades, now, window)
+  const from = rankingFrom(window, now) ?? 0
+  const inside = trades.filter((trade) => secondOf(trade) >= from)
   const all = Map.groupBy(trades, ({ wallet }) => wallet)
   const rows = Array.from(
     Map.groupBy(inside, ({ wallet }) => wallet),

@@ -35,6 +35,7 @@ export const trade = (given: Partial<TapeTrade> = {}): TapeTrade => ({
   pool: null,
   dex: "Raydium",
   launchpad: null,
+  solUsdNanos: null,
   ...given
 })
 
@@ -83,6 +84,7 @@ export const makeTape = (shape: TapeShape): ReadonlyArray<TapeTrade> => {
     prices.set(token, price)
     const amount = BigInt(Math.floor(10 ** (roll() * 13))) + 1n
     const known = roll() < 0.95
+    const inDollars = roll() < 0.1
     const dollars = (Number(amount) / 1e6) * price
     return trade({
       signature: `signature-${index}`,
@@ -93,7 +95,8 @@ export const makeTape = (shape: TapeShape): ReadonlyArray<TapeTrade> => {
       mint: mintOf(token),
       side: roll() < 0.55 ? "buy" : "sell",
       amount,
-      lamports: roll() < 0.9 ? amount / 3n + 1n : null,
+      lamports: inDollars ? null : amount / 3n + 1n,
+      solUsdNanos: inDollars && roll() < 0.8 ? 140_000_000_000n + BigInt(Math.floor(roll() * 1e10)) : null,
       priceUsd: known ? price : null,
       volumeUsdNanos: known ? BigInt(Math.floor(dollars * 1e9)) : null,
       dex: dexes[Math.floor(roll() * dexes.length)] ?? null,

@@ -3,7 +3,7 @@ import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import type { Leg, NetTrade, Quantity } from "../../../src/domain/market/Trade.ts"
 import { SolPrice } from "../../../src/market/tape/SolPrice.ts"
 import { tapeTradesOf } from "../../../src/market/tape/tapeTrades.ts"
-import { leg, netOf } from "./decoded.ts"
+import { leg, netOf, poolOf } from "./decoded.ts"
 import { mintOf } from "./tape.ts"
 
 const of = (mint: Mint, amount: bigint, decimals: number | null): Quantity => ({ mint, amount, decimals })
@@ -36,6 +36,16 @@ describe("trades for the tape", () => {
     assert.strictEqual(trade?.lamports, null)
   })
 
+  it("carry the SOL price of their block where they are against dollars, and need none elsewhere", () => {
+    const priceOfSol = (given: Partial<Leg>, price: typeof microPerLamport | null) =>
+      pricedTrades([leg(given)], [], price)[0]?.solUsdNanos
+    const dollars = { quote: of(USDC, 75_000_000n, 6) }
+    assert.strictEqual(priceOfSol(dollars, microPerLamport), 150_000_000_000n)
+    assert.isNull(priceOfSol(dollars, null))
+    assert.isNull(priceOfSol({ ...dollars, token: of(SOL, 500_000_000n, 9) }, microPerLamport))
+    assert.isNull(priceOfSol({ quote: of(SOL, 5n, 9) }, microPerLamport))
+  })
+
   it("have no price where the money is neither SOL nor a dollar, where SOL has none or decimals are unknown", () => {
     const prices = (trade: Leg, price: typeof microPerLamport | null) =>
       pricedTrades([trade], [], price).map(({ priceUsd, volumeUsdNanos }) => [priceUsd, volumeUsdNanos])
@@ -43,6 +53,24 @@ describe("trades for the tape", () => {
     assert.deepStrictEqual(prices(leg({ quote: of(SOL, 5n, 9) }), null), [[null, null]])
     const undecided = leg({ token: of(mintOf(1), 5n, null), quote: of(USDC, 7n, 6) })
     assert.deepStrictEqual(prices(undecided, null), [[null, 7000n]])
+  })
+
+  it("of two tokens are worth what the better known of them is, and get a price from the quote alone", () => {
+    const [token, hub] = [mintOf(1), mintOf(9)]
+    // Two micro-dollars for a unit: 200 dollars for a whole one of eight decimals.
+    const block = {
+      timeMs,
+      microPerLamport: null,
+      betterPriceOf: () => ({ mint: hub, price: { numerator: 2n, denominator: 1n } })
+    }
+    const sideOf = (trade: Leg) =>
+      tapeTradesOf({ legs: [trade], nets: [], unresolved: 0 }, block).map(({ priceUsd, volumeUsdNanos }) => [
+        priceUsd,
+        volumeUsdNanos
+      ])
+    const [amount, paid] = [of(token, 4_000_000n, 6), of(hub, 300_000_000n, 8)]
+    assert.deepStrictEqual(sideOf(leg({ token: amount, quote: paid })), [[150, 600_000_000_000n]])
+    assert.deepStrictEqual(sideOf(leg({ token: paid, quote: amount })), [[null, 600_000_000_000n]])
   })
 
   it("report a swap through one pool once, and a route once for its pools and once for its wallet", () => {
@@ -81,8 +109,63 @@ describe("trades for the tape", () => {
       ["sell", mintOf(1), 700n, 1_000n, 150_000n]
     ])
     const taxed = { ...net, token: of(mintOf(2), 8n, 6) }
-    assert.deepStrictEqual(wallet(taxed)[0], ["buy", mintOf(2), 8n, null, null], "a unit is missing")
+    assert.deepStrictEqual(wallet(taxed)[0], ["buy", mintOf(2), 8n, 1_000n, 150_000n], "at what was paid for it")
     assert.strictEqual(new Set(pricedTrades(legs, [net], null).map(({ index }) => index)).size, 4)
+  })
+
+  it("value a swap of two tokens by the price of either, at one value, unless money flowed in it", () => {
+    const swap = leg({ token: of(mintOf(2), 9n, 6), quote: of(mintOf(1), 700n, 6) })
+    const held = { token: { before: 1n, after: 10n }, quote: { before: 700n, after: 0n } }
+    const priced = (...mints: ReadonlyArray<readonly [Mint, bigint]>) =>
+      tapeTradesOf(
+        { legs: [swap], nets: [{ ...netOf(swap, [0]), held }], unresolved: 0 },
+        {
+          timeMs,
+          microPerLamport,
+          // The first of them is the better known.
+          betterPriceOf: () => {
+            const [known] = mints
+            return known === undefined ? null : { mint: known[0], price: { numerator: known[1], denominator: 2n } }
+          }
+        }
+      )
+        .filter(({ role }) => role === "wallet")
+        .map(({ held: span, mint, priceUsd, volumeUsdNanos }) => [mint, volumeUsdNanos, priceUsd, span])
+    const bought = (nanos: bigint | null, price: number | null) => [mintOf(2), nanos, price, held.token]
+    const sold = (nanos: bigint | null, price: number | null) => [mintOf(1), nanos, price, held.quote]
+    assert.deepStrictEqual(priced([mintOf(2), 14n]), [bought(63_000n, 7), sold(63_000n, 0.09)])
+    assert.deepStrictEqual(
+      priced([mintOf(1), 2n], [mintOf(2), 14n]),
+      [bought(700_000n, 77.7777777777778), sold(700_000n, 1)].map(([mint, nanos, price, span]) => [
+        mint,
+        nanos,
+        mint === mintOf(2) ? 700_000_000_000 / 9_000_000_000 : price,
+        span
+      ]),
+      "the side whose price is the better known"
+    )
+    assert.deepStrictEqual(priced(), [bought(null, null), sold(null, null)])
+    assert.deepStrictEqual(priced([mintOf(1), 1n << 64n]), [bought(null, null), sold(null, null)], "beyond any value")
+  })
+
+  it("carry the fees of front ends beside the amounts, and the units held around the transaction", () => {
+    const single = leg()
+    const fee = { kind: "front-end", recipient: poolOf(9), included: false, outer: 1, inner: null } as const
+    const given = (fees: NetTrade["fees"], price: typeof microPerLamport | null) => {
+      const held = { token: { before: 0n, after: 1_000_000n }, quote: null }
+      const [trade] = pricedTrades([single], [{ ...netOf(single, [0]), fees, held }], price)
+      return [trade?.role, trade?.volumeUsdNanos, trade?.feeUsdNanos, trade?.held]
+    }
+    const span = { before: 0n, after: 1_000_000n }
+    const sol = { ...fee, ...of(SOL, 2_000n, 9) }
+    assert.deepStrictEqual(given([sol, { ...sol, included: true }, { ...sol, kind: "tip" }], microPerLamport), [
+      "both",
+      15_000_000_000n,
+      300_000n,
+      span
+    ])
+    assert.deepStrictEqual(given([sol], null), ["both", null, null, span])
+    assert.deepStrictEqual(given([], microPerLamport), ["both", 15_000_000_000n, undefined, span])
   })
 
   it("report a swap of two tokens in one pool without a price, as a sale and a purchase of its wallet", () => {

@@ -1,7 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { Bar } from "../../../src/market/candles/foldBars.ts"
-import { solBars } from "../../../src/market/candles/solBars.ts"
 import { MarketState } from "../../../src/market/tape/MarketState.ts"
 import { type RankName, TokenRanking } from "../../../src/market/windows/TokenRanking.ts"
 import { tokenWindow } from "../tape/naive.ts"
@@ -19,16 +17,6 @@ const tapeOf = (trades: Parameters<MarketState["apply"]>[0]) => {
 }
 
 const change = (from: number | null, to: number | null) => (from === null || to === null ? null : (to / from - 1) * 100)
-
-const bar = (second: number, price: number): Bar => ({
-  second,
-  open: price,
-  high: price * 2,
-  low: price / 2,
-  close: price,
-  volume: price * 10,
-  trades: 1
-})
 
 describe("TokenRanking", () => {
   it.prop(
@@ -89,23 +77,5 @@ describe("TokenRanking", () => {
     const ranking = new TokenRanking(tape, "5m")
     assert.strictEqual(ranking.at("gainers", 0)?.changePct, 100)
     assert.deepStrictEqual(ranking.breadth, { advancing: 1, declining: 0, unchanged: 0 })
-  })
-})
-
-describe("solBars", () => {
-  it("price every bar with the SOL of that bar", () => {
-    const { bars, unpriced } = solBars([bar(0, 100), bar(60, 100)], [bar(0, 50), bar(60, 200)], "1m")
-    assert.deepStrictEqual(bars, [bar(0, 2), bar(60, 0.5)])
-    assert.strictEqual(unpriced, 0)
-  })
-
-  it("carry the last price of SOL over a minute without trades, and no further", () => {
-    const prices = solBars([bar(100, 100), bar(161, 100), bar(162, 100)], [bar(100, 50)], "1s")
-    assert.deepStrictEqual(prices, { bars: [bar(100, 2), bar(161, 2)], unpriced: 1 })
-  })
-
-  it("leave out and count bars before the first price of SOL", () => {
-    assert.deepStrictEqual(solBars([bar(0, 1)], [bar(60, 1)], "1m"), { bars: [], unpriced: 1 })
-    assert.deepStrictEqual(solBars([bar(0, 1)], [], "1m"), { bars: [], unpriced: 1 })
   })
 })

@@ -57,14 +57,14 @@ it.effect("counts no volume of the dollars that tokens are paid with, rather tha
 
 it.effect("sums the swaps of a day once a day was seen, and not before", () =>
   Effect.gen(function* () {
-    const blocks = [batch(0), batch(5, { trades: [tradeAt(5)] }), batch(60, { trades: [tradeAt(60)] })]
+    const blocks = [batch(0), batch(605, { trades: [tradeAt(605)] }), batch(1260, { trades: [tradeAt(1260)] })]
     assert.strictEqual((yield* after(blocks)).volume24hUsd.coverage.reason, "not_captured")
     const { firstSeenAtMs, volume24hUsd } = yield* after([...blocks, batch(DAY)])
     assert.strictEqual(volume24hUsd.value, "2")
     assert.strictEqual(volume24hUsd.status, "partial")
     assert.strictEqual(volume24hUsd.coverage.reason, "observed_swaps_only")
-    assert.strictEqual(firstSeenAtMs, (MONDAY + 5) * 1000)
-    assert.strictEqual((yield* after([...blocks, batch(DAY + 30)])).volume24hUsd.value, "1")
+    assert.strictEqual(firstSeenAtMs, (MONDAY + 605) * 1000)
+    assert.strictEqual((yield* after([...blocks, batch(DAY + 600)])).volume24hUsd.value, "1")
   })
 )
 
@@ -72,7 +72,7 @@ it.effect("reports swaps without a price", () =>
   Effect.gen(function* () {
     const { volume24hUsd } = yield* after([
       batch(0),
-      batch(5, { trades: [tradeAt(5), { ...tradeAt(5, false), index: 1 }] }),
+      batch(605, { trades: [tradeAt(605), { ...tradeAt(605, false), index: 1 }] }),
       batch(DAY)
     ])
     assert.strictEqual(volume24hUsd.value, "1")

@@ -52,7 +52,7 @@ const pool = makeConcentratedPool({
   feesB: { fees: null, slot: 2 },
   tables: () => plain,
   refusesZeroOutput: true,
-  exactOut: () => ({ down: swapPath(true), up: swapPath(false) })
+  paths: () => ({ down: swapPath(true), up: swapPath(false) })
 })
 
 describe("a pool of a mint with transfer fees", () => {

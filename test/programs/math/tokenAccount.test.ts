@@ -1,7 +1,7 @@
 import { plainMint } from "../../../src/programs/math/plainMint.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { makeAccount, tokenAccount } from "../../../scripts/exactness/stateAccounts.ts"
-import { readMint, readVault, TOKEN_2022_PROGRAM } from "../../../src/programs/math/tokenAccount.ts"
+import { readMint, readVault, reservesOf, TOKEN_2022_PROGRAM } from "../../../src/programs/math/tokenAccount.ts"
 import { isFailure } from "../../../src/programs/math/unpriceable.ts"
 import { at, mintWithFee, reading } from "../stateAccounts.ts"
 
@@ -50,6 +50,20 @@ describe("readVault", () => {
     const data = Uint8Array.from(vault.data)
     data[108] = 2
     assert.strictEqual(reasonOf(readVault(reading({ ...vault, data }), VAULT, MINT)), "closed")
+  })
+})
+
+describe("reservesOf", () => {
+  const side = (n: number, owed: bigint) => ({ address: at(n), mint: MINT, owed })
+  const accounts = reading(tokenAccount(at(2), MINT, 1000n), tokenAccount(at(3), MINT, 50n))
+
+  it("is the balances less what is owed, and not below zero", () => {
+    assert.deepStrictEqual(reservesOf(accounts, side(2, 30n), side(3, 60n)), [970n, 0n])
+  })
+
+  it("is unknown while a vault has not been read or is none", () => {
+    assert.isUndefined(reservesOf(accounts, side(2, 0n), side(4, 0n)))
+    assert.isUndefined(reservesOf(accounts, side(2, 0n), { ...side(3, 0n), mint: at(9) }))
   })
 })
 

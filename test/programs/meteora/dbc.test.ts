@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { NO_ADDRESS } from "../../../src/programs/pump/fees.ts"
 import { Schema } from "effect"
 import { check } from "../../../scripts/exactness/check.ts"
 import type { Field } from "../../../scripts/exactness/stateAccounts.ts"
@@ -191,8 +192,9 @@ describe("meteoraDbc", () => {
 
   it("asks for its config first and for the quote mint once that is read", () => {
     const { accounts, pool } = dbcWith()
-    assert.strictEqual(meteoraDbc.needs(pool, () => undefined, derive).length, 2)
-    assert.deepStrictEqual(meteoraDbc.needs(pool, accounts, derive).slice(1), [USDC, SOL])
+    assert.strictEqual(meteoraDbc.needs(pool, () => undefined, derive).length, 4)
+    const vaults = [NO_ADDRESS, NO_ADDRESS]
+    assert.deepStrictEqual(meteoraDbc.needs(pool, accounts, derive).slice(1), [USDC, ...vaults, SOL])
   })
 
   it("leaves the pool as the next swap finds it", () => {

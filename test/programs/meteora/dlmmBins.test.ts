@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { NO_ADDRESS } from "../../../src/programs/pump/fees.ts"
 import { Schema } from "effect"
 import { discriminator, makeAccount } from "../../../scripts/exactness/stateAccounts.ts"
 import { type Bin, dlmmBinArrayAt } from "../../../src/programs/meteora/dlmmBins.ts"
@@ -38,10 +39,19 @@ describe("the bin arrays of a DLMM pair", () => {
     (address) =>
       address === missing ? answer : accounts(address)
 
-  it("are asked for with both mints and the bitmap extension, which may name more", () => {
+  it("are asked for with both mints, both vaults and the bitmap extension, which may name more", () => {
     assert.deepStrictEqual(
       new Set(meteoraDlmm.needs(pool, accounts, derive)),
-      new Set([SOL, USDC, bitmapExtensionAt(), binArrayAt(0), binArrayAt(-1), binArrayAt(-2), binArrayAt(2)])
+      new Set([
+        SOL,
+        USDC,
+        NO_ADDRESS,
+        bitmapExtensionAt(),
+        binArrayAt(0),
+        binArrayAt(-1),
+        binArrayAt(-2),
+        binArrayAt(2)
+      ])
     )
   })
 
@@ -50,7 +60,7 @@ describe("the bin arrays of a DLMM pair", () => {
     const made = dlmmWith(many)
     const needed = meteoraDlmm.needs(made.pool, made.accounts, derive)
     const arrays = [-3, -2, -1, 0, 1, 2, 3].map(binArrayAt)
-    assert.deepStrictEqual(new Set(needed), new Set([SOL, USDC, ...arrays]))
+    assert.deepStrictEqual(new Set(needed), new Set([SOL, USDC, NO_ADDRESS, ...arrays]))
   })
 
   it("are waited for until they have been read", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { bigintOf, type Entry, textOf } from "../../../scripts/exactness/fixture.ts"
 import { isUnpriceable, type Pool } from "../../../src/programs/Program.ts"
+import { readAddress } from "../../../src/programs/math/bytes.ts"
 import { swapSteps } from "../../../src/programs/math/swapSteps.ts"
 import { isFailure } from "../../../src/programs/math/unpriceable.ts"
 import { whirlpool, whirlpoolSwapPaths } from "../../../src/programs/orca/whirlpool.ts"
@@ -147,11 +148,12 @@ describe("a Whirlpool pool", () => {
     assert.isFalse(whirlpool.isPool({ ...pool, data: new Uint8Array(pool.data.length) }))
   })
 
-  it("is priced from its mints and the three arrays of each direction", () => {
+  it("is priced from its mints, its vaults and the three arrays of each direction", () => {
     const { accounts, pool } = whirlpoolFrom(plan)
     const array = (start: number) => whirlpoolArrayAddress(derive, pool.address, start)
     const starts = [-33_792, -39_424, -45_056, -28_160, -22_528]
-    assert.sameMembers([...whirlpool.needs(pool, accounts, derive)], [SOL, USDC, ...starts.map(array)])
+    const vaults = [whirlpoolOffsets.vaultA, whirlpoolOffsets.vaultB].map((offset) => readAddress(pool.data, offset))
+    assert.sameMembers([...whirlpool.needs(pool, accounts, derive)], [SOL, USDC, ...vaults, ...starts.map(array)])
   })
 
   it("waits for the array at its price, and quotes as far as it knows when a farther one is missing", () => {

@@ -92,12 +92,12 @@ describe("a Raydium CLMM pool", () => {
     assert.isFalse(raydiumClmm.isPool({ ...pool, data: pool.data.slice(0, 637) }))
   })
 
-  it("is priced from its configuration, mints, bitmap extension and the arrays that hold ticks", () => {
+  it("is priced from its configuration, mints, vaults, bitmap extension and the arrays that hold ticks", () => {
     const { accounts, pool } = clmmFrom(plan)
     const arrays = [-24_960, -24_480, -23_940].map((tick) => clmmArrayAddress(derive, pool.address, tick))
     const needed = raydiumClmm.needs(pool, accounts, derive)
     assert.includeMembers([...needed], [SOL, USDC, bitmapExtensionAddress(derive, pool.address), ...arrays])
-    assert.strictEqual(needed.length, 4 + arrays.length)
+    assert.strictEqual(needed.length, 6 + arrays.length)
   })
 
   it("is closed while its status disables swaps", () => {

@@ -1,0 +1,51 @@
+/** The outliers of a chart's bars, from the stored trades of those bars that can have any. */
+import { Effect } from "effect"
+import { type Mint, USDC } from "../../domain/Address.ts"
+import type { ChartBar, ChartRequest } from "../../domain/market/Chart.ts"
+import { nextBucket } from "./chartWindow.ts"
+import { type Outliers, outliersOf } from "./outliers.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
+
+/** Outliers by the second at which their bar begins. */
+export type OutliersByBar = ReadonlyMap<number, Outliers>
+
+export const NO_OUTLIERS: OutliersByBar = new Map()
+
+/** The most bars, and the most trades of them, that are looked through for one chart; the newest come first. */
+const MOST_BARS = 20
+const MOST_TRADES = 5000
+
+/** The bars whose outliers are not known yet, the newest first, within the bounds. */
+const wantedOf = (bars: ReadonlyArray<ChartBar>): ReadonlyArray<ChartBar> => {
+  let room = MOST_TRADES
+  return bars
+    .filter(({ outliers }) => outliers === null)
+    .toReversed()
+    .slice(0, MOST_BARS)
+    .filter(({ n }) => (room -= n ?? MOST_TRADES) >= 0)
+}
+
+/** The outliers of bars that can have some. Bars are left out whose trades are too many, not stored or no longer kept. */
+export const findOutliers = (
+  stored: Pick<TradeStore["Service"], "prints"> | null,
+  mint: Mint,
+  { denom, pool, resolution }: ChartRequest,
+  bars: ReadonlyArray<ChartBar>
+): Effect.Effect<OutliersByBar> => {
+  const wanted = wantedOf(bars)
+  // Bars of USDC are those of SOL from the other side, which never spread so far.
+  if (stored === null || wanted.length === 0 || mint === USDC) {
+    return Effect.succeed(NO_OUTLIERS)
+  }
+  const of = pool === undefined ? { mint, denom } : { mint, denom, pool }
+  const find = Effect.fnUntraced(function* ({ n, t }: ChartBar) {
+    const from = t / 1000
+    const prints = yield* stored.prints({ ...of, from, before: nextBucket(resolution, from), limit: (n ?? 0) + 1 })
+    const found: ReadonlyArray<readonly [number, Outliers]> = prints.length === n ? [[from, outliersOf(prints)]] : []
+    return found
+  })
+  return Effect.forEach(wanted, find, { concurrency: 4 }).pipe(
+    Effect.map((found) => new Map(found.flat())),
+    Effect.catchTag("TradeStoreUnavailable", () => Effect.succeed(NO_OUTLIERS))
+  )
+}

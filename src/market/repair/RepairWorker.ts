@@ -1,0 +1,187 @@
+/** Reads missing blocks again and the history backwards, beside the newest blocks and at a bounded rate. */
+import { Clock, Config, Duration, Effect, Schedule } from "effect"
+import type { PriceBook } from "../../tokens/PriceBook.ts"
+import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
+import { restoreTape } from "../store/restoreTape.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
+import type { TapeControls } from "../tape/TapeControls.ts"
+import { makeBlockPricing } from "../tape/priceBlocks.ts"
+import type { PricedBatch } from "../tape/TradeBatch.ts"
+import type { TradeFeed } from "../tape/TradeFeed.ts"
+import { type ReadBack, readBack } from "./readBack.ts"
+import { nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
+
+/** The pace and the reach of repairs. */
+export interface RepairSettings {
+  /** Blocks a second. */
+  readonly rate: number
+  /** The time before now that is read backwards; null where there is none. */
+  readonly history: Duration.Duration | null
+}
+
+/** The parts that a repair works with. */
+export interface RepairParts {
+  readonly feed: TradeFeed["Service"]
+  readonly store: TradeStore["Service"]
+  readonly prices: PriceBook["Service"]
+  readonly tape: Pick<TapeControls, "backfilling" | "newest" | "rebuild" | "revise">
+  /** The newest slot that is stored. */
+  readonly durable: () => number
+  /** The stored part of a block. */
+  readonly storable: (batch: PricedBatch, nowMs: number) => StoredBatch
+  /** The most trades and launches that memory is rebuilt from. */
+  readonly most: { readonly trades: number; readonly launches: number }
+}
+
+/** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, else none). */
+export const repairSettings = Config.all({
+  rate: Config.Int("REPAIR_RATE").pipe(Config.withDefault(10)),
+  history: Config.option(Config.Duration("HISTORY"))
+})
+
+const IDLE = Duration.seconds(1)
+/** Memory is rebuilt at most this often, and for at most a tenth of the time. */
+const REBUILD_MS = 30_000
+const REBUILD_SHARE = 10
+const LOGGED_MS = 30_000
+
+/** The state of a worker. */
+interface Work {
+  /** Repairs that memory does not have yet. */
+  isBehind: boolean
+  nextRebuildMs: number
+  nextLogMs: number
+  history: { tries: number; nextTryAtMs: number; isGone: boolean }
+  progress: TradeProgress | null
+  blocks: number
+}
+
+const historyFrom = ({ history }: RepairSettings, nowMs: number): number | null =>
+  history === null || Duration.toMillis(history) <= 0 ? null : nowMs - Duration.toMillis(history)
+
+/** The share of the history that was read, from 0 to 1; 1 without one. */
+export const historyShare = (progress: TradeProgress, fromMs: number | null, nowMs: number): number =>
+  fromMs === null ? 1 : Math.min(1, Math.max(0, (nowMs - progress.readFrom * 1000) / (nowMs - fromMs)))
+
+const noted = (work: Work, job: RepairJob, { blocks, end }: ReadBack, nowMs: number): void => {
+  work.blocks += blocks.length
+  work.isBehind ||= blocks.length > 0
+  if (job._tag === "History") {
+    const tries = end === "failed" && blocks.length === 0 ? work.history.tries + 1 : 0
+    const isGone = end === "gone"
+    work.history = { tries, isGone, nextTryAtMs: isGone || tries > 0 ? nowMs + pauseMs(isGone ? 20 : tries) : 0 }
+  }
+}
+
+/** Rebuilds memory from the store once everything on the tape is stored. */
+const rebuild = Effect.fnUntraced(function* ({ durable, most, store, tape }: RepairParts) {
+  const last = { slot: 0, from: 0 }
+  yield* tape.rebuild(
+    Effect.fnUntraced(function* (add) {
+      const newest = tape.newest()
+      yield* Effect.suspend(() => (durable() < newest ? Effect.fail("waiting" as const) : Effect.void)).pipe(
+        Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 600 })
+      )
+      const progress = yield* store.progress
+      if (progress === null) {
+        return yield* Effect.die(new Error("nothing is stored"))
+      }
+      const nowMs = yield* Clock.currentTimeMillis
+      const restored = yield* restoreTape(store, progress, most, (batch) => {
+        add(batch, nowMs)
+        last.slot = Math.max(last.slot, batch.slot)
+      })
+      last.from = restored.from
+      return { progress, slot: Math.max(last.slot, progress.slot), from: restored.from }
+    }, Effect.orDie)
+  )
+  tape.revise(yield* Effect.orDie(store.revised(last.from)))
+})
+
+/** A step of the worker: it reads at most one stretch and returns the time to wait before the next. */
+export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, settings: RepairSettings) {
+  const { feed, prices, storable, store, tape } = parts
+  const rate = Math.max(1, settings.rate)
+  const work: Work = {
+    isBehind: false,
+    nextRebuildMs: 0,
+    nextLogMs: 0,
+    history: { tries: 0, nextTryAtMs: 0, isGone: false },
+    progress: null,
+    blocks: 0
+  }
+
+  const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {
+    const found = yield* readBack(feed, requestOf(job, historyFrom(settings, nowMs), 2 * rate))
+    const pricing = makeBlockPricing(prices)
+    const batches = yield* Effect.forEach(found.blocks, (batch) =>
+      Effect.map(pricing.price(batch), (priced) => storable(priced, nowMs))
+    )
+    yield* store.repair(repairOf(job, found, batches, nowMs))
+    noted(work, job, found, nowMs)
+    return found
+  })
+
+  const log = (progress: TradeProgress, job: RepairJob, nowMs: number) => {
+    if (nowMs < work.nextLogMs) {
+      return Effect.void
+    }
+    work.nextLogMs = nowMs + LOGGED_MS
+    const open = progress.gaps.filter(({ state }) => state === "open").length
+    const share = historyShare(progress, historyFrom(settings, nowMs), nowMs)
+    const annotations = { blocks: work.blocks, gapsOpen: open, historyShare: Math.floor(share * 10_000) / 10_000 }
+    return Effect.logInfo(job._tag === "Gap" ? "Missing blocks are read again" : "Earlier blocks are read", annotations)
+  }
+
+  /** Brings memory up to date: when nothing is left to read, or from time to time. */
+  const refresh = Effect.fnUntraced(function* (isIdle: boolean, nowMs: number) {
+    if (!work.isBehind || (!isIdle && nowMs < work.nextRebuildMs)) {
+      return
+    }
+    work.isBehind = false
+    const [took] = yield* Effect.timed(Effect.onError(rebuild(parts), () => Effect.sync(() => (work.isBehind = true))))
+    const pause = Math.max(REBUILD_MS, REBUILD_SHARE * Duration.toMillis(took))
+    work.nextRebuildMs = (yield* Clock.currentTimeMillis) + pause
+    yield* Effect.logInfo("The market has the blocks that were read again", { took: Duration.format(took) })
+  })
+
+  const step = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const progress = yield* store.progress
+    work.progress = progress
+    const fromMs = historyFrom(settings, nowMs)
+    tape.backfilling(
+      fromMs !== null && !work.history.isGone && progress !== null && progress.readFrom * 1000 > fromMs ? fromMs : null
+    )
+    const job = progress === null ? null : nextJob(progress, nowMs, { fromMs, nextTryAtMs: work.history.nextTryAtMs })
+    if (job === null || progress === null) {
+      yield* refresh(true, nowMs)
+      return IDLE
+    }
+    yield* log(progress, job, nowMs)
+    const found = yield* read(job, nowMs)
+    yield* refresh(false, nowMs)
+    const spentMs = (yield* Clock.currentTimeMillis) - nowMs
+    return Duration.millis(Math.max(0, (found.reads / rate) * 1000 - spentMs))
+  })
+
+  const backfill = (nowMs: number): SourceState => {
+    const { history, progress } = work
+    if (progress === null) {
+      return { observedAtMs: null, status: "unavailable" }
+    }
+    const share = historyShare(progress, historyFrom(settings, nowMs), nowMs)
+    const isDone = share === 1 || history.isGone
+    return {
+      observedAtMs: nowMs,
+      status: isDone ? "known" : history.tries > 0 ? "stale" : "partial",
+      // The node no longer has what is left of it.
+      ...(share < 1 && { reason: history.isGone ? ("not_captured" as const) : ("backfill_running" as const) }),
+      share: Math.floor(share * 10_000) / 10_000
+    }
+  }
+  yield* (yield* SourceMonitor).report("backfill", backfill)
+  return step
+})

@@ -1,0 +1,89 @@
+/** The stretch of missing blocks to read next, and the change to the progress that reading it makes. */
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import type { Repair, TradeProgress } from "../store/TradeProgress.ts"
+import type { Gaps, MissingBlocks } from "../tape/Gaps.ts"
+import type { ReadBack, ReadBackRequest } from "./readBack.ts"
+
+/** The blocks of a gap, or those from before the oldest stored block. */
+export type RepairJob =
+  | { readonly _tag: "Gap"; readonly gap: MissingBlocks }
+  | { readonly _tag: "History"; readonly slot: number; readonly second: number }
+
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 600_000
+
+/** The pause after so many failed attempts in a row: from one second doubling to ten minutes. */
+export const pauseMs = (tries: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20))
+
+/** The newest gap that is due, else the history when it is; null when there is nothing to read. `fromMs` is null without history. */
+export const nextJob = (
+  { firstSlot, gaps, readFrom }: TradeProgress,
+  nowMs: number,
+  history: { readonly fromMs: number | null; readonly nextTryAtMs: number }
+): RepairJob | null => {
+  const gap = gaps.findLast(({ nextTryAtMs, state }) => state === "open" && nextTryAtMs <= nowMs)
+  if (gap !== undefined) {
+    return { _tag: "Gap", gap }
+  }
+  const isDue = history.fromMs !== null && history.nextTryAtMs <= nowMs && readFrom * 1000 > history.fromMs
+  return isDue && firstSlot > 0 ? { _tag: "History", slot: firstSlot, second: readFrom } : null
+}
+
+/** The request for a job. */
+export const requestOf = (job: RepairJob, fromMs: number | null, most: number): ReadBackRequest =>
+  job._tag === "Gap"
+    ? {
+        above: { slot: job.gap.toSlot + 1, timeMs: job.gap.toSecond * 1000 },
+        fromSlot: job.gap.fromSlot,
+        fromMs: 0,
+        most
+      }
+    : { above: { slot: job.slot, timeMs: job.second * 1000 }, fromSlot: 0, fromMs: fromMs ?? 0, most }
+
+/** The part of a gap below the oldest block that was read. */
+const rest = (gap: MissingBlocks, { blocks, end }: ReadBack, nowMs: number): Gaps => {
+  if (end === "done") {
+    return []
+  }
+  const [oldest] = blocks
+  const left =
+    oldest === undefined
+      ? gap
+      : {
+          ...gap,
+          toSlot: oldest.slot - 1,
+          toSecond: Math.max(gap.fromSecond, Math.floor(oldest.timeMs / 1000)),
+          tries: 0
+        }
+  if (left.toSlot < left.fromSlot) {
+    return []
+  }
+  switch (end) {
+    case "more":
+      return [left]
+    case "gone":
+      return [{ ...left, state: "unavailable" }]
+    case "failed":
+      return [{ ...left, tries: left.tries + 1, nextTryAtMs: nowMs + pauseMs(left.tries) }]
+  }
+}
+
+const delayed = (holes: Gaps, tries: number, nowMs: number): Gaps =>
+  holes.map((hole) => ({ ...hole, tries: tries + 1, nextTryAtMs: nowMs + pauseMs(tries) }))
+
+/** The change that reading a stretch makes. */
+export const repairOf = (
+  job: RepairJob,
+  read: ReadBack,
+  batches: ReadonlyArray<StoredBatch>,
+  nowMs: number
+): Repair => {
+  if (job._tag === "Gap") {
+    const { fromSlot, tries } = job.gap
+    const left = [...rest(job.gap, read, nowMs), ...delayed(read.holes, tries, nowMs)]
+    return { batches, gap: { fromSlot, left }, first: null, found: [] }
+  }
+  const [oldest] = batches
+  const first = oldest === undefined ? null : { slot: oldest.slot, second: Math.floor(oldest.timeMs / 1000) + 1 }
+  return { batches, gap: null, first, found: delayed(read.holes, 0, nowMs) }
+}

@@ -1,0 +1,37 @@
+import type { Effect } from "effect"
+import type { RevisedBar } from "../store/StoredBars.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
+import type { PricedBatch } from "./TradeBatch.ts"
+
+/** The writes to a tape. */
+export interface TapeControls {
+  /** Applies a new block and publishes it. */
+  readonly apply: (batch: PricedBatch) => Effect.Effect<unknown>
+  /** Applies a stored block without publishing it. */
+  readonly replay: (batch: StoredBatch, nowMs: number) => void
+  /** Marks the bars that changed after they were closed. */
+  readonly revise: (bars: ReadonlyArray<RevisedBar>) => void
+  /** Makes the store available to readers. */
+  readonly keep: (store: TradeStore["Service"]) => void
+  /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */
+  readonly backfilling: (fromMs: number | null) => void
+  /** The newest slot on the tape; 0 before the first. */
+  readonly newest: () => number
+  /**
+   * Replaces the content by that of the store and the blocks since. `stored` passes every stored block to its argument and
+   * returns the progress that it restored, the newest slot among them, and the second from which on all are there.
+   */
+  readonly rebuild: (
+    stored: (add: (batch: StoredBatch, nowMs: number) => unknown) => Effect.Effect<{
+      readonly progress: TradeProgress
+      readonly slot: number
+      readonly from: number
+    }>
+  ) => Effect.Effect<void>
+  /** Empties the tape: its trades are of a chain that no node serves any more. */
+  readonly startAnew: () => void
+  /** Ends the restore: everything from a second on is held again. */
+  readonly resume: (progress: TradeProgress, from: number) => void
+}

@@ -1,0 +1,103 @@
+/** A chain in memory: its market state, launches and coverage. */
+import type { Mint } from "../../domain/Address.ts"
+import { type Coverage, covering } from "../../domain/Scalar.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import type { TradeProgress } from "../store/TradeProgress.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
+import { Continuity } from "./Continuity.ts"
+import { Launches } from "./Launches.ts"
+import { type Applied, type MarketLimits, MarketState } from "./MarketState.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+
+/** Decimals of tokens that are no longer in memory, beside as many as there are tokens, before they are removed. */
+const MOST_FORGOTTEN = 1024
+
+/** Decimals of the tokens in memory. Those of forgotten tokens are removed from time to time. */
+const rememberDecimals = (state: Pick<MarketState, "has" | "tokens">) => {
+  const known = new Map<Mint, number>()
+  const note = (trades: ReadonlyArray<TapeTrade>): void => {
+    for (const trade of trades) {
+      if (trade.decimals !== null) {
+        known.set(trade.mint, trade.decimals)
+      }
+    }
+    if (known.size > 2 * state.tokens + MOST_FORGOTTEN) {
+      Array.from(known.keys())
+        .filter((mint) => !state.has(mint))
+        .forEach((mint) => known.delete(mint))
+    }
+  }
+  return { note, of: (mint: Mint) => known.get(mint) ?? null }
+}
+
+/** The content of a tape: one chain. */
+export interface TapedChain {
+  readonly state: MarketState
+  readonly launches: Launches
+  readonly continuity: Continuity
+  readonly decimals: ReturnType<typeof rememberDecimals>
+  heardAtMs: number | null
+  /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
+  heldFrom: number
+  store: TradeStore["Service"] | null
+  /** The time down to which earlier blocks are being read; null while none are. */
+  backfillFromMs: number | null
+}
+
+/** A chain of which no block was read. */
+export const emptyChain = (bounds: MarketLimits): TapedChain => {
+  const state = new MarketState(bounds, crypto.randomUUID())
+  return {
+    state,
+    launches: new Launches(bounds.tokens),
+    continuity: new Continuity(),
+    decimals: rememberDecimals(state),
+    heardAtMs: null,
+    heldFrom: Number.NEGATIVE_INFINITY,
+    store: null,
+    backfillFromMs: null
+  }
+}
+
+/** Adds a block to a chain. */
+export const addBlock = ({ decimals, launches, state }: TapedChain, batch: StoredBatch, nowMs: number): Applied => {
+  const applied = state.apply(batch.trades, nowMs)
+  for (const launch of batch.launches ?? []) {
+    launches.add(launch, batch.timeMs)
+    state.addLaunch(launch.event, launch.launchpad, batch.timeMs)
+  }
+  state.advance(batch.timeMs)
+  decimals.note(batch.trades)
+  return applied
+}
+
+/** The coverage without its share when that is below the least for which values are shown. */
+export const shownFrom =
+  (least: number) =>
+  ({ share, ...coverage }: Coverage): Coverage =>
+    share === undefined || share < least ? coverage : { ...coverage, share }
+
+/** Ends the restore of a chain: everything from a second on is held again. */
+export const resumeChain = (chain: TapedChain, progress: TradeProgress, from: number): void => {
+  chain.continuity.restore(progress)
+  chain.heldFrom = from
+  chain.state.advance(progress.timeMs)
+  chain.heardAtMs = progress.timeMs
+}
+
+/** The coverage of `[from, to]` in everything that was read. */
+export const recordedCoverage = ({ backfillFromMs, continuity }: TapedChain, from: number, to: number): Coverage => {
+  const read = continuity.coverage(from, to)
+  const isComing = backfillFromMs !== null && from * 1000 >= backfillFromMs
+  return read.reason === "not_captured" && isComing ? { ...read, reason: "backfill_running" } : read
+}
+
+/** The coverage of `[from, to]` in data that is held from a second on. */
+export const coverageOf = (chain: TapedChain, from: number, to: number, heldFrom: number): Coverage => {
+  const { continuity } = chain
+  const read = recordedCoverage(chain, from, to)
+  if (from >= heldFrom) {
+    return read
+  }
+  return covering(read.reason ?? "limit_clipped", continuity.seen(heldFrom, to) / Math.max(1, to - from + 1))
+}

@@ -1,0 +1,108 @@
+import { Records } from "../columnar/Records.ts"
+
+/** Words of a record: the next newer one of its queue, and the bucket that it holds, counted from the epoch. */
+const NEWER = 0
+export const BUCKET = 1
+/** The first word after those two. */
+export const BUCKET_WORDS = 2
+
+/** Words of a queue: its oldest record, its newest and the bucket of that, zeros at first. They lie in a record of the owner. */
+export const QUEUE = 4
+const NEWEST = 1
+const NEWEST_BUCKET = 2
+
+/** Adds the sums of the record `from` to those of `to`. False, with nothing added, when they do not fit. */
+export type Merge = (records: Records, to: number, from: number) => boolean
+
+/**
+ * Sums of buckets of time in queues, oldest first. Only buckets with a trade have a record, so that memory follows activity.
+ * A bucket has several records where its sums do not fit one.
+ */
+export class Buckets {
+  readonly records: Records
+  private readonly merge: Merge
+
+  constructor(cells: number, merge: Merge) {
+    this.records = new Records(cells)
+    this.merge = merge
+  }
+
+  /** The bucket of a record. */
+  bucketOf(id: number): number {
+    return this.records.words(id)[this.records.wordsAt(id) + BUCKET] ?? 0
+  }
+
+  /** Gives a record another bucket. It must be in no queue. */
+  setBucket(id: number, bucket: number): void {
+    this.records.words(id)[this.records.wordsAt(id) + BUCKET] = bucket
+  }
+
+  /** The next newer record of the queue; 0 after the newest. */
+  newer(id: number): number {
+    return this.records.words(id)[this.records.wordsAt(id) + NEWER] ?? 0
+  }
+
+  /**
+   * Puts a record where its bucket belongs. True when its sums were added to the record of that bucket: the one given is then
+   * free. Costs a walk through older records only where newer ones are there.
+   */
+  put(ends: Uint32Array, at: number, id: number): boolean {
+    const bucket = this.bucketOf(id)
+    const newest = ends[at + NEWEST] ?? 0
+    if (newest === 0) {
+      ends[at] = id
+    } else if ((ends[at + NEWEST_BUCKET] ?? 0) > bucket) {
+      return this.putLate(ends, at, id, bucket)
+    } else if (ends[at + NEWEST_BUCKET] === bucket && this.merge(this.records, newest, id)) {
+      return true
+    } else {
+      this.link(newest, id)
+    }
+    this.link(id, 0)
+    ends[at + NEWEST] = id
+    ends[at + NEWEST_BUCKET] = bucket
+    return false
+  }
+
+  /** Takes the oldest record out of its queue. */
+  shift(ends: Uint32Array, at: number): number {
+    const id = ends[at] ?? 0
+    const next = this.newer(id)
+    ends[at] = next
+    if (next === 0) {
+      ends[at + NEWEST] = 0
+    }
+    return id
+  }
+
+  /** Gives back every record of a queue. */
+  clear(ends: Uint32Array, at: number): void {
+    while (ends[at] !== 0) {
+      this.records.give(this.shift(ends, at))
+    }
+  }
+
+  /** Puts a record before newer ones. */
+  private putLate(ends: Uint32Array, at: number, id: number, bucket: number): boolean {
+    let before = 0
+    let after = ends[at] ?? 0
+    while (after !== 0 && this.bucketOf(after) <= bucket) {
+      before = after
+      after = this.newer(after)
+    }
+    if (before !== 0 && this.bucketOf(before) === bucket && this.merge(this.records, before, id)) {
+      return true
+    }
+    this.link(id, after)
+    if (before === 0) {
+      ends[at] = id
+    } else {
+      this.link(before, id)
+    }
+    return false
+  }
+
+  private link(id: number, next: number): void {
+    this.records.words(id)[this.records.wordsAt(id) + NEWER] = next
+  }
+}

@@ -1,0 +1,61 @@
+/** Changes of the positions of tracked wallets in one transaction. */
+import type { Address, Mint } from "../domain/Address.ts"
+import type { BalanceChange } from "../domain/market/Trade.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import { isMoney } from "../trades/sides.ts"
+import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
+import type { PositionEvent } from "./WalletLedger.ts"
+
+/** Trades and balance changes of one transaction that concern tracked wallets. */
+export interface TransactionUpdate {
+  readonly trades: Array<TapeTrade>
+  /** Null when the batch lacks the transaction's balances. */
+  transaction: BlockTransaction | null
+}
+
+/** An event and its wallet. */
+interface WalletEvent {
+  readonly wallet: Address
+  readonly event: PositionEvent
+}
+
+/**
+ * The events of a transaction, by wallet and mint: those with trades first, in their order, then changes without one.
+ * Quote money has no position.
+ */
+export const positionEventsOf = (
+  { trades, transaction }: TransactionUpdate,
+  timeMs: number,
+  isTracked: (wallet: Address) => boolean
+): ReadonlyArray<WalletEvent> => {
+  const changes = new Map<string, BalanceChange>()
+  for (const change of transaction?.changes ?? []) {
+    if (!change.native && !isMoney(change.mint) && isTracked(change.owner)) {
+      changes.set(`${change.owner} ${change.mint}`, change)
+    }
+  }
+  const events: Array<WalletEvent> = []
+  const traded = Map.groupBy(
+    trades.filter(({ mint }) => !isMoney(mint)),
+    ({ mint, wallet }) => `${wallet} ${mint}`
+  )
+  const eventOf = (mint: Mint, change: BalanceChange | undefined, of: ReadonlyArray<TapeTrade>): PositionEvent => ({
+    mint,
+    timeMs,
+    decimals: change?.decimals ?? of[0]?.decimals ?? null,
+    trades: of,
+    balance: change ?? of[0]?.held ?? (transaction === null ? null : "unchanged")
+  })
+  for (const [key, of] of traded) {
+    const [first] = of
+    if (first !== undefined) {
+      events.push({ wallet: first.wallet, event: eventOf(first.mint, changes.get(key), of) })
+    }
+  }
+  for (const [key, change] of changes) {
+    if (!traded.has(key)) {
+      events.push({ wallet: change.owner, event: eventOf(change.mint, change, []) })
+    }
+  }
+  return events
+}

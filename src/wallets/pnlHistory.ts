@@ -1,0 +1,91 @@
+/** Profit of a wallet by UTC day. Unknown figures are null; known ones are exact. */
+import type { Mint } from "../domain/Address.ts"
+import { numberText, tenTo } from "../domain/decimal.ts"
+import type { Rational } from "../domain/rational.ts"
+import type { WalletDay } from "../domain/wallets/WalletPositions.ts"
+import { applyEvent, emptyPosition, type MintEvent, type Position } from "./ledger.ts"
+import { sumOf, usdText, usdTextOrNull, valueOf } from "./pnl.ts"
+
+const DAY_MS = 86_400_000
+
+/** The days of a history and the prices at their ends. */
+export interface HistoryRequest {
+  /** In milliseconds since the Unix epoch; the history ends with its day. */
+  readonly nowMs: number
+  /** Days at most, today included. */
+  readonly days: number
+  /** Micro-dollars for one smallest unit at the end of a day that begins at this time; null when unknown. */
+  readonly priceAt: (position: Position, dayMs: number) => Rational | null
+}
+
+/** Sums of one day, in nano-dollars. */
+interface DaySums {
+  realized: bigint | null
+  knownRealized: bigint
+  cost: bigint | null
+  proceeds: bigint | null
+  trades: number
+}
+
+const noSums = (): DaySums => ({ realized: 0n, knownRealized: 0n, cost: 0n, proceeds: 0n, trades: 0 })
+
+/** The day of a time, as its first millisecond. */
+const dayOf = (timeMs: number): number => timeMs - (timeMs % DAY_MS)
+
+/** The position after the event, and the sums of the event alone in place of those so far. */
+const applied = (position: Position, event: MintEvent): Position =>
+  applyEvent({ ...position, realizedNanos: 0n, knownRealizedNanos: 0n, boughtNanos: 0n, proceedsNanos: 0n }, event)
+
+const added = (sums: DaySums, event: MintEvent, after: Position): DaySums => ({
+  realized: sumOf([sums.realized, after.realizedNanos]),
+  knownRealized: sums.knownRealized + after.knownRealizedNanos,
+  cost: sumOf([sums.cost, after.boughtNanos]),
+  proceeds: sumOf([sums.proceeds, after.proceedsNanos]),
+  trades: sums.trades + event.trades.length
+})
+
+const rowOf = (dayMs: number, sums: DaySums, value: bigint | null, nowMs: number): WalletDay => ({
+  day: new Date(dayMs).toISOString().slice(0, 10),
+  fromMs: dayMs,
+  throughMs: Math.min(dayMs + DAY_MS - 1, nowMs),
+  realized: usdTextOrNull(sums.realized),
+  knownRealized: usdText(sums.knownRealized),
+  costUsd: usdTextOrNull(sums.cost),
+  proceedsUsd: usdTextOrNull(sums.proceeds),
+  trades: sums.trades,
+  valueUsd: usdTextOrNull(value)
+})
+
+/** The days from the first event on, the oldest first; events come in chain order. Empty without events. */
+export const dailyPnl = (
+  events: ReadonlyArray<MintEvent & { readonly mint: Mint }>,
+  { days, nowMs, priceAt }: HistoryRequest
+): ReadonlyArray<WalletDay> => {
+  const [first] = events
+  if (first === undefined) {
+    return []
+  }
+  const positions = new Map<Mint, Position>()
+  const from = Math.max(dayOf(first.timeMs), dayOf(nowMs) - (days - 1) * DAY_MS)
+  const rows: Array<WalletDay> = []
+  let at = 0
+  for (let dayMs = from; dayMs <= dayOf(nowMs); dayMs += DAY_MS) {
+    let sums = noSums()
+    for (let event = events[at]; event !== undefined && event.timeMs < dayMs + DAY_MS; event = events[++at]) {
+      const after = applied(positions.get(event.mint) ?? emptyPosition(event.mint), event)
+      positions.set(event.mint, after)
+      sums = event.timeMs < dayMs ? sums : added(sums, event, after)
+    }
+    const values = Array.from(positions.values(), (position) => valueOf(position.held, priceAt(position, dayMs)))
+    rows.push(rowOf(dayMs, sums, sumOf(values), nowMs))
+  }
+  return rows
+}
+
+/** A candle's price of a whole token as micro-dollars for one smallest unit; null for a price that is no positive number. */
+export const unitPrice = (priceUsd: number, decimals: number): Rational | null => {
+  const [whole = "", fraction = ""] = (priceUsd > 0 ? numberText(priceUsd) : null)?.split(".") ?? []
+  return whole === ""
+    ? null
+    : { numerator: BigInt(whole + fraction) * 1_000_000n, denominator: tenTo(fraction.length) * tenTo(decimals) }
+}

@@ -1,0 +1,112 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { TradeStoreUnavailable } from "../../../src/domain/market/Trade.ts"
+import { makeMemoryTrades } from "../../../src/market/store/memoryTrades.ts"
+import type { TapeTrade } from "../../../src/market/tape/TapeTrade.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { address, mintOf, MONDAY, trade } from "../../market/tape/tape.ts"
+import { type Answer, call, keyOf } from "../../support/http.ts"
+import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
+
+const TOKEN = mintOf(1)
+const HOUR = 3600
+const [deep, shallow, foreign] = [1, 2, 3].map((n) => address(5, n))
+
+const books = makeBooks()
+books.tokens.set(TOKEN, minted(1_000_000n, 6))
+
+const memory = makeMemoryTrades()
+const store = { isUnavailable: false, keptSeconds: Number.POSITIVE_INFINITY }
+const stored = {
+  bars: (request: Parameters<typeof memory.bars>[0]) =>
+    store.isUnavailable
+      ? Effect.fail(new TradeStoreUnavailable({ cause: new Error("unavailable") }))
+      : memory.bars(request),
+  prints: memory.prints,
+  keptSeconds: () => store.keptSeconds
+}
+
+const at = (second: number, given: Partial<TapeTrade>) =>
+  trade({ mint: TOKEN, timeMs: (MONDAY + second) * 1000, slot: 1000 + second, ...given })
+
+const trades = [
+  at(10, { pool: deep ?? null, priceUsd: 2 }),
+  at(20, { pool: shallow ?? null, priceUsd: 9, side: "sell" }),
+  at(70, { pool: shallow ?? null, priceUsd: 8 }),
+  at(HOUR - 90, { pool: deep ?? null, priceUsd: 3 }),
+  at(HOUR - 10, { pool: deep ?? null, priceUsd: 4, lamports: 20_000_000n })
+]
+
+const chart = (query: Record<string, string | undefined>) =>
+  call(`/api/v1/market/chart/${TOKEN}?${new URLSearchParams(JSON.parse(JSON.stringify(query)))}`, { key: "a" })
+
+const shown = (answer: Answer, price = "c") =>
+  Array.from({ length: [answer.json("data.bars")].flat().length }, (_, n) => answer.json(`data.bars.${n}.${price}`))
+
+layer(reading({ books, stored, world: { keys: [keyOf("a")] } }))("a chart of one pool", (it) => {
+  it.effect("has the trades of that pool alone, in both denominations", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* setSecond(HOUR)
+      yield* memory.open({ genesis: "one", isSandbox: false })
+      for (const batch of [block(0), block(HOUR - 1, { trades })]) {
+        yield* tape.apply(batch)
+        yield* memory.append([batch])
+      }
+      assert.deepStrictEqual(shown(yield* chart({})), [9, 8, 3, 4])
+      const answer = yield* chart({ pool: deep })
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.deepStrictEqual(shown(answer), [2, 3, 4])
+      assert.deepStrictEqual(shown(answer, "traders"), [1, 1, 1])
+      assert.deepStrictEqual(shown(yield* chart({ pool: deep, denom: "sol" })), [0.01, 0.01, 0.02])
+      assert.deepStrictEqual(shown(yield* chart({ pool: shallow, resolution: "1h" }), "o"), [9])
+      assert.strictEqual(answer.json("meta.observedAtMs"), (MONDAY + HOUR - 1) * 1000)
+      assert.strictEqual(answer.json("meta.openBarMs"), (MONDAY + HOUR - 60) * 1000)
+    })
+  )
+
+  it.effect("pages back, and is cut to its window", () =>
+    Effect.gen(function* () {
+      const last = yield* chart({ pool: deep, limit: "1" })
+      assert.deepStrictEqual(shown(last), [4])
+      assert.strictEqual(last.json("meta.truncated"), true)
+      const before = yield* chart({ pool: deep, limit: "1", to: String(last.json("meta.prevTo")) })
+      assert.deepStrictEqual(shown(before), [3])
+      assert.deepStrictEqual(shown(yield* chart({ pool: deep, to: String(MONDAY + 60) })), [2])
+    })
+  )
+
+  it.effect("has no bars of a pool that does not trade the token", () =>
+    Effect.gen(function* () {
+      const answer = yield* chart({ pool: foreign })
+      assert.strictEqual(answer.status, 200)
+      assert.deepStrictEqual(shown(answer), [])
+      assert.strictEqual(answer.json("meta.coverage.reason"), "not_captured")
+    })
+  )
+
+  it.effect("reaches back as far as trades are kept, and is as current as the store", () =>
+    Effect.gen(function* () {
+      store.keptSeconds = 60
+      assert.strictEqual((yield* chart({ pool: deep })).json("meta.coverage.reason"), "resolution_retention")
+      store.keptSeconds = Number.POSITIVE_INFINITY
+      const tape = yield* TradeTape
+      yield* setSecond(HOUR + 60)
+      yield* tape.apply(block(HOUR + 60))
+      const answer = yield* chart({ pool: deep })
+      assert.strictEqual(answer.json("meta.status"), "stale")
+      assert.strictEqual(answer.json("meta.openBarMs"), (MONDAY + HOUR - 60) * 1000)
+      assert.strictEqual((yield* chart({})).json("meta.openBarMs"), null)
+    })
+  )
+
+  it.effect("is unavailable while the store is", () =>
+    Effect.gen(function* () {
+      store.isUnavailable = true
+      const answer = yield* chart({ pool: deep })
+      assert.strictEqual(answer.status, 503, answer.text)
+      assert.strictEqual(answer.json("error.code"), "data_unavailable")
+      store.isUnavailable = false
+    })
+  )
+})

@@ -1,0 +1,125 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { WalletPnlHistoryAnswer, WalletPositionsAnswer } from "../../../src/api/Wallets.ts"
+import { WalletIndexUnavailable } from "../../../src/wallets/WalletIndex.ts"
+import { call, running } from "../../support/http.ts"
+import { UNKNOWN_WALLET } from "../../wallets/identities.ts"
+import { readerOver } from "../../wallets/readers.ts"
+import { MINT, OTHER, START, tradeOf, usd, WALLET, walletOf } from "../../wallets/trades.ts"
+
+const read = (path: string) => call(`/api/v1/wallets/${path}`, { method: "GET" })
+
+const trades = {
+  [WALLET]: [
+    tradeOf({ slot: 2, side: "sell", amount: 4_000_000n, volumeUsdNanos: usd(8) }),
+    tradeOf({ slot: 1, amount: 10_000_000n, volumeUsdNanos: usd(10) })
+  ]
+}
+
+const gone = () => Effect.fail(new WalletIndexUnavailable({ cause: new Error("gone") }))
+
+describe("GET /api/v1/wallets/{wallet}", () => {
+  const held = { before: 7_000_000n, after: 17_000_000n }
+  const inherited = [tradeOf({ slot: 1, amount: 10_000_000n, volumeUsdNanos: usd(10), held })]
+  const other = {
+    ...inherited[0],
+    mint: walletOf(5),
+    slot: 3,
+    side: "sell",
+    held: { before: 10_000_000n, after: 0n }
+  } as const
+  const wallets = readerOver({
+    trades: { ...trades, [OTHER]: [tradeOf(other), ...inherited] },
+    marks: { [MINT]: 3n }
+  })
+  const decodePositions = Schema.decodeEffect(Schema.fromJsonString(WalletPositionsAnswer), {
+    onExcessProperty: "error"
+  })
+  const decodeHistory = Schema.decodeEffect(Schema.fromJsonString(WalletPnlHistoryAnswer), {
+    onExcessProperty: "error"
+  })
+
+  layer(running({ wallets }))((it) => {
+    it.effect("gives positions with strict and known profit beside the coverage of the summary", () =>
+      Effect.gen(function* () {
+        const answer = yield* read(`${OTHER}/positions`)
+        assert.strictEqual(answer.status, 200)
+        const { data } = yield* decodePositions(answer.text)
+        assert.deepStrictEqual([data.status, data.truncated, data.positions.length], ["partial", false, 2])
+        assert.deepStrictEqual(data.summary?.wallet, { realized: null, unrealized: null, total: null })
+        const [gone, open] = data.positions
+        assert.deepInclude(gone, { holding: 0n, open: false, realized: null, unrealized: "0", valueUsd: "0" })
+        assert.deepInclude(open, {
+          holding: 17_000_000n,
+          realized: "0",
+          unrealized: null,
+          valueUsd: "51",
+          costUsd: "10",
+          avgCostUsd: null,
+          markUsd: "3",
+          buys: 1
+        })
+        assert.deepStrictEqual(open?.known, {
+          realized: "0",
+          unrealized: "20",
+          total: "20",
+          cost: "10",
+          avgCostUsd: "1"
+        })
+        assert.deepInclude(open?.quantities, { known: 10_000_000n, inherited: 7_000_000n })
+        const one = yield* decodePositions((yield* read(`${OTHER}/positions?limit=1`)).text)
+        assert.deepStrictEqual([one.data.positions.length, one.data.truncated], [1, true])
+      })
+    )
+
+    it.effect("gives profit by day through today", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START + 10_000)
+        const answer = yield* read(`${WALLET}/pnl/history`)
+        assert.strictEqual(answer.status, 200)
+        const { data } = yield* decodeHistory(answer.text)
+        assert.deepStrictEqual(data.days, [
+          {
+            day: "2023-11-14",
+            fromMs: 1_699_920_000_000,
+            throughMs: START + 10_000,
+            realized: "4",
+            knownRealized: "4",
+            costUsd: "10",
+            proceedsUsd: "8",
+            trades: 2,
+            valueUsd: "18"
+          }
+        ])
+      })
+    )
+
+    it.effect("has neither for a wallet of which nothing is held, and names a bad field", () =>
+      Effect.gen(function* () {
+        const positions = yield* decodePositions((yield* read(`${UNKNOWN_WALLET}/positions`)).text)
+        assert.deepInclude(positions.data, { status: "unavailable", summary: null, positions: [], truncated: false })
+        const history = yield* decodeHistory((yield* read(`${UNKNOWN_WALLET}/pnl/history`)).text)
+        assert.deepInclude(history.data, { status: "unavailable", summary: null, days: [] })
+        for (const [path, field] of [
+          ["nonsense/positions", "wallet"],
+          [`${WALLET}/positions?limit=0`, "limit"],
+          [`${WALLET}/pnl/history?days=366`, "days"]
+        ] as const) {
+          const answer = yield* read(path)
+          assert.deepStrictEqual([answer.status, answer.json("error.details.0.field")], [400, field], path)
+        }
+      })
+    )
+  })
+
+  layer(running({ wallets: readerOver({ index: gone }) }))((it) => {
+    it.effect("is a 503 while nothing can be read", () =>
+      Effect.gen(function* () {
+        for (const path of ["positions", "pnl/history"]) {
+          assert.strictEqual((yield* read(`${WALLET}/${path}`)).status, 503, path)
+        }
+      })
+    )
+  })
+})

@@ -1,0 +1,172 @@
+/** A scripted chain and processes that read it, for tests of repairs. */
+import { Clock, ConfigProvider, Context, Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { SOL, USDC } from "../../../src/domain/Address.ts"
+import type { GapReason } from "../../../src/solana/blocks/BlockFeed.ts"
+import type { TradeBatch } from "../../../src/market/tape/TradeBatch.ts"
+import { type ReadAgain, TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import type { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { TradeStore as Store } from "../../../src/market/store/TradeStore.ts"
+import { windowNames } from "../../../src/market/windows/windows.ts"
+import { PriceBook } from "../../../src/tokens/PriceBook.ts"
+import { leg, netOf, transactionOf } from "../tape/decoded.ts"
+import { mintOf, MONDAY, seededRandom, walletOf } from "../tape/tape.ts"
+
+export const FIRST = 1000
+const MINTS = 5
+const WALLETS = 7
+
+/** A block every two seconds, every eleventh slot skipped. */
+export const hasBlock = (slot: number): boolean => slot % 11 !== 0
+export const timeOf = (slot: number): number => (MONDAY + 2 * (slot - FIRST)) * 1000
+const parentOf = (slot: number): number => (hasBlock(slot - 1) ? slot - 1 : slot - 2)
+
+/** The block of a slot: some trades of tokens for SOL, one of SOL for dollars, now and then a launch. */
+export const blockOf = (slot: number): TradeBatch => {
+  const roll = seededRandom(slot)
+  const pick = (most: number) => Math.floor(roll() * most)
+  const sol = leg({
+    slot,
+    indexInBlock: 9,
+    token: { mint: SOL, amount: 1_000_000_000n, decimals: 9 },
+    quote: { mint: USDC, amount: 150_000_000n, decimals: 6 }
+  })
+  const swaps = Array.from({ length: 1 + pick(3) }, (_, indexInBlock) =>
+    leg({
+      slot,
+      indexInBlock,
+      wallet: walletOf(pick(WALLETS)),
+      side: roll() < 0.5 ? "buy" : "sell",
+      token: { mint: mintOf(pick(MINTS)), amount: BigInt(1 + pick(1_000_000)), decimals: 6 },
+      quote: { mint: SOL, amount: BigInt(1 + pick(1_000_000_000)), decimals: 9 },
+      dex: roll() < 0.5 ? "raydium-cpmm" : "pumpswap"
+    })
+  )
+  return {
+    slot,
+    timeMs: timeOf(slot),
+    transactions: [...swaps, sol].map((swap, index) =>
+      transactionOf({ index, legs: [swap], nets: [netOf(swap, [0])] })
+    ),
+    launches:
+      slot % 20 === 1 ? [{ event: "created", mint: mintOf(pick(MINTS)), launchpad: "pump-fun", pool: null }] : [],
+    afterGap: false
+  }
+}
+
+/** SOL is worth fifteen cents at all times. */
+const prices = Layer.succeed(PriceBook, {
+  at: (nowMs) => ({
+    of: (mint) => (mint === SOL ? { sol: null, usd: { numerator: 3n, denominator: 20n } } : null),
+    lifetime: { observedAtMs: nowMs, expiresAtMs: nowMs + 10_000 },
+    isStale: false,
+    silentMs: 0,
+    clock: { slot: 1, epoch: 0, unixTimestamp: MONDAY }
+  }),
+  warm: () => Effect.void
+})
+
+/** The reason why a slot cannot be read again; null when it can. */
+export type Faults = (slot: number) => GapReason | null
+
+/** Every slot fails up to this many times, by its number. */
+export const failing = (most: number): Faults => {
+  const asked = new Map<number, number>()
+  return (slot) => {
+    const times = asked.get(slot) ?? 0
+    asked.set(slot, times + 1)
+    return times < slot % (most + 1) ? "unreadable" : null
+  }
+}
+
+/** A process on a store: `read` passes the blocks of these slots to its tape, with a gap where slots are left out. */
+export const process = Effect.fnUntraced(function* (
+  store: TradeStore["Service"],
+  faults: Faults = () => null,
+  settings: Record<string, string> = {}
+) {
+  const scope = yield* Scope.make()
+  const queue = yield* Queue.unbounded<TradeBatch>()
+  const asked: Array<number> = []
+  const feed = Layer.succeed(TradeFeed, {
+    chain: Effect.succeed({ genesis: "repaired", isSandbox: true }),
+    batches: (after) =>
+      Stream.fromQueue(queue).pipe(
+        Stream.mapAccum(
+          () => (after === 0 ? null : after),
+          (last, block) => [block.slot, [{ ...block, afterGap: last !== null && last !== parentOf(block.slot) }]]
+        )
+      ),
+    again: (slot) =>
+      Effect.sync((): ReadAgain => {
+        asked.push(slot)
+        const reason = faults(slot) ?? (hasBlock(slot) ? null : "missing")
+        return reason === null
+          ? { _tag: "Block", batch: blockOf(slot), parentSlot: parentOf(slot) }
+          : { _tag: "Missing", reason }
+      }),
+    list: (from, limit) =>
+      Effect.succeed(
+        Array.from({ length: 2 * limit }, (_, i) => from + i)
+          .filter(hasBlock)
+          .slice(0, limit)
+      )
+  })
+  const config = ConfigProvider.layer(ConfigProvider.fromUnknown(settings))
+  const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(Store, store), config]))
+  const tape = Context.get(yield* Layer.buildWithScope(layer, scope), TradeTape)
+  const settle = Effect.repeat(TestClock.adjust("100 millis"), { times: 5 })
+  const read = Effect.fnUntraced(function* (slots: ReadonlyArray<number>) {
+    for (const slot of slots.filter(hasBlock)) {
+      yield* TestClock.setTime(Math.max(timeOf(slot), yield* Clock.currentTimeMillis))
+      yield* Queue.offer(queue, blockOf(slot))
+      yield* TestClock.adjust("300 millis")
+    }
+    yield* settle
+  })
+  yield* settle
+  if ((yield* Effect.orElseSucceed(store.progress, () => null)) !== null) {
+    yield* Effect.repeat(settle, { until: () => tape.heardAtMs() !== null })
+  }
+  return { tape, read, asked, end: Scope.close(scope, Exit.void) }
+})
+
+/** Slots of a span. */
+export const slots = (from: number, to: number): ReadonlyArray<number> =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+/** Everything that a process answers from its tape and its store. */
+export const answersOf = Effect.fnUntraced(function* (tape: TradeTape["Service"], store: TradeStore["Service"]) {
+  const { state } = tape
+  const mints = [SOL, ...Array.from({ length: MINTS }, (_, n) => mintOf(n))]
+  const window = { from: null, to: null, limit: 10_000 }
+  const stored = yield* Effect.forEach(mints, (mint) =>
+    Effect.forEach(["1s", "1m", "1h"] as const, (resolution) =>
+      store.bars({ mint, resolution, from: null, before: MONDAY + 1_000_000, limit: 10_000 })
+    )
+  )
+  const wallets = yield* Effect.forEach(
+    Array.from({ length: WALLETS }, (_, n) => walletOf(n)),
+    (wallet) => store.ofWallet(wallet, 100_000)
+  )
+  return {
+    now: state.now,
+    windows: mints.map((mint) => windowNames.map((name) => state.window(mint, name))),
+    bars: mints.map((mint) =>
+      (["1s", "1m", "1h"] as const).map((resolution) => state.bars(mint, { ...window, resolution }))
+    ),
+    traders: mints.map((mint) =>
+      (["1h", "24h", "all"] as const).map(
+        (name) => state.topTraders({ mint, window: name, limit: 50, pin: null, nowMs: state.now * 1000 })?.rows
+      )
+    ),
+    markets: state.markets
+      .rows()
+      .map(({ activity, kind, name }) => ({ kind, name, windows: [0, 1, 2, 3].map((index) => activity.read(index)) }))
+      .toSorted((a, b) => (a.kind + a.name < b.kind + b.name ? -1 : 1)),
+    launches: Array.from(tape.launches.all()),
+    stored,
+    wallets
+  }
+})

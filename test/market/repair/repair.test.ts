@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { seededRandom } from "../tape/tape.ts"
+import { answersOf, failing, FIRST, process, slots, timeOf } from "./chain.ts"
+
+const memory = Effect.map(Layer.build(Layer.fresh(TradeStore.layerMemory)), (context) =>
+  Context.get(context, TradeStore)
+)
+
+const LAST = FIRST + 560
+
+/** The answers of a process that read every block in order. */
+const undisturbed = Effect.gen(function* () {
+  yield* TestClock.setTime(timeOf(FIRST))
+  const store = yield* memory
+  const { end, read, tape } = yield* process(store)
+  yield* read(slots(FIRST, LAST))
+  const answers = yield* answersOf(tape, store)
+  yield* end
+  return answers
+})
+
+/** A node that keeps the blocks from a slot on. */
+const pruned = (slot: number) => (slot < FIRST + 60 ? ("cleaned_up" as const) : null)
+
+/** Lets repairs run; blocks go on to come. */
+const repairing = (minutes: number) => Effect.repeat(TestClock.adjust("2 seconds"), { times: 30 * minutes })
+
+describe("a process that missed blocks", () => {
+  it.effect("has every answer of one that missed none, once they were read again", () =>
+    Effect.gen(function* () {
+      const expected = yield* undisturbed
+      yield* TestClock.setTime(timeOf(FIRST))
+      const store = yield* memory
+      const roll = seededRandom(3)
+      const lost = new Set(slots(FIRST + 2, LAST - 1).filter(() => roll() < 0.05))
+      slots(FIRST + 50, FIRST + 60).forEach((slot) => lost.add(slot))
+      const faults = failing(3)
+      let at = FIRST
+      for (const stop of [75, 15, 150]) {
+        const { end, read } = yield* process(store, faults)
+        yield* read(slots(at, at + 80).filter((slot) => !lost.has(slot)))
+        yield* end
+        at += 81 + stop
+      }
+      const { read, tape } = yield* process(store, faults)
+      yield* read(slots(at, LAST).filter((slot) => !lost.has(slot)))
+      const isSeen = tape.readFrom(timeOf(FIRST) / 1000 + 1)
+      assert.strictEqual(isSeen.reason, "source_gap")
+      assert.isAbove(isSeen.share ?? 0, 0.5)
+      yield* repairing(10)
+      assert.deepStrictEqual(tape.gaps(), [])
+      assert.strictEqual(tape.readFrom(timeOf(FIRST) / 1000 + 1).reason, null)
+      const answers = yield* answersOf(tape, store)
+      for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
+        assert.deepStrictEqual(answers[key], expected[key], key)
+      }
+    })
+  )
+
+  it.effect("loses and doubles nothing when it ends in the middle of reading blocks again", () =>
+    Effect.gen(function* () {
+      const expected = yield* undisturbed
+      yield* TestClock.setTime(timeOf(FIRST))
+      const store = yield* memory
+      const settings = { HISTORY: "2 hours", REPAIR_RATE: "1" }
+      const first = yield* process(store, failing(2), settings)
+      yield* first.read(slots(FIRST + 300, FIRST + 302))
+      yield* first.end
+      let unfinished = { gaps: 0, history: 0 }
+      for (let life = 0; life < 8; life++) {
+        const { end, read } = yield* process(store, failing(2), settings)
+        yield* read([FIRST + 500 + life])
+        yield* Effect.repeat(TestClock.adjust("1 second"), { times: 6 })
+        yield* end
+        const progress = yield* store.progress
+        unfinished = {
+          gaps: unfinished.gaps + Math.sign(progress?.gaps.length ?? 0),
+          history: unfinished.history + ((progress?.readFrom ?? 0) > timeOf(FIRST + 10) / 1000 ? 1 : 0)
+        }
+      }
+      assert.deepStrictEqual(unfinished, { gaps: 8, history: 8 })
+      const { read, tape } = yield* process(store, (slot) => (slot < FIRST ? "cleaned_up" : null), {
+        ...settings,
+        REPAIR_RATE: "10"
+      })
+      yield* read(slots(FIRST + 510, LAST))
+      yield* repairing(10)
+      assert.deepStrictEqual(tape.gaps(), [])
+      assert.isTrue(tape.readFrom(timeOf(FIRST) / 1000 + 1).complete)
+      const answers = yield* answersOf(tape, store)
+      for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
+        assert.deepStrictEqual(answers[key], expected[key], key)
+      }
+    })
+  )
+
+  it.effect("stops at blocks that the node no longer has, and keeps what it has of the others", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timeOf(FIRST))
+      const store = yield* memory
+      const { asked, read, tape } = yield* process(store, pruned, { HISTORY: "1 hour" })
+      yield* read(slots(FIRST, FIRST + 20))
+      yield* read(slots(FIRST + 100, FIRST + 110))
+      yield* repairing(3)
+      assert.lengthOf(tape.gaps(), 1)
+      assert.deepInclude(tape.gaps()[0], { state: "unavailable", fromSlot: FIRST + 21, toSlot: FIRST + 59 })
+      assert.isTrue(tape.readFrom(timeOf(FIRST + 60) / 1000 + 1).complete)
+      const before = asked.length
+      yield* repairing(3)
+      assert.strictEqual(asked.length, before)
+    })
+  )
+})
