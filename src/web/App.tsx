@@ -28,8 +28,9 @@ const Pages = () => {
   if (state === "unknown") {
     return <Loading what="the session" />
   }
+  // The router keeps the component of an address it shows: the key replaces it with the session.
   return (
-    <Router onRouteChange={announce}>
+    <Router key={state} onRouteChange={announce}>
       <Route path="/" component={state === "in" ? Home : SignedOut} />
       <Route path="/w/:wallet" component={state === "in" ? Wallet : SignedOut} />
       <Route path="/tracker" component={state === "in" ? Tracker : SignedOut} />
