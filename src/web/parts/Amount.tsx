@@ -2,21 +2,21 @@
 import { tidyDecimal } from "./numbers.ts"
 
 const SIGNIFICANT = 6
+const SIGNIFICANT_OF_RATIOS = 3
 
 /** A number for display as decimal text without exponent. */
-export const textOf = (value: number): string =>
-  new Intl.NumberFormat("en", { useGrouping: false, maximumSignificantDigits: SIGNIFICANT }).format(value)
+const textOf = (value: number, digits: number): string =>
+  new Intl.NumberFormat("en", { useGrouping: false, maximumSignificantDigits: digits }).format(value)
 
 const shapes = {
   usd: (text: string) => (text.startsWith("-") ? `-$${text.slice(1)}` : `$${text}`),
   sol: (text: string) => `${text} SOL`,
   percent: (text: string) => `${text} %`,
-  bps: (text: string) => `${text} bps`,
-  plain: (text: string) => text
+  bps: (text: string) => `${text} bps`
 } as const
 
 /** Units of `Amount`. */
-export type AmountUnit = keyof typeof shapes
+type AmountUnit = keyof typeof shapes
 
 /** An amount; null is a dash with the reason. `signed` colours gains and losses, which their sign shows as well. */
 export const Amount = ({
@@ -37,7 +37,8 @@ export const Amount = ({
       </data>
     )
   }
-  const text = typeof amount === "number" ? textOf(amount) : amount
+  const digits = unit === "percent" || unit === "bps" ? SIGNIFICANT_OF_RATIOS : SIGNIFICANT
+  const text = typeof amount === "number" ? textOf(amount, digits) : amount
   const isZero = /^-?[0.]*$/u.test(text)
   const tone = !signed || isZero ? "" : text.startsWith("-") ? " down" : " up"
   const shown = shapes[unit](tidyDecimal(text))

@@ -23,6 +23,9 @@ const issues: Readonly<Record<string, string>> = {
   duplicate: "is there twice"
 }
 
+/** A kind of fault in words that follow the name of a field. */
+export const issueWords = (issue: string | undefined): string => issues[issue ?? ""] ?? "is invalid"
+
 /** The fault of one field in words that follow the name of the field; null when the failure does not name the field. */
 export const faultOf = (failure: RequestFailed | null, field: string): string | null => {
   const detail = failure?.details.find((each) => each.field === field)
@@ -30,7 +33,7 @@ export const faultOf = (failure: RequestFailed | null, field: string): string | 
     return null
   }
   const sentence = failure.message.split(/(?<=\.)\s/u).find((each) => each.startsWith(`${field} `))
-  return detail.message ?? sentence?.slice(field.length + 1) ?? `${issues[detail.issue ?? ""] ?? "is invalid"}.`
+  return detail.message ?? sentence?.slice(field.length + 1) ?? `${issueWords(detail.issue)}.`
 }
 
 /** True when every fault of a failure belongs to one of the fields, so that nothing is left to show above the form. */

@@ -38,7 +38,13 @@ export const Terms = ({ alert, failure }: { readonly alert: Alert | null; readon
   const [recurrence, setRecurrence] = useState<"once" | "repeat">(alert?.recurrence ?? "once")
   return (
     <>
-      <Field label="Threshold" name="threshold" field="condition.threshold" failure={failure}>
+      <Field
+        label="Threshold"
+        name="threshold"
+        field="condition.threshold"
+        hint="Above 0, as a plain decimal."
+        failure={failure}
+      >
         {(attributes) => (
           <input
             {...attributes}

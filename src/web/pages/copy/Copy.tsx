@@ -8,6 +8,7 @@ import { WalletLink, When } from "../../parts/Links.tsx"
 import { More } from "../../parts/More.tsx"
 import { Empty, Shown } from "../../parts/States.tsx"
 import { type Column, Table } from "../../parts/Table.tsx"
+import { tidyDecimal } from "../../parts/numbers.ts"
 import { useTitle } from "../../parts/useTitle.ts"
 import { Fills } from "./Fills.tsx"
 import { Profit } from "./Profit.tsx"
@@ -35,8 +36,8 @@ const Size = ({ sizing: { amount, maxPerTrade, mode, ratioPct } }: { readonly si
 const filterWords = ({ buys, maxMarketCapUsd, minLeaderUsd, sells, slippageBps }: Follow["filters"]): string =>
   [
     buys && sells ? "buys and sells" : buys ? "buys" : sells ? "sells" : "nothing",
-    ...(minLeaderUsd === null ? [] : [`from $${minLeaderUsd}`]),
-    ...(maxMarketCapUsd === null ? [] : [`market cap up to $${maxMarketCapUsd}`]),
+    ...(minLeaderUsd === null ? [] : [`from $${tidyDecimal(minLeaderUsd)}`]),
+    ...(maxMarketCapUsd === null ? [] : [`market cap up to $${tidyDecimal(maxMarketCapUsd)}`]),
     `slippage up to ${slippageBps / 100} %`
   ].join(", ")
 

@@ -36,15 +36,15 @@ const columnsOf = (side: "buy" | "sell", longest: number): ReadonlyArray<Column<
   { name: "Cost", cell: (entry) => <Bar entry={entry} longest={longest} /> },
   { name: "In all", isNumber: true, cell: ({ allInBps }) => <Amount of={allInBps} unit="bps" /> },
   { name: "Fee", isNumber: true, cell: ({ takerBps }) => <Amount of={takerBps} unit="bps" /> },
-  { name: "Walk of the book", isNumber: true, cell: ({ impactBps }) => <Amount of={impactBps} unit="bps" /> },
-  { name: "Funding over the hold", isNumber: true, cell: ({ fundingBps }) => <Amount of={fundingBps} unit="bps" /> },
+  { name: "Book walk", isNumber: true, cell: ({ impactBps }) => <Amount of={impactBps} unit="bps" /> },
+  { name: "Funding", isNumber: true, cell: ({ fundingBps }) => <Amount of={fundingBps} unit="bps" /> },
   { name: "Funding a year", isNumber: true, cell: ({ fundingAprPct }) => <Amount of={fundingAprPct} unit="percent" /> },
   {
     name: side === "buy" ? "Best ask" : "Best bid",
     isNumber: true,
     cell: ({ ask, bid }) => <Amount of={side === "buy" ? ask : bid} unit="usd" />
   },
-  { name: "Average fill, about", isNumber: true, cell: (entry) => <Amount of={fillPrice(entry, side)} unit="usd" /> },
+  { name: "Fill, about", isNumber: true, cell: (entry) => <Amount of={fillPrice(entry, side)} unit="usd" /> },
   {
     name: "Fresh reads",
     isNumber: true,

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { call } from "../../data/request.ts"
 import { useAction } from "../../data/useAction.ts"
 import { Dialog } from "../../parts/Dialog.tsx"
-import { Field, isAtFields, SelectField } from "../../parts/Field.tsx"
+import { Field, isAtFields, issueWords, SelectField } from "../../parts/Field.tsx"
 import { optional, textsOf } from "../../parts/form.ts"
 import { Failed } from "../../parts/States.tsx"
 import { Tabs } from "../../parts/Tabs.tsx"
@@ -88,7 +88,7 @@ const AddMany = ({ group, groups, onDone }: AddProps) => {
     const [, at, part] = /^wallets\.(\d+)\.(\w+)$/u.exec(field) ?? []
     return at === undefined
       ? []
-      : [`${sent[Number(at)]}: the ${part === "wallet" ? "address" : part} has a bad ${issue}`]
+      : [`${sent[Number(at)]}: the ${part === "wallet" ? "address" : part} ${issueWords(issue)}`]
   })
   return (
     <form class="stack" onSubmit={submit}>

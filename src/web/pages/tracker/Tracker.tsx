@@ -25,7 +25,7 @@ const stateWords = {
 const StatusLine = ({ status }: { readonly status: Snapshot["status"] }) => (
   <p class="soft">
     {status.walletsTracked} of {status.walletLimit} wallets. The tracker {stateWords[status.state]}
-    {status.ingestLagMs === null ? "" : `, ${ageWords(status.ingestLagMs)} after each block`}.
+    {status.ingestLagMs === null ? "" : `, ${ageWords(status.ingestLagMs)} after the newest block`}.
   </p>
 )
 

@@ -6,7 +6,7 @@ import { useLiveTrades } from "../../data/useLiveTrades.ts"
 import { useRead, useReading } from "../../data/useRead.ts"
 import { CopyText } from "../../parts/CopyText.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
-import { Shown } from "../../parts/States.tsx"
+import { Failed, Shown } from "../../parts/States.tsx"
 import { useTitle } from "../../parts/useTitle.ts"
 import { shortAddress } from "../../parts/words.ts"
 import { AddOne } from "../tracker/AddWallets.tsx"
@@ -15,8 +15,10 @@ import { labelsOf, type Snapshot } from "../tracker/tracked.ts"
 import { LiveState, TradeTable } from "../tracker/TradeTable.tsx"
 import { Identity } from "./Identity.tsx"
 import { Made } from "./Made.tsx"
+import { Positions } from "./Positions.tsx"
 
 const READ_MS = 15_000
+const IDENTITY_MS = 60_000
 
 const Trades = ({ wallet }: { readonly wallet: string }) => {
   const live = useLiveTrades(null)
@@ -81,13 +83,18 @@ const Tracking = ({
 export const Wallet = () => {
   const { wallet = "" } = useRoute().params
   useTitle(`Wallet ${shortAddress(wallet)}`)
-  const summary = useReading(
+  const identity = useReading(
     wallet,
     (signal) => call("POST /api/v1/wallets/summary", { body: { wallets: [wallet] }, signal }),
+    IDENTITY_MS
+  )
+  const positions = useRead(
+    "GET /api/v1/wallets/:wallet/positions",
+    { path: { wallet }, query: { limit: 200 } },
     READ_MS
   )
   const tracker = useRead("GET /api/v1/tracker/snapshot", {}, READ_MS)
-  const [row = null] = summary.answer?.data.wallets ?? []
+  const [row] = identity.answer?.data.wallets ?? []
   const isTracked = tracker.answer?.wallets.some((each) => each.wallet === wallet) ?? false
   return (
     <div class="stack">
@@ -97,17 +104,19 @@ export const Wallet = () => {
           <span class="address">{wallet}</span>
           <CopyText text={wallet} what="the address" />
         </p>
-        {row !== null && row.identity !== null && <Identity of={row.identity} />}
+        {row !== undefined && row.identity !== null && <Identity of={row.identity} />}
+        {identity.failure !== null && <Failed failure={identity.failure} />}
         <Shown read={tracker} what="how it is tracked" rows={1}>
           {(snapshot) => <Tracking wallet={wallet} snapshot={snapshot} again={tracker.again} />}
         </Shown>
       </section>
       <section class="card" aria-labelledby="made">
         <h2 id="made">What it made</h2>
-        <Shown read={summary} what="its profit" rows={5}>
-          {() => <Made of={row?.summary ?? null} />}
+        <Shown read={positions} what="its profit" rows={5}>
+          {({ data }) => <Made of={data.summary} />}
         </Shown>
       </section>
+      <Positions read={positions} />
       {isTracked && <Trades key={wallet} wallet={wallet} />}
     </div>
   )
