@@ -2,10 +2,10 @@
 import { useLocation, useRoute } from "preact-iso"
 import type { Answer } from "../data/contract.ts"
 import { call, type RequestFailed, urlOf } from "../data/request.ts"
-import { type Page, usePages } from "../data/usePages.ts"
+import { type Page, type Pages, usePages } from "../data/usePages.ts"
 import { Amount } from "../parts/Amount.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { Field, SelectField } from "../parts/Field.tsx"
+import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
 import { textsOf } from "../parts/form.ts"
 import { TokenLink, When } from "../parts/Links.tsx"
 import { More } from "../parts/More.tsx"
@@ -114,6 +114,20 @@ const Choice = ({
   )
 }
 
+const Entries = ({ of: pages }: { readonly of: Pages<Callout> }) =>
+  pages.items.length === 0 ? (
+    <Empty>No callout is active.</Empty>
+  ) : (
+    <>
+      <ul class="stack plain-list">
+        {pages.items.map((callout) => (
+          <Entry key={callout.id} of={callout} />
+        ))}
+      </ul>
+      <More of={pages} />
+    </>
+  )
+
 /** The feed; `?mint=` for one token, `?sort=top` by volume. */
 export const Callouts = () => {
   useTitle("Callouts")
@@ -124,6 +138,8 @@ export const Callouts = () => {
     ({ id }) => id,
     READ_MS
   )
+  const { failure } = pages.read
+  const isRefused = failure !== null && pages.read.answer === null && isAtFields(failure, ["mint"])
   return (
     <div class="stack">
       <section class="card">
@@ -133,22 +149,11 @@ export const Callouts = () => {
         </p>
         <Choice mint={mint} sort={sort} failure={pages.read.failure} />
       </section>
-      <Shown read={pages.read} what="callouts" rows={6}>
-        {() =>
-          pages.items.length === 0 ? (
-            <Empty>No callout is active{mint === "" ? "" : " for this token"}.</Empty>
-          ) : (
-            <>
-              <ul class="stack plain-list">
-                {pages.items.map((callout) => (
-                  <Entry key={callout.id} of={callout} />
-                ))}
-              </ul>
-              <More of={pages} />
-            </>
-          )
-        }
-      </Shown>
+      {isRefused ? null : (
+        <Shown read={pages.read} what="callouts" rows={6}>
+          {() => <Entries of={pages} />}
+        </Shown>
+      )}
     </div>
   )
 }
