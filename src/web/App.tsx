@@ -9,12 +9,12 @@ import { NotFound } from "./pages/NotFound.tsx"
 
 const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
 const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
-const Wallet = lazy(() => import("./pages/wallet/Wallet.tsx").then((page) => page.Wallet))
-const Tracker = lazy(() => import("./pages/tracker/Tracker.tsx").then((page) => page.Tracker))
-const Alerts = lazy(() => import("./pages/alerts/Alerts.tsx").then((page) => page.Alerts))
-const Copy = lazy(() => import("./pages/copy/Copy.tsx").then((page) => page.Copy))
+const Wallet = lazy(() => import("./wallet/Wallet.tsx").then((page) => page.Wallet))
+const Tracker = lazy(() => import("./tracker/Tracker.tsx").then((page) => page.Tracker))
+const Alerts = lazy(() => import("./alerts/Alerts.tsx").then((page) => page.Alerts))
+const Copy = lazy(() => import("./copy/Copy.tsx").then((page) => page.Copy))
 const Callouts = lazy(() => import("./pages/Callouts.tsx").then((page) => page.Callouts))
-const Perps = lazy(() => import("./pages/perps/Perps.tsx").then((page) => page.Perps))
+const Perps = lazy(() => import("./perps/Perps.tsx").then((page) => page.Perps))
 const Status = lazy(() => import("./pages/Status.tsx").then((page) => page.Status))
 
 /** Moves the focus to the page that was opened, so that a screen reader announces it. */

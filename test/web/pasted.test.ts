@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { linesOf } from "../../src/web/pages/tracker/lines.ts"
+import { linesOf } from "../../src/web/tracker/lines.ts"
 
 describe("a pasted list of wallets", () => {
   it("is read by lines and commas, with the rest of a line as the label", () => {

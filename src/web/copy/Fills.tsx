@@ -1,14 +1,14 @@
 /** Trades of leaders and their copies. */
 import { useState } from "preact/hooks"
-import type { Answer } from "../../data/contract.ts"
-import { call } from "../../data/request.ts"
-import { usePages } from "../../data/usePages.ts"
-import { Amount } from "../../parts/Amount.tsx"
-import { SelectField } from "../../parts/Field.tsx"
-import { TokenLink, WalletLink, When } from "../../parts/Links.tsx"
-import { More } from "../../parts/More.tsx"
-import { Empty, Shown } from "../../parts/States.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
+import type { Answer } from "../data/contract.ts"
+import { call } from "../data/request.ts"
+import { usePages } from "../data/usePages.ts"
+import { Amount } from "../parts/Amount.tsx"
+import { SelectField } from "../parts/Field.tsx"
+import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
+import { More } from "../parts/More.tsx"
+import { Empty, Shown } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
 
 type Fill = Answer<"GET /api/v1/copy/fills">["data"][number]
 

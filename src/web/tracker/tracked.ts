@@ -1,5 +1,5 @@
 /** Tracked wallets and groups as the API gives them. */
-import type { Answer } from "../../data/contract.ts"
+import type { Answer } from "../data/contract.ts"
 
 /** Groups, wallets and status. */
 export type Snapshot = Answer<"GET /api/v1/tracker/snapshot">

@@ -1,10 +1,10 @@
 /** Changes of a tracked wallet. */
-import { call } from "../../data/request.ts"
-import { useAction } from "../../data/useAction.ts"
-import { Confirm, Dialog } from "../../parts/Dialog.tsx"
-import { faultOf, Field, isAtFields } from "../../parts/Field.tsx"
-import { checkedOf, textsOf } from "../../parts/form.ts"
-import { Failed } from "../../parts/States.tsx"
+import { call } from "../data/request.ts"
+import { useAction } from "../data/useAction.ts"
+import { Confirm, Dialog } from "../parts/Dialog.tsx"
+import { faultOf, Field, isAtFields } from "../parts/Field.tsx"
+import { checkedOf, textsOf } from "../parts/form.ts"
+import { Failed } from "../parts/States.tsx"
 import type { Group, Wallet } from "./tracked.ts"
 
 interface WalletProps {

@@ -1,5 +1,5 @@
-import { Amount } from "../../parts/Amount.tsx"
-import { Facts } from "../../parts/Facts.tsx"
+import { Amount } from "../parts/Amount.tsx"
+import { Facts } from "../parts/Facts.tsx"
 import { costUsd, type Comparison, nameOf } from "./venues.ts"
 
 const Bps = ({ of: bps }: { readonly of: number | null }) => <Amount of={bps} unit="bps" />

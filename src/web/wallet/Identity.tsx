@@ -1,4 +1,4 @@
-import type { Answer } from "../../data/contract.ts"
+import type { Answer } from "../data/contract.ts"
 
 type Row = Answer<"POST /api/v1/wallets/summary">["data"]["wallets"][number]
 

@@ -1,6 +1,6 @@
 /** Conditions of alerts in words. */
-import type { Answer } from "../../data/contract.ts"
-import { tidyDecimal } from "../../parts/numbers.ts"
+import type { Answer } from "../data/contract.ts"
+import { tidyDecimal } from "../parts/numbers.ts"
 
 /** An alert as the API gives it. */
 export type Alert = Answer<"GET /api/v1/alerts">["data"][number]

@@ -1,11 +1,11 @@
 /** Groups of tracked wallets: choice, creation, renaming and deletion. */
 import { useState } from "preact/hooks"
-import { call } from "../../data/request.ts"
-import { useAction } from "../../data/useAction.ts"
-import { Confirm, Dialog } from "../../parts/Dialog.tsx"
-import { Field, isAtFields } from "../../parts/Field.tsx"
-import { textsOf } from "../../parts/form.ts"
-import { Failed } from "../../parts/States.tsx"
+import { call } from "../data/request.ts"
+import { useAction } from "../data/useAction.ts"
+import { Confirm, Dialog } from "../parts/Dialog.tsx"
+import { Field, isAtFields } from "../parts/Field.tsx"
+import { textsOf } from "../parts/form.ts"
+import { Failed } from "../parts/States.tsx"
 import type { Group } from "./tracked.ts"
 
 const NameGroup = ({

@@ -1,13 +1,13 @@
 /** Positions of a wallet: what it holds, and what each made. */
 import { useState } from "preact/hooks"
-import type { Answer } from "../../data/contract.ts"
-import type { Read } from "../../data/useRead.ts"
-import { Amount } from "../../parts/Amount.tsx"
-import { Units } from "../../parts/Figure.tsx"
-import { TokenLink, When } from "../../parts/Links.tsx"
-import { Empty, Shown } from "../../parts/States.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
-import { Tabs } from "../../parts/Tabs.tsx"
+import type { Answer } from "../data/contract.ts"
+import type { Read } from "../data/useRead.ts"
+import { Amount } from "../parts/Amount.tsx"
+import { Units } from "../parts/Figure.tsx"
+import { TokenLink, When } from "../parts/Links.tsx"
+import { Empty, Shown } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { Tabs } from "../parts/Tabs.tsx"
 
 /** Positions as the API gives them. */
 export type PositionsAnswer = Answer<"GET /api/v1/wallets/:wallet/positions">

@@ -1,10 +1,10 @@
 /** Profit of a wallet, and the trades it rests on. */
-import type { Answer } from "../../data/contract.ts"
-import { Amount } from "../../parts/Amount.tsx"
-import { Facts } from "../../parts/Facts.tsx"
-import { Empty } from "../../parts/States.tsx"
-import { Table } from "../../parts/Table.tsx"
-import { timeText } from "../../parts/words.ts"
+import type { Answer } from "../data/contract.ts"
+import { Amount } from "../parts/Amount.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { Empty } from "../parts/States.tsx"
+import { Table } from "../parts/Table.tsx"
+import { timeText } from "../parts/words.ts"
 
 type Summary = NonNullable<Answer<"GET /api/v1/wallets/:wallet/positions">["data"]["summary"]>
 type Share = Summary["historyCoverage"]["solana"]["costBasis"]

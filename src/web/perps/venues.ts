@@ -1,5 +1,5 @@
 /** Venues and their costs for display. */
-import type { Answer } from "../../data/contract.ts"
+import type { Answer } from "../data/contract.ts"
 
 /** A comparison as the API gives it. */
 export type Comparison = Answer<"GET /api/v1/perps/quote">

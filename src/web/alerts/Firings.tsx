@@ -1,11 +1,11 @@
 /** Firings of alerts, the newest first. */
-import type { Answer } from "../../data/contract.ts"
-import { call } from "../../data/request.ts"
-import { usePages } from "../../data/usePages.ts"
-import { TokenLink, When } from "../../parts/Links.tsx"
-import { More } from "../../parts/More.tsx"
-import { Empty, Shown } from "../../parts/States.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
+import type { Answer } from "../data/contract.ts"
+import { call } from "../data/request.ts"
+import { usePages } from "../data/usePages.ts"
+import { TokenLink, When } from "../parts/Links.tsx"
+import { More } from "../parts/More.tsx"
+import { Empty, Shown } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
 import { conditionWords, valueWords } from "./words.ts"
 
 type Firing = Answer<"GET /api/v1/alerts/events">["data"][number]

@@ -1,7 +1,7 @@
 /** Venues side by side. */
-import { Amount } from "../../parts/Amount.tsx"
-import { When } from "../../parts/Links.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
+import { Amount } from "../parts/Amount.tsx"
+import { When } from "../parts/Links.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
 import { type Comparison, type Entry, fillPrice, nameOf, paidBps, partsOf, reasonWords } from "./venues.ts"
 
 const PERCENT = 100

@@ -1,11 +1,11 @@
 /** One hypothetical order over all perpetual futures venues: what it would cost, where it is cheapest, and why. */
 import { useLocation, useRoute } from "preact-iso"
-import { useRead } from "../../data/useRead.ts"
-import { type RequestFailed, urlOf } from "../../data/request.ts"
-import { Field, isAtFields, SelectField } from "../../parts/Field.tsx"
-import { textsOf } from "../../parts/form.ts"
-import { Shown } from "../../parts/States.tsx"
-import { useTitle } from "../../parts/useTitle.ts"
+import { useRead } from "../data/useRead.ts"
+import { type RequestFailed, urlOf } from "../data/request.ts"
+import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
+import { textsOf } from "../parts/form.ts"
+import { Shown } from "../parts/States.tsx"
+import { useTitle } from "../parts/useTitle.ts"
 import { Best } from "./Best.tsx"
 import { Excluded, Venues } from "./Venues.tsx"
 

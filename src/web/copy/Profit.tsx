@@ -1,14 +1,14 @@
 /** Profit and loss of copying in a window. */
 import { useState } from "preact/hooks"
-import type { Answer } from "../../data/contract.ts"
-import { useRead } from "../../data/useRead.ts"
-import { Amount } from "../../parts/Amount.tsx"
-import { Facts } from "../../parts/Facts.tsx"
-import { SelectField } from "../../parts/Field.tsx"
-import { TokenLink } from "../../parts/Links.tsx"
-import { Shown } from "../../parts/States.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
-import { reasonWords } from "../../parts/words.ts"
+import type { Answer } from "../data/contract.ts"
+import { useRead } from "../data/useRead.ts"
+import { Amount } from "../parts/Amount.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { SelectField } from "../parts/Field.tsx"
+import { TokenLink } from "../parts/Links.tsx"
+import { Shown } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { reasonWords } from "../parts/words.ts"
 
 type Report = Answer<"GET /api/v1/copy/pnl">["data"]
 type Pnl = Report["total"]
@@ -63,7 +63,7 @@ const columnsOf = (grouping: string, names: ReadonlyMap<string, string>): Readon
   { name: "Fills", isNumber: true, cell: ({ pnl }) => pnl.fills }
 ]
 
-/** What the copies made, of one follow or of all (an empty `followId`). */
+/** Profit and loss of the copies of one follow, or of all for an empty `followId`. */
 export const Profit = ({
   followId,
   names

@@ -1,8 +1,8 @@
 /** Fields that a new alert and a change of one share. */
 import { useState } from "preact/hooks"
-import type { BodyOf } from "../../data/contract.ts"
-import type { RequestFailed } from "../../data/request.ts"
-import { Field, SelectField } from "../../parts/Field.tsx"
+import type { BodyOf } from "../data/contract.ts"
+import type { RequestFailed } from "../data/request.ts"
+import { Field, SelectField } from "../parts/Field.tsx"
 import type { Alert } from "./words.ts"
 
 const recurrences = [

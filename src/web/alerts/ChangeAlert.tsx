@@ -1,10 +1,10 @@
 /** Changes and removal of an alert. */
-import { call } from "../../data/request.ts"
-import { useAction } from "../../data/useAction.ts"
-import { Confirm, Dialog } from "../../parts/Dialog.tsx"
-import { isAtFields } from "../../parts/Field.tsx"
-import { textsOf } from "../../parts/form.ts"
-import { Failed } from "../../parts/States.tsx"
+import { call } from "../data/request.ts"
+import { useAction } from "../data/useAction.ts"
+import { Confirm, Dialog } from "../parts/Dialog.tsx"
+import { isAtFields } from "../parts/Field.tsx"
+import { textsOf } from "../parts/form.ts"
+import { Failed } from "../parts/States.tsx"
 import { Terms, termFields, termsOf } from "./terms.tsx"
 import { type Alert, conditionWords } from "./words.ts"
 

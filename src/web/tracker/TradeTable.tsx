@@ -1,12 +1,12 @@
 /** Trades of tracked wallets, and how they arrive. */
-import type { LiveTrades } from "../../data/useLiveTrades.ts"
-import type { TrackedTrade } from "../../data/trackerStream.ts"
-import { Units } from "../../parts/Figure.tsx"
-import { TokenLink, WalletLink } from "../../parts/Links.tsx"
-import { Amount } from "../../parts/Amount.tsx"
-import { Empty, Loading } from "../../parts/States.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
-import { timeText } from "../../parts/words.ts"
+import type { LiveTrades } from "../data/useLiveTrades.ts"
+import type { TrackedTrade } from "../data/trackerStream.ts"
+import { Units } from "../parts/Figure.tsx"
+import { TokenLink, WalletLink } from "../parts/Links.tsx"
+import { Amount } from "../parts/Amount.tsx"
+import { Empty, Loading } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { timeText } from "../parts/words.ts"
 
 const states = {
   connecting: "Connecting",
