@@ -9,6 +9,12 @@ import { NotFound } from "./pages/NotFound.tsx"
 
 const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
 const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
+const Wallet = lazy(() => import("./wallet/Wallet.tsx").then((page) => page.Wallet))
+const Tracker = lazy(() => import("./tracker/Tracker.tsx").then((page) => page.Tracker))
+const Alerts = lazy(() => import("./alerts/Alerts.tsx").then((page) => page.Alerts))
+const Copy = lazy(() => import("./copy/Copy.tsx").then((page) => page.Copy))
+const Callouts = lazy(() => import("./pages/Callouts.tsx").then((page) => page.Callouts))
+const Perps = lazy(() => import("./perps/Perps.tsx").then((page) => page.Perps))
 const Status = lazy(() => import("./pages/Status.tsx").then((page) => page.Status))
 
 /** Moves the focus to the page that was opened, so that a screen reader announces it. */
@@ -22,9 +28,16 @@ const Pages = () => {
   if (state === "unknown") {
     return <Loading what="the session" />
   }
+  // The router keeps the component of an address it shows: the key replaces it with the session.
   return (
-    <Router onRouteChange={announce}>
+    <Router key={state} onRouteChange={announce}>
       <Route path="/" component={state === "in" ? Home : SignedOut} />
+      <Route path="/w/:wallet" component={state === "in" ? Wallet : SignedOut} />
+      <Route path="/tracker" component={state === "in" ? Tracker : SignedOut} />
+      <Route path="/alerts" component={state === "in" ? Alerts : SignedOut} />
+      <Route path="/copy" component={state === "in" ? Copy : SignedOut} />
+      <Route path="/callouts" component={state === "in" ? Callouts : SignedOut} />
+      <Route path="/perps" component={state === "in" ? Perps : SignedOut} />
       <Route path="/sign-in" component={SignIn} />
       <Route path="/status" component={Status} />
       <Route default component={NotFound} />

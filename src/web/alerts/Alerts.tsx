@@ -1,0 +1,178 @@
+/** Price alerts of the account and their firings. */
+import { useRoute } from "preact-iso"
+import { useState } from "preact/hooks"
+import { call } from "../data/request.ts"
+import { type Pages, usePages } from "../data/usePages.ts"
+import { type Action, useAction } from "../data/useAction.ts"
+import { TokenLink, When } from "../parts/Links.tsx"
+import { More } from "../parts/More.tsx"
+import { Empty, Failed, Shown } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import { timeText } from "../parts/words.ts"
+import { EditAlert, RemoveAlert } from "./ChangeAlert.tsx"
+import { Firings } from "./Firings.tsx"
+import { NewAlert } from "./NewAlert.tsx"
+import { type Alert, conditionWords, valueWords } from "./words.ts"
+
+const READ_MS = 5000
+
+type Opened = { readonly kind: "edit" | "remove"; readonly alert: Alert } | { readonly kind: "new" } | null
+
+/** The state of an alert in words. */
+const stateWords = ({ armed, recurrence, status }: Alert): string => {
+  switch (status) {
+    case "active":
+      return armed ? "armed" : "waits for the other side of the threshold"
+    case "paused":
+      return "paused"
+    case "triggered":
+      return recurrence === "once" ? "fired, final" : "fired"
+    case "expired":
+      return "expired, final"
+  }
+}
+
+const Value = ({ alert: { condition, evaluation } }: { readonly alert: Alert }) => (
+  <data
+    value={evaluation.value ?? ""}
+    title={evaluation.observedAtMs === null ? evaluation.state : `seen ${timeText(evaluation.observedAtMs)}`}
+  >
+    {valueWords(condition.metric, evaluation.value)}
+    {evaluation.state !== "ok" && <span class="warn"> {evaluation.state}</span>}
+  </data>
+)
+
+const Actions = ({
+  alert,
+  open,
+  setStatus,
+  toggle
+}: {
+  readonly alert: Alert
+  readonly open: (opened: Opened) => void
+  readonly toggle: Action
+  readonly setStatus: (alert: Alert, status: "active" | "paused") => void
+}) => {
+  const name = conditionWords(alert.condition)
+  const isLive = alert.status === "active" || alert.status === "paused"
+  const next = alert.status === "active" ? "paused" : "active"
+  return (
+    <span class="row">
+      {isLive && (
+        <>
+          <button
+            type="button"
+            disabled={toggle.isBusy}
+            aria-label={`${next === "paused" ? "Pause" : "Resume"}: ${name}`}
+            onClick={() => setStatus(alert, next)}
+          >
+            {next === "paused" ? "Pause" : "Resume"}
+          </button>
+          <button type="button" aria-label={`Edit: ${name}`} onClick={() => open({ kind: "edit", alert })}>
+            Edit
+          </button>
+        </>
+      )}
+      <button
+        type="button"
+        class="danger"
+        aria-label={`Remove: ${name}`}
+        onClick={() => open({ kind: "remove", alert })}
+      >
+        Remove
+      </button>
+    </span>
+  )
+}
+
+const columns: ReadonlyArray<Column<Alert>> = [
+  { name: "Token", cell: ({ mint }) => <TokenLink mint={mint} /> },
+  {
+    name: "Condition",
+    cell: ({ condition, note }) => (
+      <>
+        {conditionWords(condition)}
+        {note !== null && (
+          <div class="soft">
+            <bdi>{note}</bdi>
+          </div>
+        )}
+      </>
+    )
+  },
+  { name: "Now", isNumber: true, cell: (alert) => <Value alert={alert} /> },
+  { name: "State", cell: stateWords },
+  { name: "Fires", cell: ({ recurrence }) => (recurrence === "once" ? "once" : "again and again") },
+  { name: "Fired", isNumber: true, cell: ({ triggerCount }) => triggerCount },
+  { name: "Last", cell: ({ lastTriggeredAtMs }) => <When atMs={lastTriggeredAtMs} /> },
+  { name: "Expires", cell: ({ expiresAtMs }) => (expiresAtMs === null ? "never" : timeText(expiresAtMs)) }
+]
+
+const List = ({ open, pages }: { readonly pages: Pages<Alert>; readonly open: (opened: Opened) => void }) => {
+  const toggle = useAction()
+  const setStatus = (alert: Alert, status: "active" | "paused") =>
+    toggle.run(() => call("PATCH /api/v1/alerts/:id", { path: { id: alert.id }, body: { status } }), pages.again)
+  const actions: Column<Alert> = {
+    name: "Actions",
+    isUnnamed: true,
+    cell: (alert) => <Actions alert={alert} open={open} toggle={toggle} setStatus={setStatus} />
+  }
+  return pages.items.length === 0 ? (
+    <Empty>No alert is set. One watches the price, the market cap or a change of a token.</Empty>
+  ) : (
+    <>
+      {toggle.failure !== null && <Failed failure={toggle.failure} />}
+      <Table
+        caption="Alerts, the newest first"
+        columns={[...columns, actions]}
+        rows={pages.items}
+        keyOf={({ id }) => id}
+      />
+      <More of={pages} />
+    </>
+  )
+}
+
+/** The alerts; `?mint=` opens a new one for that token. */
+export const Alerts = () => {
+  useTitle("Alerts")
+  const { mint = "" } = useRoute().query
+  const [opened, open] = useState<Opened>(mint === "" ? null : { kind: "new" })
+  const pages = usePages(
+    "alerts",
+    async (cursor, signal) => {
+      const { data, nextCursor } = await call("GET /api/v1/alerts", {
+        query: { cursor, limit: 100 },
+        ...(signal === undefined ? {} : { signal })
+      })
+      return { items: data, nextCursor }
+    },
+    ({ id }) => id,
+    READ_MS
+  )
+  const close = () => open(null)
+  const done = () => {
+    close()
+    pages.again()
+  }
+  return (
+    <div class="stack">
+      <section class="card">
+        <div class="head">
+          <h1>Alerts</h1>
+          <button type="button" class="main" onClick={() => open({ kind: "new" })}>
+            New alert
+          </button>
+        </div>
+        <Shown read={pages.read} what="alerts" rows={4}>
+          {() => <List pages={pages} open={open} />}
+        </Shown>
+      </section>
+      <Firings />
+      {opened?.kind === "new" && <NewAlert mint={mint} onClose={close} onDone={done} />}
+      {opened?.kind === "edit" && <EditAlert alert={opened.alert} onClose={close} onDone={done} />}
+      {opened?.kind === "remove" && <RemoveAlert alert={opened.alert} onClose={close} onDone={done} />}
+    </div>
+  )
+}

@@ -1,0 +1,142 @@
+/** Form of a new alert. */
+import { useState } from "preact/hooks"
+import type { BodyOf } from "../data/contract.ts"
+import { call } from "../data/request.ts"
+import { useAction } from "../data/useAction.ts"
+import { Dialog } from "../parts/Dialog.tsx"
+import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
+import { textsOf } from "../parts/form.ts"
+import { Failed } from "../parts/States.tsx"
+import { Terms, termFields, termsOf } from "./terms.tsx"
+import { metrics, operatorsOf, windows } from "./words.ts"
+
+type Body = BodyOf<"POST /api/v1/alerts">
+type Condition = Body["condition"]
+
+const sources = [
+  ["swap", "Every swap"],
+  ["median", "Median over pools"]
+] as const
+
+const fields = [
+  ...termFields,
+  "mint",
+  "condition.metric",
+  "condition.operator",
+  "condition.windowSeconds",
+  "condition.source",
+  "fireNow"
+]
+
+const chosen = <Value extends string>(
+  options: ReadonlyArray<readonly [Value, string]>,
+  text: string
+): Value | undefined => options.find(([key]) => key === text)?.[0]
+
+const windowOf = (text: string): 300 | 3600 | 21_600 | 86_400 => {
+  switch (text) {
+    case "300":
+      return 300
+    case "3600":
+      return 3600
+    case "21600":
+      return 21_600
+    default:
+      return 86_400
+  }
+}
+
+const bodyOf = (metric: Condition["metric"], text: (name: string) => string): Body => ({
+  mint: text("mint"),
+  condition: {
+    metric,
+    operator: chosen(operatorsOf(metric), text("operator")) ?? "crosses_above",
+    threshold: text("threshold"),
+    ...(metric === "change_pct"
+      ? { windowSeconds: windowOf(text("windowSeconds")) }
+      : { source: chosen(sources, text("source")) ?? "swap" })
+  },
+  ...termsOf(text),
+  fireNow: text("fireNow") === "on"
+})
+
+/** Dialog that sets an alert. `mint` is the token at first. */
+export const NewAlert = ({
+  mint,
+  onClose,
+  onDone
+}: {
+  readonly mint: string
+  readonly onClose: () => void
+  readonly onDone: () => void
+}) => {
+  const { failure, isBusy, run } = useAction()
+  const [metric, setMetric] = useState<Condition["metric"]>("price_usd")
+  const submit = (event: Event) => {
+    const body = bodyOf(metric, textsOf(event))
+    run(() => call("POST /api/v1/alerts", { body }), onDone)
+  }
+  return (
+    <Dialog title="New alert" onClose={onClose}>
+      <form class="grid" onSubmit={submit}>
+        {failure !== null && !isAtFields(failure, fields) && (
+          <div class="wide">
+            <Failed failure={failure} />
+          </div>
+        )}
+        <div class="wide">
+          <Field label="Token" name="mint" hint="Its mint address." failure={failure}>
+            {(attributes) => (
+              <input {...attributes} required autocomplete="off" spellcheck={false} defaultValue={mint} />
+            )}
+          </Field>
+        </div>
+        <SelectField
+          label="What"
+          name="metric"
+          field="condition.metric"
+          failure={failure}
+          options={metrics}
+          value={metric}
+          onChoose={setMetric}
+        />
+        <SelectField
+          key={metric === "change_pct" ? "change" : "level"}
+          label="Movement"
+          name="operator"
+          field="condition.operator"
+          failure={failure}
+          options={operatorsOf(metric)}
+        />
+        {metric === "change_pct" ? (
+          <SelectField
+            label="Within"
+            name="windowSeconds"
+            field="condition.windowSeconds"
+            failure={failure}
+            options={windows}
+          />
+        ) : (
+          <SelectField
+            label="Measured by"
+            name="source"
+            field="condition.source"
+            hint="One swap in a thin pool does not move the median."
+            failure={failure}
+            options={sources}
+          />
+        )}
+        <Terms alert={null} failure={failure} />
+        <label class="check wide">
+          <input type="checkbox" name="fireNow" />
+          Fire at once if the value is past the threshold already
+        </label>
+        <div class="row wide">
+          <button class="main" type="submit" disabled={isBusy}>
+            Set the alert
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,92 @@
+/** Fields that a new alert and a change of one share. */
+import { useState } from "preact/hooks"
+import type { BodyOf } from "../data/contract.ts"
+import type { RequestFailed } from "../data/request.ts"
+import { Field, SelectField } from "../parts/Field.tsx"
+import type { Alert } from "./words.ts"
+
+const recurrences = [
+  ["once", "Once"],
+  ["repeat", "Again and again"]
+] as const
+
+/** A time for a `datetime-local` control, in the reader's own zone. */
+const localText = (atMs: number): string => {
+  const offsetMs = new Date(atMs).getTimezoneOffset() * 60_000
+  return new Date(atMs - offsetMs).toISOString().slice(0, 16)
+}
+
+const expiryOf = (text: string): number | null => (text === "" ? null : new Date(text).getTime())
+
+/** The shared part of a body, from the texts of a form. A note or an expiry that is empty is null. */
+export const termsOf = (text: (name: string) => string) => {
+  const recurrence: "once" | "repeat" = text("recurrence") === "repeat" ? "repeat" : "once"
+  const cooldown = text("cooldownSeconds")
+  return {
+    recurrence,
+    ...(recurrence === "repeat" && cooldown !== "" ? { cooldownSeconds: Number(cooldown) } : {}),
+    expiresAtMs: expiryOf(text("expiresAtMs")),
+    note: text("note") === "" ? null : text("note")
+  } satisfies BodyOf<"PATCH /api/v1/alerts/:id">
+}
+
+/** Paths of the shared fields in a request. */
+export const termFields = ["condition.threshold", "recurrence", "cooldownSeconds", "expiresAtMs", "note"]
+
+/** Threshold, recurrence, cooldown, expiry and note; `alert` gives the values at first. */
+export const Terms = ({ alert, failure }: { readonly alert: Alert | null; readonly failure: RequestFailed | null }) => {
+  const [recurrence, setRecurrence] = useState<"once" | "repeat">(alert?.recurrence ?? "once")
+  return (
+    <>
+      <Field
+        label="Threshold"
+        name="threshold"
+        field="condition.threshold"
+        hint="Above 0, as a plain decimal."
+        failure={failure}
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            required
+            inputMode="decimal"
+            autocomplete="off"
+            defaultValue={alert?.condition.threshold ?? ""}
+          />
+        )}
+      </Field>
+      <SelectField
+        label="Fires"
+        name="recurrence"
+        failure={failure}
+        options={recurrences}
+        value={recurrence}
+        onChoose={setRecurrence}
+      />
+      {recurrence === "repeat" && (
+        <Field label="Silence after it fired, in seconds" name="cooldownSeconds" hint="60 to 86 400" failure={failure}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="number"
+              inputMode="numeric"
+              defaultValue={String(alert?.cooldownSeconds ?? 300)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Expires" name="expiresAtMs" hint="At most 90 days ahead; empty for never." failure={failure}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="datetime-local"
+            defaultValue={alert === null || alert.expiresAtMs === null ? "" : localText(alert.expiresAtMs)}
+          />
+        )}
+      </Field>
+      <Field label="Note" name="note" failure={failure}>
+        {(attributes) => <input {...attributes} autocomplete="off" defaultValue={alert?.note ?? ""} />}
+      </Field>
+    </>
+  )
+}

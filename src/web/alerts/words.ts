@@ -1,0 +1,57 @@
+/** Conditions of alerts in words. */
+import type { Answer } from "../data/contract.ts"
+import { tidyDecimal } from "../parts/numbers.ts"
+
+/** An alert as the API gives it. */
+export type Alert = Answer<"GET /api/v1/alerts">["data"][number]
+type Condition = Alert["condition"]
+type Metric = Condition["metric"]
+type Operator = Condition["operator"]
+
+/** Metrics and their names. */
+export const metrics: ReadonlyArray<readonly [Metric, string]> = [
+  ["price_usd", "Price in dollars"],
+  ["price_sol", "Price in SOL"],
+  ["market_cap_usd", "Market cap in dollars"],
+  ["change_pct", "Change in percent"]
+]
+
+const operators: ReadonlyArray<readonly [Operator, string]> = [
+  ["crosses_above", "crosses above"],
+  ["crosses_below", "crosses below"],
+  ["rises_by", "rises by"],
+  ["falls_by", "falls by"]
+]
+
+/** Operators of a metric: a change rises or falls, a level is crossed. */
+export const operatorsOf = (metric: Metric): ReadonlyArray<readonly [Operator, string]> =>
+  metric === "change_pct" ? operators.slice(2) : operators.slice(0, 2)
+
+/** Windows of a change in seconds, as texts. */
+export const windows = [
+  ["300", "5 minutes"],
+  ["3600", "1 hour"],
+  ["21600", "6 hours"],
+  ["86400", "24 hours"]
+] as const
+
+const amountWords = (metric: Metric, amount: string): string => {
+  const text = tidyDecimal(amount)
+  if (metric === "change_pct") {
+    return `${text} %`
+  }
+  return metric === "price_sol" ? `${text} SOL` : `$${text}`
+}
+
+/** A value of the metric with its unit; a dash when it is not known. */
+export const valueWords = (metric: Metric, value: string | null): string =>
+  value === null ? "–" : amountWords(metric, value).replace("$-", "-$")
+
+/** A condition as a phrase. */
+export const conditionWords = ({ metric, operator, source, threshold, windowSeconds }: Condition): string => {
+  const [, name = metric] = metrics.find(([key]) => key === metric) ?? []
+  const [, verb = operator] = operators.find(([key]) => key === operator) ?? []
+  const span = windows.find(([seconds]) => seconds === String(windowSeconds))
+  const over = span === undefined ? "" : ` within ${span[1]}`
+  return `${name} ${verb} ${amountWords(metric, threshold)}${over}${source === "median" ? ", by the median over pools" : ""}`
+}

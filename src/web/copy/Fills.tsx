@@ -1,0 +1,129 @@
+/** Trades of leaders and their copies. */
+import { useState } from "preact/hooks"
+import type { Answer } from "../data/contract.ts"
+import { call } from "../data/request.ts"
+import { usePages } from "../data/usePages.ts"
+import { Amount } from "../parts/Amount.tsx"
+import { SelectField } from "../parts/Field.tsx"
+import { TokenLink, WalletLink, When } from "../parts/Links.tsx"
+import { More } from "../parts/More.tsx"
+import { Empty, Shown } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+
+type Fill = Answer<"GET /api/v1/copy/fills">["data"][number]
+
+const READ_MS = 10_000
+
+const statuses = [
+  ["", "Every outcome"],
+  ["filled", "Filled"],
+  ["pending", "Pending"],
+  ["skipped", "Skipped"],
+  ["failed", "Failed"]
+] as const
+
+const reasons: Readonly<Record<string, string>> = {
+  filter: "a filter left it out",
+  insufficient_balance: "not enough money",
+  slippage: "the price had moved too far",
+  no_route: "no pool could be used",
+  leader_reverted: "the leader's own trade failed",
+  paused: "copying was paused",
+  other: "another reason"
+}
+
+const columns: ReadonlyArray<Column<Fill>> = [
+  { name: "Leader's trade", cell: ({ leader }) => <When atMs={leader.atMs} /> },
+  { name: "Leader", cell: ({ leader }) => <WalletLink wallet={leader.wallet} /> },
+  { name: "Side", cell: ({ side }) => <span class={side === "buy" ? "up" : "down"}>{side}</span> },
+  { name: "Token", cell: ({ mint }) => <TokenLink mint={mint} /> },
+  {
+    name: "Outcome",
+    cell: ({ reason, status }) => (reason === null ? status : `${status}: ${reasons[reason] ?? reason}`)
+  },
+  { name: "Leader's value", isNumber: true, cell: ({ leader }) => <Amount of={leader.valueUsd} unit="usd" /> },
+  {
+    name: "Copy's value",
+    isNumber: true,
+    cell: ({ execution }) => (
+      <Amount of={execution?.valueUsd ?? null} unit="usd" why={execution === null ? "there is no copy" : "not known"} />
+    )
+  },
+  {
+    name: "Worse than the leader",
+    isNumber: true,
+    cell: ({ slippageVsLeaderPct }) => <Amount of={slippageVsLeaderPct} unit="percent" />
+  },
+  {
+    name: "Later by",
+    isNumber: true,
+    cell: ({ latencyMs }) => (latencyMs === null ? "–" : `${latencyMs} ms`)
+  },
+  {
+    name: "Realized",
+    isNumber: true,
+    cell: ({ realized, side }) => (
+      <Amount of={realized} unit="usd" signed why={side === "buy" ? "a purchase realizes nothing" : "not known"} />
+    )
+  }
+]
+
+/** Fills of one follow, or of all for an empty `followId`. */
+export const Fills = ({
+  followId,
+  follows,
+  onChoose
+}: {
+  /** Ids and names of the follows. */
+  readonly follows: ReadonlyArray<readonly [string, string]>
+  readonly followId: string
+  readonly onChoose: (followId: string) => void
+}) => {
+  const [status, setStatus] = useState<(typeof statuses)[number][0]>("")
+  const pages = usePages(
+    `fills ${followId} ${status}`,
+    async (cursor, signal) => {
+      const { data, nextCursor } = await call("GET /api/v1/copy/fills", {
+        query: { cursor, followId, status, limit: 50 },
+        ...(signal === undefined ? {} : { signal })
+      })
+      return { items: data, nextCursor }
+    },
+    ({ id }) => id,
+    READ_MS
+  )
+  return (
+    <section class="card" aria-labelledby="fills">
+      <div class="head">
+        <h2 id="fills">Fills</h2>
+        <div class="row">
+          <SelectField
+            label="Leader"
+            name="followId"
+            options={[["", "Every leader"], ...follows]}
+            value={followId}
+            onChoose={onChoose}
+          />
+          <SelectField label="Outcome" name="status" options={statuses} value={status} onChoose={setStatus} />
+        </div>
+      </div>
+      <Shown read={pages.read} what="fills" rows={8}>
+        {() =>
+          pages.items.length === 0 ? (
+            <Empty>No trade of a leader fits.</Empty>
+          ) : (
+            <>
+              <Table
+                caption="Trades of leaders and their copies, the newest first"
+                columns={columns}
+                rows={pages.items}
+                keyOf={({ id }) => id}
+              />
+              <More of={pages} />
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  )
+}

@@ -1,0 +1,106 @@
+/** One hypothetical order over all perpetual futures venues: what it would cost, where it is cheapest, and why. */
+import { useLocation, useRoute } from "preact-iso"
+import { useRead } from "../data/useRead.ts"
+import { type RequestFailed, urlOf } from "../data/request.ts"
+import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
+import { textsOf } from "../parts/form.ts"
+import { Shown } from "../parts/States.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import { Best } from "./Best.tsx"
+import { Excluded, Venues } from "./Venues.tsx"
+
+const READ_MS = 15_000
+
+interface Order {
+  readonly symbol: string
+  readonly side: string
+  readonly size: string
+  readonly holdHours: string
+}
+
+const sides = [
+  ["buy", "Buy (long)"],
+  ["sell", "Sell (short)"]
+] as const
+
+const fields = ["symbol", "side", "size", "holdHours"]
+
+const OrderForm = ({ failure, order }: { readonly order: Order; readonly failure: RequestFailed | null }) => {
+  const { route } = useLocation()
+  const submit = (event: Event) => {
+    const text = textsOf(event)
+    route(
+      urlOf(
+        "GET /perps",
+        {},
+        {
+          symbol: text("symbol").toUpperCase(),
+          side: text("side"),
+          size: text("size"),
+          holdHours: text("holdHours")
+        }
+      )
+    )
+  }
+  return (
+    <form class="grid" onSubmit={submit}>
+      <Field label="Symbol" name="symbol" hint="Such as BTC, ETH or SOL." failure={failure}>
+        {(attributes) => <input {...attributes} required autocomplete="off" defaultValue={order.symbol} />}
+      </Field>
+      <SelectField
+        label="Side"
+        name="side"
+        failure={failure}
+        options={sides}
+        value={order.side === "sell" ? "sell" : "buy"}
+      />
+      <Field label="Size" name="size" hint="In coins." failure={failure}>
+        {(attributes) => (
+          <input {...attributes} required inputMode="decimal" autocomplete="off" defaultValue={order.size} />
+        )}
+      </Field>
+      <Field label="Hours held" name="holdHours" hint="0 to 8760." failure={failure}>
+        {(attributes) => (
+          <input {...attributes} required inputMode="decimal" autocomplete="off" defaultValue={order.holdHours} />
+        )}
+      </Field>
+      <div class="row wide">
+        <button class="main" type="submit">
+          Compare
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** The comparison of the order in the address. */
+export const Perps = () => {
+  useTitle("Perps")
+  const { holdHours = "8", side = "buy", size = "1", symbol = "BTC" } = useRoute().query
+  const order = { symbol, side, size, holdHours }
+  const read = useRead("GET /api/v1/perps/quote", { query: order }, READ_MS)
+  const isRefused = read.failure !== null && read.answer === null && isAtFields(read.failure, fields)
+  return (
+    <div class="stack">
+      <section class="card">
+        <h1>Perps</h1>
+        <p class="soft">
+          What an order would cost at each venue: fee, the walk of its book, and funding over the time it is held.
+          Nothing is ordered.
+        </p>
+        <OrderForm key={JSON.stringify(order)} order={order} failure={read.failure} />
+      </section>
+      {isRefused ? null : (
+        <Shown read={read} what="the venues" rows={8}>
+          {(answer) => (
+            <>
+              <Best of={answer} />
+              <Venues side={answer.query.side} entries={answer.perVenue.filter(({ reason }) => reason === null)} />
+              <Excluded entries={answer.perVenue.filter(({ reason }) => reason !== null)} />
+            </>
+          )}
+        </Shown>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { App, axeFaults, isAvailable, schemes } from "./app.ts"
+
+const NARROW = 320
+/** Limit of a test that opens many pages, on a machine that does much else. */
+const LONG_MS = 240_000
+
+describe.runIf(isAvailable)("in a browser", () => {
+  layer(App.layerWelcome, { timeout: "2 minutes", excludeTestServices: true })("the account's lists", (it) => {
+    it.effect("lead from a tracked wallet to what it holds and made", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/tracker")
+        yield* Effect.promise(async () => {
+          await page
+            .getByRole("region", { name: "Tracked wallets" })
+            .getByRole("link", { name: "Diamond hands" })
+            .click()
+          const made = page.getByRole("region", { name: "Profit in dollars" })
+          await made.getByRole("columnheader", { name: "Units of known cost" }).waitFor()
+          await made.getByRole("rowheader", { name: "Realized", exact: true }).waitFor()
+          await page.getByRole("tab", { name: "Closed" }).click()
+          await page.getByRole("tab", { name: "Closed" }).press("ArrowLeft")
+          assert.strictEqual(await page.getByRole("tab", { name: "Open" }).getAttribute("aria-selected"), "true")
+          await page.getByRole("button", { name: "Edit how it is tracked" }).waitFor()
+        })
+      })
+    )
+
+    it.effect("show follows, profit by token and the fills of one leader", () =>
+      Effect.gen(function* () {
+        const { complaints, page } = yield* (yield* App).visit("/copy")
+        yield* Effect.promise(async () => {
+          await page.getByRole("region", { name: "Wallets that are copied" }).waitFor()
+          await page.getByLabel("Grouped by").selectOption("mint")
+          await page.getByRole("region", { name: "Profit by token" }).waitFor()
+          await page.getByLabel("Leader", { exact: true }).selectOption({ label: "Mira Tides" })
+          await page.getByText("Of Mira Tides alone").waitFor()
+          await page.getByRole("region", { name: "Trades of leaders and their copies, the newest first" }).waitFor()
+        })
+        assert.deepStrictEqual(complaints, [])
+      })
+    )
+
+    it.effect("show callouts of all tokens, of one token, and their share pages", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { page } = yield* app.visit("/callouts")
+        yield* Effect.promise(async () => {
+          await page.getByRole("link", { name: "All of this token" }).first().click()
+          await page.getByRole("link", { name: "Every token" }).waitFor()
+          await page.getByRole("searchbox", { name: "Token" }).fill("not-a-mint")
+          await page.getByRole("button", { name: "Show" }).click()
+          await page.getByText("Token must be a Solana address", { exact: false }).waitFor()
+          await page.getByRole("link", { name: "Every token" }).click()
+          await page.getByRole("link", { name: "Share page" }).first().click()
+          await page.waitForURL(/\/c\/co_/u)
+        })
+      })
+    )
+
+    it.effect("compare venues of an order, with the best one and its reasons", () =>
+      Effect.gen(function* () {
+        const { page } = yield* (yield* App).visit("/perps")
+        yield* Effect.promise(async () => {
+          await page.getByRole("heading", { name: "is cheapest for 1 BTC held 8 h" }).waitFor()
+          await page.getByLabel("Size").fill("100000")
+          await page.getByLabel("Side").selectOption("sell")
+          await page.getByRole("button", { name: "Compare" }).click()
+          const left = page.getByRole("region", { name: "Venues that cannot take the order" })
+          await left.getByText("Its visible book ends before the size does.").first().waitFor()
+          await page.getByLabel("Size").fill("0")
+          await page.getByRole("button", { name: "Compare" }).click()
+          await page.getByText("Size must be above 0", { exact: false }).waitFor()
+        })
+      })
+    )
+
+    it.effect.each(schemes)(
+      "have no fault of accessibility, and no page is wider than a narrow window, %s",
+      (scheme) =>
+        Effect.gen(function* () {
+          const app = yield* App
+          const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"
+          const width = scheme === "dark" ? NARROW : 1280
+          for (const path of ["/tracker", "/alerts", "/copy", "/callouts", "/perps", `/w/${wallet}`]) {
+            const { page } = yield* app.visit(path, { scheme, width })
+            assert.deepStrictEqual(yield* Effect.promise(() => axeFaults(page)), [], path)
+            const wide = yield* Effect.promise(() => page.evaluate<number>("document.documentElement.scrollWidth"))
+            assert.isAtMost(wide, width, path)
+          }
+        }),
+      LONG_MS
+    )
+  })
+})
