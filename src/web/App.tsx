@@ -9,6 +9,7 @@ import { NotFound } from "./pages/NotFound.tsx"
 
 const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
 const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
+const Token = lazy(() => import("./pages/Token.tsx").then((page) => page.Token))
 const Status = lazy(() => import("./pages/Status.tsx").then((page) => page.Status))
 
 /** Moves the focus to the page that was opened, so that a screen reader announces it. */
@@ -26,6 +27,7 @@ const Pages = () => {
   return (
     <Router key={state} onRouteChange={announce}>
       <Route path="/" component={state === "in" ? Home : SignedOut} />
+      <Route path="/t/:mint" component={state === "in" ? Token : SignedOut} />
       <Route path="/sign-in" component={SignIn} />
       <Route path="/status" component={Status} />
       <Route default component={NotFound} />

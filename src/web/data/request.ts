@@ -64,7 +64,8 @@ export const urlOf = (operation: string, path: Readonly<Record<string, string>> 
 
 const MILLIS = 1000
 
-const failureOf = async (response: Response): Promise<RequestFailed> => {
+/** The failure that an answer states. */
+export const failureOf = async (response: Response): Promise<RequestFailed> => {
   const text = await response.text()
   const after = Number(response.headers.get("retry-after") ?? Number.NaN)
   const retryAfterMs = Number.isFinite(after) ? after * MILLIS : null
