@@ -143,9 +143,18 @@ export class App extends Context.Service<App, AppShape>()("fathom/test/App") {
   )
 }
 
-/** Faults of accessibility that axe finds on a page, one line each. */
+/** Faults of accessibility that axe finds on a page in both schemes, one line each. */
 export const axeFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()")
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  const found: Array<string> = []
+  for (const scheme of schemes) {
+    await page.emulateMedia({ colorScheme: scheme })
+    const { violations } = await page.evaluate<axe.AxeResults>("axe.run()")
+    found.push(...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${scheme} ${id}: ${html}`)))
+  }
+  return found
 }
+
+/** Pixels by which a page is wider than its window. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate("Math.max(0, document.documentElement.scrollWidth - innerWidth)")

@@ -6,6 +6,7 @@ import { Figure } from "../parts/Figure.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
+import { reasonWords } from "../parts/words.ts"
 import { TokenName } from "./TokenName.tsx"
 import { EVERY_MS, type Span } from "./windows.ts"
 
@@ -50,7 +51,10 @@ export const Movers = ({ span }: { readonly span: Span }) => {
     >
       {({ data, meta }) =>
         data.length === 0 ? (
-          <Empty>No token with $1 000 of liquidity has moved in this window.</Empty>
+          <Empty>
+            No token with $1 000 of liquidity has a known rank in this window
+            {meta.coverage.reason !== null && `: ${reasonWords(meta.coverage.reason)}`}.
+          </Empty>
         ) : (
           <Table caption={captionOf(meta)} columns={columns} rows={data} keyOf={({ token }) => token.address} />
         )

@@ -64,13 +64,17 @@ export const Token = () => {
         <bdi>{title}</bdi> {token !== null && token.name !== null && <bdi class="soft full-name">{token.name}</bdi>}
       </h1>
       <div class="token-board">
-        <Candles mint={mint} />
+        <div class="stack">
+          <Candles mint={mint} />
+          <Facts read={facts} />
+          <Windows mint={mint} />
+        </div>
         <Trading read={facts} />
-        <Facts read={facts} />
-        <Windows mint={mint} />
         <Pools mint={mint} />
-        <TopTraders mint={mint} />
-        <Risk mint={mint} />
+        <div class="wide pair">
+          <TopTraders mint={mint} />
+          <Risk mint={mint} />
+        </div>
       </div>
     </>
   )

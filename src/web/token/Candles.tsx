@@ -5,8 +5,9 @@ import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { reasonWords, timeText } from "../parts/words.ts"
+import type { Bar, ChartChoice } from "./bars.ts"
 import { type Drawing, draw } from "./drawing.ts"
-import { type Bar, type Bars, BARS_EVERY_MS, type ChartChoice, useBars } from "./useBars.ts"
+import { type Bars, BARS_EVERY_MS, useBars } from "./useBars.ts"
 
 const resolutions: ReadonlyArray<readonly [ChartChoice["resolution"], string]> = [
   ["1s", "1 s"],
@@ -41,7 +42,7 @@ const columnsOf = (denom: ChartChoice["denom"]): ReadonlyArray<Column<Bar>> => [
 ]
 
 /** The drawing in words. */
-export const wordsOf = (bars: ReadonlyArray<Bar>, { denom, mode, resolution }: ChartChoice): string => {
+const wordsOf = (bars: ReadonlyArray<Bar>, { denom, mode, resolution }: ChartChoice): string => {
   const last = bars.at(-1)
   if (last === undefined) {
     return "No bars."

@@ -41,7 +41,7 @@ const columns: ReadonlyArray<Column<Tag>> = [
     name: "Proof",
     cell: ({ coverage: { reason }, source, staleAfterMs, status }) =>
       source === "none" ? (
-        <>none{reason !== null && `: ${reasonWords(reason)}`}</>
+        "no source"
       ) : (
         <span title={staleAfterMs === null ? undefined : `Counts for ${ageWords(staleAfterMs)}`}>
           {source.replaceAll("-", " ")}, {status}

@@ -10,7 +10,7 @@ import {
 } from "lightweight-charts"
 import { shortDecimal } from "../parts/numbers.ts"
 import { textOf } from "../parts/Money.tsx"
-import type { Bar } from "./useBars.ts"
+import type { Bar } from "./bars.ts"
 
 /** A chart in an element of the page. */
 export interface Drawing {
@@ -67,6 +67,7 @@ const MIN_MOVE = 1e-12
 export const draw = (element: HTMLElement): Drawing => {
   const chart = createChart(element, {
     autoSize: true,
+    layout: layoutOf(coloursOf(element)),
     localization: { priceFormatter: priceText, locale: "en" },
     timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 },
     handleScroll: { vertTouchDrag: false }

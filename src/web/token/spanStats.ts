@@ -1,5 +1,5 @@
 /** Figures of trailing windows, summed up from candles of five minutes. */
-import type { Bar } from "./useBars.ts"
+import type { Bar } from "./bars.ts"
 
 /** One window. Sums are null where the bars do not reach back to its start. */
 export interface SpanStats {

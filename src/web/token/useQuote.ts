@@ -1,5 +1,5 @@
 /** A quote of one trade: read once, or followed by a stream of the service. */
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
 import { readEvents, type StreamEvent } from "../data/eventStream.ts"
 import { call, RequestFailed, urlOf } from "../data/request.ts"
@@ -86,9 +86,13 @@ const readOnce = async (trade: Trade, change: Change, signal: AbortSignal): Prom
 export const useQuote = (trade: Trade | null, isLive: boolean, turn: number): QuoteState => {
   const [state, setState] = useState<QuoteState>(EMPTY)
   const key = JSON.stringify(trade)
+  const shown = useRef(key)
   useEffect(() => {
     const wanted = JSON.parse(key) as Trade | null
-    setState(EMPTY)
+    // The quote of the same trade stays until there is a newer one.
+    const isSame = shown.current === key
+    shown.current = key
+    setState(({ quote }) => ({ ...EMPTY, quote: isSame ? quote : null }))
     if (wanted === null) {
       return undefined
     }
