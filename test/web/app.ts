@@ -88,7 +88,7 @@ export const settled = (page: Page): Promise<void> =>
 const watch = (context: BrowserContext, page: Page, url: string): Array<string> => {
   const complaints: Array<string> = []
   page.on("console", (message) => {
-    // What is still being loaded is answered 503 and read again.
+    // State that is still being loaded is answered 503 and read again.
     if (message.type() === "error" && !message.text().includes("status of 503")) {
       complaints.push(`console: ${message.text()}`)
     }

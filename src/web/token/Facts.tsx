@@ -20,7 +20,7 @@ const Authority = ({ address, known }: { readonly address: string | null; readon
   return known ? <>given up</> : <>–</>
 }
 
-/** What is known of one token. */
+/** Facts of one token with their quality. */
 export const Facts = ({ read }: { readonly read: Read<FactsAnswer> }) => (
   <Panel title="Token" read={read} everyMs={FACTS_EVERY_MS} rows={5}>
     {({ data }) => (
