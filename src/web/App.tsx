@@ -15,6 +15,7 @@ const Alerts = lazy(() => import("./alerts/Alerts.tsx").then((page) => page.Aler
 const Copy = lazy(() => import("./copy/Copy.tsx").then((page) => page.Copy))
 const Callouts = lazy(() => import("./pages/Callouts.tsx").then((page) => page.Callouts))
 const Perps = lazy(() => import("./perps/Perps.tsx").then((page) => page.Perps))
+const Token = lazy(() => import("./pages/Token.tsx").then((page) => page.Token))
 const Status = lazy(() => import("./pages/Status.tsx").then((page) => page.Status))
 
 /** Moves the focus to the page that was opened, so that a screen reader announces it. */
@@ -38,6 +39,7 @@ const Pages = () => {
       <Route path="/copy" component={state === "in" ? Copy : SignedOut} />
       <Route path="/callouts" component={state === "in" ? Callouts : SignedOut} />
       <Route path="/perps" component={state === "in" ? Perps : SignedOut} />
+      <Route path="/t/:mint" component={state === "in" ? Token : SignedOut} />
       <Route path="/sign-in" component={SignIn} />
       <Route path="/status" component={Status} />
       <Route default component={NotFound} />

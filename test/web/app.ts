@@ -17,6 +17,9 @@ export const isAvailable = Browser.isAvailable && TestDatabase.isAvailable
 /** The schemes in which a page is looked at. */
 export const schemes = ["light", "dark"] as const
 
+/** A token of the simulated market, the same at every start. A loaded machine starts before each token can be quoted. */
+export const FERN = "EsUtxf9iambveeqnPHnEuzHvbxrXipLcMtwPgoBHwQuj"
+
 /** The view of a visitor. */
 export interface Sight {
   readonly scheme?: (typeof schemes)[number]
@@ -42,7 +45,7 @@ interface AppShape {
   readonly visit: (path: string, sight?: Sight) => Effect.Effect<Visited, never, Scope.Scope>
 }
 
-const READ_WITHIN_MS = 30_000
+const READ_WITHIN_MS = 60_000
 
 const runningApp = Effect.callback<RunningApp>((resume) => {
   let answer = ""
@@ -84,7 +87,12 @@ export const settled = (page: Page): Promise<void> =>
 
 const watch = (context: BrowserContext, page: Page, url: string): Array<string> => {
   const complaints: Array<string> = []
-  page.on("console", (message) => message.type() === "error" && complaints.push(`console: ${message.text()}`))
+  page.on("console", (message) => {
+    // State that is still being loaded is answered 503 and read again.
+    if (message.type() === "error" && !message.text().includes("status of 503")) {
+      complaints.push(`console: ${message.text()}`)
+    }
+  })
   page.on("pageerror", (error) => complaints.push(`script: ${error.message}`))
   context.on("request", (request) => {
     if (!request.url().startsWith(`${url}/`)) {
@@ -143,9 +151,18 @@ export class App extends Context.Service<App, AppShape>()("fathom/test/App") {
   )
 }
 
-/** Faults of accessibility that axe finds on a page, one line each. */
+/** Faults of accessibility that axe finds on a page in both schemes, one line each. */
 export const axeFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()")
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  const found: Array<string> = []
+  for (const scheme of schemes) {
+    await page.emulateMedia({ colorScheme: scheme })
+    const { violations } = await page.evaluate<axe.AxeResults>("axe.run()")
+    found.push(...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${scheme} ${id}: ${html}`)))
+  }
+  return found
 }
+
+/** Pixels by which a page is wider than its window. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate("Math.max(0, document.documentElement.scrollWidth - innerWidth)")

@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { App, axeFaults, isAvailable, schemes } from "./app.ts"
+import { App, axeFaults, isAvailable } from "./app.ts"
 
 describe.runIf(isAvailable)("in a browser", () => {
   layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the app", (it) => {
@@ -19,11 +19,11 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect.each(schemes)("has no fault of accessibility before the sign-in, %s", (scheme) =>
+    it.effect("has no fault of accessibility before the sign-in", () =>
       Effect.gen(function* () {
         const app = yield* App
         for (const path of ["/", "/sign-in"]) {
-          const { complaints, page } = yield* app.visit(path, { signedIn: false, scheme })
+          const { complaints, page } = yield* app.visit(path, { signedIn: false })
           assert.deepStrictEqual(yield* Effect.promise(() => axeFaults(page)), [])
           assert.deepStrictEqual(complaints, [])
         }

@@ -56,7 +56,7 @@ export const useCsrfToken = (token: string | null): void => {
 export const urlOf = (operation: string, path: Readonly<Record<string, string>> = {}, query: Values = {}): string => {
   const [, template = "/"] = operation.split(" ", 2)
   const filled = template.replaceAll(/:(\w+)/gu, (_, name: string) => encodeURIComponent(path[name] ?? ""))
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
+  const pairs = Object.entries(query).flatMap(([name, value]): Array<[string, string]> =>
     value === undefined || value === "" ? [] : [[name, String(value)]]
   )
   return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(pairs)}`
@@ -64,7 +64,8 @@ export const urlOf = (operation: string, path: Readonly<Record<string, string>> 
 
 const MILLIS = 1000
 
-const failureOf = async (response: Response): Promise<RequestFailed> => {
+/** The failure that an answer states. */
+export const failureOf = async (response: Response): Promise<RequestFailed> => {
   const text = await response.text()
   const after = Number(response.headers.get("retry-after") ?? Number.NaN)
   const retryAfterMs = Number.isFinite(after) ? after * MILLIS : null

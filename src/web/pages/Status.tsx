@@ -1,7 +1,86 @@
+import { useRead } from "../data/useRead.ts"
+import { When } from "../parts/Links.tsx"
+import { Panel } from "../parts/Panel.tsx"
+import { Empty } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
 import { useTitle } from "../parts/useTitle.ts"
+import { ageWords } from "../parts/words.ts"
+import { extrasOf, purposeOf, type SourceJson, stateWords } from "../status/sources.ts"
+import "../style/market.css"
 
-/** Every source: state, lag and gaps. */
+const EVERY_MS = 3000
+
+const columns: ReadonlyArray<Column<SourceJson>> = [
+  {
+    name: "Source",
+    cell: ({ source }) => (
+      <span class="token">
+        {source}
+        {purposeOf(source) !== null && <span class="soft">{purposeOf(source)}</span>}
+      </span>
+    )
+  },
+  { name: "State", cell: (source) => <span class={`state ${source.status}`}>{stateWords(source)}</span> },
+  {
+    name: "Lag",
+    isNumber: true,
+    cell: ({ lagMs }) => (lagMs === null ? "–" : <span title={`${lagMs} ms`}>{ageWords(lagMs)}</span>)
+  },
+  { name: "Last heard", isNumber: true, cell: ({ observedAtMs }) => <When atMs={observedAtMs} /> },
+  { name: "Node", cell: ({ node }) => node ?? "–" },
+  {
+    name: "Gaps and progress",
+    cell: (source) => {
+      const extras = extrasOf(source)
+      return extras.length === 0 ? "–" : extras.map(([name, value]) => `${name} ${value}`).join(", ")
+    }
+  }
+]
+
+/** Readiness in one sentence. */
+const Readiness = () => {
+  const read = useRead("GET /readyz", {}, EVERY_MS)
+  const { answer, failure } = read
+  if (failure !== null) {
+    return (
+      <p class="state unavailable" role="status">
+        Not ready: {failure.message}
+      </p>
+    )
+  }
+  if (answer === null) {
+    return <p class="soft">Asking whether the service is ready.</p>
+  }
+  const behind = answer.lagging.map(({ source }) => source)
+  return (
+    <p class={behind.length === 0 ? "state known" : "state stale"} role="status">
+      {behind.length === 0 ? "Ready: every source is current." : `Ready, and behind with ${behind.join(", ")}.`}
+    </p>
+  )
+}
+
+/** Every source: state, lag, gaps and progress. */
 export const Status = () => {
   useTitle("Status")
-  return <h1>Status</h1>
+  const read = useRead("GET /freshness", {}, EVERY_MS)
+  return (
+    <>
+      <h1>Status</h1>
+      <Readiness />
+      <Panel title="Sources" read={read} everyMs={EVERY_MS} rows={7}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>No source has reported yet.</Empty>
+          ) : (
+            <Table
+              caption="Stale is a source that has been silent for longer than it should."
+              columns={columns}
+              rows={data}
+              keyOf={({ source }) => source}
+            />
+          )
+        }
+      </Panel>
+    </>
+  )
 }

@@ -1,5 +1,5 @@
 /** Numbers of the API with how well they are known: beside them for the eye, in words for a screen reader. */
-import { decimalText, tidyDecimal } from "./numbers.ts"
+import { decimalText, shortDecimal, tidyDecimal } from "./numbers.ts"
 import { ageWords, reasonWords } from "./words.ts"
 
 /** One number as the API gives it. */
@@ -31,18 +31,26 @@ export const knowledgeOf = ({ coverage, observedAtMs, status }: ScalarJson): str
   return coverage.reason === null ? `${status}${age}` : `${status}: ${reasonWords(coverage.reason)}${age}`
 }
 
-/** A scalar. A number that is not known is a dash, never a zero. */
-export const Figure = ({ of: scalar, signed = false }: { readonly of: ScalarJson; readonly signed?: boolean }) => {
+/** A scalar. A number that is not known is a dash, never a zero. `short` cuts it to about four digits. */
+export const Figure = ({
+  of: scalar,
+  short = false,
+  signed = false
+}: {
+  readonly of: ScalarJson
+  readonly signed?: boolean
+  readonly short?: boolean
+}) => {
   const words = knowledgeOf(scalar)
   const { status, unit, value } = scalar
-  const tone = signed && value !== null ? (value.startsWith("-") ? " down" : " up") : ""
+  const tone = !signed || value === null || value === "0" ? "" : value.startsWith("-") ? " down" : " up"
   return (
     <data
       class={`figure ${status}${tone}`}
       value={value ?? ""}
       title={value === null ? words : `${value} ${unit}, ${words}`}
     >
-      {value === null ? "–" : unitText(unit, tidyDecimal(value))}
+      {value === null ? "–" : unitText(unit, (short ? shortDecimal : tidyDecimal)(value))}
       {status !== "known" && <span class="mark" aria-hidden="true" />}
       <span class="hidden">, {words}</span>
     </data>

@@ -1,0 +1,64 @@
+import { useState } from "preact/hooks"
+import type { Answer } from "../data/contract.ts"
+import { useRead } from "../data/useRead.ts"
+import { Choice } from "../parts/Choice.tsx"
+import { Figure } from "../parts/Figure.tsx"
+import { Panel } from "../parts/Panel.tsx"
+import { Empty } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { reasonWords } from "../parts/words.ts"
+import { TokenName } from "./TokenName.tsx"
+import { EVERY_MS, type Span } from "./windows.ts"
+
+type Movement = Answer<"GET /api/v1/market/movement">
+type Row = Movement["data"][number]
+type Rank = Movement["meta"]["ranking"]["rank"]
+
+const ranks: ReadonlyArray<readonly [Rank, string]> = [
+  ["gainers", "Gainers"],
+  ["losers", "Losers"],
+  ["volume", "Volume"],
+  ["trades", "Trades"],
+  ["traders", "Traders"]
+]
+
+const ROWS = 10
+
+const columns: ReadonlyArray<Column<Row>> = [
+  { name: "Token", cell: ({ token }) => <TokenName token={token} /> },
+  { name: "Price", isNumber: true, cell: ({ priceUsd }) => <Figure of={priceUsd} /> },
+  { name: "Change", isNumber: true, cell: ({ changePct }) => <Figure of={changePct} signed short /> },
+  { name: "Volume", isNumber: true, cell: ({ volumeUsd }) => <Figure of={volumeUsd} short /> },
+  { name: "Trades", isNumber: true, cell: ({ trades }) => <Figure of={trades} /> },
+  { name: "Traders", isNumber: true, cell: ({ traders }) => <Figure of={traders} /> },
+  { name: "Liquidity", isNumber: true, cell: ({ liquidityUsd }) => <Figure of={liquidityUsd} short /> }
+]
+
+const captionOf = ({ excluded }: Movement["meta"]): string =>
+  `Tokens with at least $1 000 of liquidity; ${excluded.unknownRank} without a known rank are left out.`
+
+/** Tokens ranked by what they did in a window. */
+export const Movers = ({ span }: { readonly span: Span }) => {
+  const [rank, setRank] = useState<Rank>("gainers")
+  const read = useRead("GET /api/v1/market/movement", { query: { window: span, rank, limit: ROWS } }, EVERY_MS)
+  return (
+    <Panel
+      title="Movers"
+      read={read}
+      everyMs={EVERY_MS}
+      rows={ROWS}
+      controls={<Choice label="Rank by" options={ranks} value={rank} onChange={setRank} />}
+    >
+      {({ data, meta }) =>
+        data.length === 0 ? (
+          <Empty>
+            No token with $1 000 of liquidity has a known rank in this window
+            {meta.coverage.reason !== null && `: ${reasonWords(meta.coverage.reason)}`}.
+          </Empty>
+        ) : (
+          <Table caption={captionOf(meta)} columns={columns} rows={data} keyOf={({ token }) => token.address} />
+        )
+      }
+    </Panel>
+  )
+}

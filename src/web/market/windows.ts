@@ -1,0 +1,13 @@
+/** The windows of the market, with their names. */
+export type Span = "5m" | "1h" | "6h" | "24h"
+
+/** Every window by the text of its button. */
+export const spans: ReadonlyArray<readonly [Span, string]> = [
+  ["5m", "5 min"],
+  ["1h", "1 h"],
+  ["6h", "6 h"],
+  ["24h", "24 h"]
+]
+
+/** Milliseconds between two reads of a part of the market page: four parts stay within a quarter of the default budget. */
+export const EVERY_MS = 8000

@@ -1,0 +1,81 @@
+import { useRoute } from "preact-iso"
+import { type Read, useRead } from "../data/useRead.ts"
+import { symbolOf } from "../market/TokenName.tsx"
+import { Loading } from "../parts/States.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import { shortAddress } from "../parts/words.ts"
+import "../style/market.css"
+import { Candles } from "../token/Candles.tsx"
+import { type Counterpart, SOL, USDC } from "../token/counterpart.ts"
+import { ExitLadder } from "../token/ExitLadder.tsx"
+import { Facts, FACTS_EVERY_MS, type FactsAnswer } from "../token/Facts.tsx"
+import { Pools } from "../token/Pools.tsx"
+import { QuoteBox } from "../token/QuoteBox.tsx"
+import { Risk } from "../token/Risk.tsx"
+import { TopTraders } from "../token/Traders.tsx"
+import { Windows } from "../token/Windows.tsx"
+
+/** The token as a side of a trade; null while its decimals are not known. */
+const sideOf = (answer: FactsAnswer | null): Counterpart | null => {
+  const token = answer?.data.token
+  return token?.decimals === undefined || token.decimals === null
+    ? null
+    : { mint: token.address, symbol: symbolOf(token), decimals: token.decimals }
+}
+
+const Trading = ({ read }: { readonly read: Read<FactsAnswer> }) => {
+  const token = sideOf(read.answer)
+  if (token === null) {
+    return (
+      <section class="card">
+        <h2>Quote</h2>
+        {read.isLoading ? (
+          <Loading what="the token" rows={8} />
+        ) : (
+          <p class="soft">Amounts cannot be typed until the decimals of the token are known.</p>
+        )}
+      </section>
+    )
+  }
+  const counter = token.mint === SOL.mint ? USDC : SOL
+  return (
+    <div class="stack">
+      <QuoteBox key={`quote ${token.mint}`} token={token} counter={counter} />
+      <ExitLadder key={`exit ${token.mint}`} token={token} counter={counter} />
+    </div>
+  )
+}
+
+/** One token: its candles, facts, pools, traders and signals, and quotes of its trades. */
+export const Token = () => {
+  const { params } = useRoute()
+  const mint = params["mint"] ?? ""
+  const facts = useRead(
+    "GET /api/v1/tokens/:chain/:address",
+    { path: { chain: "solana", address: mint } },
+    FACTS_EVERY_MS
+  )
+  const token = facts.answer?.data.token ?? null
+  const title = token === null ? shortAddress(mint) : symbolOf(token)
+  useTitle(title)
+  return (
+    <>
+      <h1>
+        <bdi>{title}</bdi> {token !== null && token.name !== null && <bdi class="soft full-name">{token.name}</bdi>}
+      </h1>
+      <div class="token-board">
+        <div class="stack">
+          <Candles mint={mint} />
+          <Facts read={facts} />
+          <Windows mint={mint} />
+        </div>
+        <Trading read={facts} />
+        <Pools mint={mint} />
+        <div class="wide pair">
+          <TopTraders mint={mint} />
+          <Risk mint={mint} />
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import type { ComponentChildren } from "preact"
+import { useId } from "preact/hooks"
+import type { Read } from "../data/useRead.ts"
+import { Shown } from "./States.tsx"
+import { Updated } from "./Updated.tsx"
+
+/** A card that shows a read which repeats every `everyMs`, with its age. `controls` stay while something is read. */
+export const Panel = <A,>({
+  children,
+  controls = null,
+  everyMs,
+  isWide = false,
+  read,
+  rows,
+  title
+}: {
+  readonly title: string
+  readonly read: Read<A>
+  readonly everyMs: number
+  /** Rows to reserve while the first answer is awaited. */
+  readonly rows: number
+  readonly isWide?: boolean
+  readonly controls?: ComponentChildren
+  readonly children: (answer: A) => ComponentChildren
+}) => {
+  const id = useId()
+  return (
+    <section class={isWide ? "card wide" : "card"} aria-labelledby={id}>
+      <div class="row spread">
+        <h2 id={id}>{title}</h2>
+        <Updated read={read} everyMs={everyMs} />
+      </div>
+      {controls}
+      <Shown read={read} what={title} rows={rows}>
+        {children}
+      </Shown>
+    </section>
+  )
+}

@@ -1,0 +1,27 @@
+import { useEffect, useState } from "preact/hooks"
+import type { Read } from "../data/useRead.ts"
+import { ageWords } from "./words.ts"
+
+const SECOND = 1000
+/** Intervals without an answer after which what is shown counts as stale. */
+const MISSED = 3
+
+/** The age of what is shown, in words. It turns to a warning when answers stay away. */
+export const Updated = ({ everyMs, read }: { readonly read: Read<unknown>; readonly everyMs: number }) => {
+  const [nowMs, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), SECOND)
+    return () => clearInterval(timer)
+  }, [])
+  const { readAtMs } = read
+  if (readAtMs === null) {
+    return <span class="updated">Not read yet</span>
+  }
+  const ageMs = Math.max(0, nowMs - readAtMs)
+  const isStale = ageMs > MISSED * everyMs
+  return (
+    <span class={isStale ? "updated late" : "updated"}>
+      {isStale ? "Stale: read" : "Read"} {ageWords(ageMs)} ago
+    </span>
+  )
+}

@@ -1,0 +1,74 @@
+/** Sources of `/freshness` in words. */
+import { ageWords, timeText } from "../parts/words.ts"
+
+/** One source as the API gives it. Keys beyond these are of some sources only, such as gaps and progress of a repair. */
+export interface SourceJson {
+  readonly source: string
+  readonly observedAtMs: number | null
+  readonly lagMs: number | null
+  readonly status: "known" | "partial" | "stale" | "unavailable"
+  readonly node?: string
+}
+
+const purposes: Readonly<Record<string, string>> = {
+  chain: "Slots and accounts of pools",
+  blocks: "Blocks, from which trades are decoded",
+  trades: "Trades in memory: charts, windows, rankings",
+  database: "PostgreSQL",
+  alerts: "Evaluation of alerts",
+  callouts: "Callouts and their results",
+  tracker: "Trades of tracked wallets",
+  wallets: "Index of wallets",
+  follows: "Copy trading",
+  keys: "API keys",
+  repair: "Reading of blocks that were missed",
+  backfill: "Reading of history"
+}
+
+/** The purpose of a source; null for one that has no description. */
+export const purposeOf = (source: string): string | null => purposes[source] ?? null
+
+const states = {
+  known: "Current",
+  partial: "Current in part",
+  stale: "Stale",
+  unavailable: "Unavailable"
+} as const
+
+/** The state of a source in words. */
+export const stateWords = ({ status }: SourceJson): string => states[status]
+
+const own = new Set(["source", "observedAtMs", "lagMs", "status", "node"])
+
+/** `openGaps` as `open gaps`. A unit at the end is left to the value. */
+const keyWords = (key: string): string =>
+  key
+    .replace(/(?<=[a-z0-9])(?:AtMs|Ms|Pct)$/u, "")
+    .replaceAll(/(?<=[a-z0-9])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)
+
+const valueWords = (key: string, value: unknown): string => {
+  if (value === null) {
+    return "–"
+  }
+  if (typeof value === "number" && key.endsWith("AtMs")) {
+    return timeText(value)
+  }
+  if (typeof value === "number" && key.endsWith("Ms")) {
+    return ageWords(value)
+  }
+  return key.endsWith("Pct") ? `${String(value)} %` : String(value)
+}
+
+/** Everything else that is known of a source, as names and values; objects inside are flattened. */
+export const extrasOf = (source: object): ReadonlyArray<readonly [name: string, value: string]> =>
+  Object.entries(source).flatMap(([key, value]) => {
+    if (own.has(key)) {
+      return []
+    }
+    if (Array.isArray(value)) {
+      return [[keyWords(key), String(value.length)] as const]
+    }
+    return typeof value === "object" && value !== null
+      ? extrasOf(value).map(([name, text]) => [`${keyWords(key)}: ${name}`, text] as const)
+      : [[keyWords(key), valueWords(key, value)] as const]
+  })

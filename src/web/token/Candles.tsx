@@ -1,0 +1,126 @@
+import { useEffect, useRef, useState } from "preact/hooks"
+import { Choice } from "../parts/Choice.tsx"
+import { Amount, textOf } from "../parts/Money.tsx"
+import { Panel } from "../parts/Panel.tsx"
+import { Empty } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { reasonWords, timeText } from "../parts/words.ts"
+import type { Bar, ChartChoice } from "./bars.ts"
+import { type Drawing, draw } from "./drawing.ts"
+import { type Bars, BARS_EVERY_MS, useBars } from "./useBars.ts"
+
+const resolutions: ReadonlyArray<readonly [ChartChoice["resolution"], string]> = [
+  ["1s", "1 s"],
+  ["15s", "15 s"],
+  ["1m", "1 min"],
+  ["5m", "5 min"],
+  ["15m", "15 min"],
+  ["1h", "1 h"],
+  ["4h", "4 h"],
+  ["1d", "1 d"]
+]
+const denoms = [
+  ["usd", "USD"],
+  ["sol", "SOL"]
+] as const
+const modes = [
+  ["price", "Price"],
+  ["mcap", "Market cap"]
+] as const
+
+/** Bars of the table beside the drawing. */
+const LISTED = 20
+
+const columnsOf = (denom: ChartChoice["denom"]): ReadonlyArray<Column<Bar>> => [
+  { name: "From", cell: ({ t }) => timeText(t) },
+  { name: "Open", isNumber: true, cell: ({ o }) => <Amount of={o} unit={denom} /> },
+  { name: "High", isNumber: true, cell: ({ h }) => <Amount of={h} unit={denom} /> },
+  { name: "Low", isNumber: true, cell: ({ l }) => <Amount of={l} unit={denom} /> },
+  { name: "Close", isNumber: true, cell: ({ c }) => <Amount of={c} unit={denom} /> },
+  { name: "Volume", isNumber: true, cell: ({ v }) => <Amount of={v} unit={denom} short /> },
+  { name: "Trades", isNumber: true, cell: ({ n }) => <Amount of={n} unit="plain" /> }
+]
+
+/** The drawing in words. */
+const wordsOf = (bars: ReadonlyArray<Bar>, { denom, mode, resolution }: ChartChoice): string => {
+  const last = bars.at(-1)
+  if (last === undefined) {
+    return "No bars."
+  }
+  const low = textOf(Math.min(...bars.map(({ l }) => l)))
+  const high = textOf(Math.max(...bars.map(({ h }) => h)))
+  const what = mode === "price" ? "price" : "market value"
+  return `${bars.length} candles of ${resolution}: ${what} in ${denom.toUpperCase()} between ${low} and ${high}, now ${textOf(last.c)}.`
+}
+
+/** Coverage of the bars in words. */
+const noteOf = ({ meta: { coverage, openBarMs, status } }: Bars): string => {
+  const open = openBarMs === null ? "The last bar is closed." : "The last bar is still open."
+  const known =
+    coverage.reason === null ? `Bars are ${status}.` : `Bars are ${status}: ${reasonWords(coverage.reason)}.`
+  return `${known} ${open} Times on the axis are UTC.`
+}
+
+const Canvas = ({ bars, choice }: { readonly bars: ReadonlyArray<Bar>; readonly choice: ChartChoice }) => {
+  const element = useRef<HTMLDivElement>(null)
+  const drawing = useRef<Drawing | null>(null)
+  const shown = useRef("")
+  useEffect(() => {
+    if (element.current === null) {
+      return undefined
+    }
+    const begun = draw(element.current)
+    drawing.current = begun
+    return () => begun.remove()
+  }, [])
+  const key = JSON.stringify(choice)
+  useEffect(() => {
+    drawing.current?.show(bars, shown.current !== key)
+    shown.current = key
+  }, [bars, key])
+  return <div class="chart" role="img" aria-label={wordsOf(bars, choice)} ref={element} />
+}
+
+/** Candles of one token that move. */
+export const Candles = ({ mint }: { readonly mint: string }) => {
+  const [resolution, setResolution] = useState<ChartChoice["resolution"]>("1m")
+  const [denom, setDenom] = useState<ChartChoice["denom"]>("usd")
+  const [mode, setMode] = useState<ChartChoice["mode"]>("price")
+  const choice = { mint, resolution, denom, mode }
+  const read = useBars(choice)
+  return (
+    <Panel
+      title="Chart"
+      read={read}
+      everyMs={BARS_EVERY_MS}
+      rows={12}
+      controls={
+        <div class="row">
+          <Choice label="Width of a bar" options={resolutions} value={resolution} onChange={setResolution} />
+          <Choice label="Unit" options={denoms} value={denom} onChange={setDenom} />
+          <Choice label="Price or market cap" options={modes} value={mode} onChange={setMode} />
+        </div>
+      }
+    >
+      {(answer) =>
+        answer.bars.length === 0 ? (
+          <Empty>This token has no trades that are kept at this width.</Empty>
+        ) : (
+          <>
+            <Canvas bars={answer.bars} choice={choice} />
+            <p class="note">{noteOf(answer)}</p>
+            <details>
+              <summary>The last bars as a table</summary>
+              <Table
+                caption={`The last ${Math.min(LISTED, answer.bars.length)} bars, newest first`}
+                columns={columnsOf(denom)}
+                rows={answer.bars.slice(-LISTED).toReversed()}
+                keyOf={({ t }) => String(t)}
+              />
+            </details>
+          </>
+        )
+      }
+    </Panel>
+  )
+}

@@ -1,0 +1,123 @@
+import { useState } from "preact/hooks"
+import { unitsOf } from "../data/amounts.ts"
+import type { Answer } from "../data/contract.ts"
+import { call } from "../data/request.ts"
+import { useAction } from "../data/useAction.ts"
+import { Units } from "../parts/Figure.tsx"
+import { Amount, textOf } from "../parts/Money.tsx"
+import { Failed, Loading } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import type { Counterpart } from "./counterpart.ts"
+import { TypedField } from "./TypedField.tsx"
+
+type ExitCheck = Answer<"POST /api/v1/spot/exit-check">
+type Rung = ExitCheck["rungs"][number]
+
+const verdicts: Readonly<Record<ExitCheck["summary"]["verdict"], string>> = {
+  clean: "All of it sells within 2 %.",
+  thin: "It sells, but not all within 2 %.",
+  trapped: "Liquidity ends before the whole position is sold.",
+  no_route: "Nothing of it can be sold now."
+}
+
+const errors = { no_route: "no route", clamped: "liquidity ends before" } as const
+
+const PERCENT = 100
+
+/** Width of a bar in percent of the widest; null without a measured impact. */
+const widthOf = (impactPct: number | null, widest: number): number | null =>
+  impactPct === null ? null : widest === 0 ? 0 : (PERCENT * Math.max(0, impactPct)) / widest
+
+/** The impact of one rung as a bar. Rungs that cannot be sold fill it. */
+const Bar = ({ rung, widest }: { readonly rung: Rung; readonly widest: number }) => {
+  const isLost = rung.error !== null
+  const width = isLost ? PERCENT : (widthOf(rung.realizedImpactPct, widest) ?? 0)
+  return (
+    <svg class={isLost ? "rung lost" : "rung"} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="ground" width="100" height="10" />
+      <rect class="bar" width={width} height="10" />
+    </svg>
+  )
+}
+
+const columnsOf = (counter: Counterpart, widest: number): ReadonlyArray<Column<Rung>> => [
+  { name: "Share", cell: ({ fraction }) => `${textOf(PERCENT * fraction)} %` },
+  {
+    name: "Proceeds",
+    isNumber: true,
+    cell: ({ error, outAmount }) =>
+      error === null ? <Units amount={outAmount} decimals={counter.decimals} symbol={counter.symbol} /> : errors[error]
+  },
+  { name: "Impact drawn", isUnnamed: true, cell: (rung) => <Bar rung={rung} widest={widest} /> },
+  {
+    name: "Impact",
+    isNumber: true,
+    cell: ({ realizedImpactPct }) => <Amount of={realizedImpactPct} unit="percent" why="not measured" short />
+  }
+]
+
+const Ladder = ({ check, counter }: { readonly check: ExitCheck; readonly counter: Counterpart }) => {
+  const { maxCleanFraction, verdict, venues, warnings } = check.summary
+  const widest = Math.max(0, ...check.rungs.map(({ realizedImpactPct }) => realizedImpactPct ?? 0))
+  return (
+    <>
+      <p class={`verdict ${verdict}`}>
+        <strong>{verdicts[verdict]}</strong>{" "}
+        {maxCleanFraction !== null && maxCleanFraction < 1 && `${textOf(PERCENT * maxCleanFraction)} % does.`}
+      </p>
+      <Table
+        caption={`Impact of each share against the smallest, over ${venues.length === 0 ? "no venue" : venues.join(", ")}`}
+        columns={columnsOf(counter, widest)}
+        rows={check.rungs}
+        keyOf={({ fraction }) => String(fraction)}
+      />
+      {warnings.length > 0 && <p class="note">{warnings.map((text) => text.replace(/^[a-z_]+: /u, "")).join(" ")}</p>}
+    </>
+  )
+}
+
+/** Checks whether a position can be sold, share by share. */
+export const ExitLadder = ({ counter, token }: { readonly token: Counterpart; readonly counter: Counterpart }) => {
+  const [position, setPosition] = useState("1000")
+  const [isTried, setTried] = useState(false)
+  const [check, setCheck] = useState<ExitCheck | null>(null)
+  const { failure, isBusy, run } = useAction()
+  const { fault, units } = unitsOf(position, token.decimals)
+  const positionFault = fault ?? (units === 0n ? "More than zero." : null)
+  const ask = (event: SubmitEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (units !== null && positionFault === null) {
+      const body = {
+        mint: token.mint,
+        quoteMint: counter.mint,
+        amount: String(units),
+        decimals: token.decimals,
+        quoteDecimals: counter.decimals
+      }
+      run(() => call("POST /api/v1/spot/exit-check", { body }), setCheck)
+    }
+  }
+  return (
+    <section class="card" aria-labelledby="exit">
+      <h2 id="exit">Exit ladder</h2>
+      <form class="quote-form" onSubmit={ask} noValidate>
+        <TypedField
+          label={`Position in ${token.symbol}`}
+          value={position}
+          onInput={setPosition}
+          fault={isTried ? positionFault : null}
+        />
+        <button type="submit" class="main" disabled={isBusy}>
+          Check the exit
+        </button>
+      </form>
+      <div class="quote-result" aria-live="polite">
+        {failure !== null && <Failed failure={failure} />}
+        {check !== null && <Ladder check={check} counter={counter} />}
+        {check === null && isBusy && <Loading what="the exit ladder" />}
+        {check === null && !isBusy && <p class="soft">What selling shares of a position would bring now.</p>}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,100 @@
+import type { Answer } from "../data/contract.ts"
+import { useRead } from "../data/useRead.ts"
+import { Figure, Units } from "../parts/Figure.tsx"
+import { Amount } from "../parts/Money.tsx"
+import { Panel } from "../parts/Panel.tsx"
+import { Empty } from "../parts/States.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { ageWords, shortAddress } from "../parts/words.ts"
+import { counterpartOf } from "./counterpart.ts"
+
+type Pool = Answer<"GET /api/v1/tokens/:chain/:address/liquidity">["data"]["pools"][number]
+
+const EVERY_MS = 15_000
+const POOLS = 20
+
+const Reserve = ({
+  decimals,
+  mint,
+  units
+}: {
+  readonly units: string | null
+  readonly mint: string
+  readonly decimals: number | null
+}) =>
+  units === null ? (
+    <span title="Concentrated liquidity has no reserve on one side">–</span>
+  ) : (
+    <Units amount={units} decimals={decimals} symbol={counterpartOf(mint)?.symbol ?? ""} />
+  )
+
+const columnsOf = (decimals: number | null): ReadonlyArray<Column<Pool>> => [
+  {
+    name: "Pool",
+    cell: ({ dex, pool }) => (
+      <span class="token">
+        {dex}
+        <span class="soft" title={pool}>
+          {shortAddress(pool)}
+        </span>
+      </span>
+    )
+  },
+  {
+    name: "Liquidity",
+    isNumber: true,
+    cell: ({ liquidityUsd }) => <Amount of={liquidityUsd} unit="usd" why="a side has no price" short />
+  },
+  {
+    name: "Token",
+    isNumber: true,
+    cell: ({ baseMint, baseReserve }) => <Reserve units={baseReserve} mint={baseMint} decimals={decimals} />
+  },
+  {
+    name: "Other side",
+    isNumber: true,
+    cell: ({ quoteMint, quoteReserve }) => (
+      <Reserve units={quoteReserve} mint={quoteMint} decimals={counterpartOf(quoteMint)?.decimals ?? null} />
+    )
+  },
+  { name: "Fee", isNumber: true, cell: ({ feeBps }) => <Amount of={feeBps} unit="bps" why="it moves" /> },
+  {
+    name: "State",
+    isNumber: true,
+    cell: ({ stateAgeMs, stateSlot }) => (
+      <span title={`Slot ${stateSlot}; the chain was heard ${stateAgeMs} ms before the answer`}>
+        {ageWords(stateAgeMs)} old<span class="hidden">, of slot {stateSlot}</span>
+      </span>
+    )
+  }
+]
+
+/** The pools of one token, deepest first. */
+export const Pools = ({ mint }: { readonly mint: string }) => {
+  const read = useRead(
+    "GET /api/v1/tokens/:chain/:address/liquidity",
+    { path: { chain: "solana", address: mint }, query: { limit: POOLS } },
+    EVERY_MS
+  )
+  return (
+    <Panel title="Pools" read={read} everyMs={EVERY_MS} rows={5} isWide>
+      {({ data: { pools, token, totalLiquidityUsd } }) =>
+        pools.length === 0 ? (
+          <Empty>No pool of this token is known.</Empty>
+        ) : (
+          <>
+            <p>
+              Together <Figure of={totalLiquidityUsd} short />
+            </p>
+            <Table
+              caption="Pools, deepest first"
+              columns={columnsOf(token.decimals)}
+              rows={pools}
+              keyOf={({ pool }) => pool}
+            />
+          </>
+        )
+      }
+    </Panel>
+  )
+}

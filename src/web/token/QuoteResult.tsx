@@ -1,0 +1,88 @@
+import { Fact } from "../parts/Fact.tsx"
+import { Units } from "../parts/Figure.tsx"
+import { Amount } from "../parts/Money.tsx"
+import { type Column, Table } from "../parts/Table.tsx"
+import { ageWords, shortAddress, timeText } from "../parts/words.ts"
+import type { Counterpart } from "./counterpart.ts"
+import type { Quote } from "./useQuote.ts"
+
+type Hop = Quote["route"][number]
+
+const fees = {
+  net: "The fee of the service is taken from the proceeds.",
+  principal: "The fee of the service comes on top of the input."
+} as const
+
+const whyNoImpact = ({ clamped, impactMeasurable }: Quote): string =>
+  clamped ? "liquidity ends before the amount" : impactMeasurable ? "not measured" : "below 0.1 %"
+
+/** Columns of a route. Amounts between hops are in units of mints that are not known here. */
+const columnsOf = (input: Counterpart, output: Counterpart): ReadonlyArray<Column<Hop>> => {
+  const sideOf = (mint: string) => [input, output].find((each) => each.mint === mint)
+  const cell = (mint: string, units: string) => (
+    <Units
+      amount={units}
+      decimals={sideOf(mint)?.decimals ?? null}
+      symbol={sideOf(mint)?.symbol ?? shortAddress(mint)}
+    />
+  )
+  return [
+    {
+      name: "Pool",
+      cell: ({ dex, pool }) => (
+        <span class="token">
+          {dex}
+          <span class="soft" title={pool}>
+            {shortAddress(pool)}
+          </span>
+        </span>
+      )
+    },
+    { name: "Share", isNumber: true, cell: ({ percent }) => <Amount of={percent} unit="percent" /> },
+    { name: "In", isNumber: true, cell: ({ amountIn, inputMint }) => cell(inputMint, amountIn) },
+    { name: "Out", isNumber: true, cell: ({ amountOut, outputMint }) => cell(outputMint, amountOut) },
+    {
+      name: "Impact",
+      isNumber: true,
+      cell: ({ priceImpactPct }) => <Amount of={priceImpactPct} unit="percent" why="not measurable" />
+    }
+  ]
+}
+
+/** A quote in whole tokens, with its route and its age. */
+export const QuoteResult = ({
+  input,
+  output,
+  quote
+}: {
+  readonly quote: Quote
+  readonly input: Counterpart
+  readonly output: Counterpart
+}) => (
+  <>
+    {quote.clamped && <p class="field-error">Liquidity ends before the amount: these are no proceeds.</p>}
+    <dl class="facts">
+      <Fact name="You pay">
+        <Units amount={quote.inAmount} decimals={input.decimals} symbol={input.symbol} />
+      </Fact>
+      <Fact name="You receive">
+        <Units amount={quote.outAmount} decimals={output.decimals} symbol={output.symbol} />
+      </Fact>
+      <Fact name="At least">
+        <Units amount={quote.minOutAmount} decimals={output.decimals} symbol={output.symbol} />
+      </Fact>
+      <Fact name="Price impact">
+        <Amount of={quote.priceImpactPct} unit="percent" why={whyNoImpact(quote)} />
+        {quote.priceImpactPct === null && <span class="soft"> {whyNoImpact(quote)}</span>}
+      </Fact>
+    </dl>
+    <Table caption="Route" columns={columnsOf(input, output)} rows={quote.route} keyOf={({ pool }) => pool} />
+    <p class="note">
+      {quote.feeBasis !== undefined && `${fees[quote.feeBasis]} `}
+      <span title={timeText(quote.quotedAtMs)}>
+        The chain was heard {ageWords(quote.stateAgeMs)} before the quote; the oldest pool state is of slot{" "}
+        {quote.stateSlot}.
+      </span>
+    </p>
+  </>
+)

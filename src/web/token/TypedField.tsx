@@ -1,0 +1,33 @@
+import { useId } from "preact/hooks"
+
+/** A number that is typed, with its fault below it. */
+export const TypedField = ({
+  fault,
+  label,
+  onInput,
+  value
+}: {
+  readonly label: string
+  readonly value: string
+  readonly fault: string | null
+  readonly onInput: (value: string) => void
+}) => {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        value={value}
+        inputMode="decimal"
+        autocomplete="off"
+        aria-invalid={fault !== null}
+        aria-describedby={`${id}-fault`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      <span class="field-error" id={`${id}-fault`} role="status">
+        {fault}
+      </span>
+    </div>
+  )
+}

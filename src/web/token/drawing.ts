@@ -1,0 +1,116 @@
+/** The drawing of candles, by `lightweight-charts`. */
+import {
+  CandlestickSeries,
+  type CandlestickData,
+  ColorType,
+  createChart,
+  HistogramSeries,
+  type HistogramData,
+  type UTCTimestamp
+} from "lightweight-charts"
+import { shortDecimal } from "../parts/numbers.ts"
+import { textOf } from "../parts/Money.tsx"
+import type { Bar } from "./bars.ts"
+
+/** A chart in an element of the page. */
+export interface Drawing {
+  /** Draws bars, oldest first. The view stays unless `fresh`, which shows the newest ones. */
+  readonly show: (bars: ReadonlyArray<Bar>, fresh: boolean) => void
+  readonly remove: () => void
+}
+
+/** Share of the height above which candles are drawn; volume is below. */
+const VOLUME_TOP = 0.82
+
+const colourOf = (element: Element, name: string): string => getComputedStyle(element).getPropertyValue(name).trim()
+
+/** Colours of the page's scheme. */
+const coloursOf = (element: Element) => ({
+  card: colourOf(element, "--card"),
+  line: colourOf(element, "--line"),
+  soft: colourOf(element, "--soft"),
+  up: colourOf(element, "--up"),
+  down: colourOf(element, "--down")
+})
+
+const secondOf = ({ t }: Bar) => Math.floor(t / 1000) as UTCTimestamp
+
+const candleOf = (bar: Bar): CandlestickData<UTCTimestamp> => ({
+  time: secondOf(bar),
+  open: bar.o,
+  high: bar.h,
+  low: bar.l,
+  close: bar.c
+})
+
+const volumeOf = (bar: Bar, colour: string): HistogramData<UTCTimestamp> => ({
+  time: secondOf(bar),
+  value: bar.v,
+  color: `${colour}66`
+})
+
+/** Prices of any size in about four digits. */
+const priceText = (price: number): string => shortDecimal(textOf(price))
+
+/** The library's own style element and logo are off: the policy of the pages allows no inline style, and the footer names it. */
+const layoutOf = ({ card, soft }: ReturnType<typeof coloursOf>) => ({
+  attributionLogo: false,
+  background: { type: ColorType.Solid, color: card },
+  textColor: soft,
+  fontFamily: "ui-sans-serif, system-ui, sans-serif"
+})
+
+/** Smallest step of prices, so that those of tiny tokens are not rounded away. */
+const MIN_MOVE = 1e-12
+
+/** Begins a chart. It follows the size of the element and the scheme of the page. */
+export const draw = (element: HTMLElement): Drawing => {
+  const chart = createChart(element, {
+    autoSize: true,
+    layout: layoutOf(coloursOf(element)),
+    localization: { priceFormatter: priceText, locale: "en" },
+    timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 },
+    handleScroll: { vertTouchDrag: false }
+  })
+  const candles = chart.addSeries(CandlestickSeries, {
+    priceFormat: { type: "custom", formatter: priceText, minMove: MIN_MOVE }
+  })
+  const volume = chart.addSeries(HistogramSeries, {
+    priceScaleId: "volume",
+    lastValueVisible: false,
+    priceLineVisible: false
+  })
+  chart.priceScale("volume").applyOptions({ scaleMargins: { top: VOLUME_TOP, bottom: 0 } })
+  candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 1 - VOLUME_TOP + 0.04 } })
+
+  let shown: ReadonlyArray<Bar> = []
+  const paint = () => {
+    const colours = coloursOf(element)
+    const { down, line, up } = colours
+    chart.applyOptions({
+      layout: layoutOf(colours),
+      grid: { vertLines: { color: line }, horzLines: { color: line } },
+      timeScale: { borderColor: line },
+      rightPriceScale: { borderColor: line }
+    })
+    candles.applyOptions({ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
+    volume.setData(shown.map((bar) => volumeOf(bar, bar.c < bar.o ? down : up)))
+  }
+  const scheme = globalThis.matchMedia("(prefers-color-scheme: dark)")
+  scheme.addEventListener("change", paint)
+  paint()
+  return {
+    show: (bars, fresh) => {
+      shown = bars
+      candles.setData(bars.map(candleOf))
+      paint()
+      if (fresh) {
+        chart.timeScale().resetTimeScale()
+      }
+    },
+    remove: () => {
+      scheme.removeEventListener("change", paint)
+      chart.remove()
+    }
+  }
+}

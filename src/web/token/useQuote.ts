@@ -1,0 +1,104 @@
+/** A quote of one trade: read once, or followed by a stream of the service. */
+import { useEffect, useRef, useState } from "preact/hooks"
+import type { Answer } from "../data/contract.ts"
+import { readEvents, type StreamEvent } from "../data/eventStream.ts"
+import { call, RequestFailed, urlOf } from "../data/request.ts"
+
+/** A priced trade. */
+export type Quote = Answer<"GET /api/v1/spot/quote">
+
+/** A trade to price, in atomic units of the input. */
+export interface Trade {
+  readonly inputMint: string
+  readonly outputMint: string
+  readonly amount: string
+  readonly slippageBps: number
+}
+
+/** The newest quote of a trade, and the state of its stream in words. */
+export interface QuoteState {
+  readonly quote: Quote | null
+  readonly failure: RequestFailed | null
+  /** Empty without a stream. */
+  readonly stream: string
+}
+
+const EMPTY: QuoteState = { quote: null, failure: null, stream: "" }
+const INTERVAL_MS = 1000
+const DURATION_SECONDS = 240
+/** Pause before a stream is opened again. */
+const PAUSE_MS = 3000
+
+const failureOf = (cause: unknown): RequestFailed =>
+  cause instanceof RequestFailed ? cause : new RequestFailed(0, "unreachable", "The stream ended.", [], null)
+
+/** The state after an event of the stream. */
+export const afterEvent = (state: QuoteState, { data, event }: StreamEvent): QuoteState => {
+  switch (event) {
+    case "quote":
+      return { quote: (data as { readonly quote: Quote }).quote, failure: null, stream: "Live" }
+    case "error":
+      return { ...state, stream: (data as { readonly error: { readonly message: string } }).error.message }
+    case "throttled": {
+      const { retryAfterMs } = data as { readonly retryAfterMs: number }
+      return { ...state, stream: `The quote budget is spent; on in ${Math.ceil(retryAfterMs / 1000)} s` }
+    }
+    case "close":
+      return { ...state, stream: "Opening again" }
+    default:
+      return state
+  }
+}
+
+type Change = (next: (before: QuoteState) => QuoteState) => void
+
+const follow = async (trade: Trade, change: Change, signal: AbortSignal): Promise<void> => {
+  const query = { ...trade, intervalMs: INTERVAL_MS, durationSeconds: DURATION_SECONDS }
+  const url = urlOf("GET /api/v1/spot/quote/stream", {}, query)
+  while (!signal.aborted) {
+    let pauseMs = PAUSE_MS
+    try {
+      await readEvents(url, (event) => change((before) => afterEvent(before, event)), signal)
+    } catch (cause) {
+      if (signal.aborted) {
+        return
+      }
+      const failure = failureOf(cause)
+      pauseMs = failure.retryAfterMs ?? PAUSE_MS
+      change((before) => ({ ...before, failure, stream: "Opening again" }))
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+}
+
+const readOnce = async (trade: Trade, change: Change, signal: AbortSignal): Promise<void> => {
+  try {
+    const quote = await call("GET /api/v1/spot/quote", { query: { ...trade }, signal })
+    change(() => ({ quote, failure: null, stream: "" }))
+  } catch (cause) {
+    if (!signal.aborted) {
+      change(() => ({ ...EMPTY, failure: failureOf(cause) }))
+    }
+  }
+}
+
+/** Prices a trade; `turn` prices the same one again. `isLive` follows it as long as it is set. Null is no trade. */
+export const useQuote = (trade: Trade | null, isLive: boolean, turn: number): QuoteState => {
+  const [state, setState] = useState<QuoteState>(EMPTY)
+  const key = JSON.stringify(trade)
+  const shown = useRef(key)
+  useEffect(() => {
+    const wanted = JSON.parse(key) as Trade | null
+    // The quote of the same trade stays until there is a newer one.
+    const isSame = shown.current === key
+    shown.current = key
+    setState(({ quote }) => ({ ...EMPTY, quote: isSame ? quote : null }))
+    if (wanted === null) {
+      return undefined
+    }
+    const stop = new AbortController()
+    void (isLive ? follow : readOnce)(wanted, setState, stop.signal)
+    return () => stop.abort()
+  }, [isLive, key, turn])
+  return state
+}

@@ -1,0 +1,148 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { App, axeFaults, FERN, isAvailable, overflowOf, settled } from "./app.ts"
+
+const LONG = { timeout: 60_000 }
+const PATIENCE_MS = 240_000
+
+describe.runIf(isAvailable)("in a browser", () => {
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the market", (it) => {
+    it.effect(
+      "shows its windows, and opens a token that was launched",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { complaints, page } = yield* visit("/")
+          yield* Effect.promise(async () => {
+            await page.getByRole("button", { name: "24 h" }).click()
+            await page.getByRole("button", { name: "Volume" }).click()
+            await settled(page)
+            assert.strictEqual(await page.getByRole("button", { name: "24 h" }).getAttribute("aria-pressed"), "true")
+            const launches = page.getByRole("region", { name: "Launches", exact: true })
+            const link = launches.getByRole("link").first()
+            await link.waitFor(LONG)
+            assert.deepStrictEqual(await axeFaults(page), [])
+            await link.click()
+            await page.waitForURL(/\/t\/[1-9A-HJ-NP-Za-km-z]{32,44}$/u)
+            await settled(page)
+          })
+          assert.deepStrictEqual(
+            complaints.filter((each) => !each.includes("503")),
+            []
+          )
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "opens a token by its mint, and names the fault of one that is none",
+      () =>
+        Effect.gen(function* () {
+          const { url, visit } = yield* App
+          const { page } = yield* visit("/", { width: 320 })
+          yield* Effect.promise(async () => {
+            assert.strictEqual(await overflowOf(page), 0)
+            await page.getByLabel("Mint of a token").fill("not a mint")
+            await page.getByRole("button", { name: "Open" }).click()
+            await page.getByText("A mint has 32 to 44 letters").waitFor()
+            await page.getByLabel("Mint of a token").fill(FERN)
+            await page.getByRole("button", { name: "Open" }).click()
+            await page.waitForURL(`${url}/t/${FERN}`)
+          })
+        }),
+      PATIENCE_MS
+    )
+  })
+
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("a token", (it) => {
+    it.effect(
+      "draws candles that move, with the last bars as a table",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { complaints, page } = yield* visit(`/t/${FERN}`)
+          yield* Effect.promise(async () => {
+            const chart = page.getByRole("img", { name: /candles of 1m: price in USD between/u })
+            await chart.waitFor(LONG)
+            assert.isAbove(await chart.locator("canvas").count(), 0)
+            const [request] = await Promise.all([
+              page.waitForRequest(/market\/chart\/.*from=/u, LONG),
+              page.getByText("The last bars as a table").click()
+            ])
+            assert.include(request.url(), FERN)
+            assert.isAbove(await page.getByRole("row", { name: /\$/u }).count(), 3)
+            await page.getByRole("button", { name: "SOL", exact: true }).click()
+            await page.getByRole("button", { name: "Market cap" }).click()
+            await page.getByRole("img", { name: /candles of 1m: market value in SOL between/u }).waitFor(LONG)
+            await settled(page)
+            await page.setViewportSize({ width: 320, height: 800 })
+            assert.strictEqual(await overflowOf(page), 0)
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+
+    it.effect(
+      "prices a trade typed in whole tokens, once and live, and draws the exit ladder of a position",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { complaints, page } = yield* visit(`/t/${FERN}`)
+          yield* Effect.promise(async () => {
+            const amount = page.getByLabel("Amount in SOL")
+            await amount.fill("1,5", LONG)
+            await page.getByRole("button", { name: "Quote", exact: true }).click()
+            await page.getByText("Write decimals with a point").waitFor()
+            await amount.fill("0.000000001500")
+            await page.getByText("At most 9 digits after the point").waitFor()
+            await amount.fill("1.100000001")
+            const [request] = await Promise.all([
+              page.waitForRequest(/spot\/quote\?/u),
+              page.getByRole("button", { name: "Quote", exact: true }).click()
+            ])
+            assert.strictEqual(new URL(request.url()).searchParams.get("amount"), "1100000001")
+            await page.getByText("You receive").waitFor()
+            await page.getByLabel("Live").check()
+            await page.getByText("Live", { exact: true }).nth(1).waitFor(LONG)
+            await page.getByLabel("Live").uncheck()
+            await page.getByLabel(/^Position in/u).fill("1000", LONG)
+            await page.getByRole("button", { name: "Check the exit" }).click()
+            await page.getByRole("row", { name: /^100 %/u }).waitFor(LONG)
+            assert.strictEqual(await page.locator("svg.rung").count(), 6)
+            assert.deepStrictEqual(await axeFaults(page), [])
+          })
+          assert.deepStrictEqual(complaints, [])
+        }),
+      PATIENCE_MS
+    )
+  })
+
+  layer(App.layer, { timeout: "2 minutes", excludeTestServices: true })("the status", (it) => {
+    it.effect(
+      "names every source with its state to a visitor, and keeps what it read when the service is away",
+      () =>
+        Effect.gen(function* () {
+          const { visit } = yield* App
+          const { complaints, page } = yield* visit("/status", { signedIn: false })
+          yield* Effect.promise(async () => {
+            for (const source of ["chain", "blocks", "database", "trades"]) {
+              await page.getByRole("row", { name: new RegExp(`^${source} `, "u") }).waitFor()
+            }
+            await page.getByText(/^Ready/u).waitFor()
+            assert.deepStrictEqual(await axeFaults(page), [])
+            await page.setViewportSize({ width: 320, height: 800 })
+            assert.strictEqual(await overflowOf(page), 0)
+          })
+          assert.deepStrictEqual(complaints, [])
+          yield* Effect.promise(async () => {
+            await page.route(/\/freshness$/u, (route) => route.abort())
+            await page.getByText("The service cannot be reached.").waitFor(LONG)
+            await page.getByText(/^Stale: read/u).waitFor(LONG)
+            assert.isTrue(await page.getByRole("row", { name: /^chain /u }).isVisible())
+          })
+        }),
+      PATIENCE_MS
+    )
+  })
+})

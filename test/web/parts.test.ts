@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import { unitsOf } from "../../src/web/data/amounts.ts"
+import { eventOf } from "../../src/web/data/eventStream.ts"
+import { shortDecimal } from "../../src/web/parts/numbers.ts"
+import { extrasOf } from "../../src/web/status/sources.ts"
+import { type Bar, mergedBars } from "../../src/web/token/bars.ts"
+import { spanStats } from "../../src/web/token/spanStats.ts"
+
+const MINUTE = 60_000
+
+const bar = (minute: number, c: number, more: Partial<Bar> = {}): Bar => ({
+  t: minute * MINUTE,
+  o: c,
+  h: c,
+  l: c,
+  c,
+  v: 10,
+  n: 2,
+  ...more
+})
+
+describe("an amount that is typed", () => {
+  it.each([
+    ["1", 9, 1_000_000_000n],
+    ["0.1", 9, 100_000_000n],
+    [".5", 6, 500_000n],
+    ["12 345.678901", 6, 12_345_678_901n],
+    ["90071992547409.930000001", 9, 90_071_992_547_409_930_000_001n],
+    ["1.500", 1, 15n],
+    ["7", 0, 7n]
+  ] as const)("%s with %d decimals is exact", (text, decimals, units) => {
+    assert.deepStrictEqual(unitsOf(text, decimals), { units, fault: null })
+  })
+
+  it.each(["", ".", "1,5", "1e9", "-1", "0x10", "1.0000000001", "one"])("%s is refused with its reason", (text) => {
+    const { fault, units } = unitsOf(text, 9)
+    assert.isNull(units)
+    assert.match(fault ?? "", /\.$/u)
+  })
+})
+
+describe("a short number", () => {
+  it.each([
+    ["48608959.467613097", "48.6 M"],
+    ["-12345.6", "-12.34 K"],
+    ["1234.56", "1 234"],
+    ["15.7142857", "15.71"],
+    ["0.00486547", "0.004865"],
+    ["-0.5", "-0.5"],
+    ["0", "0"],
+    ["1000000", "1 M"],
+    ["999999999999999999", "999 999 T"]
+  ])("%s is %s, cut and not rounded", (exact, shown) => {
+    assert.strictEqual(shortDecimal(exact), shown)
+  })
+})
+
+describe("candles", () => {
+  it("take newer readings in the place of older ones", () => {
+    const merged = mergedBars([bar(1, 1), bar(2, 2), bar(3, 3)], [bar(3, 4), bar(5, 5)])
+    assert.deepStrictEqual(
+      merged.map(({ c, t }) => [t / MINUTE, c]),
+      [
+        [1, 1],
+        [2, 2],
+        [3, 4],
+        [5, 5]
+      ]
+    )
+    assert.strictEqual(mergedBars(merged, []).length, 4)
+  })
+
+  it("sum up to windows, unknown where they do not reach back", () => {
+    const bars = [bar(40, 8), bar(95, 10), bar(100, 12)]
+    const [five, hour, six] = spanStats(bars, 102 * MINUTE, 30 * MINUTE)
+    assert.deepStrictEqual(five, { name: "5 min", volume: 10, trades: 2, changePct: 20 })
+    assert.deepStrictEqual(hour, { name: "1 h", volume: 20, trades: 4, changePct: 50 })
+    assert.deepStrictEqual(six, { name: "6 h", volume: null, trades: null, changePct: null })
+  })
+
+  it("count nothing as zero only where it is known", () => {
+    const [five] = spanStats([bar(1, 8)], 102 * MINUTE, null)
+    assert.deepStrictEqual(five, { name: "5 min", volume: 0, trades: 0, changePct: 0 })
+    assert.isNull(spanStats([bar(100, 8, { n: null })], 102 * MINUTE, 0)[0]?.trades)
+  })
+})
+
+describe("an event of a stream", () => {
+  it("has its name and its data, and a comment is none", () => {
+    assert.deepStrictEqual(eventOf('id: 1\nevent: quote\ndata: {"a":\ndata: 1}'), { event: "quote", data: { a: 1 } })
+    assert.deepStrictEqual(eventOf("data: 2\r"), { event: "message", data: 2 })
+    assert.isNull(eventOf(": keep"))
+  })
+})
+
+describe("a source", () => {
+  it("shows what else is known of it in words", () => {
+    const source = {
+      source: "blocks",
+      observedAtMs: 1,
+      lagMs: 2,
+      status: "known",
+      openGaps: 3,
+      backfill: { donePct: 40, leftMs: 120_000, since: null },
+      missing: [1, 2]
+    }
+    assert.deepStrictEqual(extrasOf(source), [
+      ["open gaps", "3"],
+      ["backfill: done", "40 %"],
+      ["backfill: left", "2 min"],
+      ["backfill: since", "–"],
+      ["missing", "2"]
+    ])
+  })
+})
