@@ -155,8 +155,13 @@ describe("a tape that begins again", () => {
       const second = yield* process(store)
       const covered = ({ tape }: typeof second, second_: number, now: number) =>
         tape.coverageFrom(MONDAY + second_, (MONDAY + now) * 1000).reason
-      // Until the first block is heard of, everything is of before.
-      assert.strictEqual(covered(second, 1, 100), "source_stale")
+      // Until the first block comes, the windows of before count for their share; then the chain is silent.
+      assert.deepInclude(second.tape.coverageFrom(MONDAY - 899, (MONDAY + 100) * 1000), {
+        reason: "backfill_running",
+        share: 0
+      })
+      assert.strictEqual(covered(second, 1, 100), "backfill_running")
+      assert.strictEqual(covered(second, 1, 131), "source_stale")
       yield* second.read(blockAt(100))
       assert.isNull(covered(second, 1, 100))
       assert.strictEqual(covered(second, 0, 100), "not_captured")
