@@ -77,7 +77,7 @@ export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.Confi
       }
       const take = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {
         if (isAnew) {
-          // What was lost was of a chain that has ended.
+          // Blocks of a chain that has ended no longer count.
           progress.lost = 0
         } else if (missed > 0) {
           progress.lost += missed
