@@ -75,8 +75,11 @@ export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.Confi
         progress.isWaiting = true
         return isFirst ? Effect.logWarning("Trades cannot be attributed to callouts; retrying", cause) : Effect.void
       }
-      const take = Effect.fnUntraced(function* ({ batch, missed }: CountedBatch) {
-        if (missed > 0) {
+      const take = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {
+        if (isAnew) {
+          // Blocks of a chain that has ended no longer count.
+          progress.lost = 0
+        } else if (missed > 0) {
           progress.lost += missed
           yield* Effect.logError("Attribution fell behind: trades of blocks were not attributed", {
             blocks: missed,

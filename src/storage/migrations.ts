@@ -10,6 +10,7 @@ import * as blockGaps from "./migrations/0020_block_gaps.ts"
 import * as tradeRows from "./migrations/0021_trade_rows.ts"
 import * as barDetails from "./migrations/0022_bar_details.ts"
 import * as alertSource from "./migrations/0024_alert_source.ts"
+import * as feeLamports from "./migrations/0026_fee_lamports.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
 import * as signIns from "./migrations/0032_sign_ins.ts"
 
@@ -27,6 +28,7 @@ export const migrations = {
   "0021_trade_rows": tradeRows.up,
   "0022_bar_details": barDetails.up,
   "0024_alert_source": alertSource.up,
+  "0026_fee_lamports": feeLamports.up,
   "0030_accounts": accounts.up,
   "0032_sign_ins": signIns.up
 }

@@ -16,6 +16,13 @@ const bar = (minute: number, c: number, more: Partial<Bar> = {}): Bar => ({
   c,
   v: 10,
   n: 2,
+  buys: 1,
+  sells: 1,
+  buyVolume: 5,
+  sellVolume: 5,
+  traders: null,
+  outliers: 0,
+  revision: 0,
   ...more
 })
 

@@ -16,6 +16,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - A window with a gap has the values of what was seen: status \`partial\`, and \`share\` in its coverage, from 0 to 1. Changes of
   windows that were seen to different shares are null. Sources \`blocks\` and \`backfill\` at \`/freshness\`, with \`slot\`,
   \`gapsOpen\`, \`share\` and \`reason\`.
+- Values in dollars follow the swaps of SOL on the chain, up to and including their block. Between a start and its first block
+  windows have their values, with the reason \`backfill_running\`.
 - Windows of 1 h, 6 h and 24 h begin with a minute, with 5 and with 10 minutes; rankings of wallets over 24 h with 2 hours, as
   \`windowFromMs\` shows. Changes of market totals compare windows of equal width.
 - Bars of charts have \`buys\`, \`sells\`, \`buyVolume\`, \`sellVolume\`, \`traders\` and \`revision\`; with \`denom=sol\` they show the SOL

@@ -1,14 +1,10 @@
 /** Reads missing blocks again and the history backwards, beside the newest blocks and at a bounded rate. */
-import { Clock, Config, Duration, Effect, Schedule } from "effect"
-import type { PriceBook } from "../../tokens/PriceBook.ts"
+import { Clock, Config, Duration, Effect } from "effect"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { restoreTape } from "../store/restoreTape.ts"
-import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
-import type { TradeStore } from "../store/TradeStore.ts"
+import { priceAgain, type PricingParts, stored } from "./priceAgain.ts"
 import type { TapeControls } from "../tape/TapeControls.ts"
-import { makeBlockPricing } from "../tape/priceBlocks.ts"
-import type { PricedBatch } from "../tape/TradeBatch.ts"
 import type { TradeFeed } from "../tape/TradeFeed.ts"
 import { type ReadBack, readBack } from "./readBack.ts"
 import { nextJob, pauseMs, type RepairJob, repairOf, requestOf } from "./repairPlan.ts"
@@ -22,15 +18,9 @@ export interface RepairSettings {
 }
 
 /** The parts that a repair works with. */
-export interface RepairParts {
+export interface RepairParts extends PricingParts {
   readonly feed: TradeFeed["Service"]
-  readonly store: TradeStore["Service"]
-  readonly prices: PriceBook["Service"]
   readonly tape: Pick<TapeControls, "backfilling" | "newest" | "rebuild" | "revise">
-  /** The newest slot that is stored. */
-  readonly durable: () => number
-  /** The stored part of a block. */
-  readonly storable: (batch: PricedBatch, nowMs: number) => StoredBatch
   /** The most trades and launches that memory is rebuilt from. */
   readonly most: { readonly trades: number; readonly launches: number }
 }
@@ -80,10 +70,7 @@ const rebuild = Effect.fnUntraced(function* ({ durable, most, store, tape }: Rep
   const last = { slot: 0, from: 0 }
   yield* tape.rebuild(
     Effect.fnUntraced(function* (add) {
-      const newest = tape.newest()
-      yield* Effect.suspend(() => (durable() < newest ? Effect.fail("waiting" as const) : Effect.void)).pipe(
-        Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 600 })
-      )
+      yield* stored(durable, tape.newest())
       const progress = yield* store.progress
       if (progress === null) {
         return yield* Effect.die(new Error("nothing is stored"))
@@ -102,7 +89,7 @@ const rebuild = Effect.fnUntraced(function* ({ durable, most, store, tape }: Rep
 
 /** A step of the worker: it reads at most one stretch and returns the time to wait before the next. */
 export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, settings: RepairSettings) {
-  const { feed, prices, storable, store, tape } = parts
+  const { feed, store, tape } = parts
   const rate = Math.max(1, settings.rate)
   const work: Work = {
     isBehind: false,
@@ -115,11 +102,8 @@ export const makeRepairs = Effect.fnUntraced(function* (parts: RepairParts, sett
 
   const read = Effect.fnUntraced(function* (job: RepairJob, nowMs: number) {
     const found = yield* readBack(feed, requestOf(job, historyFrom(settings, nowMs), 2 * rate))
-    const pricing = makeBlockPricing(prices)
-    const batches = yield* Effect.forEach(found.blocks, (batch) =>
-      Effect.map(pricing.price(batch), (priced) => storable(priced, nowMs))
-    )
-    yield* store.repair(repairOf(job, found, batches, nowMs))
+    const priced = yield* priceAgain(parts, found.blocks, nowMs)
+    yield* store.repair(repairOf(job, found, priced, nowMs))
     noted(work, job, found, nowMs)
     return found
   })

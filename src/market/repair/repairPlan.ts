@@ -1,5 +1,4 @@
 /** The stretch of missing blocks to read next, and the change to the progress that reading it makes. */
-import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { Repair, TradeProgress } from "../store/TradeProgress.ts"
 import type { Gaps, MissingBlocks } from "../tape/Gaps.ts"
 import type { ReadBack, ReadBackRequest } from "./readBack.ts"
@@ -75,15 +74,15 @@ const delayed = (holes: Gaps, tries: number, nowMs: number): Gaps =>
 export const repairOf = (
   job: RepairJob,
   read: ReadBack,
-  batches: ReadonlyArray<StoredBatch>,
+  { batches, repriced }: Pick<Repair, "batches" | "repriced">,
   nowMs: number
 ): Repair => {
   if (job._tag === "Gap") {
     const { fromSlot, tries } = job.gap
     const left = [...rest(job.gap, read, nowMs), ...delayed(read.holes, tries, nowMs)]
-    return { batches, gap: { fromSlot, left }, first: null, found: [] }
+    return { batches, repriced, gap: { fromSlot, left }, first: null, found: [] }
   }
   const [oldest] = batches
   const first = oldest === undefined ? null : { slot: oldest.slot, second: Math.floor(oldest.timeMs / 1000) + 1 }
-  return { batches, gap: null, first, found: delayed(read.holes, 0, nowMs) }
+  return { batches, repriced, gap: null, first, found: delayed(read.holes, 0, nowMs) }
 }

@@ -1,4 +1,5 @@
 import type { StoredBatch } from "./StoredBatch.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { type Gaps, gapBetween, withGap, withoutGap } from "../tape/Gaps.ts"
 
 /** The part of a chain that is stored. Seconds since the Unix epoch. */
@@ -17,6 +18,8 @@ export interface TradeProgress {
 /** Blocks that were read again, oldest first, and the change that they make to what is missing. */
 export interface Repair {
   readonly batches: ReadonlyArray<StoredBatch>
+  /** Stored trades after these blocks that have other prices because of them. */
+  readonly repriced: ReadonlyArray<TapeTrade>
   /** The gap that begins at this slot becomes these; null for blocks from before the oldest stored one. */
   readonly gap: { readonly fromSlot: number; readonly left: Gaps } | null
   /** The oldest block now and the second from which on blocks were read; null when it stays the same. */

@@ -26,7 +26,8 @@ export class TradeStore extends Context.Service<
     append(batches: ReadonlyArray<StoredBatch>): Effect.Effect<void, TradeStoreUnavailable>
     /**
      * Stores blocks that were read again, with the gap that they fill or the older beginning that they make, all or nothing;
-     * durable when it returns. Their closed candles are folded anew. Beside the writer.
+     * durable when it returns. Trades after them take their new prices, and closed candles of both are folded anew. Beside
+     * the writer.
      */
     repair(repair: Repair): Effect.Effect<void, TradeStoreUnavailable>
     /** The stored progress of the chain; null when nothing of it is stored. */
@@ -35,6 +36,8 @@ export class TradeStore extends Context.Service<
     since(request: RestoreRequest): Stream.Stream<StoredBatch, TradeStoreUnavailable>
     /** The newest launches from before a second, at most so many, oldest first. */
     launchesBefore(second: number, most: number): Effect.Effect<ReadonlyArray<StoredLaunch>, TradeStoreUnavailable>
+    /** The newest swaps of SOL against dollars in pools, up to and including a slot, at most so many, oldest first. */
+    solSwaps(slot: number, most: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** The newest trades of a wallet, newest first: those of role `wallet` or `both`. */
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */

@@ -17,6 +17,7 @@ import { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { PrintsRequest, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
+import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { makeTradeNames } from "./tradeNames.ts"
 import { makeTradeTable } from "./tradeTable.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
@@ -91,7 +92,12 @@ const make = Effect.gen(function* () {
   )
 
   /** Stores blocks together with the state that they lead to; closed candles that they change are made anew. */
-  const store = Effect.fnUntraced(function* (open: Open, batches: ReadonlyArray<StoredBatch>, stored: StoredChain) {
+  const store = Effect.fnUntraced(function* (
+    open: Open,
+    batches: ReadonlyArray<StoredBatch>,
+    stored: StoredChain,
+    repriced: ReadonlyArray<TapeTrade> = []
+  ) {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
     yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))
@@ -100,7 +106,9 @@ const make = Effect.gen(function* () {
         sql,
         Effect.gen(function* () {
           const fresh = rows.length > 0 ? yield* trades.insertTrades(open.id, rows) : []
-          yield* rows.length > 0 ? bars.rewrite(open.id, stored.closed, rows) : Effect.void
+          yield* repriced.length > 0 ? trades.reprice(open.id, repriced) : Effect.void
+          const touched = [...rows, ...repriced]
+          yield* touched.length > 0 ? bars.rewrite(open.id, stored.closed, touched) : Effect.void
           yield* trades.insertLaunches(open.id, batches)
           yield* chains.gaps.save(open.id, open.stored?.progress.gaps ?? [], stored.progress.gaps)
           yield* chains.save(open.id, stored, nowMs)
@@ -127,7 +135,7 @@ const make = Effect.gen(function* () {
       return
     }
     const { closed, progress } = open.stored
-    yield* store(open, batches, { closed, progress: repairedProgress(progress, given) })
+    yield* store(open, batches, { closed, progress: repairedProgress(progress, given) }, given.repriced)
   }, turns.withPermit)
 
   // The writer closes after every append, so there is never much to close.
@@ -191,6 +199,10 @@ const make = Effect.gen(function* () {
     launchesBefore: Effect.fn("TradeStore.launchesBefore")(function* (second: number, most: number) {
       const { id } = yield* opened
       return yield* write(trades.launchesBefore(id, second * 1000, most))
+    }),
+    solSwaps: Effect.fn("TradeStore.solSwaps")(function* (slot: number, most: number) {
+      const { id } = yield* opened
+      return yield* write(trades.solSwaps(id, slot, most))
     }),
     ofWallet: Effect.fn("TradeStore.ofWallet")(function* (wallet: Address, limit: number) {
       const { id } = yield* opened

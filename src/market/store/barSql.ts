@@ -94,11 +94,19 @@ export const bucketSql = (resolution: Resolution): string => {
   return `date_bin('${widthOf[resolution]} seconds', at, '${origin}')`
 }
 
-/** Update of a candle that is written again: its revision rises by the trades it gained, and it never loses any. */
+/** Prices and volumes, as one value. */
+const WORTH = ["open", "high", "low", "close", "volume_usd_nanos", "volume_lamports"]
+const worthIn = (row: string): string => `(${WORTH.map((column) => `${row}.${column}`).join(", ")})`
+
+/**
+ * Update of a candle that is written again: its revision rises by the trades it gained, or by one when only prices changed.
+ * It never loses a trade.
+ */
 export const ON_CONFLICT = `
   on conflict (mint, chain, width, at) do update set
     ${COLUMNS.filter((column) => column !== "revision")
       .map((column) => `${column} = excluded.${column}`)
       .join(", ")},
-    revision = bars.revision + (excluded.trades - bars.trades)
-  where excluded.trades > bars.trades`
+    revision = bars.revision + greatest(excluded.trades - bars.trades, 1)
+  where excluded.trades > bars.trades
+    or (excluded.trades = bars.trades and ${worthIn("excluded")} is distinct from ${worthIn("bars")})`

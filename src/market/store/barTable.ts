@@ -140,7 +140,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
 
     /**
      * Makes the closed candles that late trades belong to anew, once the trades are stored, each width from the next finer
-     * one. The revision of a candle rises by the trades it gained; a candle that gained none stays as it is.
+     * one. The revision of a candle rises by the trades it gained, or by one when only prices changed.
      */
     rewrite: (chain: number, closed: ClosedTo, late: ReadonlyArray<TapeTrade>) =>
       Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /** A trade store in memory. */
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
+import { isSolSwap } from "../tape/SolPrice.ts"
 import { orderKey } from "../tape/TradeRecord.ts"
 import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
@@ -38,6 +39,14 @@ const blocksSince = ({ blocks }: StoredChain, { after, most, second }: RestoreRe
   let room = most
   const first = sorted.findLastIndex(({ trades }) => (room -= trades.length) <= 0)
   return sorted.slice(Math.max(0, first))
+}
+
+const reprice = ({ blocks }: StoredChain, slot: number, trades: ReadonlyArray<TapeTrade>): void => {
+  const batch = blocks.get(slot)
+  if (batch !== undefined) {
+    const now = new Map(trades.map((trade) => [trade.index, trade]))
+    blocks.set(slot, { ...batch, trades: batch.trades.map((trade) => now.get(trade.index) ?? trade) })
+  }
 }
 
 const newestFirst = (a: TapeTrade, b: TapeTrade) => orderKey(b.slot, b.index) - orderKey(a.slot, a.index)
@@ -78,6 +87,9 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
         for (const batch of repair.batches) {
           stored.blocks.set(batch.slot, joined(stored.blocks.get(batch.slot), batch))
         }
+        for (const [slot, trades] of Map.groupBy(repair.repriced, (trade) => trade.slot)) {
+          reprice(stored, slot, trades)
+        }
         stored.progress = stored.progress && repairedProgress(stored.progress, repair)
       }),
     progress: Effect.map(opened, ({ progress }) => progress),
@@ -90,6 +102,14 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .toSorted((a, b) => a.slot - b.slot)
           .flatMap(({ launches, slot, timeMs }) => (launches ?? []).map((launch) => ({ slot, timeMs, launch })))
           .slice(-most)
+      ),
+    solSwaps: (slot, most) =>
+      Effect.map(opened, (stored) =>
+        trades(stored)
+          .filter((trade) => trade.slot <= slot && isSolSwap(trade))
+          .toSorted(newestFirst)
+          .slice(0, most)
+          .toReversed()
       ),
     ofWallet: (wallet, limit) =>
       Effect.map(opened, (stored) =>

@@ -20,7 +20,7 @@ export interface RecordSettings {
 }
 
 /** Reads blocks after a slot again, because they were abandoned. */
-export type Reread = (after: number) => Stream.Stream<StoredBatch>
+export type Reread = (after: number) => Stream.Stream<StoredBatch, TradeStoreUnavailable>
 
 /** The pause between two attempts to write to a store that is unavailable. */
 const RETRY_INTERVAL = Duration.seconds(1)

@@ -48,7 +48,8 @@ export const toStored = (units: bigint | null): bigint | null => (units === null
 /** Columns of a query, in the order that `readTrade` expects. */
 export const ROW_COLUMNS = `
   slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
-  pool, dex, launchpad, sol_usd_nanos, fee_usd_nanos, fee_unknown, held_before, held_after
+  pool, dex, launchpad, sol_usd_nanos, fee_usd_nanos, fee_unknown, held_before, held_after,
+  fee_lamports
 `
 
 /** The position of columns in a row, for those that read them apart. */
@@ -122,10 +123,12 @@ export const unknownNames = (rows: ReadonlyArray<Row>, nameOf: NameOf): Readonly
 }
 
 /** The front-end fee of a row, and the units held around its transaction; absent where they are not known. */
-const walletData = (row: Row): Pick<TapeTrade, "feeUsdNanos" | "held"> => {
+const walletData = (row: Row): Pick<TapeTrade, "feeLamports" | "feeUsdNanos" | "held"> => {
   const [fee, before, after] = [unitsOrNull(row, 17), unitsOrNull(row, 19), unitsOrNull(row, 20)]
+  const feeLamports = unitsOrNull(row, 21)
   return {
     ...(isSet(row, 18) || fee !== null ? { feeUsdNanos: fee } : {}),
+    ...(feeLamports === null ? {} : { feeLamports }),
     ...(before === null || after === null ? {} : { held: { before, after } })
   }
 }

@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
-import type { Address } from "../../domain/Address.ts"
+import { type Address, SOL } from "../../domain/Address.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { TradeNames } from "./tradeNames.ts"
@@ -132,7 +132,8 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
     return sql`
       insert into trade_rows (
         chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
-        pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, held_before, held_after
+        pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, fee_lamports, held_before,
+        held_after
       )
       select ${chain}::int, * from unnest(
         ${integers(trades.map(({ slot }) => slot))},
@@ -163,6 +164,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
           PgTypes.OID.bool,
           trades.map(({ feeUsdNanos }) => feeUsdNanos === null)
         )},
+        ${units(trades.map(({ feeLamports }) => feeLamports ?? null))},
         ${units(trades.map(({ held }) => held?.before ?? null))},
         ${units(trades.map(({ held }) => held?.after ?? null))}
       )
@@ -203,6 +205,46 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
     }),
 
     insertLaunches,
+
+    /** Replaces the prices of trades that are there. */
+    reprice: (chain: number, trades: ReadonlyArray<TapeTrade>) => sql`
+      update trade_rows set
+        price_usd = given.price_usd, volume_usd_nanos = given.volume_usd_nanos, sol_usd_nanos = given.sol_usd_nanos,
+        fee_usd_nanos = given.fee_usd_nanos, fee_unknown = given.fee_unknown
+      from unnest(
+        ${integers(trades.map(({ slot }) => slot))},
+        ${integers(trades.map(({ index }) => index))},
+        ${times(trades.map(({ timeMs }) => timeMs))},
+        ${list(
+          PgTypes.OID.float8,
+          trades.map(({ priceUsd }) => priceUsd)
+        )},
+        ${units(trades.map(({ volumeUsdNanos }) => volumeUsdNanos))},
+        ${units(trades.map(({ solUsdNanos }) => solUsdNanos))},
+        ${units(trades.map(({ feeUsdNanos }) => feeUsdNanos ?? null))},
+        ${list(
+          PgTypes.OID.bool,
+          trades.map(({ feeUsdNanos }) => feeUsdNanos === null)
+        )}
+      ) as given (slot, place, at, price_usd, volume_usd_nanos, sol_usd_nanos, fee_usd_nanos, fee_unknown)
+      where trade_rows.chain = ${chain} and trade_rows.slot = given.slot and trade_rows.place = given.place
+        and trade_rows.at = given.at
+    `,
+
+    /** The newest swaps of SOL up to a slot, at most so many, oldest first. */
+    solSwaps: (chain: number, slot: number, limit: number) =>
+      Effect.map(
+        Effect.flatMap(
+          sql`
+            select ${columns} from trade_rows
+            where mint = (select id from trade_names where name = ${SOL}) and chain = ${chain} and slot <= ${slot}
+              and role <> ${roleNumber("wallet")} and volume_usd_nanos is not null
+            order by slot desc, place desc limit ${limit}
+          `.values,
+          readTrades
+        ),
+        (trades) => trades.toReversed()
+      ),
 
     /** The first slot with trades in `[fromMs, toMs)`; null when there is none. */
     firstSlot: (chain: number, fromMs: number, toMs: number) =>

@@ -32,6 +32,6 @@ export interface TapeControls {
   ) => Effect.Effect<void>
   /** Empties the tape: its trades are of a chain that no node serves any more. */
   readonly startAnew: () => void
-  /** Ends the restore: everything from a second on is held again. */
-  readonly resume: (progress: TradeProgress, from: number) => void
+  /** Ends the restore: everything from a second on is held again. `nowMs` is the local time. */
+  readonly resume: (progress: TradeProgress, from: number, nowMs: number) => void
 }

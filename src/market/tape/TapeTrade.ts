@@ -26,7 +26,7 @@ export interface TapeTrade {
   readonly decimals: number | null
   /** The other side in lamports; null where it was not SOL. */
   readonly lamports: bigint | null
-  /** Nano-dollars of one SOL in its block, for a trade against dollars of a token that is not SOL; null elsewhere or when unknown. */
+  /** Nano-dollars of one SOL in its block, for a trade without SOL on either side; null elsewhere or when unknown. */
   readonly solUsdNanos: bigint | null
   /** USD per whole token; null when unknown. For charts only: no sum is made from it. */
   readonly priceUsd: number | null
@@ -37,6 +37,8 @@ export interface TapeTrade {
    * Never on a trade of role `pool`.
    */
   readonly feeUsdNanos?: bigint | null | undefined
+  /** The same fee in lamports; left out unless all of it was paid in SOL. */
+  readonly feeLamports?: bigint | undefined
   /**
    * Units of the mint that the wallet's accounts held before and after the whole transaction; left out when they are not
    * known. Never on a trade of role `pool`.

@@ -37,6 +37,8 @@ export interface TapedChain {
   readonly continuity: Continuity
   readonly decimals: ReturnType<typeof rememberDecimals>
   heardAtMs: number | null
+  /** The local time at which a restore ended: the blocks since are caught up with; null without one. */
+  resumedAtMs: number | null
   /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
   heldFrom: number
   store: TradeStore["Service"] | null
@@ -53,6 +55,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
     continuity: new Continuity(),
     decimals: rememberDecimals(state),
     heardAtMs: null,
+    resumedAtMs: null,
     heldFrom: Number.NEGATIVE_INFINITY,
     store: null,
     backfillFromMs: null

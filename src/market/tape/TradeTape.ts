@@ -22,10 +22,10 @@ export const STALE_AFTER_MS = 30_000
 
 /** The reason why the market state is not current: no block was read, blocks have stopped, or the blocks are old. */
 export const lackingNow = (
-  { heardAtMs, state }: Pick<TradeTape["Service"], "heardAtMs" | "state">,
+  { aliveAtMs, state }: Pick<TradeTape["Service"], "aliveAtMs" | "state">,
   nowMs: number
 ): "backfill_running" | "not_captured" | "source_stale" | null => {
-  const atMs = heardAtMs()
+  const atMs = aliveAtMs()
   if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
     return atMs === null ? "not_captured" : "source_stale"
   }
@@ -86,6 +86,8 @@ export class TradeTape extends Context.Service<
     readonly decimalsOf: (mint: Mint) => number | null
     /** The local time at which the last block arrived; null before the first. */
     readonly heardAtMs: () => number | null
+    /** The local time of the last arrival of a block or, when later, of the end of the restore; null before either. */
+    readonly aliveAtMs: () => number | null
     /** The first second from which on every block is in memory; infinite before the first block. */
     readonly since: () => number
     /** The coverage of the time since a second, up to the newest block or this one, for data that is kept longer than the windows. */
@@ -199,6 +201,8 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     reportsLaunches: () => reports.launches,
     decimalsOf: (mint) => chain.decimals.of(mint),
     heardAtMs: () => chain.heardAtMs,
+    aliveAtMs: () =>
+      chain.heardAtMs === null ? chain.resumedAtMs : Math.max(chain.heardAtMs, chain.resumedAtMs ?? chain.heardAtMs),
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
@@ -241,7 +245,10 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     keep: (store) => {
       chain.store = store
     },
-    resume: (progress, from) => resumeChain(chain, progress, from),
+    resume: (progress, from, nowMs) => {
+      resumeChain(chain, progress, from)
+      chain.resumedAtMs = nowMs
+    },
     backfilling: (fromMs) => {
       chain.backfillFromMs = fromMs
     },
@@ -267,6 +274,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
           }
         }
         next.heardAtMs = chain.heardAtMs
+        next.resumedAtMs = chain.resumedAtMs
         next.backfillFromMs = chain.backfillFromMs
         chain = next
       },

@@ -4,7 +4,8 @@ import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { isAcceptable } from "./isAcceptable.ts"
-import { makeBlockPricing } from "./priceBlocks.ts"
+import { makeBlockPricing, pricingAfter } from "./priceBlocks.ts"
+import { MOST_SWAPS } from "./SolPrice.ts"
 import { makeRecorder, type RecordSettings } from "../store/recordTrades.ts"
 import { makeRepairs, type repairSettings } from "../repair/RepairWorker.ts"
 import { restoreTape } from "../store/restoreTape.ts"
@@ -78,12 +79,13 @@ const driveChain = Effect.fnUntraced(function* (
     const most = { trades: limits.trades, launches: limits.tokens }
     const [took, restored] = yield* Effect.timed(
       restoreTape(store, progress, most, (batch) => {
-        batch.trades.forEach(pricing.recall)
         tape.replay(batch, nowMs)
       })
     )
-    tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(Schedule.spaced("1 second"))))
-    tape.resume(progress, restored.from)
+    const again = { schedule: Schedule.spaced("1 second") }
+    tape.revise(yield* store.revised(restored.from).pipe(Effect.sandbox, Effect.retry(again)))
+    pricing.recall(yield* store.solSwaps(progress.slot, MOST_SWAPS).pipe(Effect.sandbox, Effect.retry(again)))
+    tape.resume(progress, restored.from, yield* Clock.currentTimeMillis)
     yield* Effect.logInfo("The market is restored", {
       trades: restored.trades,
       slot: progress.slot,
@@ -93,25 +95,23 @@ const driveChain = Effect.fnUntraced(function* (
   })
 
   const after = yield* restore
-  const reread = (slot: number) => {
-    const again = makeBlockPricing(prices)
-    return feed
-      .batches(slot)
-      .pipe(
-        Stream.mapEffect((batch) =>
+  const reread = (slot: number) =>
+    Stream.unwrap(
+      Effect.map(pricingAfter(store, prices, slot), (again) =>
+        Stream.mapEffect(feed.batches(slot), (batch) =>
           Effect.flatMap(again.price(batch), (priced) =>
             Effect.map(Clock.currentTimeMillis, (nowMs) => storable(priced, nowMs))
           )
         )
       )
-  }
+    )
   const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, record)
   recording.health = recorder?.health ?? recording.health
   if (recorder !== null) {
     const most = { trades: limits.trades, launches: limits.tokens }
     const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
     const step = yield* makeRepairs(
-      { feed, store, prices, tape, storable, most, durable: recorder.durable },
+      { feed, store, prices, live: pricing, tape, storable, most, durable: recorder.durable },
       { rate: repair.rate, history }
     )
     yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(

@@ -4,8 +4,9 @@ import { type Mint, SOL } from "../../domain/Address.ts"
 import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
 import type { PriceBook, Prices } from "../../tokens/PriceBook.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
-import { SolPrice } from "./SolPrice.ts"
-import { type MintValue, tapeTradesOf } from "./tapeTrades.ts"
+import { MOST_SWAPS, SolPrice } from "./SolPrice.ts"
+import { type MintValue, repriced, tapeTradesOf } from "./tapeTrades.ts"
+import type { TradeStore } from "../store/TradeStore.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type { TradeBatch } from "./TradeBatch.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
@@ -14,8 +15,12 @@ import type { PricedBatch } from "./TradeBatch.ts"
 export interface BlockPricing {
   /** Yields to other work. For one block at a time. */
   readonly price: (batch: TradeBatch) => Effect.Effect<PricedBatch>
-  /** Adds a trade that was priced before. */
-  readonly recall: (trade: TapeTrade) => void
+  /** Adds trades that were priced before; those of SOL price the blocks that follow. */
+  readonly recall: (trades: ReadonlyArray<TapeTrade>) => void
+  /** Stored trades of one block that have another price now, after those recalled. */
+  readonly changed: (trades: ReadonlyArray<TapeTrade>, timeMs: number) => ReadonlyArray<TapeTrade>
+  /** The newest block whose pricing has begun; 0 before the first. */
+  readonly newest: () => number
 }
 
 /** Prices of the pools are used only for blocks within this of them, in milliseconds: they are not recorded. */
@@ -39,16 +44,27 @@ const valueIn =
     return one === undefined ? null : other !== undefined && other.depth > one.depth ? other : one
   }
 
+const isSame = (a: TapeTrade, b: TapeTrade): boolean =>
+  a.volumeUsdNanos === b.volumeUsdNanos &&
+  a.priceUsd === b.priceUsd &&
+  a.solUsdNanos === b.solUsdNanos &&
+  a.feeUsdNanos === b.feeUsdNanos
+
 /** Pricing without earlier trades. */
 export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => {
   const sol = new SolPrice()
+  const state = { newest: 0 }
   return {
     price: Effect.fnUntraced(function* (batch) {
+      state.newest = Math.max(state.newest, batch.slot)
       const decoded: Array<DecodedTrades> = []
       yield* visitInParts(batch.transactions, ({ legs, nets, unresolved }) => {
-        legs.forEach((leg) => sol.observe(leg, batch.timeMs))
         decoded.push({ legs, nets, unresolved })
       })
+      sol.observe(
+        decoded.flatMap(({ legs }) => legs),
+        batch.timeMs
+      )
       const current = prices.at(yield* Clock.currentTimeMillis)
       const { isStale, lifetime, of } = current
       const each = isStale ? null : (of(SOL)?.usd ?? null)
@@ -62,6 +78,26 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
       yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
       return { ...batch, trades }
     }),
-    recall: (trade) => sol.recall(trade)
+    recall: (trades) => sol.recall(trades),
+    changed: (trades, timeMs) => {
+      const price = sol.at(timeMs, null)
+      return trades.flatMap((trade) => {
+        const again = repriced(trade, price)
+        return isSame(trade, again) ? [] : [again]
+      })
+    },
+    newest: () => state.newest
   }
 }
+
+/** Pricing after the stored trades up to and including a slot. */
+export const pricingAfter = (
+  store: Pick<TradeStore["Service"], "solSwaps">,
+  prices: PriceBook["Service"],
+  slot: number
+) =>
+  Effect.map(store.solSwaps(slot, MOST_SWAPS), (swaps) => {
+    const pricing = makeBlockPricing(prices)
+    pricing.recall(swaps)
+    return pricing
+  })

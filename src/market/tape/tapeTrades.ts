@@ -27,6 +27,10 @@ const MICROS = 1_000_000n
 /** Values of trades are below this. */
 const MOST_NANOS = 1n << 64n
 
+/** The place of a swap of a pool, or of a net trade of only one, among the trades of its block. */
+export const placeOf = ({ index, indexInBlock }: Pick<Leg, "index" | "indexInBlock">): number =>
+  (indexInBlock ?? 0) * PLACES + index
+
 /** Launchpads by the venue label of their curves. */
 export const launchpadOf: ReadonlyMap<string, string> = new Map(
   launchpads.map(({ dex, launchpad }) => [dex, launchpad])
@@ -47,7 +51,7 @@ export interface BlockPrice {
   readonly betterPriceOf?: (a: Mint, b: Mint) => MintValue | null
 }
 
-const times = ({ amount }: Quantity, { denominator, numerator }: Rational): Rational => ({
+const times = ({ amount }: Pick<Quantity, "amount">, { denominator, numerator }: Rational): Rational => ({
   numerator: amount * numerator,
   denominator
 })
@@ -63,6 +67,19 @@ const worthOf = (quantity: Quantity, microPerLamport: Rational | null): Rational
 /** Nano-dollars, rounded down; null for null. */
 const inNanos = (value: Rational | null): bigint | null =>
   value === null ? null : (value.numerator * NANOS_PER_MICRO) / value.denominator
+
+/** Nano-dollars of lamports, rounded down; null when the price is unknown. */
+const nanosOfLamports = (lamports: bigint, price: Rational | null): bigint | null =>
+  price === null ? null : inNanos(times({ amount: lamports }, price))
+
+/** Dollars for a whole token that was traded for lamports; null when unknown. */
+const priceInLamports = (
+  { amount, decimals, lamports }: Pick<TapeTrade, "amount" | "decimals" | "lamports">,
+  price: Rational | null
+): number | null =>
+  price === null || price.numerator <= 0n || decimals === null || lamports === null || lamports <= 0n || amount <= 0n
+    ? null
+    : quotient(lamports * tenTo(decimals) * price.numerator, amount * price.denominator * MICROS)
 
 /** The value of the trade in micro-dollars: by its quote, a dollar or SOL, else by the price of one of its mints. */
 const worth = ({ quote, token }: Trade, { microPerLamport, betterPriceOf }: BlockPrice): Rational | null => {
@@ -98,12 +115,10 @@ const priceUsd = (trade: Trade, block: BlockPrice): number | null => {
     : null
 }
 
-/** The price of SOL that a trade against dollars needs to be shown in SOL; null for every other trade. */
-const solUsdNanos = ({ quote, token }: Trade, microPerLamport: Rational | null): bigint | null => {
-  if (microPerLamport === null || token.mint === SOL || !isDollar(quote.mint)) {
-    return null
-  }
-  const nanos = (microPerLamport.numerator * SOL_NANOS_PER_MICRO) / microPerLamport.denominator
+/** The price of SOL that a trade without SOL needs to be shown in SOL; null when unknown. */
+const solNanosOf = (microPerLamport: Rational | null): bigint | null => {
+  const nanos =
+    microPerLamport === null ? 0n : (microPerLamport.numerator * SOL_NANOS_PER_MICRO) / microPerLamport.denominator
   return nanos > 0n ? nanos : null
 }
 
@@ -113,7 +128,7 @@ const tapeTrade = (trade: Leg | NetTrade, block: BlockPrice, role: Role, place: 
     role,
     signature: trade.signature,
     slot: trade.slot,
-    index: (trade.indexInBlock ?? 0) * PLACES + place,
+    index: placeOf({ indexInBlock: trade.indexInBlock, index: place }),
     timeMs: block.timeMs,
     wallet: trade.wallet,
     mint: trade.token.mint,
@@ -121,7 +136,7 @@ const tapeTrade = (trade: Leg | NetTrade, block: BlockPrice, role: Role, place: 
     amount: trade.token.amount,
     decimals: trade.token.decimals,
     lamports: trade.quote.mint === SOL ? trade.quote.amount : null,
-    solUsdNanos: solUsdNanos(trade, block.microPerLamport),
+    solUsdNanos: trade.quote.mint === SOL || trade.token.mint === SOL ? null : solNanosOf(block.microPerLamport),
     priceUsd: priceUsd(trade, block),
     volumeUsdNanos: nanos === null || nanos >= MOST_NANOS ? null : nanos,
     pool: trade.pool,
@@ -159,19 +174,33 @@ const moneyFor = ({ amount, mint }: Quantity, side: Trade["side"], legs: Readonl
     : null
 }
 
-/** Nano-dollars of the fees that a front end took beside the amounts, in SOL or dollars; null when one has no price. */
-const frontEndFee = (fees: ReadonlyArray<TradeFee>, { microPerLamport }: BlockPrice): bigint | null =>
-  fees
-    .filter(({ included, kind, mint }) => kind === "front-end" && !included && isMoney(mint))
-    .reduce<bigint | null>((sum, fee) => {
-      const nanos = inNanos(worthOf(fee, microPerLamport))
-      return sum === null || nanos === null ? null : sum + nanos
-    }, 0n)
+/** The fees that a front end took beside the amounts, in SOL or dollars. */
+interface FrontEndFee {
+  /** Nano-dollars; null when the price of SOL is unknown. */
+  readonly nanos: bigint | null
+  /** The fee in lamports; null unless all of it was in SOL. */
+  readonly lamports: bigint | null
+}
+
+const NO_FEE: FrontEndFee = { nanos: 0n, lamports: null }
+
+const frontEndFee = (fees: ReadonlyArray<TradeFee>, { microPerLamport }: BlockPrice): FrontEndFee => {
+  const paid = fees.filter(({ included, kind, mint }) => kind === "front-end" && !included && isMoney(mint))
+  const sumOf = (isSol: boolean): bigint =>
+    paid.filter(({ mint }) => (mint === SOL) === isSol).reduce((sum, { amount }) => sum + amount, 0n)
+  const [lamports, micros] = [sumOf(true), sumOf(false)]
+  const nanos = lamports === 0n ? 0n : nanosOfLamports(lamports, microPerLamport)
+  return {
+    nanos: nanos === null ? null : nanos + micros * NANOS_PER_MICRO,
+    lamports: lamports > 0n && micros === 0n ? lamports : null
+  }
+}
 
 /** A trade with the data of its wallet: fees of front ends, and the units held around the transaction. */
-const ofWallet = (trade: TapeTrade, feeUsdNanos: bigint | null, held: HeldSpan | null): TapeTrade => ({
+const ofWallet = (trade: TapeTrade, fee: FrontEndFee, held: HeldSpan | null): TapeTrade => ({
   ...trade,
-  ...(feeUsdNanos === 0n ? {} : { feeUsdNanos }),
+  ...(fee.nanos === 0n ? {} : { feeUsdNanos: fee.nanos }),
+  ...(fee.lamports === null ? {} : { feeLamports: fee.lamports }),
   ...(held === null ? {} : { held })
 })
 
@@ -190,15 +219,26 @@ const swapValue = (
 }
 
 /** A side of a swap of two tokens, at the value of the swap. */
-const valued = (trade: TapeTrade, money: Quantity | null, volumeUsdNanos: bigint | null): TapeTrade => ({
-  ...trade,
-  lamports: money?.mint === SOL ? money.amount : null,
-  volumeUsdNanos,
-  priceUsd:
-    volumeUsdNanos === null || trade.decimals === null || trade.amount === 0n
-      ? null
-      : quotient(volumeUsdNanos * tenTo(trade.decimals), trade.amount * NANOS_PER_USD)
-})
+const valued = (
+  trade: TapeTrade,
+  money: Quantity | null,
+  volumeUsdNanos: bigint | null,
+  { microPerLamport }: BlockPrice
+): TapeTrade => {
+  if (money?.mint === SOL) {
+    const inSol = { ...trade, lamports: money.amount, solUsdNanos: null, volumeUsdNanos }
+    return { ...inSol, priceUsd: priceInLamports(inSol, microPerLamport) }
+  }
+  return {
+    ...trade,
+    lamports: null,
+    volumeUsdNanos,
+    priceUsd:
+      volumeUsdNanos === null || trade.decimals === null || trade.amount === 0n
+        ? null
+        : quotient(volumeUsdNanos * tenTo(trade.decimals), trade.amount * NANOS_PER_USD)
+  }
+}
 
 /** The trades that a swap means for the positions of its wallet: of a token for another, a purchase and a sale of one value. */
 const walletTrades = (net: NetTrade, legs: ReadonlyArray<Leg>, price: BlockPrice): ReadonlyArray<TapeTrade> => {
@@ -211,8 +251,12 @@ const walletTrades = (net: NetTrade, legs: ReadonlyArray<Leg>, price: BlockPrice
   const value = swapValue(net, [paid, got], price)
   const sale: NetTrade = { ...net, side: "sell", token: net.quote, quote: net.token }
   return [
-    ofWallet(valued(tapeTrade(net, price, "wallet", place), paid ?? got, value), 0n, net.held.token),
-    ofWallet(valued(tapeTrade(sale, price, "wallet", place + PLACES / 4), paid ?? got, value), 0n, net.held.quote)
+    ofWallet(valued(tapeTrade(net, price, "wallet", place), paid ?? got, value, price), NO_FEE, net.held.token),
+    ofWallet(
+      valued(tapeTrade(sale, price, "wallet", place + PLACES / 4), paid ?? got, value, price),
+      NO_FEE,
+      net.held.quote
+    )
   ]
 }
 
@@ -235,4 +279,20 @@ export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): 
       : ofWallet(tapeTrade(leg, price, "both", leg.index), frontEndFee(net.fees, price), net.held.token)
   }
   return [...legs.map(ofLeg), ...others.flatMap((net) => walletTrades(net, legs, price))]
+}
+
+/** A trade as it is with the price of SOL that is known now. Without one it stays as it is. */
+export const repriced = (trade: TapeTrade, microPerLamport: Rational | null): TapeTrade => {
+  if (microPerLamport === null) {
+    return trade
+  }
+  const { feeLamports, lamports } = trade
+  const fee =
+    feeLamports === undefined ? trade : { ...trade, feeUsdNanos: nanosOfLamports(feeLamports, microPerLamport) }
+  if (lamports === null) {
+    return trade.mint === SOL ? fee : { ...fee, solUsdNanos: solNanosOf(microPerLamport) }
+  }
+  const nanos = nanosOfLamports(lamports, microPerLamport)
+  const volumeUsdNanos = nanos === null || nanos >= MOST_NANOS ? null : nanos
+  return { ...fee, volumeUsdNanos, priceUsd: priceInLamports(trade, microPerLamport) }
 }

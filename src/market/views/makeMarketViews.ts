@@ -1,16 +1,14 @@
 import { SOL } from "../../domain/Address.ts"
 import type { MarketKnowledge, Overview } from "../../domain/market/MarketViews.ts"
-import type { Coverage, Lifetime, Scalar } from "../../domain/Scalar.ts"
+import type { Coverage, Scalar } from "../../domain/Scalar.ts"
 import type { PriceBook } from "../../tokens/PriceBook.ts"
 import { knowledgeOf, priceScalar } from "../../tokens/scalars.ts"
 import { type Seen, lighthouse } from "./lighthouse.ts"
-import { lifetimeAt } from "./measures.ts"
 import { overview } from "./overview.ts"
 import { statusOf } from "./pages.ts"
-import { type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
+import { lifeNow, type MeasureSources, type MeasureContext, windowStart } from "./tokenMeasures.ts"
 import { comparedFrom } from "../windows/MarketActivity.ts"
 import { TokenRanking } from "../windows/TokenRanking.ts"
-import { lackingNow } from "../tape/TradeTape.ts"
 import { eachWindow, type WindowName, windowIndex, windowNames } from "../windows/windows.ts"
 
 /** The sources of the views. */
@@ -51,18 +49,10 @@ export const makeMarketViews = (sources: ViewSources) => {
     return made
   }
 
-  /** Measures of blocks that are still being caught up with hold for as long as those of current ones. */
-  const lifeAt = (nowMs: number): Lifetime => {
-    const life = lifetimeAt(observedAtMs())
-    return lackingNow(tape, nowMs) === "backfill_running"
-      ? { ...life, expiresAtMs: lifetimeAt(tape.heardAtMs() ?? 0).expiresAtMs }
-      : life
-  }
-
   const contextAt = (nowMs: number): MeasureContext => ({
     nowMs,
     prices: prices.at(nowMs),
-    life: lifeAt(nowMs)
+    life: lifeNow(tape, nowMs)
   })
 
   const lighthouseAt = (nowMs: number) => {

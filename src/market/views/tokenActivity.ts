@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { USDC } from "../../domain/Address.ts"
 import { unavailable } from "../../domain/Scalar.ts"
 import { ActivityReader } from "../../tokens/ActivityReader.ts"
-import { lifetimeAt, NOT_CAPTURED, volumeScalar } from "./measures.ts"
-import { coverageOf } from "./tokenMeasures.ts"
+import { NOT_CAPTURED, volumeScalar } from "./measures.ts"
+import { coverageOf, lifeNow } from "./tokenMeasures.ts"
 import { TradeTape } from "../tape/TradeTape.ts"
 
 const NONE = { volumeUsdNanos: 0n, trades: 0, unpriced: 0 }
@@ -27,7 +27,7 @@ export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect
         const { trades, unpriced, volumeUsdNanos } = tape.state.window(mint, "24h") ?? NONE
         // A swap for USDC is one of what it is swapped with, so none is counted for USDC itself.
         const covered = mint === USDC ? NOT_CAPTURED : coverageOf(tape, mint, "24h", nowMs)
-        const life = lifetimeAt(Math.min(tape.state.now * 1000, tape.heardAtMs() ?? 0))
+        const life = lifeNow(tape, nowMs)
         const createdAtMs = tape.launches.of(mint)?.createdAtMs ?? null
         const seen = tape.state.seen(mint)
         return {

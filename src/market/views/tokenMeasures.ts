@@ -8,11 +8,11 @@ import type { PoolBook } from "../../pools/PoolBook.ts"
 import { depthOf } from "../../tokens/liquidity.ts"
 import type { Prices } from "../../tokens/PriceBook.ts"
 import { marketCapScalar, priceScalar, usdScalar } from "../../tokens/scalars.ts"
-import { measured, priceChange, priceRational, volumeScalar } from "./measures.ts"
+import { lifetimeAt, measured, priceChange, priceRational, volumeScalar } from "./measures.ts"
 import type { Supply, TokenSources } from "./tokenRef.ts"
 import { supplyOf } from "./tokenRef.ts"
 import type { TokenWindow } from "../windows/TokenWindows.ts"
-import type { TradeTape } from "../tape/TradeTape.ts"
+import { lackingNow, type TradeTape } from "../tape/TradeTape.ts"
 import { windowFrom, type WindowName, windowIndex } from "../windows/windows.ts"
 
 /** The sources of the measures. */
@@ -82,6 +82,14 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
   }
   const depth = depthOf(pools.poolsOf(mint), prices, pools.leftOut(mint))
   return usdScalar(prices, depth.micro, depth.lacking, nowMs)
+}
+
+/** The lifetime of measures of the newest blocks. While blocks are being caught up with, it is that of current ones. */
+export const lifeNow = (tape: TradeTape["Service"], nowMs: number): Lifetime => {
+  const life = lifetimeAt(Math.min(tape.state.now * 1000, tape.heardAtMs() ?? 0))
+  return lackingNow(tape, nowMs) === "backfill_running"
+    ? { ...life, expiresAtMs: lifetimeAt(tape.aliveAtMs() ?? 0).expiresAtMs }
+    : life
 }
 
 /** The coverage of a price, which holds while blocks arrive, at any age of the last trade. */

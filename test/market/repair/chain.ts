@@ -22,7 +22,10 @@ export const hasBlock = (slot: number): boolean => slot % 11 !== 0
 export const timeOf = (slot: number): number => (MONDAY + 2 * (slot - FIRST)) * 1000
 const parentOf = (slot: number): number => (hasBlock(slot - 1) ? slot - 1 : slot - 2)
 
-/** The block of a slot: some trades of tokens for SOL, one of SOL for dollars, now and then a launch. */
+/**
+ * The block of a slot: some trades of tokens for SOL, one for dollars, often one of SOL for dollars at a price that moves, now
+ * and then a launch.
+ */
 export const blockOf = (slot: number): TradeBatch => {
   const roll = seededRandom(slot)
   const pick = (most: number) => Math.floor(roll() * most)
@@ -30,8 +33,15 @@ export const blockOf = (slot: number): TradeBatch => {
     slot,
     indexInBlock: 9,
     token: { mint: SOL, amount: 1_000_000_000n, decimals: 9 },
-    quote: { mint: USDC, amount: 150_000_000n, decimals: 6 }
+    quote: { mint: USDC, amount: 150_000_000n + BigInt(slot - FIRST) * 100_003n + BigInt(pick(9_000_000)), decimals: 6 }
   })
+  const dollars = leg({
+    slot,
+    indexInBlock: 8,
+    token: { mint: mintOf(pick(MINTS)), amount: BigInt(1 + pick(1_000_000)), decimals: 6 },
+    quote: { mint: USDC, amount: BigInt(1 + pick(50_000_000)), decimals: 6 }
+  })
+  const fee = { mint: SOL, amount: BigInt(1 + pick(90_000)), decimals: 9, recipient: walletOf(WALLETS), outer: 1 }
   const swaps = Array.from({ length: 1 + pick(3) }, (_, indexInBlock) =>
     leg({
       slot,
@@ -46,8 +56,12 @@ export const blockOf = (slot: number): TradeBatch => {
   return {
     slot,
     timeMs: timeOf(slot),
-    transactions: [...swaps, sol].map((swap, index) =>
-      transactionOf({ index, legs: [swap], nets: [netOf(swap, [0])] })
+    transactions: [...swaps, dollars, ...(slot % 3 === 1 ? [sol] : [])].map((swap, index) =>
+      transactionOf({
+        index,
+        legs: [swap],
+        nets: [{ ...netOf(swap, [0]), fees: [{ ...fee, kind: "front-end", included: false, inner: null }] }]
+      })
     ),
     launches:
       slot % 20 === 1 ? [{ event: "created", mint: mintOf(pick(MINTS)), launchpad: "pump-fun", pool: null }] : [],
@@ -55,10 +69,11 @@ export const blockOf = (slot: number): TradeBatch => {
   }
 }
 
-/** SOL is worth fifteen cents at all times. */
+/** By the pools SOL is worth something else whenever one asks. */
 const prices = Layer.succeed(PriceBook, {
   at: (nowMs) => ({
-    of: (mint) => (mint === SOL ? { sol: null, usd: { numerator: 3n, denominator: 20n } } : null),
+    of: (mint) =>
+      mint === SOL ? { sol: null, usd: { numerator: BigInt(nowMs % 1_000_003), denominator: 20n } } : null,
     lifetime: { observedAtMs: nowMs, expiresAtMs: nowMs + 10_000 },
     isStale: false,
     silentMs: 0,
@@ -84,7 +99,9 @@ export const failing = (most: number): Faults => {
 export const process = Effect.fnUntraced(function* (
   store: TradeStore["Service"],
   faults: Faults = () => null,
-  settings: Record<string, string> = {}
+  settings: Record<string, string> = {},
+  /** Time for a store that is another process. */
+  pause: Effect.Effect<void> = Effect.void
 ) {
   const scope = yield* Scope.make()
   const queue = yield* Queue.unbounded<TradeBatch>()
@@ -116,12 +133,13 @@ export const process = Effect.fnUntraced(function* (
   const config = ConfigProvider.layer(ConfigProvider.fromUnknown(settings))
   const layer = TradeTape.layer.pipe(Layer.provide([feed, prices, Layer.succeed(Store, store), config]))
   const tape = Context.get(yield* Layer.buildWithScope(layer, scope), TradeTape)
-  const settle = Effect.repeat(TestClock.adjust("100 millis"), { times: 5 })
+  const settle = Effect.repeat(Effect.andThen(TestClock.adjust("100 millis"), pause), { times: 5 })
   const read = Effect.fnUntraced(function* (slots: ReadonlyArray<number>) {
     for (const slot of slots.filter(hasBlock)) {
       yield* TestClock.setTime(Math.max(timeOf(slot), yield* Clock.currentTimeMillis))
       yield* Queue.offer(queue, blockOf(slot))
       yield* TestClock.adjust("300 millis")
+      yield* pause
     }
     yield* settle
   })

@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { BAR, REVISION } from "../../../src/market/candles/bar.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import { layerPg } from "../../support/tradeStores.ts"
 import { seededRandom } from "../tape/tape.ts"
 import { answersOf, failing, FIRST, process, slots, timeOf } from "./chain.ts"
 
@@ -112,5 +115,57 @@ describe("a process that missed blocks", () => {
       yield* repairing(3)
       assert.strictEqual(asked.length, before)
     })
+  )
+})
+
+const without = (cells: Float64Array) => cells.map((value, at) => (at % BAR === REVISION ? 0 : value))
+
+/** Answers without revisions of candles: those of repaired ones differ. */
+const unrevised = ({ bars, stored, ...answers }: Effect.Success<ReturnType<typeof answersOf>>) => {
+  return {
+    ...answers,
+    bars: bars.map((each) => each.map((page) => page?.bars.map((bar) => ({ ...bar, revision: 0 })))),
+    stored: stored.map((each) => each.map((found) => ({ ...found, cells: without(found.cells) })))
+  }
+}
+
+describe.runIf(TestDatabase.isAvailable)("a process on a database", () => {
+  it.effect(
+    "has the answers of one that missed nothing, trades after the missing blocks included",
+    () =>
+      Effect.gen(function* () {
+        const pause = TestClock.withLive(Effect.sleep("15 millis"))
+        const end = FIRST + 110
+        const fails = failing(2)
+        const faults = (slot: number) => (slot < FIRST ? "cleaned_up" : fails(slot))
+        const answers = Effect.fnUntraced(function* (parts: ReadonlyArray<ReadonlyArray<number>>) {
+          yield* TestClock.setTime(timeOf(FIRST))
+          const store = Context.get(yield* Layer.build(Layer.fresh(layerPg)), TradeStore)
+          for (const [life, part] of parts.entries()) {
+            const { end: stop, read, tape } = yield* process(store, faults, { HISTORY: "1 hour" }, pause)
+            yield* read(part)
+            if (life === parts.length - 1) {
+              const step = Effect.andThen(TestClock.adjust("500 millis"), pause)
+              yield* Effect.repeat(step, {
+                until: () => tape.gaps().length === 0 && tape.firstRead() * 1000 <= timeOf(FIRST) + 1000,
+                times: 2000
+              })
+              // The last candles are closed.
+              yield* Effect.repeat(step, { times: 20 })
+              const found = unrevised(yield* answersOf(tape, store))
+              yield* stop
+              return found
+            }
+            yield* stop
+          }
+          return yield* Effect.die(new Error("no process"))
+        }, Effect.scoped)
+        const expected = yield* answers([slots(FIRST, end)])
+        const found = yield* answers([slots(FIRST + 40, FIRST + 50), slots(FIRST + 80, end)])
+        for (const key of Object.keys(expected) as ReadonlyArray<keyof typeof expected>) {
+          assert.deepStrictEqual(found[key], expected[key], key)
+        }
+      }),
+    120_000
   )
 })

@@ -143,6 +143,20 @@ describe("a tape that begins again", () => {
     })
   )
 
+  it.effect("has the share of its windows that was seen before the first block comes", () =>
+    Effect.gen(function* () {
+      yield* at(0)
+      const store = yield* stored
+      const first = yield* process(store)
+      yield* first.read(blockAt(0), blockAt(200))
+      yield* first.end
+      yield* at(240)
+      const { tape } = yield* process(store)
+      const expected = { complete: false, reason: "backfill_running", share: 0.8 } as const
+      assert.deepStrictEqual(tape.coverageFrom(MONDAY + 1, (MONDAY + 240) * 1000), expected)
+    })
+  )
+
   it.effect("has no gap when it caught up, and reports one when it could not", () =>
     Effect.gen(function* () {
       yield* at(0)
@@ -155,8 +169,9 @@ describe("a tape that begins again", () => {
       const second = yield* process(store)
       const covered = ({ tape }: typeof second, second_: number, now: number) =>
         tape.coverageFrom(MONDAY + second_, (MONDAY + now) * 1000).reason
-      // Until the first block is heard of, everything is of before.
-      assert.strictEqual(covered(second, 1, 100), "source_stale")
+      // Until the first block comes it is being caught up with; then the chain is silent.
+      assert.strictEqual(covered(second, 1, 100), "backfill_running")
+      assert.strictEqual(covered(second, 1, 131), "source_stale")
       yield* second.read(blockAt(100))
       assert.isNull(covered(second, 1, 100))
       assert.strictEqual(covered(second, 0, 100), "not_captured")

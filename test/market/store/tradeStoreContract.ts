@@ -150,12 +150,24 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
         const [gap] = (yield* trades.progress)?.gaps ?? []
         assert.deepInclude(gap, { fromSlot: 1031, toSlot: 1199, fromSecond: MONDAY + 30, toSecond: MONDAY + 200 })
         const left = { ...gap, toSlot: 1069, toSecond: MONDAY + 70 } as MissingBlocks
-        const part = { batches: [third, fourth], gap: { fromSlot: 1031, left: [left] }, first: null, found: [] }
+        const part = {
+          batches: [third, fourth],
+          repriced: [],
+          gap: { fromSlot: 1031, left: [left] },
+          first: null,
+          found: []
+        }
         yield* trades.repair(part)
         yield* trades.repair(part)
         assert.deepStrictEqual((yield* open("repaired"))?.gaps, [left])
-        yield* trades.repair({ batches: [], gap: { fromSlot: 1031, left: [] }, first: null, found: [] })
-        yield* trades.repair({ batches: [first], gap: null, first: { slot: 1000, second: MONDAY + 1 }, found: [] })
+        yield* trades.repair({ batches: [], gap: { fromSlot: 1031, left: [] }, first: null, found: [], repriced: [] })
+        yield* trades.repair({
+          batches: [first],
+          gap: null,
+          first: { slot: 1000, second: MONDAY + 1 },
+          found: [],
+          repriced: []
+        })
         assert.deepInclude(yield* open("repaired"), { firstSlot: 1000, readFrom: MONDAY + 1, gaps: [], slot: 5000 })
         assert.deepStrictEqual(Array.from(yield* stored(0)), all)
 

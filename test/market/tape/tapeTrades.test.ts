@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Mint, SOL, USDC } from "../../../src/domain/Address.ts"
 import type { Leg, NetTrade, Quantity } from "../../../src/domain/market/Trade.ts"
 import { SolPrice } from "../../../src/market/tape/SolPrice.ts"
-import { tapeTradesOf } from "../../../src/market/tape/tapeTrades.ts"
+import { repriced, tapeTradesOf } from "../../../src/market/tape/tapeTrades.ts"
 import { leg, netOf, poolOf } from "./decoded.ts"
 import { mintOf } from "./tape.ts"
 
@@ -238,21 +238,73 @@ const solFor = (dollars: bigint) => leg({ token: of(SOL, 1_000_000_000n, 9), quo
 describe("SolPrice", () => {
   const now = { price: microPerLamport, observedAtMs: timeMs }
 
-  it("uses the price of the pools for current blocks, and never for older ones", () => {
+  it("uses the price of the pools where no swap was recorded, for current blocks alone", () => {
     const price = new SolPrice()
     assert.deepStrictEqual(price.at(timeMs - 60_000, now), microPerLamport)
     assert.strictEqual(price.at(timeMs - 60_001, now), null)
     assert.strictEqual(price.at(timeMs, null), null)
+    price.observe([solFor(9000n)], timeMs - 300_000)
+    assert.strictEqual(price.at(timeMs, now)?.numerator, 9_000_000_000n, "a recorded swap comes first")
+    assert.deepStrictEqual(price.at(timeMs + 1, now), microPerLamport)
   })
 
-  it("prices a backfill by the median dollar that had just been traded", () => {
+  it("prices a block by the median dollar that had just been traded", () => {
     const price = new SolPrice()
-    for (const dollars of [140n, 141n, 9000n, 142n, 1n]) {
-      price.observe(solFor(dollars), timeMs)
-    }
-    price.observe(leg(), timeMs)
+    const swaps = [140n, 141n, 9000n, 142n, 1n].map((dollars, index) => ({ ...solFor(dollars), index }))
+    price.observe([...swaps, leg()], timeMs)
     const found = price.at(timeMs + 300_000, null)
     assert.strictEqual(found === null ? null : found.numerator / 1_000_000n, 9000n, "the most money is behind it")
     assert.strictEqual(price.at(timeMs + 300_001, null), null)
+  })
+
+  it("is the same in whatever order the swaps become known, each counted once and the newest 64 alone", () => {
+    const trades = Array.from({ length: 80 }, (_, slot) =>
+      tapeTradesOf(
+        { legs: [{ ...solFor(BigInt(100 + slot)), slot }], nets: [], unresolved: 0 },
+        { timeMs, microPerLamport }
+      )
+    )
+    const [ordered, shuffled] = [new SolPrice(), new SolPrice()]
+    trades.forEach((of) => ordered.recall(of))
+    trades.toReversed().forEach((of) => shuffled.recall(of))
+    shuffled.recall(trades.flat())
+    assert.strictEqual(ordered.at(timeMs, null)?.numerator, 151_000_000n, "the median dollar of 116 to 179")
+    assert.deepStrictEqual(shuffled.at(timeMs, null), ordered.at(timeMs, null))
+  })
+})
+
+describe("a stored trade", () => {
+  it("priced again has the prices that it would have had at first", () => {
+    const recipient = mintOf(3)
+    const fee = {
+      kind: "front-end" as const,
+      included: false,
+      ...of(SOL, 7_000_001n, 9),
+      recipient,
+      outer: 1,
+      inner: null
+    }
+    const [a, b] = [mintOf(1), mintOf(2)]
+    const sold = leg({ index: 0, side: "sell", token: of(a, 1_000_000n, 6), quote: of(SOL, 123_456_789n, 9) })
+    const bought = leg({ index: 1, token: of(b, 777n, 9), quote: of(SOL, 123_456_789n, 9) })
+    const decoded: ReadonlyArray<[ReadonlyArray<Leg>, ReadonlyArray<NetTrade>]> = [
+      [[leg()], [{ ...netOf(leg(), [0]), fees: [fee] }]],
+      [[leg({ quote: of(USDC, 5n, 6) })], []],
+      [[solFor(150n)], []],
+      [[sold, bought], [netOf(leg({ token: of(b, 777n, 9), quote: of(a, 1_000_000n, 6) }), [0, 1])]]
+    ]
+    const later = { numerator: 1_234_567n, denominator: 9_876_543n }
+    for (const [legs, nets] of decoded) {
+      for (const before of [microPerLamport, null]) {
+        assert.deepStrictEqual(
+          pricedTrades(legs, nets, before).map((trade) => repriced(trade, later)),
+          pricedTrades(legs, nets, later)
+        )
+      }
+    }
+    assert.deepStrictEqual(
+      pricedTrades([leg()], [], later).map((trade) => repriced(trade, null)),
+      pricedTrades([leg()], [], later)
+    )
   })
 })
