@@ -11,6 +11,7 @@ import {
   LinkNotValid,
   SessionEnded
 } from "../../src/domain/Account.ts"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
 import { SecretSource } from "../../src/domain/randomText.ts"
 
@@ -125,8 +126,11 @@ const makeStores = Effect.fnUntraced(function* (known: ReadonlyArray<KnownAccoun
         lastFour: "",
         scopes: ApiScope.literals,
         ipPolicy: null,
+        plan: DEFAULT_PLAN,
         createdAtMs: 0,
         lastUsedAtMs: 0,
+        expiresAtMs: null,
+        replacedBy: null,
         disabledAtMs: null,
         revokedAtMs: null
       }
