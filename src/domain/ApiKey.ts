@@ -20,7 +20,9 @@ export const MAX_ACTIVE_KEYS = 10
 export const overlap = { longest: 604_800, byDefault: 86_400 } as const
 
 /** Display name of a key: 1 to 64 characters without control characters. */
-export const KeyName = Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,64}$/u)).annotate({
+export const KeyName = Schema.String.check(
+  Schema.isPattern(/^[^\p{Cc}]{1,64}$/u, { expected: "1 to 64 printable characters" })
+).annotate({
   identifier: "KeyName",
   description: "What the owner calls a key: 1 to 64 printable characters."
 })

@@ -256,7 +256,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const keys = yield* KeyStore
         const { key, secret } = yield* issue("victim")
         const by: KeyActor = { kind: "session", accountId: "intruder", address: "::1" }
-        const changes: ReadonlyArray<Effect.Effect<ApiKey, { readonly _tag: string }>> = [
+        const changes: ReadonlyArray<Effect.Effect<ApiKey, Effect.Error<ReturnType<KeyStore["Service"]["change"]>>>> = [
           keys.revoke(key.id, by),
           keys.disable(key.id, by),
           keys.enable(key.id, by),

@@ -132,12 +132,27 @@ const change = (verb: "revoke" | "disable" | "enable", description: string) =>
     })
   ).pipe(Command.withDescription(description))
 
+const changePlan = Command.make(
+  "plan",
+  {
+    id,
+    plan: Argument.String("plan").pipe(Argument.withDescription("Name of the plan"), Argument.withSchema(PlanName)),
+    json
+  },
+  Effect.fnUntraced(function* ({ id, json, plan }) {
+    const keys = yield* KeyStore
+    const key = yield* keys.change(id, { plan }, COMMAND_LINE).pipe(explained)
+    yield* Console.log(json ? JSON.stringify(key) : line(key))
+  })
+).pipe(Command.withDescription("Give a key another plan, in every process at once"))
+
 /** Create, list, revoke, disable and enable keys; text for people, `--json` for programs. */
 export const command = Command.make("keys").pipe(
   Command.withDescription("Manage API keys"),
   Command.withSubcommands([
     create,
     list,
+    changePlan,
     change("revoke", "Revoke a key for good, in every process at once"),
     change("disable", "Switch a key off"),
     change("enable", "Switch a disabled key on again")
