@@ -242,6 +242,8 @@ const ofSession = (operation: Operation): Readonly<Record<number, Way>> => {
     400: bySession({ ...request, query: { unheardOf: "1" } }),
     401: bySession({ ...request, headers: {} }),
     404: bySession(request),
+    413: bySession({ ...request, body: tooLarge }),
+    415: bySession({ ...request, headers: { ...request.headers, "content-type": "text/plain" } }),
     429: bySession({ ...request, headers: headersOf(SPENT_SESSION) }),
     500: { world: "broken", key: null, request },
     503: { world: "without a limiter", key: null, request }

@@ -44,7 +44,7 @@ const keys = [
   // The keys of an account that has all it may have, beside one that has expired and one that is disabled.
   ...["g", "h"].map((letter) => keyOf(letter, { accountId: "crowded" })),
   ...Array.from({ length: 8 }, (_, i) => keyOf(String(i), { accountId: "crowded" })),
-  keyOf("e", { accountId: "crowded", expiresAtMs: 1 }),
+  keyOf("e", { accountId: "crowded", expiresAtMs: 0 }),
   keyOf("i", { accountId: "crowded", disabledAtMs: 1 })
 ]
 

@@ -17,6 +17,7 @@ import {
   WalletsTracked,
   WalletTracked
 } from "../../api/Tracker.ts"
+import type { ApiKey } from "../../domain/ApiKey.ts"
 import type { Address } from "../../domain/Address.ts"
 import {
   type GroupId,
@@ -69,8 +70,9 @@ const groupAnswer = answerOf(201, TrackerGroup)
 const answers = { true: answerOf(201, WalletTracked), false: answerOf(200, WalletTracked) }
 
 /** The tracking that a body asks for. */
-const trackingOf = (accountId: string, { emoji, group, label, wallet }: NewTrackedWallet) => ({
+const trackingOf = ({ accountId, plan }: ApiKey, { emoji, group, label, wallet }: NewTrackedWallet) => ({
   accountId,
+  walletLimit: plan.trackedWallets,
   wallet,
   groupId: group ?? null,
   label,
@@ -116,11 +118,12 @@ export const layer = HttpApiBuilder.group(
     })
 
     const addAll = Effect.fnUntraced(function* ({ wallets }: NewTrackedWallets) {
-      const { accountId } = yield* CurrentKey
+      const key = yield* CurrentKey
+      const { accountId } = key
       const added = yield* store
         .addAll(
           accountId,
-          wallets.map((wanted) => trackingOf(accountId, wanted))
+          wallets.map((wanted) => trackingOf(key, wanted))
         )
         .pipe(
           Effect.catchTags({
@@ -184,9 +187,8 @@ export const layer = HttpApiBuilder.group(
     })
 
     const add = Effect.fnUntraced(function* (wanted: NewTrackedWallet) {
-      const { accountId } = yield* CurrentKey
       const { wallet } = wanted
-      const { groupId, isNew } = yield* store.add(trackingOf(accountId, wanted)).pipe(
+      const { groupId, isNew } = yield* store.add(trackingOf(yield* CurrentKey, wanted)).pipe(
         Effect.catchTags({
           UnknownGroup: unknownGroup("body"),
           TooManyWallets: tooMany,
@@ -205,8 +207,9 @@ export const layer = HttpApiBuilder.group(
 
     const snapshot = Effect.fnUntraced(function* ({ query }: { readonly query: { readonly group?: GroupId } }) {
       const { groups, wallets } = yield* overview(query.group)
+      const { plan } = yield* CurrentKey
       const nowMs = yield* Clock.currentTimeMillis
-      return { groups, wallets, status: statusOf(wallets, feed.health(nowMs), nowMs) }
+      return { groups, wallets, status: statusOf(wallets, feed.health(nowMs), nowMs, plan.trackedWallets) }
     })
 
     const trades = Effect.fnUntraced(function* ({ query }: { readonly query: typeof TradesQuery.Type }) {
@@ -224,7 +227,7 @@ export const layer = HttpApiBuilder.group(
       query,
       request
     }: Requested & { readonly query: typeof SessionQuery.Type }) {
-      const { accountId, id: keyId } = yield* CurrentKey
+      const { accountId, id: keyId, plan } = yield* CurrentKey
       yield* tickets.enter(keyId).pipe(Effect.catchTag("TooManySessions", tooOften))
       const wallets = addressesOf((yield* overview(query.group)).wallets)
       if (wallets.length === 0) {
@@ -232,7 +235,15 @@ export const layer = HttpApiBuilder.group(
       }
       const { group = null, control = defaults.control } = query
       const streamId = `str_${randomBase62(STREAM_ID_LENGTH, random)}`
-      const { expiresAtMs, ticket } = yield* tickets.issue({ keyId, accountId, wallets, group, control, streamId })
+      const { expiresAtMs, ticket } = yield* tickets.issue({
+        keyId,
+        accountId,
+        wallets,
+        group,
+        control,
+        streamId,
+        sockets: plan.sockets
+      })
       return {
         wsUrl: realtimeUrl(publicUrl, request, { ticket, wallets }),
         wallets,
