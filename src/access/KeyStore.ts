@@ -7,8 +7,8 @@ import type {
   TooManyKeys,
   UnknownKey
 } from "../domain/ApiKey.ts"
-import type { AuditPage, KeyActor } from "../domain/KeyAudit.ts"
-import type { Plan, PlanInUse, PlanNotFound } from "../domain/Plan.ts"
+import type { AuditPage, KeyActor } from "../domain/keys/KeyAudit.ts"
+import type { Plan, PlanInUse, PlanNotFound } from "../domain/keys/Plan.ts"
 import type { IssuedKey, KeyChanges, KeyRequest } from "./keyRules.ts"
 import { makeMemoryKeys, type MemoryKeysOptions } from "./memoryKeys.ts"
 

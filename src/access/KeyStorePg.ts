@@ -9,7 +9,7 @@ import {
   type TooManyKeys,
   UnknownKey
 } from "../domain/ApiKey.ts"
-import type { Plan } from "../domain/Plan.ts"
+import type { Plan } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"

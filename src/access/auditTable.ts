@@ -3,7 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ApiKey } from "../domain/ApiKey.ts"
-import { AUDIT_DAYS, type AuditPage, type KeyAction, type KeyActor, KeyAuditEntry } from "../domain/KeyAudit.ts"
+import { AUDIT_DAYS, type AuditPage, type KeyAction, type KeyActor, KeyAuditEntry } from "../domain/keys/KeyAudit.ts"
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ seq: Schema.NumberFromString, ...KeyAuditEntry.fields }))
@@ -49,7 +49,7 @@ export const makeAuditTable = (sql: SqlClient.SqlClient) => ({
     )
     const rows = found.slice(0, limit)
     const page: AuditPage = {
-      rows: rows.map(({ seq: _, ...entry }) => entry),
+      rows: rows.map(({ seq: _seq, ...entry }) => entry),
       next: found.length > limit ? (rows.at(-1)?.seq ?? null) : null
     }
     return page

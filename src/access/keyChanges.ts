@@ -1,9 +1,9 @@
 /** Changes of keys in Postgres, each with its audit entry and its announcement. The caller runs each in a transaction. */
-import { Clock, Effect, type Redacted, Result } from "effect"
+import { Clock, Effect, type Redacted, type Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type ApiKey, isActive, type KeyNotFound, MAX_ACTIVE_KEYS } from "../domain/ApiKey.ts"
-import type { KeyAction, KeyActor } from "../domain/KeyAudit.ts"
-import { DEFAULT_PLAN, type Plan } from "../domain/Plan.ts"
+import type { KeyAction, KeyActor } from "../domain/keys/KeyAudit.ts"
+import { DEFAULT_PLAN, type Plan } from "../domain/keys/Plan.ts"
 import type { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { makeAuditTable } from "./auditTable.ts"
 import * as Rules from "./keyRules.ts"

@@ -9,8 +9,8 @@ import {
   KeyNotFound,
   UnknownKey
 } from "../domain/ApiKey.ts"
-import type { KeyActor } from "../domain/KeyAudit.ts"
-import { DEFAULT_PLAN, type Plan, PlanInUse } from "../domain/Plan.ts"
+import type { KeyActor } from "../domain/keys/KeyAudit.ts"
+import { DEFAULT_PLAN, type Plan, PlanInUse } from "../domain/keys/Plan.ts"
 
 /** A key to be made. */
 export interface KeyRequest {

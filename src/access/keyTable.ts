@@ -3,7 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { ApiKey, ApiScope, KeyNotFound, TooManyKeys } from "../domain/ApiKey.ts"
-import { DEFAULT_PLAN, Plan } from "../domain/Plan.ts"
+import { DEFAULT_PLAN, Plan } from "../domain/keys/Plan.ts"
 
 const Row = Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String), plan: Schema.NullOr(Plan) })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))

@@ -1,8 +1,8 @@
 /** Keys held in process, for `KeyStore.layerMemory`. */
 import { Clock, Effect, PubSub, type Redacted, Result, Stream } from "effect"
 import { ApiKey, isActive, isExpired, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
-import { type AuditPage, type KeyAction, type KeyActor, KeyAuditEntry } from "../domain/KeyAudit.ts"
-import { DEFAULT_PLAN, type Plan, PlanInUse, PlanNotFound } from "../domain/Plan.ts"
+import { type AuditPage, type KeyAction, type KeyActor, type KeyAuditEntry } from "../domain/keys/KeyAudit.ts"
+import { DEFAULT_PLAN, type Plan, PlanInUse, PlanNotFound } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import * as Format from "./keyFormat.ts"
 import * as Rules from "./keyRules.ts"
@@ -29,6 +29,10 @@ const FRESH = {
   disabledAtMs: null,
   revokedAtMs: null
 }
+
+/** Runs a change of a plan other than `default`. */
+const changePlan = <E>(name: string, apply: () => Result.Result<Plan, E>) =>
+  Effect.suspend(() => Effect.fromResult(Result.flatMap(Rules.changeable(name), apply)))
 
 /** The methods of a key store without a disk. Each reads the clock first and then acts in one synchronous step. */
 export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: MemoryKeysOptions) {
@@ -193,8 +197,6 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
       return { rows: rows.map(({ entry }) => entry), next: own.length > limit ? (rows.at(-1)?.at ?? null) : null }
     })
 
-  const changePlan = <E>(name: string, apply: () => Result.Result<Plan, E>) =>
-    Effect.suspend(() => Effect.fromResult(Result.flatMap(Rules.changeable(name), apply)))
   const setPlan = (plan: Plan) =>
     changePlan(plan.name, () => {
       plans.set(plan.name, plan)

@@ -1,7 +1,7 @@
 /** The table `plans`, as queries. `default` is a constant without a row. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { DEFAULT_PLAN, Plan, PlanInUse, PlanNotFound } from "../domain/Plan.ts"
+import { DEFAULT_PLAN, Plan, PlanInUse, PlanNotFound } from "../domain/keys/Plan.ts"
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Plan))
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiScope } from "../domain/ApiKey.ts"
-import { Plan } from "../domain/Plan.ts"
+import { Plan } from "../domain/keys/Plan.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { Budget } from "./middleware/Metering.ts"
 import { NoQuery } from "./parameters.ts"

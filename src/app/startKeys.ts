@@ -2,7 +2,7 @@
 import { Clock, Effect, Redacted, Schedule, type Scope } from "effect"
 import { KeyStore } from "../access/KeyStore.ts"
 import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
-import type { KeyActor } from "../domain/KeyAudit.ts"
+import type { KeyActor } from "../domain/keys/KeyAudit.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { dataDir } from "../storage/Database.ts"
 import { WELCOME } from "./startLink.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Plan } from "./Plan.ts"
+import { Plan } from "./keys/Plan.ts"
 
 /** Permission of a key. New keys hold `md.read`; every other scope is granted explicitly. */
 export const ApiScope = Schema.Literals([

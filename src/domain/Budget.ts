@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { ApiKey } from "./ApiKey.ts"
-import { DEFAULT_PLAN, type Plan } from "./Plan.ts"
+import { DEFAULT_PLAN, type Plan } from "./keys/Plan.ts"
 
 export type BudgetName = "rest" | "quote"
 

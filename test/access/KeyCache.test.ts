@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { KeyCache } from "../../src/access/KeyCache.ts"
 import { LastUsedLog } from "../../src/access/LastUsedLog.ts"
 import { ApiKey } from "../../src/domain/ApiKey.ts"

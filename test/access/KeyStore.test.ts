@@ -1,11 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { makeSecret } from "../../src/access/keyFormat.ts"
+import { keyPlansContract } from "./keyPlansContract.ts"
 import { keyStoreContract } from "./keyStoreContract.ts"
 
 keyStoreContract("KeyStore.layerMemory", KeyStore.layerMemory())
+keyPlansContract("KeyStore.layerMemory: audit and plans", KeyStore.layerMemory())
 
 const secret = makeSecret("test", (size) => new Uint8Array(size))
 

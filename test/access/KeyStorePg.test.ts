@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
 import { hashSecret, makeSecret } from "../../src/access/keyFormat.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
@@ -14,6 +14,7 @@ import { signal } from "../../src/storage/processes.ts"
 import { blockLoop } from "../support/blockLoop.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import { keyPlansContract } from "./keyPlansContract.ts"
 import { keyStoreContract } from "./keyStoreContract.ts"
 
 const request = { accountId: "local", name: "bot", scopes: ["md.read"] as const, ipPolicy: null }
@@ -46,6 +47,7 @@ const took = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   keyStoreContract("KeyStorePg.layer", KeyStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
+  keyPlansContract("KeyStorePg.layer: audit and plans", KeyStorePg.layer.pipe(Layer.provide(TestDatabase.layer)))
 })
 
 // Each has a database of its own, and mostly waits.

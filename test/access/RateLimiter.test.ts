@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { KeyedBudget } from "../../src/domain/KeyedBudget.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { budgets, type Charge } from "../../src/domain/Budget.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { KeyCache } from "../../src/access/KeyCache.ts"
 import { makeKeyLookup } from "../../src/access/keyLookup.ts"
 import { ApiKey, KeyStoreUnavailable } from "../../src/domain/ApiKey.ts"

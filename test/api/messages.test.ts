@@ -3,7 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
-import { valid, anything, type Request } from "./walkTable.ts"
+import { type Request } from "./walkRequests.ts"
+import { valid, anything } from "./walkTable.ts"
 import { Asked, bare } from "./walkWorlds.ts"
 
 interface Shape {

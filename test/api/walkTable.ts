@@ -1,87 +1,40 @@
 /** The calls of each operation, and the setup of each answer that it declares. An operation without an entry fails. */
-import { Redacted } from "effect"
-import { csrfTokenOf } from "../../src/accounts/secrets.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { Operation } from "../support/openapi.ts"
 import { LONELY, TOKEN as TOY } from "../support/market.ts"
 import { mintOf } from "../market/tape/tape.ts"
-import { at } from "../quotes/toyChain.ts"
+import {
+  cookieAlone,
+  ENDING_SESSION,
+  FULL_SESSION,
+  headersOf,
+  LAST_ID,
+  type Offer,
+  pageHeaders,
+  type Request,
+  ROTATING_SESSION,
+  sessionHeaders,
+  SIGN_IN_TOKEN,
+  SPENT_SESSION,
+  type Way,
+  batchOnce,
+  bySession,
+  groupOnce,
+  nowhere,
+  unreachable,
+  inSimulation,
+  isClosed,
+  malformed,
+  onTape,
+  overToys,
+  raw,
+  tooLarge
+} from "./walkRequests.ts"
 import { signature } from "../solana/rpc/statusNode.ts"
 
-/** A request of an operation: what fills its path, its query and its body. */
-export interface Request {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** The service that a call is sent to. */
-export type World =
-  /** The whole service on a simulated market, as `npm start` has it. */
-  | "simulated"
-  /** No capabilities: calls that are rejected before a handler runs. */
-  | "bare"
-  /** No budget can be decided. */
-  | "without a limiter"
-  /** The key store, the chain and the settings have a bug. */
-  | "broken"
-  /** A few toy pools. */
-  | "toy pools"
-  /** A market on a tape, and a clock that can be moved. */
-  | "tape"
-
-/** One way to one answer. */
-export interface Way {
-  readonly world: World
-  readonly request: Request
-  /** The letter of the key; null sends none. Left out, the key may do everything. */
-  readonly key?: string | null
-  /** Written to the socket as it stands, in place of the request. */
-  readonly raw?: string
-  /** Takes a cursor of the same request and lets it grow so many seconds old. */
-  readonly staleCursorAfter?: number
-  /** Asked first, in order and with the same key. A path parameter `LAST_ID` then is the id that the last of them gave. */
-  readonly before?: ReadonlyArray<{ readonly operation: string; readonly request: Request }>
-}
-
-/** Stands for the id of what was made just before. */
-export const LAST_ID = "(last)"
-
-/** Subjects of requests in the simulated market. */
-export interface Offer {
-  readonly mint: string
-  readonly wallet: string
-  readonly network: string
-  readonly asset: string
-  /** A follow of the account. */
-  readonly follow: string
-}
-
-/** Public URL of the services whose pages send changes, the secrets of two sessions, and a token that opens another. */
-export const ORIGIN = "http://pages.example"
-export const SESSION = "s".repeat(43)
-export const ENDING_SESSION = "e".repeat(43)
-export const SIGN_IN_TOKEN = "t".repeat(43)
-
-/** Sessions of an account with all the keys that it may have, of one whose budget is spent, and of another that rotates. */
-export const FULL_SESSION = "f".repeat(43)
-export const SPENT_SESSION = "p".repeat(43)
-export const ROTATING_SESSION = "r".repeat(43)
-
-const pageHeaders = { origin: ORIGIN, "sec-fetch-site": "same-origin" }
-const headersOf = (secret: string) => ({
-  ...pageHeaders,
-  cookie: `fathom_session=${secret}`,
-  "x-csrf-token": csrfTokenOf(Redacted.make(secret))
-})
-const sessionHeaders = headersOf(SESSION)
-const cookieAlone = { cookie: `fathom_session=${SESSION}` }
 const signIn = { body: { token: SIGN_IN_TOKEN }, headers: pageHeaders }
 
 const unknownLink = { operation: "sessions.open", request: { ...signIn, body: { token: "unknown" } } }
-
-const nowhere = at(200)
 
 const newKey = { body: { name: "walked" } }
 const noKey = { params: { id: "key_none" } }
@@ -167,14 +120,10 @@ export const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", ass
 
 const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 
-const inSimulation = (request: Request): Way => ({ world: "simulated", request })
-const overToys = (request: Request): Way => ({ world: "toy pools", request })
 const nothingThere = { inputMint: LONELY, outputMint: SOL, amount: "5" }
 // The native engine prices trades that begin or end in SOL.
 const withoutSol = { inputMint: TOY, outputMint: USDC, amount: "1000" }
 const unknownWallet = { walletId: "w_unknown" }
-const onTape = (request: Request, staleCursorAfter: number): Way => ({ world: "tape", request, staleCursorAfter })
-
 const setAlert = { operation: "alerts.create", request: { body: alertOn(nowhere) } }
 const named = { body: alertOn(nowhere), headers: { "idempotency-key": "walked-once" } }
 const noAlert = { params: { id: "al_none" } }
@@ -210,19 +159,6 @@ const ofNewGroup = (body?: object): Way => ({
   key: "w",
   before: [{ operation: "tracker.createGroup", request: { body: { name: "Walked" } } }],
   request: { params: { id: LAST_ID }, ...(body !== undefined && { body }) }
-})
-
-const batchOnce = {
-  body: { wallets: [{ wallet: nowhere }] },
-  headers: { "idempotency-key": "batched-once" }
-}
-const groupOnce = { body: { name: "Once" }, headers: { "idempotency-key": "grouped-once" } }
-
-const bySession = (request: Request, before: NonNullable<Way["before"]> = []): Way => ({
-  world: "bare",
-  key: null,
-  before,
-  request
 })
 
 /** A key is made first, with the session of these headers. */
@@ -363,21 +299,6 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "market.discovery": { 409: onTape({ query: { stage: "trending", limit: "1" } }, 63) },
   "topTraders.rank": { 409: onTape({ params: { chain: "solana", address: mintOf(3) }, query: { limit: "1" } }, 31) }
 }
-
-/** Declared for the day there is a bug, which nothing from outside can bring about. */
-export const unreachable: Readonly<Record<string, ReadonlyArray<number>>> = {
-  "system.describe": [500],
-  "system.live": [500]
-}
-
-const isClosed = ({ id }: Operation) => id.startsWith("closed.")
-
-const raw = (method: string, target: string, ...lines: ReadonlyArray<string>) =>
-  [`${method} ${target} HTTP/1.1`, "Connection: close", ...lines, "", ""].join("\r\n")
-
-const malformed = ({ method, path }: Operation) => raw(method, path)
-
-const tooLarge = { text: "x".repeat(9000) }
 
 /** The answers that operations have in common. */
 const common = (operation: Operation): Readonly<Record<number, Way>> => {

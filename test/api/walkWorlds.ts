@@ -1,7 +1,7 @@
 /** The services that the walk asks. Each gives the address to ask. */
 import { ConfigProvider, Context, Effect, FileSystem, Layer, Redacted, Schedule, Schema } from "effect"
 import { NodeServices } from "@effect/platform-node"
-import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import * as App from "../../src/app/App.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
@@ -31,7 +31,7 @@ import {
   SESSION,
   SPENT_SESSION,
   SIGN_IN_TOKEN
-} from "./walkTable.ts"
+} from "./walkRequests.ts"
 
 const scopes = ApiScope.literals
 const everything = keyOf("a", { scopes })

@@ -1,7 +1,7 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Exit, FileSystem, Layer, Scope } from "effect"
-import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
 import { issueStartKeys } from "../../src/app/startKeys.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { exchange, keyOf, running, secretOf } from "../support/http.ts"

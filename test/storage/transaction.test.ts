@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
-import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
+import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
 import { Idempotency } from "../../src/access/Idempotency.ts"
 import * as IdempotencyPg from "../../src/access/IdempotencyPg.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"

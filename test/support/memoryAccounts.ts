@@ -11,7 +11,7 @@ import {
   LinkNotValid,
   SessionEnded
 } from "../../src/domain/Account.ts"
-import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { type ApiKey, ApiScope } from "../../src/domain/ApiKey.ts"
 import { SecretSource } from "../../src/domain/randomText.ts"
 

@@ -9,8 +9,8 @@ import {
   KeyName,
   type TooManyKeys
 } from "../../domain/ApiKey.ts"
-import { COMMAND_LINE } from "../../domain/KeyAudit.ts"
-import { DEFAULT_PLAN, PlanName, type PlanNotFound } from "../../domain/Plan.ts"
+import { COMMAND_LINE } from "../../domain/keys/KeyAudit.ts"
+import { DEFAULT_PLAN, PlanName, type PlanNotFound } from "../../domain/keys/Plan.ts"
 import { canonicalBlock } from "../../access/ipPolicy.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
 

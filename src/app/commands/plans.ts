@@ -3,7 +3,7 @@ import { Console, Effect, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import { KeyStore } from "../../access/KeyStore.ts"
 import type { KeyStoreUnavailable } from "../../domain/ApiKey.ts"
-import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../domain/Plan.ts"
+import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../domain/keys/Plan.ts"
 
 type PlanError = KeyStoreUnavailable | PlanInUse | PlanNotFound
 

@@ -6,7 +6,7 @@ import { TestConsole } from "effect/testing"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { command as keysCommand } from "../../../src/app/commands/keys.ts"
 import { command } from "../../../src/app/commands/plans.ts"
-import { DEFAULT_PLAN } from "../../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 
 const run = (...line: ReadonlyArray<string>) => Command.runWith(command, { version: "0.0.0" })(line)
 const runKeys = (...line: ReadonlyArray<string>) => Command.runWith(keysCommand, { version: "0.0.0" })(line)

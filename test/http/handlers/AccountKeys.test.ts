@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { csrfTokenOf } from "../../../src/accounts/secrets.ts"
-import { DEFAULT_PLAN } from "../../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import * as MemoryAccounts from "../../support/memoryAccounts.ts"
 import { call, keyOf, running, secretOf } from "../../support/http.ts"
 
@@ -47,6 +47,9 @@ const make = Effect.fnUntraced(function* (owner: Owner, body: object = {}) {
 
 const withSecret = (secret: string, headers: Record<string, string> = {}) =>
   call("/api/v1/account/key", { key: null, headers: { authorization: `Bearer ${secret}`, ...headers } })
+
+/** The body of an answer without its request id. */
+const bodyOf = (answer: { readonly text: string }) => answer.text.replace(/"requestId":"[^"]+"/u, "")
 
 layer(world)("keys of an account", (it) => {
   it.effect("are made with a secret that works, is shown once and is not stored by anything between", () =>
@@ -105,7 +108,6 @@ layer(world)("keys of an account", (it) => {
   it.effect("of another account look like keys that do not exist", () =>
     Effect.gen(function* () {
       const { id, secret } = yield* make("ann")
-      const bodyOf = (answer: { readonly text: string }) => answer.text.replace(/"requestId":"[^"]+"/u, "")
       for (const [method, tail, body] of [
         ["PATCH", "", { name: "x" }],
         ["DELETE", "", undefined],
@@ -176,8 +178,7 @@ layer(world)("keys of an account", (it) => {
       yield* keys.setPlan(plan)
       const { id, secret } = yield* make("ann")
       yield* keys.change(id, { plan: "team" }, { kind: "command", accountId: null, address: null })
-      const read = () =>
-        call("/api/v1/tokens/solana/x", { key: null, headers: { authorization: `Bearer ${secret}` } })
+      const read = () => call("/api/v1/tokens/solana/x", { key: null, headers: { authorization: `Bearer ${secret}` } })
       const answer = yield* read()
       assert.strictEqual(answer.headers.get("x-ratelimit-limit"), "2")
       assert.strictEqual(answer.headers.get("ratelimit-policy"), '"rest";q=2;w=30')

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { DEFAULT_PLAN } from "../../../src/domain/Plan.ts"
+import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
 import type { SourceState } from "../../../src/health/SourceMonitor.ts"
 import type { Freshness } from "../../../src/solana/accounts/ChainFeed.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { COMMAND_LINE } from "../../../src/domain/KeyAudit.ts"
+import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { SpotQuote } from "../../../src/domain/quotes/Quote.ts"

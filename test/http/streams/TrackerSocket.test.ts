@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { COMMAND_LINE } from "../../../src/domain/KeyAudit.ts"
+import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { DataFrame } from "../../../src/domain/wallets/LiveFrame.ts"
 import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"

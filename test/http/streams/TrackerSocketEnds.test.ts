@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { COMMAND_LINE } from "../../../src/domain/KeyAudit.ts"
+import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import type { ApiScope } from "../../../src/domain/ApiKey.ts"
 import { LiveSessions } from "../../../src/tracker/LiveSessions.ts"

@@ -1,26 +1,26 @@
 import { Clock, Duration, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { KeyStore } from "../../../access/KeyStore.ts"
-import { AccountStore } from "../../../accounts/AccountStore.ts"
+import { KeyStore } from "../../access/KeyStore.ts"
+import { AccountStore } from "../../accounts/AccountStore.ts"
 import {
   type AuditQuery,
   type ChangeKeyBody,
   type CreateKeyBody,
   defaults,
   type RotateKeyBody
-} from "../../../api/AccountKeys.ts"
-import { Api } from "../../../api/Api.ts"
-import { CurrentKey } from "../../../api/middleware/Authorization.ts"
-import { KeyNotFound, LimitReached, OwnerRequired } from "../../../api/problems.ts"
-import { MAX_ACTIVE_KEYS, overlap, type TooManyKeys } from "../../../domain/ApiKey.ts"
-import type { KeyActor } from "../../../domain/KeyAudit.ts"
-import { DEFAULT_PLAN } from "../../../domain/Plan.ts"
-import { callerAddress } from "../../middleware/clientAddress.ts"
-import { storeUnavailable } from "../../problems.ts"
-import { Settings } from "../../Settings.ts"
-import { metaWith } from "../metaWith.ts"
-import { nextOf, startOf } from "../paging.ts"
+} from "../../api/AccountKeys.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { KeyNotFound, LimitReached, OwnerRequired } from "../../api/problems.ts"
+import { MAX_ACTIVE_KEYS, overlap, type TooManyKeys } from "../../domain/ApiKey.ts"
+import type { KeyActor } from "../../domain/keys/KeyAudit.ts"
+import { DEFAULT_PLAN } from "../../domain/keys/Plan.ts"
+import { callerAddress } from "../middleware/clientAddress.ts"
+import { storeUnavailable } from "../problems.ts"
+import { Settings } from "../Settings.ts"
+import { metaWith } from "../handlers/metaWith.ts"
+import { nextOf, startOf } from "../handlers/paging.ts"
 import { aheadOf, changesOf, policyOf, unknownPlan, wireKey, wireNewKey, withReads } from "./keyRequests.ts"
 
 interface OfKey {

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { RateLimiter } from "../../../access/RateLimiter.ts"
-import { Api } from "../../../api/Api.ts"
-import { CurrentKey } from "../../../api/middleware/Authorization.ts"
-import { LimiterUnavailable } from "../../../api/problems.ts"
-import type { ApiKey } from "../../../domain/ApiKey.ts"
-import type { BudgetName } from "../../../domain/Budget.ts"
-import { withDecisionDeadline } from "../../middleware/decisionDeadline.ts"
-import { metaWith } from "../metaWith.ts"
+import { RateLimiter } from "../../access/RateLimiter.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentKey } from "../../api/middleware/Authorization.ts"
+import { LimiterUnavailable } from "../../api/problems.ts"
+import type { ApiKey } from "../../domain/ApiKey.ts"
+import type { BudgetName } from "../../domain/Budget.ts"
+import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
+import { metaWith } from "../handlers/metaWith.ts"
 
 const unavailable = () => new LimiterUnavailable()
 

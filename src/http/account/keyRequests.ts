@@ -1,11 +1,11 @@
 /** Requests of key management in terms of the key store, and keys in terms of the contract. */
 import { Effect, Option, Redacted } from "effect"
-import { canonicalBlock } from "../../../access/ipPolicy.ts"
-import type { IssuedKey, KeyChanges } from "../../../access/keyRules.ts"
-import { type ChangeKeyBody, ManagedKey, NewKey } from "../../../api/AccountKeys.ts"
-import type { InvalidRequest } from "../../../api/problems.ts"
-import type { ApiKey, ApiScope } from "../../../domain/ApiKey.ts"
-import { invalid } from "../../problems.ts"
+import { canonicalBlock } from "../../access/ipPolicy.ts"
+import type { IssuedKey, KeyChanges } from "../../access/keyRules.ts"
+import { type ChangeKeyBody, ManagedKey, NewKey } from "../../api/AccountKeys.ts"
+import type { InvalidRequest } from "../../api/problems.ts"
+import type { ApiKey, ApiScope } from "../../domain/ApiKey.ts"
+import { invalid } from "../problems.ts"
 
 /** The key on the wire. */
 export const wireKey = ({ accountId: _accountId, plan, replacedBy: _replacedBy, ...key }: ApiKey): ManagedKey =>
