@@ -23,7 +23,7 @@ export class AlertStore extends Context.Service<
   AlertStore,
   {
     /** Keeps a new alert, active. Fails when the account holds as many as it may. */
-    create(alert: NewAlert): Effect.Effect<Alert, TooManyAlerts | AlertStoreUnavailable>
+    create(alert: NewAlert, limit?: number): Effect.Effect<Alert, TooManyAlerts | AlertStoreUnavailable>
     /** The alert of that id; null when the account has none. */
     find(accountId: string, id: string): Effect.Effect<Alert | null, AlertStoreUnavailable>
     /** One page of the account's alerts, newest first. */

@@ -33,8 +33,8 @@ const make = Effect.gen(function* () {
   const write = bounded(WRITE_DEADLINE, unavailable)
 
   return AlertStore.of({
-    create: Effect.fn("AlertStore.create")((alert: NewAlert) =>
-      now((nowMs) => write(transaction(sql, table.create(alert, nowMs))))
+    create: Effect.fn("AlertStore.create")((alert: NewAlert, limit?: number) =>
+      now((nowMs) => write(transaction(sql, table.create(alert, nowMs, limit))))
     ),
     // A text that is no id may hold characters that the database rejects.
     find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>

@@ -106,14 +106,14 @@ export const makeAlertTable = (
   })
 
   return {
-    create: Effect.fnUntraced(function* (created: NewAlert, nowMs: number) {
+    create: Effect.fnUntraced(function* (created: NewAlert, nowMs: number, limit = MAX_LIVE_ALERTS) {
       const { accountId, condition: chosen, createdAtMs, expiresAtMs, ...rest } = created
       yield* sql`select pg_advisory_xact_lock(${ACCOUNT_LOCK}::int, hashtext(${accountId}))`
       const held = yield* sql`
         select 1 from alerts
-        where account_id = ${accountId} and status in ('active', 'paused') and ${live(nowMs)} limit ${MAX_LIVE_ALERTS}
+        where account_id = ${accountId} and status in ('active', 'paused') and ${live(nowMs)} limit ${limit}
       `
-      if (held.length >= MAX_LIVE_ALERTS) {
+      if (held.length >= limit) {
         return yield* new TooManyAlerts()
       }
       const row = {

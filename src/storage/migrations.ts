@@ -12,6 +12,7 @@ import * as barDetails from "./migrations/0022_bar_details.ts"
 import * as alertSource from "./migrations/0024_alert_source.ts"
 import * as feeLamports from "./migrations/0026_fee_lamports.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
+import * as keyManagement from "./migrations/0031_key_management.ts"
 import * as signIns from "./migrations/0032_sign_ins.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
@@ -30,5 +31,6 @@ export const migrations = {
   "0024_alert_source": alertSource.up,
   "0026_fee_lamports": feeLamports.up,
   "0030_accounts": accounts.up,
+  "0031_key_management": keyManagement.up,
   "0032_sign_ins": signIns.up
 }

@@ -68,7 +68,7 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     const others = this.#byKey.get(grant.keyId) ?? new Set<LiveConnection>()
     this.#byKey.set(grant.keyId, others.add(connection))
     const [oldest] = others
-    if (others.size > MOST_PER_KEY && oldest !== undefined) {
+    if (others.size > (grant.sockets ?? MOST_PER_KEY) && oldest !== undefined) {
       oldest.close(4409, "replaced by a newer connection")
       this.closed(oldest, nowMs)
     }

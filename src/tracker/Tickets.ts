@@ -21,6 +21,8 @@ export interface Grant {
   /** True if the client requested control frames. */
   readonly control: boolean
   readonly streamId: string
+  /** Connections of the key; the limit of the specification unless given. */
+  readonly sockets?: number
 }
 
 /** The key has used its session calls; the next is admitted after `retryAfterMs`. */

@@ -90,14 +90,19 @@ export const withActivity = (tracked: TrackedWallet, eventAtMs: number | null): 
     : { ...tracked, status: "live", lastEventAtMs: eventAtMs }
 
 /** Status of the tracker for these wallets. */
-export const statusOf = (wallets: ReadonlyArray<TrackedWallet>, health: FeedHealth, nowMs: number): TrackerStatus => {
+export const statusOf = (
+  wallets: ReadonlyArray<TrackedWallet>,
+  health: FeedHealth,
+  nowMs: number,
+  walletLimit = MAX_TRACKED_WALLETS
+): TrackerStatus => {
   const live = wallets.filter(({ status }) => status === "live")
   return {
     state: wallets.length === 0 ? "idle" : healthState(health, nowMs),
     walletsTracked: wallets.length,
     walletsLive: live.length,
     walletsPending: wallets.length - live.length,
-    walletLimit: MAX_TRACKED_WALLETS,
+    walletLimit,
     lastEventAtMs: live.reduce<number | null>(
       (newest, { lastEventAtMs }) => Math.max(newest ?? 0, lastEventAtMs ?? 0),
       null

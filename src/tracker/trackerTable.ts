@@ -76,10 +76,10 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
       sql`select ${watchColumns} from tracked_wallets where account_id = ${accountId} and wallet = ${wallet}`
   })
 
-  const checkLimit = Effect.fnUntraced(function* (accountId: string) {
+  const checkLimit = Effect.fnUntraced(function* (accountId: string, limit: number) {
     const tracked = yield* sql`select from tracked_wallets where account_id = ${accountId}`
-    if (tracked.length >= MAX_TRACKED_WALLETS) {
-      return yield* new TooManyWallets({ limit: MAX_TRACKED_WALLETS })
+    if (tracked.length >= limit) {
+      return yield* new TooManyWallets({ limit })
     }
   })
 
@@ -197,13 +197,20 @@ export const makeTrackerTable = (sql: SqlClient.SqlClient) => {
 
     /** Adds or updates a wallet. Returns whether it is new in the group, whether anything changed, and its start of tracking. */
     put: Effect.fnUntraced(function* (tracking: Tracking, groupId: GroupId, nowMs: number) {
-      const { accountId, emoji = null, label = null, notes = null, wallet } = tracking
+      const {
+        accountId,
+        emoji = null,
+        label = null,
+        notes = null,
+        wallet,
+        walletLimit = MAX_TRACKED_WALLETS
+      } = tracking
       if (!(yield* hasGroup(accountId, groupId))) {
         return yield* new UnknownGroup({ groupId })
       }
       const tracked = yield* watchOf({ accountId, wallet })
       if (Option.isNone(tracked)) {
-        yield* checkLimit(accountId)
+        yield* checkLimit(accountId, walletLimit)
         const row = { accountId, wallet, label, emoji, notes, addedAt: PgTypes.timestamptz(nowMs) }
         yield* sql`insert into tracked_wallets ${sql.insert(row)}`
       }

@@ -1,10 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { makeSecret } from "../../src/access/keyFormat.ts"
+import { keyPlansContract } from "./keyPlansContract.ts"
 import { keyStoreContract } from "./keyStoreContract.ts"
 
 keyStoreContract("KeyStore.layerMemory", KeyStore.layerMemory())
+keyPlansContract("KeyStore.layerMemory: audit and plans", KeyStore.layerMemory())
 
 const secret = makeSecret("test", (size) => new Uint8Array(size))
 
@@ -19,7 +22,7 @@ it.effect("starts with keys whose secrets are known beforehand", () =>
 it.effect("makes secrets of a sandbox when configured to", () =>
   Effect.gen(function* () {
     const keys = yield* KeyStore
-    const { key } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null })
+    const { key } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null }, COMMAND_LINE)
     assert.strictEqual(key.prefix, "svc_test_")
   }).pipe(Effect.provide(KeyStore.layerMemory({ environment: "test" })))
 )

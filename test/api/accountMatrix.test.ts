@@ -12,7 +12,8 @@ import { solWallet } from "../funding/scriptedFunding.ts"
 import { call, keyOf, running } from "../support/http.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import { type Document, type Operation, operationsOf } from "../support/openapi.ts"
-import { anything, type Request, valid } from "./walkTable.ts"
+import type { Request } from "./walkRequests.ts"
+import { anything, valid } from "./walkTable.ts"
 
 const document: Document = JSON.parse(readFileSync(new URL("../../src/api/openapi.json", import.meta.url), "utf8"))
 const operations = operationsOf(document).filter(({ isKeyed }) => isKeyed)

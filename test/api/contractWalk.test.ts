@@ -7,7 +7,8 @@ import { exchange } from "../support/http.ts"
 import { type Answered, type Document, judgeOf, type Operation, operationsOf } from "../support/openapi.ts"
 import { setSecond } from "../support/reads.ts"
 import { isAvailable } from "../support/TestDatabase.ts"
-import { LAST_ID, type Request, unreachable, valid, type Way, waysTo, type World } from "./walkTable.ts"
+import { LAST_ID, type Request, type Way, unreachable, type World } from "./walkRequests.ts"
+import { valid, waysTo } from "./walkTable.ts"
 import { Asked, bare, broken, limiterless, NOW, simulated, taped, toys } from "./walkWorlds.ts"
 
 const document: Document = JSON.parse(readFileSync(new URL("../../src/api/openapi.json", import.meta.url), "utf8"))

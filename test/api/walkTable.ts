@@ -1,82 +1,43 @@
 /** The calls of each operation, and the setup of each answer that it declares. An operation without an entry fails. */
-import { Redacted } from "effect"
-import { csrfTokenOf } from "../../src/accounts/secrets.ts"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import type { Operation } from "../support/openapi.ts"
 import { LONELY, TOKEN as TOY } from "../support/market.ts"
 import { mintOf } from "../market/tape/tape.ts"
-import { at } from "../quotes/toyChain.ts"
+import {
+  cookieAlone,
+  ENDING_SESSION,
+  FULL_SESSION,
+  headersOf,
+  LAST_ID,
+  type Offer,
+  pageHeaders,
+  type Request,
+  ROTATING_SESSION,
+  sessionHeaders,
+  SIGN_IN_TOKEN,
+  SPENT_SESSION,
+  type Way,
+  batchOnce,
+  bySession,
+  groupOnce,
+  nowhere,
+  unreachable,
+  inSimulation,
+  isClosed,
+  malformed,
+  onTape,
+  overToys,
+  raw,
+  tooLarge
+} from "./walkRequests.ts"
 import { signature } from "../solana/rpc/statusNode.ts"
 
-/** A request of an operation: what fills its path, its query and its body. */
-export interface Request {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** The service that a call is sent to. */
-export type World =
-  /** The whole service on a simulated market, as `npm start` has it. */
-  | "simulated"
-  /** No capabilities: calls that are rejected before a handler runs. */
-  | "bare"
-  /** No budget can be decided. */
-  | "without a limiter"
-  /** The key store, the chain and the settings have a bug. */
-  | "broken"
-  /** A few toy pools. */
-  | "toy pools"
-  /** A market on a tape, and a clock that can be moved. */
-  | "tape"
-
-/** One way to one answer. */
-export interface Way {
-  readonly world: World
-  readonly request: Request
-  /** The letter of the key; null sends none. Left out, the key may do everything. */
-  readonly key?: string | null
-  /** Written to the socket as it stands, in place of the request. */
-  readonly raw?: string
-  /** Takes a cursor of the same request and lets it grow so many seconds old. */
-  readonly staleCursorAfter?: number
-  /** Asked first, in order and with the same key. A path parameter `LAST_ID` then is the id that the last of them gave. */
-  readonly before?: ReadonlyArray<{ readonly operation: string; readonly request: Request }>
-}
-
-/** Stands for the id of what was made just before. */
-export const LAST_ID = "(last)"
-
-/** Subjects of requests in the simulated market. */
-export interface Offer {
-  readonly mint: string
-  readonly wallet: string
-  readonly network: string
-  readonly asset: string
-  /** A follow of the account. */
-  readonly follow: string
-}
-
-/** Public URL of the services whose pages send changes, the secrets of two sessions, and a token that opens another. */
-export const ORIGIN = "http://pages.example"
-export const SESSION = "s".repeat(43)
-export const ENDING_SESSION = "e".repeat(43)
-export const SIGN_IN_TOKEN = "t".repeat(43)
-
-const pageHeaders = { origin: ORIGIN, "sec-fetch-site": "same-origin" }
-const headersOf = (secret: string) => ({
-  ...pageHeaders,
-  cookie: `fathom_session=${secret}`,
-  "x-csrf-token": csrfTokenOf(Redacted.make(secret))
-})
-const sessionHeaders = headersOf(SESSION)
-const cookieAlone = { cookie: `fathom_session=${SESSION}` }
 const signIn = { body: { token: SIGN_IN_TOKEN }, headers: pageHeaders }
 
 const unknownLink = { operation: "sessions.open", request: { ...signIn, body: { token: "unknown" } } }
 
-const nowhere = at(200)
+const newKey = { body: { name: "walked" } }
+const noKey = { params: { id: "key_none" } }
 
 const alertOn = (mint: string) => ({
   mint,
@@ -94,6 +55,15 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "system.live": () => ({}),
   "system.ready": () => ({}),
   "account.key": () => ({}),
+  "accountKeys.list": () => ({ headers: cookieAlone }),
+  "accountKeys.create": () => ({ ...newKey, headers: sessionHeaders }),
+  "accountKeys.change": () => ({ ...noKey, body: { name: "changed" }, headers: sessionHeaders }),
+  "accountKeys.revoke": () => ({ ...noKey, headers: sessionHeaders }),
+  "accountKeys.rotate": () => ({ ...noKey, body: {}, headers: sessionHeaders }),
+  "accountKeys.disable": () => ({ ...noKey, headers: sessionHeaders }),
+  "accountKeys.enable": () => ({ ...noKey, headers: sessionHeaders }),
+  "accountKeys.audit": () => ({ headers: cookieAlone }),
+  "accountKeys.plans": () => ({ headers: cookieAlone }),
   "sessions.current": () => ({ headers: cookieAlone }),
   "sessions.open": () => signIn,
   "sessions.close": () => ({ headers: sessionHeaders }),
@@ -152,14 +122,10 @@ export const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", ass
 
 const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 
-const inSimulation = (request: Request): Way => ({ world: "simulated", request })
-const overToys = (request: Request): Way => ({ world: "toy pools", request })
 const nothingThere = { inputMint: LONELY, outputMint: SOL, amount: "5" }
 // The native engine prices trades that begin or end in SOL.
 const withoutSol = { inputMint: TOY, outputMint: USDC, amount: "1000" }
 const unknownWallet = { walletId: "w_unknown" }
-const onTape = (request: Request, staleCursorAfter: number): Way => ({ world: "tape", request, staleCursorAfter })
-
 const setAlert = { operation: "alerts.create", request: { body: alertOn(nowhere) } }
 const named = { body: alertOn(nowhere), headers: { "idempotency-key": "walked-once" } }
 const noAlert = { params: { id: "al_none" } }
@@ -197,11 +163,32 @@ const ofNewGroup = (body?: object): Way => ({
   request: { params: { id: LAST_ID }, ...(body !== undefined && { body }) }
 })
 
-const batchOnce = {
-  body: { wallets: [{ wallet: nowhere }] },
-  headers: { "idempotency-key": "batched-once" }
+/** A key is made first, with the session of these headers. */
+const ofNewKey = (headers: Readonly<Record<string, string>>, body?: object): Way =>
+  bySession({ params: { id: LAST_ID }, headers, ...(body !== undefined && { body }) }, [
+    { operation: "accountKeys.create", request: { ...newKey, headers } }
+  ])
+
+const fullHeaders = headersOf(FULL_SESSION)
+const expired = { id: "key_e" }
+
+/** Answers of operations that only a session may ask for. */
+const ofSession = (operation: Operation): Readonly<Record<number, Way>> => {
+  const request = requestOf(operation.id)
+  return {
+    200: bySession(request),
+    400: bySession({ ...request, query: { unheardOf: "1" } }),
+    401: bySession({ ...request, headers: {} }),
+    404: bySession(request),
+    413: bySession({ ...request, body: tooLarge }),
+    415: bySession({ ...request, headers: { ...request.headers, "content-type": "text/plain" } }),
+    429: bySession({ ...request, headers: headersOf(SPENT_SESSION) }),
+    500: { world: "broken", key: null, request },
+    503: { world: "without a limiter", key: null, request }
+  }
 }
-const groupOnce = { body: { name: "Once" }, headers: { "idempotency-key": "grouped-once" } }
+
+const isOfSession = ({ id }: Operation) => id.startsWith("accountKeys.")
 
 /** Answers that only some operations have. */
 const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
@@ -249,6 +236,28 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     404: inSimulation({ params: { id: "grp_none" }, body: { name: "Walked" } })
   },
   "tracker.deleteGroup": { 200: ofNewGroup(), 404: inSimulation({ params: { id: "grp_none" } }) },
+  "accountKeys.create": {
+    201: bySession({ ...newKey, headers: headersOf(ROTATING_SESSION) }),
+    409: bySession({ ...newKey, headers: fullHeaders })
+  },
+  "accountKeys.change": {
+    200: ofNewKey(sessionHeaders, { name: "changed" }),
+    // Its place has been taken since it expired.
+    409: bySession({ params: expired, body: { expiresAtMs: null }, headers: fullHeaders })
+  },
+  "accountKeys.revoke": { 200: ofNewKey(sessionHeaders) },
+  "accountKeys.rotate": {
+    201: ofNewKey(headersOf(ROTATING_SESSION), {}),
+    // The overlap of an earlier rotation lasts.
+    409: bySession({ params: { id: "key_g" }, body: {}, headers: fullHeaders }, [
+      { operation: "accountKeys.rotate", request: { params: { id: "key_h" }, body: {}, headers: fullHeaders } }
+    ])
+  },
+  "accountKeys.disable": { 200: ofNewKey(sessionHeaders) },
+  "accountKeys.enable": {
+    200: ofNewKey(sessionHeaders),
+    409: bySession({ params: { id: "key_i" }, headers: fullHeaders })
+  },
   "sessions.open": {
     200: { world: "bare", key: null, request: signIn },
     401: { world: "bare", key: null, request: unknownLink.request },
@@ -293,21 +302,6 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "topTraders.rank": { 409: onTape({ params: { chain: "solana", address: mintOf(3) }, query: { limit: "1" } }, 31) }
 }
 
-/** Declared for the day there is a bug, which nothing from outside can bring about. */
-export const unreachable: Readonly<Record<string, ReadonlyArray<number>>> = {
-  "system.describe": [500],
-  "system.live": [500]
-}
-
-const isClosed = ({ id }: Operation) => id.startsWith("closed.")
-
-const raw = (method: string, target: string, ...lines: ReadonlyArray<string>) =>
-  [`${method} ${target} HTTP/1.1`, "Connection: close", ...lines, "", ""].join("\r\n")
-
-const malformed = ({ method, path }: Operation) => raw(method, path)
-
-const tooLarge = { text: "x".repeat(9000) }
-
 /** The answers that operations have in common. */
 const common = (operation: Operation): Readonly<Record<number, Way>> => {
   const request = requestOf(operation.id)
@@ -334,7 +328,11 @@ export const waysTo = (operation: Operation): ReadonlyMap<number, Way> => {
   const ways = new Map<number, Way>(
     operation.id in valid && operation.statuses.includes(200) ? [[200, inSimulation({})]] : []
   )
-  for (const [status, way] of Object.entries({ ...common(operation), ...special[operation.id] })) {
+  for (const [status, way] of Object.entries({
+    ...common(operation),
+    ...(isOfSession(operation) ? ofSession(operation) : {}),
+    ...special[operation.id]
+  })) {
     if (operation.statuses.includes(Number(status)) && unreachable[operation.id]?.includes(Number(status)) !== true) {
       ways.set(Number(status), way)
     }

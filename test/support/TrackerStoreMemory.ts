@@ -62,14 +62,14 @@ const make = Effect.gen(function* () {
     groupId: GroupId,
     nowMs: number
   ): Effect.Effect<Tracked, UnknownGroup | TooManyWallets> => {
-    const { accountId, wallet } = tracking
+    const { accountId, wallet, walletLimit = MAX_TRACKED_WALLETS } = tracking
     const { groups, wallets } = accountOf(accountId, nowMs)
     if (!groups.has(groupId)) {
       return Effect.fail(new UnknownGroup({ groupId }))
     }
     const before = wallets.get(wallet)
-    if (before === undefined && wallets.size >= MAX_TRACKED_WALLETS) {
-      return Effect.fail(new TooManyWallets({ limit: MAX_TRACKED_WALLETS }))
+    if (before === undefined && wallets.size >= walletLimit) {
+      return Effect.fail(new TooManyWallets({ limit: walletLimit }))
     }
     const texts = { label: null, emoji: null, notes: null }
     const kept = before ?? { wallet, ...texts, groups: [groupId], addedAtMs: nowMs, lastEventAtMs: null }

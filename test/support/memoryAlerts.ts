@@ -65,9 +65,9 @@ const makeAlerts = Effect.gen(function* () {
       .filter(({ removedAtMs }) => removedAtMs === null)
       .map(({ alert }) => asOf(alert, nowMs))
 
-  const create = (created: NewAlert, nowMs: number) => {
+  const create = (created: NewAlert, nowMs: number, limit = MAX_LIVE_ALERTS) => {
     const live = standing(nowMs).filter(({ accountId, status }) => accountId === created.accountId && isLive(status))
-    if (live.length >= MAX_LIVE_ALERTS) {
+    if (live.length >= limit) {
       return Effect.fail(new TooManyAlerts())
     }
     const alert: Alert = {
@@ -125,7 +125,9 @@ const makeAlerts = Effect.gen(function* () {
   return AlertStore.of({
     changes: Stream.concat(Stream.succeed(null), Stream.fromPubSub(changed)),
 
-    create: Effect.fn("AlertStore.create")((alert: NewAlert) => now((nowMs) => create(alert, nowMs))),
+    create: Effect.fn("AlertStore.create")((alert: NewAlert, limit?: number) =>
+      now((nowMs) => create(alert, nowMs, limit))
+    ),
 
     find: Effect.fn("AlertStore.find")((accountId: string, id: string) =>
       now((nowMs) => {

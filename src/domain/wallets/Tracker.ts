@@ -169,6 +169,8 @@ export interface Tracking {
   readonly label?: string | undefined
   readonly emoji?: string | undefined
   readonly notes?: string | undefined
+  /** Wallets that the account may track; `MAX_TRACKED_WALLETS` unless given. */
+  readonly walletLimit?: number | undefined
 }
 
 /** A change of a tracked wallet. Fields left out stay; null clears a text. */

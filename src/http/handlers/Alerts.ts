@@ -16,7 +16,7 @@ import {
 import { Api } from "../../api/Api.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
 import { AlertNotFound, LimitReached } from "../../api/problems.ts"
-import { type Alert, MAX_LIVE_ALERTS, type Slice } from "../../domain/wallets/Alert.ts"
+import { type Alert, type Slice } from "../../domain/wallets/Alert.ts"
 import { uuidV4 } from "../../domain/uuid.ts"
 import {
   alertPlace,
@@ -37,10 +37,8 @@ import { nextOf, startOf } from "./paging.ts"
 
 const unavailable = storeUnavailable("The alert store is unavailable", "Alerts are unavailable: try again.")
 
-const limitReached = () =>
-  Effect.fail(
-    new LimitReached({ error: { message: `The account already has ${MAX_LIVE_ALERTS} alerts that are not final.` } })
-  )
+const limitReached = (limit: number) => () =>
+  Effect.fail(new LimitReached({ error: { message: `The account already has ${limit} alerts that are not final.` } }))
 
 const meta = metaWith({ methodVersion: "public-alerts-v1" })
 
@@ -99,7 +97,7 @@ export const layer = HttpApiBuilder.group(
 
     const make = Effect.fnUntraced(function* (body: typeof CreateAlertBody.Type) {
       const nowMs = yield* Clock.currentTimeMillis
-      const { accountId } = yield* CurrentKey
+      const { accountId, plan } = yield* CurrentKey
       const id = `al_${uuidV4(random).replaceAll("-", "")}`
       const decided = decidedAt({ mint: body.mint, condition: conditionOf(body) }, nowMs)
       const alertOrFault = newAlertOf({ id, accountId }, body, decided)
@@ -107,8 +105,8 @@ export const layer = HttpApiBuilder.group(
         return yield* invalidBody(alertOrFault)
       }
       const alert = yield* store
-        .create(alertOrFault)
-        .pipe(Effect.catchTags({ TooManyAlerts: limitReached, AlertStoreUnavailable: unavailable }))
+        .create(alertOrFault, plan.alerts)
+        .pipe(Effect.catchTags({ TooManyAlerts: limitReached(plan.alerts), AlertStoreUnavailable: unavailable }))
       yield* evaluator.take(alert)
       return yield* Effect.flatMap(answer(alert), created)
     })

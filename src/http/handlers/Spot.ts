@@ -119,7 +119,7 @@ const handlers = HttpApiBuilder.group(
         return yield* Effect.die("a stream is charged to a budget")
       }
       const slot = yield* streams.acquire({
-        key: key.id,
+        key,
         accountId: key.accountId,
         session: admittedSession(request, key)
       })

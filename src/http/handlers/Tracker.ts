@@ -17,6 +17,7 @@ import {
   WalletsTracked,
   WalletTracked
 } from "../../api/Tracker.ts"
+import type { ApiKey } from "../../domain/ApiKey.ts"
 import type { Address } from "../../domain/Address.ts"
 import {
   type GroupId,
@@ -70,8 +71,9 @@ const groupAnswer = answerOf(201, TrackerGroup)
 const answers = { true: answerOf(201, WalletTracked), false: answerOf(200, WalletTracked) }
 
 /** The tracking that a body asks for. */
-const trackingOf = (accountId: string, { emoji, group, label, wallet }: NewTrackedWallet) => ({
+const trackingOf = ({ accountId, plan }: ApiKey, { emoji, group, label, wallet }: NewTrackedWallet) => ({
   accountId,
+  walletLimit: plan.trackedWallets,
   wallet,
   groupId: group ?? null,
   label,
@@ -117,11 +119,12 @@ export const layer = HttpApiBuilder.group(
     })
 
     const addAll = Effect.fnUntraced(function* ({ wallets }: NewTrackedWallets) {
-      const { accountId } = yield* CurrentKey
+      const key = yield* CurrentKey
+      const { accountId } = key
       const added = yield* store
         .addAll(
           accountId,
-          wallets.map((wanted) => trackingOf(accountId, wanted))
+          wallets.map((wanted) => trackingOf(key, wanted))
         )
         .pipe(
           Effect.catchTags({
@@ -185,9 +188,8 @@ export const layer = HttpApiBuilder.group(
     })
 
     const add = Effect.fnUntraced(function* (wanted: NewTrackedWallet) {
-      const { accountId } = yield* CurrentKey
       const { wallet } = wanted
-      const { groupId, isNew } = yield* store.add(trackingOf(accountId, wanted)).pipe(
+      const { groupId, isNew } = yield* store.add(trackingOf(yield* CurrentKey, wanted)).pipe(
         Effect.catchTags({
           UnknownGroup: unknownGroup("body"),
           TooManyWallets: tooMany,
@@ -206,8 +208,9 @@ export const layer = HttpApiBuilder.group(
 
     const snapshot = Effect.fnUntraced(function* ({ query }: { readonly query: { readonly group?: GroupId } }) {
       const { groups, wallets } = yield* overview(query.group)
+      const { plan } = yield* CurrentKey
       const nowMs = yield* Clock.currentTimeMillis
-      return { groups, wallets, status: statusOf(wallets, feed.health(nowMs), nowMs) }
+      return { groups, wallets, status: statusOf(wallets, feed.health(nowMs), nowMs, plan.trackedWallets) }
     })
 
     const trades = Effect.fnUntraced(function* ({ query }: { readonly query: typeof TradesQuery.Type }) {
@@ -226,7 +229,7 @@ export const layer = HttpApiBuilder.group(
       request
     }: Requested & { readonly query: typeof SessionQuery.Type }) {
       const key = yield* CurrentKey
-      const { accountId, id: keyId } = key
+      const { accountId, id: keyId, plan } = key
       yield* tickets.enter(keyId).pipe(Effect.catchTag("TooManySessions", tooOften))
       const wallets = addressesOf((yield* overview(query.group)).wallets)
       if (wallets.length === 0) {
@@ -241,7 +244,8 @@ export const layer = HttpApiBuilder.group(
         wallets,
         group,
         control,
-        streamId
+        streamId,
+        sockets: plan.sockets
       })
       return {
         wsUrl: realtimeUrl(publicUrl, request, { ticket, wallets }),

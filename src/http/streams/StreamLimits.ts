@@ -2,19 +2,18 @@ import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import { KeyStore } from "../../access/KeyStore.ts"
 import { endsSession, SessionStore } from "../../accounts/SessionStore.ts"
 import type { RateLimited } from "../../api/problems.ts"
+import type { Caller } from "../../domain/Budget.ts"
+import type { Plan } from "../../domain/keys/Plan.ts"
 import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { limited } from "../problems.ts"
 
-/** Most streams that one key may have open at a time. */
-const MOST_STREAMS = 5
-
 type Ending = "server_shutdown" | "key_revoked"
 
-/** The holder of a stream: the id of the key or of the sessions of an account, and which of those sessions. */
+/** The holder of a stream: the key, or the credential of an account's sessions, and which of those sessions. */
 export interface StreamHolder {
-  readonly key: string
+  readonly key: Caller
   readonly accountId: string
   /** The reference of the session; null for a key. */
   readonly session: string | null
@@ -30,7 +29,7 @@ export class StreamSlot {
     this.holder = holder
   }
 
-  get key(): string {
+  get key(): Caller {
     return this.holder.key
   }
 
@@ -49,13 +48,13 @@ export class StreamSlot {
   }
 }
 
-const tooMany = () => limited("stream", `A key may have ${MOST_STREAMS} streams open at a time.`)
+const tooMany = ({ streams }: Plan) => limited("stream", `A key may have ${streams} streams open at a time.`)
 
 /** The open quote streams of this process, limited per key and ended by revocation, the end of a session and shutdown. */
 export class StreamLimits extends Context.Service<
   StreamLimits,
   {
-    /** Takes one of the five slots of the key until the scope ends. */
+    /** Takes one of the slots that the plan of the key has, until the scope ends. */
     acquire(holder: StreamHolder): Effect.Effect<StreamSlot, RateLimited, Scope.Scope>
   }
 >()("fathom/http/streams/StreamLimits") {
@@ -98,22 +97,22 @@ export class StreamLimits extends Context.Service<
 
       const take = (holder: StreamHolder) =>
         Effect.suspend(() => {
-          const { key } = holder
-          const taken = slots.get(key) ?? new Set<StreamSlot>()
-          if (taken.size >= MOST_STREAMS) {
-            return Effect.fail(tooMany())
+          const { id, plan } = holder.key
+          const taken = slots.get(id) ?? new Set<StreamSlot>()
+          if (taken.size >= plan.streams) {
+            return Effect.fail(tooMany(plan))
           }
           const slot = new StreamSlot(holder)
-          slots.set(key, taken.add(slot))
+          slots.set(id, taken.add(slot))
           return drain.begun() ? Effect.as(endAll("server_shutdown", [slot]), slot) : Effect.succeed(slot)
         })
 
       const release = (slot: StreamSlot) =>
         Effect.sync(() => {
-          const taken = slots.get(slot.key)
+          const taken = slots.get(slot.key.id)
           taken?.delete(slot)
           if (taken?.size === 0) {
-            slots.delete(slot.key)
+            slots.delete(slot.key.id)
           }
         })
 

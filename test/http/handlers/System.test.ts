@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
 import type { SourceState } from "../../../src/health/SourceMonitor.ts"
 import type { Freshness } from "../../../src/solana/accounts/ChainFeed.ts"
@@ -191,6 +192,8 @@ layer(running({ keys: [keyOf("a", { scopes: ["perps.read"] })] }))("GET /api/v1/
         scopes: ["perps.read"],
         createdAtMs: now,
         lastUsedAtMs: now,
+        expiresAtMs: null,
+        plan: DEFAULT_PLAN,
         budgets: {
           rest: { limit: 120, remaining: 120, resetAtMs: now },
           quote: { limit: 300, remaining: 300, resetAtMs: now }
