@@ -8,7 +8,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: "100%",
     silent: "passed-only",
-    globalSetup: ["test/support/databaseServer.ts"],
+    globalSetup: ["test/support/databaseServer.ts", "test/support/appServer.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000
   }

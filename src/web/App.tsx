@@ -22,8 +22,9 @@ const Pages = () => {
   if (state === "unknown") {
     return <Loading what="the session" />
   }
+  // The router keeps the component of an address it shows: the key replaces it with the session.
   return (
-    <Router onRouteChange={announce}>
+    <Router key={state} onRouteChange={announce}>
       <Route path="/" component={state === "in" ? Home : SignedOut} />
       <Route path="/sign-in" component={SignIn} />
       <Route path="/status" component={Status} />

@@ -1,0 +1,151 @@
+/** The app in a browser, signed in, for tests of its pages. */
+import axe from "axe-core"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { execFile } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { connect } from "node:net"
+import { promisify } from "node:util"
+import type { BrowserContext, Page } from "playwright-core"
+import { inject } from "vitest"
+import { type RunningApp, startScript } from "../support/appServer.ts"
+import * as Browser from "../support/browser.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+/** True with a browser and a database: `describe.runIf(isAvailable)`. */
+export const isAvailable = Browser.isAvailable && TestDatabase.isAvailable
+
+/** The schemes in which a page is looked at. */
+export const schemes = ["light", "dark"] as const
+
+/** The view of a visitor. */
+export interface Sight {
+  readonly scheme?: (typeof schemes)[number]
+  /** Width of the window in pixels; 1280 unless given. */
+  readonly width?: number
+  /** False for a visitor without a session. */
+  readonly signedIn?: boolean
+}
+
+/** A page that was opened. */
+export interface Visited {
+  readonly page: Page
+  /** Errors of the console and of scripts, and requests to other hosts, so far. */
+  readonly complaints: ReadonlyArray<string>
+}
+
+interface AppShape {
+  readonly url: string
+  readonly mints: ReadonlyArray<string>
+  /** A path that opens a session of the account, once. */
+  readonly link: Effect.Effect<string>
+  /** Opens a path in a window of its own, closed with the scope, and waits until nothing of it is loading. */
+  readonly visit: (path: string, sight?: Sight) => Effect.Effect<Visited, never, Scope.Scope>
+}
+
+const READ_WITHIN_MS = 30_000
+
+const runningApp = Effect.callback<RunningApp>((resume) => {
+  let answer = ""
+  const socket = connect(inject("appServer"))
+  socket.on("data", (chunk) => (answer += chunk.toString()))
+  socket.on("error", (error) => resume(Effect.die(error)))
+  socket.on("end", () => {
+    const found = JSON.parse(answer) as RunningApp | { readonly failure: string }
+    resume("failure" in found ? Effect.die(new Error(found.failure)) : Effect.succeed(found))
+  })
+})
+
+/** The standard output of `accounts` at the command line. */
+const accountsCommand = ({ dataDir }: RunningApp, ...args: ReadonlyArray<string>) =>
+  Effect.promise(async () => {
+    const env = { ...process.env, DATA_DIR: dataDir }
+    const { stdout } = await promisify(execFile)(process.execPath, [startScript, "accounts", ...args, "--json"], {
+      env
+    })
+    return JSON.parse(stdout) as { readonly url?: string }
+  })
+
+const linkTo = (app: RunningApp, account: string) =>
+  Effect.map(accountsCommand(app, "link", account), ({ url = "" }) => `/sign-in${new URL(url).hash}`)
+
+/** The cookie of a session that this link opens. */
+const cookieOf = (url: string, link: string) =>
+  Effect.promise(async () => {
+    const body = JSON.stringify({ token: link.split("#")[1] })
+    const headers = { "content-type": "application/json", origin: url }
+    const response = await fetch(`${url}/app/session`, { method: "POST", headers, body })
+    const [name = "", value = ""] = (response.headers.get("set-cookie") ?? "").split(";", 1)[0]?.split("=") ?? []
+    return { name, value, url }
+  })
+
+/** Waits until a page has its heading and no part of it is loading for the first time. */
+export const settled = (page: Page): Promise<void> =>
+  page.locator("main:not(:has(.loading)) h1").first().waitFor({ timeout: READ_WITHIN_MS })
+
+const watch = (context: BrowserContext, page: Page, url: string): Array<string> => {
+  const complaints: Array<string> = []
+  page.on("console", (message) => message.type() === "error" && complaints.push(`console: ${message.text()}`))
+  page.on("pageerror", (error) => complaints.push(`script: ${error.message}`))
+  context.on("request", (request) => {
+    if (!request.url().startsWith(`${url}/`)) {
+      complaints.push(`request to ${request.url()}`)
+    }
+  })
+  return complaints
+}
+
+const makeApp = Effect.fnUntraced(function* (account: string) {
+  const app = yield* runningApp
+  const browser = yield* Browser.Chromium
+  if (account !== WELCOME) {
+    yield* accountsCommand(app, "create", account)
+  }
+  const link = linkTo(app, account)
+  const cookie = yield* cookieOf(app.url, yield* link)
+
+  const visit: AppShape["visit"] = Effect.fnUntraced(function* (path, { scheme, signedIn = true, width = 1280 } = {}) {
+    const context = yield* Effect.acquireRelease(
+      Effect.promise(() =>
+        browser.newContext({
+          colorScheme: scheme ?? "light",
+          viewport: { width, height: 900 },
+          reducedMotion: "reduce"
+        })
+      ),
+      (opened) => Effect.promise(() => opened.close())
+    )
+    return yield* Effect.promise(async () => {
+      await context.addCookies(signedIn ? [cookie] : [])
+      const page = await context.newPage()
+      const complaints = watch(context, page, app.url)
+      await page.goto(app.url + path)
+      await settled(page)
+      return { page, complaints }
+    })
+  })
+  return { url: app.url, mints: app.mints, link, visit }
+})
+
+/** The account that the simulated market's demo data belongs to. */
+const WELCOME = "welcome"
+
+/** The app with a session of one account. One service answers all tests of a run. */
+export class App extends Context.Service<App, AppShape>()("fathom/test/App") {
+  /** A new account without data. */
+  static readonly layer: Layer.Layer<App> = Layer.effect(
+    App,
+    Effect.suspend(() => makeApp(`web-${randomUUID().slice(0, 8)}`))
+  ).pipe(Layer.provide(Browser.Chromium.layer))
+
+  /** The account of the demo data, shared by all tests that use it. */
+  static readonly layerWelcome: Layer.Layer<App> = Layer.effect(App, makeApp(WELCOME)).pipe(
+    Layer.provide(Browser.Chromium.layer)
+  )
+}
+
+/** Faults of accessibility that axe finds on a page, one line each. */
+export const axeFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()")
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
