@@ -7,6 +7,8 @@ import { SignedOut } from "./parts/SignedOut.tsx"
 import { Loading } from "./parts/States.tsx"
 import { NotFound } from "./pages/NotFound.tsx"
 
+const Changelog = lazy(() => import("./pages/Changelog.tsx").then((page) => page.Changelog))
+const Docs = lazy(() => import("./pages/Docs.tsx").then((page) => page.Docs))
 const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
 const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
 const Status = lazy(() => import("./pages/Status.tsx").then((page) => page.Status))
@@ -26,6 +28,9 @@ const Pages = () => {
   return (
     <Router key={state} onRouteChange={announce}>
       <Route path="/" component={state === "in" ? Home : SignedOut} />
+      <Route path="/docs" component={Docs} />
+      <Route path="/docs/:page" component={Docs} />
+      <Route path="/changelog" component={Changelog} />
       <Route path="/sign-in" component={SignIn} />
       <Route path="/status" component={Status} />
       <Route default component={NotFound} />

@@ -12,11 +12,11 @@ type NameOf<E> = E extends { readonly method: infer Method extends string; reado
 /** Method and path of an operation, such as `GET /api/v1/prices`. */
 export type Operation = NameOf<Endpoint>
 
-type EndpointOf<Name extends Operation> = Endpoint extends infer E ? (NameOf<E> extends Name ? E : never) : never
+type EndpointOf<Name extends Operation, E = Endpoint> = E extends unknown ? (NameOf<E> extends Name ? E : never) : never
 
 type EncodedOf<S> = [S] extends [never]
   ? undefined
-  : S extends { readonly Encoded: infer Encoded }
+  : S extends { readonly schema: { readonly Encoded: infer Encoded } }
     ? Encoded
     : undefined
 

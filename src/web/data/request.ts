@@ -78,14 +78,17 @@ const failureOf = async (response: Response): Promise<RequestFailed> => {
   }
 }
 
-/** Calls any path of this service; the result is the parsed body, null when it is empty. Fails with `RequestFailed`. */
-export const send = async (
-  method: string,
-  url: string,
-  { body, headers, signal }: { body?: unknown; headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {}
-): Promise<unknown> => {
+/** Parts of a request to this service. A body that is text is sent as it is. */
+export interface Sent {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/** The response of any path of this service, whatever its status. Fails with `RequestFailed` when there is none. */
+export const respond = (method: string, url: string, { body, headers, signal }: Sent = {}): Promise<Response> => {
   const isChange = method !== "GET"
-  const response = await fetch(url, {
+  return fetch(url, {
     method,
     credentials: "same-origin",
     headers: {
@@ -94,7 +97,7 @@ export const send = async (
       ...(isChange && csrfToken !== null ? { "x-csrf-token": csrfToken } : {}),
       ...headers
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal })
   }).catch((cause: unknown) => {
     if (signal?.aborted === true) {
@@ -102,6 +105,11 @@ export const send = async (
     }
     throw new RequestFailed(0, "unreachable", "The service cannot be reached.", [], null)
   })
+}
+
+/** Calls any path of this service; the result is the parsed body, null when it is empty. Fails with `RequestFailed`. */
+export const send = async (method: string, url: string, sent: Sent = {}): Promise<unknown> => {
+  const response = await respond(method, url, sent)
   if (!response.ok) {
     throw await failureOf(response)
   }
