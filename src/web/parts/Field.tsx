@@ -1,0 +1,83 @@
+/** A labelled control with its hint and its error. */
+import type { ComponentChildren } from "preact"
+import { useId } from "preact/hooks"
+import type { RequestFailed } from "../data/request.ts"
+
+/** Attributes of the control of a field, tied to its label, hint and error. */
+export interface ControlAttributes {
+  readonly id: string
+  readonly name: string
+  readonly "aria-describedby": string | undefined
+  readonly "aria-invalid": boolean | undefined
+}
+
+const issues: Readonly<Record<string, string>> = {
+  missing: "is required",
+  repeated: "is given twice",
+  unknown: "is unknown",
+  type: "is of another kind than expected",
+  format: "is malformed",
+  out_of_range: "is out of range",
+  too_long: "is too long",
+  conflict: "does not fit the rest",
+  duplicate: "is there twice"
+}
+
+/** The fault of one field in words that follow the name of the field; null when the failure does not name the field. */
+export const faultOf = (failure: RequestFailed | null, field: string): string | null => {
+  const detail = failure?.details.find((each) => each.field === field)
+  if (failure === null || detail === undefined) {
+    return null
+  }
+  const sentence = failure.message.split(/(?<=\.)\s/u).find((each) => each.startsWith(`${field} `))
+  return detail.message ?? sentence?.slice(field.length + 1) ?? `${issues[detail.issue ?? ""] ?? "is invalid"}.`
+}
+
+/** True when every fault of a failure belongs to one of the fields, so that nothing is left to show above the form. */
+export const isAtFields = (failure: RequestFailed, fields: ReadonlyArray<string>): boolean =>
+  failure.details.length > 0 && failure.details.every(({ field }) => field !== undefined && fields.includes(field))
+
+/** A control with label, hint and error. The control takes the attributes that `children` is given. */
+export const Field = ({
+  children,
+  failure = null,
+  field,
+  hint,
+  label,
+  name
+}: {
+  readonly label: string
+  readonly name: string
+  readonly hint?: string
+  readonly failure?: RequestFailed | null
+  /** Path of the field in the request, where it differs from `name`. */
+  readonly field?: string
+  readonly children: (attributes: ControlAttributes) => ComponentChildren
+}) => {
+  const id = useId()
+  const fault = faultOf(failure, field ?? name)
+  const notes = [hint === undefined ? null : `${id}-hint`, fault === null ? null : `${id}-fault`].filter(
+    (each) => each !== null
+  )
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        name,
+        "aria-describedby": notes.length === 0 ? undefined : notes.join(" "),
+        "aria-invalid": fault === null ? undefined : true
+      })}
+      {hint !== undefined && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {fault !== null && (
+        <span class="field-error" id={`${id}-fault`}>
+          {label} {fault}
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,49 @@
+/** Amounts that the API gives as plain text or numbers: exact decimals, and measures for display. */
+import { tidyDecimal } from "./numbers.ts"
+
+const SIGNIFICANT = 6
+
+/** A number for display as decimal text without exponent. */
+export const textOf = (value: number): string =>
+  new Intl.NumberFormat("en", { useGrouping: false, maximumSignificantDigits: SIGNIFICANT }).format(value)
+
+const shapes = {
+  usd: (text: string) => (text.startsWith("-") ? `-$${text.slice(1)}` : `$${text}`),
+  sol: (text: string) => `${text} SOL`,
+  percent: (text: string) => `${text} %`,
+  bps: (text: string) => `${text} bps`,
+  plain: (text: string) => text
+} as const
+
+/** Units of `Amount`. */
+export type AmountUnit = keyof typeof shapes
+
+/** An amount; null is a dash with the reason. `signed` colours gains and losses, which their sign shows as well. */
+export const Amount = ({
+  of: amount,
+  signed = false,
+  unit,
+  why = "not known"
+}: {
+  readonly of: string | number | null
+  readonly unit: AmountUnit
+  readonly signed?: boolean
+  readonly why?: string
+}) => {
+  if (amount === null) {
+    return (
+      <data class="figure unavailable" value="" title={why}>
+        –<span class="hidden">, {why}</span>
+      </data>
+    )
+  }
+  const text = typeof amount === "number" ? textOf(amount) : amount
+  const isZero = /^-?[0.]*$/u.test(text)
+  const tone = !signed || isZero ? "" : text.startsWith("-") ? " down" : " up"
+  const shown = shapes[unit](tidyDecimal(text))
+  return (
+    <data class={`figure${tone}`} value={text} title={`${amount} ${unit}`}>
+      {signed && !isZero && !text.startsWith("-") ? `+${shown}` : shown}
+    </data>
+  )
+}
