@@ -26,7 +26,7 @@ const FieldRow = ({
       : objectsIn(schemas, schema).filter((found) => found.name === null || !within.includes(found.name))
   return (
     <li>
-      <p class="field">
+      <p class="line">
         <code class="name">{name}</code> <span class="type">{type}</span>
         {!isRequired && <span class="type"> may be absent</span>}
       </p>
@@ -104,7 +104,7 @@ export const Parameters = ({
       const about = description ?? resolve(schemas, schema).schema.description ?? ""
       return (
         <li key={name}>
-          <p class="field">
+          <p class="line">
             <code class="name">{name}</code>{" "}
             <span class="type">
               {place}, {typeText(schemas, schema)}

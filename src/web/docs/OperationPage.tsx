@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks"
 import { Markdown } from "../parts/Markdown.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Code } from "./Code.tsx"
-import { errorsOf, isKeyed, type OperationInfo, type Reference, successOf } from "./document.ts"
+import { errorsOf, isKeyed, type OperationInfo, proseOf, type Reference, successOf } from "./document.ts"
 import { Fields, Parameters } from "./Fields.tsx"
 import type { FormValues } from "./RequestForm.tsx"
 import { firstRequest, type Living, sampleOf } from "./sample.ts"
@@ -98,7 +98,7 @@ export const OperationPage = ({
   readonly operation: OperationInfo
   readonly living: Living
 }) => {
-  const { description = "", method, operationId, parameters = [], path, requestBody, summary = operationId } = operation
+  const { method, operationId, parameters = [], path, requestBody, summary = operationId } = operation
   const { schemas } = reference.document.components
   useTitle(summary)
   const first = useMemo(() => firstRequest(schemas, operation, living), [schemas, operation, living])
@@ -112,7 +112,7 @@ export const OperationPage = ({
       <p class="path">
         <span class="method">{method}</span> <code>{path}</code>
       </p>
-      <Markdown text={description} />
+      <Markdown text={proseOf(operation)} />
       <Admission of={operation} />
       <section class="card" aria-label="Code">
         <Code request={request} />

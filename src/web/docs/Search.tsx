@@ -62,7 +62,9 @@ export const Search = ({ reference }: { readonly reference: Reference }) => {
     <search onKeyDown={press}>
       <form onSubmit={open}>
         <label for="search">
-          Search <kbd>/</kbd>
+          <span>
+            Search <kbd>/</kbd>
+          </span>
         </label>
         <input
           id="search"

@@ -8,13 +8,17 @@ import type { FilledRequest } from "./snippets.ts"
 
 const TICKET = "tracker.session"
 
-/** The address of a live connection in an answer; null for another answer, or when nothing is tracked. */
+/**
+ * The address of a live connection in an answer, at the host of this page, because others are refused by the content security
+ * policy; null for another answer, or when nothing is tracked.
+ */
 const socketIn = (operationId: string, { status, text }: Attempt): string | null => {
   if (operationId !== TICKET || status !== 200 || text === "") {
     return null
   }
   const { wsUrl = "" } = JSON.parse(text) as { readonly wsUrl?: string }
-  return wsUrl === "" ? null : wsUrl
+  const found = URL.parse(wsUrl)
+  return found === null ? null : found.pathname + found.search
 }
 
 const costText = (operation: OperationInfo): string => {

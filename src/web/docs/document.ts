@@ -1,6 +1,4 @@
-/** The document of the contract, read once and kept for as long as the page is open. */
-import { send } from "../data/request.ts"
-import { type Read, useReading } from "../data/useRead.ts"
+/** The document of the contract: its operations, their answers and their errors. */
 
 /** A JSON schema of the document. */
 export interface Schema {
@@ -125,6 +123,11 @@ export const isStream = (operation: OperationInfo): boolean => successOf(operati
 /** True for an operation that takes a key or a session. */
 export const isKeyed = ({ security }: OperationInfo): boolean => (security?.length ?? 0) > 0
 
+const ADMISSION = / *(?:Scope: [^.]*(?:`[^`]*`[^.]*)*\.|Any key\.) (?:Costs [^.]*\.|Free of charge\.)$/u
+
+/** The prose of an operation without the sentences on its scope and cost, which have fields of their own. */
+export const proseOf = ({ description = "" }: OperationInfo): string => description.replace(ADMISSION, "")
+
 const SEPARATOR = " | "
 
 const codeOf = (schemas: Schemas, { $ref = "" }: Schema): string | null => {
@@ -145,19 +148,3 @@ export const errorsOf = (schemas: Schemas, { responses }: OperationInfo): Readon
       return code === null ? [] : [{ status: Number(status), code, meaning }]
     })
   })
-
-let reading: Promise<Reference> | null = null
-
-const readReference = (): Promise<Reference> => {
-  reading ??= send("GET", "/openapi.json").then(
-    (document) => referenceOf(document as ApiDocument),
-    (cause: unknown) => {
-      reading = null
-      throw cause
-    }
-  )
-  return reading
-}
-
-/** The reference; read once for all pages. */
-export const useReference = (): Read<Reference> => useReading("openapi", readReference)

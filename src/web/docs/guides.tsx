@@ -21,7 +21,7 @@ const FirstCall = ({ living, reference }: { readonly reference: Reference; reado
   const base = globalThis.location.origin
   const text = curlOf({ operation, schemas, base, ...firstRequest(schemas, operation, living) })
   return (
-    <section class="card" aria-labelledby="first">
+    <section class="card first" aria-labelledby="first">
       <div class="row spread">
         <h2 id="first">The first request</h2>
         <CopyText text={text} what="the first request" />

@@ -8,6 +8,8 @@ export interface Living {
   readonly mints: ReadonlyArray<string>
   /** Wallets that trade the first mint. */
   readonly wallets: ReadonlyArray<string>
+  /** Other values by the name of their parameter, such as the id of an alert of the account. */
+  readonly named: Readonly<Record<string, string>>
   readonly nowMs: number
 }
 
@@ -18,10 +20,10 @@ const REQUEST_ID = "5f0c6a52-8a3e-4d0b-9d7e-2f1f6f0f9c11"
 const SIGNATURE = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
 
 /** Values that are right at every service. */
-export const PLAIN: Living = { mints: [USDC], wallets: ["11111111111111111111111111111112"], nowMs: 0 }
+export const PLAIN: Living = { mints: [USDC], wallets: ["11111111111111111111111111111112"], named: {}, nowMs: 0 }
 
 /** A value by the name of a field or parameter; undefined for names that mean nothing by themselves. */
-const byName = (name: string, { mints, nowMs, wallets }: Living): unknown => {
+const byName = (name: string, { mints, named, nowMs, wallets }: Living): unknown => {
   const [mint = USDC, other = USDC] = mints
   const [wallet = PLAIN.wallets[0]] = wallets
   const known: Readonly<Record<string, unknown>> = {
@@ -42,6 +44,7 @@ const byName = (name: string, { mints, nowMs, wallets }: Living): unknown => {
     signature: SIGNATURE,
     requestId: REQUEST_ID,
     name: "swing",
+    ...named,
     ...(name.endsWith("AtMs") || name === "ts" ? { [name]: nowMs } : {})
   }
   return Object.hasOwn(known, name) ? known[name] : undefined
@@ -87,10 +90,12 @@ const numberSample = ({ exclusiveMinimum, maximum, minimum, type }: Schema): num
   return minimum === undefined || minimum < 0 ? 1 : Math.max(minimum, 1)
 }
 
-const fits = (schema: Schema, value: unknown): boolean =>
-  schema.type === undefined ||
-  schema.type === (Array.isArray(value) ? "array" : typeof value) ||
-  (schema.type === "integer" && typeof value === "number")
+const fits = (schemas: Schemas, { items, type }: Schema, value: unknown): boolean => {
+  if (Array.isArray(value)) {
+    return type === "array" && items !== undefined && resolve(schemas, items).schema.type === typeof value[0]
+  }
+  return type === undefined || type === typeof value || (type === "integer" && typeof value === "number")
+}
 
 const sampleAt = (schema: Schema, place: Place): unknown => {
   const { depth, living, name, schemas } = place
@@ -110,7 +115,7 @@ const sampleAt = (schema: Schema, place: Place): unknown => {
     return whole.enum[0]
   }
   const named = byName(name, living)
-  if (named !== undefined && fits(whole, named)) {
+  if (named !== undefined && fits(schemas, whole, named)) {
     return named
   }
   switch (whole.type) {

@@ -18,7 +18,7 @@ const readLiving = async (): Promise<Living> => {
     query: { limit: MOST }
   }).catch(() => null)
   const wallets = traders?.data.map(({ wallet }) => wallet) ?? []
-  return { mints, wallets: wallets.length === 0 ? PLAIN.wallets : wallets, nowMs: Date.now() }
+  return { mints, wallets: wallets.length === 0 ? PLAIN.wallets : wallets, named: {}, nowMs: Date.now() }
 }
 
 let reading: Promise<Living> | null = null
@@ -32,18 +32,59 @@ const living = (): Promise<Living> => {
   return reading
 }
 
-/** Living values with a session, values that are right at every service without one; null while they are read. */
-export const useLiving = (): Living | null => {
+type Named = Living["named"]
+
+const idOf = (rows: ReadonlyArray<{ readonly id: string }>): Named => (rows[0] === undefined ? {} : { id: rows[0].id })
+
+/** Readers of values that the operations of one group need: something of the account that exists. */
+const readers: Readonly<Record<string, () => Promise<Named>>> = {
+  alerts: async () => idOf((await call("GET /api/v1/alerts", { query: { limit: 1 } })).data),
+  copying: async () => idOf((await call("GET /api/v1/copy/follows", { query: { limit: 1 } })).data),
+  routing: async () => {
+    const [trade] = (await call("GET /api/v1/tracker/trades", { query: { limit: 1 } })).trades
+    return trade === undefined ? {} : { id: trade.signature }
+  },
+  accountFunding: async () => {
+    const [wallets, catalog] = await Promise.all([
+      call("GET /api/v1/account/wallets", { query: { limit: 1 } }),
+      call("GET /api/v1/account/funding-catalog", { query: { limit: 1 } })
+    ])
+    const [wallet, entry] = [wallets.data[0], catalog.data[0]]
+    return {
+      ...(wallet === undefined ? {} : { wallet: wallet.address }),
+      ...(entry === undefined ? {} : { network: entry.network.id, asset: entry.assets[0]?.id ?? "" })
+    }
+  }
+}
+
+const namedOf = async (group: string): Promise<Named> => {
+  try {
+    return (await readers[group]?.()) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * Living values for the operations of a group with a session, values that are right at every service without one; null while
+ * they are read.
+ */
+export const useLiving = (group: string): Living | null => {
   const { state } = useSession()
-  const [values, setValues] = useState<Living | null>(state === "in" ? null : PLAIN)
+  const [values, setValues] = useState<{ readonly group: string; readonly living: Living } | null>(null)
   useEffect(() => {
     let isShown = true
     if (state === "in") {
-      void living().then((read) => isShown && setValues(read))
+      void Promise.all([living(), namedOf(group)]).then(
+        ([read, named]) => isShown && setValues({ group, living: { ...read, named } })
+      )
     }
     return () => {
       isShown = false
     }
-  }, [state])
-  return values
+  }, [group, state])
+  if (state !== "in") {
+    return PLAIN
+  }
+  return values?.group === group ? values.living : null
 }

@@ -1,16 +1,17 @@
 import { useRoute } from "preact-iso"
 import { Contents } from "../docs/Contents.tsx"
-import { type Reference, useReference } from "../docs/document.ts"
+import type { Reference } from "../docs/document.ts"
 import { Errors, Limits, Numbers, Start } from "../docs/guides.tsx"
 import { OperationPage } from "../docs/OperationPage.tsx"
 import { useLiving } from "../docs/useLiving.ts"
+import { useReference } from "../docs/useReference.ts"
 import { Loading, Shown } from "../parts/States.tsx"
 import { NotFound } from "./NotFound.tsx"
 import "../style/docs.css"
 
 const Content = ({ page, reference }: { readonly page: string; readonly reference: Reference }) => {
-  const living = useLiving()
   const operation = reference.operations.find(({ operationId }) => operationId === page)
+  const living = useLiving(operation?.tags[0] ?? "")
   if (page === "errors") {
     return <Errors reference={reference} />
   }
