@@ -8,6 +8,7 @@ import { Loading } from "./parts/States.tsx"
 import { NotFound } from "./pages/NotFound.tsx"
 
 const Changelog = lazy(() => import("./pages/Changelog.tsx").then((page) => page.Changelog))
+const Developer = lazy(() => import("./pages/Developer.tsx").then((page) => page.Developer))
 const Docs = lazy(() => import("./pages/Docs.tsx").then((page) => page.Docs))
 const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
 const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
@@ -30,6 +31,7 @@ const Pages = () => {
       <Route path="/" component={state === "in" ? Home : SignedOut} />
       <Route path="/docs" component={Docs} />
       <Route path="/docs/:page" component={Docs} />
+      <Route path="/settings/developer" component={Developer} />
       <Route path="/changelog" component={Changelog} />
       <Route path="/sign-in" component={SignIn} />
       <Route path="/status" component={Status} />

@@ -46,10 +46,11 @@ const readers: Readonly<Record<string, () => Promise<Named>>> = {
   },
   accountFunding: async () => {
     const [wallets, catalog] = await Promise.all([
-      call("GET /api/v1/account/wallets", { query: { limit: 1 } }),
+      call("GET /api/v1/account/wallets"),
       call("GET /api/v1/account/funding-catalog", { query: { limit: 1 } })
     ])
-    const [wallet, entry] = [wallets.data[0], catalog.data[0]]
+    const entry = catalog.data[0]
+    const wallet = wallets.data.find(({ family, verified }) => verified && family === entry?.network.family)
     return {
       ...(wallet === undefined ? {} : { wallet: wallet.address }),
       ...(entry === undefined ? {} : { network: entry.network.id, asset: entry.assets[0]?.id ?? "" })
