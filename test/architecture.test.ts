@@ -28,8 +28,8 @@ const folders: Record<string, ReadonlyArray<string>> = {
   programs: ["domain"],
   api: ["domain"],
   client: ["api", "domain"],
-  // Pages in the browser: types of the contract only.
-  web: ["api"],
+  // Pages in the browser: types of the contract, and the decisions of the client that need no package.
+  web: ["api", "client"],
   solana: ["domain", "health", "upstream"],
   storage: ["domain", "health"],
   upstream: [],

@@ -8,14 +8,17 @@ export interface TrackerGap {
   readonly reason: LiveGap["reason"] | "lost"
 }
 
+/** A data frame as it is on the wire. */
+export type DataFrameJson = (typeof DataFrame)["Encoded"]
+
 /** An event of a subscription: a frame of the stream or a gap between frames. */
-export type TrackerEvent = DataFrame | ControlFrame | TrackerGap
+export type TrackerEvent<Frame = DataFrame> = Frame | ControlFrame | TrackerGap
 
 /** Remembered trade ids, more than the service ever repeats. */
 const MOST_SEEN = 4096
 
-/** State that survives a connection: position in the stream and delivered trades. */
-export class TrackerMemory {
+/** State that survives a connection: position in the stream and delivered trades. Frames are decoded, or as on the wire. */
+export class TrackerMemory<Frame extends DataFrame | DataFrameJson = DataFrame> {
   /** Stream to resume; null before its first snapshot. */
   streamId: string | null = null
   /** Number of the last frame that was processed. */
@@ -40,7 +43,7 @@ export class TrackerMemory {
   }
 
   /** Events of a frame, without events that were delivered before. */
-  take(frame: DataFrame): ReadonlyArray<TrackerEvent> {
+  take(frame: Frame): ReadonlyArray<TrackerEvent<Frame>> {
     if (this.isResuming) {
       if (frame.type !== "snapshot" || frame.reason !== "resume") {
         return []
@@ -48,19 +51,22 @@ export class TrackerMemory {
       this.isResuming = false
     }
     if (frame.type === "snapshot") {
-      return this.takeSnapshot(frame)
+      return [frame, ...this.takeSnapshot(frame)]
     }
     if (frame.seq <= this.seq) {
       return []
     }
     const next = this.seq + 1 === this.ahead ? this.ahead + 1 : this.seq + 1
-    const lost: ReadonlyArray<TrackerEvent> =
+    const lost: ReadonlyArray<TrackerGap> =
       frame.seq > next ? [{ type: "gap", fromMs: null, toMs: frame.sentAtMs, reason: "lost" }] : []
     this.seq = frame.seq
     return frame.type === "trade" && !this.isNew(frame.eventId) ? lost : [...lost, frame]
   }
 
-  private takeSnapshot(frame: DataFrame & { readonly type: "snapshot" }): ReadonlyArray<TrackerEvent> {
+  /** Takes the place of a snapshot in the stream; returns the gap before it. */
+  private takeSnapshot(
+    frame: Pick<DataFrame & { readonly type: "snapshot" }, "seq" | "resumed" | "streamId" | "gap">
+  ): ReadonlyArray<TrackerGap> {
     this.failures = 0
     if (frame.resumed && frame.streamId === this.streamId) {
       // The missed frames follow with their own numbers.
@@ -69,7 +75,7 @@ export class TrackerMemory {
       this.seq = frame.seq
     }
     this.streamId = frame.streamId
-    return frame.gap === null ? [frame] : [frame, { type: "gap", ...frame.gap }]
+    return frame.gap === null ? [] : [{ type: "gap", ...frame.gap }]
   }
 
   private isNew(eventId: string): boolean {

@@ -1,6 +1,6 @@
 /** Reconnection of the tracker socket by close code. */
 import type { FathomError } from "./FathomError.ts"
-import { TRANSIENT } from "./retry.ts"
+import { TRANSIENT } from "./transient.ts"
 
 /** Reaction to a close: reconnect at once or after a pause, fail, or end because the stream is complete. */
 export type AfterClose = "at-once" | "after-a-pause" | "stop" | "end"

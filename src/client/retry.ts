@@ -4,6 +4,7 @@ import { type HttpClientError, type HttpClientRequest, type HttpClientResponse }
 import { HttpApiMiddleware } from "effect/http-api"
 import { ErrorEnvelope } from "../api/middleware/ErrorEnvelope.ts"
 import { IDEMPOTENCY_KEY, isRepeatable } from "./repeatable.ts"
+import { TRANSIENT } from "./transient.ts"
 
 /** Limits of attempts and delays. */
 export interface RetryPolicy {
@@ -23,9 +24,6 @@ export const defaultPolicy: RetryPolicy = {
   longestDelayMs: 8000,
   longestWaitMs: 60_000
 }
-
-/** Transient statuses. */
-export const TRANSIENT = new Set([429, 502, 503, 504])
 
 /** `Retry-After` in milliseconds from now; null when it is absent or malformed. */
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | null => {
