@@ -44,7 +44,5 @@ export const useLiveTrades = (group: string | null, turn = 0): LiveTrades => {
     isPolling ? { query: { limit: MOST_TRADES, group: group ?? undefined } } : null,
     isPolling ? POLL_MS : undefined
   )
-  return isPolling && polled.answer !== null
-    ? { ...live, trades: polled.answer.trades, isLoading: false }
-    : live
+  return isPolling && polled.answer !== null ? { ...live, trades: polled.answer.trades, isLoading: false } : live
 }

@@ -81,3 +81,36 @@ export const Field = ({
     </div>
   )
 }
+
+/** A choice of one of a few values. */
+export const SelectField = <Value extends string>({
+  onChoose,
+  options,
+  value,
+  ...field
+}: Omit<Parameters<typeof Field>[0], "children"> & {
+  readonly options: ReadonlyArray<readonly [value: Value, name: string]>
+  /** The chosen value; the first one unless given. */
+  readonly value?: Value | undefined
+  readonly onChoose?: (value: Value) => void
+}) => (
+  <Field {...field}>
+    {(attributes) => (
+      <select
+        {...attributes}
+        onChange={({ currentTarget: { selectedIndex } }) => {
+          const chosen = options[selectedIndex]
+          if (chosen !== undefined) {
+            onChoose?.(chosen[0])
+          }
+        }}
+      >
+        {options.map(([key, name]) => (
+          <option key={key} value={key} selected={key === value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
