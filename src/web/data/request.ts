@@ -59,7 +59,7 @@ export const urlOf = (operation: string, path: Readonly<Record<string, string>> 
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === "" ? [] : [[name, String(value)]]
   )
-  return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(pairs)}`
+  return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(Object.fromEntries(pairs))}`
 }
 
 const MILLIS = 1000

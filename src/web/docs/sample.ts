@@ -54,8 +54,9 @@ const byPattern = ({ pattern = "" }: Schema, { mints }: Living): string => {
   if (pattern.includes("A-HJ-NP-Z")) {
     return pattern.includes("44") ? (mints[0] ?? USDC) : SIGNATURE
   }
-  if (pattern.startsWith("^grp_")) {
-    return "grp_main"
+  const [, prefix] = /^\^([a-z]+[_:])/u.exec(pattern) ?? []
+  if (prefix !== undefined) {
+    return `${prefix}main`
   }
   return pattern.includes("[0-9]") || pattern.includes("\\d") ? "1" : "text"
 }

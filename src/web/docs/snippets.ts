@@ -24,7 +24,7 @@ export const targetOf = (request: FilledRequest): string => {
   const { operation, values } = request
   const path = operation.path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(values[name] ?? ""))
   const query = givenIn(request, "query").map(({ name }) => [name, values[name] ?? ""])
-  return query.length === 0 ? path : `${path}?${new URLSearchParams(query)}`
+  return query.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(query))}`
 }
 
 /** Headers of a request that its form names. */
