@@ -63,9 +63,11 @@ export const AuditLog = ({ keys, version }: { readonly keys: ReadonlyArray<Manag
       </Shown>
       {next.failure !== null && <Failed failure={next.failure} />}
       {more !== null && (
-        <button type="button" disabled={next.isBusy} onClick={more}>
-          Older changes
-        </button>
+        <p>
+          <button type="button" disabled={next.isBusy} onClick={more}>
+            Older changes
+          </button>
+        </p>
       )}
     </section>
   )

@@ -53,7 +53,7 @@ export const KeyCard = ({
   const state = stateOf(key, nowMs)
   const { createdAtMs, expiresAtMs, ipPolicy, lastFour, lastUsedAtMs, name, plan, prefix, scopes } = key
   return (
-    <li class={`card key ${state}`}>
+    <li class={`card api-key ${state}`}>
       <div class="row spread">
         <h3>{name}</h3>
         <span class={`badge ${state}`}>{stateWords[state]}</span>

@@ -12,7 +12,10 @@ export const SecretShown = ({
 }) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
-  const curl = `curl -H "Authorization: Bearer ${secret}" "${globalThis.location.origin}/api/v1/account/key"`
+  const lines = [
+    `export KEY=${secret}`,
+    `curl "${globalThis.location.origin}/api/v1/account/key" -H "Authorization: Bearer $KEY"`
+  ].join("\n")
   return (
     <section class="card secret" aria-labelledby="secret">
       <h2 id="secret" tabIndex={-1} ref={heading}>
@@ -23,14 +26,13 @@ export const SecretShown = ({
         <code>{secret}</code>
       </pre>
       <CopyText text={secret} what="the secret" />
-      <p>Try it in a terminal:</p>
+      <p>
+        Try it in a terminal. The requests of the reference take <code>$KEY</code> too:
+      </p>
       <pre tabIndex={0} role="region" aria-label="Request with the secret">
-        <code>{curl}</code>
+        <code>{lines}</code>
       </pre>
-      <div class="row">
-        <CopyText text={curl} what="the request" />
-        <CopyText text={`export KEY=${secret}`} what="the export line for the code of the reference" />
-      </div>
+      <CopyText text={lines} what="the request" />
       <p class="row">
         <button type="button" class="main" onClick={onDone}>
           I have kept it

@@ -20,7 +20,7 @@ const Bars = ({ days }: { readonly days: ReturnType<typeof byDay> }) => {
   const step = WIDTH / days.length
   const label = `Requests a day, at most ${countText(most)}`
   return (
-    <svg class="bars" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label} preserveAspectRatio="none">
+    <svg class="usage-bars" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label} preserveAspectRatio="none">
       {days.map(({ day, errors, requests }, place) => {
         const height = (HEIGHT * requests) / most
         const failed = (HEIGHT * errors) / most
@@ -28,8 +28,8 @@ const Bars = ({ days }: { readonly days: ReturnType<typeof byDay> }) => {
           <g key={day}>
             <title>{`${day}: ${countText(requests)} requests, ${countText(errors)} errors`}</title>
             <rect class="slot" x={place * step} y={0} width={step - GAP} height={HEIGHT} />
-            <rect class="bar" x={place * step} y={HEIGHT - height} width={step - GAP} height={height} />
-            <rect class="bar errors" x={place * step} y={HEIGHT - failed} width={step - GAP} height={failed} />
+            <rect class="asked" x={place * step} y={HEIGHT - height} width={step - GAP} height={height} />
+            <rect class="refused" x={place * step} y={HEIGHT - failed} width={step - GAP} height={failed} />
           </g>
         )
       })}

@@ -73,7 +73,7 @@ interface Place {
   readonly depth: number
 }
 
-const DEEPEST = 8
+const DEEPEST = 16
 
 const objectSample = ({ properties = {}, required = [] }: Schema, place: Place): unknown =>
   Object.fromEntries(
