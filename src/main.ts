@@ -6,6 +6,7 @@ import { exitMessage, teardown } from "./app/commands/exitMessage.ts"
 import { accountStoreBeside } from "./app/accountStore.ts"
 import { command as accounts } from "./app/commands/accounts.ts"
 import { command as keys } from "./app/commands/keys.ts"
+import { command as plans } from "./app/commands/plans.ts"
 import { command as openapi } from "./app/commands/openapi.ts"
 import { command as quote } from "./app/commands/quote.ts"
 import { command as serve } from "./app/commands/serve.ts"
@@ -14,6 +15,7 @@ import { keyStoreBeside } from "./app/keyStore.ts"
 serve.pipe(
   Command.withSubcommands([
     keys.pipe(Command.provide(keyStoreBeside)),
+    plans.pipe(Command.provide(keyStoreBeside)),
     accounts.pipe(Command.provide(accountStoreBeside)),
     quote,
     openapi

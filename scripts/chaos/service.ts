@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
@@ -186,4 +187,6 @@ export const keyStore = (url: string) => {
 
 /** A new key with every scope, of an account. */
 export const issue = (accountId: string) =>
-  KeyStore.use((keys) => keys.issue({ accountId, name: "chaos", scopes: ApiScope.literals, ipPolicy: null }))
+  KeyStore.use((keys) =>
+    keys.issue({ accountId, name: "chaos", scopes: ApiScope.literals, ipPolicy: null }, COMMAND_LINE)
+  )

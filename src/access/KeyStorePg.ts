@@ -1,20 +1,30 @@
 /** Keys in Postgres, cached in this process while the change channel is proven to deliver every change. */
 import { Clock, Config, Duration, Effect, Layer, Option, PubSub, type Redacted, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { type ApiKey, isActive, KeyNotFound, KeyStoreUnavailable, UnknownKey } from "../domain/ApiKey.ts"
+import {
+  type ApiKey,
+  isActive,
+  KeyNotFound,
+  KeyStoreUnavailable,
+  type TooManyKeys,
+  UnknownKey
+} from "../domain/ApiKey.ts"
+import type { Plan } from "../domain/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
-import { bounded, type Broken } from "../storage/deadline.ts"
+import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
+import { makeAuditTable } from "./auditTable.ts"
 import { KeyCache } from "./KeyCache.ts"
+import { makeKeyChanges } from "./keyChanges.ts"
 import * as Format from "./keyFormat.ts"
-import { admitted } from "./keyRules.ts"
+import * as Rules from "./keyRules.ts"
 import { makeKeyLookup } from "./keyLookup.ts"
 import { KeyStore } from "./KeyStore.ts"
 import { makeKeyTable } from "./keyTable.ts"
 import { LastUsedLog } from "./LastUsedLog.ts"
-import type { KeyRequest } from "./memoryKeys.ts"
+import { makePlanTable } from "./planTable.ts"
 
 /** On the path of a request, which has half a second to fail in. */
 const REQUEST_DEADLINE = Duration.millis(400)
@@ -22,6 +32,8 @@ const ADMIN_DEADLINE = Duration.seconds(5)
 /** A starting process is busy, and no request waits for it. */
 const START_DEADLINE = Duration.seconds(30)
 const FLUSH_EVERY = Duration.seconds(5)
+const LOOK_FOR_EXPIRED_EVERY = Duration.seconds(5)
+const PURGE_EVERY = Duration.hours(6)
 /** Look-back for missed changes beyond the gap: a transaction may have been open for a while. */
 const LOOK_BACK_MS = 60_000
 
@@ -47,6 +59,8 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
   const table = makeKeyTable(sql)
+  const plans = makePlanTable(sql)
+  const audit = makeAuditTable(sql)
   const pepper = Option.isSome(given)
     ? given.value
     : yield* onStart(table.secret("key_pepper", Format.makePepper(random)))
@@ -58,6 +72,9 @@ const make = Effect.gen(function* () {
   yield* channel.subscribe("keys", {
     onChange: (subject) => {
       const [state, id = ""] = subject.split(" ")
+      if (state === "plan") {
+        return cache.clear()
+      }
       cache.drop(id)
       if (state !== "open") {
         PubSub.publishUnsafe(closed, id)
@@ -78,6 +95,25 @@ const make = Effect.gen(function* () {
   yield* flush.pipe(
     Effect.schedule(Schedule.spaced(FLUSH_EVERY)),
     keepRunning("Storing when keys were last used"),
+    Effect.forkScoped
+  )
+
+  let expiredUntilMs = yield* Clock.currentTimeMillis
+  const endExpired = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    yield* PubSub.publishAll(closed, yield* onAdmin(table.expiredBetween(expiredUntilMs, nowMs)))
+    expiredUntilMs = nowMs
+  })
+  yield* endExpired.pipe(
+    keepGoing("Ending streams of expired keys"),
+    Effect.schedule(Schedule.spaced(LOOK_FOR_EXPIRED_EVERY)),
+    keepRunning("Ending streams of expired keys"),
+    Effect.forkScoped
+  )
+  yield* Effect.flatMap(Clock.currentTimeMillis, (nowMs) => onAdmin(audit.purge(nowMs))).pipe(
+    keepGoing("Removing old entries of the key audit"),
+    Effect.schedule(Schedule.spaced(PURGE_EVERY)),
+    keepRunning("Removing old entries of the key audit"),
     Effect.forkScoped
   )
 
@@ -102,59 +138,79 @@ const make = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     const hash = Format.hashSecret(pepper, secret)
     const known = trusted(hash, nowMs)
-    const key = yield* Effect.fromResult(admitted(known === undefined ? yield* read(hash) : known))
+    const key = yield* Effect.fromResult(Rules.admitted(known === undefined ? yield* read(hash) : known, nowMs))
     const marked = lastUsed.mark(key, nowMs)
     cache.refresh(hash, marked)
     return marked
   })
 
-  const issue = Effect.fn("KeyStore.issue")(function* (request: KeyRequest) {
-    const createdAtMs = yield* Clock.currentTimeMillis
-    const secret = Format.makeSecret(environment, random)
-    const identity = { id: Format.makeId(random), ...Format.visibleParts(secret), createdAtMs }
-    const stored = table.insert({ ...request, ...identity, secretHash: Format.hashSecret(pepper, secret) })
-    return { key: yield* onAdmin(transaction(sql, stored)), secret }
+  const changes = makeKeyChanges(sql, channel, {
+    id: () => Format.makeId(random),
+    secret: () => {
+      const secret = Format.makeSecret(environment, random)
+      return { secret, stored: { ...Format.visibleParts(secret), secretHash: Format.hashSecret(pepper, secret) } }
+    }
   })
-
-  const list = Effect.fn("KeyStore.list")(function* (accountId: string) {
-    const keys = yield* onAdmin(table.ofAccount(accountId))
-    return keys.map((key) => lastUsed.merge(key))
-  })
-
-  /** Changes a key and announces it in one transaction. In this process it takes effect without waiting for the channel. */
-  const change = Effect.fnUntraced(function* <E>(
+  /** Runs a change of a key that exists, and applies it in this process without waiting for the channel. */
+  const apply = Effect.fnUntraced(function* <A, E>(
     id: string,
-    statement: Effect.Effect<ApiKey, E | Broken | KeyNotFound>
+    change: Effect.Effect<A, E>,
+    keyOf: (changed: A) => ApiKey
   ) {
     if (!KEY_ID.test(id)) {
       return yield* new KeyNotFound({ id })
     }
-    const announced = Effect.tap(statement, (key) =>
-      channel.announce("keys", `${isActive(key) ? "open" : "closed"} ${id}`)
-    )
-    const key = yield* onAdmin(transaction(sql, announced))
+    const changed = yield* onAdmin(transaction(sql, change))
     cache.drop(id)
-    if (!isActive(key)) {
+    if (!isActive(keyOf(changed), yield* Clock.currentTimeMillis)) {
       yield* PubSub.publish(closed, id)
     }
-    return lastUsed.merge(key)
+    return changed
   })
-  const now = Clock.currentTimeMillis
-  const revoke = Effect.fn("KeyStore.revoke")((id: string) =>
-    change(
-      id,
-      Effect.flatMap(now, (nowMs) => table.revoke(id, nowMs))
+  const merged = <E>(id: string, change: Effect.Effect<ApiKey, E>) =>
+    Effect.map(
+      apply(id, change, (key) => key),
+      (key) => lastUsed.merge(key)
     )
-  )
-  const disable = Effect.fn("KeyStore.disable")((id: string) =>
-    change(
-      id,
-      Effect.flatMap(now, (nowMs) => table.disable(id, nowMs))
-    )
-  )
-  const enable = Effect.fn("KeyStore.enable")((id: string) => change(id, table.enable(id)))
+  // A key that becomes inactive needs no place.
+  const closing = <E>(id: string, change: Effect.Effect<ApiKey, E | TooManyKeys>) =>
+    Effect.catchTag(merged(id, change), "TooManyKeys", Effect.die)
+  const changePlan = <E>(change: Effect.Effect<Plan, E>) =>
+    Effect.tap(onAdmin(transaction(sql, changes.changePlan(change))), () => Effect.sync(() => cache.clear()))
 
-  return KeyStore.of({ issue, authenticate, list, revoke, disable, enable, closures: Stream.fromPubSub(closed) })
+  return KeyStore.of({
+    issue: Effect.fn("KeyStore.issue")((request, by) => onAdmin(transaction(sql, changes.issue(request, by)))),
+    authenticate,
+    list: Effect.fn("KeyStore.list")(function* (accountId) {
+      const keys = yield* onAdmin(table.ofAccount(accountId))
+      return keys.map((key) => lastUsed.merge(key))
+    }),
+    change: Effect.fn("KeyStore.change")((id, fields, by) => merged(id, changes.edit(id, fields, by))),
+    rotate: Effect.fn("KeyStore.rotate")((id, overlapMs, by) =>
+      Effect.map(
+        apply(id, changes.rotate(id, overlapMs, by), ({ old }) => old),
+        ({ issued }) => issued
+      )
+    ),
+    revoke: Effect.fn("KeyStore.revoke")((id, by) =>
+      closing(id, changes.decide(id, { action: "revoke", by }, Rules.revoked))
+    ),
+    disable: Effect.fn("KeyStore.disable")((id, by) =>
+      closing(id, changes.decide(id, { action: "disable", by }, Rules.disabled))
+    ),
+    enable: Effect.fn("KeyStore.enable")((id, by) =>
+      merged(id, changes.decide(id, { action: "enable", by }, Rules.enabled))
+    ),
+    closures: Stream.fromPubSub(closed),
+    audit: (accountId, page) => onAdmin(audit.page(accountId, page)),
+    plans: onAdmin(plans.all),
+    setPlan: Effect.fn("KeyStore.setPlan")((plan) =>
+      changePlan(Effect.andThen(Effect.fromResult(Rules.changeable(plan.name)), plans.set(plan)))
+    ),
+    removePlan: Effect.fn("KeyStore.removePlan")((name) =>
+      changePlan(Effect.andThen(Effect.fromResult(Rules.changeable(name)), plans.remove(name)))
+    )
+  })
 })
 
 /** Keys in the table `api_keys`. */

@@ -4,25 +4,28 @@ import {
   type BudgetName,
   budgets,
   type BudgetState,
+  type BudgetTerms,
+  type Caller,
   type Charge,
-  type LimiterUnavailable
+  type LimiterUnavailable,
+  termsOf
 } from "../domain/Budget.ts"
 import { KeyedBudget, type KeyBudget } from "../domain/KeyedBudget.ts"
 
-/** Admits costs against the budgets of a key: at most `limit` units in any 60 seconds, exactly. */
+/** Admits costs against the budgets of a key: at most `limit` units of its plan in any window, exactly. */
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
     /** Charges the whole cost or nothing. */
     admit(request: {
-      readonly key: string
+      readonly key: Caller
       readonly budget: BudgetName
       readonly cost: number
     }): Effect.Effect<Charge, BudgetExceeded | LimiterUnavailable>
     /** Gives a charge back. Giving it back twice, or after it left the window, changes nothing. */
     refund(charge: Charge): Effect.Effect<BudgetState, LimiterUnavailable>
     /** State of a budget; charges nothing. */
-    peek(key: string, budget: BudgetName): Effect.Effect<BudgetState, LimiterUnavailable>
+    peek(key: Caller, budget: BudgetName): Effect.Effect<BudgetState, LimiterUnavailable>
   }
 >()("fathom/access/RateLimiter") {
   /** Budgets of this process alone. Windows are measured by the monotonic clock, so setting the date moves nothing. */
@@ -35,30 +38,34 @@ export class RateLimiter extends Context.Service<
           if (!Number.isSafeInteger(cost) || cost < 0) {
             return Effect.die(new RangeError(`a cost is a whole number of units, not ${cost}`))
           }
-          const decision = meters[budget].admit(key, cost, monotonicMs(clock))
+          const terms = termsOf(key.plan, budget)
+          const decision = meters[budget].admit(key.id, cost, monotonicMs(clock), terms)
           const atMs = clock.currentTimeMillisUnsafe()
-          const state = stateOf(budget, decision, atMs)
+          const state = stateOf(budget, terms, decision, atMs)
           return decision._tag === "Admitted"
-            ? Effect.succeed({ ...state, key, cost, atMs, seq: decision.seq })
+            ? Effect.succeed({ ...state, key: key.id, cost, atMs, seq: decision.seq })
             : Effect.fail(
                 new BudgetExceeded({
                   budget,
                   cost,
                   limit: state.limit,
+                  windowMs: state.windowMs,
                   remaining: state.remaining,
                   fitsAtMs: Math.ceil(atMs + decision.fitsInMs)
                 })
               )
         }),
-      refund: ({ budget, key, seq }) =>
+      refund: ({ budget, key, limit, seq, windowMs }) =>
         Clock.clockWith((clock) => {
-          const budgetState = meters[budget].refund(key, seq, monotonicMs(clock))
-          return Effect.succeed(stateOf(budget, budgetState, clock.currentTimeMillisUnsafe()))
+          const terms = { limit, windowMs }
+          const budgetState = meters[budget].refund(key, seq, monotonicMs(clock), terms)
+          return Effect.succeed(stateOf(budget, terms, budgetState, clock.currentTimeMillisUnsafe()))
         }),
       peek: (key, budget) =>
         Clock.clockWith((clock) => {
-          const budgetState = meters[budget].peek(key, monotonicMs(clock))
-          return Effect.succeed(stateOf(budget, budgetState, clock.currentTimeMillisUnsafe()))
+          const terms = termsOf(key.plan, budget)
+          const budgetState = meters[budget].peek(key.id, monotonicMs(clock), terms)
+          return Effect.succeed(stateOf(budget, terms, budgetState, clock.currentTimeMillisUnsafe()))
         })
     })
   })
@@ -67,9 +74,15 @@ export class RateLimiter extends Context.Service<
 const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 // Whole milliseconds, rounded up: a caller who waits that long never comes too early.
-const stateOf = (budget: BudgetName, { remaining, resetInMs }: KeyBudget, nowMs: number): BudgetState => ({
+const stateOf = (
+  budget: BudgetName,
+  { limit, windowMs }: BudgetTerms,
+  { remaining, resetInMs }: KeyBudget,
+  nowMs: number
+): BudgetState => ({
   budget,
-  limit: budgets[budget].limit,
+  limit,
+  windowMs,
   remaining,
   resetAtMs: Math.ceil(nowMs + resetInMs)
 })

@@ -1,12 +1,41 @@
 /** Rules of keys that every key store applies. */
-import { Result } from "effect"
-import { type ApiKey, DisabledKey, KeyNotFound, UnknownKey } from "../domain/ApiKey.ts"
+import { type Redacted, Result } from "effect"
+import {
+  type ApiKey,
+  type ApiScope,
+  DisabledKey,
+  isActive,
+  isExpired,
+  KeyNotFound,
+  UnknownKey
+} from "../domain/ApiKey.ts"
+import type { KeyActor } from "../domain/KeyAudit.ts"
+import { DEFAULT_PLAN, type Plan, PlanInUse } from "../domain/Plan.ts"
+
+/** A key to be made. */
+export interface KeyRequest {
+  readonly accountId: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  /** CIDR blocks the key may be used from; null allows any address. */
+  readonly ipPolicy: ReadonlyArray<string> | null
+  /** Name of the plan; `default` unless given. */
+  readonly plan?: string | undefined
+  /** Time from which the key is unknown; null or left out for never. */
+  readonly expiresAtMs?: number | null | undefined
+}
+
+/** A new key. Its secret is not kept. */
+export interface IssuedKey {
+  readonly key: ApiKey
+  readonly secret: Redacted.Redacted
+}
 
 const LAST_USED_RESOLUTION_MS = 1000
 
-/** The key when it may be used. A revoked key looks like one that was never issued, also when it was disabled before. */
-export const admitted = (key: ApiKey | null): Result.Result<ApiKey, UnknownKey | DisabledKey> => {
-  if (key === null || key.revokedAtMs !== null) {
+/** The key when it may be used. A revoked or expired key looks like one that was never issued, also when it was disabled before. */
+export const admitted = (key: ApiKey | null, nowMs: number): Result.Result<ApiKey, UnknownKey | DisabledKey> => {
+  if (key === null || key.revokedAtMs !== null || isExpired(key, nowMs)) {
     return Result.fail(new UnknownKey())
   }
   return key.disabledAtMs === null ? Result.succeed(key) : Result.fail(new DisabledKey({ id: key.id }))
@@ -19,7 +48,8 @@ export const used = (key: ApiKey, nowMs: number): ApiKey => {
 }
 
 /** The key revoked; the first time counts. */
-export const revoked = (key: ApiKey, nowMs: number): ApiKey => ({ ...key, revokedAtMs: key.revokedAtMs ?? nowMs })
+export const revoked = (key: ApiKey, nowMs: number): Result.Result<ApiKey, KeyNotFound> =>
+  Result.succeed({ ...key, revokedAtMs: key.revokedAtMs ?? nowMs })
 
 /** The key switched off; the first time counts. A revoked key cannot change any more. */
 export const disabled = (key: ApiKey, nowMs: number): Result.Result<ApiKey, KeyNotFound> =>
@@ -32,3 +62,49 @@ export const enabled = (key: ApiKey): Result.Result<ApiKey, KeyNotFound> =>
   key.revokedAtMs === null
     ? Result.succeed({ ...key, disabledAtMs: null })
     : Result.fail(new KeyNotFound({ id: key.id }))
+
+/** Fields of a key that its owner may change; those left out stay. */
+export type KeyChanges = Partial<Pick<ApiKey, "name" | "scopes" | "ipPolicy" | "expiresAtMs">> & {
+  /** Name of the plan. */
+  readonly plan?: string
+}
+
+/** The fields that are changed, as the audit lists them. */
+export const changedFields = (changes: KeyChanges): string => Object.keys(changes).toSorted().join(", ")
+
+/** Refuses keys of other accounts, as if they did not exist. */
+export const reachable = (key: ApiKey, by: KeyActor): Result.Result<ApiKey, KeyNotFound> =>
+  by.accountId === null || by.accountId === key.accountId
+    ? Result.succeed(key)
+    : Result.fail(new KeyNotFound({ id: key.id }))
+
+/** The key with these changes; `plan` is the one that they name. A revoked key cannot change any more. */
+export const edited = (key: ApiKey, changes: KeyChanges, plan: Plan | null): Result.Result<ApiKey, KeyNotFound> =>
+  key.revokedAtMs === null
+    ? Result.succeed({ ...key, ...changes, plan: plan ?? key.plan })
+    : Result.fail(new KeyNotFound({ id: key.id }))
+
+/** A rotation: the id of the new key, and how long the old one goes on. */
+export interface Rotation {
+  readonly newId: string
+  readonly overlapMs: number
+  readonly nowMs: number
+}
+
+/** The old key after a rotation, which expires with the overlap or before. Only an active key is rotated, and only once. */
+export const rotated = (key: ApiKey, { newId, nowMs, overlapMs }: Rotation): Result.Result<ApiKey, KeyNotFound> =>
+  isActive(key, nowMs) && key.replacedBy === null
+    ? Result.succeed({
+        ...key,
+        replacedBy: newId,
+        expiresAtMs: Math.min(key.expiresAtMs ?? Number.MAX_SAFE_INTEGER, nowMs + overlapMs)
+      })
+    : Result.fail(new KeyNotFound({ id: key.id }))
+
+/** Expiry of the new key: as long after its creation as it was with the old one; never when that was never. */
+export const renewedExpiry = ({ createdAtMs, expiresAtMs }: ApiKey, nowMs: number): number | null =>
+  expiresAtMs === null ? null : nowMs + (expiresAtMs - createdAtMs)
+
+/** Refuses the plan `default`, which is the specification's. */
+export const changeable = (name: string): Result.Result<string, PlanInUse> =>
+  name === DEFAULT_PLAN.name ? Result.fail(new PlanInUse({ name })) : Result.succeed(name)

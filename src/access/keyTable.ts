@@ -2,106 +2,128 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { ApiKey, ApiScope, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
+import { ApiKey, ApiScope, KeyNotFound, TooManyKeys } from "../domain/ApiKey.ts"
+import { DEFAULT_PLAN, Plan } from "../domain/Plan.ts"
 
-const Row = Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String) })
+const Row = Schema.Struct({ ...ApiKey.fields, scopes: Schema.Array(Schema.String), plan: Schema.NullOr(Plan) })
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodeHashed = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ secretHash: Schema.String, ...Row.fields }))
 )
 const isScope = Schema.is(ApiScope)
-// A scope of a later version grants nothing here, and does not lock its key out.
-const keyOf = (row: typeof Row.Type): ApiKey => ({ ...row, scopes: row.scopes.filter(isScope) })
+// A scope of a later version grants nothing here, and does not lock its key out. A plan without a row is `default`.
+const keyOf = (row: typeof Row.Type): ApiKey => ({
+  ...row,
+  plan: row.plan ?? DEFAULT_PLAN,
+  scopes: row.scopes.filter(isScope)
+})
 
 // Exact: a double holds every millisecond that a timestamp can.
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8 as ${column}_ms`
 const COLUMNS = `
-  id, account_id, name, prefix, last_four, scopes, ip_policy,
-  ${ms("created_at")}, ${ms("last_used_at")}, ${ms("disabled_at")}, ${ms("revoked_at")}
+  id, account_id, api_keys.name, prefix, last_four, scopes, ip_policy, replaced_by,
+  ${ms("created_at")}, ${ms("last_used_at")}, ${ms("expires_at")}, ${ms("disabled_at")}, ${ms("revoked_at")},
+  case when plans.name is not null then json_build_object(
+    'name', plans.name, 'rest', rest, 'quote', quote, 'windowSeconds', window_seconds, 'streams', streams,
+    'sockets', sockets, 'trackedWallets', tracked_wallets, 'alerts', alerts
+  ) end as plan
 `
+const SOURCE = "api_keys left join plans on plans.name = api_keys.plan"
 
 /** A key to be stored, and the hash of its secret. */
 export type NewKey = Pick<
   ApiKey,
-  "id" | "accountId" | "name" | "prefix" | "lastFour" | "scopes" | "ipPolicy" | "createdAtMs"
-> & { readonly secretHash: string }
+  "id" | "accountId" | "name" | "prefix" | "lastFour" | "scopes" | "ipPolicy" | "createdAtMs" | "expiresAtMs"
+> & {
+  readonly secretHash: string
+  /** Name of the plan. */
+  readonly plan: string
+}
+
+const timeOf = (ms: number | null) => (ms === null ? null : PgTypes.timestamptz(ms))
+
+/** The columns in which two states of a key differ, except those that only time changes. */
+const differing = (before: ApiKey, after: ApiKey) => ({
+  ...(after.name !== before.name && { name: after.name }),
+  ...(after.scopes !== before.scopes && { scopes: after.scopes }),
+  ...(after.ipPolicy !== before.ipPolicy && { ipPolicy: after.ipPolicy }),
+  ...(after.plan.name !== before.plan.name && { plan: after.plan.name }),
+  ...(after.expiresAtMs !== before.expiresAtMs && { expiresAt: timeOf(after.expiresAtMs) }),
+  ...(after.replacedBy !== before.replacedBy && { replacedBy: after.replacedBy }),
+  ...(after.disabledAtMs !== before.disabledAtMs && { disabledAt: timeOf(after.disabledAtMs) }),
+  ...(after.revokedAtMs !== before.revokedAtMs && { revokedAt: timeOf(after.revokedAtMs) })
+})
 
 /** The queries. What changes a key runs in a transaction; the caller may add to it. */
 export const makeKeyTable = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(COLUMNS)
+  const source = sql.literal(SOURCE)
 
   const keys = Effect.fnUntraced(function* (statement: Statement.Statement<object>) {
     const rows = yield* decodeRows(yield* statement)
     return rows.map(keyOf)
   })
 
-  const changed = Effect.fnUntraced(function* (id: string, statement: Statement.Statement<object>) {
+  const only = Effect.fnUntraced(function* (id: string, statement: Statement.Statement<object>) {
     const [key] = yield* keys(statement)
     return key ?? (yield* new KeyNotFound({ id }))
   })
 
-  /** Holds the account until the transaction ends, and fails when it has all the active keys it may have. */
-  const claimPlace = Effect.fnUntraced(function* (accountId: string) {
+  /** The key, held until the transaction ends. */
+  const hold = (id: string) => only(id, sql`select ${columns} from ${source} where id = ${id} for update of api_keys`)
+
+  /** Holds the account until the transaction ends, and fails when it has that many active keys. */
+  const claimPlace = Effect.fnUntraced(function* (accountId: string, most: number, nowMs: number) {
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${accountId}, 0))`
     const active = yield* sql`
-      select 1 from api_keys where account_id = ${accountId} and disabled_at is null and revoked_at is null
+      select 1 from api_keys
+      where account_id = ${accountId} and disabled_at is null and revoked_at is null
+        and (expires_at is null or expires_at > ${PgTypes.timestamptz(nowMs)})
     `
-    if (active.length >= MAX_ACTIVE_KEYS) {
-      return yield* new TooManyKeys({ limit: MAX_ACTIVE_KEYS })
+    if (active.length >= most) {
+      return yield* new TooManyKeys({ limit: most })
     }
   })
 
   return {
+    hold,
+    claimPlace,
+
     /** Keys by the hashes of their secrets, revoked or disabled ones too. Hashes without a key are left out. */
     byHashes: Effect.fnUntraced(function* (hashes: ReadonlyArray<string>) {
       const rows = yield* decodeHashed(
-        yield* sql`select secret_hash, ${columns} from api_keys where secret_hash = any(${hashes}::text[])`
+        yield* sql`select secret_hash, ${columns} from ${source} where secret_hash = any(${hashes}::text[])`
       )
       return new Map(rows.map(({ secretHash, ...row }) => [secretHash, keyOf(row)]))
     }),
 
     /** Every key of an account, newest first. */
     ofAccount: (accountId: string) =>
-      keys(sql`select ${columns} from api_keys where account_id = ${accountId} order by seq desc`),
+      keys(sql`select ${columns} from ${source} where account_id = ${accountId} order by seq desc`),
 
-    insert: Effect.fnUntraced(function* ({ createdAtMs, ...key }: NewKey) {
-      yield* claimPlace(key.accountId)
-      const row = { ...key, createdAt: PgTypes.timestamptz(createdAtMs) }
-      const [stored] = yield* keys(sql`insert into api_keys ${sql.insert(row)} returning ${columns}`)
-      return stored ?? (yield* Effect.die(new Error("an insert returns its row")))
+    insert: Effect.fnUntraced(function* ({ createdAtMs, expiresAtMs, ...key }: NewKey) {
+      const row = { ...key, createdAt: PgTypes.timestamptz(createdAtMs), expiresAt: timeOf(expiresAtMs) }
+      yield* sql`insert into api_keys ${sql.insert(row)}`
+      return yield* Effect.catchTag(hold(key.id), "KeyNotFound", Effect.die)
     }),
 
-    revoke: (id: string, nowMs: number) =>
-      changed(
-        id,
-        sql`
-          update api_keys set revoked_at = coalesce(revoked_at, ${PgTypes.timestamptz(nowMs)}), changed_at = now()
-          where id = ${id} returning ${columns}
-        `
-      ),
-
-    disable: (id: string, nowMs: number) =>
-      changed(
-        id,
-        sql`
-          update api_keys set disabled_at = coalesce(disabled_at, ${PgTypes.timestamptz(nowMs)}), changed_at = now()
-          where id = ${id} and revoked_at is null returning ${columns}
-        `
-      ),
-
-    enable: Effect.fnUntraced(function* (id: string) {
-      const key = yield* changed(
-        id,
-        sql`select ${columns} from api_keys where id = ${id} and revoked_at is null for update`
-      )
-      if (key.disabledAtMs === null) {
-        return key
+    /** Stores the difference of two states of a held key; null when there is none. */
+    save: Effect.fnUntraced(function* (before: ApiKey, after: ApiKey) {
+      const changes = differing(before, after)
+      if (Object.keys(changes).length === 0) {
+        return null
       }
-      yield* claimPlace(key.accountId)
-      return yield* changed(
-        id,
-        sql`update api_keys set disabled_at = null, changed_at = now() where id = ${id} returning ${columns}`
-      )
+      yield* sql`update api_keys set ${sql.update(changes)}, changed_at = now() where id = ${before.id}`
+      return yield* hold(before.id)
+    }),
+
+    /** Ids of keys that expired between two times, the second included. */
+    expiredBetween: Effect.fnUntraced(function* (afterMs: number, untilMs: number) {
+      const rows = yield* sql`
+        select id from api_keys
+        where expires_at > ${PgTypes.timestamptz(afterMs)} and expires_at <= ${PgTypes.timestamptz(untilMs)}
+      `.values
+      return rows.map(([id]) => String(id))
     }),
 
     /** Ids of keys that were revoked or disabled in the last so many milliseconds of the server's clock. */

@@ -1,6 +1,8 @@
 /** Keys held in process, for `KeyStore.layerMemory`. */
 import { Clock, Effect, PubSub, type Redacted, Result, Stream } from "effect"
-import { ApiKey, isActive, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
+import { ApiKey, isActive, isExpired, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
+import { type AuditPage, type KeyAction, type KeyActor, KeyAuditEntry } from "../domain/KeyAudit.ts"
+import { DEFAULT_PLAN, type Plan, PlanInUse, PlanNotFound } from "../domain/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import * as Format from "./keyFormat.ts"
 import * as Rules from "./keyRules.ts"
@@ -9,9 +11,6 @@ import * as Rules from "./keyRules.ts"
 export interface KnownKey extends Partial<Omit<ApiKey, "prefix" | "lastFour">> {
   readonly secret: Redacted.Redacted
 }
-
-/** Fields of a key that is to be issued. */
-export type KeyRequest = Pick<ApiKey, "accountId" | "name" | "scopes" | "ipPolicy">
 
 /** Initial keys of a store in memory, and the environment of the secrets that it issues. */
 export interface MemoryKeysOptions {
@@ -23,7 +22,10 @@ const FRESH = {
   accountId: "local",
   name: "key",
   ipPolicy: null,
+  plan: DEFAULT_PLAN,
   lastUsedAtMs: null,
+  expiresAtMs: null,
+  replacedBy: null,
   disabledAtMs: null,
   revokedAtMs: null
 }
@@ -49,57 +51,181 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
     add(key, startMs)
   }
 
-  const ofAccount = (accountId: string) => Array.from(byId.values()).filter((key) => key.accountId === accountId)
-  const isFull = (accountId: string) => ofAccount(accountId).filter(isActive).length >= MAX_ACTIVE_KEYS
+  const plans = new Map([[DEFAULT_PLAN.name, DEFAULT_PLAN]])
+  const entries: Array<KeyAuditEntry & { readonly accountId: string }> = []
+  const scope = yield* Effect.scope
 
-  const issue = Effect.fn("KeyStore.issue")(function* (request: KeyRequest) {
-    const nowMs = yield* Clock.currentTimeMillis
-    if (isFull(request.accountId)) {
-      return yield* new TooManyKeys({ limit: MAX_ACTIVE_KEYS })
+  /** Present state: the plan as it is now. */
+  const current = (key: ApiKey): ApiKey => ({ ...key, plan: plans.get(key.plan.name) ?? DEFAULT_PLAN })
+  const planOf = (name: string): Result.Result<Plan, PlanNotFound> => {
+    const plan = plans.get(name)
+    return plan === undefined ? Result.fail(new PlanNotFound({ name })) : Result.succeed(plan)
+  }
+  const ofAccount = (accountId: string) => Array.from(byId.values()).filter((key) => key.accountId === accountId)
+  const claimPlace = (accountId: string, most: number, nowMs: number): Result.Result<void, TooManyKeys> =>
+    ofAccount(accountId).filter((key) => isActive(key, nowMs)).length >= most
+      ? Result.fail(new TooManyKeys({ limit: most }))
+      : Result.succeed(undefined)
+
+  const note = (
+    { accountId, id: keyId }: ApiKey,
+    action: KeyAction,
+    by: KeyActor,
+    atMs: number,
+    detail: string | null
+  ) => entries.push({ accountId, atMs, actor: by.kind, action, keyId, address: by.address, detail })
+
+  /** Publishes a key at its expiry. */
+  const watchExpiry = ({ expiresAtMs, id }: ApiKey, nowMs: number) =>
+    expiresAtMs === null || expiresAtMs <= nowMs
+      ? Effect.void
+      : Effect.sleep(expiresAtMs - nowMs).pipe(
+          Effect.andThen(Clock.currentTimeMillis),
+          Effect.map((atMs) => {
+            const key = byId.get(id)
+            if (key !== undefined && isExpired(key, atMs)) {
+              PubSub.publishUnsafe(closed, id)
+            }
+          }),
+          Effect.forkIn(scope),
+          Effect.asVoid
+        )
+
+  /** Replaces a key. One that becomes active needs a place. */
+  const put = Effect.fnUntraced(function* (before: ApiKey, after: ApiKey, nowMs: number) {
+    if (isActive(after, nowMs) && !isActive(before, nowMs)) {
+      yield* Effect.fromResult(claimPlace(after.accountId, MAX_ACTIVE_KEYS, nowMs))
     }
+    byId.set(after.id, after)
+    if (!isActive(after, nowMs)) {
+      PubSub.publishUnsafe(closed, after.id)
+    }
+    yield* watchExpiry(after, nowMs)
+    return current(after)
+  })
+
+  const create = Effect.fnUntraced(function* (
+    known: Omit<KnownKey, "secret">,
+    { by, detail, nowMs }: { readonly by: KeyActor; readonly detail: string | null; readonly nowMs: number }
+  ) {
     const secret = Format.makeSecret(environment, random)
-    return { key: add({ ...request, secret }, nowMs), secret }
+    const key = add({ ...known, secret }, nowMs)
+    note(key, "create", by, nowMs, detail)
+    yield* watchExpiry(key, nowMs)
+    return { key, secret }
+  })
+
+  const issue = Effect.fn("KeyStore.issue")(function* (request: Rules.KeyRequest, by: KeyActor) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const { expiresAtMs = null, plan: name = DEFAULT_PLAN.name, ...rest } = request
+    yield* Effect.fromResult(claimPlace(request.accountId, MAX_ACTIVE_KEYS, nowMs))
+    const plan = yield* Effect.fromResult(planOf(name))
+    return yield* create({ ...rest, plan, expiresAtMs }, { by, nowMs, detail: null })
   })
 
   // Plain functions, because every request passes here.
   const authenticate = (secret: Redacted.Redacted) =>
     Clock.clockWith((clock) => {
+      const nowMs = clock.currentTimeMillisUnsafe()
       const id = Format.isWellFormed(secret) ? idByHash.get(Format.hashSecret(pepper, secret)) : undefined
-      const admitted = Rules.admitted(id === undefined ? null : (byId.get(id) ?? null))
+      const admitted = Rules.admitted(id === undefined ? null : (byId.get(id) ?? null), nowMs)
       if (Result.isFailure(admitted)) {
         return Effect.fail(admitted.failure)
       }
-      const key = Rules.used(admitted.success, clock.currentTimeMillisUnsafe())
+      const key = Rules.used(admitted.success, nowMs)
       byId.set(key.id, key)
-      return Effect.succeed(key)
+      return Effect.succeed(current(key))
     })
 
-  const change = <E>(id: string, decide: (key: ApiKey, nowMs: number) => Result.Result<ApiKey, E>) =>
-    Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-      const key = byId.get(id)
-      const changed: Result.Result<ApiKey, E | KeyNotFound> =
-        key === undefined ? Result.fail(new KeyNotFound({ id })) : decide(key, nowMs)
-      if (Result.isSuccess(changed)) {
-        byId.set(id, changed.success)
-        if (!isActive(changed.success)) {
-          PubSub.publishUnsafe(closed, id)
-        }
+  const hold = (id: string, by: KeyActor): Result.Result<ApiKey, KeyNotFound> => {
+    const key = byId.get(id)
+    return key === undefined ? Result.fail(new KeyNotFound({ id })) : Rules.reachable(key, by)
+  }
+
+  const decide = (action: KeyAction, rule: (key: ApiKey, nowMs: number) => Result.Result<ApiKey, KeyNotFound>) =>
+    Effect.fnUntraced(function* (id: string, by: KeyActor) {
+      const nowMs = yield* Clock.currentTimeMillis
+      const before = yield* Effect.fromResult(hold(id, by))
+      const after = yield* Effect.fromResult(rule(before, nowMs))
+      const key = yield* put(before, after, nowMs)
+      if (before.disabledAtMs !== after.disabledAtMs || before.revokedAtMs !== after.revokedAtMs) {
+        note(key, action, by, nowMs, null)
       }
-      return Effect.fromResult(changed)
+      return key
     })
 
-  const revoke = Effect.fn("KeyStore.revoke")((id: string) =>
-    change(id, (key, nowMs) => Result.succeed(Rules.revoked(key, nowMs)))
-  )
-  const disable = Effect.fn("KeyStore.disable")((id: string) => change(id, Rules.disabled))
-  const enable = Effect.fn("KeyStore.enable")((id: string) =>
-    change(id, (key): Result.Result<ApiKey, TooManyKeys | KeyNotFound> =>
-      key.disabledAtMs !== null && key.revokedAtMs === null && isFull(key.accountId)
-        ? Result.fail(new TooManyKeys({ limit: MAX_ACTIVE_KEYS }))
-        : Rules.enabled(key)
-    )
-  )
-  const list = Effect.fn("KeyStore.list")((accountId: string) => Effect.sync(() => ofAccount(accountId).toReversed()))
+  // A key that becomes inactive needs no place.
+  const closing =
+    (...[action, rule]: Parameters<typeof decide>) =>
+    (id: string, by: KeyActor) =>
+      Effect.catchTag(decide(action, rule)(id, by), "TooManyKeys", Effect.die)
 
-  return { issue, authenticate, list, revoke, disable, enable, closures: Stream.fromPubSub(closed) }
+  const change = Effect.fn("KeyStore.change")(function* (id: string, changes: Rules.KeyChanges, by: KeyActor) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const before = yield* Effect.fromResult(hold(id, by))
+    const plan = changes.plan === undefined ? null : yield* Effect.fromResult(planOf(changes.plan))
+    const key = yield* put(before, yield* Effect.fromResult(Rules.edited(before, changes, plan)), nowMs)
+    note(key, "change", by, nowMs, Rules.changedFields(changes))
+    return key
+  })
+
+  const rotate = Effect.fn("KeyStore.rotate")(function* (id: string, overlapMs: number, by: KeyActor) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const before = yield* Effect.fromResult(hold(id, by))
+    const newId = Format.makeId(random)
+    const after = yield* Effect.fromResult(Rules.rotated(before, { newId, overlapMs, nowMs }))
+    const most = isActive(after, nowMs) ? MAX_ACTIVE_KEYS + 1 : MAX_ACTIVE_KEYS + 2
+    yield* Effect.fromResult(claimPlace(before.accountId, most, nowMs))
+    note(yield* put(before, after, nowMs), "rotate", by, nowMs, newId)
+    const { accountId, ipPolicy, name, plan, scopes } = before
+    const expiresAtMs = Rules.renewedExpiry(before, nowMs)
+    const known = { id: newId, accountId, name, scopes, ipPolicy, plan, expiresAtMs }
+    return yield* create(known, { by, nowMs, detail: `in place of ${id}` })
+  })
+
+  const audit = (accountId: string, { before, limit }: { readonly limit: number; readonly before: number | null }) =>
+    Effect.sync((): AuditPage => {
+      const own = entries
+        .map(({ accountId: owner, ...entry }, at) => ({ owner, entry, at }))
+        .filter(({ at, owner }) => owner === accountId && (before === null || at < before))
+        .toReversed()
+      const rows = own.slice(0, limit)
+      return { rows: rows.map(({ entry }) => entry), next: own.length > limit ? (rows.at(-1)?.at ?? null) : null }
+    })
+
+  const changePlan = <E>(name: string, apply: () => Result.Result<Plan, E>) =>
+    Effect.suspend(() => Effect.fromResult(Result.flatMap(Rules.changeable(name), apply)))
+  const setPlan = (plan: Plan) =>
+    changePlan(plan.name, () => {
+      plans.set(plan.name, plan)
+      return Result.succeed(plan)
+    })
+  const removePlan = (name: string) =>
+    changePlan(name, (): Result.Result<Plan, PlanNotFound | PlanInUse> => {
+      const plan = planOf(name)
+      if (Array.from(byId.values()).some((key) => key.plan.name === name && key.revokedAtMs === null)) {
+        return Result.fail(new PlanInUse({ name }))
+      }
+      plans.delete(name)
+      return plan
+    })
+
+  return {
+    issue,
+    authenticate,
+    list: (accountId: string) => Effect.sync(() => ofAccount(accountId).map(current).toReversed()),
+    change,
+    rotate,
+    revoke: closing("revoke", Rules.revoked),
+    disable: closing("disable", Rules.disabled),
+    enable: decide("enable", Rules.enabled),
+    closures: Stream.fromPubSub(closed),
+    audit,
+    plans: Effect.sync(() => {
+      const { default: byDefault = DEFAULT_PLAN, ...others } = Object.fromEntries(plans)
+      return [byDefault, ...Object.values(others).toSorted((a, b) => (a.name < b.name ? -1 : 1))]
+    }),
+    setPlan,
+    removePlan
+  }
 })

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { makeKeyLookup } from "../access/keyLookup.ts"
 import { AccountStoreUnavailable, SessionEnded } from "../domain/Account.ts"
 import { type ApiKey, ApiScope, KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import { DEFAULT_PLAN } from "../domain/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { bounded } from "../storage/deadline.ts"
@@ -42,8 +43,11 @@ const credentialOf = ({ accountId, createdAtMs, lastUsedAtMs, name }: typeof Row
   lastFour: "",
   scopes: ApiScope.literals,
   ipPolicy: null,
+  plan: DEFAULT_PLAN,
   createdAtMs,
   lastUsedAtMs,
+  expiresAtMs: null,
+  replacedBy: null,
   disabledAtMs: null,
   revokedAtMs: null
 })

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiScope } from "../domain/ApiKey.ts"
+import { Plan } from "../domain/Plan.ts"
 import { Authorization, Scope } from "./middleware/Authorization.ts"
 import { Budget } from "./middleware/Metering.ts"
 import { NoQuery } from "./parameters.ts"
@@ -22,6 +23,10 @@ export class KeyReport extends Schema.Opaque<KeyReport>()(
       scopes: Schema.Array(ApiScope),
       createdAtMs: Schema.Int,
       lastUsedAtMs: Schema.NullOr(Schema.Int),
+      expiresAtMs: Schema.NullOr(Schema.Int).annotate({
+        description: "The key is refused from then on; null for never."
+      }),
+      plan: Plan,
       budgets: Schema.Struct({ rest: BudgetNow, quote: BudgetNow })
     }),
     meta: Schema.Struct({ requestId: Schema.String, executionAuthority: Schema.Literal("none") })

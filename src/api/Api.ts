@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { AccountFundingGroup } from "./AccountFunding.ts"
+import { AccountKeysGroup } from "./AccountKeys.ts"
 import { AlertsGroup } from "./Alerts.ts"
 import { withAdmission } from "./document.ts"
 import { CalloutsGroup } from "./Callouts.ts"
@@ -20,13 +21,14 @@ import { WalletsGroup } from "./Wallets.ts"
 
 const introduction = `Market data of Solana, answered from memory. Nothing here signs, sends or moves anything.
 
-Send the key as \`Authorization: Bearer svc_...\`. Each key has two budgets, which every answer names in its headers: 120 units of
-reads and 300 of quotes in any 60 seconds. Amounts are atomic units as digits, times are milliseconds since the Unix epoch, and
+Send the key as \`Authorization: Bearer svc_...\`, or as \`X-API-Key: svc_...\`. Each key has two budgets, which every answer names in its
+headers: 120 units of reads and 300 of quotes in any 60 seconds, unless its plan has others. Amounts are atomic units as digits, times are milliseconds since the Unix epoch, and
 unknown values are \`null\`. An error is \`{"error":{"code","message","details"},"requestId"}\`.`
 
 const contract = HttpApi.make("fathom")
   .add(SystemGroup)
   .add(AccountGroup)
+  .add(AccountKeysGroup)
   .add(SessionsGroup)
   .add(AccountFundingGroup)
   .add(SpotGroup)

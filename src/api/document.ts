@@ -1,7 +1,7 @@
 /** Additions to the OpenAPI document: scopes, prices, and the headers of every response. */
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
-import { Authorization, Scope } from "./middleware/Authorization.ts"
+import { Authorization, Scope, SessionOnly } from "./middleware/Authorization.ts"
 import { Budget, Cost } from "./middleware/Metering.ts"
 
 type Spec = Parameters<typeof OpenApi.Transform.Service>[0]
@@ -16,7 +16,10 @@ const common: Headers = {
 }
 
 const metered: Headers = {
-  "X-RateLimit-Limit": header("integer", "Units of the budget in any 60 seconds."),
+  "X-RateLimit-Limit": header(
+    "integer",
+    "Units of the budget in any window, which is 60 seconds unless the plan of the key has another."
+  ),
   "X-RateLimit-Remaining": header("integer", "Units that are left; never below 0."),
   "X-RateLimit-Reset": header(
     "integer",
@@ -70,6 +73,18 @@ const headersOf = (status: string, isMetered: boolean) => ({
 const priceOf = (budget: string | null, cost: number): string =>
   budget === null ? "Free of charge." : `Costs ${cost} of the ${budget} budget.`
 
+const SECURITY_SCHEMES = {
+  bearer: { type: "http", scheme: "bearer" },
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+  session: { type: "apiKey", in: "cookie", name: "fathom_session" }
+}
+
+/** A key in either header with one of the scopes, or a session of the app alone. */
+const securityOf = (accepted: ReadonlyArray<string>, isSessionOnly: boolean) => {
+  const alternatives = accepted.length === 0 ? [[]] : accepted.map((scope) => [scope])
+  return isSessionOnly ? [{ session: [] }] : alternatives.flatMap((scopes) => [{ bearer: scopes }, { apiKey: scopes }])
+}
+
 const scopeOf = (accepted: ReadonlyArray<string>): string =>
   accepted.length === 0 ? "Any key." : `Scope: ${accepted.map((scope) => `\`${scope}\``).join(" or ")}.`
 
@@ -118,11 +133,10 @@ export const withAdmission =
         if (!isKeyed) {
           return
         }
-        const alternatives = accepted.length === 0 ? [[]] : accepted.map((scope) => [scope])
-        operation.security = alternatives.map((scopes) => ({ bearer: scopes }))
-        operation.description = [operation.description, scopeOf(accepted), priceOf(budget, cost)]
-          .filter(Boolean)
-          .join(" ")
+        const isSessionOnly = Context.get(endpoint.annotations, SessionOnly)
+        operation.security = securityOf(accepted, isSessionOnly)
+        const admission = isSessionOnly ? "Sessions of the app only." : scopeOf(accepted)
+        operation.description = [operation.description, admission, priceOf(budget, cost)].filter(Boolean).join(" ")
         operation["x-scopes"] = accepted
         operation["x-budget"] = budget
         operation["x-cost"] = budget === null ? 0 : cost
@@ -134,7 +148,7 @@ export const withAdmission =
         reopen(schema)
       }
     }
-    spec["components"].securitySchemes = { bearer: { type: "http", scheme: "bearer" } }
+    spec["components"].securitySchemes = SECURITY_SCHEMES
     spec["components"].headers = { ...common, ...metered, ...retryAfter, ...replayed, ...challenge, ...allow }
     return spec
   }

@@ -37,6 +37,9 @@ export class SessionRequired extends problem<SessionRequired>()("SessionRequired
 /** 403: A change with a session from another origin, or without the session's token. */
 export class OriginNotAllowed extends problem<OriginNotAllowed>()("OriginNotAllowed", "origin_not_allowed") {}
 
+/** 403: The operation, or one of its choices, belongs to owners. */
+export class OwnerRequired extends problem<OwnerRequired>()("OwnerRequired", "owner_required") {}
+
 /** 403: The call must be signed and signing is not released. */
 export class SignatureRequired extends problem<SignatureRequired>()(
   "SignatureRequired",
@@ -66,6 +69,9 @@ export class AlertNotFound extends problem<AlertNotFound>()("AlertNotFound", "al
 
 /** 404: Unknown, or not the caller's. */
 export class FollowNotFound extends problem<FollowNotFound>()("FollowNotFound", "follow_not_found") {}
+
+/** 404: Unknown, not the caller's, or no longer to be changed. */
+export class KeyNotFound extends problem<KeyNotFound>()("KeyNotFound", "key_not_found") {}
 
 /** 404: No route for this pair and size. */
 export class RouteNotFound extends problem<RouteNotFound>()("RouteNotFound", "no_route") {}

@@ -1,13 +1,16 @@
 /** Keys that a start beside a simulated or recorded market prints. */
-import { Effect, Redacted, Schedule, type Scope } from "effect"
+import { Clock, Effect, Redacted, Schedule, type Scope } from "effect"
 import { KeyStore } from "../access/KeyStore.ts"
 import { ApiScope, isActive, type KeyNotFound, type KeyStoreUnavailable } from "../domain/ApiKey.ts"
+import type { KeyActor } from "../domain/KeyAudit.ts"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { dataDir } from "../storage/Database.ts"
 import { WELCOME } from "./startLink.ts"
 import { forgetStart, hasEnded, recordedStarts, recordStart } from "../storage/startRecords.ts"
 
 const ID_LENGTH = 12
+
+const BY_START: KeyActor = { kind: "start", accountId: WELCOME, address: null }
 
 /** Repeats a request to the store on a busy machine: five times its deadline of five seconds. */
 const patiently = <A, E extends { readonly _tag: string }, R>(request: Effect.Effect<A, E, R>) =>
@@ -42,8 +45,9 @@ const revokeEnded = Effect.fnUntraced(function* (
   // Listed before the locks are tried: a start holds its lock before it issues keys.
   const listed = yield* patiently(keys.list(WELCOME))
   const ended = new Set(yield* Effect.filter(starts, (id) => hasEnded(folder, id)))
-  const own = listed.filter((key) => isActive(key) && ended.has(startOf(key.name) ?? ""))
-  yield* Effect.forEach(own, ({ id }) => patiently(keys.revoke(id)), { discard: true })
+  const nowMs = yield* Clock.currentTimeMillis
+  const own = listed.filter((key) => isActive(key, nowMs) && ended.has(startOf(key.name) ?? ""))
+  yield* Effect.forEach(own, ({ id }) => patiently(keys.revoke(id, BY_START)), { discard: true })
   yield* Effect.forEach(ended, (id) => forgetStart(folder, id), { discard: true })
 })
 
@@ -62,13 +66,13 @@ export const issueStartKeys: Effect.Effect<
   yield* revokeEnded(folder)
   const suffix = (yield* recordStart(folder, id)) ? ` (start ${id})` : ""
   const issue = (name: string, scopes: ReadonlyArray<ApiScope>) =>
-    patiently(keys.issue({ accountId: WELCOME, name: `${name}${suffix}`, scopes, ipPolicy: null })).pipe(
+    patiently(keys.issue({ accountId: WELCOME, name: `${name}${suffix}`, scopes, ipPolicy: null }, BY_START)).pipe(
       Effect.map(({ secret }) => Redacted.value(secret))
     )
   const issued = yield* Effect.all({
     all: issue("every scope", ApiScope.literals),
     market: issue("market reads", ["md.read"])
-  }).pipe(Effect.catchTag("TooManyKeys", () => Effect.succeed(null)))
+  }).pipe(Effect.catchTags({ TooManyKeys: () => Effect.succeed(null), PlanNotFound: Effect.die }))
   if (issued === null) {
     yield* Effect.logWarning(
       `No keys are printed: account ${WELCOME} has all the active keys that it may have. Revoke some: npm run keys -- list --account ${WELCOME}`

@@ -1,12 +1,26 @@
 import { Schema } from "effect"
+import type { ApiKey } from "./ApiKey.ts"
+import { DEFAULT_PLAN, type Plan } from "./Plan.ts"
 
-/** The two meters of a key. `limit` units fit into any `windowMs`. */
-export const budgets = {
-  rest: { name: "rest", limit: 120, windowMs: 60_000 },
-  quote: { name: "quote", limit: 300, windowMs: 60_000 }
-} as const
+export type BudgetName = "rest" | "quote"
 
-export type BudgetName = keyof typeof budgets
+/** Terms of a budget: `limit` units fit into any `windowMs`. */
+export interface BudgetTerms {
+  readonly limit: number
+  readonly windowMs: number
+}
+
+/** The terms of a budget in a plan. */
+export const termsOf = (plan: Plan, budget: BudgetName): BudgetTerms => ({
+  limit: plan[budget],
+  windowMs: plan.windowSeconds * 1000
+})
+
+/** The two meters of a key of the plan `default`. */
+export const budgets = { rest: termsOf(DEFAULT_PLAN, "rest"), quote: termsOf(DEFAULT_PLAN, "quote") }
+
+/** The owner of budgets: a key and its limits. */
+export type Caller = Pick<ApiKey, "id" | "plan">
 
 /** The budgets of a key: of reads, and of quotes. */
 export const BudgetName = Schema.Literals(["rest", "quote"])
@@ -15,6 +29,7 @@ export const BudgetName = Schema.Literals(["rest", "quote"])
 export interface BudgetState {
   readonly budget: BudgetName
   readonly limit: number
+  readonly windowMs: number
   /** Units that could be spent right now; never below zero. */
   readonly remaining: number
   /** When the oldest counted unit leaves the window; now, when nothing is counted. Milliseconds since the Unix epoch. */
@@ -36,6 +51,7 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
   budget: BudgetName,
   cost: Schema.Int,
   limit: Schema.Int,
+  windowMs: Schema.Int,
   remaining: Schema.Int,
   /** The first millisecond since the Unix epoch at which this cost fits; a full window away when it exceeds the limit. */
   fitsAtMs: Schema.Int

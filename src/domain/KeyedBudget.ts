@@ -1,3 +1,4 @@
+import type { BudgetTerms } from "./Budget.ts"
 import { SlidingLog } from "./SlidingLog.ts"
 
 /** State of the budget of one key. */
@@ -13,6 +14,12 @@ export type BudgetDecision =
   | (KeyBudget & { readonly _tag: "Admitted"; readonly seq: number })
   /** `fitsInMs` is when the cost fits, or a whole window when it never can. */
   | (KeyBudget & { readonly _tag: "Refused"; readonly fitsInMs: number })
+
+/** Units may be above a limit that was lowered meanwhile: then none fit. */
+const standing = (log: SlidingLog, now: number, { limit }: BudgetTerms): KeyBudget => ({
+  remaining: Math.max(0, limit - log.spent),
+  resetInMs: log.freesIn(1, now)
+})
 
 /** One sliding budget for each of many keys. Times are milliseconds of a clock that never steps back. */
 export class KeyedBudget {
@@ -32,45 +39,42 @@ export class KeyedBudget {
     return this.logs.size
   }
 
-  /** Charges the whole cost or nothing, and once a window forgets idle keys. A cost of 0 is always admitted and leaves no trace. */
-  admit(key: string, cost: number, now: number): BudgetDecision {
+  /** Charges the whole cost or nothing by the terms of the key, and once a window forgets idle keys. A cost of 0 is always admitted and leaves no trace. */
+  admit(key: string, cost: number, now: number, terms: BudgetTerms = this): BudgetDecision {
     if (now >= this.sweepsAt) {
       this.sweep(now)
       this.sweepsAt = now + this.windowMs
     }
-    const log = this.logOf(key, now)
-    const excess = log.spent + cost - this.limit
+    const log = this.logOf(key, now, terms)
+    const excess = log.spent + cost - terms.limit
     if (excess > 0) {
-      const fitsInMs = cost > this.limit ? this.windowMs : log.freesIn(excess, now)
-      return { _tag: "Refused", ...this.standing(log, now), fitsInMs }
+      const fitsInMs = cost > terms.limit ? terms.windowMs : log.freesIn(excess, now)
+      return { _tag: "Refused", ...standing(log, now, terms), fitsInMs }
     }
     const seq = ++this.lastSeq
     if (cost > 0) {
       log.append(now, cost, seq)
       this.logs.set(key, log)
     }
-    return { _tag: "Admitted", ...this.standing(log, now), seq }
+    return { _tag: "Admitted", ...standing(log, now, terms), seq }
   }
 
   /** Gives the units of one charge back; a second time, or after they expired, changes nothing. */
-  refund(key: string, seq: number, now: number): KeyBudget {
+  refund(key: string, seq: number, now: number, terms: BudgetTerms = this): KeyBudget {
     this.logs.get(key)?.remove(seq)
-    return this.peek(key, now)
+    return this.peek(key, now, terms)
   }
 
   /** State of the budget of a key; charges nothing. */
-  peek(key: string, now: number): KeyBudget {
-    return this.standing(this.logOf(key, now), now)
+  peek(key: string, now: number, terms: BudgetTerms = this): KeyBudget {
+    return standing(this.logOf(key, now, terms), now, terms)
   }
 
-  private logOf(key: string, now: number): SlidingLog {
-    const log = this.logs.get(key) ?? new SlidingLog(this.windowMs)
+  private logOf(key: string, now: number, { windowMs }: BudgetTerms): SlidingLog {
+    const log = this.logs.get(key) ?? new SlidingLog(windowMs)
+    log.windowMs = windowMs
     log.expire(now)
     return log
-  }
-
-  private standing(log: SlidingLog, now: number): KeyBudget {
-    return { remaining: this.limit - log.spent, resetInMs: log.freesIn(1, now) }
   }
 
   private sweep(now: number): void {

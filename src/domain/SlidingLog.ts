@@ -5,7 +5,8 @@ const FIRST_CAPACITY = 8
  * wherever it starts, holds more than was admitted. Times are milliseconds of a clock that never steps back.
  */
 export class SlidingLog {
-  readonly windowMs: number
+  /** Takes effect at the next `expire`: a longer window does not bring back what has expired. */
+  windowMs: number
   /** Units in the window, as of the last `expire`. */
   spent = 0
   // A ring of charges in order of time, which is also the order of their numbers. A refunded charge keeps its place

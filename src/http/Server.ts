@@ -26,7 +26,8 @@ import type { Tickets } from "../tracker/Tickets.ts"
 import type { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../tracker/TrackerStore.ts"
 import type { WalletReader } from "../wallets/WalletReader.ts"
-import * as Account from "./handlers/Account.ts"
+import * as Account from "./handlers/account/Account.ts"
+import * as AccountKeys from "./handlers/account/AccountKeys.ts"
 import * as AccountFunding from "./handlers/AccountFunding.ts"
 import * as Alerts from "./handlers/Alerts.ts"
 import { routerConfig } from "./middleware/allowedMethods.ts"
@@ -104,6 +105,7 @@ export const ground = Layer.mergeAll(
 const handlers = Layer.mergeAll(
   System.layer,
   Account.layer,
+  AccountKeys.layer,
   Sessions.layer,
   AccountFunding.layer,
   Spot.layer,

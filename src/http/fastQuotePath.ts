@@ -10,11 +10,11 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyStore } from "../access/KeyStore.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
 import type { ApiKey } from "../domain/ApiKey.ts"
-import type { BudgetState, Charge } from "../domain/Budget.ts"
+import { type BudgetState, budgets, type Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { Requester } from "../pools/Requester.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
-import { bearerOf } from "./middleware/bearer.ts"
+import { bearerOf, KEY_HEADER } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
 import { envelope } from "./middleware/envelope.ts"
@@ -59,14 +59,19 @@ const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
 
 const mayQuote = ({ ipPolicy, scopes }: ApiKey): boolean => ipPolicy === null && scopes.includes("md.read")
 
-const OUT_OF_BUDGET = rateLimited("quote")
-const PLACEHOLDER = "00000000-0000-0000-0000-000000000000"
-const [REJECTION_START = "", REJECTION_END = ""] = envelope(OUT_OF_BUDGET, PLACEHOLDER).split(PLACEHOLDER)
-
-/** The body of the 429. ASCII. */
-const rejection = (requestId: string): string => REJECTION_START + requestId + REJECTION_END
+/** The 429 of the plan `default`, made once. */
+const OUT_OF_BUDGET = rateLimited("quote", budgets.quote)
 
 const notAllowed: Effect.Effect<never, unknown> = Exit.fail("not allowed on the fast path")
+
+/** The secret of a request with one key; undefined without a key, or with two. */
+const secretIn = ({ headers }: IncomingMessage): string | undefined => {
+  const given = headers[KEY_HEADER]
+  if (given === undefined) {
+    return bearerOf(headers.authorization)
+  }
+  return typeof given === "string" && headers.authorization === undefined ? given : undefined
+}
 
 /** Wraps the default handler: requests that the fast path can answer do not reach it. */
 export const fastQuotePath = Effect.gen(function* () {
@@ -78,17 +83,17 @@ export const fastQuotePath = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
 
-  const price = (key: string, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
-    Effect.flatMapEager(Effect.provideService(engine.quote(request), Requester, key), (quote) =>
+  const price = (key: ApiKey, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
+    Effect.flatMapEager(Effect.provideService(engine.quote(request), Requester, key.id), (quote) =>
       Effect.mapEager(limiter.admit({ key, budget: "quote", cost: 1 }), (charge) => ({ _tag: "Priced", charge, quote }))
     )
 
   const serve = (secret: Redacted.Redacted, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
     Effect.flatMapEager(keys.authenticate(secret), (key) =>
       Effect.flatMapEager(
-        mayQuote(key) ? limiter.peek(key.id, "quote") : notAllowed,
+        mayQuote(key) ? limiter.peek(key, "quote") : notAllowed,
         (state): Effect.Effect<ServedRequest, unknown> =>
-          state.remaining < 1 ? Effect.succeed({ _tag: "Rejected", state }) : price(key.id, request)
+          state.remaining < 1 ? Effect.succeed({ _tag: "Rejected", state }) : price(key, request)
       )
     )
 
@@ -126,11 +131,13 @@ export const fastQuotePath = Effect.gen(function* () {
   const reject = (request: IncomingMessage, response: ServerResponse, state: BudgetState): void => {
     const context = contextOf(request)
     recordRejection(context, state)
-    const text = rejection(context.id)
+    const { limit, windowMs } = budgets.quote
+    const problem = state.limit === limit && state.windowMs === windowMs ? OUT_OF_BUDGET : rateLimited("quote", state)
+    const text = envelope(problem, context.id)
     const headers: HeaderRecord = { "content-type": "application/json", "content-length": String(text.length) }
     const nowMs = clock.currentTimeMillisUnsafe()
     writeCommonHeaders(headers, context, nowMs)
-    writeProblem(headers, OUT_OF_BUDGET, context, nowMs)
+    writeProblem(headers, problem, context, nowMs)
     response.writeHead(429, headers)
     response.end(text)
   }
@@ -153,7 +160,7 @@ export const fastQuotePath = Effect.gen(function* () {
 
   return (defaultHandler: Handle): Handle =>
     (request, response) => {
-      const secret = isPlain(request) && !begun() ? bearerOf(request.headers.authorization) : undefined
+      const secret = isPlain(request) && !begun() ? secretIn(request) : undefined
       const wanted = secret === undefined ? undefined : plainQuoteQuery((request.url ?? "").slice(PATH.length))
       if (secret === undefined || wanted === undefined) {
         return defaultHandler(request, response)

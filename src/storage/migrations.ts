@@ -9,6 +9,7 @@ import * as copyTurns from "./migrations/0008_copy_turns.ts"
 import * as tradeRows from "./migrations/0021_trade_rows.ts"
 import * as alertSource from "./migrations/0024_alert_source.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
+import * as keyManagement from "./migrations/0031_key_management.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -22,5 +23,6 @@ export const migrations = {
   "0008_copy_turns": copyTurns.up,
   "0021_trade_rows": tradeRows.up,
   "0024_alert_source": alertSource.up,
-  "0030_accounts": accounts.up
+  "0030_accounts": accounts.up,
+  "0031_key_management": keyManagement.up
 }

@@ -72,7 +72,9 @@ export class LiveSessions extends Context.Service<
       /** True if the key may read the stream; null while the key store is unavailable. */
       const mayListen = ({ accountId, keyId }: Pick<Grant, "accountId" | "keyId">) =>
         keys.list(accountId).pipe(
-          Effect.map((all) => all.some((key) => key.id === keyId && allows(key))),
+          Effect.flatMap((all) =>
+            Effect.map(now, (nowMs) => all.some((key) => key.id === keyId && allows(key, nowMs)))
+          ),
           Effect.catchTag("KeyStoreUnavailable", () => Effect.succeed(null))
         )
 
@@ -208,8 +210,8 @@ export const limits = Config.all({
   replayBytes: countSetting("TRACKER_REPLAY_BYTES", 256 * MIB)
 })
 
-const allows = (key: ApiKey): boolean =>
-  isActive(key) && (key.scopes.includes("tracker.read") || key.scopes.includes("md.read"))
+const allows = (key: ApiKey, nowMs: number): boolean =>
+  isActive(key, nowMs) && (key.scopes.includes("tracker.read") || key.scopes.includes("md.read"))
 
 const refusals = {
   ticket: { code: 4401, reason: "the ticket is unknown, used or expired" },

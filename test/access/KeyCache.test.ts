@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
 import { KeyCache } from "../../src/access/KeyCache.ts"
 import { LastUsedLog } from "../../src/access/LastUsedLog.ts"
 import { ApiKey } from "../../src/domain/ApiKey.ts"
@@ -12,6 +13,9 @@ const key = (id: string, lastUsedAtMs: number | null = null) =>
     lastFour: "0000",
     scopes: ["md.read"],
     ipPolicy: null,
+    plan: DEFAULT_PLAN,
+    expiresAtMs: null,
+    replacedBy: null,
     createdAtMs: 0,
     lastUsedAtMs,
     disabledAtMs: null,

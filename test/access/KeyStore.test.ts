@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { makeSecret } from "../../src/access/keyFormat.ts"
 import { keyStoreContract } from "./keyStoreContract.ts"
@@ -19,7 +20,7 @@ it.effect("starts with keys whose secrets are known beforehand", () =>
 it.effect("makes secrets of a sandbox when configured to", () =>
   Effect.gen(function* () {
     const keys = yield* KeyStore
-    const { key } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null })
+    const { key } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null }, COMMAND_LINE)
     assert.strictEqual(key.prefix, "svc_test_")
   }).pipe(Effect.provide(KeyStore.layerMemory({ environment: "test" })))
 )

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
 import { hashSecret, makeSecret } from "../../src/access/keyFormat.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
@@ -53,7 +54,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
-      const { key, secret } = yield* here.issue(request)
+      const { key, secret } = yield* here.issue(request, COMMAND_LINE)
       assert.strictEqual((yield* there.authenticate(secret)).id, key.id)
     })
   )
@@ -64,7 +65,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       const stores = [yield* open(address), yield* open(address)]
       const asked = yield* Effect.forEach(
         Array.from({ length: 24 }, (_, i) => stores[i % 2] ?? stores[0]),
-        (store) => Effect.isSuccess(store?.issue(request) ?? Effect.never),
+        (store) => Effect.isSuccess(store?.issue(request, COMMAND_LINE) ?? Effect.never),
         { concurrency: "unbounded" }
       )
       assert.strictEqual(asked.filter((made) => made).length, 10)
@@ -75,7 +76,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
       const [here, there] = [yield* open(address), yield* open(address)]
-      const [one, two] = [yield* here.issue(request), yield* here.issue(request)]
+      const [one, two] = [yield* here.issue(request, COMMAND_LINE), yield* here.issue(request, COMMAND_LINE)]
       const heard = yield* there.closures.pipe(
         Stream.take(2),
         Stream.runCollect,
@@ -84,12 +85,12 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       yield* pause
       yield* there.authenticate(one.secret)
       yield* there.authenticate(two.secret)
-      yield* here.revoke(one.key.id)
-      yield* here.disable(two.key.id)
+      yield* here.revoke(one.key.id, COMMAND_LINE)
+      yield* here.disable(two.key.id, COMMAND_LINE)
       assert.deepStrictEqual(yield* Fiber.join(heard), [one.key.id, two.key.id])
       assert.strictEqual((yield* Effect.flip(there.authenticate(one.secret)))._tag, "UnknownKey")
       assert.strictEqual((yield* Effect.flip(there.authenticate(two.secret)))._tag, "DisabledKey")
-      yield* here.enable(two.key.id)
+      yield* here.enable(two.key.id, COMMAND_LINE)
       assert.strictEqual((yield* eventually(there.authenticate(two.secret))).id, two.key.id)
     })
   )
@@ -101,7 +102,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       const store = yield* open(address, { KEY_PEPPER: Redacted.value(pepper) })
       const sql = yield* behind(address)
       const unknown = makeSecret("live", (size) => new Uint8Array(size).fill(3))
-      const { key, secret } = yield* store.issue(request)
+      const { key, secret } = yield* store.issue(request, COMMAND_LINE)
       yield* pause
       yield* store.authenticate(secret)
       yield* Effect.flip(store.authenticate(unknown))
@@ -115,7 +116,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
   it.live("admits 3,000 parallel first uses of a key, while the event loop is busy", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* TestDatabase.create)
-      const { key, secret } = yield* store.issue(request)
+      const { key, secret } = yield* store.issue(request, COMMAND_LINE)
       yield* pause
       const uses = yield* Effect.forkChild(
         Effect.forEach(Array.from({ length: 3000 }), () => store.authenticate(secret), { concurrency: "unbounded" }),
@@ -138,7 +139,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       yield* Effect.scoped(
         Effect.gen(function* () {
           const store = yield* open(address)
-          const { secret } = yield* store.issue(request)
+          const { secret } = yield* store.issue(request, COMMAND_LINE)
           yield* store.authenticate(secret)
           assert.isNull(yield* lastUsed)
         })
@@ -151,7 +152,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* open(proxy.address)
-      const { secret } = yield* store.issue(request)
+      const { secret } = yield* store.issue(request, COMMAND_LINE)
       yield* pause
       yield* store.authenticate(secret)
       yield* proxy.freeze
@@ -179,7 +180,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
     Effect.gen(function* () {
       const proxy = yield* Proxy.make(yield* TestDatabase.create)
       const store = yield* open(proxy.address, { KEYS_TRUSTED_FOR: "4 seconds" })
-      const [one, two] = [yield* store.issue(request), yield* store.issue(request)]
+      const [one, two] = [yield* store.issue(request, COMMAND_LINE), yield* store.issue(request, COMMAND_LINE)]
       yield* pause
       yield* store.authenticate(one.secret)
       yield* proxy.freeze
@@ -196,7 +197,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       const address = yield* TestDatabase.create
       const proxy = yield* Proxy.make(address)
       const [here, there] = [yield* open(address), yield* open(proxy.address)]
-      const [one, two] = [yield* here.issue(request), yield* here.issue(request)]
+      const [one, two] = [yield* here.issue(request, COMMAND_LINE), yield* here.issue(request, COMMAND_LINE)]
       yield* pause
       yield* there.authenticate(one.secret)
       yield* there.authenticate(two.secret)
@@ -207,8 +208,8 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       )
       yield* proxy.freeze
       yield* eventually(Effect.flip(there.authenticate(one.secret)))
-      yield* here.revoke(one.key.id)
-      yield* here.disable(two.key.id)
+      yield* here.revoke(one.key.id, COMMAND_LINE)
+      yield* here.disable(two.key.id, COMMAND_LINE)
       yield* proxy.replace
       // Never the key, though it is in the cache: first no answer, then the right one.
       yield* Effect.flip(there.authenticate(one.secret)).pipe(
@@ -231,7 +232,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
       const address = { host: server.socketFolder, database: "postgres" }
       yield* Effect.provide(migrate, TestDatabase.connect(address))
       const store = yield* open(address)
-      const { key, secret } = yield* store.issue(request)
+      const { key, secret } = yield* store.issue(request, COMMAND_LINE)
       yield* pause
       yield* store.authenticate(secret)
 
@@ -246,7 +247,7 @@ describe.runIf(TestDatabase.isAvailable)("several processes", { concurrent: true
 
       all.forEach((pid) => signal(pid, "SIGCONT"))
       yield* eventually(store.authenticate(secret))
-      yield* eventually(store.revoke(key.id))
+      yield* eventually(store.revoke(key.id, COMMAND_LINE))
       assert.strictEqual((yield* Effect.flip(store.authenticate(secret)))._tag, "UnknownKey")
     })
   )

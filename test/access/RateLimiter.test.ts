@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
 import { KeyedBudget } from "../../src/domain/KeyedBudget.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { budgets, type Charge } from "../../src/domain/Budget.ts"
@@ -94,7 +95,7 @@ describe("KeyedBudget", () => {
 
 const spend = Effect.fnUntraced(function* (cost: number, key = "k") {
   const limiter = yield* RateLimiter
-  return yield* limiter.admit({ key, budget: "quote", cost })
+  return yield* limiter.admit({ key: { id: key, plan: DEFAULT_PLAN }, budget: "quote", cost })
 })
 const refused = (cost: number) => Effect.flip(spend(cost))
 
@@ -115,7 +116,10 @@ describe("RateLimiter.layerMemory", () => {
       const limiter = yield* RateLimiter
       yield* spend(300)
       yield* spend(300, "other")
-      assert.strictEqual((yield* limiter.admit({ key: "k", budget: "rest", cost: 120 })).remaining, 0)
+      assert.strictEqual(
+        (yield* limiter.admit({ key: { id: "k", plan: DEFAULT_PLAN }, budget: "rest", cost: 120 })).remaining,
+        0
+      )
     }).pipe(provide)
   )
 
@@ -159,7 +163,7 @@ describe("RateLimiter.layerMemory", () => {
       assert.isDefined(middle)
       assert.strictEqual((yield* limiter.refund({ ...middle })).remaining, 260)
       assert.strictEqual((yield* limiter.refund({ ...middle })).remaining, 260)
-      assert.strictEqual((yield* limiter.peek("k", "quote")).remaining, 260)
+      assert.strictEqual((yield* limiter.peek({ id: "k", plan: DEFAULT_PLAN }, "quote")).remaining, 260)
     }).pipe(provide)
   )
 
@@ -180,7 +184,10 @@ describe("RateLimiter.layerMemory", () => {
       yield* TestClock.adjust(60_000)
       yield* spend(5)
       assert.strictEqual((yield* limiter.refund(charge)).remaining, 295)
-      assert.deepInclude(yield* limiter.peek("k", "rest"), { remaining: budgets.rest.limit, resetAtMs: 60_000 })
+      assert.deepInclude(yield* limiter.peek({ id: "k", plan: DEFAULT_PLAN }, "rest"), {
+        remaining: budgets.rest.limit,
+        resetAtMs: 60_000
+      })
     }).pipe(provide)
   )
 
@@ -202,7 +209,7 @@ describe("RateLimiter.layerMemory", () => {
         assert.strictEqual(exit._tag, "Failure")
       }
       const limiter = yield* RateLimiter
-      assert.strictEqual((yield* limiter.peek("k", "quote")).remaining, 300)
+      assert.strictEqual((yield* limiter.peek({ id: "k", plan: DEFAULT_PLAN }, "quote")).remaining, 300)
     }).pipe(provide)
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
 import { KeyCache } from "../../src/access/KeyCache.ts"
 import { makeKeyLookup } from "../../src/access/keyLookup.ts"
 import { ApiKey, KeyStoreUnavailable } from "../../src/domain/ApiKey.ts"
@@ -14,6 +15,9 @@ const keyOf = (id: string) =>
     lastFour: "0000",
     scopes: ["md.read"],
     ipPolicy: null,
+    plan: DEFAULT_PLAN,
+    expiresAtMs: null,
+    replacedBy: null,
     createdAtMs: 0,
     lastUsedAtMs: null,
     disabledAtMs: null,

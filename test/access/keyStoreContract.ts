@@ -1,14 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Redacted, Stream } from "effect"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { COMMAND_LINE, type KeyActor } from "../../src/domain/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { makeSecret } from "../../src/access/keyFormat.ts"
-import { MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"
+import { type ApiKey, MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"
 import { at } from "../support/clock.ts"
 
 const issue = Effect.fnUntraced(function* (accountId: string, name = "bot") {
   const keys = yield* KeyStore
-  return yield* keys.issue({ accountId, name, scopes: ["md.read"], ipPolicy: null })
+  return yield* keys.issue({ accountId, name, scopes: ["md.read"], ipPolicy: null }, COMMAND_LINE)
 })
+
+const T = 1_800_000_000_000
 
 /** Contract of every key store. Each test has an account of its own. */
 export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E>) =>
@@ -17,7 +21,9 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const request = { accountId: "issue", name: "Bot — 1", scopes: ["md.read", "alerts.write"] as const }
-        const { key, secret } = yield* keys.issue({ ...request, ipPolicy: ["10.0.0.0/8"] }).pipe(at(1_700_000_000_123))
+        const { key, secret } = yield* keys
+          .issue({ ...request, ipPolicy: ["10.0.0.0/8"] }, COMMAND_LINE)
+          .pipe(at(1_700_000_000_123))
         assert.deepInclude(key, { ...request, ipPolicy: ["10.0.0.0/8"], createdAtMs: 1_700_000_000_123 })
         assert.deepInclude(key, { lastUsedAtMs: null, disabledAtMs: null, revokedAtMs: null, prefix: "svc_live_" })
         assert.strictEqual(key.lastFour, Redacted.value(secret).slice(-4))
@@ -69,12 +75,12 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const keys = yield* KeyStore
         const { key, secret } = yield* issue("revoked")
         yield* keys.authenticate(secret)
-        const revoked = yield* keys.revoke(key.id).pipe(at(1_700_000_200_000))
+        const revoked = yield* keys.revoke(key.id, COMMAND_LINE).pipe(at(1_700_000_200_000))
         assert.strictEqual(revoked.revokedAtMs, 1_700_000_200_000)
         assert.strictEqual((yield* Effect.flip(keys.authenticate(secret)))._tag, "UnknownKey")
-        assert.strictEqual((yield* Effect.flip(keys.enable(key.id)))._tag, "KeyNotFound")
-        assert.strictEqual((yield* Effect.flip(keys.disable(key.id)))._tag, "KeyNotFound")
-        assert.strictEqual((yield* keys.revoke(key.id)).revokedAtMs, 1_700_000_200_000)
+        assert.strictEqual((yield* Effect.flip(keys.enable(key.id, COMMAND_LINE)))._tag, "KeyNotFound")
+        assert.strictEqual((yield* Effect.flip(keys.disable(key.id, COMMAND_LINE)))._tag, "KeyNotFound")
+        assert.strictEqual((yield* keys.revoke(key.id, COMMAND_LINE)).revokedAtMs, 1_700_000_200_000)
         assert.strictEqual((yield* Effect.flip(keys.authenticate(secret)))._tag, "UnknownKey")
       })
     )
@@ -83,12 +89,12 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const { key, secret } = yield* issue("disabled")
-        const disabled = yield* keys.disable(key.id).pipe(at(1_700_000_300_000))
+        const disabled = yield* keys.disable(key.id, COMMAND_LINE).pipe(at(1_700_000_300_000))
         assert.strictEqual(disabled.disabledAtMs, 1_700_000_300_000)
         assert.deepInclude(yield* Effect.flip(keys.authenticate(secret)), { _tag: "DisabledKey", id: key.id })
-        assert.strictEqual((yield* keys.disable(key.id)).disabledAtMs, 1_700_000_300_000)
-        assert.isNull((yield* keys.enable(key.id)).disabledAtMs)
-        assert.isNull((yield* keys.enable(key.id)).disabledAtMs)
+        assert.strictEqual((yield* keys.disable(key.id, COMMAND_LINE)).disabledAtMs, 1_700_000_300_000)
+        assert.isNull((yield* keys.enable(key.id, COMMAND_LINE)).disabledAtMs)
+        assert.isNull((yield* keys.enable(key.id, COMMAND_LINE)).disabledAtMs)
         assert.strictEqual((yield* keys.authenticate(secret)).id, key.id)
       })
     )
@@ -97,8 +103,8 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const { key, secret } = yield* issue("both")
-        yield* keys.disable(key.id)
-        assert.isNotNull((yield* keys.revoke(key.id)).disabledAtMs)
+        yield* keys.disable(key.id, COMMAND_LINE)
+        assert.isNotNull((yield* keys.revoke(key.id, COMMAND_LINE)).disabledAtMs)
         assert.strictEqual((yield* Effect.flip(keys.authenticate(secret)))._tag, "UnknownKey")
       })
     )
@@ -108,7 +114,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const keys = yield* KeyStore
         for (const id of ["key_nobody", "", "a\0b", "x".repeat(10_000)]) {
           for (const change of [keys.revoke, keys.disable, keys.enable]) {
-            assert.deepInclude(yield* Effect.flip(change(id)), { _tag: "KeyNotFound", id })
+            assert.deepInclude(yield* Effect.flip(change(id, COMMAND_LINE)), { _tag: "KeyNotFound", id })
           }
         }
       })
@@ -119,7 +125,7 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const keys = yield* KeyStore
         const issued = yield* Effect.forEach(["a", "b", "c"], (name) => issue("listed", name))
         yield* issue("listed elsewhere")
-        yield* keys.revoke(issued[1]?.key.id ?? "")
+        yield* keys.revoke(issued[1]?.key.id ?? "", COMMAND_LINE)
         const listed = yield* keys.list("listed")
         assert.deepStrictEqual(
           listed.map(({ name, revokedAtMs }) => [name, revokedAtMs !== null]),
@@ -151,11 +157,11 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
         const [first, second] = made.map(({ id }) => id)
         assert.isDefined(first)
         assert.isDefined(second)
-        yield* keys.disable(first)
+        yield* keys.disable(first, COMMAND_LINE)
         yield* issue("full")
-        assert.strictEqual((yield* Effect.flip(keys.enable(first)))._tag, "TooManyKeys")
-        yield* keys.revoke(second)
-        assert.isNull((yield* keys.enable(first)).disabledAtMs)
+        assert.strictEqual((yield* Effect.flip(keys.enable(first, COMMAND_LINE)))._tag, "TooManyKeys")
+        yield* keys.revoke(second, COMMAND_LINE)
+        assert.isNull((yield* keys.enable(first, COMMAND_LINE)).disabledAtMs)
         assert.strictEqual((yield* Effect.flip(issue("full")))._tag, "TooManyKeys")
       })
     )
@@ -175,10 +181,166 @@ export const keyStoreContract = <E>(name: string, store: Layer.Layer<KeyStore, E
           Stream.runCollect,
           Effect.forkChild({ startImmediately: true })
         )
-        yield* keys.revoke(c)
-        yield* keys.disable(a)
+        yield* keys.revoke(c, COMMAND_LINE)
+        yield* keys.disable(a, COMMAND_LINE)
         // A store may say it twice.
         assert.deepStrictEqual(new Set(yield* Fiber.join(heard)), new Set([c, a]))
+      })
+    )
+
+    it.effect("refuses an expired key like an unknown one, by the clock alone, and frees its place", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const request = { accountId: "expiring", name: "bot", scopes: ["md.read"] as const, ipPolicy: null }
+        const { key, secret } = yield* keys.issue({ ...request, expiresAtMs: T + 1000 }, COMMAND_LINE).pipe(at(T))
+        assert.strictEqual(key.expiresAtMs, T + 1000)
+        assert.strictEqual((yield* keys.authenticate(secret).pipe(at(T + 999))).id, key.id)
+        assert.strictEqual((yield* Effect.flip(keys.authenticate(secret).pipe(at(T + 1000))))._tag, "UnknownKey")
+        yield* Effect.replicateEffect(keys.issue(request, COMMAND_LINE), 10).pipe(at(T + 1000))
+        const later = keys.change(key.id, { expiresAtMs: T + 9000 }, COMMAND_LINE).pipe(at(T + 2000))
+        assert.strictEqual((yield* Effect.flip(later))._tag, "TooManyKeys")
+      })
+    )
+
+    it.effect("changes the given fields of a key at the next request", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const { key, secret } = yield* issue("edited")
+        yield* keys.authenticate(secret)
+        const scopes = ["md.read", "perps.read"] as const
+        const changed = yield* keys.change(key.id, { name: "new", scopes, ipPolicy: ["::1/128"] }, COMMAND_LINE)
+        assert.deepInclude(changed, { name: "new", scopes, ipPolicy: ["::1/128"], expiresAtMs: null })
+        assert.deepInclude(yield* keys.authenticate(secret), { name: "new", scopes })
+        assert.deepInclude(yield* keys.change(key.id, { ipPolicy: null }, COMMAND_LINE), {
+          name: "new",
+          ipPolicy: null
+        })
+        yield* keys.revoke(key.id, COMMAND_LINE)
+        const tooLate = yield* Effect.flip(keys.change(key.id, { name: "late" }, COMMAND_LINE))
+        assert.strictEqual(tooLate._tag, "KeyNotFound")
+      })
+    )
+
+    it.effect("rotates a key: both secrets open until the overlap ends, then the new one alone", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const old = yield* issue("rotated").pipe(at(T))
+        const { key, secret } = yield* keys.rotate(old.key.id, 60_000, COMMAND_LINE).pipe(at(T))
+        assert.deepInclude(key, { name: old.key.name, scopes: old.key.scopes, expiresAtMs: null, createdAtMs: T })
+        assert.notStrictEqual(key.id, old.key.id)
+        assert.deepInclude(yield* keys.authenticate(old.secret).pipe(at(T + 59_999)), { replacedBy: key.id })
+        assert.strictEqual((yield* keys.authenticate(secret).pipe(at(T + 59_999))).id, key.id)
+        assert.strictEqual((yield* Effect.flip(keys.authenticate(old.secret).pipe(at(T + 60_000))))._tag, "UnknownKey")
+        assert.strictEqual((yield* keys.authenticate(secret).pipe(at(T + 60_000))).id, key.id)
+        const again = yield* Effect.flip(keys.rotate(old.key.id, 0, COMMAND_LINE).pipe(at(T)))
+        assert.strictEqual(again._tag, "KeyNotFound", "a key is rotated once")
+      })
+    )
+
+    it.effect("rotates once at the limit of an account, with one active key more while the overlap lasts", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const issued = yield* Effect.replicateEffect(issue("crowded"), MAX_ACTIVE_KEYS).pipe(at(T))
+        const [one = "", two = ""] = issued.map(({ key }) => key.id)
+        yield* keys.rotate(one, 60_000, COMMAND_LINE).pipe(at(T))
+        const refused = yield* Effect.flip(keys.rotate(two, 60_000, COMMAND_LINE).pipe(at(T)))
+        assert.strictEqual(refused._tag, "TooManyKeys")
+        assert.isNull((yield* keys.list("crowded")).find(({ id }) => id === two)?.replacedBy, "nothing has changed")
+        yield* keys.rotate(two, 0, COMMAND_LINE).pipe(at(T))
+        yield* keys.rotate(issued[2]?.key.id ?? "", 60_000, COMMAND_LINE).pipe(at(T + 60_000))
+      })
+    )
+
+    it.effect("shows an account no keys of another one", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const { key, secret } = yield* issue("victim")
+        const by: KeyActor = { kind: "session", accountId: "intruder", address: "::1" }
+        const changes: ReadonlyArray<Effect.Effect<ApiKey, Effect.Error<ReturnType<KeyStore["Service"]["change"]>>>> = [
+          keys.revoke(key.id, by),
+          keys.disable(key.id, by),
+          keys.enable(key.id, by),
+          keys.change(key.id, { name: "x" }, by),
+          Effect.map(keys.rotate(key.id, 0, by), (issued) => issued.key)
+        ]
+        for (const change of changes) {
+          assert.deepInclude(yield* Effect.flip(change), { _tag: "KeyNotFound", id: key.id })
+        }
+        assert.strictEqual((yield* keys.authenticate(secret)).name, "bot")
+        assert.deepStrictEqual((yield* keys.audit("intruder", { limit: 10, before: null })).rows, [])
+      })
+    )
+
+    it.effect("audits what has changed a key, once, newest first and page by page", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const by: KeyActor = { kind: "session", accountId: "audited", address: "203.0.113.9" }
+        const { key } = yield* issue("audited").pipe(at(T))
+        yield* keys.change(key.id, { name: "new", ipPolicy: null }, by).pipe(at(T + 1))
+        yield* keys.disable(key.id, by).pipe(at(T + 2))
+        yield* keys.disable(key.id, by).pipe(at(T + 3))
+        yield* keys.enable(key.id, by).pipe(at(T + 4))
+        const { key: next } = yield* keys.rotate(key.id, 0, by).pipe(at(T + 5))
+        yield* keys.revoke(key.id, COMMAND_LINE).pipe(at(T + 6))
+        yield* Effect.flip(keys.rotate(key.id, 0, by))
+        const first = yield* keys.audit("audited", { limit: 4, before: null })
+        const rest = yield* keys.audit("audited", { limit: 4, before: first.next })
+        assert.isNull(rest.next)
+        assert.deepStrictEqual(
+          [...first.rows, ...rest.rows].map(({ action, actor, address, atMs, detail, keyId }) => [
+            atMs - T,
+            actor,
+            action,
+            keyId === key.id,
+            address,
+            detail
+          ]),
+          [
+            [6, "command", "revoke", true, null, null],
+            [5, "session", "create", false, "203.0.113.9", `in place of ${key.id}`],
+            [5, "session", "rotate", true, "203.0.113.9", next.id],
+            [4, "session", "enable", true, "203.0.113.9", null],
+            [2, "session", "disable", true, "203.0.113.9", null],
+            [1, "session", "change", true, "203.0.113.9", "ipPolicy, name"],
+            [0, "command", "create", true, null, null]
+          ]
+        )
+      })
+    )
+
+    it.effect("gives a key the limits of its plan, as the plan has them now", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const plan = { ...DEFAULT_PLAN, name: "team", rest: 9, windowSeconds: 30 }
+        const request = {
+          accountId: "planned",
+          name: "bot",
+          scopes: ["md.read"] as const,
+          ipPolicy: null,
+          plan: "team"
+        }
+        assert.strictEqual((yield* Effect.flip(keys.issue(request, COMMAND_LINE)))._tag, "PlanNotFound")
+        yield* keys.setPlan(plan)
+        const { key, secret } = yield* keys.issue(request, COMMAND_LINE)
+        assert.deepStrictEqual((yield* keys.authenticate(secret)).plan, plan)
+        yield* keys.setPlan({ ...plan, rest: 10 })
+        assert.strictEqual((yield* keys.authenticate(secret)).plan.rest, 10)
+        assert.deepStrictEqual(yield* keys.plans, [DEFAULT_PLAN, { ...plan, rest: 10 }])
+        assert.strictEqual((yield* Effect.flip(keys.removePlan("team")))._tag, "PlanInUse")
+        const unknown = yield* Effect.flip(keys.change(key.id, { plan: "none" }, COMMAND_LINE))
+        assert.strictEqual(unknown._tag, "PlanNotFound")
+        assert.deepStrictEqual((yield* keys.change(key.id, { plan: "default" }, COMMAND_LINE)).plan, DEFAULT_PLAN)
+        yield* keys.removePlan("team")
+        assert.strictEqual((yield* Effect.flip(keys.removePlan("team")))._tag, "PlanNotFound")
+      })
+    )
+
+    it.effect("keeps the plan of the specification as it is", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        assert.strictEqual((yield* Effect.flip(keys.setPlan({ ...DEFAULT_PLAN, rest: 1 })))._tag, "PlanInUse")
+        assert.strictEqual((yield* Effect.flip(keys.removePlan("default")))._tag, "PlanInUse")
+        assert.deepStrictEqual((yield* keys.plans)[0], DEFAULT_PLAN)
       })
     )
   })

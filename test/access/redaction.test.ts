@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, ConfigProvider, Effect, Exit, Formatter, Layer, Logger, Redacted, References, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { inspect } from "node:util"
+import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
@@ -37,7 +38,7 @@ const overheard = () => {
 /** A key's whole life, failures included, with every value and error noted as a careless caller would. */
 const life = Effect.fnUntraced(function* (note: (what: unknown) => void) {
   const keys = yield* KeyStore
-  const issued = yield* keys.issue({ accountId: "a", name: "bot", scopes: ["md.read"], ipPolicy: null })
+  const issued = yield* keys.issue({ accountId: "a", name: "bot", scopes: ["md.read"], ipPolicy: null }, COMMAND_LINE)
   const mistyped = Redacted.make(`${Redacted.value(issued.secret).slice(0, -1)}_`)
   const noteExit = (exit: Exit.Exit<unknown, unknown>) => {
     note(exit)
@@ -49,9 +50,9 @@ const life = Effect.fnUntraced(function* (note: (what: unknown) => void) {
   yield* Effect.logInfo("issued", issued, mistyped)
   noteExit(yield* Effect.exit(keys.authenticate(issued.secret)))
   noteExit(yield* Effect.exit(keys.authenticate(mistyped)))
-  yield* keys.disable(issued.key.id)
+  yield* keys.disable(issued.key.id, COMMAND_LINE)
   noteExit(yield* Effect.exit(keys.authenticate(issued.secret)))
-  yield* keys.revoke(issued.key.id)
+  yield* keys.revoke(issued.key.id, COMMAND_LINE)
   noteExit(yield* Effect.exit(keys.authenticate(issued.secret)))
   noteExit(yield* Effect.exit(keys.list("a")))
   return Redacted.value(issued.secret).slice("svc_live_".length, -4)
@@ -78,7 +79,7 @@ describe("a secret", () => {
           yield* sql`alter table api_keys rename to elsewhere`
           const keys = yield* KeyStore
           const request = { accountId: "a", name: "n", scopes: [], ipPolicy: null }
-          note(yield* Effect.exit(keys.issue(request)))
+          note(yield* Effect.exit(keys.issue(request, COMMAND_LINE)))
           return secret
         }).pipe(
           Effect.provide(KeyStorePg.layer),
@@ -96,7 +97,7 @@ describe("a secret", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const keys = yield* KeyStore
-        const { secret } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null })
+        const { secret } = yield* keys.issue({ accountId: "a", name: "n", scopes: [], ipPolicy: null }, COMMAND_LINE)
         const rows = yield* sql`select to_json(t)::text as row from api_keys t`.values
         assert.strictEqual(rows.length, 1)
         assert.notInclude(String(rows), Redacted.value(secret).slice("svc_live_".length, -4))

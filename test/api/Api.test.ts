@@ -3,7 +3,7 @@ import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
-import { Authorization, Scope } from "../../src/api/middleware/Authorization.ts"
+import { Authorization, Scope, SessionOnly } from "../../src/api/middleware/Authorization.ts"
 import { catalogue, defaultRetryAfter, type ErrorCode } from "../../src/api/catalogue.ts"
 import { JsonBody } from "../../src/api/middleware/JsonBody.ts"
 import { Budget } from "../../src/api/middleware/Metering.ts"
@@ -77,7 +77,9 @@ describe("the OpenAPI document", () => {
       const alternatives = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope])
       assert.deepStrictEqual(
         operation?.security,
-        alternatives.map((bearer) => ({ bearer }))
+        Context.get(endpoint.annotations, SessionOnly)
+          ? [{ session: [] }]
+          : alternatives.flatMap((scopes) => [{ bearer: scopes }, { apiKey: scopes }])
       )
       assert.include(operation?.description, Context.get(endpoint.annotations, Budget) ?? "Free of charge.")
       for (const status of ["400", "401", "403", "405", "414", "500", "503"]) {

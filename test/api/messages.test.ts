@@ -115,7 +115,8 @@ const send = Effect.fnUntraced(function* ({
       method: method.toUpperCase(),
       headers: {
         ...headers,
-        authorization: `Bearer ${secretOf("a")}`,
+        // A session is the credential of the operations that only a session may ask for.
+        ...(headers["cookie"] === undefined && { authorization: `Bearer ${secretOf("a")}` }),
         ...(body !== undefined && { "content-type": "application/json" })
       },
       body: body === undefined ? null : JSON.stringify(body)
@@ -126,7 +127,13 @@ const send = Effect.fnUntraced(function* ({
 const refusedOf = (text: string): Refused => JSON.parse(text)
 
 /** Ids that may be any text: one that is not known is a 404. */
-const anyText = new Set(["alerts.get id", "alerts.change id", "alerts.remove id", "copying.follow id"])
+const anyText = new Set([
+  "alerts.get id",
+  "alerts.change id",
+  "alerts.remove id",
+  "copying.follow id",
+  ...["change", "revoke", "rotate", "disable", "enable"].map((verb) => `accountKeys.${verb} id`)
+])
 
 const REGEXP = /RegExp|\(\?|\\[dpw]|\^\[|\]\+|\{\d+,/u
 

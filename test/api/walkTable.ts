@@ -64,6 +64,11 @@ export const SESSION = "s".repeat(43)
 export const ENDING_SESSION = "e".repeat(43)
 export const SIGN_IN_TOKEN = "t".repeat(43)
 
+/** Sessions of an account with all the keys that it may have, of one whose budget is spent, and of another that rotates. */
+export const FULL_SESSION = "f".repeat(43)
+export const SPENT_SESSION = "p".repeat(43)
+export const ROTATING_SESSION = "r".repeat(43)
+
 const pageHeaders = { origin: ORIGIN, "sec-fetch-site": "same-origin" }
 const headersOf = (secret: string) => ({
   ...pageHeaders,
@@ -77,6 +82,9 @@ const signIn = { body: { token: SIGN_IN_TOKEN }, headers: pageHeaders }
 const unknownLink = { operation: "sessions.open", request: { ...signIn, body: { token: "unknown" } } }
 
 const nowhere = at(200)
+
+const newKey = { body: { name: "walked" } }
+const noKey = { params: { id: "key_none" } }
 
 const alertOn = (mint: string) => ({
   mint,
@@ -94,6 +102,15 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "system.live": () => ({}),
   "system.ready": () => ({}),
   "account.key": () => ({}),
+  "accountKeys.list": () => ({ headers: cookieAlone }),
+  "accountKeys.create": () => ({ ...newKey, headers: sessionHeaders }),
+  "accountKeys.change": () => ({ ...noKey, body: { name: "changed" }, headers: sessionHeaders }),
+  "accountKeys.revoke": () => ({ ...noKey, headers: sessionHeaders }),
+  "accountKeys.rotate": () => ({ ...noKey, body: {}, headers: sessionHeaders }),
+  "accountKeys.disable": () => ({ ...noKey, headers: sessionHeaders }),
+  "accountKeys.enable": () => ({ ...noKey, headers: sessionHeaders }),
+  "accountKeys.audit": () => ({ headers: cookieAlone }),
+  "accountKeys.plans": () => ({ headers: cookieAlone }),
   "sessions.current": () => ({ headers: cookieAlone }),
   "sessions.open": () => signIn,
   "sessions.close": () => ({ headers: sessionHeaders }),
@@ -201,6 +218,38 @@ const batchOnce = {
 }
 const groupOnce = { body: { name: "Once" }, headers: { "idempotency-key": "grouped-once" } }
 
+const bySession = (request: Request, before: NonNullable<Way["before"]> = []): Way => ({
+  world: "bare",
+  key: null,
+  before,
+  request
+})
+
+/** A key is made first, with the session of these headers. */
+const ofNewKey = (headers: Readonly<Record<string, string>>, body?: object): Way =>
+  bySession({ params: { id: LAST_ID }, headers, ...(body !== undefined && { body }) }, [
+    { operation: "accountKeys.create", request: { ...newKey, headers } }
+  ])
+
+const fullHeaders = headersOf(FULL_SESSION)
+const expired = { id: "key_e" }
+
+/** Answers of operations that only a session may ask for. */
+const ofSession = (operation: Operation): Readonly<Record<number, Way>> => {
+  const request = requestOf(operation.id)
+  return {
+    200: bySession(request),
+    400: bySession({ ...request, query: { unheardOf: "1" } }),
+    401: bySession({ ...request, headers: {} }),
+    404: bySession(request),
+    429: bySession({ ...request, headers: headersOf(SPENT_SESSION) }),
+    500: { world: "broken", key: null, request },
+    503: { world: "without a limiter", key: null, request }
+  }
+}
+
+const isOfSession = ({ id }: Operation) => id.startsWith("accountKeys.")
+
 /** Answers that only some operations have. */
 const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "alerts.create": {
@@ -247,6 +296,28 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     404: inSimulation({ params: { id: "grp_none" }, body: { name: "Walked" } })
   },
   "tracker.deleteGroup": { 200: ofNewGroup(), 404: inSimulation({ params: { id: "grp_none" } }) },
+  "accountKeys.create": {
+    201: bySession({ ...newKey, headers: headersOf(ROTATING_SESSION) }),
+    409: bySession({ ...newKey, headers: fullHeaders })
+  },
+  "accountKeys.change": {
+    200: ofNewKey(sessionHeaders, { name: "changed" }),
+    // Its place has been taken since it expired.
+    409: bySession({ params: expired, body: { expiresAtMs: null }, headers: fullHeaders })
+  },
+  "accountKeys.revoke": { 200: ofNewKey(sessionHeaders) },
+  "accountKeys.rotate": {
+    201: ofNewKey(headersOf(ROTATING_SESSION), {}),
+    // The overlap of an earlier rotation lasts.
+    409: bySession({ params: { id: "key_g" }, body: {}, headers: fullHeaders }, [
+      { operation: "accountKeys.rotate", request: { params: { id: "key_h" }, body: {}, headers: fullHeaders } }
+    ])
+  },
+  "accountKeys.disable": { 200: ofNewKey(sessionHeaders) },
+  "accountKeys.enable": {
+    200: ofNewKey(sessionHeaders),
+    409: bySession({ params: { id: "key_i" }, headers: fullHeaders })
+  },
   "sessions.open": {
     200: { world: "bare", key: null, request: signIn },
     401: { world: "bare", key: null, request: unknownLink.request },
@@ -332,7 +403,11 @@ export const waysTo = (operation: Operation): ReadonlyMap<number, Way> => {
   const ways = new Map<number, Way>(
     operation.id in valid && operation.statuses.includes(200) ? [[200, inSimulation({})]] : []
   )
-  for (const [status, way] of Object.entries({ ...common(operation), ...special[operation.id] })) {
+  for (const [status, way] of Object.entries({
+    ...common(operation),
+    ...(isOfSession(operation) ? ofSession(operation) : {}),
+    ...special[operation.id]
+  })) {
     if (operation.statuses.includes(Number(status)) && unreachable[operation.id]?.includes(Number(status)) !== true) {
       ways.set(Number(status), way)
     }

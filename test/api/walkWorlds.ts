@@ -1,9 +1,11 @@
 /** The services that the walk asks. Each gives the address to ask. */
 import { ConfigProvider, Context, Effect, FileSystem, Layer, Redacted, Schedule, Schema } from "effect"
 import { NodeServices } from "@effect/platform-node"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
 import * as App from "../../src/app/App.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import { SessionStore } from "../../src/accounts/SessionStore.ts"
 import { AccountStoreUnavailable } from "../../src/domain/Account.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
 import { budgets, LimiterUnavailable } from "../../src/domain/Budget.ts"
@@ -20,7 +22,16 @@ import { gainers, poolWith, priceAll } from "../support/views.ts"
 import { mintOf } from "../market/tape/tape.ts"
 import { knowing, portTo, status } from "../solana/rpc/statusNode.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
-import { ENDING_SESSION, type Offer, ORIGIN, SESSION, SIGN_IN_TOKEN } from "./walkTable.ts"
+import {
+  ENDING_SESSION,
+  FULL_SESSION,
+  type Offer,
+  ORIGIN,
+  ROTATING_SESSION,
+  SESSION,
+  SPENT_SESSION,
+  SIGN_IN_TOKEN
+} from "./walkTable.ts"
 
 const scopes = ApiScope.literals
 const everything = keyOf("a", { scopes })
@@ -29,13 +40,21 @@ const keys = [
   keyOf("d", { scopes, disabledAtMs: 0 }),
   keyOf("q", { scopes }),
   keyOf("w", { scopes, accountId: "walker" }),
-  keyOf("f", { scopes, accountId: "full" })
+  keyOf("f", { scopes, accountId: "full" }),
+  // The keys of an account that has all it may have, beside one that has expired and one that is disabled.
+  ...["g", "h"].map((letter) => keyOf(letter, { accountId: "crowded" })),
+  ...Array.from({ length: 8 }, (_, i) => keyOf(String(i), { accountId: "crowded" })),
+  keyOf("e", { accountId: "crowded", expiresAtMs: 1 }),
+  keyOf("i", { accountId: "crowded", disabledAtMs: 1 })
 ]
 
 /** The pages of these services, and the session of one of them. */
 const settings = { publicUrl: ORIGIN }
 const accounts = MemoryAccounts.layerOf([
   { id: "walker", session: Redacted.make(SESSION), link: Redacted.make(SIGN_IN_TOKEN) },
+  { id: "crowded", session: Redacted.make(FULL_SESSION), link: Redacted.make("v".repeat(43)) },
+  { id: "spent", session: Redacted.make(SPENT_SESSION), link: Redacted.make("w".repeat(43)) },
+  { id: "rotator", session: Redacted.make(ROTATING_SESSION), link: Redacted.make("x".repeat(43)) },
   { id: "leaver", session: Redacted.make(ENDING_SESSION), link: Redacted.make("u".repeat(43)) }
 ])
 
@@ -53,8 +72,9 @@ const asked = Layer.effect(
 const spend = Layer.effectDiscard(
   Effect.gen(function* () {
     const limiter = yield* RateLimiter
-    yield* limiter.admit({ key: "key_q", budget: "rest", cost: budgets.rest.limit })
-    yield* limiter.admit({ key: "key_q", budget: "quote", cost: budgets.quote.limit })
+    yield* limiter.admit({ key: { id: "session:spent", plan: DEFAULT_PLAN }, budget: "rest", cost: budgets.rest.limit })
+    yield* limiter.admit({ key: { id: "key_q", plan: DEFAULT_PLAN }, budget: "rest", cost: budgets.rest.limit })
+    yield* limiter.admit({ key: { id: "key_q", plan: DEFAULT_PLAN }, budget: "quote", cost: budgets.quote.limit })
   })
 )
 
@@ -106,13 +126,30 @@ const brokenKeys = Layer.effect(
   )
 ).pipe(Layer.provide(KeyStore.layerMemory({ keys })))
 
+// A session whose address policy cannot be read, for the same reason.
+const brokenAccounts = Layer.merge(
+  MemoryAccounts.layerFailing(Effect.sync(bug)),
+  Layer.effect(
+    SessionStore,
+    Effect.map(SessionStore, (store) =>
+      SessionStore.of({
+        ...store,
+        authenticate: () =>
+          Effect.succeed(
+            Object.defineProperty(MemoryAccounts.credentialOf({ id: "walker", name: "w" }), "ipPolicy", { get: bug })
+          )
+      })
+    )
+  ).pipe(Layer.provide(MemoryAccounts.layerFailing(Effect.sync(bug))))
+)
+
 export const broken = asked.pipe(
   Layer.provideMerge(
     running({
       keyStore: brokenKeys,
       feed: feed(bug),
       settings,
-      accounts: MemoryAccounts.layerFailing(Effect.sync(bug))
+      accounts: brokenAccounts
     })
   )
 )

@@ -1,6 +1,7 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Exit, FileSystem, Layer, Scope } from "effect"
+import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
 import { issueStartKeys } from "../../src/app/startKeys.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import { MAX_ACTIVE_KEYS } from "../../src/domain/ApiKey.ts"
@@ -41,12 +42,15 @@ describe("issueStartKeys", () => {
   it.live("revokes the keys of ended starts of the same data folder, and no other key", () =>
     Effect.gen(function* () {
       const { active, folder, store } = yield* open
-      const byHand = yield* store.issue({
-        accountId: ACCOUNT,
-        name: "every scope",
-        scopes: ["md.read"],
-        ipPolicy: null
-      })
+      const byHand = yield* store.issue(
+        {
+          accountId: ACCOUNT,
+          name: "every scope",
+          scopes: ["md.read"],
+          ipPolicy: null
+        },
+        COMMAND_LINE
+      )
       const elsewhere = yield* begin(store, `${folder}/elsewhere`)
       yield* elsewhere.end
       const kept = yield* active
@@ -69,7 +73,7 @@ describe("issueStartKeys", () => {
     Effect.gen(function* () {
       const { active, folder, store } = yield* open
       const request = { accountId: ACCOUNT, name: "by hand", scopes: ["md.read"] as const, ipPolicy: null }
-      yield* Effect.replicateEffect(store.issue(request), MAX_ACTIVE_KEYS)
+      yield* Effect.replicateEffect(store.issue(request, COMMAND_LINE), MAX_ACTIVE_KEYS)
       const { end, keys } = yield* begin(store, folder)
       assert.isNull(keys)
       assert.lengthOf(yield* active, MAX_ACTIVE_KEYS)

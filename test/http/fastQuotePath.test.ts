@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
 import { SOL } from "../../src/domain/Address.ts"
 import { exchange, keyOf, running, secretOf } from "../support/http.ts"
@@ -21,7 +22,7 @@ const limiter = Layer.effect(
   RateLimiter,
   Effect.gen(function* () {
     const limits = Context.get(yield* Layer.build(RateLimiter.layerMemory), RateLimiter)
-    yield* Effect.orDie(limits.admit({ key: "key_e", budget: "quote", cost: 300 }))
+    yield* Effect.orDie(limits.admit({ key: { id: "key_e", plan: DEFAULT_PLAN }, budget: "quote", cost: 300 }))
     return limits
   })
 )

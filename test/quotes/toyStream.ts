@@ -87,7 +87,7 @@ const engineOf = (answers: ReadonlyArray<Answer>) => {
 }
 
 const exceeded = () =>
-  new BudgetExceeded({ budget: "quote", cost: 1, limit: 300, remaining: 0, fitsAtMs: START + 3500 })
+  new BudgetExceeded({ budget: "quote", cost: 1, windowMs: 60_000, limit: 300, remaining: 0, fitsAtMs: START + 3500 })
 
 /** A budget of so many units that never roll, of which it keeps count. */
 export const meterOf = (units: number) => {
@@ -96,6 +96,7 @@ export const meterOf = (units: number) => {
     key: "k",
     budget: "quote",
     cost: 1,
+    windowMs: 60_000,
     limit: 300,
     remaining: units - spent.units,
     resetAtMs: START + 60_000,
@@ -139,7 +140,7 @@ export const start = Effect.fnUntraced(function* (scenario: Scenario) {
     }
     return taken
   })
-  session.open({ limit: 300, remaining: 300, resetAtMs: START }, START)
+  session.open({ windowMs: 60_000, limit: 300, remaining: 300, resetAtMs: START }, START)
   session.quoted(0, quoteOf(100n), 299, START)
   const { meter, spent } = meterOf(scenario.units ?? 300)
   const fiber = yield* Effect.forkChild(

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { COMMAND_LINE } from "../../src/domain/KeyAudit.ts"
 import { Idempotency } from "../../src/access/Idempotency.ts"
 import * as IdempotencyPg from "../../src/access/IdempotencyPg.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
@@ -76,7 +77,7 @@ describe.runIf(TestDatabase.isAvailable)("a connection that is lost inside a tra
       const cases = [
         ["alerts", "AlertStoreUnavailable", alerts.create(alertOf("al_lost"))],
         ["callouts", "CalloutStoreUnavailable", callouts.post(calloutOf("co_lost"))],
-        ["api_keys", "KeyStoreUnavailable", keys.issue(key)],
+        ["api_keys", "KeyStoreUnavailable", keys.issue(key, COMMAND_LINE)],
         ["idempotency_keys", "IdempotencyUnavailable", idempotency.begin(requestOf("lost"))],
         ["tracked_wallets", "TrackerStoreUnavailable", tracker.add(tracking)]
       ] as const

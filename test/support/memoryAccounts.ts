@@ -11,7 +11,8 @@ import {
   LinkNotValid,
   SessionEnded
 } from "../../src/domain/Account.ts"
-import { ApiScope } from "../../src/domain/ApiKey.ts"
+import { DEFAULT_PLAN } from "../../src/domain/Plan.ts"
+import { type ApiKey, ApiScope } from "../../src/domain/ApiKey.ts"
 import { SecretSource } from "../../src/domain/randomText.ts"
 
 interface Link {
@@ -117,24 +118,30 @@ const makeStores = Effect.fnUntraced(function* (known: ReadonlyArray<KnownAccoun
       if (account === null) {
         return yield* new SessionEnded()
       }
-      return {
-        id: sessionId(account.id),
-        accountId: account.id,
-        name: account.name,
-        prefix: "",
-        lastFour: "",
-        scopes: ApiScope.literals,
-        ipPolicy: null,
-        createdAtMs: 0,
-        lastUsedAtMs: 0,
-        disabledAtMs: null,
-        revokedAtMs: null
-      }
+      return credentialOf(account)
     }),
     end: (secret) => Effect.sync(() => void sessions.delete(hashOf(secret))),
     endAll: (accountId) => Effect.sync(() => endAll(accountId))
   })
   return { accountStore, sessionStore }
+})
+
+/** The credential of a session of the account. */
+export const credentialOf = (account: Pick<Account, "id" | "name">): ApiKey => ({
+  id: sessionId(account.id),
+  accountId: account.id,
+  name: account.name,
+  prefix: "",
+  lastFour: "",
+  scopes: ApiScope.literals,
+  ipPolicy: null,
+  plan: DEFAULT_PLAN,
+  createdAtMs: 0,
+  lastUsedAtMs: 0,
+  expiresAtMs: null,
+  replacedBy: null,
+  disabledAtMs: null,
+  revokedAtMs: null
 })
 
 /** Both stores over the same maps, with accounts that exist from the start. */

@@ -5,6 +5,7 @@ import type { Meter } from "./Metering.ts"
 import {
   DataUnavailable,
   InvalidApiKey,
+  InvalidRequest,
   IpNotAllowed,
   KeyDisabled,
   LimiterUnavailable,
@@ -31,8 +32,8 @@ export const SessionOnly = Context.Reference<boolean>("fathom/api/middleware/Aut
 })
 
 /**
- * Admits a request before its query or body is read: `Authorization: Bearer <secret>` or else the cookie of a
- * session, then the key's IP policy and scope,
+ * Admits a request before its query or body is read: `Authorization: Bearer <secret>`, `X-API-Key: <secret>` or else the
+ * cookie of a session, then the key's IP policy and scope,
  * then the charge of `Metering.ts`. A rejection costs nothing.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentKey | Meter }>()(
@@ -40,6 +41,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
   {
     requiredForClient: true,
     error: [
+      InvalidRequest,
       MissingApiKey,
       InvalidApiKey,
       KeyDisabled,

@@ -1,5 +1,5 @@
 /** `keys`: management of API keys at the command line. Needs the key store only. */
-import { Console, Effect, Redacted } from "effect"
+import { Clock, Console, Effect, Option, Redacted } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import {
   type ApiKey,
@@ -9,33 +9,39 @@ import {
   KeyName,
   type TooManyKeys
 } from "../../domain/ApiKey.ts"
+import { COMMAND_LINE } from "../../domain/KeyAudit.ts"
+import { DEFAULT_PLAN, PlanName, type PlanNotFound } from "../../domain/Plan.ts"
 import { canonicalBlock } from "../../access/ipPolicy.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
 
-const explain = (error: KeyNotFound | KeyStoreUnavailable | TooManyKeys): string => {
+type KeyError = KeyNotFound | KeyStoreUnavailable | PlanNotFound | TooManyKeys
+
+const explain = (error: KeyError): string => {
   switch (error._tag) {
     case "KeyNotFound":
       return `There is no key ${error.id} that can be changed.`
     case "KeyStoreUnavailable":
       return "The database does not answer."
+    case "PlanNotFound":
+      return `There is no plan ${error.name}: npm run plans -- list`
     case "TooManyKeys":
       return `The account already has ${error.limit} active keys: revoke or disable one first.`
   }
 }
 
 const explained = Effect.mapError(
-  (error: KeyNotFound | KeyStoreUnavailable | TooManyKeys) =>
-    new CliError.UserError({ cause: error, userMessage: explain(error) })
+  (error: KeyError) => new CliError.UserError({ cause: error, userMessage: explain(error) })
 )
 
 const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace("T", " ")
 
-const status = (key: ApiKey): string =>
-  key.revokedAtMs !== null
-    ? `revoked ${day(key.revokedAtMs)}`
-    : key.disabledAtMs !== null
-      ? `disabled ${day(key.disabledAtMs)}`
-      : "active"
+const status = (key: ApiKey): string => {
+  if (key.revokedAtMs !== null) {
+    return `revoked ${day(key.revokedAtMs)}`
+  }
+  const state = key.disabledAtMs === null ? "active" : `disabled ${day(key.disabledAtMs)}`
+  return key.expiresAtMs === null ? state : `${state}, expires ${day(key.expiresAtMs)}`
+}
 
 const line = (key: ApiKey): string =>
   [
@@ -43,6 +49,7 @@ const line = (key: ApiKey): string =>
     `${key.prefix}…${key.lastFour}`,
     key.name,
     status(key),
+    key.plan.name,
     key.scopes.join(","),
     key.ipPolicy === null ? "any address" : key.ipPolicy.join(","),
     key.lastUsedAtMs === null ? "never used" : `used ${day(key.lastUsedAtMs)}`
@@ -61,6 +68,19 @@ const scopes = Flag.Literals("scope", ApiScope.literals).pipe(
   Flag.withDescription("A permission besides md.read, which every key has; may be repeated"),
   Flag.atLeast(0)
 )
+const plan = Flag.String("plan").pipe(
+  Flag.withDescription("Plan of the key"),
+  Flag.withSchema(PlanName),
+  Flag.withDefault(DEFAULT_PLAN.name)
+)
+const days = Flag.Int("expires-in-days").pipe(
+  Flag.withDescription("Days after which the key is refused; never unless given"),
+  Flag.filter(
+    (count) => count >= 1 && count <= 36_500,
+    () => "1 to 36500"
+  ),
+  Flag.optional
+)
 const addresses = Flag.String("ip").pipe(
   Flag.withDescription("An address or CIDR block the key may be used from; may be repeated"),
   Flag.filterMap(canonicalBlock, () => "an address or a CIDR block"),
@@ -69,17 +89,19 @@ const addresses = Flag.String("ip").pipe(
 
 const create = Command.make(
   "create",
-  { account, name, scopes, addresses, json },
-  Effect.fnUntraced(function* ({ account, addresses, json, name, scopes }) {
+  { account, name, scopes, addresses, plan, days, json },
+  Effect.fnUntraced(function* ({ account, addresses, days, json, name, plan, scopes }) {
     const keys = yield* KeyStore
-    const { key, secret } = yield* keys
-      .issue({
-        accountId: account,
-        name,
-        scopes: Array.from(new Set(["md.read" as const, ...scopes])),
-        ipPolicy: addresses.length === 0 ? null : addresses
-      })
-      .pipe(explained)
+    const nowMs = yield* Clock.currentTimeMillis
+    const request = {
+      accountId: account,
+      name,
+      scopes: Array.from(new Set(["md.read" as const, ...scopes])),
+      ipPolicy: addresses.length === 0 ? null : addresses,
+      plan,
+      expiresAtMs: Option.getOrNull(Option.map(days, (count) => nowMs + count * 86_400_000))
+    }
+    const { key, secret } = yield* keys.issue(request, COMMAND_LINE).pipe(explained)
     // The only place that prints a secret: the store does not keep it.
     const text = Redacted.value(secret)
     yield* Console.log(
@@ -105,10 +127,24 @@ const change = (verb: "revoke" | "disable" | "enable", description: string) =>
     { id, json },
     Effect.fnUntraced(function* ({ id, json }) {
       const keys = yield* KeyStore
-      const key = yield* keys[verb](id).pipe(explained)
+      const key = yield* keys[verb](id, COMMAND_LINE).pipe(explained)
       yield* Console.log(json ? JSON.stringify(key) : line(key))
     })
   ).pipe(Command.withDescription(description))
+
+const changePlan = Command.make(
+  "plan",
+  {
+    id,
+    plan: Argument.String("plan").pipe(Argument.withDescription("Name of the plan"), Argument.withSchema(PlanName)),
+    json
+  },
+  Effect.fnUntraced(function* ({ id, json, plan }) {
+    const keys = yield* KeyStore
+    const key = yield* keys.change(id, { plan }, COMMAND_LINE).pipe(explained)
+    yield* Console.log(json ? JSON.stringify(key) : line(key))
+  })
+).pipe(Command.withDescription("Give a key another plan, in every process at once"))
 
 /** Create, list, revoke, disable and enable keys; text for people, `--json` for programs. */
 export const command = Command.make("keys").pipe(
@@ -116,6 +152,7 @@ export const command = Command.make("keys").pipe(
   Command.withSubcommands([
     create,
     list,
+    changePlan,
     change("revoke", "Revoke a key for good, in every process at once"),
     change("disable", "Switch a key off"),
     change("enable", "Switch a disabled key on again")

@@ -1,4 +1,4 @@
-import { Clock, Effect, Option, Redacted } from "effect"
+import { Clock, Effect, Redacted } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountStore } from "../../accounts/AccountStore.ts"
@@ -10,8 +10,7 @@ import { type SignInToken } from "../../api/Sessions.ts"
 import type { Account } from "../../domain/Account.ts"
 import { KeyedBudget } from "../../domain/KeyedBudget.ts"
 import { isOwnOrigin, mayChange, sessionCookie, sessionSecret } from "../middleware/sessionCookie.ts"
-import { clientAddress } from "../middleware/clientAddress.ts"
-import { rawHeader } from "../middleware/rawHeader.ts"
+import { callerAddress } from "../middleware/clientAddress.ts"
 import { visitorOf } from "../pages/clickGate.ts"
 import { limited, storeUnavailable } from "../problems.ts"
 import { Settings } from "../Settings.ts"
@@ -69,9 +68,7 @@ export const layer = HttpApiBuilder.group(
 
     /** Bounds what an address can ask of the store; a token cannot be guessed. */
     const admitAttempt = Effect.fnUntraced(function* (request: Requested["request"]) {
-      const peer = Option.getOrNull(request.remoteAddress)
-      const forwardedFor = rawHeader(request, "x-forwarded-for")
-      const visitor = visitorOf(clientAddress({ peer, forwardedFor, trustedHops: settings.trustedHops }))
+      const visitor = visitorOf(callerAddress(request, settings.trustedHops))
       const clock = yield* Clock.Clock
       const decision = attempts.admit(visitor, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
       if (decision._tag === "Refused") {

@@ -105,12 +105,12 @@ const handlers = HttpApiBuilder.group(
     })
 
     const stream = Effect.fnUntraced(function* ({ query }: { readonly query: typeof StreamQuery.Type }) {
-      const { id } = yield* CurrentKey
+      const key = yield* CurrentKey
       const { charge } = yield* Meter
       if (charge === null) {
         return yield* Effect.die("a stream is charged to a budget")
       }
-      const slot = yield* streams.acquire(id)
+      const slot = yield* streams.acquire(key)
       const start = { charge, slot, terms: streamTerms(query) }
       return yield* Effect.mapError(openStream(pricing, limiter, start), problemOf)
     })

@@ -1,4 +1,4 @@
-import { Context, Effect, type Fiber, Layer, Option, Redacted } from "effect"
+import { Context, Effect, type Fiber, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { isSession, SessionStore } from "../../accounts/SessionStore.ts"
@@ -10,6 +10,7 @@ import { Budget, Cost, Meter } from "../../api/middleware/Metering.ts"
 import {
   type DataUnavailable,
   InvalidApiKey,
+  type InvalidRequest,
   IpNotAllowed,
   KeyDisabled,
   MissingApiKey,
@@ -21,14 +22,14 @@ import type { AccountStoreUnavailable, SessionEnded } from "../../domain/Account
 import type { ApiKey, ApiScope, DisabledKey, KeyStoreUnavailable, UnknownKey } from "../../domain/ApiKey.ts"
 import { foldedLog } from "../../domain/foldedLog.ts"
 import { Requester } from "../../pools/Requester.ts"
-import { bearerOf } from "./bearer.ts"
-import { clientAddress } from "./clientAddress.ts"
+import { bearerOf, KEY_HEADER } from "./bearer.ts"
+import { callerAddress } from "./clientAddress.ts"
 import { withDecisionDeadlineOn } from "./decisionDeadline.ts"
 import { RequestContext } from "./RequestContext.ts"
 import { makeMeter } from "./meter.ts"
 import { rawHeader } from "./rawHeader.ts"
 import { mayChange, sessionSecret } from "./sessionCookie.ts"
-import { unavailable } from "../problems.ts"
+import { invalid, unavailable } from "../problems.ts"
 import { Settings } from "../Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -57,12 +58,11 @@ const missingScope = ([scope = "md.read"]: ReadonlyArray<ApiScope>) =>
     }
   })
 
-const callerOf = (request: Request, trustedHops: number): string | null =>
-  clientAddress({
-    peer: Option.getOrNull(request.remoteAddress),
-    forwardedFor: rawHeader(request, "x-forwarded-for"),
-    trustedHops
-  })
+const twoKeys = () =>
+  invalid(
+    { in: "header", field: "X-API-Key", issue: "conflict" },
+    "Send the key as Authorization or as X-API-Key, not both."
+  )
 
 const keysUnavailable = () => unavailable("The API key cannot be checked: try again.")
 
@@ -133,12 +133,19 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
     const verify = (
       fiber: Fiber.Fiber<unknown, unknown>,
       request: Request
-    ): Effect.Effect<ApiKey, MissingApiKey | InvalidApiKey | KeyDisabled | OriginNotAllowed | DataUnavailable> => {
+    ): Effect.Effect<
+      ApiKey,
+      InvalidRequest | MissingApiKey | InvalidApiKey | KeyDisabled | OriginNotAllowed | DataUnavailable
+    > => {
       const authorization = rawHeader(request, "authorization")
-      if (authorization === undefined) {
+      const given = rawHeader(request, KEY_HEADER)
+      if (authorization === undefined && given === undefined) {
         return verifySession(fiber, request)
       }
-      const secret = bearerOf(authorization)
+      if (authorization !== undefined && given !== undefined) {
+        return Effect.fail(twoKeys())
+      }
+      const secret = given ?? bearerOf(authorization)
       return secret === undefined
         ? Effect.fail(new MissingApiKey())
         : Effect.catchEager(
@@ -155,7 +162,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
       if (isSessionOnly && !isSession(key)) {
         return Effect.fail(new SessionRequired())
       }
-      if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, callerOf(request, trustedHops))) {
+      if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, callerAddress(request, trustedHops))) {
         return Effect.fail(new IpNotAllowed())
       }
       const isAccepted = accepted.length === 0 || accepted.some((scope) => key.scopes.includes(scope))
@@ -174,7 +181,7 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
           Effect.mapEager(accept(key, terms, request), () => key)
         )
         return Effect.flatMapEager(admitted, (key) =>
-          Effect.flatMapEager(makeMeter({ fiber, context, limiter, key: key.id, budget, cost }), (meter) =>
+          Effect.flatMapEager(makeMeter({ fiber, context, limiter, key, budget, cost }), (meter) =>
             Effect.updateContext(httpEffect, (context) =>
               Context.add(Context.add(Context.add(context, CurrentKey, key), Meter, meter), Requester, key.id)
             )

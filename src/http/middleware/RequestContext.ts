@@ -7,6 +7,7 @@ import type { JsonDocument } from "./strictJson.ts"
 export interface MeterReading {
   readonly budget: BudgetName
   readonly limit: number
+  readonly windowMs: number
   readonly remaining: number
   /** When the oldest counted unit leaves the window; after a rejection, when the request may fit. Milliseconds since the epoch. */
   readonly resetAtMs: number

@@ -1,5 +1,8 @@
 const BEARER = /^Bearer +(?<secret>\S.*)$/iu
 
+/** The header that carries a key beside `Authorization`. */
+export const KEY_HEADER = "x-api-key"
+
 /** The token of an Authorization header; undefined when it is not a bearer token. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : BEARER.exec(authorization)?.groups?.["secret"]

@@ -1,3 +1,7 @@
+import { Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { rawHeader } from "./rawHeader.ts"
+
 /**
  * The address of the caller. Each trusted proxy appends its peer's address to `X-Forwarded-For`, so the caller stands
  * `trustedHops` places from the right; entries further left can be forged. Null when there are fewer entries than trusted
@@ -14,3 +18,11 @@ export const clientAddress = (request: {
   const hops = request.forwardedFor?.split(",") ?? []
   return hops.at(-request.trustedHops)?.trim() ?? null
 }
+
+/** The address of the caller of a request. */
+export const callerAddress = (request: HttpServerRequest.HttpServerRequest, trustedHops: number): string | null =>
+  clientAddress({
+    peer: Option.getOrNull(request.remoteAddress),
+    forwardedFor: rawHeader(request, "x-forwarded-for"),
+    trustedHops
+  })

@@ -1,7 +1,7 @@
 /** The headers of the contract. Constant values are computed once. */
 import { catalogue, defaultRetryAfter } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
-import { budgets } from "../../domain/Budget.ts"
+import type { BudgetName, BudgetTerms } from "../../domain/Budget.ts"
 import type { RequestContext, MeterReading } from "./RequestContext.ts"
 
 /** Headers of one response, by lower-case name. */
@@ -28,15 +28,14 @@ const EXPOSED = [
 
 /** Headers of a CORS preflight, which needs no key and costs nothing. */
 export const preflightHeaders: HeaderRecord = {
-  "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-Client-Request-Id",
+  "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-API-Key, X-Client-Request-Id",
   "access-control-allow-methods": "GET, POST, PATCH, DELETE, OPTIONS",
   "access-control-max-age": "86400"
 }
 
-const policies = {
-  rest: `"rest";q=${budgets.rest.limit};w=${budgets.rest.windowMs / 1000}`,
-  quote: `"quote";q=${budgets.quote.limit};w=${budgets.quote.windowMs / 1000}`
-}
+/** The budget in the form of the IETF draft. */
+const policyOf = (budget: BudgetName, { limit, windowMs }: BudgetTerms): string =>
+  `"${budget}";q=${limit};w=${windowMs / 1000}`
 
 /** The Unix second of `Reset`, rounded up so that a retry at that second is never too early. */
 const resetSecond = (reading: MeterReading): number => Math.ceil(reading.resetAtMs / 1000)
@@ -44,7 +43,7 @@ const resetSecond = (reading: MeterReading): number => Math.ceil(reading.resetAt
 /** Whole seconds from now until `Reset`; at least one after a rejection, and never more than the window. */
 const secondsLeft = (reading: MeterReading, nowMs: number): number => {
   const seconds = Math.ceil((resetSecond(reading) * 1000 - nowMs) / 1000)
-  return Math.min(Math.max(reading.refused ? 1 : 0, seconds), budgets[reading.budget].windowMs / 1000)
+  return Math.min(Math.max(reading.refused ? 1 : 0, seconds), reading.windowMs / 1000)
 }
 
 const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: number): void => {
@@ -53,7 +52,7 @@ const writeReading = (headers: HeaderRecord, reading: MeterReading, nowMs: numbe
   headers["x-ratelimit-reset"] = String(resetSecond(reading))
   headers["x-ratelimit-budget"] = reading.budget
   headers["x-ratelimit-cost"] = String(reading.cost)
-  headers["ratelimit-policy"] = policies[reading.budget]
+  headers["ratelimit-policy"] = policyOf(reading.budget, reading)
   headers["ratelimit"] = `"${reading.budget}";r=${reading.remaining};t=${secondsLeft(reading, nowMs)}`
 }
 

@@ -2,7 +2,14 @@ import { Effect, type Fiber } from "effect"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
 import type { Meter } from "../../api/middleware/Metering.ts"
 import { LimiterUnavailable, type RateLimited } from "../../api/problems.ts"
-import { type BudgetExceeded, type BudgetName, budgets, type BudgetState, type Charge } from "../../domain/Budget.ts"
+import {
+  type BudgetExceeded,
+  type BudgetName,
+  type BudgetState,
+  type BudgetTerms,
+  type Caller,
+  type Charge
+} from "../../domain/Budget.ts"
 import { withDecisionDeadline, withDecisionDeadlineOn } from "./decisionDeadline.ts"
 import { limited } from "../problems.ts"
 import type { RequestContext } from "./RequestContext.ts"
@@ -15,7 +22,7 @@ export interface Terms {
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly context: RequestContext
   readonly limiter: Limiter
-  readonly key: string
+  readonly key: Caller
   /** Null on a free endpoint. */
   readonly budget: BudgetName | null
   readonly cost: number
@@ -24,22 +31,24 @@ export interface Terms {
 const unavailable = () => new LimiterUnavailable()
 
 /** The 429 of one budget. */
-export const rateLimited = (budget: BudgetName) =>
-  limited(budget, `The ${budget} budget of ${budgets[budget].limit} units a minute has no room for this request.`)
+export const rateLimited = (budget: BudgetName, { limit, windowMs }: BudgetTerms) => {
+  const window = windowMs === 60_000 ? "a minute" : `in ${windowMs / 1000} seconds`
+  return limited(budget, `The ${budget} budget of ${limit} units ${window} has no room for this request.`)
+}
 
 const admit = ({ fiber, key, limiter }: Terms, budget: BudgetName, cost: number) =>
   withDecisionDeadlineOn(fiber, limiter.admit({ key, budget, cost }), unavailable, (charge) => limiter.refund(charge))
 
 /** Records a rejection in the context; `resetAtMs` is when the cost fits. */
 export const recordRejection = (context: RequestContext, state: BudgetState): void => {
-  const { budget, limit, remaining, resetAtMs } = state
-  context.reading = { budget, limit, remaining, resetAtMs, cost: 0, refused: true }
+  const { budget, limit, remaining, resetAtMs, windowMs } = state
+  context.reading = { budget, limit, windowMs, remaining, resetAtMs, cost: 0, refused: true }
 }
 
 const reject = (context: RequestContext, refused: BudgetExceeded, { remaining }: Pick<BudgetState, "remaining">) => {
-  const { budget, fitsAtMs, limit } = refused
-  recordRejection(context, { budget, limit, remaining, resetAtMs: fitsAtMs })
-  return rateLimited(budget)
+  const { budget, fitsAtMs, limit, windowMs } = refused
+  recordRejection(context, { budget, limit, windowMs, remaining, resetAtMs: fitsAtMs })
+  return rateLimited(budget, refused)
 }
 
 /** Records a charge in the context, with the reading for the headers. */
@@ -48,6 +57,7 @@ export const recordCharge = (context: RequestContext, charge: Charge): Charge =>
   context.reading = {
     budget: charge.budget,
     limit: charge.limit,
+    windowMs: charge.windowMs,
     remaining: charge.remaining,
     resetAtMs: charge.resetAtMs,
     cost: context.charges.reduce((sum, { cost }) => sum + cost, 0),

@@ -1,23 +1,22 @@
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import { KeyStore } from "../../access/KeyStore.ts"
 import type { RateLimited } from "../../api/problems.ts"
+import type { Caller } from "../../domain/Budget.ts"
+import type { Plan } from "../../domain/Plan.ts"
 import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { limited } from "../problems.ts"
 
-/** Most streams that one key may have open at a time. */
-const MOST_STREAMS = 5
-
 type Ending = "server_shutdown" | "key_revoked"
 
 /** One slot of a key for a stream. It can be ended before its stream is attached. */
 export class StreamSlot {
-  readonly key: string
+  readonly key: Caller
   #session: QuoteSession | undefined
   #ending: Ending | undefined
 
-  constructor(key: string) {
+  constructor(key: Caller) {
     this.key = key
   }
 
@@ -36,14 +35,14 @@ export class StreamSlot {
   }
 }
 
-const tooMany = () => limited("stream", `A key may have ${MOST_STREAMS} streams open at a time.`)
+const tooMany = ({ streams }: Plan) => limited("stream", `A key may have ${streams} streams open at a time.`)
 
 /** The open quote streams of this process, limited per key and ended by revocation and shutdown. */
 export class StreamLimits extends Context.Service<
   StreamLimits,
   {
-    /** Takes one of the five slots of the key until the scope ends. */
-    acquire(key: string): Effect.Effect<StreamSlot, RateLimited, Scope.Scope>
+    /** Takes one of the slots that the plan of the key has, until the scope ends. */
+    acquire(key: Caller): Effect.Effect<StreamSlot, RateLimited, Scope.Scope>
   }
 >()("fathom/http/streams/StreamLimits") {
   static readonly layer: Layer.Layer<StreamLimits, never, KeyStore | Drain> = Layer.effect(
@@ -72,23 +71,23 @@ export class StreamLimits extends Context.Service<
         Effect.forkScoped({ startImmediately: true })
       )
 
-      const take = (key: string) =>
+      const take = (key: Caller) =>
         Effect.suspend(() => {
-          const taken = slots.get(key) ?? new Set<StreamSlot>()
-          if (taken.size >= MOST_STREAMS) {
-            return Effect.fail(tooMany())
+          const taken = slots.get(key.id) ?? new Set<StreamSlot>()
+          if (taken.size >= key.plan.streams) {
+            return Effect.fail(tooMany(key.plan))
           }
           const slot = new StreamSlot(key)
-          slots.set(key, taken.add(slot))
+          slots.set(key.id, taken.add(slot))
           return drain.begun() ? Effect.as(endAll("server_shutdown", [slot]), slot) : Effect.succeed(slot)
         })
 
       const release = (slot: StreamSlot) =>
         Effect.sync(() => {
-          const taken = slots.get(slot.key)
+          const taken = slots.get(slot.key.id)
           taken?.delete(slot)
           if (taken?.size === 0) {
-            slots.delete(slot.key)
+            slots.delete(slot.key.id)
           }
         })
 

@@ -2,7 +2,7 @@
 import { Clock, Effect, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
-import { type Charge, LimiterUnavailable } from "../../domain/Budget.ts"
+import { type Caller, type Charge, LimiterUnavailable } from "../../domain/Budget.ts"
 import type { QuoteRefusal } from "../../domain/quotes/Quote.ts"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
 import type { QuoteEngine } from "../../quotes/QuoteEngine.ts"
@@ -28,7 +28,7 @@ export interface StreamPricing {
 
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
 
-const tickMeter = (limiter: RateLimiter["Service"], key: string): TickMeter => ({
+const tickMeter = (limiter: RateLimiter["Service"], key: Caller): TickMeter => ({
   admit: withDecisionDeadline(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) =>
     limiter.refund(late)
   ),

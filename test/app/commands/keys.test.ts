@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
 import { TestClock, TestConsole } from "effect/testing"
+import { COMMAND_LINE } from "../../../src/domain/KeyAudit.ts"
 import { makeSecret } from "../../../src/access/keyFormat.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { command } from "../../../src/app/commands/keys.ts"
@@ -96,12 +97,12 @@ describe("keys list", () => {
       yield* created("--account", "other")
       yield* TestClock.setTime(Date.UTC(2030, 0, 2, 3, 4))
       yield* keys.authenticate(Redacted.make(one.secret))
-      yield* keys.disable(two.key.id)
+      yield* keys.disable(two.key.id, COMMAND_LINE)
       assert.strictEqual(
         yield* printed("list"),
         [
-          `${two.key.id}  svc_live_…${two.key.lastFour}  two  disabled 2030-01-02 03:04  md.read  10.0.0.1/32  never used`,
-          `${one.key.id}  svc_live_…${one.key.lastFour}  one  active  md.read  any address  used 2030-01-02 03:04`
+          `${two.key.id}  svc_live_…${two.key.lastFour}  two  disabled 2030-01-02 03:04  default  md.read  10.0.0.1/32  never used`,
+          `${one.key.id}  svc_live_…${one.key.lastFour}  one  active  default  md.read  any address  used 2030-01-02 03:04`
         ].join("\n")
       )
       assert.deepStrictEqual(listed(yield* printed("list", "--json")), yield* keys.list("local"))

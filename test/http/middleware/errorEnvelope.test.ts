@@ -102,7 +102,7 @@ layer(probing({ keys: [keyOf("a")] }))("every refusal has the envelope, an id an
       assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*")
       assert.strictEqual(answer.headers.get("access-control-max-age"), "86400")
       assert.strictEqual(answer.headers.get("access-control-allow-methods"), "GET, POST, PATCH, DELETE, OPTIONS")
-      const allowed = "Authorization, Content-Type, Idempotency-Key, X-Client-Request-Id"
+      const allowed = "Authorization, Content-Type, Idempotency-Key, X-API-Key, X-Client-Request-Id"
       assert.strictEqual(answer.headers.get("access-control-allow-headers"), allowed)
       assert.isFalse(answer.headers.has("access-control-allow-credentials"))
       assert.isFalse(answer.headers.has("x-ratelimit-limit"))

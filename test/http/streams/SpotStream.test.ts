@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { COMMAND_LINE } from "../../../src/domain/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
 import { SpotQuote } from "../../../src/domain/quotes/Quote.ts"
@@ -257,8 +258,8 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote/str
       const revoked = yield* openStream(path(), "j")
       const disabled = yield* openStream(path(), "k")
       const other = yield* openStream(path(), "l")
-      yield* store.revoke("key_j")
-      yield* store.disable("key_k")
+      yield* store.revoke("key_j", COMMAND_LINE)
+      yield* store.disable("key_k", COMMAND_LINE)
       yield* ended(revoked)
       yield* ended(disabled)
       assert.deepInclude(revoked.frames().at(-1)?.data, { reason: "key_revoked", ticks: 1 })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { COMMAND_LINE } from "../../../src/domain/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { DataFrame } from "../../../src/domain/wallets/LiveFrame.ts"
 import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
@@ -96,7 +97,7 @@ layer(liveService({ keys }))("the tracker's WebSocket", (it) => {
       yield* trackAll([A], "d")
       yield* trackAll([A], "e")
       const [client, other, session] = [yield* opened("d"), yield* opened("e"), yield* sessionOf("d")]
-      yield* KeyStore.use((store) => store.revoke("key_d"))
+      yield* KeyStore.use((store) => store.revoke("key_d", COMMAND_LINE))
       assert.strictEqual(yield* closing(client), 4403)
       assert.strictEqual(yield* closing(yield* connectTo(session)), 4403)
       assert.isNull(other.code())

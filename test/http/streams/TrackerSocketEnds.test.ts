@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { COMMAND_LINE } from "../../../src/domain/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import type { ApiScope } from "../../../src/domain/ApiKey.ts"
 import { LiveSessions } from "../../../src/tracker/LiveSessions.ts"
@@ -87,7 +88,7 @@ describe("a key that changed unheard", () => {
       yield* TestClock.adjust("15 seconds")
       yield* happen(blockOf(1, [{ wallet: A }]))
       yield* heard(mine, 2)
-      yield* KeyStore.use((store) => store.revoke("key_b"))
+      yield* KeyStore.use((store) => store.revoke("key_b", COMMAND_LINE))
       yield* TestClock.adjust("15 seconds")
       assert.strictEqual(yield* closing(revoked), 4403)
       assert.isNull(mine.code())

@@ -24,7 +24,7 @@ const open = Effect.gen(function* () {
   const scope = yield* Scope.make()
   const request = yield* Effect.forkChild(Effect.never)
   const { response, session } = yield* Scope.provide(streamSession(terms, request), scope)
-  session.open({ limit: 300, remaining: 300, resetAtMs: 0 }, 0)
+  session.open({ windowMs: 60_000, limit: 300, remaining: 300, resetAtMs: 0 }, 0)
   return { request, response, scope, session }
 })
 

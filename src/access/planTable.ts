@@ -1,0 +1,42 @@
+/** The table `plans`, as queries. `default` is a constant without a row. */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { DEFAULT_PLAN, Plan, PlanInUse, PlanNotFound } from "../domain/Plan.ts"
+
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Plan))
+
+/** The queries. Those that change something run in a transaction. */
+export const makePlanTable = (sql: SqlClient.SqlClient) => ({
+  /** Every plan: `default`, then the others by name. */
+  all: Effect.map(Effect.flatMap(sql`select * from plans order by name`, decodeRows), (rows): ReadonlyArray<Plan> => [
+    DEFAULT_PLAN,
+    ...rows
+  ]),
+
+  /** The plan of this name, which cannot be removed before the transaction ends. */
+  hold: Effect.fnUntraced(function* (name: string) {
+    if (name === DEFAULT_PLAN.name) {
+      return DEFAULT_PLAN
+    }
+    const [plan] = yield* decodeRows(yield* sql`select * from plans where name = ${name} for key share`)
+    return plan ?? (yield* new PlanNotFound({ name }))
+  }),
+
+  set: Effect.fnUntraced(function* ({ name, ...limits }: Plan) {
+    yield* sql`
+      insert into plans ${sql.insert({ name, ...limits })}
+      on conflict (name) do update set ${sql.update(limits)}
+    `
+    return Plan.make({ name, ...limits })
+  }),
+
+  /** Removes a plan that no key has, revoked keys aside. */
+  remove: Effect.fnUntraced(function* (name: string) {
+    const [plan] = yield* decodeRows(yield* sql`delete from plans where name = ${name} returning *`)
+    if (plan === undefined) {
+      return yield* new PlanNotFound({ name })
+    }
+    const users = yield* sql`select 1 from api_keys where plan = ${name} and revoked_at is null limit 1`
+    return users.length === 0 ? plan : yield* new PlanInUse({ name })
+  })
+})

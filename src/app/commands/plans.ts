@@ -1,0 +1,96 @@
+/** `plans`: management of the limits of keys at the command line. Needs the key store only. */
+import { Console, Effect, Option, Schema } from "effect"
+import { Argument, CliError, Command, Flag } from "effect/cli"
+import { KeyStore } from "../../access/KeyStore.ts"
+import type { KeyStoreUnavailable } from "../../domain/ApiKey.ts"
+import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../domain/Plan.ts"
+
+type PlanError = KeyStoreUnavailable | PlanInUse | PlanNotFound
+
+const explain = (error: PlanError): string => {
+  switch (error._tag) {
+    case "KeyStoreUnavailable":
+      return "The database does not answer."
+    case "PlanInUse":
+      return error.name === DEFAULT_PLAN.name
+        ? `The plan ${error.name} is that of the specification and does not change: set one of another name.`
+        : `Keys have the plan ${error.name}: revoke them or give them another plan first.`
+    case "PlanNotFound":
+      return `There is no plan ${error.name}.`
+  }
+}
+
+const explained = Effect.mapError(
+  (error: PlanError) => new CliError.UserError({ cause: error, userMessage: explain(error) })
+)
+
+const line = (plan: Plan): string =>
+  [
+    plan.name,
+    `${plan.rest} reads and ${plan.quote} quotes in ${plan.windowSeconds} s`,
+    `${plan.streams} streams`,
+    `${plan.sockets} sockets`,
+    `${plan.trackedWallets} tracked wallets`,
+    `${plan.alerts} alerts`
+  ].join("  ")
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON instead of text"), Flag.withDefault(false))
+const name = Argument.String("name").pipe(Argument.withDescription("Name of the plan"), Argument.withSchema(PlanName))
+
+const list = Command.make(
+  "list",
+  { json },
+  Effect.fnUntraced(function* ({ json }) {
+    const keys = yield* KeyStore
+    const plans = yield* keys.plans.pipe(explained)
+    yield* Console.log(json ? JSON.stringify(plans) : plans.map(line).join("\n"))
+  })
+).pipe(Command.withDescription("Print every plan"))
+
+/** A limit; what is left out stays, or is that of `default` in a new plan. */
+const limit = (flag: string, field: Exclude<keyof Plan, "name">, description: string) =>
+  Flag.Int(flag).pipe(
+    Flag.withDescription(`${description}; ${DEFAULT_PLAN[field]} in a new plan`),
+    Flag.withSchema(Plan.fields[field]),
+    Flag.optional
+  )
+
+const limits = {
+  rest: limit("rest", "rest", "Units of reads in a window"),
+  quote: limit("quote", "quote", "Units of quotes in a window"),
+  windowSeconds: limit("window-seconds", "windowSeconds", "Length of the window"),
+  streams: limit("streams", "streams", "Quote streams of a key"),
+  sockets: limit("sockets", "sockets", "Live connections of a key"),
+  trackedWallets: limit("tracked-wallets", "trackedWallets", "Tracked wallets of an account"),
+  alerts: limit("alerts", "alerts", "Alerts of an account that are not final")
+}
+
+const set = Command.make(
+  "set",
+  { name, json, ...limits },
+  Effect.fnUntraced(function* ({ json, name, ...given }) {
+    const keys = yield* KeyStore
+    const known = (yield* keys.plans.pipe(explained)).find((plan) => plan.name === name) ?? DEFAULT_PLAN
+    const changes = Object.fromEntries(
+      Object.entries(given).flatMap(([field, value]) => (Option.isSome(value) ? [[field, value.value]] : []))
+    )
+    const plan = yield* keys.setPlan(Schema.decodeUnknownSync(Plan)({ ...known, ...changes, name })).pipe(explained)
+    yield* Console.log(json ? JSON.stringify(plan) : line(plan))
+  })
+).pipe(Command.withDescription("Make or change a plan; its keys follow at once in every process"))
+
+const remove = Command.make(
+  "remove",
+  { name, json },
+  Effect.fnUntraced(function* ({ json, name }) {
+    const keys = yield* KeyStore
+    const plan = yield* keys.removePlan(name).pipe(explained)
+    yield* Console.log(json ? JSON.stringify(plan) : `Removed: ${line(plan)}`)
+  })
+).pipe(Command.withDescription("Remove a plan that no key has"))
+
+/** List, set and remove plans; text for people, `--json` for programs. */
+export const command = Command.make("plans").pipe(
+  Command.withDescription("Manage plans: the limits of keys"),
+  Command.withSubcommands([list, set, remove])
+)
