@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { RequestFailed } from "../data/request.ts"
 import type { Action } from "../data/useAction.ts"
 import { Field, isAtFields, SelectField } from "../parts/Field.tsx"
 import { Failed } from "../parts/States.tsx"
@@ -19,6 +20,10 @@ const expiries = [
 type Expiry = (typeof expiries)[number][0] | "kept"
 
 const FIELDS = ["name", "ipPolicy", "plan", "expiresAtMs", "scopes"]
+
+/** Path of the first refused block of addresses; undefined where none was refused. */
+const blockOf = (failure: RequestFailed | null) =>
+  failure?.details.find(({ field = "" }) => field.startsWith("ipPolicy["))?.field
 
 const expiryOf = (expiry: Expiry, kept: number | null): number | null => {
   if (expiry === "kept") {
@@ -92,7 +97,7 @@ export const KeyForm = ({
     kept === null ? expiries : [["kept", `As it is: ${timeText(kept)}`], ...expiries]
   return (
     <form class="stack" onSubmit={submitForm}>
-      {failure !== null && !isAtFields(failure, FIELDS) && <Failed failure={failure} />}
+      {failure !== null && !isAtFields(failure, [...FIELDS, blockOf(failure) ?? ""]) && <Failed failure={failure} />}
       <Field label="Name" name="name" failure={failure} hint="What you call it: 1 to 64 characters.">
         {(attributes) => (
           <input
@@ -112,6 +117,7 @@ export const KeyForm = ({
           <Field
             label="Allowed addresses"
             name="ipPolicy"
+            field={blockOf(failure) ?? "ipPolicy"}
             failure={failure}
             hint="Addresses or CIDR blocks, one a line, such as 203.0.113.0/24. Empty allows any."
           >
