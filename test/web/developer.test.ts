@@ -91,7 +91,7 @@ describe.runIf(isAvailable)("in a browser", () => {
       })
     )
 
-    it.effect("says in words that the eleventh active key is one too many", () =>
+    it.effect("names the limit in words at the eleventh active key", () =>
       Effect.gen(function* () {
         const app = yield* App
         const { page } = yield* app.visit("/settings/developer")

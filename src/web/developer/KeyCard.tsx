@@ -1,7 +1,7 @@
 import { ageWords, timeText } from "../parts/words.ts"
 import { type ManagedKey, stateOf } from "./keys.ts"
 
-/** What an owner may do with a key. */
+/** A task that an owner may do with a key. */
 export type KeyTask = "change" | "rotate" | "disable" | "enable" | "revoke"
 
 const stateWords = {

@@ -1,7 +1,7 @@
 /** Usage of the keys of the account, by day and by operation. */
 import { send } from "../data/request.ts"
 
-/** What one key did with one operation on one day (UTC). */
+/** Usage of one operation by one key on one day (UTC). */
 export interface UsageRow {
   readonly day: string
   readonly keyId: string

@@ -123,7 +123,8 @@ export const isStream = (operation: OperationInfo): boolean => successOf(operati
 /** True for an operation that takes a key or a session. */
 export const isKeyed = ({ security }: OperationInfo): boolean => (security?.length ?? 0) > 0
 
-const ADMISSION = / *(?:Scope: [^.]*(?:`[^`]*`[^.]*)*\.|Any key\.) (?:Costs [^.]*\.|Free of charge\.)$/u
+const ADMISSION =
+  / *(?:Scope: [^.]*(?:`[^`]*`[^.]*)*\.|Any key\.|Sessions of the app only\.) (?:Costs [^.]*\.|Free of charge\.)$/u
 
 /** The prose of an operation without the sentences on its scope and cost, which have fields of their own. */
 export const proseOf = ({ description = "" }: OperationInfo): string => description.replace(ADMISSION, "")

@@ -133,6 +133,9 @@ const clientParts = (request: FilledRequest): ReadonlyArray<readonly [string, st
     : [...parts, ["payload", valueText(schemas, schema, parsed(body), "  ")] as const]
 }
 
+/** Name of the package's client. */
+const CLIENT = "fathom/client"
+
 /** A program with the typed client. */
 export const typescriptOf = (request: FilledRequest): string => {
   const { base, operation } = request
@@ -142,7 +145,7 @@ export const typescriptOf = (request: FilledRequest): string => {
     ? `for await (const frame of ${call}) {\n  console.log(frame)\n}`
     : `const answer = await ${call}\nconsole.log(answer)`
   return [
-    `import { createClient } from "fathom/client"`,
+    `import { createClient } from ${JSON.stringify(CLIENT)}`,
     "",
     `const client = createClient({ baseUrl: ${JSON.stringify(base)}, key: process.env["KEY"] ?? "" })`,
     "",
