@@ -36,7 +36,6 @@ import * as Authorization from "./middleware/Authorization.ts"
 import * as Callouts from "./handlers/Callouts.ts"
 import * as Closed from "./handlers/Closed.ts"
 import * as Copying from "./handlers/Copying.ts"
-import * as Documents from "./pages/Documents.ts"
 import { Drain } from "./Drain.ts"
 import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
 import * as JsonBody from "./middleware/JsonBody.ts"
@@ -91,19 +90,12 @@ export type Capabilities =
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
 /** Paths that answer GET outside a contract. */
-const pages = [...Documents.pages, ...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages]
+const pages = [...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages]
 
-/** Routes beside a contract: its documents, its pages, and the middleware around every request. */
+/** Routes beside a contract: its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) =>
-  Layer.mergeAll(
-    Documents.layer(api),
-    SharePage.layer,
-    ProviderSignIn.layer,
-    WebApp.layer,
-    RequestLifecycle.layer(api, pages)
-  )
+) => Layer.mergeAll(SharePage.layer, ProviderSignIn.layer, WebApp.layer, RequestLifecycle.layer(api, pages))
 
 /** Services that every served contract requires. */
 export const ground = Layer.mergeAll(

@@ -7,6 +7,9 @@ import { SignedOut } from "./parts/SignedOut.tsx"
 import { Loading } from "./parts/States.tsx"
 import { NotFound } from "./pages/NotFound.tsx"
 
+const Changelog = lazy(() => import("./pages/Changelog.tsx").then((page) => page.Changelog))
+const Developer = lazy(() => import("./pages/Developer.tsx").then((page) => page.Developer))
+const Docs = lazy(() => import("./pages/Docs.tsx").then((page) => page.Docs))
 const Home = lazy(() => import("./pages/Home.tsx").then((page) => page.Home))
 const SignIn = lazy(() => import("./pages/SignIn.tsx").then((page) => page.SignIn))
 const Wallet = lazy(() => import("./wallet/Wallet.tsx").then((page) => page.Wallet))
@@ -40,6 +43,10 @@ const Pages = () => {
       <Route path="/callouts" component={state === "in" ? Callouts : SignedOut} />
       <Route path="/perps" component={state === "in" ? Perps : SignedOut} />
       <Route path="/t/:mint" component={state === "in" ? Token : SignedOut} />
+      <Route path="/docs" component={Docs} />
+      <Route path="/docs/:page" component={Docs} />
+      <Route path="/settings/developer" component={Developer} />
+      <Route path="/changelog" component={Changelog} />
       <Route path="/sign-in" component={SignIn} />
       <Route path="/status" component={Status} />
       <Route default component={NotFound} />

@@ -5,3 +5,9 @@ declare module "*.svg" {
 }
 
 declare module "*.css"
+
+/** The text of a file. */
+declare module "*?raw" {
+  const text: string
+  export default text
+}

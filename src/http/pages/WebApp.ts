@@ -1,8 +1,10 @@
 /** The app: its page for every address that the browser routes, and the files that it loads. */
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
+import { rawHeader } from "../middleware/rawHeader.ts"
+import { changelog } from "./changelog.ts"
 
 /** Addresses that the browser routes. */
 const routed = [
@@ -14,15 +16,18 @@ const routed = [
   "/copy",
   "/callouts",
   "/perps",
+  "/docs",
+  "/docs/:page",
   "/status",
   "/sign-in",
   "/settings/:section"
 ] as const
 
 const FILES = "/assets/:file"
+const CHANGES = "/changelog"
 
-/** Paths that answer GET outside the contract. */
-export const pages = [...routed, FILES] as const
+/** Paths that answer GET outside the contract; the document of the contract is served beside it. */
+export const pages = [...routed, FILES, CHANGES, "/openapi.json"] as const
 
 /** The folder that `scripts/web.mjs` fills; `src` and a package's `dist` lie beside each other. */
 const folder = new URL("../../../dist/web/", import.meta.url)
@@ -82,6 +87,31 @@ const fileOf = (name: string, bytes: Uint8Array) =>
     headers: { "cache-control": "public, max-age=31536000, immutable" }
   })
 
+/** True when a caller prefers a page to Markdown: a browser names `text/html`, other programs rarely do. */
+export const prefersPage = (accept: string | undefined): boolean => {
+  const weightOf = (type: string): number => {
+    const range = accept?.split(",").find((part) => part.split(";")[0]?.trim().toLowerCase() === type)
+    return range === undefined ? 0 : Number(/;\s*q=([\d.]+)/u.exec(range)?.[1] ?? "1")
+  }
+  const page = weightOf("text/html")
+  return page > 0 && page >= weightOf("text/markdown")
+}
+
+const byAccept = { vary: "accept" }
+
+const changes = HttpServerResponse.text(changelog, {
+  contentType: "text/markdown; charset=utf-8",
+  headers: byAccept
+})
+
+/** The changes of the contract: a page in a browser, Markdown elsewhere. */
+const changesAs = (page: HttpServerResponse.HttpServerResponse) => {
+  const dated = HttpServerResponse.setHeaders(page, byAccept)
+  return Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+    prefersPage(rawHeader(request, "accept")) ? dated : changes
+  )
+}
+
 /** Serves the pages that were built when the layer is built. */
 export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.unwrap(
   Effect.sync(() => {
@@ -92,6 +122,7 @@ export const layer: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.unw
     const file = Effect.map(HttpRouter.params, ({ file = "" }) => files.get(file) ?? missing)
     return HttpRouter.addAll([
       ...routed.map((path) => HttpRouter.route("GET", path, page)),
+      HttpRouter.route("GET", CHANGES, changesAs(page)),
       HttpRouter.route("GET", FILES, file)
     ])
   })

@@ -1,9 +1,11 @@
-/** Changes of the contract in Markdown, newest first. */
+/** Changes of the contract in Markdown, newest first, under the day (UTC) on which they were made. */
 export const changelog = `# Changes of the API
 
 Changes are additive: fields and endpoints may be added to v1, and existing ones keep their meaning.
 
 ## v1 (beta)
+
+### 2026-11-22
 
 - Keys of the account at \`/api/v1/account/keys\`, for sessions of the app: create, change, rotate, disable, enable, revoke; the
   audit of their changes at \`/api/v1/account/audit\`, plans at \`/api/v1/account/plans\`. Codes \`key_not_found\` (404) and
@@ -52,6 +54,9 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - \`node\` of each source at \`/freshness\`, and at \`/readyz\`: the host of the Solana node in use.
 - Source \`blocks\` at \`/freshness\`: the newest block read, its node, and in \`estimatedTimes\` the number of blocks whose
   time is an estimate.
+
+### 2026-11-21
+
 - Copying at \`/api/v1/copy/follows\`, \`fills\` and \`pnl\`, reads only.
 - Price alerts at \`/api/v1/alerts\` and their firings at \`/api/v1/alerts/events\`.
 - Tracked wallets at \`/api/v1/tracker/wallets\`, their trades at \`snapshot\` and \`trades\`, and live events over a

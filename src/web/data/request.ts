@@ -59,7 +59,7 @@ export const urlOf = (operation: string, path: Readonly<Record<string, string>> 
   const pairs = Object.entries(query).flatMap(([name, value]): Array<[string, string]> =>
     value === undefined || value === "" ? [] : [[name, String(value)]]
   )
-  return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(pairs)}`
+  return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(Object.fromEntries(pairs))}`
 }
 
 const MILLIS = 1000
@@ -79,14 +79,17 @@ export const failureOf = async (response: Response): Promise<RequestFailed> => {
   }
 }
 
-/** Calls any path of this service; the result is the parsed body, null when it is empty. Fails with `RequestFailed`. */
-export const send = async (
-  method: string,
-  url: string,
-  { body, headers, signal }: { body?: unknown; headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {}
-): Promise<unknown> => {
+/** Parts of a request to this service. A body that is text is sent as it is. */
+export interface Sent {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/** The response of any path of this service, whatever its status. Fails with `RequestFailed` when there is none. */
+export const respond = (method: string, url: string, { body, headers, signal }: Sent = {}): Promise<Response> => {
   const isChange = method !== "GET"
-  const response = await fetch(url, {
+  return fetch(url, {
     method,
     credentials: "same-origin",
     headers: {
@@ -95,7 +98,7 @@ export const send = async (
       ...(isChange && csrfToken !== null ? { "x-csrf-token": csrfToken } : {}),
       ...headers
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal })
   }).catch((cause: unknown) => {
     if (signal?.aborted === true) {
@@ -103,6 +106,11 @@ export const send = async (
     }
     throw new RequestFailed(0, "unreachable", "The service cannot be reached.", [], null)
   })
+}
+
+/** Calls any path of this service; the result is the parsed body, null when it is empty. Fails with `RequestFailed`. */
+export const send = async (method: string, url: string, sent: Sent = {}): Promise<unknown> => {
+  const response = await respond(method, url, sent)
   if (!response.ok) {
     throw await failureOf(response)
   }

@@ -51,7 +51,7 @@ export const SignIn = () => {
       {failure !== null && <Failed failure={failure} />}
       {oidc && (
         <p>
-          <a class="button" href="/sign-in/oidc" target="_self">
+          <a class="button" href="/sign-in/oidc" target="_top">
             Sign in with your provider
           </a>
         </p>

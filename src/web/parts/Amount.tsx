@@ -5,18 +5,19 @@ const SIGNIFICANT = 6
 const SIGNIFICANT_OF_RATIOS = 3
 
 /** A number for display as decimal text without exponent. */
-const textOf = (value: number, digits: number): string =>
+export const textOf = (value: number, digits: number = SIGNIFICANT): string =>
   new Intl.NumberFormat("en", { useGrouping: false, maximumSignificantDigits: digits }).format(value)
 
 const shapes = {
   usd: (text: string) => (text.startsWith("-") ? `-$${text.slice(1)}` : `$${text}`),
   sol: (text: string) => `${text} SOL`,
   percent: (text: string) => `${text} %`,
-  bps: (text: string) => `${text} bps`
+  bps: (text: string) => `${text} bps`,
+  plain: (text: string) => text
 } as const
 
 /** Units of `Amount`. */
-type AmountUnit = keyof typeof shapes
+export type AmountUnit = keyof typeof shapes
 
 /** An amount; null is a dash with the reason. `signed` colours gains and losses, which their sign shows as well. */
 export const Amount = ({

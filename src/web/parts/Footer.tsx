@@ -2,7 +2,9 @@
 export const Footer = () => (
   <footer class="end">
     <a href="/docs">Reference</a>
-    <a href="/openapi.json">OpenAPI</a>
+    <a href="/openapi.json" target="_top">
+      OpenAPI
+    </a>
     <a href="/changelog">Changes</a>
     <a href="/status">Status</a>
     <a href="https://www.tradingview.com/" rel="noreferrer">

@@ -1,17 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFileSync } from "node:child_process"
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { Listening } from "../../../src/http/NodeServer.ts"
-import { running } from "../../support/http.ts"
+import { call, running } from "../../support/http.ts"
+import { buildPages } from "../../support/pages.ts"
 
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-
-// `npm ci` builds them; a checkout with old packages has none.
-if (!existsSync(pathOf("../../../dist/web/index.html"))) {
-  execFileSync(process.execPath, [pathOf("../../../scripts/web.mjs")])
-}
+buildPages()
 
 const get = Effect.fnUntraced(function* (path: string) {
   const { url } = yield* Listening
@@ -20,19 +13,27 @@ const get = Effect.fnUntraced(function* (path: string) {
 })
 
 layer(running())("the app", (it) => {
-  it.effect.each(["/", "/status", "/sign-in", "/t/mint", "/w/wallet", "/settings/developer"])(
-    "is the same page at %s, under a policy that allows no inline code",
-    (path) =>
-      Effect.gen(function* () {
-        const { response, text } = yield* get(path)
-        assert.strictEqual(response.status, 200)
-        assert.strictEqual(response.headers.get("content-type"), "text/html; charset=utf-8")
-        assert.include(response.headers.get("content-security-policy") ?? "", "script-src 'self';")
-        assert.notInclude(response.headers.get("content-security-policy") ?? "", "unsafe")
-        assert.strictEqual(response.headers.get("cache-control"), "no-cache")
-        assert.isNull(/<script(?![^>]*\bsrc=)|<style|\bon\w+=/u.exec(text))
-        assert.isNull(/(?:src|href)="(?!\/)/u.exec(text), "every address is of this service")
-      })
+  it.effect.each([
+    "/",
+    "/status",
+    "/sign-in",
+    "/t/mint",
+    "/w/wallet",
+    "/settings/developer",
+    "/docs",
+    "/docs/spot.quote",
+    "/docs/limits"
+  ])("is the same page at %s, under a policy that allows no inline code", (path) =>
+    Effect.gen(function* () {
+      const { response, text } = yield* get(path)
+      assert.strictEqual(response.status, 200)
+      assert.strictEqual(response.headers.get("content-type"), "text/html; charset=utf-8")
+      assert.include(response.headers.get("content-security-policy") ?? "", "script-src 'self';")
+      assert.notInclude(response.headers.get("content-security-policy") ?? "", "unsafe")
+      assert.strictEqual(response.headers.get("cache-control"), "no-cache")
+      assert.isNull(/<script(?![^>]*\bsrc=)|<style|\bon\w+=/u.exec(text))
+      assert.isNull(/(?:src|href)="(?!\/)/u.exec(text), "every address is of this service")
+    })
   )
 
   it.effect("loads files that may be cached for good, compressed", () =>
@@ -56,6 +57,21 @@ layer(running())("the app", (it) => {
       for (const path of ["/assets/none.js", "/assets/..%2findex.html", "/assets/%00"]) {
         assert.strictEqual((yield* get(path)).response.status, 404)
       }
+    })
+  )
+
+  it.effect.each([
+    ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html; charset=utf-8"],
+    ["text/html;q=0.5, text/markdown", "text/markdown; charset=utf-8"],
+    ["text/html;q=0", "text/markdown; charset=utf-8"],
+    ["*/*", "text/markdown; charset=utf-8"],
+    ["application/json", "text/markdown; charset=utf-8"]
+  ] as const)("answers /changelog for Accept: %s as %s", ([accept, contentType]) =>
+    Effect.gen(function* () {
+      const { headers, status } = yield* call("/changelog", { key: null, headers: { accept } })
+      assert.strictEqual(status, 200)
+      assert.strictEqual(headers.get("content-type"), contentType)
+      assert.match(headers.get("vary") ?? "", /^accept(?:,|$)/u)
     })
   )
 })

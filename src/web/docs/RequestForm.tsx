@@ -1,0 +1,107 @@
+/** The values of a request, for trying it out and for the code beside it. */
+import type { OperationInfo, Parameter, Schemas } from "./document.ts"
+import { resolve } from "./schema.ts"
+
+/** Values of a form by parameter, and its body. */
+export interface FormValues {
+  readonly values: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+const Choice = ({
+  choices,
+  id,
+  isRequired,
+  onChange,
+  value
+}: {
+  readonly id: string
+  readonly choices: ReadonlyArray<string>
+  readonly isRequired: boolean
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) => (
+  <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+    {!isRequired && <option value="">left out</option>}
+    {choices.map((choice) => (
+      <option key={choice} value={choice}>
+        {choice}
+      </option>
+    ))}
+  </select>
+)
+
+const Input = ({
+  onChange,
+  parameter: { name, required, schema },
+  schemas,
+  value
+}: {
+  readonly parameter: Parameter
+  readonly schemas: Schemas
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) => {
+  const id = `value-${name}`
+  const { enum: choices } = resolve(schemas, schema).schema
+  return (
+    <label for={id}>
+      <span>
+        <code>{name}</code>
+        {required && <span class="need"> required</span>}
+      </span>
+      {choices === undefined ? (
+        <input
+          id={id}
+          value={value}
+          required={required}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      ) : (
+        <Choice id={id} choices={choices.map(String)} isRequired={required} value={value} onChange={onChange} />
+      )}
+    </label>
+  )
+}
+
+const rowsOf = (body: string): number => Math.min(16, body.split("\n").length + 1)
+
+/** Inputs of an operation. */
+export const RequestForm = ({
+  form: { body, values },
+  onChange,
+  operation: { parameters = [] },
+  schemas
+}: {
+  readonly operation: OperationInfo
+  readonly schemas: Schemas
+  readonly form: FormValues
+  readonly onChange: (form: FormValues) => void
+}) => (
+  <div class="inputs">
+    {parameters.map((parameter) => (
+      <Input
+        key={parameter.name}
+        parameter={parameter}
+        schemas={schemas}
+        value={values[parameter.name] ?? ""}
+        onChange={(value) => onChange({ body, values: { ...values, [parameter.name]: value } })}
+      />
+    ))}
+    {body !== null && (
+      <label for="value-body" class="wide">
+        Body as JSON
+        <textarea
+          id="value-body"
+          class="code"
+          rows={rowsOf(body)}
+          spellcheck={false}
+          value={body}
+          onInput={({ currentTarget }) => onChange({ values, body: currentTarget.value })}
+        />
+      </label>
+    )}
+  </div>
+)

@@ -1,0 +1,99 @@
+import { useLocation } from "preact-iso"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import type { Reference } from "./document.ts"
+import { type Entry, find, indexOf } from "./search.ts"
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName)
+
+/** Focuses an element with the key `/`. */
+const useSlash = (focus: () => void) => {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
+        event.preventDefault()
+        focus()
+      }
+    }
+    document.addEventListener("keydown", press)
+    return () => document.removeEventListener("keydown", press)
+  }, [focus])
+}
+
+const hrefOf = ({ kind, name, operation }: Entry): string =>
+  kind === "error" ? `/docs/errors#${name}` : `/docs/${operation}`
+
+/** Moves the focus among the results with the arrow keys. */
+const moveIn = (list: HTMLElement | null, step: number) => {
+  const links = Array.from(list?.querySelectorAll("a") ?? [])
+  const place = links.findIndex((link) => link === document.activeElement)
+  links[Math.min(links.length - 1, Math.max(0, place + step))]?.focus()
+}
+
+/** A field that finds operations, parameters, fields and error codes. */
+export const Search = ({ reference }: { readonly reference: Reference }) => {
+  const [query, setQuery] = useState("")
+  const { route, url } = useLocation()
+  const input = useRef<HTMLInputElement>(null)
+  const list = useRef<HTMLUListElement>(null)
+  const index = useMemo(() => indexOf(reference), [reference])
+  const found = useMemo(() => find(index, query), [index, query])
+  const focus = useRef(() => input.current?.focus())
+  useSlash(focus.current)
+  useEffect(() => setQuery(""), [url])
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault()
+      moveIn(list.current, event.key === "ArrowDown" ? 1 : -1)
+    }
+    if (event.key === "Escape") {
+      setQuery("")
+      input.current?.focus()
+    }
+  }
+  const open = (event: Event) => {
+    event.preventDefault()
+    const [first] = found
+    if (first !== undefined) {
+      route(hrefOf(first))
+    }
+  }
+  return (
+    <search onKeyDown={press}>
+      <form onSubmit={open}>
+        <label for="search">
+          <span>
+            Search <kbd>/</kbd>
+          </span>
+        </label>
+        <input
+          id="search"
+          ref={input}
+          type="search"
+          autocomplete="off"
+          placeholder="operation, field, code"
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
+      </form>
+      <p role="status" class="hidden">
+        {query === "" ? "" : `${found.length} results`}
+      </p>
+      {query !== "" && (
+        <ul class="results" ref={list}>
+          {found.map((entry) => (
+            <li key={`${entry.operation} ${entry.kind} ${entry.name}`}>
+              <a href={hrefOf(entry)}>
+                <code>{entry.name}</code>
+                <span class="soft">
+                  {entry.kind === "operation" ? entry.text : `${entry.kind} of ${entry.operation}`}
+                </span>
+              </a>
+            </li>
+          ))}
+          {found.length === 0 && <li class="soft">Nothing has this name.</li>}
+        </ul>
+      )}
+    </search>
+  )
+}

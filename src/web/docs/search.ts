@@ -1,0 +1,83 @@
+/** Search over operations, parameters and fields, in memory. */
+import { type OperationInfo, type Reference, type Schema, type Schemas, errorsOf, successOf } from "./document.ts"
+import { fieldsOf, objectsIn } from "./schema.ts"
+
+/** One place of the reference that can be found. */
+export interface Entry {
+  readonly operation: string
+  readonly kind: "operation" | "parameter" | "field" | "error"
+  /** The name that is searched first: path, parameter, field or code. */
+  readonly name: string
+  readonly text: string
+}
+
+const DEEPEST = 5
+
+/** Fields of a schema by name, nested ones included, each once. */
+const namesIn = (schemas: Schemas, schema: Schema, depth: number, found: Map<string, string>): Map<string, string> => {
+  for (const { schema: object } of objectsIn(schemas, schema)) {
+    for (const field of fieldsOf(schemas, object)) {
+      if (!found.has(field.name)) {
+        found.set(field.name, field.description)
+        if (depth < DEEPEST) {
+          namesIn(schemas, field.schema, depth + 1, found)
+        }
+      }
+    }
+  }
+  return found
+}
+
+const entriesOf = (schemas: Schemas, operation: OperationInfo): ReadonlyArray<Entry> => {
+  const { description = "", method, operationId, parameters = [], path, requestBody, summary = "" } = operation
+  const fields = new Map<string, string>()
+  for (const media of [requestBody?.content?.["application/json"], successOf(operation)?.media]) {
+    if (media !== undefined) {
+      namesIn(schemas, media.schema, 0, fields)
+    }
+  }
+  const at = (kind: Entry["kind"], name: string, text: string): Entry => ({ operation: operationId, kind, name, text })
+  return [
+    at("operation", `${method} ${path}`, `${summary} ${description} ${operationId}`),
+    ...parameters.map(({ name, schema }) => at("parameter", name, schema.description ?? "")),
+    ...Array.from(fields, ([name, text]) => at("field", name, text)),
+    ...errorsOf(schemas, operation).map(({ code, meaning }) => at("error", code, meaning))
+  ]
+}
+
+/** Everything that can be found in a reference. */
+export const indexOf = ({ document, operations }: Reference): ReadonlyArray<Entry> =>
+  operations.flatMap((operation) => entriesOf(document.components.schemas, operation))
+
+const weights: Readonly<Record<Entry["kind"], number>> = { operation: 4, parameter: 3, field: 2, error: 1 }
+
+/** Points of an entry for one word in lower case; 0 when it has nothing of it. */
+const pointsFor = ({ kind, name, text }: Entry, word: string): number => {
+  const own = name.toLowerCase()
+  if (own === word) {
+    return 100 + weights[kind]
+  }
+  if (own.startsWith(word)) {
+    return 40 + weights[kind]
+  }
+  if (own.includes(word)) {
+    return 20 + weights[kind]
+  }
+  return text.toLowerCase().includes(word) ? 5 + weights[kind] : 0
+}
+
+/** The best entries for a query, each word of which they contain; at most `most`, one for each operation and name. */
+export const find = (entries: ReadonlyArray<Entry>, query: string, most = 12): ReadonlyArray<Entry> => {
+  const words = query.toLowerCase().split(/\s+/u).filter(Boolean)
+  if (words.length === 0) {
+    return []
+  }
+  return entries
+    .flatMap((entry) => {
+      const points = words.map((word) => pointsFor(entry, word))
+      return points.every((one) => one > 0) ? [{ entry, points: points.reduce((sum, one) => sum + one, 0) }] : []
+    })
+    .toSorted((one, other) => other.points - one.points)
+    .slice(0, most)
+    .map(({ entry }) => entry)
+}

@@ -1,0 +1,20 @@
+/** The document of the contract, read once and kept for as long as the page is open. */
+import { send } from "../data/request.ts"
+import { type Read, useReading } from "../data/useRead.ts"
+import { type ApiDocument, type Reference, referenceOf } from "./document.ts"
+
+let reading: Promise<Reference> | null = null
+
+const readReference = (): Promise<Reference> => {
+  reading ??= send("GET", "/openapi.json").then(
+    (document) => referenceOf(document as ApiDocument),
+    (cause: unknown) => {
+      reading = null
+      throw cause
+    }
+  )
+  return reading
+}
+
+/** The reference; read once for all pages. */
+export const useReference = (): Read<Reference> => useReading("openapi", readReference)

@@ -1,0 +1,44 @@
+import { useState } from "preact/hooks"
+import { useSession } from "../data/session.tsx"
+import { useReading } from "../data/useRead.ts"
+import { AuditLog } from "../developer/AuditLog.tsx"
+import { Keys } from "../developer/Keys.tsx"
+import { readKeys } from "../developer/keys.ts"
+import { Usage } from "../developer/Usage.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import "../style/developer.css"
+
+const Managed = () => {
+  const keys = useReading("keys", readKeys)
+  const [version, setVersion] = useState(0)
+  const known = keys.answer?.data ?? []
+  const changed = () => {
+    setVersion((before) => before + 1)
+    keys.again()
+  }
+  return (
+    <div class="stack developer">
+      <Keys read={keys} onChange={changed} />
+      <Usage keys={known} />
+      <AuditLog keys={known} version={version} />
+    </div>
+  )
+}
+
+/** Keys of the account, their usage and their changes. */
+export const Developer = () => {
+  useTitle("Developer API")
+  const { state } = useSession()
+  return (
+    <>
+      <h1>Developer API</h1>
+      {state === "in" ? (
+        <Managed />
+      ) : (
+        <p>
+          <a href="/sign-in">Sign in</a> to make keys for your programs.
+        </p>
+      )}
+    </>
+  )
+}

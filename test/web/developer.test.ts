@@ -1,0 +1,124 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import type { Page } from "playwright-core"
+import { App, axeFaults, isAvailable, schemes } from "./app.ts"
+
+const bash = (text: string) => promisify(execFile)("bash", ["-c", text])
+
+/** The text that the button copies. */
+const copied = async (page: Page, button: string): Promise<string> => {
+  await page.getByRole("button", { name: button }).click()
+  await page.getByText("Copied", { exact: true }).waitFor()
+  return page.evaluate<string>("navigator.clipboard.readText()")
+}
+
+/** Makes keys as the page would; the number of those that were made. */
+const makeKeys = (page: Page, count: number): Promise<number> =>
+  page.evaluate<number>(`(async () => {
+    const { csrfToken } = await (await fetch("/app/session")).json()
+    const headers = { "content-type": "application/json", "x-csrf-token": csrfToken }
+    let made = 0
+    for (let number = 0; number < ${count}; number++) {
+      const body = JSON.stringify({ name: "filler " + number })
+      made += (await fetch("/api/v1/account/keys", { method: "POST", headers, body })).status === 201 ? 1 : 0
+    }
+    return made
+  })()`)
+
+describe.runIf(isAvailable)("in a browser", () => {
+  layer(App.layer, { timeout: "3 minutes", excludeTestServices: true })("the page of keys", (it) => {
+    it.effect("leads from the link of a start to a key with two scopes, used in a request of the reference", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { page } = yield* app.visit(yield* app.link, { signedIn: false })
+        yield* Effect.promise(async () => {
+          await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+          await page.getByRole("button", { name: "Open my session" }).click()
+          await page.locator(`a[href="/settings/developer"]`).click()
+          await page.getByRole("button", { name: "New key" }).click()
+          await page.getByLabel("Name").fill("first bot")
+          await page.getByRole("checkbox", { name: "tracker.read" }).check()
+          await page.getByRole("button", { name: "Make the key" }).click()
+          const [exported = ""] = (await copied(page, "Copy the request")).split("\n")
+          assert.match(exported, /^export KEY=svc_/u)
+          await page.getByRole("link", { name: "To the reference" }).click()
+          const request = await copied(page, "Copy the first request")
+          const { stdout } = await bash(`${exported}\n${request.replace("curl ", "curl -s ")}`)
+          assert.match(stdout, /"outAmount":"\d+"/u)
+          // The second scope is one of the key.
+          const { stdout: report } = await bash(
+            `${exported}\ncurl -s "${app.url}/api/v1/account/key" -H "Authorization: Bearer $KEY"`
+          )
+          assert.include(report, `"md.read","tracker.read"`)
+        })
+      })
+    )
+
+    it.effect("changes, rotates, switches off and revokes keys, and lists the changes", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { page } = yield* app.visit("/settings/developer")
+        yield* Effect.promise(async () => {
+          await makeKeys(page, 1)
+          await page.reload()
+          await page.getByRole("button", { name: "Edit filler 0" }).click()
+          const dialog = page.getByRole("dialog")
+          await dialog.getByLabel("Name").fill("<b>renamed</b>")
+          await dialog.getByRole("checkbox", { name: "perps.read" }).check()
+          await dialog.getByText("Addresses, plan and expiry").click()
+          await dialog.getByLabel("Allowed addresses").fill("nonsense")
+          await dialog.getByRole("button", { name: "Save" }).click()
+          await dialog.locator("[aria-invalid=true]").waitFor()
+          await dialog.getByLabel("Allowed addresses").fill("127.0.0.0/8")
+          await dialog.getByRole("button", { name: "Save" }).click()
+          await page.getByRole("heading", { name: "<b>renamed</b>" }).waitFor()
+          await page.getByRole("button", { name: "Rotate <b>renamed</b>" }).click()
+          await dialog.getByRole("button", { name: "Rotate" }).click()
+          await page.getByRole("region", { name: "Secret", exact: true }).waitFor()
+          assert.deepStrictEqual(await axeFaults(page), [])
+          await page.getByRole("button", { name: "I have kept it" }).click()
+          await page.getByRole("button", { name: "Switch off <b>renamed</b>" }).first().click()
+          await page.getByText("switched off").waitFor()
+          await page.getByRole("button", { name: "Revoke <b>renamed</b>" }).first().click()
+          await dialog.getByRole("button", { name: "Revoke for good" }).click()
+          await page.getByText("revoked", { exact: true }).waitFor()
+          for (const change of ["create", "change", "rotate", "disable", "revoke"]) {
+            await page.getByRole("cell", { name: change, exact: true }).first().waitFor()
+          }
+        })
+      })
+    )
+
+    it.effect("names the limit in words at the eleventh active key", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { page } = yield* app.visit("/settings/developer")
+        yield* Effect.promise(async () => {
+          await makeKeys(page, 11)
+          await page.reload()
+          await page.getByText(/active keys: revoke or switch off one/u).waitFor()
+          await page.getByRole("button", { name: "New key" }).click()
+          await page.getByRole("textbox", { name: "Name" }).fill("one more")
+          await page.getByRole("button", { name: "Make the key" }).click()
+          assert.match((await page.locator("form").getByRole("alert").textContent()) ?? "", /limit_reached/u)
+        })
+      })
+    )
+
+    it.effect.each(schemes)(
+      "has no fault of accessibility, %s",
+      (scheme) =>
+        Effect.gen(function* () {
+          const app = yield* App
+          const { page } = yield* app.visit("/settings/developer", { scheme })
+          yield* Effect.promise(async () => {
+            await page.getByRole("button", { name: "New key" }).click()
+            assert.deepStrictEqual(await axeFaults(page), [])
+          })
+        }),
+      180_000
+    )
+  })
+})
