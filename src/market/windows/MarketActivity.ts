@@ -107,13 +107,13 @@ export class MarketActivity {
     this.now = now
   }
 
-  /** Adds a trade of this market at the places of its second; `hash` is that of its wallet. */
-  add(record: TradeRecord, places: Int32Array, hash: number): void {
+  /** Adds a trade of this market at the places of its second. */
+  add(record: TradeRecord, places: Int32Array): void {
     const { steps } = this
     const count = record.buy ? BUYS : SELLS
     const unpriced = UNPRICED_BUYS + count
     const usd = BUY_USD + 2 * count
-    this.distinct.add(hash, record.second)
+    this.distinct.add(record.walletHash, record.second)
     for (let window = 0; window < WINDOWS; window++) {
       const at = places[window] ?? -1
       if (at >= 0) {
