@@ -24,7 +24,7 @@ export const hashAddress = (address: string): number => {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** Another 32-bit hash of an address, independent of the first: together they tell addresses apart. */
+/** Another 32-bit hash of an address, independent of the first. */
 export const checkAddress = (address: string): number => {
   let hash = 0
   for (let at = address.length - HASHED; at < address.length; at++) {
