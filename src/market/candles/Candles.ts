@@ -14,7 +14,9 @@ const perSeries: ReadonlyArray<number> = [9000, 9000, 4320, 1500]
 
 /** The newest bar of every width, then the series of those before them. */
 const CLOSED = levels.length * BAR
-const CELLS = CLOSED + levels.length * SERIES
+/** A number that no other token has, and that changes when the token is forgotten. */
+const LIFE = CLOSED + levels.length * SERIES
+const CELLS = LIFE + 1
 
 /** The candles of every token at every stored width. One writer adds trades; readers read synchronously. */
 export class Candles {
@@ -22,6 +24,8 @@ export class Candles {
   private readonly tokens = new Records(CELLS)
   private readonly closed: ReadonlyArray<BarLog>
   private readonly traders = levels.slice(0, COUNTED_LEVELS).map((width) => new BarTraders(width))
+
+  private lives = 0
 
   /** Room for `bars` closed bars of each stored width. */
   constructor(limits: { readonly bars: number }) {
@@ -103,8 +107,8 @@ export class Candles {
   /** Forgets a token. */
   clear(token: number): void {
     if (this.has(token)) {
-      for (const part of [...this.closed, ...this.traders]) {
-        part.clear(token)
+      for (const log of this.closed) {
+        log.clear(token)
       }
       this.tokens.clear(token)
     }
@@ -126,6 +130,7 @@ export class Candles {
     this.tokens.clear(id)
     const cells = this.tokens.page(id)
     const base = this.tokens.at(id)
+    cells[base + LIFE] = ++this.lives
     for (let level = 0; level < levels.length; level++) {
       const at = base + level * BAR
       beginBar(cells, at, floorTo(record.second, levels[level] ?? 1))
@@ -135,12 +140,16 @@ export class Candles {
 
   private addAt(level: number, cells: Float64Array, at: number, record: TradeRecord, readTo: number): void {
     addToBar(cells, at, record)
-    const { second, token, wallet } = record
-    const isNew = wallet === null ? Number.NaN : (this.traders[level]?.note(token, second, wallet) ?? Number.NaN)
-    cells[at + TRADERS] = (cells[at + TRADERS] ?? 0) + isNew
+    cells[at + TRADERS] = (cells[at + TRADERS] ?? 0) + this.countTrader(level, record)
     if ((cells[at + START] ?? 0) + (levels[level] ?? 1) <= readTo) {
       cells[at + REVISION] = (cells[at + REVISION] ?? 0) + 1
     }
+  }
+
+  private countTrader(level: number, record: TradeRecord): number {
+    const traders = this.traders[level]
+    const life = this.tokens.page(record.token)[this.tokens.at(record.token) + LIFE] ?? 0
+    return traders === undefined ? Number.NaN : traders.note(life, record)
   }
 
   private close(level: number, id: number, record: TradeRecord, cells: Float64Array, at: number): void {

@@ -61,14 +61,14 @@ export class Records {
 
   /** Makes a record of zeros of a number that the caller chose; do not `take` from the same records. */
   clear(id: number): void {
-    this.next = Math.max(this.next, id + 1)
-    const page = this.pages[id >>> PAGE_BITS]
-    if (page === undefined) {
-      const added = new Float64Array(2 ** PAGE_BITS * this.stride)
-      this.pages[id >>> PAGE_BITS] = added
-      this.wordPages[id >>> PAGE_BITS] = new Uint32Array(added.buffer)
+    if (id >= this.next) {
+      // Zeros since its page was made: writing them again would only touch memory that is in no cache.
+      this.next = id + 1
+      this.addPage(id >>> PAGE_BITS)
       return
     }
+    this.addPage(id >>> PAGE_BITS)
+    const page = this.page(id)
     const at = this.at(id)
     for (let cell = at; cell < at + this.stride; cell++) {
       page[cell] = 0
@@ -95,5 +95,13 @@ export class Records {
   /** Bytes in use. */
   get usedBytes(): number {
     return this.used * this.stride * Float64Array.BYTES_PER_ELEMENT
+  }
+
+  private addPage(number: number): void {
+    if (this.pages[number] === undefined) {
+      const page = new Float64Array(2 ** PAGE_BITS * this.stride)
+      this.pages[number] = page
+      this.wordPages[number] = new Uint32Array(page.buffer)
+    }
   }
 }

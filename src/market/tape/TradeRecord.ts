@@ -1,7 +1,7 @@
-import type { Address } from "../../domain/Address.ts"
 import { highOf, lowOf } from "../columnar/wide.ts"
 import { lamportsOf, priceSolOf } from "./solWorth.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
+import { checkAddress, hashAddress } from "../windows/DistinctTraders.ts"
 
 /** Trades of one slot are numbered below this, so that slot and index fit one exact number. */
 const MOST_IN_SLOT = 2 ** 22
@@ -15,8 +15,9 @@ export const orderKey = (slot: number, index: number): number => slot * MOST_IN_
  */
 export class TradeRecord {
   token = 0
-  /** The owner of the position; null before the first trade. */
-  wallet: Address | null = null
+  /** Two independent hashes of the wallet. */
+  walletHash = 0
+  walletCheck = 0
   trader = 0
   second = 0
   key = 0
@@ -54,7 +55,8 @@ export class TradeRecord {
   /** Copies a trade; token, trader, cost and gain are set later. */
   read(trade: TapeTrade): void {
     this.second = Math.floor(trade.timeMs / 1000)
-    this.wallet = trade.wallet
+    this.walletHash = hashAddress(trade.wallet)
+    this.walletCheck = checkAddress(trade.wallet)
     this.key = orderKey(trade.slot, trade.index)
     this.forPool = trade.role !== "wallet"
     this.forWallet = trade.role !== "pool"

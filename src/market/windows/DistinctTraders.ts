@@ -24,6 +24,15 @@ export const hashAddress = (address: string): number => {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
+/** Another 32-bit hash of an address, independent of the first. */
+export const checkAddress = (address: string): number => {
+  let hash = 0
+  for (let at = address.length - HASHED; at < address.length; at++) {
+    hash = Math.imul(hash + address.charCodeAt(at), 0x2545f491)
+  }
+  return hash >>> 0
+}
+
 /** Distinct wallets of one market over any window that ends now. */
 export class DistinctTraders {
   private readonly seenAt = new Uint32Array(REGISTERS * RANKS)

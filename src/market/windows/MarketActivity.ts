@@ -58,6 +58,28 @@ export const comparedFrom = (window: number, now: number): number => {
 /** The launch events that a launchpad reports. */
 export type LaunchEvent = "created" | "migrated"
 
+/** The first cell of a step of a window. */
+const placeOf = (window: number, step: number): number =>
+  window * WINDOW_CELLS + (((step % KEPT) + KEPT) % KEPT) * CELLS
+
+const addTrade = (cells: Float64Array, at: number, record: TradeRecord): void => {
+  const count = at + (record.buy ? BUYS : SELLS)
+  cells[count] = (cells[count] ?? 0) + 1
+  if (record.usdKnown) {
+    addWide(cells, at + (record.buy ? BUY_USD : SELL_USD), record.usdHigh, record.usdLow)
+  } else {
+    cells[count + UNPRICED_BUYS] = (cells[count + UNPRICED_BUYS] ?? 0) + 1
+  }
+}
+
+const addCells = (from: Float64Array, fromAt: number, to: Float64Array, toAt: number): void => {
+  for (const cell of COUNTS) {
+    to[toAt + cell] = (to[toAt + cell] ?? 0) + (from[fromAt + cell] ?? 0)
+  }
+  addWide(to, toAt + BUY_USD, from[fromAt + BUY_USD] ?? 0, from[fromAt + BUY_USD + 1] ?? 0)
+  addWide(to, toAt + SELL_USD, from[fromAt + SELL_USD] ?? 0, from[fromAt + SELL_USD + 1] ?? 0)
+}
+
 /** The steps of the second `now`, and the places of another second among them, for all rows alike: found once a second. */
 export class StepClock {
   /** For each window, the first cell of the step that holds the second last asked for; negative when it is no longer kept. */
@@ -70,7 +92,7 @@ export class StepClock {
       for (let window = 0; window < WINDOWS; window++) {
         const step = stepOf[window] ?? 1
         const at = Math.floor(second / step)
-        this.places[window] = at > Math.floor(now / step) - KEPT ? window * WINDOW_CELLS + (at % KEPT) * CELLS : -1
+        this.places[window] = at > Math.floor(now / step) - KEPT ? placeOf(window, at) : -1
       }
       this.second = second
     }
@@ -86,6 +108,8 @@ export class MarketActivity {
   private readonly steps = new Float64Array(WINDOWS * WINDOW_CELLS)
   private readonly notes = windowSeconds.map(() => new Float64Array(NOTES_KEPT))
   private readonly distinct = new DistinctTraders()
+  /** The trades of the newest second, which no step holds yet. */
+  private readonly newest = new Float64Array(CELLS)
   /** The window that is being read. */
   private readonly sum = new Float64Array(CELLS)
   private now: number
@@ -100,6 +124,7 @@ export class MarketActivity {
     if (now <= this.now) {
       return
     }
+    this.addNewest()
     for (let window = 0; window < WINDOWS; window++) {
       this.clear(window, now)
       this.note(window, now)
@@ -107,22 +132,17 @@ export class MarketActivity {
     this.now = now
   }
 
-  /** Adds a trade of this market at the places of its second; `hash` is that of its wallet. */
-  add(record: TradeRecord, places: Int32Array, hash: number): void {
-    const { steps } = this
-    const count = record.buy ? BUYS : SELLS
-    const unpriced = UNPRICED_BUYS + count
-    const usd = BUY_USD + 2 * count
-    this.distinct.add(hash, record.second)
+  /** Adds a trade of this market at the places of its second. */
+  add(record: TradeRecord, places: Int32Array): void {
+    this.distinct.add(record.walletHash, record.second)
+    if (record.second === this.now) {
+      addTrade(this.newest, 0, record)
+      return
+    }
     for (let window = 0; window < WINDOWS; window++) {
       const at = places[window] ?? -1
       if (at >= 0) {
-        steps[at + count] = (steps[at + count] ?? 0) + 1
-        if (record.usdKnown) {
-          addWide(steps, at + usd, record.usdHigh, record.usdLow)
-        } else {
-          steps[at + unpriced] = (steps[at + unpriced] ?? 0) + 1
-        }
+        addTrade(this.steps, at, record)
       }
     }
   }
@@ -139,6 +159,7 @@ export class MarketActivity {
 
   /** One window, given by its place in `windowNames`, and those that are compared. */
   read(window: number): ActivityWindow {
+    this.addNewest()
     const step = stepOf[window] ?? 1
     const newest = Math.floor(this.now / step)
     const whole = Math.floor((this.now + 1) / step)
@@ -152,11 +173,20 @@ export class MarketActivity {
     }
   }
 
+  /** Adds the trades of the newest second to its step of every window. */
+  private addNewest(): void {
+    const { newest, now, steps } = this
+    for (let window = 0; window < WINDOWS; window++) {
+      addCells(newest, 0, steps, placeOf(window, Math.floor(now / (stepOf[window] ?? 1))))
+    }
+    newest.fill(0)
+  }
+
   private clear(window: number, now: number): void {
     const step = stepOf[window] ?? 1
     const newest = Math.floor(now / step)
     for (let at = Math.max(Math.floor(this.now / step), newest - KEPT) + 1; at <= newest; at++) {
-      const start = window * WINDOW_CELLS + (at % KEPT) * CELLS
+      const start = placeOf(window, at)
       this.steps.fill(0, start, start + CELLS)
     }
   }
@@ -175,12 +205,8 @@ export class MarketActivity {
     const { steps: cells, sum } = this
     sum.fill(0)
     for (let step = until - STEPS; step < until; step++) {
-      const at = window * WINDOW_CELLS + (((step % KEPT) + KEPT) % KEPT) * CELLS
-      for (const cell of COUNTS) {
-        sum[cell] = (sum[cell] ?? 0) + (cells[at + cell] ?? 0)
-      }
-      addWide(sum, BUY_USD, cells[at + BUY_USD] ?? 0, cells[at + BUY_USD + 1] ?? 0)
-      addWide(sum, SELL_USD, cells[at + SELL_USD] ?? 0, cells[at + SELL_USD + 1] ?? 0)
+      const at = placeOf(window, step)
+      addCells(cells, at, sum, 0)
     }
     return {
       buys: sum[BUYS] ?? 0,

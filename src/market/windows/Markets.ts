@@ -1,4 +1,3 @@
-import { hashAddress } from "./DistinctTraders.ts"
 import { type LaunchEvent, MarketActivity, StepClock } from "./MarketActivity.ts"
 import type { TradeRecord } from "../tape/TradeRecord.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
@@ -41,11 +40,10 @@ export class Markets {
 
   /** Counts a swap of one pool. */
   add(record: TradeRecord, trade: TapeTrade): void {
-    const hash = hashAddress(trade.wallet)
     const places = this.clock.find(record.second, this.now)
-    this.all.activity.add(record, places, hash)
-    this.activityOf(this.dexes, "dex", trade.dex)?.add(record, places, hash)
-    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(record, places, hash)
+    this.all.activity.add(record, places)
+    this.activityOf(this.dexes, "dex", trade.dex)?.add(record, places)
+    this.activityOf(this.launchpads, "launchpad", trade.launchpad)?.add(record, places)
   }
 
   /** Counts a token that a launchpad created, or that migrated from its curve to a pool. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Addresses } from "../../../src/market/columnar/Addresses.ts"
+import { PairSet } from "../../../src/market/columnar/PairSet.ts"
 import { PairTable } from "../../../src/market/columnar/PairTable.ts"
 import { Ranking } from "../../../src/market/columnar/Ranking.ts"
 import {
@@ -42,6 +43,17 @@ describe("wide numbers", () => {
     writeWide(cells, 2, 2n ** 80n - 1n)
     assert.strictEqual(wideDifference(cells, 0, 2), 2 ** 32 + 1)
   })
+})
+
+it("a set of pairs distinguishes members by both hashes and by their owner, however often it grows or is emptied", () => {
+  const set = new PairSet()
+  for (const most of [5000, 10, 10, 10, 300]) {
+    const members = Array.from({ length: most }, (_, each) => [1 + (each % 7), each % 11, each] as const)
+    assert.isTrue(members.every(([owner, hash, check]) => set.add(owner, hash, check)))
+    assert.isFalse(members.some(([owner, hash, check]) => set.add(owner, hash, check)))
+    assert.isTrue(set.add(8, 0, 0))
+    set.clear()
+  }
 })
 
 describe("tables", () => {
