@@ -10,6 +10,7 @@ import * as blockGaps from "./migrations/0020_block_gaps.ts"
 import * as tradeRows from "./migrations/0021_trade_rows.ts"
 import * as barDetails from "./migrations/0022_bar_details.ts"
 import * as alertSource from "./migrations/0024_alert_source.ts"
+import * as walletHistory from "./migrations/0026_wallet_history.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
@@ -26,5 +27,6 @@ export const migrations = {
   "0021_trade_rows": tradeRows.up,
   "0022_bar_details": barDetails.up,
   "0024_alert_source": alertSource.up,
+  "0026_wallet_history": walletHistory.up,
   "0030_accounts": accounts.up
 }
