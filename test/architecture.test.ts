@@ -43,7 +43,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   alerts: ["domain", "health", "market", "pools", "storage", "tokens"],
   callouts: ["domain", "health", "market", "storage"],
   copying: ["domain", "health", "storage", "tokens", "wallets"],
-  wallets: ["domain", "health", "market", "storage", "tokens", "trades"],
+  wallets: ["domain", "health", "market", "solana", "storage", "tokens", "trades"],
   tracker: ["access", "accounts", "domain", "health", "market", "solana", "storage", "tokens", "trades", "wallets"],
   access: ["domain", "health", "storage"],
   accounts: ["access", "domain", "health", "storage", "upstream"],
@@ -120,7 +120,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "wallets"
   ],
   "@effect/platform-node": ["app", "main.ts", "http", "simulator", "testing"],
-  "@effect/sql-pg": ["access", "accounts", "alerts", "callouts", "copying", "market", "storage", "tracker"],
+  "@effect/sql-pg": ["access", "accounts", "alerts", "callouts", "copying", "market", "storage", "tracker", "wallets"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "accounts", "storage", "http", "simulator", "solana", "tracker"],
   "node:fs": ["storage", "solana", "http"],

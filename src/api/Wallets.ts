@@ -5,12 +5,15 @@ import { WalletPnlHistory, WalletPositions } from "../domain/wallets/WalletPosit
 import { WalletRows } from "../domain/wallets/WalletSummary.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { JsonBody } from "./middleware/JsonBody.ts"
-import { described, IntegerParameter, NoQuery, UniqueList } from "./parameters.ts"
+import { BooleanParameter, described, IntegerParameter, NoQuery, UniqueList } from "./parameters.ts"
 import { DataUnavailable, RateLimited } from "./problems.ts"
 
 /** Request body of the summary. */
 export const WalletsBody = Schema.Struct({
-  wallets: UniqueList(Address, 100, "addresses")
+  wallets: UniqueList(Address, 100, "addresses"),
+  backfill: Schema.optionalKey(Schema.Boolean).annotate({
+    description: "Begins to read the wallets' transactions from the chain. The answer does not wait for it."
+  })
 }).annotate({ identifier: "WalletSummaryRequest", description: "Wallets of a summary." })
 
 /** Identity and profit of several wallets, in the order of the request. */
@@ -46,16 +49,25 @@ export const defaultPositions = 100
 /** Default number of days of a history. */
 export const defaultDays = 30
 
+const backfill = Schema.optional(
+  described(
+    BooleanParameter,
+    "Begins to read the wallet's transactions from the chain. The answer does not wait for it."
+  )
+)
+
 /** Query of the positions. */
 export const PositionsQuery = Schema.Struct({
   limit: Schema.optional(
     described(IntegerParameter(1, 500), `Most positions of the answer; ${defaultPositions} by default.`)
-  )
+  ),
+  backfill
 })
 
 /** Query of the history. */
 export const PnlHistoryQuery = Schema.Struct({
-  days: Schema.optional(described(IntegerParameter(1, 365), `Days, today included; ${defaultDays} by default.`))
+  days: Schema.optional(described(IntegerParameter(1, 365), `Days, today included; ${defaultDays} by default.`)),
+  backfill
 })
 
 /** Identity and observed profit of wallets, from data in memory. */
@@ -94,4 +106,7 @@ export class WalletsGroup extends HttpApiGroup.make("wallets")
     )
   )
   .middleware(Authorization)
-  .annotate(OpenApi.Description, "Identity and observed profit of wallets, from data in memory. Nothing is loaded.") {}
+  .annotate(
+    OpenApi.Description,
+    "Identity and observed profit of wallets, from data of this service. Nothing is loaded unless a backfill is asked for."
+  ) {}

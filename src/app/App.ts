@@ -33,6 +33,7 @@ import { Tickets } from "../tracker/Tickets.ts"
 import { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import * as TrackerStorePg from "../tracker/TrackerStorePg.ts"
 import { WatchList } from "../tracker/WatchList.ts"
+import * as HistoryStorePg from "../wallets/HistoryStorePg.ts"
 import * as IdentityStorePg from "../wallets/IdentityStorePg.ts"
 import { LedgerReader } from "../wallets/LedgerReader.ts"
 import { loadIdentities } from "../wallets/reviewedIdentities.ts"
@@ -89,10 +90,12 @@ const tracker = KeepActivity.layer.pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer])
 )
 
+const ledger = LedgerReader.layerBackfill.pipe(Layer.provide(HistoryStorePg.layer.pipe(Layer.provide(Database.layer))))
+
 const wallets = WalletReader.layer.pipe(
   Layer.provide([
     identityStore,
-    LedgerReader.layerNone,
+    ledger,
     WalletIndex.layerStored.pipe(Layer.provide([tape, tradeStore])),
     PriceBook.layer,
     tape

@@ -12,6 +12,7 @@ import { fundingAilmentConfig } from "../simulator/venues/fundingFaults.ts"
 import { FundingService } from "../simulator/venues/FundingService.ts"
 import { healthConfig, PerpsSimulator } from "../simulator/venues/PerpsSimulator.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
 import { DemoData, sourceOf } from "./MarketSource.ts"
@@ -22,6 +23,7 @@ export const market = Layer.unwrap(
     Layer.mergeAll(
       ChainFeedRpc.layer({ rpcUrl, wsUrl }),
       TransactionStatusRpc.layer({ rpcUrl }),
+      TransactionHistoryRpc.layer({ rpcUrl }),
       TradeFeed.layerSandbox.pipe(
         Layer.provide(
           TradeBlocks.layerRpc({

@@ -16,6 +16,8 @@ import type { SeededPorts } from "../simulator/seed/Seed.ts"
 import type { ChainFeed, ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import * as ChainFeedDump from "../solana/accounts/ChainFeedDump.ts"
 import * as ChainFeedRpc from "../solana/accounts/ChainFeedRpc.ts"
+import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
+import * as TransactionHistoryRpc from "../solana/rpc/TransactionHistoryRpc.ts"
 import { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import * as TransactionStatusRpc from "../solana/rpc/TransactionStatusRpc.ts"
 import { TradeBlocks } from "../trades/blocks/TradeBlocks.ts"
@@ -36,6 +38,7 @@ const fromSimulated = <A, E, R>(choose: (layers: typeof Simulated) => Layer.Laye
 const node = Layer.mergeAll(
   ChainFeedRpc.layer(),
   TransactionStatusRpc.layer(),
+  TransactionHistoryRpc.layer(),
   TradeFeed.layer.pipe(Layer.provide(TradeBlocks.layerRpc())),
   sourceOf({ description: "a Solana node", sandbox: false }, [USDC])
 )
@@ -51,12 +54,13 @@ const recording = (folder: string) =>
     Layer.provideMerge([
       ChainFeedDump.layer(folder, { complete: standInMints }),
       TransactionStatus.layerUnreachable,
+      TransactionHistory.layerUnreachable,
       TradeFeed.layerSilent
     ])
   )
 
 type Market = Layer.Layer<
-  ChainFeed | TransactionStatus | TradeFeed | MarketSource,
+  ChainFeed | TransactionHistory | TransactionStatus | TradeFeed | MarketSource,
   Config.ConfigError | ChainUnavailable | ChainFeedDump.DumpUnreadable | HttpServerError.ServeError,
   HttpClient.HttpClient | Socket.WebSocketConstructor
 >

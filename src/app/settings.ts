@@ -23,6 +23,7 @@ import * as Database from "../storage/Database.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
+import { backfillSettings } from "../wallets/backfill.ts"
 import { mostTrades } from "../wallets/WalletIndex.ts"
 import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
 
@@ -49,6 +50,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   recordSettings,
   repairSettings,
   mostTrades,
+  backfillSettings,
   LiveSessions.limits,
   Evaluator.settings,
   attributionFeed.terms,

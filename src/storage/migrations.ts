@@ -11,6 +11,7 @@ import * as tradeRows from "./migrations/0021_trade_rows.ts"
 import * as barDetails from "./migrations/0022_bar_details.ts"
 import * as alertSource from "./migrations/0024_alert_source.ts"
 import * as feeLamports from "./migrations/0026_fee_lamports.ts"
+import * as walletHistory from "./migrations/0027_wallet_history.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
 import * as keyManagement from "./migrations/0031_key_management.ts"
 import * as signIns from "./migrations/0032_sign_ins.ts"
@@ -30,6 +31,7 @@ export const migrations = {
   "0022_bar_details": barDetails.up,
   "0024_alert_source": alertSource.up,
   "0026_fee_lamports": feeLamports.up,
+  "0027_wallet_history": walletHistory.up,
   "0030_accounts": accounts.up,
   "0031_key_management": keyManagement.up,
   "0032_sign_ins": signIns.up

@@ -1,5 +1,11 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { type Config, Context, Duration, Effect, Layer, Schema } from "effect"
 import { Address } from "../domain/Address.ts"
+import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
+import { backfillSettings, makeBackfill } from "./backfill.ts"
+import type { HistoryProgress } from "./historyProgress.ts"
+import { HistoryStore } from "./HistoryStore.ts"
 import { Position } from "./ledger.ts"
 import { unitsOf } from "./lots.ts"
 
@@ -23,22 +29,75 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
   cause: Schema.Defect()
 }) {}
 
+/** Trades of a wallet that were read from its transactions. */
+export interface LedgerHistory {
+  readonly progress: HistoryProgress
+  /** Newest first; some of them may be among the observed ones too. */
+  readonly trades: ReadonlyArray<TapeTrade>
+}
+
 /**
- * Projections of a native trade ledger, which includes the fees that a wallet paid. Answers are untrusted: `faultOf`
- * checks them before use.
+ * Ledgers of wallets beside the observed trades: projections of a native trade ledger, which includes the fees that a wallet
+ * paid, and histories read from the chain. Projections are untrusted: `faultOf` checks them before use.
  */
 export class LedgerReader extends Context.Service<
   LedgerReader,
   {
     /** The projection of a wallet; null when there is none. */
     read(wallet: Address): Effect.Effect<LedgerProjection | null, LedgerUnavailable>
+    /** The newest trades of a wallet's own history, at most so many; null when it was never asked for. */
+    historyOf(wallet: Address, limit: number): Effect.Effect<LedgerHistory | null, LedgerUnavailable>
+    /** Begins to read the history of wallets, or what came since. Returns before anything is read. */
+    backfill(wallets: ReadonlyArray<Address>): Effect.Effect<void, LedgerUnavailable>
   }
 >()("fathom/wallets/LedgerReader") {
-  /** No native ledger: summaries are made from observed swaps. */
+  /** No native ledger and no histories: summaries are made from observed swaps. */
   static readonly layerNone: Layer.Layer<LedgerReader> = Layer.succeed(LedgerReader, {
-    read: () => Effect.succeed(null)
+    read: () => Effect.succeed(null),
+    historyOf: () => Effect.succeed(null),
+    backfill: () => Effect.fail(new LedgerUnavailable({ cause: new Error("histories of wallets are not read") }))
   })
+
+  /**
+   * Histories read from a node: `WALLET_HISTORY` (1,000) transactions of a wallet at most, the newest first, at
+   * `WALLET_HISTORY_RATE` (10) transactions a second over all wallets, which take turns. A start goes on where the one
+   * before ended. With `WALLET_HISTORY=0` none is read.
+   */
+  static readonly layerBackfill: Layer.Layer<LedgerReader, Config.ConfigError, HistoryStore | TransactionHistory> =
+    Layer.unwrap(
+      Effect.map(backfillSettings, (settings) =>
+        settings.most === 0
+          ? LedgerReader.layerNone
+          : Layer.effect(
+              LedgerReader,
+              Effect.gen(function* () {
+                const store = yield* HistoryStore
+                const { ask, progressOf, step } = yield* makeBackfill(yield* TransactionHistory, store, settings)
+                const loop = step.pipe(
+                  keepGoing("Reading histories of wallets"),
+                  Effect.flatMap(paused),
+                  Effect.forever
+                )
+                yield* loop.pipe(keepRunning("Reading histories of wallets"), Effect.forkScoped)
+                return LedgerReader.of({
+                  read: () => Effect.succeed(null),
+                  historyOf: Effect.fnUntraced(function* (wallet, limit) {
+                    const progress = progressOf(wallet)
+                    const trades = progress === null ? [] : yield* store.ofWallet(wallet, limit)
+                    return progress && { progress, trades }
+                  }, Effect.mapError(unavailable)),
+                  backfill: (wallets) => Effect.mapError(ask(wallets), unavailable)
+                })
+              })
+            )
+      )
+    )
 }
+
+const unavailable = (cause: unknown) => new LedgerUnavailable({ cause })
+
+/** Waits before the next step; a step that died has none to name. */
+const paused = (pause: Duration.Duration | void) => Effect.sleep(pause ?? Duration.seconds(1))
 
 const isWhole = Schema.is(LedgerProjection)
 

@@ -10,6 +10,7 @@ import { PriceBook } from "../tokens/PriceBook.ts"
 import { identityOf } from "./identity.ts"
 import { IdentityStore } from "./IdentityStore.ts"
 import { eventsOf, isOpen, type Position, positionsOf as positionsAfter } from "./ledger.ts"
+import { backfillBody, joinHistory } from "./joinHistory.ts"
 import { faultOf, LedgerReader } from "./LedgerReader.ts"
 import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
 import { shareOfBatch, type WalletShare } from "./walletShare.ts"
@@ -25,7 +26,16 @@ const DEADLINE = Duration.millis(1500)
 
 class DeadlinePassed extends Schema.TaggedError<DeadlinePassed>()("DeadlinePassed", {}) {}
 
-/** Identities and profits of wallets, from data already held. Reading neither loads data nor starts tracking a wallet. */
+/** Options of a read. */
+export interface WalletReadOptions {
+  /** Begins to read the histories of the wallets from the chain. The answer does not wait for it. */
+  readonly backfill?: boolean | undefined
+}
+
+/**
+ * Identities and profits of wallets, from data already held. Reading starts tracking no wallet, and loads nothing unless a
+ * backfill is asked for.
+ */
 export class WalletReader extends Context.Service<
   WalletReader,
   {
@@ -33,11 +43,19 @@ export class WalletReader extends Context.Service<
      * One row for each of 1 to 100 different wallets, in request order. Parts that cannot be read within 1.5 s are left
      * out of their row. Fails when nothing can be read.
      */
-    rowsOf(wallets: ReadonlyArray<Address>): Effect.Effect<WalletRows, WalletsUnavailable>
+    rowsOf(wallets: ReadonlyArray<Address>, options?: WalletReadOptions): Effect.Effect<WalletRows, WalletsUnavailable>
     /** The most recently traded positions of a wallet, at most `limit`. Same deadline and failure. */
-    positionsOf(wallet: Address, limit: number): Effect.Effect<WalletPositions, WalletsUnavailable>
+    positionsOf(
+      wallet: Address,
+      limit: number,
+      options?: WalletReadOptions
+    ): Effect.Effect<WalletPositions, WalletsUnavailable>
     /** Profit of a wallet on each of the last `days` UTC days, by its held trades. Same deadline and failure. */
-    pnlHistoryOf(wallet: Address, days: number): Effect.Effect<WalletPnlHistory, WalletsUnavailable>
+    pnlHistoryOf(
+      wallet: Address,
+      days: number,
+      options?: WalletReadOptions
+    ): Effect.Effect<WalletPnlHistory, WalletsUnavailable>
   }
 >()("fathom/wallets/WalletReader") {
   static readonly layer: Layer.Layer<
@@ -65,12 +83,28 @@ export class WalletReader extends Context.Service<
           Effect.catch(({ cause }) => Effect.as(Effect.logWarning("The wallet ledger is unavailable", cause), null))
         )
 
+      /** The history read from the chain; null when there is none or it cannot be read. */
+      const historyOf = (wallet: Address, limit: number) =>
+        Effect.catch(ledger.historyOf(wallet, limit), ({ cause }) =>
+          Effect.as(Effect.logWarning("The history of a wallet is unavailable", cause), null)
+        )
+
+      /** Begins the backfill that the options ask for. */
+      const begin = (wallets: ReadonlyArray<Address>, { backfill = false }: WalletReadOptions) =>
+        backfill
+          ? Effect.catch(ledger.backfill(wallets), ({ cause }) =>
+              Effect.logWarning("The history of wallets cannot be asked for", cause)
+            )
+          : Effect.void
+
       const holdingsOf = Effect.fnUntraced(function* (wallet: Address, share: WalletShare, nowMs: number) {
         const projection = yield* projectionOf(wallet, nowMs)
-        const history = yield* index.read(wallet, share)
+        const observed = yield* index.read(wallet, share)
+        const past = yield* historyOf(wallet, share.events)
+        const history = past === null ? observed : joinHistory(observed, past, share)
         const positions =
           projection === null && history !== null ? Array.from(positionsAfter(history.trades).values()) : []
-        return { projection, history, positions }
+        return { projection, history, positions, backfill: past?.progress ?? null }
       })
 
       /** Holdings that were read in time. Fails when every read failed; a timeout alone is not a failure. */
@@ -101,7 +135,8 @@ export class WalletReader extends Context.Service<
       })
 
       const rowsOf = Effect.fn("WalletReader.rowsOf")(
-        function* (wallets: ReadonlyArray<Address>) {
+        function* (wallets: ReadonlyArray<Address>, options: WalletReadOptions = {}) {
+          yield* begin(wallets, options)
           const startedMs = yield* Clock.currentTimeMillis
           const share = shareOfBatch(wallets.length)
           const [records, holdings] = yield* Effect.all(
@@ -118,7 +153,8 @@ export class WalletReader extends Context.Service<
             const held = holdings.get(wallet)
             return {
               identity: identityOf(wallet, records.get(wallet) ?? [], nowMs),
-              summary: held === undefined ? null : walletSummary(held, { marks, nowMs, share })
+              summary: held === undefined ? null : walletSummary(held, { marks, nowMs, share }),
+              backfill: backfillBody(held?.backfill ?? null, held?.history ?? null, options.backfill === true)
             }
           })
         },
@@ -127,35 +163,51 @@ export class WalletReader extends Context.Service<
 
       /** Data held of one wallet, marked; null when nothing is held or it was not read in time. */
       const stateOf = Effect.fnUntraced(
-        function* (wallet: Address) {
+        function* (wallet: Address, options: WalletReadOptions) {
+          yield* begin([wallet], options)
           const share = shareOfBatch(1)
           const found = yield* holdingsOfAll([wallet], share, yield* Clock.currentTimeMillis)
           const nowMs = yield* Clock.currentTimeMillis
           const holdings = found.get(wallet)
           const marks = marksOf(prices, holdings === undefined ? [] : [holdings], nowMs, MOST_MARKS_OF_ONE)
           const summary = holdings === undefined ? null : walletSummary(holdings, { marks, nowMs, share })
-          return { holdings, marks, nowMs, summary, status: summary === null ? UNAVAILABLE : PARTIAL }
+          const { backfill = null, history = null } = holdings ?? {}
+          const state = {
+            wallet,
+            status: summary === null ? UNAVAILABLE : PARTIAL,
+            summary,
+            backfill: backfillBody(backfill, history, options.backfill === true)
+          }
+          return { holdings, marks, nowMs, state }
         },
         Effect.mapError((cause) => new WalletsUnavailable({ cause }))
       )
 
-      const positionsOf = Effect.fn("WalletReader.positionsOf")(function* (wallet: Address, limit: number) {
-        const { holdings, marks, status, summary } = yield* stateOf(wallet)
+      const positionsOf = Effect.fn("WalletReader.positionsOf")(function* (
+        wallet: Address,
+        limit: number,
+        options: WalletReadOptions = {}
+      ) {
+        const { holdings, marks, state } = yield* stateOf(wallet, options)
         const all = holdings === undefined ? [] : positionsThatCount(holdings)
         const positions = all
           .toSorted((a, b) => (b.lastAtMs ?? 0) - (a.lastAtMs ?? 0) || (a.mint < b.mint ? -1 : 1))
           .slice(0, limit)
           .map((position) => walletPosition(position, marks.get(position.mint) ?? null))
-        return { wallet, status, summary, positions, truncated: all.length > limit }
+        return { ...state, positions, truncated: all.length > limit }
       })
 
-      const pnlHistoryOf = Effect.fn("WalletReader.pnlHistoryOf")(function* (wallet: Address, days: number) {
-        const { holdings, marks, nowMs, status, summary } = yield* stateOf(wallet)
+      const pnlHistoryOf = Effect.fn("WalletReader.pnlHistoryOf")(function* (
+        wallet: Address,
+        days: number,
+        options: WalletReadOptions = {}
+      ) {
+        const { holdings, marks, nowMs, state } = yield* stateOf(wallet, options)
         const candles = dailyCloses(market, nowMs, days)
         const priceAt: HistoryRequest["priceAt"] = (position, dayMs) =>
           nowMs - dayMs < DAY_MS ? (marks.get(position.mint) ?? null) : candles(position, dayMs)
         const events = eventsOf(holdings?.history?.trades ?? [])
-        return { wallet, status, summary, days: dailyPnl(events, { days, nowMs, priceAt }) }
+        return { ...state, days: dailyPnl(events, { days, nowMs, priceAt }) }
       })
 
       return WalletReader.of({ rowsOf, positionsOf, pnlHistoryOf })
@@ -198,11 +250,12 @@ const marksOf = (
 
 const inRows = (
   wallets: ReadonlyArray<Address>,
-  known: (wallet: Address) => Pick<WalletRow, "identity" | "summary">
+  known: (wallet: Address) => Pick<WalletRow, "backfill" | "identity" | "summary">
 ): WalletRows => {
   const rows = wallets.map((wallet): WalletRow => {
-    const { identity, summary } = known(wallet)
-    return { wallet, status: identity === null && summary === null ? "unavailable" : "partial", identity, summary }
+    const { backfill, identity, summary } = known(wallet)
+    const status = identity === null && summary === null ? "unavailable" : "partial"
+    return { wallet, status, identity, summary, backfill }
   })
   return { complete: rows.every(({ summary }) => summary !== null), wallets: rows }
 }

@@ -8,6 +8,8 @@ import type {
   WalletIndexCoverage,
   WalletSummary
 } from "../domain/wallets/WalletSummary.ts"
+import type { HistoryProgress } from "./historyProgress.ts"
+import { historyReason, isWholeLife } from "./joinHistory.ts"
 import { isBasisKnown, isOpen, type Position } from "./ledger.ts"
 import type { LedgerProjection } from "./LedgerReader.ts"
 import { knownWalletBody } from "./pnlBodies.ts"
@@ -21,6 +23,8 @@ export const OBSERVED_SOURCE = "wallet-trade-index:observed-average-cost"
 export const NATIVE_SOURCE = "wallet-trade-ledger:fee-inclusive-average-cost"
 
 const OBSERVED_EXCLUSIONS = ["transfers", "fees", "pre_window_inventory", "unobserved_assets"]
+/** Of a history from the wallet's first transaction on. */
+const WHOLE_EXCLUSIONS = OBSERVED_EXCLUSIONS.filter((exclusion) => exclusion !== "pre_window_inventory")
 const NATIVE_EXCLUSIONS = ["transfers", "pre_window_inventory"]
 
 /** Data held of one wallet by the index, the ledger, or both. */
@@ -30,6 +34,8 @@ export interface Holdings {
   readonly history: WalletHistory | null
   /** Null without a consistent projection. */
   readonly projection: LedgerProjection | null
+  /** The progress of reading the wallet's transactions; null when that was never asked for. */
+  readonly backfill: HistoryProgress | null
 }
 
 /** Marks, time and share of a summary. Marks in micro-dollars per smallest unit; a mint without an entry has no mark. */
@@ -92,7 +98,7 @@ const historyShare = (events: number): CoverageShare => ({
   total: null
 })
 
-const observed = (positions: ReadonlyArray<Position>, history: WalletHistory, valuation: Valuation) => ({
+const observed = ({ backfill, positions }: Holdings, history: WalletHistory, valuation: Valuation) => ({
   scope: "observed_swaps",
   source: OBSERVED_SOURCE,
   fromMs: history.coveredFromMs,
@@ -101,10 +107,12 @@ const observed = (positions: ReadonlyArray<Position>, history: WalletHistory, va
   observedThroughMs: history.trades[0]?.timeMs ?? null,
   observedEvents: history.trades.length,
   undatedEvents: history.undated,
-  exclusions: OBSERVED_EXCLUSIONS,
+  exclusions: isWholeLife(backfill, history) ? WHOLE_EXCLUSIONS : OBSERVED_EXCLUSIONS,
   ...coverageOf(positions, valuation),
   fees: shareOf(0, history.trades.length),
-  history: historyShare(history.trades.length)
+  history: isWholeLife(backfill, history)
+    ? shareOf(history.trades.length, history.trades.length)
+    : historyShare(history.trades.length)
 })
 
 const native = (projection: LedgerProjection, valuation: Valuation) => ({
@@ -128,9 +136,9 @@ export const positionsThatCount = ({ positions, projection }: Holdings): Readonl
 
 /** The summary of a wallet in the contract's type; null when no data is held. */
 export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletSummary | null => {
-  const { history, projection } = holdings
+  const { backfill, history, projection } = holdings
   const positions = positionsThatCount(holdings)
-  const basis = projection === null ? history && observed(positions, history, valuation) : native(projection, valuation)
+  const basis = projection === null ? history && observed(holdings, history, valuation) : native(projection, valuation)
   if (basis === null) {
     return null
   }
@@ -140,6 +148,7 @@ export const walletSummary = (holdings: Holdings, valuation: Valuation): WalletS
     chain: "solana",
     complete: false,
     status: "partial",
+    reason: projection === null ? historyReason(backfill, history) : "not_captured",
     // Blocks are read once confirmed; later orphaning is not reported.
     orphanedEvents: null,
     transfersIncluded: false,

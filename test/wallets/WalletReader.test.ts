@@ -102,6 +102,7 @@ describe("rows of wallets", () => {
             chain: "solana",
             complete: false,
             status: "partial",
+            reason: "observed_swaps_only",
             orphanedEvents: null,
             transfersIncluded: false,
             scope: "observed_swaps",

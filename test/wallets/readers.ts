@@ -23,6 +23,8 @@ export interface Findings {
   readonly index?: WalletIndex["Service"]["read"]
   readonly store?: Layer.Layer<IdentityStore>
   readonly ledger?: LedgerReader["Service"]["read"]
+  readonly history?: LedgerReader["Service"]["historyOf"]
+  readonly backfill?: LedgerReader["Service"]["backfill"]
   readonly tape?: Layer.Layer<TradeTape>
   readonly asked?: { lookups: number; readonly mints: Array<Mint> }
 }
@@ -78,7 +80,11 @@ export const readerOver = (findings: Findings): Layer.Layer<WalletReader> =>
     Layer.provide([
       priceBook(findings),
       findings.store ?? identityStore(findings.identities ?? []),
-      Layer.succeed(LedgerReader, { read: findings.ledger ?? (() => Effect.succeed(null)) }),
+      Layer.succeed(LedgerReader, {
+        read: findings.ledger ?? (() => Effect.succeed(null)),
+        historyOf: findings.history ?? (() => Effect.succeed(null)),
+        backfill: findings.backfill ?? (() => Effect.void)
+      }),
       findings.tape ?? TradeTape.layerManual(),
       Layer.succeed(WalletIndex, { read: findings.index ?? indexOf(findings.trades) })
     ])

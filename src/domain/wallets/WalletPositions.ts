@@ -4,6 +4,7 @@ import { Address } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
 import { Decimal } from "../Scalar.ts"
 import { KnownPositionPnl, PositionQuantities } from "./KnownPnl.ts"
+import { WalletBackfill } from "./WalletBackfill.ts"
 import { WalletSummary } from "./WalletSummary.ts"
 
 const usd = (description: string) => Schema.NullOr(Decimal).annotate({ description })
@@ -14,7 +15,10 @@ const state = {
   status: Schema.Literals(["partial", "unavailable"]).annotate({
     description: "unavailable where no data of the wallet is held or it could not be read in time."
   }),
-  summary: Schema.NullOr(WalletSummary).annotate({ description: "Sums of the wallet with their coverage." })
+  summary: Schema.NullOr(WalletSummary).annotate({ description: "Sums of the wallet with their coverage." }),
+  backfill: Schema.NullOr(WalletBackfill).annotate({
+    description: "How far the wallet's transactions were read from the chain; null where that was never asked for."
+  })
 }
 
 /** One position. */

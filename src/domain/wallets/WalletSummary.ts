@@ -1,8 +1,9 @@
 /** Profit of a wallet as far as the record goes. Null when unknown; never complete. */
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
-import { Decimal, Status } from "../Scalar.ts"
+import { CoverageReason, Decimal, Status } from "../Scalar.ts"
 import { KnownWalletPnl } from "./KnownPnl.ts"
+import { WalletBackfill } from "./WalletBackfill.ts"
 import { WalletIdentity } from "./WalletIdentity.ts"
 
 const Count = Schema.Int
@@ -64,6 +65,9 @@ export class WalletHistoryCoverage extends Schema.Opaque<WalletHistoryCoverage>(
     scope: Schema.String,
     source: Schema.String,
     status: Status,
+    reason: Schema.NullOr(CoverageReason).annotate({
+      description: "Why not all of the wallet's life is covered: backfill_running while it is read from the chain."
+    }),
     fromMs: TimeOrNull,
     throughMs: TimeOrNull,
     observedFromMs: TimeOrNull.annotate({ description: "The oldest event counted." }),
@@ -108,7 +112,10 @@ export class WalletRow extends Schema.Opaque<WalletRow>()(
       description: "partial when there is an identity or a summary."
     }),
     identity: Schema.NullOr(WalletIdentity),
-    summary: Schema.NullOr(WalletSummary)
+    summary: Schema.NullOr(WalletSummary),
+    backfill: Schema.NullOr(WalletBackfill).annotate({
+      description: "How far the wallet's transactions were read from the chain; null where that was never asked for."
+    })
   }).annotate({ identifier: "WalletRow", description: "What is known of one wallet." })
 ) {}
 

@@ -36,21 +36,21 @@ export const layer = HttpApiBuilder.group(
     const summary = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof WalletsBody.Type }) {
       const { id } = yield* CurrentKey
       yield* enterBatch(batch, id)
-      const data = yield* Effect.catch(reader.rowsOf(payload.wallets), unavailable)
+      const data = yield* Effect.catch(reader.rowsOf(payload.wallets, { backfill: payload.backfill }), unavailable)
       return WalletSummaryAnswer.make({ data, source: "local" })
     }, Effect.scoped)
 
     const positions = Effect.fnUntraced(function* ({ params, query }: PositionsRequest) {
       const { id } = yield* CurrentKey
       yield* enterBatch(batch, id)
-      const read = reader.positionsOf(params.wallet, query.limit ?? defaultPositions)
+      const read = reader.positionsOf(params.wallet, query.limit ?? defaultPositions, { backfill: query.backfill })
       return WalletPositionsAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)
 
     const pnlHistory = Effect.fnUntraced(function* ({ params, query }: PnlHistoryRequest) {
       const { id } = yield* CurrentKey
       yield* enterBatch(batch, id)
-      const read = reader.pnlHistoryOf(params.wallet, query.days ?? defaultDays)
+      const read = reader.pnlHistoryOf(params.wallet, query.days ?? defaultDays, { backfill: query.backfill })
       return WalletPnlHistoryAnswer.make({ data: yield* Effect.catch(read, unavailable), source: "local" })
     }, Effect.scoped)
 

@@ -36,6 +36,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - Positions of one wallet at \`/api/v1/wallets/{wallet}/positions\` and its profit by UTC day at \`/pnl/history\`. \`pnl\` and
   \`pnl_summary\` frames and wallet summaries carry \`known\`: profit over the units of known cost, with the share that it
   covers; \`pnl\` frames carry \`quantities\`, and \`holding\` is the balance on the chain, null where it is unknown.
+- \`backfill\` of wallet summaries, positions and \`pnl/history\`: begins to read the wallet's transactions from the chain. The
+  answer does not wait; \`backfill\` in it shows how far the reading is, and \`reason\` of the coverage why more is unknown.
 - \`costUsd\` is the cost of all buys, \`proceedsUsd\` the proceeds of all sells and \`roiPct\` the total in percent of
   \`costUsd\` everywhere; \`/copy/pnl\` has the cost of what was sold as \`soldCostUsd\`.
 - Both sides of a wallet's swap of two tokens have one value, that of the side with a price.

@@ -1,8 +1,8 @@
-/** The tables `trade_rows` and `launches`, as queries. */
+/** The tables `trade_rows`, `wallet_history` and `launches`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { type SqlClient, SqlError, SqlSchema } from "effect/sql"
-import { type Address, SOL } from "../../domain/Address.ts"
+import { type Address, type Mint, SOL } from "../../domain/Address.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import type { StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { TradeNames } from "./tradeNames.ts"
@@ -61,8 +61,11 @@ const NAME_TRIES = 5
 const namesOf = ({ dex, launchpad, mint, pool }: TapeTrade): ReadonlyArray<string> =>
   [mint, pool, dex, launchpad].filter((name) => name !== null)
 
+/** A table of trades: those of blocks, or those of single wallets. */
+export type TradeRows = "trade_rows" | "wallet_history"
+
 /** The queries. */
-export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
+export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, table: TradeRows = "trade_rows") => {
   const columns = sql.literal(ROW_COLUMNS)
 
   /** The trades of rows, with their names. A name that was forgotten for others meanwhile is looked up again. */
@@ -130,7 +133,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
         })
       )
     return sql`
-      insert into trade_rows (
+      insert into ${sql(table)} (
         chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
         pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, fee_lamports, held_before,
         held_after
@@ -273,12 +276,24 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames) => {
     launchesBefore: (chain: number, toMs: number, limit: number) =>
       Effect.map(newestLaunches({ chain, toMs, limit }), (rows) => rows.map(launchOf).toReversed()),
 
+    /** The newest swaps of a mint in pools within `(after, to]`, newest first, at most so many. */
+    swapsOf: ({ after, chain, to }: Omit<SlotSpan, "fromMs">, mint: Mint, limit: number) =>
+      Effect.flatMap(
+        sql`
+          select ${columns} from ${sql(table)}
+          where mint = (select id from trade_names where name = ${mint}) and chain = ${chain}
+            and slot > ${after}::int and slot <= ${to}::int and role <> 1
+          order by slot desc, place desc limit ${limit}
+        `.values,
+        readTrades
+      ),
+
     /** The newest trades of a wallet, newest first, without those of single pools of a route. */
     ofWallet: (chain: number, wallet: Address, limit: number) => {
       const packed = PgTypes.bytea(packWallet(wallet))
       return Effect.flatMap(
         sql`
-          select ${columns} from trade_rows
+          select ${columns} from ${sql(table)}
           where substr(wallet, 1, 7) = substr(${packed}, 1, 7) and wallet = ${packed} and chain = ${chain} and role <> 0
           order by slot desc, place desc limit ${limit}
         `.values,

@@ -40,6 +40,33 @@ describe("GET /api/v1/wallets/{wallet}", () => {
     onExcessProperty: "error"
   })
 
+  const asked: Array<string> = []
+  const backfilled = readerOver({ backfill: (list) => Effect.sync(() => void asked.push(...list)) })
+
+  layer(running({ wallets: backfilled }))((it) => {
+    it.effect("begins to read the wallet's transactions with backfill=true, and does not wait for them", () =>
+      Effect.gen(function* () {
+        const positions = yield* decodePositions((yield* read(`${OTHER}/positions?backfill=true`)).text)
+        assert.deepInclude(positions.data, { status: "unavailable", summary: null })
+        assert.deepInclude(positions.data.backfill, { status: "unavailable", reason: "not_captured" })
+        const history = yield* decodeHistory((yield* read(`${WALLET}/pnl/history?backfill=true`)).text)
+        assert.strictEqual(history.data.backfill?.transactions, 0)
+        const summary = yield* call("/api/v1/wallets/summary", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ wallets: [UNKNOWN_WALLET], backfill: true })
+        })
+        assert.strictEqual(summary.status, 200)
+        assert.deepStrictEqual(asked, [OTHER, WALLET, UNKNOWN_WALLET])
+        const without = yield* decodePositions((yield* read(`${OTHER}/positions?backfill=false`)).text)
+        assert.isNull(without.data.backfill)
+        assert.strictEqual(asked.length, 3)
+        const answer = yield* read(`${OTHER}/positions?backfill=yes`)
+        assert.deepStrictEqual([answer.status, answer.json("error.details.0.field")], [400, "backfill"])
+      })
+    )
+  })
+
   layer(running({ wallets }))((it) => {
     it.effect("gives positions with strict and known profit beside the coverage of the summary", () =>
       Effect.gen(function* () {

@@ -83,7 +83,8 @@ describe("POST /api/v1/wallets/summary", () => {
           "wallet",
           "status",
           "identity",
-          "summary"
+          "summary",
+          "backfill"
         ])
         assert.isNull(answer.json("data.wallets.0.identity"))
         assert.isNull(answer.json("data.wallets.0.summary"))

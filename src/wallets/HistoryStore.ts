@@ -1,0 +1,53 @@
+import { Context, type Effect, Schema } from "effect"
+import type { Address } from "../domain/Address.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import type { HistoryProgress } from "./historyProgress.ts"
+
+/** The store of wallet histories did not answer, or no chain is open. */
+export class HistoryStoreUnavailable extends Schema.TaggedError<HistoryStoreUnavailable>()("HistoryStoreUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return "the store of wallet histories does not answer"
+  }
+}
+
+/** A wallet and the progress of its reading. */
+export interface WalletProgress {
+  readonly wallet: Address
+  readonly progress: HistoryProgress
+}
+
+/** A wallet whose turn it is. */
+export interface HistoryJob extends WalletProgress {
+  /** Changes with every step. */
+  readonly version: number
+}
+
+/** Trades read from the transactions of single wallets, with their progress, of one chain at a time. */
+export class HistoryStore extends Context.Service<
+  HistoryStore,
+  {
+    /** Selects the chain of all other methods; false when nothing of it is stored yet. */
+    open(genesis: string): Effect.Effect<boolean, HistoryStoreUnavailable>
+    /** Begins the reading of wallets, or repeats it for what came since. Those that wait already keep their turn. */
+    ask(wallets: ReadonlyArray<Address>): Effect.Effect<void, HistoryStoreUnavailable>
+    /** The wallet that has waited longest; null when none waits. */
+    readonly next: Effect.Effect<HistoryJob | null, HistoryStoreUnavailable>
+    /**
+     * Stores the trades of a step with the progress that it makes, both or neither. False, without effect, when another
+     * process made a step for the wallet meanwhile.
+     */
+    save(
+      job: HistoryJob,
+      progress: HistoryProgress,
+      trades: ReadonlyArray<TapeTrade>
+    ): Effect.Effect<boolean, HistoryStoreUnavailable>
+    /** Wallets whose progress changed at this time or later, in milliseconds since the Unix epoch. */
+    changedSince(timeMs: number): Effect.Effect<ReadonlyArray<WalletProgress>, HistoryStoreUnavailable>
+    /** The newest trades of a wallet, newest first. */
+    ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, HistoryStoreUnavailable>
+    /** Stored swaps of SOL in pools within `(after, to]` of slots, the newest first, at most so many. */
+    solSwaps(after: number, to: number, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, HistoryStoreUnavailable>
+  }
+>()("fathom/wallets/HistoryStore") {}

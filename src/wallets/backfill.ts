@@ -1,0 +1,196 @@
+/** Reads the transactions of wallets from a node, a few of each wallet in turn and at a bounded rate. */
+import { Clock, Config, Duration, Effect, Result } from "effect"
+import type { Address } from "../domain/Address.ts"
+import { countSetting } from "../domain/countSetting.ts"
+import { SourceMonitor, type SourceState } from "../health/SourceMonitor.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import type { ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
+import type { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
+import { readTransaction } from "../trades/transaction.ts"
+import { advanced, type HistoryProgress, ranked, type RankedTransaction, refused } from "./historyProgress.ts"
+import type { HistoryJob, HistoryStore, HistoryStoreUnavailable } from "./HistoryStore.ts"
+import { decodedHistory, historyTradesOf, PRICED_BY, PRICED_SLOTS, solPriceBy } from "./historyTrades.ts"
+
+/** The reach and the pace of reading. */
+export interface BackfillSettings {
+  /** Most transactions of a wallet in one pass; with 0 nothing is read. */
+  readonly most: number
+  /** Transactions a second, over all wallets. */
+  readonly rate: number
+}
+
+/** `WALLET_HISTORY` (1,000 transactions of a wallet) and `WALLET_HISTORY_RATE` (10 a second). */
+export const backfillSettings: Config.Config<BackfillSettings> = Config.all({
+  most: countSetting("WALLET_HISTORY", 1000),
+  rate: countSetting("WALLET_HISTORY_RATE", 10, 1)
+})
+
+/** Most wallets with a history, those that wait included. */
+export const MOST_WALLETS = 10_000
+
+/** Transactions of one step, after which it is another wallet's turn. */
+const STEP = 25
+const CONCURRENCY = 2
+const IDLE = Duration.seconds(1)
+const UNAVAILABLE_PAUSE = Duration.seconds(5)
+/** Changes that another process stored are read this late at most. */
+const OVERLAP_MS = 10_000
+/** The chain of the node is looked at this often. */
+const GENESIS_MS = 30_000
+
+/** Codes of a node without the method, without a transaction history, or with the long-term storage away. */
+const WITHOUT_HISTORY: ReadonlySet<number | undefined> = new Set([-32601, -32011, -32020])
+
+type Stores = HistoryStore["Service"]
+type Node = TransactionHistory["Service"]
+
+/** The outcome of reading one transaction: null when the node cannot give it. */
+const readOne = Effect.fnUntraced(function* (
+  node: Node,
+  store: Stores,
+  wallet: Address,
+  { listed, rank }: RankedTransaction
+): Effect.fn.Return<ReadonlyArray<TapeTrade> | null, ChainUnavailable | HistoryStoreUnavailable> {
+  if (listed.err !== null) {
+    return []
+  }
+  const answer = readTransaction(yield* node.read(listed.signature))
+  if (Result.isFailure(answer) || answer.success.blockTime === null) {
+    return null
+  }
+  const decoded = decodedHistory(answer.success, wallet, rank)
+  if (decoded === null) {
+    return []
+  }
+  const swaps = yield* store.solSwaps(decoded.slot - PRICED_SLOTS, decoded.slot, PRICED_BY)
+  return historyTradesOf(decoded, wallet, solPriceBy(swaps, decoded.timeMs))
+})
+
+/** Reads and stores the next transactions of a wallet. Returns the number of requests made to the node. */
+const stepOf = Effect.fnUntraced(function* (
+  node: Node,
+  store: Stores,
+  { progress, wallet, ...job }: HistoryJob,
+  most: number
+) {
+  const startedMs = yield* Clock.currentTimeMillis
+  const asked = Math.max(1, Math.min(STEP, most - progress.passRead))
+  const { before, until } = progress
+  const listed = yield* node.list({ address: wallet, before, until, limit: asked })
+  const found = yield* Effect.forEach(ranked(progress, listed), (each) => readOne(node, store, wallet, each), {
+    concurrency: CONCURRENCY
+  })
+  const missing = found.filter((trades) => trades === null).length
+  const next = advanced(progress, { asked, listed, missing, startedMs }, most)
+  const trades = found.flatMap((each) => each ?? [])
+  yield* store.save({ ...job, wallet, progress }, next, trades)
+  return 1 + listed.filter(({ err }) => err === null).length
+})
+
+const sentence = ({ detail, rpcCode }: ChainUnavailable): string =>
+  WITHOUT_HISTORY.has(rpcCode) ? `The node does not serve the history of wallets: ${detail}` : detail
+
+/** The loop's state. */
+interface Work {
+  genesis: string | null
+  /** Time of the last look at the node's chain. */
+  genesisAtMs: number | null
+  readonly known: Map<Address, HistoryProgress>
+  changedMs: number
+  okAtMs: number | null
+  isFailing: boolean
+}
+
+/** The reading of wallets: `step` reads one wallet's next transactions and returns the time to wait before the next. */
+export const makeBackfill = Effect.fnUntraced(function* (node: Node, store: Stores, { most, rate }: BackfillSettings) {
+  const work: Work = {
+    genesis: null,
+    genesisAtMs: null,
+    known: new Map(),
+    changedMs: 0,
+    okAtMs: null,
+    isFailing: false
+  }
+
+  /** Opens the chain of the node; false while nothing of it is stored. */
+  const open = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (work.genesis !== null && work.genesisAtMs !== null && nowMs - work.genesisAtMs < GENESIS_MS) {
+      return true
+    }
+    const genesis = yield* node.genesis
+    if (genesis !== work.genesis) {
+      work.known.clear()
+      work.changedMs = 0
+      work.genesis = (yield* store.open(genesis)) ? genesis : null
+    }
+    work.genesisAtMs = nowMs
+    return work.genesis !== null
+  })
+
+  /** Brings the known progress up to date with all processes. */
+  const synchronize = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const changed = yield* store.changedSince(work.changedMs)
+    changed.forEach(({ progress, wallet }) => work.known.set(wallet, progress))
+    work.changedMs = nowMs - OVERLAP_MS
+  })
+
+  /** A refusal concerns one wallet; any other failure is the node's, and the wallet keeps its turn. */
+  const refuse =
+    (job: HistoryJob) =>
+    (failure: ChainUnavailable): Effect.Effect<number, ChainUnavailable | HistoryStoreUnavailable> => {
+      if (failure.reason !== "invalid") {
+        return Effect.fail(failure)
+      }
+      const progress = refused(job.progress, sentence(failure), WITHOUT_HISTORY.has(failure.rpcCode))
+      return Effect.as(store.save(job, progress, []), 1)
+    }
+
+  const read = Effect.gen(function* () {
+    const startedMs = yield* Clock.currentTimeMillis
+    const job = (yield* open) ? yield* store.next : null
+    const requests =
+      job === null ? 0 : yield* stepOf(node, store, job, most).pipe(Effect.catchTag("ChainUnavailable", refuse(job)))
+    if (work.genesis !== null) {
+      yield* synchronize
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    work.okAtMs = nowMs
+    work.isFailing = false
+    return job === null ? IDLE : Duration.millis(Math.max(0, (requests / rate) * 1000 - (nowMs - startedMs)))
+  })
+
+  const step = Effect.catch(read, (failure) => {
+    work.isFailing = true
+    const pause = failure._tag === "ChainUnavailable" ? (failure.retryAfterMs ?? 0) : 0
+    return Effect.as(
+      Effect.logWarning("Histories of wallets cannot be read now", failure),
+      Duration.max(UNAVAILABLE_PAUSE, Duration.millis(pause))
+    )
+  })
+
+  const state = (): SourceState => {
+    const waiting = Array.from(work.known.values()).some((progress) => progress.state === "running")
+    return {
+      observedAtMs: work.okAtMs,
+      status: work.okAtMs === null ? "unavailable" : work.isFailing ? "stale" : waiting ? "partial" : "known",
+      ...(waiting && { reason: "backfill_running" as const })
+    }
+  }
+  yield* (yield* SourceMonitor).report("wallet_history", state)
+
+  const ask = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
+    let room = MOST_WALLETS - work.known.size
+    const wanted = wallets.filter((wallet) => work.known.has(wallet) || room-- > 0)
+    yield* store.ask(wanted)
+    yield* synchronize
+  })
+
+  return {
+    step,
+    ask,
+    /** The progress of a wallet; null when it was never asked for. */
+    progressOf: (wallet: Address): HistoryProgress | null => work.known.get(wallet) ?? null
+  }
+})

@@ -1,0 +1,52 @@
+/** The trades of one wallet in a past transaction, priced by the SOL price of its time. Pure. */
+import type { Address } from "../domain/Address.ts"
+import type { Rational } from "../domain/rational.ts"
+import { SolPrice } from "../market/tape/SolPrice.ts"
+import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import { tapeTradesOf } from "../market/tape/tapeTrades.ts"
+import { type DecodedTrades, decodeTrades } from "../trades/decode.ts"
+import type { Transaction } from "../trades/transaction.ts"
+
+/** The place of the newest transaction in its block where the node does not state it. */
+const LAST_PLACE = 1_000_000
+
+/** Slots in which trades of SOL give the price of a transaction: five minutes at 400 ms. */
+export const PRICED_SLOTS = 750
+/** Trades of SOL that give a price. */
+export const PRICED_BY = 64
+
+/** A decoded transaction that has trades of the wallet. */
+export interface DecodedHistory extends DecodedTrades {
+  readonly slot: number
+  readonly timeMs: number
+}
+
+/**
+ * The trades of a transaction in which the wallet traded; null when it has none. `rank` counts the wallet's transactions of
+ * the slot from the newest, and orders them where the node does not state their place.
+ */
+export const decodedHistory = (transaction: Transaction, wallet: Address, rank: number): DecodedHistory | null => {
+  const { blockTime, slot } = transaction
+  const indexInBlock = transaction.indexInBlock ?? LAST_PLACE - rank
+  const decoded = decodeTrades({ ...transaction, indexInBlock })
+  return blockTime !== null && decoded.nets.some((net) => net.wallet === wallet)
+    ? { ...decoded, slot, timeMs: blockTime * 1000 }
+    : null
+}
+
+/** Micro-dollars for a lamport at a time, by trades of SOL against dollars around it, in any order; null when unknown. */
+export const solPriceBy = (swaps: ReadonlyArray<TapeTrade>, timeMs: number): Rational | null => {
+  const price = new SolPrice()
+  price.recall(swaps)
+  return price.at(timeMs, null)
+}
+
+/** The wallet's own trades; without a price of SOL only those against dollars have a value. */
+export const historyTradesOf = (
+  decoded: DecodedHistory,
+  wallet: Address,
+  microPerLamport: Rational | null
+): ReadonlyArray<TapeTrade> =>
+  tapeTradesOf(decoded, { timeMs: decoded.timeMs, microPerLamport }).filter(
+    (trade) => trade.role !== "pool" && trade.wallet === wallet
+  )

@@ -1,0 +1,228 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Address } from "../../src/domain/Address.ts"
+import type { Signature } from "../../src/domain/Signature.ts"
+import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
+import { TradeStore } from "../../src/market/store/TradeStore.ts"
+import type { TapeTrade } from "../../src/market/tape/TapeTrade.ts"
+import { tapeTradesOf } from "../../src/market/tape/tapeTrades.ts"
+import { Simulator } from "../../src/simulator/Simulator.ts"
+import { ChainUnavailable } from "../../src/solana/accounts/ChainFeed.ts"
+import { TransactionHistory } from "../../src/solana/rpc/TransactionHistory.ts"
+import * as TransactionHistoryRpc from "../../src/solana/rpc/TransactionHistoryRpc.ts"
+import { decodeBlock } from "../../src/trades/decodeBlock.ts"
+import { makeBackfill } from "../../src/wallets/backfill.ts"
+import { HistoryStore } from "../../src/wallets/HistoryStore.ts"
+import * as HistoryStorePg from "../../src/wallets/HistoryStorePg.ts"
+import { at, call } from "../simulator/node/client.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const full = { encoding: "json", maxSupportedTransactionVersion: 0, rewards: false }
+
+type Node = TransactionHistory["Service"]
+
+/** A simulated chain with some trades, its node, and a store in which the chain is known. */
+const scene = Effect.gen(function* () {
+  const { advance, rpcUrl } = yield* Simulator
+  yield* advance(60)
+  const node = Context.get(
+    yield* Layer.build(TransactionHistoryRpc.layer({ rpcUrl }).pipe(Layer.provide(NodeHttpClient.layerUndici))),
+    TransactionHistory
+  )
+  const address = yield* TestDatabase.create
+  const database = yield* Layer.build(
+    Layer.mergeAll(TradeStorePg.layer, HistoryStorePg.layer).pipe(Layer.provideMerge(TestDatabase.connect(address)))
+  )
+  const genesis = yield* node.genesis
+  yield* Context.get(database, TradeStore).open({ genesis, isSandbox: true })
+  const store = Context.get(database, HistoryStore)
+  yield* store.open(genesis)
+  return { node, store, address, rpcUrl, advance, genesis, sql: Context.get(database, SqlClient.SqlClient) }
+})
+
+/** The trades of every wallet by the blocks of the node, without prices. */
+const tradesByWallet = Effect.fnUntraced(function* (rpcUrl: string) {
+  const newest = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+  const oldest = Number(at(yield* call(rpcUrl, "getFirstAvailableBlock"), "result"))
+  const trades: Array<TapeTrade> = []
+  for (let slot = oldest; slot <= newest; slot++) {
+    const block = decodeBlock(slot, at(yield* call(rpcUrl, "getBlock", slot, full), "result"))
+    for (const { legs, nets, unresolved } of block?.transactions ?? []) {
+      const price = { timeMs: block?.blockTimeMs ?? 0, microPerLamport: null }
+      trades.push(...tapeTradesOf({ legs, nets, unresolved }, price).filter(({ role }) => role !== "pool"))
+    }
+  }
+  return Map.groupBy(trades, ({ wallet }) => wallet)
+})
+
+const settings = { most: 1000, rate: 1000 }
+
+/** Steps until no wallet waits. */
+const finish = Effect.fnUntraced(function* ({ step }: { readonly step: Effect.Effect<Duration.Duration> }) {
+  for (let steps = 0; steps < 50; steps++) {
+    if (Duration.toMillis(yield* step) === 1000) {
+      return
+    }
+  }
+})
+
+const plain = (trades: ReadonlyArray<TapeTrade>) =>
+  trades.map(({ amount, held, index, mint, side, signature, slot, timeMs }) => ({
+    amount,
+    held,
+    index,
+    mint,
+    side,
+    signature,
+    slot,
+    timeMs
+  }))
+
+const busiest = (trades: ReadonlyMap<Address, ReadonlyArray<TapeTrade>>, rank: number): Address => {
+  const sorted = Array.from(trades).toSorted(([, a], [, b]) => b.length - a.length)
+  const [wallet] = sorted[rank] ?? []
+  if (wallet === undefined) {
+    throw new Error("too few wallets traded")
+  }
+  return wallet
+}
+
+const simulated = Simulator.layer({
+  seed: "wallet history",
+  speed: 0,
+  swapsPerSecond: 60,
+  startUnixMs: 1_790_000_000_000
+})
+
+const refusing =
+  (failure: ChainUnavailable): Node["list"] =>
+  () =>
+    Effect.fail(failure)
+
+describe.runIf(TestDatabase.isAvailable)("the history of a wallet", () => {
+  it.live(
+    "holds the trades that blocks show, in their order, and begins with the wallet's first transaction",
+    () =>
+      Effect.gen(function* () {
+        const { node, rpcUrl, store } = yield* scene
+        const byBlocks = yield* tradesByWallet(rpcUrl)
+        const wallet = busiest(byBlocks, 0)
+        const backfill = yield* makeBackfill(node, store, settings)
+        yield* backfill.step
+        yield* backfill.ask([wallet])
+        assert.strictEqual(backfill.progressOf(wallet)?.state, "running")
+        yield* finish(backfill)
+        assert.deepInclude(backfill.progressOf(wallet), { state: "done", isWhole: true, missing: 0 })
+        const expected = (byBlocks.get(wallet) ?? []).toReversed()
+        assert.isAbove(expected.length, 3)
+        assert.deepStrictEqual(plain(yield* store.ofWallet(wallet, 1000)), plain(expected))
+      }).pipe(Effect.provide(simulated)),
+    120_000
+  )
+
+  it.live(
+    "goes on after a restart, stores nothing twice and reads what came since when asked again",
+    () =>
+      Effect.gen(function* () {
+        const { advance, node, rpcUrl, sql, store } = yield* scene
+        const before = yield* tradesByWallet(rpcUrl)
+        const wallet = busiest(before, 0)
+        const first = yield* makeBackfill(node, store, settings)
+        yield* store.ask([wallet])
+        const job = yield* store.next
+        if (job === null) {
+          return assert.fail("no wallet waits")
+        }
+        yield* first.step
+        // Another process that took the same job stores neither trades nor progress.
+        assert.isFalse(yield* store.save(job, { ...job.progress, read: 99 }, before.get(wallet) ?? []))
+        const second = yield* makeBackfill(node, store, settings)
+        yield* finish(second)
+        const stored = yield* store.ofWallet(wallet, 1000)
+        assert.strictEqual(stored.length, before.get(wallet)?.length)
+
+        yield* advance(40)
+        yield* sql`
+          update wallet_backfills set
+            progress = jsonb_set(progress, '{throughMs}', '0'), changed_at = changed_at + interval '1 second'
+        `
+        yield* second.ask([wallet])
+        yield* finish(second)
+        const after = yield* tradesByWallet(rpcUrl)
+        assert.isAbove(after.get(wallet)?.length ?? 0, stored.length, "the wallet traded since")
+        assert.deepStrictEqual(
+          plain(yield* store.ofWallet(wallet, 1000)),
+          plain((after.get(wallet) ?? []).toReversed())
+        )
+      }).pipe(Effect.provide(simulated)),
+    120_000
+  )
+
+  it.live(
+    "takes turns with others and stops at the bound",
+    () =>
+      Effect.gen(function* () {
+        const { node, rpcUrl, store } = yield* scene
+        const byBlocks = yield* tradesByWallet(rpcUrl)
+        const wallets = [busiest(byBlocks, 0), busiest(byBlocks, 1)]
+        const backfill = yield* makeBackfill(node, store, { most: 3, rate: 1000 })
+        yield* store.ask(wallets)
+        const first = yield* store.next
+        assert.isNotNull(first)
+        yield* Effect.sleep("5 millis")
+        yield* first === null ? Effect.void : store.save(first, first.progress, [])
+        assert.notStrictEqual((yield* store.next)?.wallet, first?.wallet, "it is the other's turn")
+        yield* finish(backfill)
+        for (const wallet of wallets) {
+          assert.deepInclude(backfill.progressOf(wallet), { state: "done", read: 3, isWhole: false })
+        }
+      }).pipe(Effect.provide(simulated)),
+    120_000
+  )
+
+  it.live(
+    "is refused by name where the node has none, and waits while the node is unreachable",
+    () =>
+      Effect.gen(function* () {
+        const { node, rpcUrl, store } = yield* scene
+        const wallet = busiest(yield* tradesByWallet(rpcUrl), 0)
+        yield* store.ask([wallet])
+        const away = new ChainUnavailable({ reason: "unreachable", detail: "gone" })
+        const waiting = yield* makeBackfill({ ...node, list: refusing(away) }, store, settings)
+        assert.strictEqual(Duration.toMillis(yield* waiting.step), 5000)
+        assert.strictEqual((yield* store.next)?.progress.tries, 0)
+
+        const without = new ChainUnavailable({ reason: "invalid", detail: "Method not found", rpcCode: -32601 })
+        const refusedBy = yield* makeBackfill({ ...node, list: refusing(without) }, store, settings)
+        yield* refusedBy.step
+        assert.deepInclude(refusedBy.progressOf(wallet), {
+          state: "failed",
+          error: "The node does not serve the history of wallets: Method not found"
+        })
+        assert.isNull(yield* store.next)
+      }).pipe(Effect.provide(simulated)),
+    120_000
+  )
+
+  it.live(
+    "counts transactions that the node cannot give",
+    () =>
+      Effect.gen(function* () {
+        const { node, rpcUrl, store } = yield* scene
+        const byBlocks = yield* tradesByWallet(rpcUrl)
+        const wallet = busiest(byBlocks, 0)
+        const lost = byBlocks.get(wallet)?.[0]?.signature
+        const read: Node["read"] = (signature: Signature) =>
+          signature === lost ? Effect.succeed(null) : node.read(signature)
+        const backfill = yield* makeBackfill({ ...node, read }, store, settings)
+        yield* store.ask([wallet])
+        yield* finish(backfill)
+        assert.deepInclude(backfill.progressOf(wallet), { state: "done", missing: 1 })
+        const signatures = (yield* store.ofWallet(wallet, 1000)).map(({ signature }) => signature)
+        assert.notInclude(signatures, lost)
+      }).pipe(Effect.provide(simulated)),
+    120_000
+  )
+})
