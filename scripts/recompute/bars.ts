@@ -18,7 +18,8 @@ export interface SidedLeg {
   readonly pool: string
 }
 
-const rank = (mint: string): number => (mint === SOL ? 1 : DOLLARS.includes(mint) ? 2 + DOLLARS.indexOf(mint) * -0.1 : 0)
+const rank = (mint: string): number =>
+  mint === SOL ? 1 : DOLLARS.includes(mint) ? 2 + DOLLARS.indexOf(mint) * -0.1 : 0
 
 /** The token is the mint that is neither SOL nor a dollar; of two such mints the one that was received. */
 export const sided = ({ input, output, pool }: RawLeg): SidedLeg =>

@@ -3,10 +3,10 @@ import bs58 from "bs58"
 import type { RawInstruction, RawTransaction } from "./chain.ts"
 import { discriminator, programs, PUMP, type SwapAccounts } from "./programs.ts"
 
-const TOKEN_PROGRAMS: ReadonlyArray<string> = [
+const TOKEN_PROGRAMS = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
-]
+])
 const TRANSFER = 3
 const TRANSFER_CHECKED = 12
 const TRANSFER_FEE_EXTENSION = 26
@@ -60,9 +60,12 @@ const invocationsOf = ({ meta, transaction }: RawTransaction): ReadonlyArray<Inv
 const u64 = (data: Uint8Array, at: number): bigint =>
   at + 8 <= data.length ? new DataView(data.buffer, data.byteOffset).getBigUint64(at, true) : 0n
 
-const transferOf = ({ accounts, data, programIdIndex }: RawInstruction, keys: ReadonlyArray<string>): Transfer | null => {
+const transferOf = (
+  { accounts, data, programIdIndex }: RawInstruction,
+  keys: ReadonlyArray<string>
+): Transfer | null => {
   const program = keys[programIdIndex]
-  if (program === undefined || !TOKEN_PROGRAMS.includes(program)) {
+  if (program === undefined || !TOKEN_PROGRAMS.has(program)) {
     return null
   }
   const bytes = bs58.decode(data)
@@ -113,7 +116,7 @@ const legOf = (
     const payments = transfers.filter(({ source }) => source === vault)
     const paid = payments.slice(0, referral ? 1 : undefined).reduce((sum, { amount }) => sum + amount, 0n)
     const sent = taken.reduce((sum, { amount, fee }) => sum + amount - fee, 0n)
-    // A transfer without a stated fee may still have been charged one: the balance tells it where nothing else moved.
+    // A transfer without a stated fee may still have been charged one: the growth of the balance is what arrived, where nothing else moved.
     const got = taken.length > 0 && payments.length === 0 && isOnly(vault) ? growthOf(transaction, index) : sent
     return { mint: mints.get(vault) ?? "", taken: got, paid }
   })

@@ -60,17 +60,10 @@ export const programs: ReadonlyMap<string, FindSwaps> = new Map([
   ],
   [
     "LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo",
-    same(
-      [
-        "swap",
-        "swap2",
-        "swap_exact_out",
-        "swap_exact_out2",
-        "swap_with_price_impact",
-        "swap_with_price_impact2"
-      ],
-      { pool: 0, vaults: [2, 3] }
-    )
+    same(["swap", "swap2", "swap_exact_out", "swap_exact_out2", "swap_with_price_impact", "swap_with_price_impact2"], {
+      pool: 0,
+      vaults: [2, 3]
+    })
   ],
   ["cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG", same(["swap", "swap2"], { pool: 1, vaults: [4, 5], referral: true })],
   ["dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN", same(["swap", "swap2"], { pool: 2, vaults: [5, 6], referral: true })]

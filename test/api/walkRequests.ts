@@ -113,3 +113,13 @@ export const unreachable: Readonly<Record<string, ReadonlyArray<number>>> = {
   "system.describe": [500],
   "system.live": [500]
 }
+
+/** An alert on a mint. */
+export const alertOn = (mint: string) => ({
+  mint,
+  condition: { metric: "price_usd", operator: "crosses_above", threshold: "1.5", source: "median" },
+  fireNow: true
+})
+
+/** A wallet to track. */
+export const trackNowhere = { body: { wallet: nowhere } }

@@ -17,6 +17,7 @@ import {
   SIGN_IN_TOKEN,
   SPENT_SESSION,
   type Way,
+  alertOn,
   batchOnce,
   bySession,
   groupOnce,
@@ -28,7 +29,8 @@ import {
   onTape,
   overToys,
   raw,
-  tooLarge
+  tooLarge,
+  trackNowhere
 } from "./walkRequests.ts"
 import { signature } from "../solana/rpc/statusNode.ts"
 
@@ -38,14 +40,6 @@ const unknownLink = { operation: "sessions.open", request: { ...signIn, body: { 
 
 const newKey = { body: { name: "walked" } }
 const noKey = { params: { id: "key_none" } }
-
-const alertOn = (mint: string) => ({
-  mint,
-  condition: { metric: "price_usd", operator: "crosses_above", threshold: "1.5", source: "median" },
-  fireNow: true
-})
-
-const trackNowhere = { body: { wallet: nowhere } }
 
 /** A call of each operation that it answers well. */
 export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {

@@ -1,4 +1,5 @@
 /** Reads missing blocks again and the history backwards, beside the newest blocks and at a bounded rate. */
+import { countSetting } from "../../domain/countSetting.ts"
 import { Clock, Config, Duration, Effect } from "effect"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { restoreTape } from "../store/restoreTape.ts"
@@ -27,7 +28,7 @@ export interface RepairParts extends PricingParts {
 
 /** `REPAIR_RATE` (10 blocks a second) and `HISTORY` (24 hours beside a node, else none). */
 export const repairSettings = Config.all({
-  rate: Config.Int("REPAIR_RATE").pipe(Config.withDefault(10)),
+  rate: countSetting("REPAIR_RATE", 10),
   history: Config.option(Config.Duration("HISTORY"))
 })
 

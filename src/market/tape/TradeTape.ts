@@ -1,5 +1,5 @@
 import { Clock, Config, Context, Effect, Layer, PubSub, Stream } from "effect"
-import { countSetting } from "../../domain/countSetting.ts"
+import { amountSetting, countSetting } from "../../domain/countSetting.ts"
 import type { Mint } from "../../domain/Address.ts"
 import { type Coverage, covering, incomplete } from "../../domain/Scalar.ts"
 import { SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
@@ -152,7 +152,7 @@ const defaultLimits: MarketLimits = { tokens: 60_000, bars: 800_000, trades: 4_0
 const LEAST_COVERAGE = 0.5
 
 /** `MIN_COVERAGE` (0.5): a window of which less was seen has no values. */
-export const leastCoverage = Config.Finite("MIN_COVERAGE").pipe(Config.withDefault(LEAST_COVERAGE))
+export const leastCoverage = amountSetting("MIN_COVERAGE", LEAST_COVERAGE)
 
 /** Bounds of the state in memory, `TAPE_TOKENS`, `TAPE_BARS` and `TAPE_WALLETS`, and of its restore, `TAPE_TRADES`. */
 export const limits = Config.all({

@@ -21,7 +21,7 @@ describe("exitMessage", () => {
     Effect.gen(function* () {
       assert.strictEqual(
         yield* messageOf(simulatorConfig, { SIMULATOR_HISTORY: "abc" }),
-        "fathom: SIMULATOR_HISTORY: expected a string representing a finite number"
+        "fathom: SIMULATOR_HISTORY: must be a number"
       )
       assert.strictEqual(
         yield* messageOf(Config.schema(Schema.Int, "PORT"), { PORT: "1.5" }),
