@@ -15,7 +15,7 @@ const WITH_FEE = 1
 /** Wrapped SOL, which stands for lamports too. */
 export const SOL = "So11111111111111111111111111111111111111112"
 
-/** What one pool received for what it paid, in atomic units. */
+/** The amounts that one pool received and paid, in atomic units. */
 export interface RawLeg {
   readonly pool: string
   readonly input: { readonly mint: string; readonly amount: bigint }

@@ -23,7 +23,16 @@ HttpApi.reflect(Api, {
   }
 })
 
-const open = new Set(["/api/v1", "/api/v1/freshness", "/freshness", "/livez", "/readyz"])
+const open = new Set([
+  "/api/v1",
+  "/api/v1/freshness",
+  "/freshness",
+  "/livez",
+  "/readyz",
+  // A session is opened without one.
+  "/app/session",
+  "/app/sessions"
+])
 const free = new Set([...open, "/api/v1/account/key"])
 /** Refused whatever is asked, so there is no query to check first. */
 const closed = new Set(["/api/v1/spot/orders", "/api/v1/perps/orders", "/api/v1/perps/rebalance"])

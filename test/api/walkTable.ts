@@ -38,6 +38,7 @@ const signIn = { body: { token: SIGN_IN_TOKEN }, headers: pageHeaders }
 
 const unknownLink = { operation: "sessions.open", request: { ...signIn, body: { token: "unknown" } } }
 
+const manyAttempts = Array.from({ length: 20 }, () => unknownLink)
 const newKey = { body: { name: "walked" } }
 const noKey = { params: { id: "key_none" } }
 
@@ -256,12 +257,7 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
     200: { world: "bare", key: null, request: signIn },
     401: { world: "bare", key: null, request: unknownLink.request },
     403: { world: "bare", key: null, request: { body: { token: SIGN_IN_TOKEN } } },
-    429: {
-      world: "bare",
-      key: null,
-      before: Array.from({ length: 20 }, () => unknownLink),
-      request: unknownLink.request
-    }
+    429: { world: "bare", key: null, before: manyAttempts, request: unknownLink.request }
   },
   "sessions.close": {
     200: { world: "bare", key: null, request: {} },

@@ -72,7 +72,8 @@ layer(serving().pipe(Layer.provideMerge(collect)))("GET /api/v1/tracker/realtime
         wallets: [moss, fern],
         group: null,
         control: false,
-        streamId: given.streamId ?? ""
+        streamId: given.streamId ?? "",
+        sockets: 5
       })
       assert.isNull(yield* redeem(given.ticket))
       const [early, late] = [yield* session("b"), yield* session("b")]
