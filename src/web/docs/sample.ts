@@ -13,7 +13,8 @@ export interface Living {
   readonly nowMs: number
 }
 
-const SOL = "So11111111111111111111111111111111111111112"
+/** Wrapped SOL. */
+export const SOL = "So11111111111111111111111111111111111111112"
 const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 const ONE_SOL = "1000000000"
 const REQUEST_ID = "5f0c6a52-8a3e-4d0b-9d7e-2f1f6f0f9c11"

@@ -2,13 +2,16 @@
 import { useEffect, useState } from "preact/hooks"
 import { call } from "../data/request.ts"
 import { useSession } from "../data/session.tsx"
-import { type Living, PLAIN } from "./sample.ts"
+import { type Living, PLAIN, SOL } from "./sample.ts"
 
 const MOST = 3
 
 const readLiving = async (): Promise<Living> => {
-  const { data } = await call("GET /api/v1/market/movement", { query: { window: "24h", rank: "volume", limit: MOST } })
-  const mints = data.map(({ token }) => token.address)
+  const { data } = await call("GET /api/v1/market/movement", {
+    query: { window: "24h", rank: "volume", limit: 2 * MOST }
+  })
+  // Samples pay with SOL, which is no answer to what it buys.
+  const mints = data.flatMap(({ token }) => (token.address === SOL ? [] : [token.address])).slice(0, MOST)
   const [first] = mints
   if (first === undefined) {
     return { ...PLAIN, nowMs: Date.now() }
