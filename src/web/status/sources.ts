@@ -12,6 +12,7 @@ export interface SourceJson {
 
 const purposes: Readonly<Record<string, string>> = {
   chain: "Slots and accounts of pools",
+  block_feed: "The node that blocks are read from",
   blocks: "Blocks, from which trades are decoded",
   trades: "Trades in memory: charts, windows, rankings",
   database: "PostgreSQL",
@@ -19,6 +20,7 @@ const purposes: Readonly<Record<string, string>> = {
   callouts: "Callouts and their results",
   tracker: "Trades of tracked wallets",
   wallets: "Index of wallets",
+  wallet_history: "Reading of wallets' earlier trades",
   follows: "Copy trading",
   keys: "API keys",
   repair: "Reading of blocks that were missed",
