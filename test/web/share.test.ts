@@ -1,12 +1,12 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { BrowserContextOptions, Page } from "playwright-core"
-import { CalloutStore } from "../../../src/callouts/CalloutStore.ts"
-import { Listening } from "../../../src/http/NodeServer.ts"
-import { Chromium, isAvailable } from "../../support/browser.ts"
-import { running } from "../../support/http.ts"
-import { attacks, badUrls, slyUrls } from "../middleware/attacks.ts"
-import { shown, writtenBy } from "./sharedCallout.ts"
+import { CalloutStore } from "../../src/callouts/CalloutStore.ts"
+import { Listening } from "../../src/http/NodeServer.ts"
+import { Chromium, isAvailable } from "../support/browser.ts"
+import { running } from "../support/http.ts"
+import { attacks, badUrls, slyUrls } from "../http/middleware/attacks.ts"
+import { shown, writtenBy } from "../http/pages/sharedCallout.ts"
 
 const hostile = [...attacks, ...badUrls, ...slyUrls]
 
