@@ -179,6 +179,10 @@ export const followChain = Effect.fnUntraced(
     settings: RpcSettings
   ): Effect.fn.Return<never, ChainUnavailable, Scope.Scope | Socket.WebSocketConstructor> {
     const { commitment, timeout } = settings
+    if (chosen.choice.hasOthers) {
+      // Before its first notification: a slot of another chain would make each node of the known one look late.
+      yield* limited(chosen)(admitNode(state, chosen.choice, chosen.node, chosen.rpc))
+    }
     const node = yield* openSubscriptions({ wsUrl: chosen.node.wsUrl, timeout, commitment }, state)
     state.connect()
     const watchdog = chosen.choice.hasOthers ? Duration.min(settings.watchdog, FAIL_OVER) : settings.watchdog
