@@ -24,7 +24,9 @@ const keepCompiled = () => {
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   keepCompiled()
-  if (!isBuilt()) await buildPages()
+  // Commands other than the service need no pages.
+  const [first] = process.argv.slice(2)
+  if ((first === undefined || first.startsWith("-")) && !isBuilt()) await buildPages()
   await import("../src/main.ts")
 } else
   process.stderr.write(

@@ -7,10 +7,21 @@ const pathOf = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 /** True when the pages are built. */
 export const isBuilt = () => statSync(pathOf("../dist/web/index.html"), { throwIfNoEntry: false }) !== undefined
 
+/** The bundler; null in an installation without development packages, where the API is served without pages. */
+const bundler = async () => {
+  try {
+    return await import("vite")
+  } catch (error) {
+    if (error.code !== "ERR_MODULE_NOT_FOUND") throw error
+    process.stderr.write("The pages are not built: vite is not installed. The API is served without them.\n")
+    return null
+  }
+}
+
 /** Builds the pages. Hashed names, so that they can be cached for good; nothing inline, for the content security policy. */
 export const buildPages = async () => {
-  const { build } = await import("vite")
-  await build({
+  const vite = await bundler()
+  await vite?.build({
     configFile: false,
     root: pathOf("../src/web"),
     logLevel: "warn",

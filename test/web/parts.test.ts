@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
-import { eventOf } from "../../src/web/data/eventStream.ts"
 import { shortDecimal } from "../../src/web/parts/numbers.ts"
 import { extrasOf } from "../../src/web/status/sources.ts"
 import { type Bar, mergedBars } from "../../src/web/token/bars.ts"
@@ -89,14 +88,6 @@ describe("candles", () => {
     const [five] = spanStats([bar(1, 8)], 102 * MINUTE, null)
     assert.deepStrictEqual(five, { name: "5 min", volume: 0, trades: 0, changePct: 0 })
     assert.isNull(spanStats([bar(100, 8, { n: null })], 102 * MINUTE, 0)[0]?.trades)
-  })
-})
-
-describe("an event of a stream", () => {
-  it("has its name and its data, and a comment is none", () => {
-    assert.deepStrictEqual(eventOf('id: 1\nevent: quote\ndata: {"a":\ndata: 1}'), { event: "quote", data: { a: 1 } })
-    assert.deepStrictEqual(eventOf("data: 2\r"), { event: "message", data: 2 })
-    assert.isNull(eventOf(": keep"))
   })
 })
 

@@ -35,8 +35,7 @@ export const makeMarketViews = (sources: ViewSources) => {
 
   const before = (window: WindowName): Coverage => {
     const from = comparedFrom(windowIndex[window], tape.state.now)
-    const read = tape.readFrom(from, windowStart(tape, window) - 1)
-    return read
+    return tape.readFrom(from, windowStart(tape, window) - 1)
   }
 
   const ranking = (window: WindowName): TokenRanking => {

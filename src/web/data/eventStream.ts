@@ -1,40 +1,45 @@
 /** Server-sent events by `fetch`, which reports why a stream was refused; an `EventSource` does not. */
-import { failureOf, RequestFailed } from "./request.ts"
+import { failureOf, respond } from "./request.ts"
 
-/** One event. */
-export interface StreamEvent {
+/** One event of a stream, its data as text. */
+export interface ServerEvent {
   readonly event: string
-  readonly data: unknown
+  readonly data: string
 }
 
-/** The event of one block of lines; null for a comment or a heartbeat. */
-export const eventOf = (block: string): StreamEvent | null => {
-  const lines = block.split("\n").map((line) => line.replace(/\r$/u, ""))
-  const valuesOf = (name: string) =>
-    lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /u, ""))
-  const data = valuesOf("data").join("\n")
-  return data === "" ? null : { event: valuesOf("event").at(-1) ?? "message", data: JSON.parse(data) as unknown }
+/** Events in a text that ends with an empty line each, and the rest that is not complete yet. Comments are left out. */
+export const eventsIn = (text: string): { readonly events: ReadonlyArray<ServerEvent>; readonly rest: string } => {
+  const blocks = text.replaceAll("\r\n", "\n").split("\n\n")
+  const rest = blocks.pop() ?? ""
+  const events = blocks.flatMap((block) => {
+    const lines = block.split("\n").filter((line) => line !== "" && !line.startsWith(":"))
+    const valueOf = (name: string) =>
+      lines.flatMap((line) => (line.startsWith(`${name}:`) ? [line.slice(name.length + 1).replace(/^ /u, "")] : []))
+    return lines.length === 0 ? [] : [{ event: valueOf("event")[0] ?? "message", data: valueOf("data").join("\n") }]
+  })
+  return { events, rest }
 }
 
-/** Reads events until the stream ends or `signal` aborts. Fails with `RequestFailed`. */
-export const readEvents = async (url: string, onEvent: (event: StreamEvent) => void, signal: AbortSignal) => {
-  const headers = { accept: "text/event-stream" }
-  const response = await fetch(url, { credentials: "same-origin", headers, signal })
-  if (!response.ok || response.body === null) {
-    throw response.ok
-      ? new RequestFailed(0, "unreachable", "The stream has no body.", [], null)
-      : await failureOf(response)
-  }
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+/** Reads the events of a response until it ends. */
+export const readEvents = async (response: Response, take: (event: ServerEvent) => void): Promise<void> => {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ""
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    const blocks = `${rest}${part.value}`.split(/\r?\n\r?\n/u)
-    rest = blocks.pop() ?? ""
-    for (const block of blocks) {
-      const event = eventOf(block)
-      if (event !== null) {
-        onEvent(event)
-      }
-    }
+  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+    const read = eventsIn(rest + part.value)
+    rest = read.rest
+    read.events.forEach(take)
   }
+}
+
+/** Opens a stream and reads its events until it ends or `signal` aborts. Fails with `RequestFailed` when it is refused. */
+export const followEvents = async (
+  url: string,
+  take: (event: ServerEvent) => void,
+  signal: AbortSignal
+): Promise<void> => {
+  const response = await respond("GET", url, { headers: { accept: "text/event-stream" }, signal })
+  if (!response.ok) {
+    throw await failureOf(response)
+  }
+  await readEvents(response, take)
 }

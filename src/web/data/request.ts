@@ -48,7 +48,7 @@ export interface CallOptions<Name extends Operation> {
 let csrfToken: string | null = null
 
 /** Sets the token that is sent with every change. */
-export const useCsrfToken = (token: string | null): void => {
+export const setCsrfToken = (token: string | null): void => {
   csrfToken = token
 }
 

@@ -1,7 +1,7 @@
 /** The session of this browser, for every page. */
 import { type ComponentChildren, createContext } from "preact"
 import { useCallback, useContext, useEffect, useMemo, useState } from "preact/hooks"
-import { RequestFailed, send, useCsrfToken } from "./request.ts"
+import { RequestFailed, send, setCsrfToken } from "./request.ts"
 
 /** The account that is signed in. */
 export interface SignedIn {
@@ -44,16 +44,18 @@ const SessionContext = createContext<Session>(unknownSession)
 /** The session of this browser. */
 export const useSession = (): Session => useContext(SessionContext)
 
-const SIGNED_OUT: SessionAnswer = { account: null, csrfToken: null, oidc: false }
+const PAUSE_MS = 2000
 
+/** Repeats until the service answers: an outage is no sign-out. */
 const readSession = async (): Promise<SessionAnswer> => {
   try {
     return (await send("GET", "/app/session")) as SessionAnswer
   } catch (cause) {
-    if (cause instanceof RequestFailed) {
-      return SIGNED_OUT
+    if (!(cause instanceof RequestFailed)) {
+      throw cause
     }
-    throw cause
+    await new Promise((resolve) => setTimeout(resolve, cause.retryAfterMs ?? PAUSE_MS))
+    return readSession()
   }
 }
 
@@ -61,7 +63,7 @@ const readSession = async (): Promise<SessionAnswer> => {
 export const SessionProvider = ({ children }: { readonly children: ComponentChildren }) => {
   const [answer, setAnswer] = useState<SessionAnswer | null>(null)
   const take = useCallback((next: SessionAnswer) => {
-    useCsrfToken(next.csrfToken)
+    setCsrfToken(next.csrfToken)
     setAnswer(next)
   }, [])
   const refresh = useCallback(async () => take(await readSession()), [take])

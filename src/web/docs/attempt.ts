@@ -1,6 +1,6 @@
 /** A request that is tried out on a page, with what came back. */
+import { readEvents } from "../data/eventStream.ts"
 import { RequestFailed, respond } from "../data/request.ts"
-import { readEvents } from "./events.ts"
 import { type FilledRequest, headersOf, targetOf } from "./snippets.ts"
 
 /** One event of a stream or a socket, with the time of its arrival. */

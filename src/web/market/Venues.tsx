@@ -1,6 +1,6 @@
 import type { Answer } from "../data/contract.ts"
 import { useRead } from "../data/useRead.ts"
-import { Amount } from "../parts/Money.tsx"
+import { Amount } from "../parts/Amount.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"

@@ -6,7 +6,7 @@ import { CopyText } from "../parts/CopyText.tsx"
 import { Failed } from "../parts/States.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 
-const COMMAND = "npm run accounts -- link --name me"
+const COMMAND = "npm run accounts -- create me --role owner && npm run accounts -- link me"
 
 /**
  * Opens a session with the token of a link, which is in the fragment of the address, so that it reaches no server log and no
@@ -56,11 +56,11 @@ export const SignIn = () => {
           </a>
         </p>
       )}
-      <p>A link is printed at the start of a simulated market, and by this command where the service runs:</p>
+      <p>A link is printed at the start of a simulated market, and by these commands where the service runs:</p>
       <pre>
         <code>{COMMAND}</code>
       </pre>
-      <CopyText text={COMMAND} what="the command" />
+      <CopyText text={COMMAND} what="the commands" />
       <p class="soft">A link works once, within 15 minutes.</p>
     </section>
   )

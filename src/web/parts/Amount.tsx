@@ -1,5 +1,5 @@
 /** Amounts that the API gives as plain text or numbers: exact decimals, and measures for display. */
-import { tidyDecimal } from "./numbers.ts"
+import { shortDecimal, tidyDecimal } from "./numbers.ts"
 
 const SIGNIFICANT = 6
 const SIGNIFICANT_OF_RATIOS = 3
@@ -19,15 +19,20 @@ const shapes = {
 /** Units of `Amount`. */
 export type AmountUnit = keyof typeof shapes
 
-/** An amount; null is a dash with the reason. `signed` colours gains and losses, which their sign shows as well. */
+/**
+ * An amount; null is a dash with the reason. `signed` colours gains and losses, which their sign shows as well;
+ * `short` cuts it to about four digits.
+ */
 export const Amount = ({
   of: amount,
+  short = false,
   signed = false,
   unit,
   why = "not known"
 }: {
   readonly of: string | number | null
   readonly unit: AmountUnit
+  readonly short?: boolean
   readonly signed?: boolean
   readonly why?: string
 }) => {
@@ -42,7 +47,7 @@ export const Amount = ({
   const text = typeof amount === "number" ? textOf(amount, digits) : amount
   const isZero = /^-?[0.]*$/u.test(text)
   const tone = !signed || isZero ? "" : text.startsWith("-") ? " down" : " up"
-  const shown = shapes[unit](tidyDecimal(text))
+  const shown = shapes[unit]((short ? shortDecimal : tidyDecimal)(text))
   return (
     <data class={`figure${tone}`} value={text} title={`${amount} ${unit}`}>
       {signed && !isZero && !text.startsWith("-") ? `+${shown}` : shown}

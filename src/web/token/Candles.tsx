@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Choice } from "../parts/Choice.tsx"
-import { Amount, textOf } from "../parts/Money.tsx"
+import { Amount, textOf } from "../parts/Amount.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Empty } from "../parts/States.tsx"
 import { type Column, Table } from "../parts/Table.tsx"

@@ -1,6 +1,6 @@
 import { Fact } from "../parts/Fact.tsx"
 import { Units } from "../parts/Figure.tsx"
-import { Amount } from "../parts/Money.tsx"
+import { Amount } from "../parts/Amount.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { ageWords, shortAddress, timeText } from "../parts/words.ts"
 import type { Counterpart } from "./counterpart.ts"

@@ -1,5 +1,5 @@
 import { useRead } from "../data/useRead.ts"
-import { Amount } from "../parts/Money.tsx"
+import { Amount } from "../parts/Amount.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { type SpanStats, spanStats } from "./spanStats.ts"

@@ -9,7 +9,7 @@ import {
   type UTCTimestamp
 } from "lightweight-charts"
 import { shortDecimal } from "../parts/numbers.ts"
-import { textOf } from "../parts/Money.tsx"
+import { textOf } from "../parts/Amount.tsx"
 import type { Bar } from "./bars.ts"
 
 /** A chart in an element of the page. */

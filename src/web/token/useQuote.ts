@@ -1,7 +1,7 @@
 /** A quote of one trade: read once, or followed by a stream of the service. */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../data/contract.ts"
-import { readEvents, type StreamEvent } from "../data/eventStream.ts"
+import { followEvents, type ServerEvent } from "../data/eventStream.ts"
 import { call, RequestFailed, urlOf } from "../data/request.ts"
 
 /** A priced trade. */
@@ -33,7 +33,8 @@ const failureOf = (cause: unknown): RequestFailed =>
   cause instanceof RequestFailed ? cause : new RequestFailed(0, "unreachable", "The stream ended.", [], null)
 
 /** The state after an event of the stream. */
-export const afterEvent = (state: QuoteState, { data, event }: StreamEvent): QuoteState => {
+export const afterEvent = (state: QuoteState, { data: text, event }: ServerEvent): QuoteState => {
+  const data = JSON.parse(text) as unknown
   switch (event) {
     case "quote":
       return { quote: (data as { readonly quote: Quote }).quote, failure: null, stream: "Live" }
@@ -58,7 +59,7 @@ const follow = async (trade: Trade, change: Change, signal: AbortSignal): Promis
   while (!signal.aborted) {
     let pauseMs = PAUSE_MS
     try {
-      await readEvents(url, (event) => change((before) => afterEvent(before, event)), signal)
+      await followEvents(url, (event) => change((before) => afterEvent(before, event)), signal)
     } catch (cause) {
       if (signal.aborted) {
         return

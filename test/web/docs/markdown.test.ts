@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { eventsIn } from "../../../src/web/docs/events.ts"
+import { eventsIn } from "../../../src/web/data/eventStream.ts"
 import { blocksOf, inlineOf } from "../../../src/web/parts/markdown.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
