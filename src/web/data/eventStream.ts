@@ -7,7 +7,10 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/** Events in a text that ends with an empty line each, and the rest that is not complete yet. Comments are left out. */
+/**
+ * Events in a text that ends with an empty line each, and the rest that is not complete yet. Comments and blocks without
+ * data are left out.
+ */
 export const eventsIn = (text: string): { readonly events: ReadonlyArray<ServerEvent>; readonly rest: string } => {
   const blocks = text.replaceAll("\r\n", "\n").split("\n\n")
   const rest = blocks.pop() ?? ""
@@ -15,7 +18,8 @@ export const eventsIn = (text: string): { readonly events: ReadonlyArray<ServerE
     const lines = block.split("\n").filter((line) => line !== "" && !line.startsWith(":"))
     const valueOf = (name: string) =>
       lines.flatMap((line) => (line.startsWith(`${name}:`) ? [line.slice(name.length + 1).replace(/^ /u, "")] : []))
-    return lines.length === 0 ? [] : [{ event: valueOf("event")[0] ?? "message", data: valueOf("data").join("\n") }]
+    const data = valueOf("data")
+    return data.length === 0 ? [] : [{ event: valueOf("event").at(-1) ?? "message", data: data.join("\n") }]
   })
   return { events, rest }
 }
