@@ -25,6 +25,7 @@ const capabilities = [
 const folders: Record<string, ReadonlyArray<string>> = {
   domain: [],
   health: [],
+  observability: ["domain", "health"],
   programs: ["domain"],
   api: ["domain"],
   client: ["api", "domain"],
@@ -52,7 +53,7 @@ const folders: Record<string, ReadonlyArray<string>> = {
   http: ["api", "domain", "health", ...capabilities],
   testing: ["client", "domain", "http", "simulator", ...capabilities],
   "index.ts": ["domain", ...capabilities],
-  app: ["api", "domain", "health", "http", "simulator", "storage", ...capabilities],
+  app: ["api", "domain", "health", "http", "observability", "simulator", "storage", ...capabilities],
   "main.ts": ["app"]
 }
 
@@ -75,6 +76,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "index.ts",
     "main.ts",
     "market",
+    "observability",
     "perps",
     "quotes",
     "simulator",
@@ -97,6 +99,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "market",
     "perps",
     "http",
+    "observability",
     "simulator",
     "solana",
     "testing",
@@ -105,6 +108,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   ],
   "effect/http-api": ["api", "app", "client", "http", "testing", "web"],
   "effect/net": ["access", "http"],
+  "effect/observability": ["observability"],
   "effect/persistence": ["funding", "perps", "solana", "upstream"],
   "effect/socket": ["app", "client", "simulator", "solana"],
   "effect/sql": [
@@ -119,16 +123,17 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "tracker",
     "wallets"
   ],
-  "@effect/platform-node": ["app", "main.ts", "http", "simulator", "testing"],
+  "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "testing"],
   "@effect/sql-pg": ["access", "accounts", "alerts", "callouts", "copying", "market", "storage", "tracker", "wallets"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "accounts", "storage", "http", "simulator", "solana", "tracker"],
   "node:fs": ["storage", "solana", "http"],
-  "node:http": ["http", "simulator", "testing"],
+  "node:http": ["http", "observability", "simulator", "testing"],
   "node:module": ["storage"],
   "node:net": ["http"],
   "node:os": ["storage"],
   "node:path": ["storage", "solana", "http"],
+  "node:perf_hooks": ["observability"],
   "node:querystring": ["http"],
   "node:sqlite": ["storage"],
   "node:v8": ["trades"],

@@ -12,6 +12,7 @@ import { Evaluator } from "../alerts/Evaluator.ts"
 import * as CalloutStorePg from "../callouts/CalloutStorePg.ts"
 import { CopyReader } from "../copying/CopyReader.ts"
 import * as FollowStorePg from "../copying/FollowStorePg.ts"
+import * as Readings from "../health/Readings.ts"
 import * as SourceMonitor from "../health/SourceMonitor.ts"
 import * as Server from "../http/Server.ts"
 import { Settings } from "../http/Settings.ts"
@@ -20,6 +21,8 @@ import * as tokenActivity from "../market/views/tokenActivity.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import { TopTraders } from "../market/views/TopTraders.ts"
+import * as AdminServer from "../observability/AdminServer.ts"
+import * as Logs from "../observability/Logs.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
@@ -119,6 +122,7 @@ const demoData = seed.pipe(Layer.provide([alertStore, calloutStore, followStore,
 export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
-  Layer.provide(quotes),
-  Layer.provide([platform, SourceMonitor.layer])
+  Layer.provide([quotes, AdminServer.layer]),
+  Layer.provide([platform, SourceMonitor.layer, Readings.layer]),
+  Layer.provide(Logs.layer)
 )

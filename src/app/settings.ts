@@ -12,6 +12,8 @@ import { recordSettings } from "../market/store/recordTrades.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
 import { repairSettings } from "../market/repair/RepairWorker.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
+import * as AdminServer from "../observability/AdminServer.ts"
+import * as Logs from "../observability/Logs.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
@@ -28,6 +30,8 @@ import { mostTrades } from "../wallets/WalletIndex.ts"
 import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSettings.ts"
 
 const all: ReadonlyArray<Config.Config<unknown>> = [
+  AdminServer.settings,
+  Logs.settings,
   Database.settings,
   KeyStorePg.settings,
   SessionStorePg.settings,

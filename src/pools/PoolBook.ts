@@ -2,6 +2,7 @@ import { type Config, Context, Effect, Latch, Layer } from "effect"
 import type { Pool, Program } from "../programs/Program.ts"
 import { programs } from "../programs/registry.ts"
 import { type Mint, SOL } from "../domain/Address.ts"
+import { Readings } from "../health/Readings.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
 import { makeDeriveAddress } from "../solana/programAddress.ts"
@@ -65,6 +66,10 @@ export class PoolBook extends Context.Service<
           )
         const refresh = yield* refreshPools(cache, yield* hub.join(take), changed)
         const discovery = yield* makePoolDiscovery(cache, feed, served, derive, refresh)
+        yield* (yield* Readings).report(
+          { name: "fathom_pools", help: "Mints and pools that are kept for quotes.", kind: "gauge" },
+          () => Object.entries(cache.size).map(([kept, value]) => ({ value, labels: { kept } }))
+        )
 
         return PoolBook.of({
           between: (a, b) => cache.between(a, b) ?? (discovery.isAbsent(a) || discovery.isAbsent(b) ? NO_POOLS : null),

@@ -55,6 +55,11 @@ export class PoolCache {
     this.#derive = derive
   }
 
+  /** Numbers of mints and of pools in memory. */
+  get size(): { readonly mints: number; readonly pools: number } {
+    return { mints: this.#wanted.size, pools: this.#entries.size }
+  }
+
   /** Mints in memory, ready or not, least recently used first. */
   wanted(): ReadonlyArray<Mint> {
     return Array.from(this.#wanted)

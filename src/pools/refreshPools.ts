@@ -8,7 +8,7 @@ import type { PoolCache } from "./PoolCache.ts"
 /** Longest uninterrupted stretch of decoding. */
 const TURN_NANOS = 1_000_000n
 
-const faultCount = Metric.counter("pool_decode_faults", {
+const faultCount = Metric.counter("fathom_pool_decode_faults_total", {
   description: "Pools that turned out malformed.",
   incremental: true
 })

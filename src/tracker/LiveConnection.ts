@@ -116,6 +116,11 @@ export class LiveConnection {
     this.#heartbeatAtMs = nowMs
   }
 
+  /** Bytes that the reader has not taken yet. */
+  get unsentBytes(): number {
+    return this.#wire.unsentBytes()
+  }
+
   /** True after `close`. Nothing is sent afterwards. */
   get closed(): boolean {
     return this.#closed

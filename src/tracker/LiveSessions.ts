@@ -5,6 +5,7 @@ import { endsSession, SessionStore } from "../accounts/SessionStore.ts"
 import { type ApiKey, isActive } from "../domain/ApiKey.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { Readings } from "../health/Readings.ts"
 import type { CloseCode, LiveConnection, LiveWire } from "./LiveConnection.ts"
 import { LiveHub } from "./LiveHub.ts"
 import type { LiveStream } from "./LiveStream.ts"
@@ -54,6 +55,7 @@ export class LiveSessions extends Context.Service<
       const store = yield* TrackerStore
       const feed = yield* TrackerFeed
       const hub = new LiveHub(feed, yield* limits)
+      yield* reportLive(hub)
       const gapPending = yield* Latch.make()
       const hasStreams = yield* Latch.make()
       const draining = { begun: false }
@@ -243,3 +245,19 @@ const refusals = {
   restarting: { code: 1012, reason: "the service restarts" },
   unavailable: { code: 1012, reason: "the service cannot check this now" }
 } as const
+
+/** Reports connections, streams, unsent bytes and the replay buffer until the scope closes. */
+const reportLive = Effect.fnUntraced(function* (hub: LiveHub) {
+  const readings = yield* Readings
+  const gauge = (name: string, help: string, read: () => number) => readings.report({ name, help, kind: "gauge" }, read)
+  yield* gauge("fathom_tracker_sockets", "Open connections of the tracker.", () => hub.connections.length)
+  yield* gauge(
+    "fathom_tracker_streams",
+    "Streams that are open or may be resumed.",
+    () => Array.from(hub.streams).length
+  )
+  yield* gauge("fathom_tracker_unsent_bytes", "Bytes that readers have not taken yet, over all connections.", () =>
+    hub.connections.reduce((sum, { unsentBytes }) => sum + unsentBytes, 0)
+  )
+  yield* gauge("fathom_tracker_replay_bytes", "Bytes kept for streams that resume.", () => hub.replayBytes)
+})

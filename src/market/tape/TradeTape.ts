@@ -14,6 +14,7 @@ import type { Resolution } from "../candles/resolutions.ts"
 import type { Applied, MarketLimits, MarketState } from "./MarketState.ts"
 import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain, shownFrom } from "./TapedChain.ts"
 import { TradeFeed } from "./TradeFeed.ts"
+import { reportTape } from "./tapeReadings.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
 
@@ -190,6 +191,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
   const published = yield* PubSub.sliding<NumberedBatch>(SUBSCRIBER_BUFFER)
   const sent = { number: 0, chain: 0 }
   const reports = { launches: false }
+  const counts = { blocks: 0, trades: 0 }
 
   const service: TradeTape["Service"] = TradeTape.of({
     get state() {
@@ -228,6 +230,8 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
       const nowMs = yield* Clock.currentTimeMillis
       chain.continuity.read(batch)
       const applied = addBlock(chain, batch, nowMs)
+      counts.blocks++
+      counts.trades += applied.applied
       tail?.push(batch)
       reports.launches = batch.launches !== null
       chain.heardAtMs = nowMs
@@ -237,6 +241,8 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     applied: Stream.map(Stream.fromPubSub(published), ({ batch }) => batch),
     appliedCounted: countMissed(Stream.fromPubSub(published))
   })
+
+  yield* reportTape(counts, service.newestSlot)
 
   const controls: TapeControls = {
     apply: service.apply,

@@ -15,7 +15,7 @@ import { SlotBuffer } from "./SlotBuffer.ts"
 import type { SolanaRpc } from "../rpc/SolanaRpc.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
 
-const lossCount = Metric.counter("chain_losses", {
+const lossCount = Metric.counter("fathom_chain_losses_total", {
   description: "Connections to the node that were lost or not made.",
   incremental: true
 })

@@ -23,11 +23,11 @@ const FAILING_MS = 1000
 /** The watchdog where there is another node. With the pause before the next connection and its first reads: three seconds. */
 const FAIL_OVER = Duration.seconds(2)
 
-const malformedCount = Metric.counter("chain_malformed", {
+const malformedCount = Metric.counter("fathom_chain_malformed_total", {
   description: "Accounts and notifications that could not be decoded.",
   incremental: true
 })
-const overflowCount = Metric.counter("chain_overflows", {
+const overflowCount = Metric.counter("fathom_chain_overflows_total", {
   description: "Full queues of chain events that were replaced by a snapshot.",
   incremental: true
 })

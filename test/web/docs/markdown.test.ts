@@ -51,7 +51,9 @@ describe("Markdown", () => {
 
 describe("server-sent events", () => {
   it("are read as far as they are complete", () => {
-    const { events, rest } = eventsIn(': hello\n\nretry: 3000\n\nevent: quote\ndata: {"a":\ndata: 1}\n\ndata: x\r\n\r\nevent: clo')
+    const { events, rest } = eventsIn(
+      ': hello\n\nretry: 3000\n\nevent: quote\ndata: {"a":\ndata: 1}\n\ndata: x\r\n\r\nevent: clo'
+    )
     assert.deepStrictEqual(events, [
       { event: "quote", data: '{"a":\n1}' },
       { event: "message", data: "x" }
