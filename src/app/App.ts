@@ -23,6 +23,7 @@ import { MarketReader } from "../market/views/MarketReader.ts"
 import { TopTraders } from "../market/views/TopTraders.ts"
 import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
+import * as Traces from "../observability/Traces.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
@@ -123,6 +124,6 @@ export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
   Layer.provide([quotes, AdminServer.layer]),
-  Layer.provide([platform, SourceMonitor.layer, Readings.layer]),
-  Layer.provide(Logs.layer)
+  Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer]),
+  Layer.provide([platform, Logs.layer])
 )

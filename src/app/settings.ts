@@ -14,6 +14,7 @@ import { repairSettings } from "../market/repair/RepairWorker.ts"
 import * as TradeTape from "../market/tape/TradeTape.ts"
 import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
+import * as Traces from "../observability/Traces.ts"
 import * as PerpsVenuesHttp from "../perps/PerpsVenuesHttp.ts"
 import * as poolDiscovery from "../pools/poolDiscovery.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
@@ -32,6 +33,7 @@ import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSetti
 const all: ReadonlyArray<Config.Config<unknown>> = [
   AdminServer.settings,
   Logs.settings,
+  Traces.settings,
   Database.settings,
   KeyStorePg.settings,
   SessionStorePg.settings,
