@@ -2,7 +2,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as IdempotencyPg from "../access/IdempotencyPg.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
 import { WalletBatch } from "../access/WalletBatch.ts"
@@ -15,6 +15,7 @@ import * as FollowStorePg from "../copying/FollowStorePg.ts"
 import * as Readings from "../health/Readings.ts"
 import * as SourceMonitor from "../health/SourceMonitor.ts"
 import * as Server from "../http/Server.ts"
+import { MeasureRequests } from "../http/requestMetrics.ts"
 import { Settings } from "../http/Settings.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
 import * as tokenActivity from "../market/views/tokenActivity.ts"
@@ -119,11 +120,16 @@ const access = Layer.mergeAll(
 
 const demoData = seed.pipe(Layer.provide([alertStore, calloutStore, followStore, identityStore, trackerStore, tape]))
 
+const measuring = Layer.effect(
+  MeasureRequests,
+  Effect.map(AdminServer.settings, ({ port }) => Option.isSome(port))
+)
+
 /** The whole service. */
 export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
-  Layer.provide([quotes, AdminServer.layer]),
+  Layer.provide([quotes, AdminServer.layer, measuring]),
   Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer]),
   Layer.provide([platform, Logs.layer])
 )

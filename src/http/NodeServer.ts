@@ -137,15 +137,19 @@ const withoutServices = (context: Context.Context<never>): Context.Context<never
 export interface ServeOptions {
   /** Wraps the handler of the app. */
   readonly fastPath?: (defaultHandler: Handle) => Handle
+  /** Wraps the handler of every request, the fast path included. */
+  readonly measured?: (handle: Handle) => Handle
   /** Takes upgrades. */
   readonly upgrade?: Upgrade
   /** Paths that need no key. */
   readonly openPaths?: ReadonlySet<string>
 }
 
+const unwrapped = (handle: Handle): Handle => handle
+
 /** Listens until the scope closes, and drains before it does. */
 export const serve = Effect.fnUntraced(function* (app: App, options: ServeOptions = {}) {
-  const { fastPath = (defaultHandler: Handle) => defaultHandler, openPaths = new Set(), upgrade } = options
+  const { fastPath = unwrapped, measured = unwrapped, openPaths = new Set(), upgrade } = options
   const settings = yield* Settings
   const drain = yield* Drain
   const nextId = yield* RequestIds
@@ -159,7 +163,7 @@ export const serve = Effect.fnUntraced(function* (app: App, options: ServeOption
   const requestGate = makeRequestGate(
     fairTurns(fastPath(handle), { nowMs: () => performance.now(), nextTurn: setImmediate, openPaths })
   )
-  handleRequests(server, nextId, requestGate.handle, upgrade)
+  handleRequests(server, nextId, measured(requestGate.handle), upgrade)
 
   yield* Effect.acquireRelease(listen(server, settings), () =>
     shutDown({ destroyUnused, drain, server, settings, requestGate })

@@ -45,6 +45,7 @@ import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
+import { operationNames, requestMetrics } from "./requestMetrics.ts"
 import * as Routing from "./handlers/Routing.ts"
 import type { Settings } from "./Settings.ts"
 import * as SharePage from "./pages/SharePage.ts"
@@ -135,7 +136,13 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
   Layer.effect(
     Listening,
     Effect.flatMap(
-      Effect.all([HttpRouter.toHttpEffect(routes), fastQuotePath, trackerSocket]),
-      ([app, fastPath, upgrade]) => serve(app, { fastPath, upgrade, openPaths: openPaths(Api, pages) })
+      Effect.all([
+        HttpRouter.toHttpEffect(routes),
+        fastQuotePath,
+        trackerSocket,
+        requestMetrics(operationNames(Api, pages))
+      ]),
+      ([app, fastPath, upgrade, measured]) =>
+        serve(app, { fastPath, measured, upgrade, openPaths: openPaths(Api, pages) })
     )
   ).pipe(Layer.provide([LiveSessions.layer, ground]))

@@ -98,7 +98,13 @@ describe("checkedSettings", () => {
           accepted.push(name)
         }
       }
-      assert.deepStrictEqual(accepted, ["DATABASE_URL", "DATA_DIR", "SIMULATOR_SEED", "SIMULATOR_FUNDING_UNREAD"])
+      assert.deepStrictEqual(accepted, [
+        "ADMIN_HOST",
+        "DATABASE_URL",
+        "DATA_DIR",
+        "SIMULATOR_SEED",
+        "SIMULATOR_FUNDING_UNREAD"
+      ])
     })
   )
 })
