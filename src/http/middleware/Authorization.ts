@@ -35,7 +35,8 @@ import { Settings } from "../Settings.ts"
 type Request = HttpServerRequest.HttpServerRequest
 
 /** Admission terms of an endpoint from its annotations, computed once. */
-const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
+const makeTerms = ({ annotations, identifier }: HttpApiEndpoint.Top, group: string) => ({
+  operation: `${group}.${identifier}`,
   accepted: Context.get(annotations, Scope),
   isSessionOnly: Context.get(annotations, SessionOnly),
   budget: Context.get(annotations, Budget),
@@ -44,8 +45,8 @@ const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
 
 const termsByEndpoint = new WeakMap<HttpApiEndpoint.Top, ReturnType<typeof makeTerms>>()
 
-const termsOf = (endpoint: HttpApiEndpoint.Top) => {
-  const terms = termsByEndpoint.get(endpoint) ?? makeTerms(endpoint)
+const termsOf = (endpoint: HttpApiEndpoint.Top, group: string) => {
+  const terms = termsByEndpoint.get(endpoint) ?? makeTerms(endpoint, group)
   termsByEndpoint.set(endpoint, terms)
   return terms
 }
@@ -170,16 +171,18 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
     }
 
     // The eager combinators stay synchronous as long as every store answers synchronously.
-    return Authorization.of((httpEffect, { endpoint }) =>
+    return Authorization.of((httpEffect, { endpoint, group }) =>
       Effect.withFiber((fiber) => {
         const context = fiber.getRef(RequestContext)
         context.keyed = true
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const terms = termsOf(endpoint)
+        const terms = termsOf(endpoint, group.identifier)
         const { budget, cost } = terms
-        const admitted = Effect.flatMapEager(verify(fiber, request), (key) =>
-          Effect.mapEager(accept(key, terms, request), () => key)
-        )
+        const admitted = Effect.flatMapEager(verify(fiber, request), (key) => {
+          context.caller = key
+          context.operation = terms.operation
+          return Effect.mapEager(accept(key, terms, request), () => key)
+        })
         return Effect.flatMapEager(admitted, (key) =>
           Effect.flatMapEager(makeMeter({ fiber, context, limiter, key, budget, cost }), (meter) =>
             Effect.updateContext(httpEffect, (context) =>
