@@ -18,11 +18,13 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf, KEY_HEADER } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
+import { clientAddress } from "./middleware/clientAddress.ts"
 import { envelope } from "./middleware/envelope.ts"
 import { openRequest, type RequestContext, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./middleware/headers.ts"
 import { rateLimited, recordCharge, recordRejection } from "./middleware/meter.ts"
 import { plainQuoteQuery } from "./plainQuoteQuery.ts"
+import { Settings } from "./Settings.ts"
 import { quoteText } from "./streams/wireQuote.ts"
 
 /** Answers one request. */
@@ -86,6 +88,7 @@ export const fastQuotePath = Effect.gen(function* () {
   const usage = yield* UsageStore
   const engine = yield* QuoteEngine
   const { begun } = yield* Drain
+  const { trustedHops } = yield* Settings
   const nextId = yield* RequestIds
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
@@ -138,6 +141,16 @@ export const fastQuotePath = Effect.gen(function* () {
     )
   }
 
+  /** Notes the address of a caller that is admitted. */
+  const noteAddress = ({ headers, socket }: IncomingMessage, key: ApiKey): void => {
+    const sent = headers["x-forwarded-for"]
+    const forwardedFor = Array.isArray(sent) ? sent.join(", ") : sent
+    const address = clientAddress({ peer: socket.remoteAddress ?? null, forwardedFor, trustedHops })
+    if (address !== null) {
+      keys.usedFrom(key, address)
+    }
+  }
+
   const contextOf = ({ headers }: IncomingMessage): RequestContext => {
     const sent = headers["x-client-request-id"]
     const context = openRequest(nextId(), Array.isArray(sent) ? sent.join(", ") : sent)
@@ -188,6 +201,7 @@ export const fastQuotePath = Effect.gen(function* () {
       const exit = served.pollUnsafe()
       if (exit !== undefined && Exit.isSuccess(exit)) {
         const { value } = exit
+        noteAddress(request, value.key)
         return value._tag === "Priced" ? write(request, response, value) : reject(request, response, value)
       }
       abandon(served)

@@ -16,6 +16,7 @@ import * as accounts from "./migrations/0030_accounts.ts"
 import * as keyManagement from "./migrations/0031_key_management.ts"
 import * as signIns from "./migrations/0032_sign_ins.ts"
 import * as keyUsage from "./migrations/0040_key_usage.ts"
+import * as keyAddresses from "./migrations/0041_key_addresses.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -36,5 +37,6 @@ export const migrations = {
   "0030_accounts": accounts.up,
   "0031_key_management": keyManagement.up,
   "0032_sign_ins": signIns.up,
-  "0040_key_usage": keyUsage.up
+  "0040_key_usage": keyUsage.up,
+  "0041_key_addresses": keyAddresses.up
 }

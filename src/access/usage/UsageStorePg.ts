@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   )
   yield* Effect.suspend(() => onPurge(table.purge(clock.currentTimeMillisUnsafe()))).pipe(
     keepGoing("Removing old usage of keys"),
-    Effect.schedule(Schedule.spaced(PURGE_EVERY)),
+    Effect.repeat(Schedule.spaced(PURGE_EVERY)),
     keepRunning("Removing old usage of keys"),
     Effect.forkScoped
   )

@@ -163,8 +163,12 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
       if (isSessionOnly && !isSession(key)) {
         return Effect.fail(new SessionRequired())
       }
-      if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, callerAddress(request, trustedHops))) {
+      const address = callerAddress(request, trustedHops)
+      if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, address)) {
         return Effect.fail(new IpNotAllowed())
+      }
+      if (address !== null && !isSession(key)) {
+        keys.usedFrom(key, address)
       }
       const isAccepted = accepted.length === 0 || accepted.some((scope) => key.scopes.includes(scope))
       return isAccepted ? Effect.void : Effect.fail(missingScope(accepted))
