@@ -22,6 +22,7 @@ import { WatchList } from "../../src/tracker/WatchList.ts"
 import { secrets } from "./http/world.ts"
 import { warmMarket } from "./warmPools.ts"
 import * as MemoryAccounts from "../../test/support/memoryAccounts.ts"
+import * as MemoryUsage from "../../test/support/memoryUsage.ts"
 import * as TrackerStoreMemory from "../../test/support/TrackerStoreMemory.ts"
 
 /** Wallets that each socket tracks. */
@@ -134,7 +135,7 @@ export const liveWorld = (replayBytes: number) =>
       Tickets.layerMemory,
       Drain.layer
     ]),
-    Layer.provideMerge(WatchList.layer),
+    Layer.provideMerge([WatchList.layer, MemoryUsage.layer]),
     Layer.provide(warmMarket),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ TRACKER_REPLAY_BYTES: String(replayBytes) })))
   )

@@ -7,7 +7,7 @@ import type {
   TooManyKeys,
   UnknownKey
 } from "../domain/ApiKey.ts"
-import type { AuditPage, KeyActor } from "../domain/keys/KeyAudit.ts"
+import type { AuditPage, KeyActor, PlanAuditEntry } from "../domain/keys/KeyAudit.ts"
 import type { Plan, PlanInUse, PlanNotFound } from "../domain/keys/Plan.ts"
 import type { IssuedKey, KeyChanges, KeyRequest } from "./keyRules.ts"
 import { makeMemoryKeys, type MemoryKeysOptions } from "./memoryKeys.ts"
@@ -58,11 +58,18 @@ export class KeyStore extends Context.Service<
       accountId: string,
       page: { readonly limit: number; readonly before: number | null }
     ): Effect.Effect<AuditPage, KeyStoreUnavailable>
+    /**
+     * Notes a use of a key from an address. Synchronous; the first use from each of at most 50 addresses within a year becomes an
+     * entry of the audit within seconds.
+     */
+    readonly usedFrom: (key: ApiKey, address: string) => void
     /** Every plan: `default`, then the others by name. */
     readonly plans: Effect.Effect<ReadonlyArray<Plan>, KeyStoreUnavailable>
     /** Makes or replaces a plan; its keys follow in every process. */
-    setPlan(plan: Plan): Effect.Effect<Plan, PlanInUse | KeyStoreUnavailable>
-    removePlan(name: string): Effect.Effect<Plan, PlanNotFound | PlanInUse | KeyStoreUnavailable>
+    setPlan(plan: Plan, by: KeyActor): Effect.Effect<Plan, PlanInUse | KeyStoreUnavailable>
+    removePlan(name: string, by: KeyActor): Effect.Effect<Plan, PlanNotFound | PlanInUse | KeyStoreUnavailable>
+    /** Changes of plans, the newest first. Kept for a year. */
+    planAudit(limit: number): Effect.Effect<ReadonlyArray<PlanAuditEntry>, KeyStoreUnavailable>
   }
 >()("fathom/access/KeyStore") {
   /** Keys held in memory, for tests and for a sandbox: `keys` exist from the start, under secrets the caller knows. */

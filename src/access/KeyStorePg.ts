@@ -15,6 +15,7 @@ import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
+import { AddressLog } from "./AddressLog.ts"
 import { makeAuditTable } from "./auditTable.ts"
 import { KeyCache } from "./KeyCache.ts"
 import { makeKeyChanges } from "./keyChanges.ts"
@@ -56,6 +57,7 @@ const KEY_ID = /^[\w-]{1,64}$/u
 const make = Effect.gen(function* () {
   const { environment, pepper: given, trustedFor } = yield* settings
   const random = yield* SecretSource
+  const clock = yield* Clock.Clock
   const sql = yield* SqlClient.SqlClient
   const channel = yield* ChangeChannel
   const table = makeKeyTable(sql)
@@ -66,6 +68,7 @@ const make = Effect.gen(function* () {
     : yield* onStart(table.secret("key_pepper", Format.makePepper(random)))
   const cache = new KeyCache()
   const lastUsed = new LastUsedLog()
+  const addresses = new AddressLog()
   const closed = yield* PubSub.unbounded<string>()
 
   // Handlers, not a stream: a key has to leave the cache before the next beat proves the channel.
@@ -91,8 +94,14 @@ const make = Effect.gen(function* () {
     const batch = lastUsed.batch()
     return batch.length === 0 ? Effect.void : Effect.map(onAdmin(table.markUsed(batch)), () => lastUsed.written(batch))
   }).pipe(keepGoing("Storing when keys were last used"))
-  yield* Effect.addFinalizer(() => flush)
-  yield* flush.pipe(
+  const flushAddresses = Effect.suspend(() => {
+    const batch = addresses.batch()
+    return batch.length === 0
+      ? Effect.void
+      : Effect.map(onAdmin(transaction(sql, audit.addUses(batch))), () => addresses.stored(batch))
+  }).pipe(keepGoing("Storing the addresses of keys"))
+  yield* Effect.addFinalizer(() => Effect.andThen(flush, flushAddresses))
+  yield* Effect.andThen(flush, flushAddresses).pipe(
     Effect.schedule(Schedule.spaced(FLUSH_EVERY)),
     keepRunning("Storing when keys were last used"),
     Effect.forkScoped
@@ -112,7 +121,7 @@ const make = Effect.gen(function* () {
   )
   yield* Effect.flatMap(Clock.currentTimeMillis, (nowMs) => onAdmin(audit.purge(nowMs))).pipe(
     keepGoing("Removing old entries of the key audit"),
-    Effect.schedule(Schedule.spaced(PURGE_EVERY)),
+    Effect.repeat(Schedule.spaced(PURGE_EVERY)),
     keepRunning("Removing old entries of the key audit"),
     Effect.forkScoped
   )
@@ -175,8 +184,11 @@ const make = Effect.gen(function* () {
   // A key that becomes inactive needs no place.
   const closing = <E>(id: string, change: Effect.Effect<ApiKey, E | TooManyKeys>) =>
     Effect.catchTag(merged(id, change), "TooManyKeys", Effect.die)
-  const changePlan = <E>(change: Effect.Effect<Plan, E>) =>
-    Effect.tap(onAdmin(transaction(sql, changes.changePlan(change))), () => Effect.sync(() => cache.clear()))
+  const changePlan = <E>(name: string, change: Effect.Effect<Plan, E>) =>
+    Effect.fromResult(Rules.changeable(name)).pipe(
+      Effect.andThen(onAdmin(transaction(sql, change))),
+      Effect.tap(() => Effect.sync(() => cache.clear()))
+    )
 
   return KeyStore.of({
     issue: Effect.fn("KeyStore.issue")((request, by) => onAdmin(transaction(sql, changes.issue(request, by)))),
@@ -204,12 +216,10 @@ const make = Effect.gen(function* () {
     closures: Stream.fromPubSub(closed),
     audit: (accountId, page) => onAdmin(audit.page(accountId, page)),
     plans: onAdmin(plans.all),
-    setPlan: Effect.fn("KeyStore.setPlan")((plan) =>
-      changePlan(Effect.andThen(Effect.fromResult(Rules.changeable(plan.name)), plans.set(plan)))
-    ),
-    removePlan: Effect.fn("KeyStore.removePlan")((name) =>
-      changePlan(Effect.andThen(Effect.fromResult(Rules.changeable(name)), plans.remove(name)))
-    )
+    usedFrom: ({ id }, address) => addresses.note(id, address, clock.currentTimeMillisUnsafe()),
+    setPlan: Effect.fn("KeyStore.setPlan")((plan, by) => changePlan(plan.name, changes.setPlan(plan, by))),
+    removePlan: Effect.fn("KeyStore.removePlan")((name, by) => changePlan(name, changes.removePlan(name, by))),
+    planAudit: (limit) => onAdmin(audit.ofPlans(limit))
   })
 })
 

@@ -1,13 +1,24 @@
-/** The table `key_audit`, as queries. */
+/** The tables `key_audit`, `key_addresses` and `plan_audit`, as queries. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ApiKey } from "../domain/ApiKey.ts"
-import { AUDIT_DAYS, type AuditPage, type KeyAction, type KeyActor, KeyAuditEntry } from "../domain/keys/KeyAudit.ts"
+import {
+  AUDIT_DAYS,
+  type AuditPage,
+  type KeyAction,
+  type KeyActor,
+  KeyAuditEntry,
+  MOST_ADDRESSES,
+  PlanAuditEntry
+} from "../domain/keys/KeyAudit.ts"
+import type { FirstUse } from "./AddressLog.ts"
 
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ seq: Schema.NumberFromString, ...KeyAuditEntry.fields }))
 )
+
+const decodePlanRows = Schema.decodeUnknownEffect(Schema.Array(PlanAuditEntry))
 
 /** A change of a key at one time. */
 export interface AuditedChange {
@@ -55,7 +66,54 @@ export const makeAuditTable = (sql: SqlClient.SqlClient) => ({
     return page
   }),
 
-  /** Removes entries that are older than a year. */
-  purge: (nowMs: number) =>
-    sql`delete from key_audit where at < ${PgTypes.timestamptz(nowMs - AUDIT_DAYS * 86_400_000)}`
+  addPlan: ({ action, actor, atMs, detail, plan }: PlanAuditEntry) =>
+    sql`insert into plan_audit ${sql.insert({ at: PgTypes.timestamptz(atMs), actor, action, plan, detail })}`,
+
+  /** Changes of plans, newest first. */
+  ofPlans: (limit: number) =>
+    Effect.flatMap(
+      sql`
+        select (extract(epoch from at) * 1000)::float8 as at_ms, actor, action, plan, detail
+        from plan_audit order by seq desc limit ${limit}
+      `,
+      decodePlanRows
+    ),
+
+  /** Adds an entry for each address that its key was not used from before, up to MOST_ADDRESSES a key. Runs in a transaction. */
+  addUses: Effect.fnUntraced(function* (uses: ReadonlyArray<FirstUse>) {
+    // One process at a time, so that none counts beside another.
+    yield* sql`select pg_advisory_xact_lock(hashtextextended('key_addresses', 0))`
+    yield* sql`
+    with seen as (
+      select key_id, address, at, row_number() over (partition by key_id order by at, address) as place
+      from unnest(
+        ${uses.map(({ keyId }) => keyId)}::text[],
+        ${uses.map(({ address }) => address)}::text[],
+        ${uses.map(({ atMs }) => new Date(atMs))}::timestamptz[]
+      ) as used (key_id, address, at)
+      where not exists (
+        select 1 from key_addresses as known where known.key_id = used.key_id and known.address = used.address
+      )
+    ), fresh as (
+      insert into key_addresses (key_id, address, first_used_at)
+      select key_id, address, at from seen
+      where place + (select count(*) from key_addresses as known where known.key_id = seen.key_id) <= ${MOST_ADDRESSES}
+      order by key_id, address
+      on conflict do nothing
+      returning key_id, address, first_used_at
+    )
+    insert into key_audit (at, account_id, key_id, actor, action, address)
+    select fresh.first_used_at, api_keys.account_id, fresh.key_id, 'key', 'use', fresh.address
+    from fresh join api_keys on api_keys.id = fresh.key_id
+    order by fresh.first_used_at, fresh.address
+  `
+  }),
+
+  /** Removes entries and addresses that are older than a year. */
+  purge: Effect.fnUntraced(function* (nowMs: number) {
+    const before = PgTypes.timestamptz(nowMs - AUDIT_DAYS * 86_400_000)
+    yield* sql`delete from key_audit where at < ${before}`
+    yield* sql`delete from plan_audit where at < ${before}`
+    yield* sql`delete from key_addresses where first_used_at < ${before}`
+  })
 })

@@ -117,8 +117,25 @@ export const makeKeyChanges = (sql: SqlClient.SqlClient, channel: ChangeChannel[
       return { old, issued }
     }),
 
-    /** Sets or removes a plan; every process reads its keys anew. */
-    changePlan: <E, R>(change: Effect.Effect<Plan, E, R>) =>
-      Effect.tap(change, ({ name }) => channel.announce("keys", `plan ${name}`))
+    /** Makes or replaces a plan; every process reads its keys anew. Without a difference nothing is recorded. */
+    setPlan: Effect.fnUntraced(function* (plan: Plan, { kind: actor }: KeyActor) {
+      const before = yield* plans.before(plan.name)
+      const after = yield* plans.set(plan)
+      const detail = Rules.planDetail(before, after)
+      if (detail !== "") {
+        const atMs = yield* Clock.currentTimeMillis
+        yield* audit.addPlan({ atMs, actor, action: before === null ? "create" : "change", plan: plan.name, detail })
+      }
+      yield* channel.announce("keys", `plan ${plan.name}`)
+      return after
+    }),
+
+    removePlan: Effect.fnUntraced(function* (name: string, { kind: actor }: KeyActor) {
+      const plan = yield* plans.remove(name)
+      const atMs = yield* Clock.currentTimeMillis
+      yield* audit.addPlan({ atMs, actor, action: "remove", plan: name, detail: Rules.planDetail(null, plan) })
+      yield* channel.announce("keys", `plan ${name}`)
+      return plan
+    })
   }
 }

@@ -108,3 +108,15 @@ export const renewedExpiry = ({ createdAtMs, expiresAtMs }: ApiKey, nowMs: numbe
 /** Refuses the plan `default`, which is the specification's. */
 export const changeable = (name: string): Result.Result<string, PlanInUse> =>
   name === DEFAULT_PLAN.name ? Result.fail(new PlanInUse({ name })) : Result.succeed(name)
+
+/** The limits of a plan that differ from those before, as text: `rest 120 to 500, quote 300 to 900`; all of them for a new plan. */
+export const planDetail = (before: Plan | null, { name: _name, ...limits }: Plan): string =>
+  Object.entries(limits)
+    .flatMap(([field, value]) => {
+      const old: unknown = before === null ? null : Reflect.get(before, field)
+      if (old === value) {
+        return []
+      }
+      return [old === null ? `${field} ${value}` : `${field} ${String(old)} to ${value}`]
+    })
+    .join(", ")

@@ -1,9 +1,16 @@
 /** Keys held in process, for `KeyStore.layerMemory`. */
 import { Clock, Effect, PubSub, type Redacted, Result, Stream } from "effect"
 import { ApiKey, isActive, isExpired, KeyNotFound, MAX_ACTIVE_KEYS, TooManyKeys } from "../domain/ApiKey.ts"
-import { type AuditPage, type KeyAction, type KeyActor, type KeyAuditEntry } from "../domain/keys/KeyAudit.ts"
+import {
+  type AuditPage,
+  type KeyAction,
+  type KeyActor,
+  type KeyAuditEntry,
+  PlanAuditEntry
+} from "../domain/keys/KeyAudit.ts"
 import { DEFAULT_PLAN, type Plan, PlanInUse, PlanNotFound } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
+import { AddressLog } from "./AddressLog.ts"
 import * as Format from "./keyFormat.ts"
 import * as Rules from "./keyRules.ts"
 
@@ -31,8 +38,10 @@ const FRESH = {
 }
 
 /** Runs a change of a plan other than `default`. */
-const changePlan = <E>(name: string, apply: () => Result.Result<Plan, E>) =>
-  Effect.suspend(() => Effect.fromResult(Result.flatMap(Rules.changeable(name), apply)))
+const changePlan = <E>(name: string, apply: (nowMs: number) => Result.Result<Plan, E>) =>
+  Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+    Effect.fromResult(Result.flatMap(Rules.changeable(name), () => apply(nowMs)))
+  )
 
 /** The methods of a key store without a disk. Each reads the clock first and then acts in one synchronous step. */
 export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live", keys = [] }: MemoryKeysOptions) {
@@ -197,18 +206,41 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
       return { rows: rows.map(({ entry }) => entry), next: own.length > limit ? (rows.at(-1)?.at ?? null) : null }
     })
 
-  const setPlan = (plan: Plan) =>
-    changePlan(plan.name, () => {
+  const clock = yield* Clock.Clock
+  const addresses = new AddressLog()
+  const usedFrom = (key: ApiKey, address: string) => {
+    addresses.note(key.id, address, clock.currentTimeMillisUnsafe())
+    const batch = addresses.batch()
+    for (const { atMs } of batch) {
+      note(key, "use", { kind: "key", accountId: key.accountId, address }, atMs, null)
+    }
+    addresses.stored(batch)
+  }
+
+  const planEntries: Array<PlanAuditEntry> = []
+  const notePlan = (entry: PlanAuditEntry) => planEntries.unshift(PlanAuditEntry.make(entry))
+  const setPlan = (plan: Plan, by: KeyActor) =>
+    changePlan(plan.name, (atMs) => {
+      const before = plans.get(plan.name) ?? null
+      const detail = Rules.planDetail(before, plan)
       plans.set(plan.name, plan)
+      if (detail !== "") {
+        const action = before === null ? "create" : "change"
+        notePlan({ atMs, actor: by.kind, action, plan: plan.name, detail })
+      }
       return Result.succeed(plan)
     })
-  const removePlan = (name: string) =>
-    changePlan(name, (): Result.Result<Plan, PlanNotFound | PlanInUse> => {
+  const removePlan = (name: string, by: KeyActor) =>
+    changePlan(name, (atMs): Result.Result<Plan, PlanNotFound | PlanInUse> => {
       const plan = planOf(name)
       if (Array.from(byId.values()).some((key) => key.plan.name === name && key.revokedAtMs === null)) {
         return Result.fail(new PlanInUse({ name }))
       }
-      plans.delete(name)
+      if (Result.isSuccess(plan)) {
+        plans.delete(name)
+        const detail = Rules.planDetail(null, plan.success)
+        notePlan({ atMs, actor: by.kind, action: "remove", plan: name, detail })
+      }
       return plan
     })
 
@@ -227,7 +259,9 @@ export const makeMemoryKeys = Effect.fnUntraced(function* ({ environment = "live
       const { default: byDefault = DEFAULT_PLAN, ...others } = Object.fromEntries(plans)
       return [byDefault, ...Object.values(others).toSorted((a, b) => (a.name < b.name ? -1 : 1))]
     }),
+    usedFrom,
     setPlan,
-    removePlan
+    removePlan,
+    planAudit: (limit: number) => Effect.sync(() => planEntries.slice(0, limit))
   }
 })

@@ -22,6 +22,12 @@ export const makePlanTable = (sql: SqlClient.SqlClient) => ({
     return plan ?? (yield* new PlanNotFound({ name }))
   }),
 
+  /** The plan of this name, held until the transaction ends; null when there is none. */
+  before: Effect.fnUntraced(function* (name: string) {
+    const [plan] = yield* decodeRows(yield* sql`select * from plans where name = ${name} for update`)
+    return plan ?? null
+  }),
+
   set: Effect.fnUntraced(function* ({ name, ...limits }: Plan) {
     yield* sql`
       insert into plans ${sql.insert({ name, ...limits })}

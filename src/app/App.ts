@@ -5,6 +5,7 @@ import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { Effect, Layer, Option } from "effect"
 import * as IdempotencyPg from "../access/IdempotencyPg.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
+import * as UsageStorePg from "../access/usage/UsageStorePg.ts"
 import { WalletBatch } from "../access/WalletBatch.ts"
 import * as OidcClientHttp from "../accounts/OidcClientHttp.ts"
 import * as AlertStorePg from "../alerts/AlertStorePg.ts"
@@ -113,6 +114,7 @@ const access = Layer.mergeAll(
   keyStore,
   RateLimiter.layerMemory,
   WalletBatch.layerMemory,
+  UsageStorePg.layer.pipe(Layer.provide(Database.layer)),
   accountStores,
   OidcClientHttp.layer,
   IdempotencyPg.layer.pipe(Layer.provide(Database.layer))

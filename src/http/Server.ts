@@ -7,6 +7,7 @@ import type { SessionStore } from "../accounts/SessionStore.ts"
 import type { Idempotency } from "../access/Idempotency.ts"
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
+import type { UsageStore } from "../access/usage/UsageStore.ts"
 import type { WalletBatch } from "../access/WalletBatch.ts"
 import type { Evaluator } from "../alerts/Evaluator.ts"
 import type { AlertStore } from "../alerts/AlertStore.ts"
@@ -84,6 +85,7 @@ export type Capabilities =
   | TrackerStore
   | TraderRankings
   | TransactionStatus
+  | UsageStore
   | WalletBatch
   | WalletReader
 

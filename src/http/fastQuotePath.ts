@@ -9,6 +9,7 @@ import { Clock, Effect, Exit, type Fiber, Redacted } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyStore } from "../access/KeyStore.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
+import { UsageStore } from "../access/usage/UsageStore.ts"
 import type { ApiKey } from "../domain/ApiKey.ts"
 import { type BudgetState, budgets, type Charge } from "../domain/Budget.ts"
 import type { QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
@@ -17,11 +18,13 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { bearerOf, KEY_HEADER } from "./middleware/bearer.ts"
 import { Drain } from "./Drain.ts"
 import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
+import { clientAddress } from "./middleware/clientAddress.ts"
 import { envelope } from "./middleware/envelope.ts"
 import { openRequest, type RequestContext, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./middleware/headers.ts"
 import { rateLimited, recordCharge, recordRejection } from "./middleware/meter.ts"
 import { plainQuoteQuery } from "./plainQuoteQuery.ts"
+import { Settings } from "./Settings.ts"
 import { quoteText } from "./streams/wireQuote.ts"
 
 /** Answers one request. */
@@ -29,6 +32,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 
 interface PricedRequest {
   readonly _tag: "Priced"
+  readonly key: ApiKey
   readonly charge: Charge
   readonly quote: SpotQuote
 }
@@ -36,6 +40,7 @@ interface PricedRequest {
 /** The budget has no room for a quote. */
 interface RejectedRequest {
   readonly _tag: "Rejected"
+  readonly key: ApiKey
   readonly state: BudgetState
 }
 
@@ -45,9 +50,12 @@ type ServedRequest = PricedRequest | RejectedRequest
 interface LongAnswer {
   readonly headers: HeaderRecord
   readonly text: string
+  /** Called with the bytes of the body as sent. */
+  readonly count: (bytes: number) => void
 }
 
 const PATH = "/api/v1/spot/quote?"
+const OPERATION = "spot.quote"
 const MAX_URL = 8192
 
 const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
@@ -77,15 +85,22 @@ const secretIn = ({ headers }: IncomingMessage): string | undefined => {
 export const fastQuotePath = Effect.gen(function* () {
   const keys = yield* KeyStore
   const limiter = yield* RateLimiter
+  const usage = yield* UsageStore
   const engine = yield* QuoteEngine
   const { begun } = yield* Drain
+  const { trustedHops } = yield* Settings
   const nextId = yield* RequestIds
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
 
   const price = (key: ApiKey, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
     Effect.flatMapEager(Effect.provideService(engine.quote(request), Requester, key.id), (quote) =>
-      Effect.mapEager(limiter.admit({ key, budget: "quote", cost: 1 }), (charge) => ({ _tag: "Priced", charge, quote }))
+      Effect.mapEager(limiter.admit({ key, budget: "quote", cost: 1 }), (charge) => ({
+        _tag: "Priced",
+        key,
+        charge,
+        quote
+      }))
     )
 
   const serve = (secret: Redacted.Redacted, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
@@ -93,7 +108,7 @@ export const fastQuotePath = Effect.gen(function* () {
       Effect.flatMapEager(
         mayQuote(key) ? limiter.peek(key, "quote") : notAllowed,
         (state): Effect.Effect<ServedRequest, unknown> =>
-          state.remaining < 1 ? Effect.succeed({ _tag: "Rejected", state }) : price(key, request)
+          state.remaining < 1 ? Effect.succeed({ _tag: "Rejected", key, state }) : price(key, request)
       )
     )
 
@@ -107,7 +122,11 @@ export const fastQuotePath = Effect.gen(function* () {
   }
 
   /** Writes a text that is long enough to be compressed. */
-  const writeLong = (request: IncomingMessage, response: ServerResponse, { headers, text }: LongAnswer): void => {
+  const writeLong = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { count, headers, text }: LongAnswer
+  ): void => {
     headers["vary"] = varyByEncoding(undefined)
     const accepted = request.headers["accept-encoding"]
     const encoding = chosenEncoding(Array.isArray(accepted) ? accepted.join(", ") : accepted)
@@ -117,8 +136,19 @@ export const fastQuotePath = Effect.gen(function* () {
         const changes = shorter && { "content-encoding": encoding, "content-length": String(shorter.length) }
         response.writeHead(200, { ...headers, ...changes })
         response.end(shorter ?? text)
+        count(shorter?.length ?? Buffer.byteLength(text))
       })
     )
+  }
+
+  /** Notes the address of a caller that is admitted. */
+  const noteAddress = ({ headers, socket }: IncomingMessage, key: ApiKey): void => {
+    const sent = headers["x-forwarded-for"]
+    const forwardedFor = Array.isArray(sent) ? sent.join(", ") : sent
+    const address = clientAddress({ peer: socket.remoteAddress ?? null, forwardedFor, trustedHops })
+    if (address !== null) {
+      keys.usedFrom(key, address)
+    }
   }
 
   const contextOf = ({ headers }: IncomingMessage): RequestContext => {
@@ -128,7 +158,7 @@ export const fastQuotePath = Effect.gen(function* () {
     return context
   }
 
-  const reject = (request: IncomingMessage, response: ServerResponse, state: BudgetState): void => {
+  const reject = (request: IncomingMessage, response: ServerResponse, { key, state }: RejectedRequest): void => {
     const context = contextOf(request)
     recordRejection(context, state)
     const { limit, windowMs } = budgets.quote
@@ -140,22 +170,24 @@ export const fastQuotePath = Effect.gen(function* () {
     writeProblem(headers, problem, context, nowMs)
     response.writeHead(429, headers)
     response.end(text)
+    usage.request({ caller: key, operation: OPERATION, units: 0, isError: true, bytes: text.length })
   }
 
-  const write = (request: IncomingMessage, response: ServerResponse, { charge, quote }: PricedRequest): void => {
+  const write = (request: IncomingMessage, response: ServerResponse, { charge, key, quote }: PricedRequest): void => {
     const context = contextOf(request)
     recordCharge(context, charge)
     const text = quoteText(quote)
-    const headers: HeaderRecord = {
-      "content-type": "application/json",
-      "content-length": String(Buffer.byteLength(text))
-    }
+    const length = Buffer.byteLength(text)
+    const headers: HeaderRecord = { "content-type": "application/json", "content-length": String(length) }
+    const count = (bytes: number) =>
+      usage.request({ caller: key, operation: OPERATION, units: charge.cost, isError: false, bytes })
     writeCommonHeaders(headers, context, clock.currentTimeMillisUnsafe())
     if (text.length > MOST_PLAIN_BYTES) {
-      return writeLong(request, response, { headers, text })
+      return writeLong(request, response, { headers, text, count })
     }
     response.writeHead(200, headers)
     response.end(text)
+    count(length)
   }
 
   return (defaultHandler: Handle): Handle =>
@@ -169,7 +201,8 @@ export const fastQuotePath = Effect.gen(function* () {
       const exit = served.pollUnsafe()
       if (exit !== undefined && Exit.isSuccess(exit)) {
         const { value } = exit
-        return value._tag === "Priced" ? write(request, response, value) : reject(request, response, value.state)
+        noteAddress(request, value.key)
+        return value._tag === "Priced" ? write(request, response, value) : reject(request, response, value)
       }
       abandon(served)
       return defaultHandler(request, response)

@@ -15,6 +15,8 @@ import * as walletHistory from "./migrations/0027_wallet_history.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
 import * as keyManagement from "./migrations/0031_key_management.ts"
 import * as signIns from "./migrations/0032_sign_ins.ts"
+import * as keyUsage from "./migrations/0040_key_usage.ts"
+import * as keyAddresses from "./migrations/0041_key_addresses.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -34,5 +36,7 @@ export const migrations = {
   "0027_wallet_history": walletHistory.up,
   "0030_accounts": accounts.up,
   "0031_key_management": keyManagement.up,
-  "0032_sign_ins": signIns.up
+  "0032_sign_ins": signIns.up,
+  "0040_key_usage": keyUsage.up,
+  "0041_key_addresses": keyAddresses.up
 }

@@ -64,26 +64,62 @@ export const keyPlansContract = <E>(name: string, store: Layer.Layer<KeyStore, E
           plan: "team"
         }
         assert.strictEqual((yield* Effect.flip(keys.issue(request, COMMAND_LINE)))._tag, "PlanNotFound")
-        yield* keys.setPlan(plan)
+        yield* keys.setPlan(plan, COMMAND_LINE)
         const { key, secret } = yield* keys.issue(request, COMMAND_LINE)
         assert.deepStrictEqual((yield* keys.authenticate(secret)).plan, plan)
-        yield* keys.setPlan({ ...plan, rest: 10 })
+        yield* keys.setPlan({ ...plan, rest: 10 }, COMMAND_LINE)
         assert.strictEqual((yield* keys.authenticate(secret)).plan.rest, 10)
         assert.deepStrictEqual(yield* keys.plans, [DEFAULT_PLAN, { ...plan, rest: 10 }])
-        assert.strictEqual((yield* Effect.flip(keys.removePlan("team")))._tag, "PlanInUse")
+        assert.strictEqual((yield* Effect.flip(keys.removePlan("team", COMMAND_LINE)))._tag, "PlanInUse")
         const unknown = yield* Effect.flip(keys.change(key.id, { plan: "none" }, COMMAND_LINE))
         assert.strictEqual(unknown._tag, "PlanNotFound")
         assert.deepStrictEqual((yield* keys.change(key.id, { plan: "default" }, COMMAND_LINE)).plan, DEFAULT_PLAN)
-        yield* keys.removePlan("team")
-        assert.strictEqual((yield* Effect.flip(keys.removePlan("team")))._tag, "PlanNotFound")
+        yield* keys.removePlan("team", COMMAND_LINE)
+        assert.strictEqual((yield* Effect.flip(keys.removePlan("team", COMMAND_LINE)))._tag, "PlanNotFound")
+      })
+    )
+
+    it.effect("audits plans: made, changed and removed, with the limits that differ", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const plan = { ...DEFAULT_PLAN, name: "audited", rest: 9 }
+        const by: KeyActor = { kind: "session", accountId: "owner", address: "203.0.113.9" }
+        yield* keys.setPlan(plan, COMMAND_LINE).pipe(at(T))
+        yield* keys.setPlan(plan, COMMAND_LINE).pipe(at(T + 1))
+        yield* keys.setPlan({ ...plan, rest: 10, sockets: 7 }, by).pipe(at(T + 2))
+        yield* keys.removePlan("audited", COMMAND_LINE).pipe(at(T + 3))
+        yield* Effect.flip(keys.removePlan("audited", COMMAND_LINE))
+        const entries = (yield* keys.planAudit(100)).filter((entry) => entry.plan === "audited")
+        assert.deepStrictEqual(
+          entries.map(({ action, actor, atMs, detail }) => [atMs - T, actor, action, detail]),
+          [
+            [
+              3,
+              "command",
+              "remove",
+              "rest 10, quote 300, windowSeconds 60, streams 5, sockets 7, trackedWallets 500, alerts 100"
+            ],
+            [2, "session", "change", "rest 9 to 10, sockets 5 to 7"],
+            [
+              0,
+              "command",
+              "create",
+              "rest 9, quote 300, windowSeconds 60, streams 5, sockets 5, trackedWallets 500, alerts 100"
+            ]
+          ]
+        )
+        assert.lengthOf(yield* keys.planAudit(1), 1)
       })
     )
 
     it.effect("keeps the plan of the specification as it is", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
-        assert.strictEqual((yield* Effect.flip(keys.setPlan({ ...DEFAULT_PLAN, rest: 1 })))._tag, "PlanInUse")
-        assert.strictEqual((yield* Effect.flip(keys.removePlan("default")))._tag, "PlanInUse")
+        assert.strictEqual(
+          (yield* Effect.flip(keys.setPlan({ ...DEFAULT_PLAN, rest: 1 }, COMMAND_LINE)))._tag,
+          "PlanInUse"
+        )
+        assert.strictEqual((yield* Effect.flip(keys.removePlan("default", COMMAND_LINE)))._tag, "PlanInUse")
         assert.deepStrictEqual((yield* keys.plans)[0], DEFAULT_PLAN)
       })
     )

@@ -43,6 +43,17 @@ layer(running({ engine: engineOver(makeMarket()) }))("the promise client", (it) 
     })
   )
 
+  it.effect("answers usage as pages of rows, or as text", () =>
+    Effect.gen(function* () {
+      const client = yield* clientWith()
+      yield* Effect.promise(() => client.account.key())
+      const page = yield* Effect.promise(() => client.account.usage())
+      assert.include(typeof page === "string" ? [] : page.data.map(({ operation }) => operation), "account.key")
+      const text = yield* Effect.promise(() => client.account.usage({ query: { format: "csv" } }))
+      assert.match(String(text), /^day,keyId,.*\r\n1970-01-01,key_a,/u)
+    })
+  )
+
   it.effect("needs no call for what takes none", () =>
     Effect.gen(function* () {
       const client = yield* clientWith()

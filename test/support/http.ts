@@ -6,6 +6,7 @@ import type { Idempotency } from "../../src/access/Idempotency.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
 import { RateLimiter } from "../../src/access/RateLimiter.ts"
+import type { UsageStore } from "../../src/access/usage/UsageStore.ts"
 import { WalletBatch } from "../../src/access/WalletBatch.ts"
 import { type AlertStore } from "../../src/alerts/AlertStore.ts"
 import { Evaluator } from "../../src/alerts/Evaluator.ts"
@@ -35,6 +36,7 @@ import * as MemoryAlerts from "./memoryAlerts.ts"
 
 import { memoryTracker, trackerFeed } from "./tracker.ts"
 import * as MemoryIdempotency from "./memoryIdempotency.ts"
+import * as MemoryUsage from "./memoryUsage.ts"
 
 /** A well-formed secret, distinguished by its letter. */
 export const secretOf = (letter: string): string => {
@@ -135,6 +137,7 @@ export interface World {
   readonly wallets?: Layer.Layer<WalletReader>
   readonly accounts?: Layer.Layer<AccountStore | SessionStore>
   readonly oidc?: Layer.Layer<OidcClient>
+  readonly usage?: Layer.Layer<UsageStore>
   readonly settings?: Partial<SettingsShape>
 }
 
@@ -163,6 +166,7 @@ export type Capable =
   | TrackerFeed
   | TrackerStore
   | TransactionStatus
+  | UsageStore
   | WalletBatch
   | WalletReader
 
@@ -185,6 +189,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.trackerFeed ?? trackerFeed(),
     world.wallets ?? noWallets,
     WalletBatch.layerMemory,
+    world.usage ?? MemoryUsage.layer,
     world.accounts ?? MemoryAccounts.layer,
     world.oidc ?? OidcClient.layerUnconfigured,
     world.funding ?? FundingClient.layerUnconfigured,

@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
+import { readFile } from "node:fs/promises"
 import { promisify } from "node:util"
 import type { Page } from "playwright-core"
 import { App, axeFaults, isAvailable, schemes } from "./app.ts"
@@ -87,6 +88,36 @@ describe.runIf(isAvailable)("in a browser", () => {
           for (const change of ["create", "change", "rotate", "disable", "revoke"]) {
             await page.getByRole("cell", { name: change, exact: true }).first().waitFor()
           }
+        })
+      })
+    )
+
+    it.effect("shows the usage of a key and of the app by operation and day, and gives it as CSV", () =>
+      Effect.gen(function* () {
+        const app = yield* App
+        const { complaints, page } = yield* app.visit("/settings/developer")
+        yield* Effect.promise(async () => {
+          await makeKeys(page, 1)
+          await page.reload()
+          const usage = page.getByRole("region", { name: "Usage of the last 30 days" })
+          await usage.getByRole("link", { name: "accountKeys.create" }).waitFor()
+          await usage.getByRole("rowheader", { name: /^\d{4}-\d{2}-\d{2}$/u }).first().waitFor()
+          await usage.getByRole("img", { name: /Requests a day, at most/u }).waitFor()
+          assert.deepStrictEqual(await axeFaults(page), [])
+          // A key that was never used.
+          await usage.getByLabel("Key").selectOption({ index: 2 })
+          await usage.getByText("Nothing was asked").waitFor()
+          await usage.getByLabel("Key").selectOption({ label: "The app" })
+          await usage.getByRole("link", { name: "accountKeys.create" }).waitFor()
+          const [download] = await Promise.all([
+            page.waitForEvent("download"),
+            usage.getByRole("link", { name: "As CSV" }).click()
+          ])
+          assert.match(download.suggestedFilename(), /^usage-\d{4}-\d{2}-\d{2}-\d{4}-\d{2}-\d{2}\.csv$/u)
+          const text = await readFile(await download.path(), "utf8")
+          assert.match(text, /^day,keyId,keyName,operation,/u)
+          assert.include(text, ",accountKeys.create,")
+          assert.deepStrictEqual(complaints, [])
         })
       })
     )

@@ -43,6 +43,7 @@ import { WalletReader } from "../../../src/wallets/WalletReader.ts"
 import { warmMarket } from "../warmPools.ts"
 import { announce, knownKeys } from "./world.ts"
 import * as TrackerStoreMemory from "../../../test/support/TrackerStoreMemory.ts"
+import * as MemoryUsage from "../../../test/support/memoryUsage.ts"
 import * as MemoryIdempotency from "../../../test/support/memoryIdempotency.ts"
 
 const [rpcUrl] = process.argv.slice(2)
@@ -104,6 +105,7 @@ const serving = Server.layer.pipe(
     PerpsVenues.layer([]),
     CalloutStore.layerMemory,
     MemoryIdempotency.layer,
+    MemoryUsage.layer,
     MemoryAccounts.layer,
     OidcClient.layerUnconfigured,
     alerts,

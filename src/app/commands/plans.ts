@@ -3,7 +3,11 @@ import { Console, Effect, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import { KeyStore } from "../../access/KeyStore.ts"
 import type { KeyStoreUnavailable } from "../../domain/ApiKey.ts"
+import { COMMAND_LINE, type PlanAuditEntry } from "../../domain/keys/KeyAudit.ts"
 import { DEFAULT_PLAN, Plan, type PlanInUse, PlanName, type PlanNotFound } from "../../domain/keys/Plan.ts"
+
+/** Changes that `audit` prints. */
+const AUDIT_ROWS = 1000
 
 type PlanError = KeyStoreUnavailable | PlanInUse | PlanNotFound
 
@@ -74,7 +78,8 @@ const set = Command.make(
     const changes = Object.fromEntries(
       Object.entries(given).flatMap(([field, value]) => (Option.isSome(value) ? [[field, value.value]] : []))
     )
-    const plan = yield* keys.setPlan(Schema.decodeUnknownSync(Plan)({ ...known, ...changes, name })).pipe(explained)
+    const wanted = Schema.decodeUnknownSync(Plan)({ ...known, ...changes, name })
+    const plan = yield* keys.setPlan(wanted, COMMAND_LINE).pipe(explained)
     yield* Console.log(json ? JSON.stringify(plan) : line(plan))
   })
 ).pipe(Command.withDescription("Make or change a plan; its keys follow at once in every process"))
@@ -84,13 +89,26 @@ const remove = Command.make(
   { name, json },
   Effect.fnUntraced(function* ({ json, name }) {
     const keys = yield* KeyStore
-    const plan = yield* keys.removePlan(name).pipe(explained)
+    const plan = yield* keys.removePlan(name, COMMAND_LINE).pipe(explained)
     yield* Console.log(json ? JSON.stringify(plan) : `Removed: ${line(plan)}`)
   })
 ).pipe(Command.withDescription("Remove a plan that no key has"))
 
-/** List, set and remove plans; text for people, `--json` for programs. */
+const auditLine = ({ action, actor, atMs, detail, plan }: PlanAuditEntry): string =>
+  [new Date(atMs).toISOString(), actor, action, plan, detail].join("  ")
+
+const audit = Command.make(
+  "audit",
+  { json },
+  Effect.fnUntraced(function* ({ json }) {
+    const keys = yield* KeyStore
+    const entries = yield* keys.planAudit(AUDIT_ROWS).pipe(explained)
+    yield* Console.log(json ? JSON.stringify(entries) : entries.map(auditLine).join("\n"))
+  })
+).pipe(Command.withDescription(`Print the newest ${AUDIT_ROWS} changes of plans within a year`))
+
+/** List, set and remove plans, and read the audit of their changes; text for people, `--json` for programs. */
 export const command = Command.make("plans").pipe(
   Command.withDescription("Manage plans: the limits of keys"),
-  Command.withSubcommands([list, set, remove])
+  Command.withSubcommands([list, set, remove, audit])
 )

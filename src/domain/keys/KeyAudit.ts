@@ -1,8 +1,10 @@
-/** The record of who changed which key. */
+/** The record of who changed which key or plan, and from where keys were used first. */
 import { Schema } from "effect"
 
-/** The origin of a change: a session of the app, the command line, or a start beside a simulated or recorded market. */
-export const ActorKind = Schema.Literals(["session", "command", "start"]).annotate({ identifier: "KeyActorKind" })
+/** The origin of an entry: a session of the app, the command line, a start beside a simulated or recorded market, or a request with the key. */
+export const ActorKind = Schema.Literals(["session", "command", "start", "key"]).annotate({
+  identifier: "KeyActorKind"
+})
 
 /** The author of a change of keys. */
 export interface KeyActor {
@@ -16,10 +18,12 @@ export interface KeyActor {
 /** The author of changes at the command line. */
 export const COMMAND_LINE: KeyActor = { kind: "command", accountId: null, address: null }
 
-/** A kind of change of a key. */
-export const KeyAction = Schema.Literals(["create", "change", "rotate", "disable", "enable", "revoke"]).annotate({
-  identifier: "KeyAction"
-})
+/** A kind of change of a key; `use` is its first use from an address. */
+export const KeyAction = Schema.Literals(["create", "change", "rotate", "disable", "enable", "revoke", "use"]).annotate(
+  {
+    identifier: "KeyAction"
+  }
+)
 export type KeyAction = typeof KeyAction.Type
 
 /** One change of one key. */
@@ -42,6 +46,21 @@ export interface AuditPage {
   /** Place after the last row when more follow; null on the last page. */
   readonly next: number | null
 }
+
+/** One change of one plan. Plans belong to no account: the command line reads their audit. */
+export class PlanAuditEntry extends Schema.Opaque<PlanAuditEntry>()(
+  Schema.Struct({
+    atMs: Schema.Int,
+    actor: ActorKind,
+    action: Schema.Literals(["create", "change", "remove"]),
+    plan: Schema.String,
+    /** The limits that changed, with their values before and after. */
+    detail: Schema.String
+  })
+) {}
+
+/** Addresses of a key whose first use is recorded within a year; later ones are not. */
+export const MOST_ADDRESSES = 50
 
 /** Days for which entries are kept. */
 export const AUDIT_DAYS = 366

@@ -2,6 +2,7 @@ import { Effect, Layer, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
+import { UsageStore } from "../../access/usage/UsageStore.ts"
 import { Api } from "../../api/Api.ts"
 import { retryAfter } from "../../api/Problem.ts"
 import { CurrentKey } from "../../api/middleware/Authorization.ts"
@@ -75,7 +76,7 @@ const handlers = HttpApiBuilder.group(
   "spot",
   Effect.fnUntraced(function* (handlers) {
     const engine = yield* QuoteEngine
-    const limiter = yield* RateLimiter
+    const accounting = { limiter: yield* RateLimiter, usage: yield* UsageStore, operation: "spot.stream" }
     const streams = yield* StreamLimits
     const pricing = { quote: engine.quote, tickQuote: sharedQuotes(engine.quote) }
     const tokens = yield* TokenReader
@@ -124,7 +125,7 @@ const handlers = HttpApiBuilder.group(
         session: admittedSession(request, key)
       })
       const start = { charge, slot, terms: streamTerms(query) }
-      return yield* Effect.mapError(openStream(pricing, limiter, start), problemOf)
+      return yield* Effect.mapError(openStream(pricing, accounting, start), problemOf)
     })
 
     return handlers.handleAll({ quote, stream, exitCheck: check })

@@ -35,7 +35,8 @@ import { Settings } from "../Settings.ts"
 type Request = HttpServerRequest.HttpServerRequest
 
 /** Admission terms of an endpoint from its annotations, computed once. */
-const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
+const makeTerms = ({ annotations, identifier }: HttpApiEndpoint.Top, group: string) => ({
+  operation: `${group}.${identifier}`,
   accepted: Context.get(annotations, Scope),
   isSessionOnly: Context.get(annotations, SessionOnly),
   budget: Context.get(annotations, Budget),
@@ -44,8 +45,8 @@ const makeTerms = ({ annotations }: HttpApiEndpoint.Top) => ({
 
 const termsByEndpoint = new WeakMap<HttpApiEndpoint.Top, ReturnType<typeof makeTerms>>()
 
-const termsOf = (endpoint: HttpApiEndpoint.Top) => {
-  const terms = termsByEndpoint.get(endpoint) ?? makeTerms(endpoint)
+const termsOf = (endpoint: HttpApiEndpoint.Top, group: string) => {
+  const terms = termsByEndpoint.get(endpoint) ?? makeTerms(endpoint, group)
   termsByEndpoint.set(endpoint, terms)
   return terms
 }
@@ -162,24 +163,30 @@ export const layer: Layer.Layer<Authorization, never, KeyStore | RateLimiter | S
       if (isSessionOnly && !isSession(key)) {
         return Effect.fail(new SessionRequired())
       }
-      if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, callerAddress(request, trustedHops))) {
+      const address = callerAddress(request, trustedHops)
+      if (key.ipPolicy !== null && !ipAllowed(key.ipPolicy, address)) {
         return Effect.fail(new IpNotAllowed())
+      }
+      if (address !== null && !isSession(key)) {
+        keys.usedFrom(key, address)
       }
       const isAccepted = accepted.length === 0 || accepted.some((scope) => key.scopes.includes(scope))
       return isAccepted ? Effect.void : Effect.fail(missingScope(accepted))
     }
 
     // The eager combinators stay synchronous as long as every store answers synchronously.
-    return Authorization.of((httpEffect, { endpoint }) =>
+    return Authorization.of((httpEffect, { endpoint, group }) =>
       Effect.withFiber((fiber) => {
         const context = fiber.getRef(RequestContext)
         context.keyed = true
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const terms = termsOf(endpoint)
+        const terms = termsOf(endpoint, group.identifier)
         const { budget, cost } = terms
-        const admitted = Effect.flatMapEager(verify(fiber, request), (key) =>
-          Effect.mapEager(accept(key, terms, request), () => key)
-        )
+        const admitted = Effect.flatMapEager(verify(fiber, request), (key) => {
+          context.caller = key
+          context.operation = terms.operation
+          return Effect.mapEager(accept(key, terms, request), () => key)
+        })
         return Effect.flatMapEager(admitted, (key) =>
           Effect.flatMapEager(makeMeter({ fiber, context, limiter, key, budget, cost }), (meter) =>
             Effect.updateContext(httpEffect, (context) =>

@@ -1,6 +1,7 @@
 import { Context } from "effect"
 import type { Problem } from "../../api/Problem.ts"
 import type { BudgetName, Charge } from "../../domain/Budget.ts"
+import type { UsageCaller } from "../../domain/keys/Usage.ts"
 import type { JsonDocument } from "./strictJson.ts"
 
 /** Values of the rate-limit headers of one response. */
@@ -25,6 +26,10 @@ export interface RequestContext {
   readonly clientId: string | undefined
   /** True when the endpoint requires a key; the response is then `no-store`. */
   keyed: boolean
+  /** The credential, once it is known: the response then counts to its usage. */
+  caller: UsageCaller | undefined
+  /** Operation id of the contract; empty until the credential is known. */
+  operation: string
   /** Charges that are refunded when the response is a 429 or 5xx. */
   readonly charges: Array<Charge>
   /** Undefined until the limiter has decided. */
@@ -46,6 +51,8 @@ export const openRequest = (id: string, clientId: string | undefined): RequestCo
   id,
   clientId: clientId !== undefined && PRINTABLE_ASCII.test(clientId) ? clientId : undefined,
   keyed: false,
+  caller: undefined,
+  operation: "",
   charges: [],
   reading: undefined,
   problem: undefined,

@@ -2,6 +2,7 @@ import { Cause, Clock, Context, Effect, type Layer } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "../../access/RateLimiter.ts"
+import { UsageStore } from "../../access/usage/UsageStore.ts"
 import { allowedMethods } from "./allowedMethods.ts"
 import { Drain } from "../Drain.ts"
 import { RequestContext, openRequest, RequestIds } from "./RequestContext.ts"
@@ -41,13 +42,14 @@ const reportDefect = (cause: Cause.Cause<unknown>) =>
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   pages: ReadonlyArray<`/${string}`>
-): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | Drain> =>
+): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | UsageStore | Drain> =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const { begun } = yield* Drain
       const services = {
         clock: yield* Clock.Clock,
         limiter: yield* RateLimiter,
+        usage: yield* UsageStore,
         closing: begun,
         isPage: pageTest(pages),
         allowed: allowedMethods(api, pages)

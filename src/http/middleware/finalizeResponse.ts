@@ -1,6 +1,7 @@
 import { type Clock, Effect } from "effect"
 import { type HttpEffect, HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
+import type { UsageStore } from "../../access/usage/UsageStore.ts"
 import { catalogue, type ErrorCode } from "../../api/catalogue.ts"
 import type { Problem } from "../../api/Problem.ts"
 import { LimiterUnavailable } from "../../api/problems.ts"
@@ -14,6 +15,7 @@ import { envelope, serverProblem } from "./envelope.ts"
 export interface ResponseServices {
   readonly clock: Clock.Clock
   readonly limiter: RateLimiter["Service"]
+  readonly usage: UsageStore["Service"]
   /** True while the service drains. */
   readonly closing: () => boolean
   /** True for the URL of a page or document outside the contract. */
@@ -97,7 +99,25 @@ const write = (
   return HttpServerResponse.text(envelope(problem, context.id), { status, contentType: "application/json", headers })
 }
 
-/** The last step of every response: replaces it by the problem of the context, refunds charges, writes the headers, compresses. */
+/** Counts a response to the usage of its credential, if it has one. The bytes of a stream are counted while it is open. */
+const count = (
+  { body, status }: HttpServerResponse.HttpServerResponse,
+  { caller, charges, operation }: RequestContext,
+  usage: UsageStore["Service"]
+): void => {
+  if (caller !== undefined) {
+    const units = charges.reduce((sum, { cost }) => sum + cost, 0)
+    usage.request({
+      caller,
+      operation,
+      units,
+      isError: status >= 400,
+      bytes: body._tag === "Empty" ? 0 : (body.contentLength ?? 0)
+    })
+  }
+}
+
+/** The last step of every response: replaces it by the problem of the context, refunds charges, writes the headers, compresses, counts. */
 export const finalizeResponse =
   (context: RequestContext, services: ResponseServices): HttpEffect.PreResponseHandler =>
   (request, response) => {
@@ -108,7 +128,11 @@ export const finalizeResponse =
     const failed = status >= 500 || status === 429
     const finish = () => {
       const written = write(response, context, services)
-      return encoded(request, services.isPage(request.url) ? validated(request, written) : written)
+      const answer = services.isPage(request.url) ? validated(request, written) : written
+      return Effect.mapEager(encoded(request, answer), (sent) => {
+        count(sent, context, services.usage)
+        return sent
+      })
     }
     return failed && context.charges.length > 0
       ? Effect.flatMap(refundAll(context, services.limiter), finish)

@@ -7,6 +7,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 
 ### 2026-11-22
 
+- Usage by day, key and operation at \`/api/v1/account/usage\`: requests, units, errors, bytes and stream minutes, also as CSV.
+- Entries of \`/api/v1/account/audit\` with the action \`use\` and the actor \`key\`: the first use of a key from an address.
 - Keys of the account at \`/api/v1/account/keys\`, for sessions of the app: create, change, rotate, disable, enable, revoke; the
   audit of their changes at \`/api/v1/account/audit\`, plans at \`/api/v1/account/plans\`. Codes \`key_not_found\` (404) and
   \`owner_required\` (403).

@@ -54,6 +54,7 @@ export class SocketWire implements LiveWire {
   readonly #ws: WebSocket
   readonly #carrier: Carrier
   #handedOver = 0
+  #texts = 0
   // Position in bytes at which each write ends, and its number of frames. The oldest unsent is first.
   #writes: Array<{ readonly end: number; readonly frames: number }> = []
 
@@ -76,8 +77,14 @@ export class SocketWire implements LiveWire {
 
   sendText(text: string): void {
     if (this.#ws.readyState === this.#ws.OPEN) {
+      this.#texts += Buffer.byteLength(text)
       this.#ws.send(text)
     }
+  }
+
+  /** Bytes of frames and texts so far. */
+  sentBytes(): number {
+    return this.#handedOver + this.#texts
   }
 
   unsentBytes(): number {

@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { type WebSocket, WebSocketServer } from "ws"
+import { UsageStore } from "../../access/usage/UsageStore.ts"
 import { REALTIME_PATH } from "../../api/Tracker.ts"
 import type { LiveConnection } from "../../tracker/LiveConnection.ts"
 import { LiveSessions } from "../../tracker/LiveSessions.ts"
@@ -13,6 +14,8 @@ import { type Carrier, SocketWire } from "./SocketWire.ts"
 const MAX_MESSAGE = 1024
 /** Time that the peer has for its close frame before the socket is destroyed. */
 const CLOSE_TIMEOUT = Duration.seconds(3)
+/** Name of the connections in the usage of keys. */
+const OPERATION = "tracker.realtime"
 const options = {
   noServer: true,
   perMessageDeflate: false,
@@ -67,6 +70,7 @@ const handshakeFault = ({ headers, method }: IncomingMessage): RawError | null =
 export const trackerSocket = Effect.gen(function* () {
   const sessions = yield* LiveSessions
   const drain = yield* Drain
+  const usage = yield* UsageStore
   const { drainQuiet } = yield* Settings
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context())
@@ -74,21 +78,27 @@ export const trackerSocket = Effect.gen(function* () {
 
   const server = new WebSocketServer(options)
 
-  const listen = (ws: WebSocket, connection: LiveConnection): void => {
+  const listen = (ws: WebSocket, connection: LiveConnection, wire: SocketWire): void => {
+    const { accountId, keyId: id } = connection.stream.grant
+    const stop = usage.open({ id, accountId }, OPERATION, () => wire.sentBytes())
+    const closed = () => {
+      stop()
+      run(sessions.closed(connection))
+    }
     ws.on("message", (data, isBinary) => connection.message(isBinary ? null : String(data), nowMs()))
     ws.on("pong", () => connection.pong(nowMs()))
-    ws.on("close", () => run(sessions.closed(connection)))
+    ws.on("close", closed)
     if (ws.readyState === ws.CLOSED) {
-      run(sessions.closed(connection))
+      closed()
     }
   }
 
-  const begin = (ws: WebSocket, carrier: Carrier, ticket: string) =>
-    Effect.map(sessions.connect(ticket, new SocketWire(ws, carrier)), (admission) => {
+  const begin = (ws: WebSocket, wire: SocketWire, ticket: string) =>
+    Effect.map(sessions.connect(ticket, wire), (admission) => {
       if (admission._tag === "Refused") {
         ws.close(admission.refusal.code, admission.refusal.reason)
       } else {
-        listen(ws, admission.connection)
+        listen(ws, admission.connection, wire)
       }
       ws.resume()
     }).pipe(
@@ -110,7 +120,7 @@ export const trackerSocket = Effect.gen(function* () {
       ws.on("error", () => undefined)
       // Messages wait until the connection has been admitted.
       ws.pause()
-      run(begin(ws, carrier, url.searchParams.get("ticket") ?? ""))
+      run(begin(ws, new SocketWire(ws, carrier), url.searchParams.get("ticket") ?? ""))
     })
     return null
   }

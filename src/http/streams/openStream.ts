@@ -2,13 +2,14 @@
 import { Clock, Effect, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { RateLimiter } from "../../access/RateLimiter.ts"
-import { type Caller, type Charge, LimiterUnavailable } from "../../domain/Budget.ts"
+import type { UsageStore } from "../../access/usage/UsageStore.ts"
+import { type Charge, LimiterUnavailable } from "../../domain/Budget.ts"
 import type { QuoteRefusal } from "../../domain/quotes/Quote.ts"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
 import type { QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { monotonicMs, runTicks, type TickMeter } from "../../quotes/runTicks.ts"
 import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
-import type { StreamSlot } from "./StreamLimits.ts"
+import type { StreamHolder, StreamSlot } from "./StreamLimits.ts"
 import { streamSession } from "./quoteStream.ts"
 import { tickRequest } from "../handlers/spotRequests.ts"
 
@@ -28,17 +29,28 @@ export interface StreamPricing {
 
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
 
-const tickMeter = (limiter: RateLimiter["Service"], key: Caller): TickMeter => ({
-  admit: withDecisionDeadline(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) =>
-    limiter.refund(late)
-  ),
-  refund: (charge) => withDecisionDeadline(limiter.refund(charge), unavailable)
-})
+/** Budgets and usage of the key of a stream. */
+export interface StreamAccounting {
+  readonly limiter: RateLimiter["Service"]
+  readonly usage: UsageStore["Service"]
+  /** Operation id that the stream is counted under. */
+  readonly operation: string
+}
+
+const tickMeter = ({ limiter, operation, usage }: StreamAccounting, { accountId, key }: StreamHolder): TickMeter => {
+  const count = (units: number) => Effect.sync(() => usage.addUnits({ id: key.id, accountId }, operation, units))
+  return {
+    admit: withDecisionDeadline(limiter.admit({ key, budget: "quote", cost: 1 }), unavailable, (late) =>
+      limiter.refund(late)
+    ).pipe(Effect.tap(({ cost }) => count(cost))),
+    refund: (charge) => Effect.tap(withDecisionDeadline(limiter.refund(charge), unavailable), () => count(-charge.cost))
+  }
+}
 
 /** The response that carries the stream. Fails when the first tick cannot be priced. */
 export const openStream = Effect.fnUntraced(function* (
   { quote, tickQuote }: StreamPricing,
-  limiter: RateLimiter["Service"],
+  accounting: StreamAccounting,
   { charge, slot, terms }: StreamStart
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, QuoteRefusal, Scope.Scope> {
   const clock = yield* Clock.Clock
@@ -49,13 +61,16 @@ export const openStream = Effect.fnUntraced(function* (
   const first = yield* quote(request)
 
   const writer = yield* Effect.withFiber(Effect.succeed)
-  const { response, session } = yield* streamSession(terms, writer)
+  const { response, sentBytes, session } = yield* streamSession(terms, writer)
+  const { accountId, key } = slot.holder
+  const stop = accounting.usage.open({ id: key.id, accountId }, accounting.operation, sentBytes)
+  yield* Effect.addFinalizer(() => Effect.sync(stop))
   session.open({ ...charge, remaining: charge.remaining + charge.cost }, openedAtMs)
   session.quoted(0, first, charge.remaining, now())
   slot.attach(session, now())
 
   const { durationSeconds, intervalMs } = terms
-  const meter = tickMeter(limiter, slot.key)
+  const meter = tickMeter(accounting, slot.holder)
   yield* runTicks(tickQuote, {
     session,
     request,

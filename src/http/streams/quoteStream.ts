@@ -20,6 +20,8 @@ const HEARTBEAT_COMMENT = utf8.encode(": hb\n\n")
 export interface StreamedSession {
   readonly session: QuoteSession
   readonly response: HttpServerResponse.HttpServerResponse
+  /** Bytes handed to the response so far. */
+  readonly sentBytes: () => number
 }
 
 /**
@@ -33,13 +35,18 @@ export const streamSession = Effect.fnUntraced(function* (
   const queue = yield* Queue.unbounded<Uint8Array, Cause.Done>()
   const over = yield* Latch.make()
   const id = uuidV4(yield* Random.Random).replaceAll("-", "")
-  Queue.offerUnsafe(queue, RETRY)
+  let sent = 0
+  const offer = (bytes: Uint8Array) => {
+    sent += bytes.length
+    Queue.offerUnsafe(queue, bytes)
+  }
+  offer(RETRY)
 
   const session = new QuoteSession(`str_${id}`, terms, (frame) => {
     if (frame.event !== "close" && Queue.sizeUnsafe(queue) >= BACKLOG) {
       return false
     }
-    Queue.offerUnsafe(queue, utf8.encode(frameText(frame)))
+    offer(utf8.encode(frameText(frame)))
     if (frame.event === "close") {
       Queue.endUnsafe(queue)
       over.openUnsafe()
@@ -50,7 +57,7 @@ export const streamSession = Effect.fnUntraced(function* (
   const supervise = Effect.gen(function* () {
     while (Option.isNone(yield* Effect.timeoutOption(over.await, HEARTBEAT))) {
       if (Queue.sizeUnsafe(queue) < BACKLOG) {
-        Queue.offerUnsafe(queue, HEARTBEAT_COMMENT)
+        offer(HEARTBEAT_COMMENT)
       }
     }
     yield* Effect.sleep(CLOSE_GRACE)
@@ -62,5 +69,5 @@ export const streamSession = Effect.fnUntraced(function* (
     contentType: "text/event-stream",
     headers: { "x-accel-buffering": "no" }
   })
-  return { session, response }
+  return { session, response, sentBytes: () => sent }
 })

@@ -18,7 +18,8 @@ interface AuditEntry {
 const actors: Readonly<Record<string, string>> = {
   session: "the app",
   command: "the command line",
-  start: "the start of the service"
+  start: "the start of the service",
+  key: "a request with it"
 }
 
 const readAudit = async (cursor: string | undefined, signal?: AbortSignal) => {

@@ -4,6 +4,7 @@ import { useReading } from "../data/useRead.ts"
 import { AuditLog } from "../developer/AuditLog.tsx"
 import { Keys } from "../developer/Keys.tsx"
 import { readKeys } from "../developer/keys.ts"
+import { Usage } from "../developer/Usage.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import "../style/developer.css"
 
@@ -18,12 +19,13 @@ const Managed = () => {
   return (
     <div class="stack developer">
       <Keys read={keys} onChange={changed} />
+      <Usage keys={known} />
       <AuditLog keys={known} version={version} />
     </div>
   )
 }
 
-/** Keys of the account and their changes. */
+/** Keys of the account, their usage and their changes. */
 export const Developer = () => {
   useTitle("Developer API")
   const { state } = useSession()

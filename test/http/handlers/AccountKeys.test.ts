@@ -3,6 +3,7 @@ import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { csrfTokenOf } from "../../../src/accounts/secrets.ts"
+import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import * as MemoryAccounts from "../../support/memoryAccounts.ts"
 import { call, keyOf, running, secretOf } from "../../support/http.ts"
@@ -74,6 +75,22 @@ layer(world)("keys of an account", (it) => {
       assert.strictEqual(listed.json("meta.limit"), 10)
       assert.notInclude(listed.text, secret.slice(0, -4))
       assert.notInclude(listed.text, "accountId")
+    })
+  )
+
+  it.effect("are audited at their first use from an address, once, by quotes too", () =>
+    Effect.gen(function* () {
+      const { id, secret } = yield* make("ben")
+      const quoted = { key: null, headers: { "x-api-key": secret } }
+      yield* call("/api/v1/spot/quote?inputMint=x", quoted)
+      yield* withSecret(secret)
+      yield* withSecret(secret)
+      const { text } = yield* as("ben", "GET", "/api/v1/account/audit")
+      const uses = Array.from(text.matchAll(/\{[^{}]*"action":"use"[^{}]*\}/gu), ([entry]) => JSON.parse(entry))
+      assert.deepStrictEqual(
+        uses.map(({ actor, address, keyId }) => [actor, address, keyId]),
+        [["key", "127.0.0.1", id]]
+      )
     })
   )
 
@@ -175,7 +192,7 @@ layer(world)("keys of an account", (it) => {
     Effect.gen(function* () {
       const keys = yield* KeyStore
       const plan = { ...DEFAULT_PLAN, name: "team", rest: 2, windowSeconds: 30, trackedWallets: 1 }
-      yield* keys.setPlan(plan)
+      yield* keys.setPlan(plan, COMMAND_LINE)
       const { id, secret } = yield* make("ann")
       yield* keys.change(id, { plan: "team" }, { kind: "command", accountId: null, address: null })
       const read = () => call("/api/v1/tokens/solana/x", { key: null, headers: { authorization: `Bearer ${secret}` } })
@@ -188,7 +205,7 @@ layer(world)("keys of an account", (it) => {
       assert.include(refused.text, "2 units in 30 seconds")
       assert.strictEqual(refused.headers.get("retry-after"), "30")
       assert.deepStrictEqual((yield* withSecret(secret)).json("data.plan"), plan)
-      yield* keys.setPlan({ ...plan, rest: 3 })
+      yield* keys.setPlan({ ...plan, rest: 3 }, COMMAND_LINE)
       assert.strictEqual((yield* read()).headers.get("x-ratelimit-remaining"), "0")
       assert.strictEqual((yield* withSecret(secret)).json("data.budgets.rest.limit"), 3)
     })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ipPolicyOf, type ManagedKey, stateOf } from "../../../src/web/developer/keys.ts"
+import { byDay, byOperation, bytesText, type UsageRow } from "../../../src/web/developer/usage.ts"
 
 const key: ManagedKey = {
   id: "key_1",
@@ -16,6 +17,18 @@ const key: ManagedKey = {
   revokedAtMs: null
 }
 
+const row = (more: Partial<UsageRow>): UsageRow => ({
+  day: "2026-11-22",
+  keyId: "key_1",
+  operation: "spot.quote",
+  requests: 1,
+  units: 1,
+  errors: 0,
+  bytes: 100,
+  streamMinutes: 0,
+  ...more
+})
+
 describe("a key on the page", () => {
   it("is revoked before expired, and expired from the time of its expiry on", () => {
     assert.strictEqual(stateOf(key, 5), "active")
@@ -28,5 +41,34 @@ describe("a key on the page", () => {
   it("allows every address without a block, and each block once", () => {
     assert.isNull(ipPolicyOf(" \n, "))
     assert.deepStrictEqual(ipPolicyOf("10.0.0.1\n10.0.0.0/8, 10.0.0.1"), ["10.0.0.1", "10.0.0.0/8"])
+  })
+})
+
+describe("usage on the page", () => {
+  it("is summed by operation, the most used first", () => {
+    const rows = [row({}), row({ operation: "market.chart", requests: 5 }), row({ keyId: "key_2", errors: 1 })]
+    assert.deepStrictEqual(
+      byOperation(rows).map(({ errors, operation, requests }) => [operation, requests, errors]),
+      [
+        ["market.chart", 5, 0],
+        ["spot.quote", 2, 1]
+      ]
+    )
+  })
+
+  it("has a place for each day in UTC, used or not", () => {
+    const days = byDay([row({ day: "2026-11-21", requests: 3 })], 3, Date.parse("2026-11-22T23:59:59Z"))
+    assert.deepStrictEqual(
+      days.map(({ day, requests }) => [day, requests]),
+      [
+        ["2026-11-20", 0],
+        ["2026-11-21", 3],
+        ["2026-11-22", 0]
+      ]
+    )
+  })
+
+  it("writes bytes with their unit", () => {
+    assert.deepStrictEqual([0, 999, 1500, 12_345_678].map(bytesText), ["0 B", "999 B", "1.5 kB", "12 MB"])
   })
 })

@@ -1,0 +1,91 @@
+/** Usage in Postgres. */
+import { Clock, Duration, Effect, Layer, Schedule, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { UsageStoreUnavailable } from "../../domain/keys/Usage.ts"
+import { keepGoing, keepRunning } from "../../health/keepRunning.ts"
+import { type SourceState, SourceMonitor } from "../../health/SourceMonitor.ts"
+import { bounded } from "../../storage/deadline.ts"
+import { UsageCounts } from "./UsageCounts.ts"
+import { UsageStore } from "./UsageStore.ts"
+import { makeUsageTable, type UsageBatch } from "./usageTable.ts"
+
+const FLUSH_EVERY = Duration.seconds(5)
+const FLUSH_DEADLINE = Duration.seconds(4)
+const READ_DEADLINE = Duration.seconds(5)
+const PURGE_DEADLINE = Duration.seconds(30)
+const PURGE_EVERY = Duration.hours(6)
+
+const unavailable = (cause: unknown) => new UsageStoreUnavailable({ cause })
+const onFlush = bounded(FLUSH_DEADLINE, unavailable)
+const onRead = bounded(READ_DEADLINE, unavailable)
+const onPurge = bounded(PURGE_DEADLINE, unavailable)
+
+const make = Effect.gen(function* () {
+  const table = makeUsageTable(yield* SqlClient.SqlClient)
+  const clock = yield* Clock.Clock
+  const monitor = yield* SourceMonitor
+  const writer = crypto.randomUUID()
+  const one = yield* Semaphore.make(1)
+  const counts = new UsageCounts({
+    nowMs: () => clock.currentTimeMillisUnsafe(),
+    monotonicMs: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  })
+  let seq = 0
+  // A batch whose answer is unknown is sent again as it was, before anything newer.
+  let pending: UsageBatch | null = null
+  let storedAtMs: number | null = null
+  let hasFailed = false
+
+  /** Adds a batch to the store: the one that failed, else what was counted since. */
+  const store = Effect.suspend(() => {
+    if (pending === null) {
+      const rows = counts.take()
+      pending = rows.length === 0 ? null : { writer, seq: ++seq, rows }
+    }
+    const batch = pending
+    return batch === null
+      ? Effect.void
+      : onFlush(table.add(batch, clock.currentTimeMillisUnsafe())).pipe(
+          Effect.tapError(() => Effect.sync(() => (hasFailed = true))),
+          Effect.map(() => {
+            pending = null
+            hasFailed = false
+            storedAtMs = clock.currentTimeMillisUnsafe()
+          })
+        )
+  })
+  /** Stores everything that was counted before now. */
+  const flush = one.withPermits(1)(Effect.suspend(() => (pending === null ? store : Effect.andThen(store, store))))
+
+  yield* monitor.report("usage", (nowMs): SourceState => {
+    const database = monitor.stateOf("database", nowMs) ?? { observedAtMs: null, status: "unavailable" as const }
+    if (hasFailed) {
+      return { observedAtMs: storedAtMs, status: "stale" }
+    }
+    return counts.uncounted > 0 ? { ...database, status: "partial" } : database
+  })
+  yield* Effect.addFinalizer(() => keepGoing("Storing the usage of keys")(flush))
+  yield* flush.pipe(
+    keepGoing("Storing the usage of keys"),
+    Effect.delay(FLUSH_EVERY),
+    Effect.forever,
+    keepRunning("Storing the usage of keys"),
+    Effect.forkScoped
+  )
+  yield* Effect.suspend(() => onPurge(table.purge(clock.currentTimeMillisUnsafe()))).pipe(
+    keepGoing("Removing old usage of keys"),
+    Effect.repeat(Schedule.spaced(PURGE_EVERY)),
+    keepRunning("Removing old usage of keys"),
+    Effect.forkScoped
+  )
+
+  return UsageStore.of({
+    request: (used) => counts.request(used),
+    addUnits: (caller, operation, units) => counts.addUnits(caller, operation, units),
+    open: (caller, operation, sentBytes) => counts.open(caller, operation, sentBytes),
+    page: Effect.fn("UsageStore.page")((query) => Effect.andThen(flush, onRead(table.page(query))))
+  })
+})
+
+/** Usage in the table `key_usage`. */
+export const layer: Layer.Layer<UsageStore, never, SqlClient.SqlClient> = Layer.effect(UsageStore, make)
