@@ -57,6 +57,9 @@ const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerg
 /** The same without a service around it, for a command that prices one trade. */
 export const standaloneQuotes = quotes.pipe(Layer.provide(platform))
 
+/** The same with the market's mints on their way into memory. */
+const loadedQuotes = Startup.preloaded.pipe(Layer.provide(TokenBook.layer), Layer.provideMerge(quotes))
+
 const tradeStore = TradeStorePg.layer.pipe(Layer.provide(Database.layer))
 const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore]))
 
@@ -119,6 +122,7 @@ const demoData = seed.pipe(Layer.provide([alertStore, calloutStore, followStore,
 export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
-  Layer.provide(quotes),
+  // The database starts while the market does.
+  Layer.provide([loadedQuotes, Database.layer]),
   Layer.provide([platform, SourceMonitor.layer])
 )

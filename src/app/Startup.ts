@@ -29,11 +29,20 @@ const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   return { priced, waiting: mints.some((mint) => !book.isLoaded(mint) || tokens.read(mint) === null) }
 })
 
-/** The mints that can be quoted once all are loaded, or after 15 seconds. */
-const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+/** Queues the pools and tokens of the market's mints; they are loaded while the rest of the service is built. */
+const preload = Effect.gen(function* () {
+  const { mints } = yield* MarketSource
   const book = yield* PoolBook
   const tokens = yield* TokenBook
   yield* Effect.forEach(mints, (mint) => Effect.andThen(book.warm(mint), tokens.warm(mint)), { discard: true })
+})
+
+/** See `preload`. */
+export const preloaded = Layer.effectDiscard(preload)
+
+/** The mints that can be quoted once all are loaded, or after 15 seconds. */
+const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+  yield* preload
   const seen = yield* quotable(mints).pipe(
     Effect.repeat({
       schedule: Schedule.spaced("50 millis"),
