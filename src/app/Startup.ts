@@ -5,6 +5,7 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/NodeServer.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { StartDisplay, startStep } from "../domain/startStep.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
 import { issueStartLink } from "./startLink.ts"
 
@@ -111,8 +112,13 @@ export const layer = Layer.effectDiscard(
     const waiting = Console.log(`Fathom listens at ${url} and waits for ${source.description}.`).pipe(
       Effect.delay(NOTICE_AFTER)
     )
+    const display = yield* StartDisplay
+    const quotes = firstQuotes(source.mints)
     const announce = Effect.gen(function* () {
-      const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))
+      const mints = yield* display === null
+        ? Effect.raceFirst(quotes, Effect.andThen(waiting, Effect.never))
+        : startStep(`Start: the first quotes of ${source.description} are awaited`)(quotes)
+      display?.finish()
       yield* Console.log(greeting({ url, description: source.description, keys, link }, mints[0]))
       if (Option.isSome(path)) {
         yield* Effect.timeoutOption(written, SEED_LIMIT)

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Exit, Layer, Option, Schema, Scope, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join, resolve } from "node:path"
-import { slowNotice } from "../domain/slowNotice.ts"
+import { startStep } from "../domain/startStep.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
@@ -97,7 +97,7 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
     return yield* makeClient({ ...clientConfig(rest), url: url.value })
   }
   const folder = join(dataDir, "postgres")
-  const server = yield* slowNotice(`Start: the database in ${folder} is being prepared`)(embedded({ folder }))
+  const server = yield* startStep(`Start: the database in ${folder} is being prepared`)(embedded({ folder }))
   yield* Effect.logDebug("PostgreSQL runs embedded", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
   return yield* makeClient({ ...clientConfig(rest), ...local })
@@ -118,7 +118,7 @@ const migrated = (
 ): Layer.Layer<ChangeChannel | PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
   Layer.merge(
     ChangeChannel.layer,
-    Layer.effectDiscard(slowNotice("Start: the schema of the database is being brought up to date")(migrate))
+    Layer.effectDiscard(startStep("Start: the schema of the database is being brought up to date")(migrate))
   ).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
 
 /** A connected, fully migrated database. Without `DATABASE_URL` this process has to be the only one in `DATA_DIR`. */
