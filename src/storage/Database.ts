@@ -1,8 +1,9 @@
 /** The database: the one that `DATABASE_URL` names, or an embedded PostgreSQL in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
-import { Config, Duration, Effect, Exit, Layer, Option, Schema, Scope, String } from "effect"
+import { Config, Duration, Effect, Exit, Layer, Option, Scope, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join, resolve } from "node:path"
+import { rangeSetting } from "../domain/countSetting.ts"
 import { startStep } from "../domain/startStep.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
@@ -23,9 +24,7 @@ export const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
   dataDir,
   /** Beside these, each process holds one connection for the change channel. */
-  poolSize: Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })), "DATABASE_POOL_SIZE").pipe(
-    Config.withDefault(10)
-  ),
+  poolSize: rangeSetting("DATABASE_POOL_SIZE", 10, { minimum: 1, maximum: 1000 }),
   /** Time for which a server that does not take connections yet is waited for at the start. */
   wait: Config.Duration("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
   connectTimeout: Config.Duration("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
