@@ -2,10 +2,14 @@
 import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import v8 from "node:v8"
 import { buildPages, isBuilt } from "./web.mjs"
 
 /** Milliseconds after which a service writes compiled code: one that is killed later keeps it too. */
 const FLUSH_AFTER_MS = 15_000
+
+/** Milliseconds after which memory comes before the time of its collection. A start makes much that lasts, and is quicker without. */
+const SAVE_AFTER_MS = 60_000
 
 /** The user's cache folder of this system. */
 const cacheFolder = () => {
@@ -22,8 +26,12 @@ const keepCompiled = () => {
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
 }
 
+/** Keeps the heaps of all threads small once the service has started, as on a machine with little memory. */
+const saveMemory = () => setTimeout(() => v8.setFlagsFromString("--memory-saver-mode"), SAVE_AFTER_MS).unref()
+
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   keepCompiled()
+  saveMemory()
   // Commands other than the service need no pages.
   const [first] = process.argv.slice(2)
   if ((first === undefined || first.startsWith("-")) && !isBuilt()) await buildPages()

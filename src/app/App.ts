@@ -63,6 +63,9 @@ const quotes = engine.pipe(Layer.provideMerge(PoolBook.layer), Layer.provideMerg
 /** The same without a service around it, for a command that prices one trade. */
 export const standaloneQuotes = quotes.pipe(Layer.provide(platform))
 
+/** The same with the market's mints on their way into memory. */
+const loadedQuotes = Startup.preloaded.pipe(Layer.provide(TokenBook.layer), Layer.provideMerge(quotes))
+
 const tradeStore = TradeStorePg.layer.pipe(Layer.provide(Database.layer))
 const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore]))
 
@@ -131,7 +134,8 @@ const measuring = Layer.effect(
 export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
-  Layer.provide([quotes, AdminServer.layer, measuring]),
+  // The database starts while the market does.
+  Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring]),
   Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer]),
   Layer.provide([platform, Logs.layer])
 )

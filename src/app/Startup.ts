@@ -5,6 +5,7 @@ import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import { DemoData, MarketSource } from "./MarketSource.ts"
 import { Listening } from "../http/NodeServer.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { StartDisplay, startStep } from "../domain/startStep.ts"
 import { issueStartKeys, type StartKeys } from "./startKeys.ts"
 import { issueStartLink } from "./startLink.ts"
 
@@ -29,11 +30,20 @@ const quotable = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
   return { priced, waiting: mints.some((mint) => !book.isLoaded(mint) || tokens.read(mint) === null) }
 })
 
-/** The mints that can be quoted once all are loaded, or after 15 seconds. */
-const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+/** Queues the pools and tokens of the market's mints; they are loaded while the rest of the service is built. */
+const preload = Effect.gen(function* () {
+  const { mints } = yield* MarketSource
   const book = yield* PoolBook
   const tokens = yield* TokenBook
   yield* Effect.forEach(mints, (mint) => Effect.andThen(book.warm(mint), tokens.warm(mint)), { discard: true })
+})
+
+/** See `preload`. */
+export const preloaded = Layer.effectDiscard(preload)
+
+/** The mints that can be quoted once all are loaded, or after 15 seconds. */
+const firstQuotes = Effect.fnUntraced(function* (mints: ReadonlyArray<Mint>) {
+  yield* preload
   const seen = yield* quotable(mints).pipe(
     Effect.repeat({
       schedule: Schedule.spaced("50 millis"),
@@ -102,8 +112,13 @@ export const layer = Layer.effectDiscard(
     const waiting = Console.log(`Fathom listens at ${url} and waits for ${source.description}.`).pipe(
       Effect.delay(NOTICE_AFTER)
     )
+    const display = yield* StartDisplay
+    const quotes = firstQuotes(source.mints)
     const announce = Effect.gen(function* () {
-      const mints = yield* Effect.raceFirst(firstQuotes(source.mints), Effect.andThen(waiting, Effect.never))
+      const mints = yield* display === null
+        ? Effect.raceFirst(quotes, Effect.andThen(waiting, Effect.never))
+        : startStep(`Start: the first quotes of ${source.description} are awaited`)(quotes)
+      display?.finish()
       yield* Console.log(greeting({ url, description: source.description, keys, link }, mints[0]))
       if (Option.isSome(path)) {
         yield* Effect.timeoutOption(written, SEED_LIMIT)

@@ -7,6 +7,21 @@ const atLeast = (minimum: number, noun: string) =>
 const Whole = Schema.makeFilter((value: number) => Number.isSafeInteger(value) || "must be a whole number")
 const Finite = Schema.makeFilter((value: number) => Number.isFinite(value) || "must be a number")
 
+/** The whole number in the setting of this name, between two others, both included. */
+export const rangeSetting = (
+  name: string,
+  byDefault: number,
+  range: { readonly minimum: number; readonly maximum: number }
+): Config.Config<number> => {
+  const { maximum, minimum } = range
+  const inRange = Schema.makeFilter(
+    (value: number) =>
+      (Number.isSafeInteger(value) && value >= minimum && value <= maximum) ||
+      `must be a whole number from ${minimum} to ${maximum}`
+  )
+  return Config.schema(Schema.NumberFromString.check(inRange), name).pipe(Config.withDefault(byDefault))
+}
+
 /** The whole number in the setting of this name, at least `minimum`. */
 export const countSetting = (name: string, byDefault: number, minimum = 0): Config.Config<number> =>
   Config.schema(Schema.NumberFromString.check(Whole).check(atLeast(minimum, "a whole number")), name).pipe(

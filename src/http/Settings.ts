@@ -1,4 +1,5 @@
-import { Config, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Config, Context, Duration, Effect, Layer } from "effect"
+import { rangeSetting } from "../domain/countSetting.ts"
 
 /** Settings of the HTTP server. */
 export interface SettingsShape {
@@ -21,9 +22,6 @@ export interface SettingsShape {
 }
 
 const PORT = 3000
-
-const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
-const Hops = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 16 }))
 
 /** Defaults of every setting. */
 export const defaults: SettingsShape = {
@@ -52,12 +50,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("fathom
       return {
         ...defaults,
         host: yield* Config.String("HOST").pipe(Config.withDefault(defaults.host)),
-        port: yield* Config.schema(Schema.NumberFromString.pipe(Schema.decodeTo(Port)), "PORT").pipe(
-          Config.withDefault(defaults.port)
-        ),
-        trustedHops: yield* Config.schema(Schema.NumberFromString.pipe(Schema.decodeTo(Hops)), "TRUST_PROXY").pipe(
-          Config.withDefault(defaults.trustedHops)
-        ),
+        port: yield* rangeSetting("PORT", defaults.port, { minimum: 0, maximum: 65_535 }),
+        trustedHops: yield* rangeSetting("TRUST_PROXY", defaults.trustedHops, { minimum: 0, maximum: 16 }),
         publicUrl: yield* Config.String("PUBLIC_URL").pipe(Config.withDefault(null)),
         drainQuiet: yield* Config.Duration("DRAIN_QUIET").pipe(Config.withDefault(defaults.drainQuiet)),
         drainLimit: yield* Config.Duration("DRAIN_LIMIT").pipe(Config.withDefault(defaults.drainLimit))

@@ -8,7 +8,7 @@ import type { CopyJournal } from "./traders/followersJournal.ts"
 import { makeMarket, type Market } from "./traders/Market.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { keepPace } from "./traders/pace.ts"
-import { catchUp, livePast, readerPace, slotsOf } from "./traders/past.ts"
+import { catchUp, livePast, readerPace, readsFirst, slotsOf } from "./traders/past.ts"
 import { makeSolanaNode } from "./node/SolanaNode.ts"
 
 /** Settings of a simulated chain. */
@@ -116,7 +116,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     ledger.bank = makeBank({ seed, startSlot: RESET_SLOT, startUnixMs: nowMs })
     ledger.market = makeMarket({ seed, bank: ledger.bank, swapsPerSecond, liveUnixMs: nowMs })
   }
-  const { rpcUrl, wsUrl, faults, publish } = yield* makeSolanaNode({
+  const { rpcUrl, wsUrl, faults, publish, lastReadMs } = yield* makeSolanaNode({
     seed,
     bank: () => ledger.bank,
     ailment,
@@ -139,7 +139,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     past.forEach(publish)
     yield* goLive
   } else {
-    yield* catchUp(past, publish, readerPace(bank)).pipe(
+    yield* catchUp(past, publish, { mustWait: readerPace(bank), isBusy: readsFirst(lastReadMs) }).pipe(
       Effect.andThen(goLive),
       Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),

@@ -1,7 +1,7 @@
 import { type Config, Context, Duration, Effect, Layer, type Scope } from "effect"
 import { type MessagePort, Worker } from "node:worker_threads"
 import type { NewFollow } from "../domain/wallets/Copying.ts"
-import { slowNotice } from "../domain/slowNotice.ts"
+import { startStep } from "../domain/startStep.ts"
 import type { SimMint } from "./chain/SimPool.ts"
 import type { Ailment } from "./node/Faults.ts"
 import { simulatorConfig, type SimulatorOptions } from "./Simulator.ts"
@@ -64,7 +64,7 @@ const start = Effect.fnUntraced(function* (
     (thread) => Effect.promise(() => thread.terminate())
   )
   const place = yield* Effect.raceFirst(placeOf(worker), failure(worker)).pipe(
-    slowNotice(`Start: the simulated market is being built, with ${settings.history} hours of history`)
+    startStep(`Start: the simulated market is being built, with ${settings.history} hours of history`)
   )
   yield* failure(worker).pipe(
     Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),

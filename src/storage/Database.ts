@@ -1,9 +1,10 @@
 /** The database: the one that `DATABASE_URL` names, or an embedded PostgreSQL in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
-import { Config, Duration, Effect, Exit, Layer, Option, Schema, Scope, String } from "effect"
+import { Config, Duration, Effect, Exit, Layer, Option, Scope, String } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { join, resolve } from "node:path"
-import { slowNotice } from "../domain/slowNotice.ts"
+import { rangeSetting } from "../domain/countSetting.ts"
+import { startStep } from "../domain/startStep.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
 import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
 import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
@@ -23,9 +24,7 @@ export const settings = Config.all({
   url: Config.option(Config.Redacted("DATABASE_URL")),
   dataDir,
   /** Beside these, each process holds one connection for the change channel. */
-  poolSize: Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })), "DATABASE_POOL_SIZE").pipe(
-    Config.withDefault(10)
-  ),
+  poolSize: rangeSetting("DATABASE_POOL_SIZE", 10, { minimum: 1, maximum: 1000 }),
   /** Time for which a server that does not take connections yet is waited for at the start. */
   wait: Config.Duration("DATABASE_WAIT").pipe(Config.withDefault(Duration.seconds(30))),
   connectTimeout: Config.Duration("DATABASE_CONNECT_TIMEOUT").pipe(Config.withDefault(Duration.seconds(5))),
@@ -97,7 +96,7 @@ const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.sta
     return yield* makeClient({ ...clientConfig(rest), url: url.value })
   }
   const folder = join(dataDir, "postgres")
-  const server = yield* slowNotice(`Start: the database in ${folder} is being prepared`)(embedded({ folder }))
+  const server = yield* startStep(`Start: the database in ${folder} is being prepared`)(embedded({ folder }))
   yield* Effect.logDebug("PostgreSQL runs embedded", { folder: server.socketFolder, pid: server.pid })
   const local = { host: server.socketFolder, username: "postgres", database: "postgres" }
   return yield* makeClient({ ...clientConfig(rest), ...local })
@@ -118,7 +117,7 @@ const migrated = (
 ): Layer.Layer<ChangeChannel | PgClient.PgClient | SqlClient.SqlClient, Unusable> =>
   Layer.merge(
     ChangeChannel.layer,
-    Layer.effectDiscard(slowNotice("Start: the schema of the database is being brought up to date")(migrate))
+    Layer.effectDiscard(startStep("Start: the schema of the database is being brought up to date")(migrate))
   ).pipe(Layer.provideMerge(PgClient.layerFrom(connect(embedded))))
 
 /** A connected, fully migrated database. Without `DATABASE_URL` this process has to be the only one in `DATA_DIR`. */

@@ -20,7 +20,7 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
 /** The oldest server version that the queries run on, as `server_version_num`. */
 const OLDEST = 150_000
 const RETRY_EVERY = "250 millis"
-const NOTICE_AFTER = "1500 millis"
+const NOTICE_AFTER = "1 second"
 
 /**
  * Codes of a server that may be about to start: refused and lost connections, a socket that is not there yet, a name service

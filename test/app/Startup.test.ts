@@ -94,6 +94,28 @@ describe("Startup", () => {
     })
   )
 
+  it.effect("asks for the pools and tokens of its mints before the service listens", () =>
+    Effect.gen(function* () {
+      const asked: Array<Mint> = []
+      const { layer, load } = tokenScene()
+      const pools = PoolBook.of({
+        ...book,
+        warm: (mint) => Effect.sync(() => ({ _tag: "Queued", readyInMs: asked.push(mint) }))
+      })
+      const source = MarketSource.of({ description: "a Solana node", sandbox: false, mints: [COLD, TOKEN] })
+      const tokens = yield* Effect.provide(
+        TokenBook,
+        Startup.preloaded.pipe(
+          Layer.provide([Layer.succeed(MarketSource, source), Layer.succeed(PoolBook, pools)]),
+          Layer.provideMerge(layer)
+        )
+      )
+      load()
+      assert.deepStrictEqual(asked, [COLD, TOKEN])
+      assert.isNotNull(tokens.read(COLD))
+    })
+  )
+
   it.live("writes its file without keys beside a real node, and removes it and that of an earlier start", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

@@ -62,6 +62,10 @@ describe("checkedSettings", () => {
   )
 
   it.effect.each([
+    ["PORT", "notaport", "PORT: must be a whole number from 0 to 65535"],
+    ["PORT", "1.5", "PORT: must be a whole number from 0 to 65535"],
+    ["TRUST_PROXY", "17", "TRUST_PROXY: must be a whole number from 0 to 16"],
+    ["DATABASE_POOL_SIZE", "many", "DATABASE_POOL_SIZE: must be a whole number from 1 to 1000"],
     ["TAPE_BARS", "-1", "TAPE_BARS: must be a whole number, at least 0"],
     ["SIMULATOR_HISTORY", "-5", "SIMULATOR_HISTORY: must be a number, at least 0"],
     ["SIMULATOR_SPEED", "fast", "SIMULATOR_SPEED: must be a number"],

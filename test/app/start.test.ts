@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
-import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -31,3 +31,11 @@ it(
     }
   }
 )
+
+it("sets only flags that this Node knows", () => {
+  const source = readFileSync("scripts/start.mjs", "utf8")
+  const flags = Array.from(source.matchAll(/setFlagsFromString\("([^"]+)"\)/gu), ([, flag = ""]) => flag)
+  assert.isNotEmpty(flags)
+  // Node ends with 9 for a flag that it does not know; a running process ignores it.
+  assert.strictEqual(execFileSync(process.execPath, [...flags, "-p", "1"], { encoding: "utf8" }), "1\n")
+})

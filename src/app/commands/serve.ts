@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
+import { withStartLine } from "../startLine.ts"
 import { accounts, settings } from "./flags.ts"
 
 // Other commands load nothing of the service.
@@ -13,6 +14,15 @@ const service = Layer.unwrap(
 const preflight = Effect.flatMap(
   Effect.promise(() => import("../preflight.ts")),
   (checks) => checks.preflight
+)
+
+/** Shows the start of a service on the terminal. */
+const shownStart = withStartLine(
+  {
+    write: (text) => void process.stdout.write(text),
+    columns: () => process.stdout.columns
+  },
+  process.uptime() * 1000
 )
 
 const flags = {
@@ -35,7 +45,7 @@ const flags = {
 /** The service; the command without a name. */
 export const command = Command.make("fathom", flags, ({ accounts, dataDir, host, port, readyFile }) =>
   preflight.pipe(
-    Effect.andThen(Layer.launch(service)),
+    Effect.andThen(process.stdout.isTTY ? shownStart(Layer.launch(service)) : Layer.launch(service)),
     Effect.provide(
       settings({ PORT: port, HOST: host, READY_FILE: readyFile, DATA_DIR: dataDir, ACCOUNTS_DIR: accounts })
     )

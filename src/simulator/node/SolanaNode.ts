@@ -1,11 +1,11 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Duration, Effect, Result, type Scope } from "effect"
+import { Clock, Duration, Effect, Result, type Scope } from "effect"
 import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { accountText, accountTextWith } from "../chain/accountJson.ts"
 import type { Bank, Block } from "../chain/Bank.ts"
 import { type Ailment, type Faults, makeFaults } from "./Faults.ts"
 import { failure, invalidRequest, parseError, readCall, readJson, success } from "./jsonRpc.ts"
-import { answer, type NodeState } from "./rpcMethods.ts"
+import { accountReads, answer, type NodeState } from "./rpcMethods.ts"
 import { type Connection, runConnection } from "./Connection.ts"
 import { listen } from "./loopback.ts"
 
@@ -16,6 +16,8 @@ export interface SolanaNode {
   readonly faults: Faults
   /** Sends the finished slot to every subscriber. */
   readonly publish: (block: Block) => void
+  /** Time of the newest read of accounts, in milliseconds since the Unix epoch; null before the first. */
+  readonly lastReadMs: () => number | null
 }
 
 const json = (text: string, status = 200): HttpServerResponse.HttpServerResponse =>
@@ -26,6 +28,9 @@ const answerOne = (state: NodeState, value: unknown): string | null => {
   const call = readCall(value)
   if (call === null) {
     return failure(null, invalidRequest)
+  }
+  if (accountReads.has(call.method)) {
+    state.noteRead()
   }
   const result = Result.match(answer(state, call.method, call.params), {
     onSuccess: (text) => success(call.id, text),
@@ -137,6 +142,8 @@ export const makeSolanaNode = Effect.fnUntraced(function* ({
 }): Effect.fn.Return<SolanaNode, HttpServerError.ServeError, Scope.Scope> {
   const connections = new Set<Connection>()
   const cut = () => connections.forEach((connection) => connection.cut())
+  const clock = yield* Clock.Clock
+  let lastReadMs: number | null = null
   const faults = makeFaults(ailment, { dropSockets: cut, skipSlots: (slots) => bank().skip(slots), resetLedger })
   const state: NodeState = {
     seed,
@@ -144,6 +151,9 @@ export const makeSolanaNode = Effect.fnUntraced(function* ({
       return bank()
     },
     encode: encodeOf(faults),
+    noteRead: () => {
+      lastReadMs = clock.currentTimeMillisUnsafe()
+    },
     timeOfBlock: (block) => (faults.current().blockTimes === "1970" ? block.height : block.unixTimestamp)
   }
   let subscriptions = 0
@@ -158,6 +168,7 @@ export const makeSolanaNode = Effect.fnUntraced(function* ({
     rpcUrl,
     wsUrl: rpcUrl.replace(/^http/u, "ws"),
     faults,
+    lastReadMs: () => lastReadMs,
     publish: (block) => connections.forEach((connection) => connection.publish(block))
   }
 })

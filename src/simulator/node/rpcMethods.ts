@@ -26,6 +26,8 @@ const API_VERSION = "3.1.0"
 export interface NodeState {
   readonly seed: string
   readonly bank: Bank
+  /** Notes a read of accounts. */
+  readonly noteRead: () => void
   /** The reported time of a block, in seconds since the Unix epoch, which faults may falsify. */
   readonly timeOfBlock: (block: KeptBlock) => number
   readonly encode: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
@@ -152,6 +154,13 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["getFirstAvailableBlock", ({ bank }) => getFirstAvailableBlock(bank)],
   ["getTransaction", ({ bank }, params) => getTransaction(bank, params)],
   ["getSignaturesForAddress", ({ bank }, params) => getSignaturesForAddress(bank, params)]
+])
+
+/** Methods by which a client reads the accounts that it follows. */
+export const accountReads: ReadonlySet<string> = new Set([
+  "getProgramAccounts",
+  "getMultipleAccounts",
+  "getAccountInfo"
 ])
 
 /** The result of one method. Unsupported methods fail as on a validator. */

@@ -32,8 +32,9 @@ export function* livePast(bank: Bank, market: Market, until: number): Generator<
 const SLICE_MS = 5
 /** A quarter of a core: a start comes first. */
 const PAUSE = Duration.millis(15)
-/** Time between two publications. */
+/** Time between two publications, and the pause beside reads that come first. */
 const PUBLISH_EVERY_MS = 50
+const SLOW_PAUSE = Duration.millis(PUBLISH_EVERY_MS)
 
 /** Unread blocks at which the past waits for its reader; time without a read after which it goes on without one. */
 const MOST_UNREAD = 60
@@ -58,17 +59,42 @@ export const readerPace = (bank: Bank): ((nowMs: number) => boolean) => {
   }
 }
 
+/** Time without a read of accounts after which a client that starts has what it needs; time that it has for the first one. */
+const READS_PAUSE_MS = 500
+const FIRST_READ_MS = 1_000
+/** Time after which the past goes on beside reads that do not end. */
+const READS_LIMIT_MS = 30_000
+
+/** True while a client that starts reads accounts, which come before the past. `lastReadMs` is null before the first read. */
+export const readsFirst = (lastReadMs: () => number | null): ((nowMs: number) => boolean) => {
+  let begunMs: number | null = null
+  return (nowMs) => {
+    begunMs ??= nowMs
+    const readMs = lastReadMs()
+    const isRead = readMs === null ? nowMs - begunMs < FIRST_READ_MS : nowMs - readMs < READS_PAUSE_MS
+    return isRead && nowMs - begunMs < READS_LIMIT_MS
+  }
+}
+
+/** Conditions under which the past slows down, at a time in milliseconds since the Unix epoch. */
+export interface PastPace {
+  /** No block is made. */
+  readonly mustWait: (nowMs: number) => boolean
+  /** One block is made for each publication. */
+  readonly isBusy: (nowMs: number) => boolean
+}
+
 /** The last of several blocks with the accounts of all, each once, as a node that catches up publishes them. */
 const merge = (blocks: ReadonlyArray<Block>, last: Block): Block => {
   const accounts = new Map(blocks.flatMap((block) => block.accounts).map((account) => [account.address, account]))
   return { ...last, accounts: Array.from(accounts.values()) }
 }
 
-/** Makes the past a few milliseconds at a time, waits while `mustWait` holds, and publishes its progress. */
+/** Makes the past a few milliseconds at a time, and publishes its progress. */
 export const catchUp = Effect.fnUntraced(function* (
   past: Generator<Block, void>,
   publish: (block: Block) => void,
-  mustWait: (nowMs: number) => boolean
+  { isBusy, mustWait }: PastPace
 ): Effect.fn.Return<void> {
   const clock = yield* Clock.Clock
   let blocks: Array<Block> = []
@@ -76,8 +102,10 @@ export const catchUp = Effect.fnUntraced(function* (
   let isOver = false
   while (true) {
     const startedMs = clock.currentTimeMillisUnsafe()
+    const slow = isBusy(startedMs)
+    const most = slow ? 1 : Number.POSITIVE_INFINITY
     const pauseMs = mustWait(startedMs) ? startedMs : startedMs + SLICE_MS
-    while (!isOver && clock.currentTimeMillisUnsafe() < pauseMs) {
+    while (!isOver && blocks.length < most && clock.currentTimeMillisUnsafe() < pauseMs) {
       const { done, value } = past.next()
       isOver = done === true
       if (value !== undefined) {
@@ -94,6 +122,6 @@ export const catchUp = Effect.fnUntraced(function* (
     if (isOver) {
       return
     }
-    yield* Effect.sleep(PAUSE)
+    yield* Effect.sleep(slow ? SLOW_PAUSE : PAUSE)
   }
 })

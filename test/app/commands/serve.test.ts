@@ -1,17 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 const main = new URL("../../../src/main.ts", import.meta.url).pathname
 
+/** Compiled code, kept between runs as `npm start` keeps it. */
+const cache = join(tmpdir(), "fathom-serve-code")
+
 /** The real command, ended after 50 seconds. */
 const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.callback<{ readonly code: unknown; readonly output: string }>((resume) => {
-    const options = { env: { PATH: process.env["PATH"], ...env }, timeout: 50_000 }
+    const options = { env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: cache, ...env }, timeout: 50_000 }
     const child = execFile(process.execPath, [main, ...args], options, (error, stdout, stderr) =>
       resume(Effect.succeed({ code: error === null ? 0 : error.code, output: stdout + stderr }))
     )
@@ -23,7 +26,7 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(join(path, ".."), { recursive: true, force: true }))
 )
 
-describe("fathom", { concurrent: true }, () => {
+describe("fathom", () => {
   it.live("refuses a taken port before it makes a database", () =>
     Effect.gen(function* () {
       const taken = yield* Effect.acquireRelease(
@@ -51,6 +54,54 @@ describe("fathom", { concurrent: true }, () => {
       const env = { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_WAIT: "0 millis" }
       const { code, output } = yield* run(["--port", "0"], env)
       assert.match(output, /^fathom: DATABASE_URL: the database at 127\.0\.0\.1:1 .*ECONNREFUSED.*\n$/u)
+      assert.notInclude(output, "hunter2")
+      assert.strictEqual(code, 1)
+    })
+  )
+
+  it.live.each([
+    ["PORT", "70000", "PORT: must be a whole number from 0 to 65535"],
+    ["SIMULATOR_HISTORY", "-5", "SIMULATOR_HISTORY: must be a number, at least 0"],
+    ["DATABASE_URL", "nonsense", "DATABASE_URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE"]
+  ])("refuses %s=%s by its name, and makes nothing", ([name = "", value = "", message]) =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const { code, output } = yield* run(["--data-dir", path], { PORT: "0", [name]: value })
+      assert.strictEqual(output, `fathom: ${message}\n`)
+      assert.strictEqual(code, 1)
+      assert.isFalse(existsSync(path))
+    })
+  )
+
+  it.live("refuses a database folder of another major version, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const cluster = join(path, "postgres", "data")
+      mkdirSync(cluster, { recursive: true })
+      writeFileSync(join(cluster, "PG_VERSION"), "12\n")
+      const { code, output } = yield* run(["--port", "0", "--data-dir", path])
+      assert.match(
+        output,
+        /^fathom: .*postgres cannot hold the database: it was written by PostgreSQL 12, and this package comes with PostgreSQL \d+\. Set DATA_DIR to .*\n$/u
+      )
+      assert.strictEqual(code, 1)
+      assert.deepStrictEqual(readdirSync(cluster), ["PG_VERSION"])
+    })
+  )
+
+  it.live("names a database that it waits for at the first attempt, and waits no longer than DATABASE_WAIT", () =>
+    Effect.gen(function* () {
+      const env = { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/none", DATABASE_WAIT: "1 second" }
+      const { code, output } = yield* run(["--port", "0"], env)
+      const [first = "", last] = output
+        .trim()
+        .split("\n")
+        .filter((line) => line.includes("127.0.0.1:1"))
+      assert.match(
+        first,
+        /The database at 127\.0\.0\.1:1 \(DATABASE_URL\) is not reachable yet: .*Waiting for up to 1s/u
+      )
+      assert.match(last ?? "", /^fathom: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be used: .*, within 1s$/u)
       assert.notInclude(output, "hunter2")
       assert.strictEqual(code, 1)
     })

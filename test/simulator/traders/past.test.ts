@@ -1,7 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { BLOCKS_KEPT, SLOT_MS } from "../../../src/simulator/chain/Bank.ts"
-import { livePast, readerPace, slotsBetween, slotsOf } from "../../../src/simulator/traders/past.ts"
+import {
+  catchUp,
+  livePast,
+  readerPace,
+  readsFirst,
+  slotsBetween,
+  slotsOf
+} from "../../../src/simulator/traders/past.ts"
 import { Simulator } from "../../../src/simulator/Simulator.ts"
 import { newMarket } from "../chain/chains.ts"
 import { at, call } from "../node/client.ts"
@@ -112,6 +120,37 @@ describe("the present of a chain", () => {
 })
 
 describe("the pace of a past", () => {
+  it("leaves reads of accounts first, for a while", () => {
+    let readMs: number | null = null
+    const isBusy = readsFirst(() => readMs)
+    assert.deepStrictEqual([0, 999, 1_000].map(isBusy), [true, true, false])
+    readMs = 1_100
+    assert.deepStrictEqual([1_200, 1_599, 1_600].map(isBusy), [true, true, false])
+    readMs = 29_900
+    assert.deepStrictEqual([29_999, 30_000].map(isBusy), [true, false])
+  })
+
+  it.effect("makes one block for each publication beside reads, and many without them", () =>
+    Effect.gen(function* () {
+      const { bank, market } = newMarket("busy", 0.2)
+      const past = livePast(bank, market, bank.newest().next + slotsOf(2))
+      let isRead = true
+      let published = 0
+      const height = () => bank.newest().height
+      const begun = height()
+      const pace = { mustWait: () => false, isBusy: () => isRead }
+      yield* Effect.forkChild(catchUp(past, () => published++, pace))
+      yield* TestClock.adjust("1 second")
+      assert.isAtLeast(published, 15)
+      assert.isAtMost(height() - begun, published + 1)
+      isRead = false
+      // The clock stands still while blocks are made, so that the first slice makes all of them.
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(past.next().done, true)
+      assert.isAbove(height() - begun, 100)
+    })
+  )
+
   it("waits for a reader that is far behind, removes what was read, and goes on without a reader", () => {
     const { bank, market } = newMarket("reader", 0.2)
     bank.keep(Number.POSITIVE_INFINITY)
