@@ -131,6 +131,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:path": ["storage", "solana", "http"],
   "node:querystring": ["http"],
   "node:sqlite": ["storage"],
+  "node:stream": ["http"],
   "node:v8": ["trades"],
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access", "http"],

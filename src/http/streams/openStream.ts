@@ -6,7 +6,8 @@ import { type Caller, type Charge, LimiterUnavailable } from "../../domain/Budge
 import type { QuoteRefusal } from "../../domain/quotes/Quote.ts"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
 import type { QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import { monotonicMs, runTicks, type TickMeter } from "../../quotes/runTicks.ts"
+import { runTicks, type TickMeter } from "../../quotes/runTicks.ts"
+import { monotonicMs, type TimerWheel } from "../../quotes/timerWheel.ts"
 import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
 import type { StreamSlot } from "./StreamLimits.ts"
 import { streamSession } from "./quoteStream.ts"
@@ -20,10 +21,11 @@ export interface StreamStart {
   readonly charge: Charge
 }
 
-/** Prices of a stream: of its first tick, which decides about the request, and of the later ones. */
+/** Prices of a stream: of its first tick, which decides about the request, and of the later ones, with their timers. */
 export interface StreamPricing {
   readonly quote: QuoteEngine["Service"]["quote"]
   readonly tickQuote: QuoteEngine["Service"]["quote"]
+  readonly wheel: TimerWheel
 }
 
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
@@ -37,7 +39,7 @@ const tickMeter = (limiter: RateLimiter["Service"], key: Caller): TickMeter => (
 
 /** The response that carries the stream. Fails when the first tick cannot be priced. */
 export const openStream = Effect.fnUntraced(function* (
-  { quote, tickQuote }: StreamPricing,
+  { quote, tickQuote, wheel }: StreamPricing,
   limiter: RateLimiter["Service"],
   { charge, slot, terms }: StreamStart
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, QuoteRefusal, Scope.Scope> {
@@ -56,7 +58,7 @@ export const openStream = Effect.fnUntraced(function* (
 
   const { durationSeconds, intervalMs } = terms
   const meter = tickMeter(limiter, slot.key)
-  yield* runTicks(tickQuote, {
+  yield* runTicks(wheel, tickQuote, {
     session,
     request,
     intervalMs,
