@@ -136,6 +136,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:perf_hooks": ["observability"],
   "node:querystring": ["http"],
   "node:sqlite": ["storage"],
+  "node:stream": ["http"],
   "node:v8": ["trades"],
   "node:worker_threads": ["simulator", "solana"],
   "node:zlib": ["access", "http"],

@@ -83,6 +83,9 @@ const server = spawn(process.execPath, [new URL("http/fathomServer.ts", import.m
   stdio: ["ignore", "pipe", "inherit"]
 })
 const port = await portOf(server.stdout)
+/** Processor time of the server, in milliseconds; null where it cannot be read. */
+const serverBusyMs = () => (process.platform === "linux" && server.pid !== undefined ? busyMs(server.pid) : null)
+const busyBefore = serverBusyMs()
 const begun = performance.now()
 const open: Array<Promise<unknown>> = []
 for (let n = 0; n < STREAMS; n++) {
@@ -91,9 +94,11 @@ for (let n = 0; n < STREAMS; n++) {
 }
 await Promise.all(open)
 const seconds = (performance.now() - begun) / 1000
-const busy = process.platform === "linux" && server.pid !== undefined ? busyMs(server.pid) : null
+const busyAfter = serverBusyMs()
+const busy = busyAfter === null || busyBefore === null ? null : busyAfter - busyBefore
 server.kill()
 
+const sum = (counts: ReadonlyArray<number>) => counts.reduce((total, count) => total + count, 0)
 const share = (samples: ReadonlyArray<number>) =>
   Number(((100 * samples.filter((late) => late <= ON_TIME_MS).length) / samples.length).toFixed(3))
 const lateness = (samples: ReadonlyArray<number>) => ({
@@ -115,5 +120,6 @@ report("streams", {
   startLatenessMs: lateness(started),
   arrivedWithin50msPct: share(arrived),
   arrivalLatenessMs: lateness(arrived),
-  serverBusyPct: busy === null ? null : Math.round(busy / seconds / 10)
+  serverBusyPct: busy === null ? null : Math.round(busy / seconds / 10),
+  cpuUsPerFrame: busy === null ? null : Math.round((1000 * busy) / sum(Object.values(frames)))
 })

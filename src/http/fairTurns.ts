@@ -1,10 +1,12 @@
 /**
  * Turns of the callers while the service is busy. A request is handled at once unless the requests of this turn of the event
  * loop have taken TURN_MS already, or its caller has IN_FLIGHT unanswered ones. Then it waits, and the callers take turns: many
- * requests of one key do not delay those of the others by more than a turn.
+ * requests of one key do not delay those of the others by more than a turn. A request is answered when the head of its response
+ * has been written, so open streams delay no request.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Handle } from "./fastQuotePath.ts"
+import { HEAD_WRITTEN } from "./PlainResponse.ts"
 
 /** Milliseconds of handling after which the loop reads its sockets again. */
 const TURN_MS = 4
@@ -68,11 +70,13 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
     const startedAt = nowMs()
     handle(request, response)
     spentMs += nowMs() - startedAt
-    if (response.writableEnded) {
+    if (response.headersSent) {
       return answered(request, response)
     }
     inFlight.set(caller, (inFlight.get(caller) ?? 0) + 1)
-    response.once("close", () => {
+    const settle = () => {
+      response.off(HEAD_WRITTEN, settle)
+      response.off("close", settle)
       const left = (inFlight.get(caller) ?? 1) - 1
       if (left > 0) {
         inFlight.set(caller, left)
@@ -81,7 +85,9 @@ export const fairTurns = (handle: Handle, { nextTurn, nowMs, openPaths }: TurnOp
       }
       answered(request, response)
       arm()
-    })
+    }
+    response.once(HEAD_WRITTEN, settle)
+    response.once("close", settle)
   }
 
   const hasRoom = (caller: Caller): boolean => (inFlight.get(caller) ?? 0) < IN_FLIGHT

@@ -20,8 +20,12 @@ type Unnumbered<F> = F extends { readonly event: infer Event; readonly data: inf
   ? { readonly event: Event; readonly data: Omit<Data, "streamId" | "seq" | "atMs"> }
   : never
 
-const routeOf = ({ route }: SpotQuote): string =>
-  route.map(({ pool, inputMint, percent }) => `${pool}:${inputMint}:${percent}`).join()
+const hasSameRoute = (before: SpotQuote, now: SpotQuote): boolean =>
+  before.route.length === now.route.length &&
+  before.route.every(({ inputMint, percent, pool }, i) => {
+    const hop = now.route[i]
+    return hop?.pool === pool && hop.inputMint === inputMint && hop.percent === percent
+  })
 
 const changesBetween = (before: SpotQuote | null, now: SpotQuote): ReadonlyArray<Change> => {
   if (before === null) {
@@ -29,7 +33,7 @@ const changesBetween = (before: SpotQuote | null, now: SpotQuote): ReadonlyArray
   }
   const changes: ReadonlyArray<Change | null> = [
     before.outAmount === now.outAmount ? null : "outAmount",
-    routeOf(before) === routeOf(now) ? null : "route",
+    hasSameRoute(before, now) ? null : "route",
     before.clamped === now.clamped ? null : "clamped"
   ]
   return changes.filter((change) => change !== null)

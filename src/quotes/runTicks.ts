@@ -1,11 +1,12 @@
 /** The ticks of a quote stream: a fixed grid from its start, on which late points are skipped and never queued. */
-import { Cause, Clock, Effect, Option, Random } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Option, Random } from "effect"
 import type { BudgetExceeded, BudgetState, Charge, LimiterUnavailable } from "../domain/Budget.ts"
 import type { QuoteRefusal, QuoteRequest, SpotQuote } from "../domain/quotes/Quote.ts"
 import { uuidV4 } from "../domain/uuid.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import type { QuoteEngine } from "./QuoteEngine.ts"
 import type { QuoteSession } from "./QuoteSession.ts"
+import { monotonicMs, type TimerWheel } from "./timerWheel.ts"
 
 /** A tick may start this many milliseconds after its grid point; later it is skipped. */
 const MOST_LATE_MS = 100
@@ -28,9 +29,6 @@ export interface TickRun {
   readonly startedAt: number
   readonly meter: TickMeter
 }
-
-/** Milliseconds on the clock that never goes back. */
-export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1000n) / 1000
 
 const LIMITER_DOWN = { code: "limiter_unavailable", message: "Admission could not be decided.", retryable: true }
 const OUR_FAULT = { code: "internal_error", message: "Something went wrong on our side.", retryable: true }
@@ -72,28 +70,74 @@ const runTick = (quote: Quote, { meter, request, session }: TickRun, tick: numbe
     })
   })
 
-/** Runs the ticks after the first until the stream is over. */
-export const runTicks = Effect.fnUntraced(function* (quote: Quote, run: TickRun) {
-  const { durationMs, intervalMs, session, startedAt } = run
-  const clock = yield* Clock.Clock
-  let next = 1
-  while (!session.closed) {
-    const elapsed = monotonicMs(clock) - startedAt
-    const due = Math.min(next * intervalMs, durationMs)
-    if (elapsed < due) {
-      yield* Effect.sleep(Math.ceil(due - elapsed))
-    } else if (elapsed >= durationMs) {
-      session.skipped(Math.max(0, Math.ceil(durationMs / intervalMs) - next))
-      session.close("completed", clock.currentTimeMillisUnsafe())
-    } else {
-      // Points that went by while something else ran are gone; the newest may still be on time.
-      const tick = Math.floor(elapsed / intervalMs)
-      const isOnTime = elapsed - tick * intervalMs <= MOST_LATE_MS
-      session.skipped(isOnTime ? tick - next : tick - next + 1)
-      if (isOnTime) {
-        yield* runTick(quote, run, tick)
-      }
-      next = tick + 1
-    }
+/** The state of a grid: nothing due yet, a tick that may start, one that is too late, or the end. */
+export type GridState =
+  | { readonly _tag: "Waiting"; readonly dueMs: number }
+  | { readonly _tag: "Due" | "Late"; readonly tick: number; readonly skipped: number }
+  | { readonly _tag: "Over"; readonly skipped: number }
+
+/**
+ * The state of a grid `elapsedMs` after its start, of which the points before `next` are done. Points that went by are skipped;
+ * the newest of them is due for MOST_LATE_MS. `dueMs` counts from the start.
+ */
+export const gridState = (
+  elapsedMs: number,
+  next: number,
+  { durationMs, intervalMs }: Pick<TickRun, "durationMs" | "intervalMs">
+): GridState => {
+  const dueMs = Math.min(next * intervalMs, durationMs)
+  if (elapsedMs < dueMs) {
+    return { _tag: "Waiting", dueMs }
   }
-})
+  if (elapsedMs >= durationMs) {
+    return { _tag: "Over", skipped: Math.max(0, Math.ceil(durationMs / intervalMs) - next) }
+  }
+  const tick = Math.floor(elapsedMs / intervalMs)
+  return elapsedMs - tick * intervalMs <= MOST_LATE_MS
+    ? { _tag: "Due", tick, skipped: tick - next }
+    : { _tag: "Late", tick, skipped: tick - next + 1 }
+}
+
+/** Runs the ticks after the first until the stream is over. A tick that is priced and paid at once costs one fiber, no timer. */
+export const runTicks = (wheel: TimerWheel, quote: Quote, run: TickRun): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    Effect.callback<void>((resume) => {
+      const { session, startedAt } = run
+      const clock = Context.get(context, Clock.Clock)
+      const fork = Effect.runForkWith(context)
+      let next = 1
+      let running: Fiber.Fiber<void> | undefined
+      let isStopped = false
+
+      const settled = (exit: Exit.Exit<void>): void => {
+        running = undefined
+        return Exit.isSuccess(exit) ? proceed() : resume(exit)
+      }
+
+      const proceed = (): void => {
+        if (isStopped || session.closed) {
+          return resume(Effect.void)
+        }
+        const state = gridState(monotonicMs(clock) - startedAt, next, run)
+        if (state._tag === "Waiting") {
+          return wheel.at(startedAt + state.dueMs, proceed)
+        }
+        session.skipped(state.skipped)
+        if (state._tag === "Over") {
+          return resume(Effect.sync(() => session.close("completed", clock.currentTimeMillisUnsafe())))
+        }
+        next = state.tick + 1
+        if (state._tag === "Late") {
+          return proceed()
+        }
+        running = fork(runTick(quote, run, state.tick))
+        running.addObserver(settled)
+      }
+
+      proceed()
+      return Effect.suspend(() => {
+        isStopped = true
+        return running === undefined ? Effect.void : Fiber.interrupt(running)
+      })
+    })
+  )

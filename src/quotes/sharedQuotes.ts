@@ -20,6 +20,15 @@ const keyOf = ({
 }: QuoteRequest): string =>
   [inputMint, outputMint, amount, slippageBps, outputDecimals, maxHops, directOnly, pools, venues].join(":")
 
+/** Keys of the requests of open streams, each of which asks with the same object at every tick. */
+const keys = new WeakMap<QuoteRequest, string>()
+
+const knownKeyOf = (request: QuoteRequest): string => {
+  const key = keys.get(request) ?? keyOf(request)
+  keys.set(request, key)
+  return key
+}
+
 /**
  * `quote` for the ticks of streams: equal requests within SHARED_FOR_MS get the same quote object, with one id and one
  * `quotedAtMs`. Refusals are not shared. Holds at most the quotes of one such period.
@@ -35,7 +44,7 @@ export const sharedQuotes = (quote: Quote): Quote => {
         quotes.clear()
         endsAt = now + BigInt(SHARED_FOR_MS * 1_000_000)
       }
-      const key = keyOf(request)
+      const key = knownKeyOf(request)
       const shared = quotes.get(key)
       return shared === undefined
         ? Effect.mapEager(quote(request), (priced) => {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IncomingMessage, ServerResponse } from "node:http"
+import { IncomingMessage, type ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import { fairTurns } from "../../src/http/fairTurns.ts"
+import { PlainResponse } from "../../src/http/PlainResponse.ts"
 
 /** A handler of which each call takes a millisecond, under a clock and a loop that the test moves. */
 const scene = (answer: (response: ServerResponse, key: string) => void) => {
@@ -24,7 +25,7 @@ const scene = (answer: (response: ServerResponse, key: string) => void) => {
     } else {
       request.headers.authorization = key
     }
-    handle(request, new ServerResponse(request))
+    handle(request, new PlainResponse(request))
   }
   /** One turn of the loop; the requests that it handled. */
   const turn = () => {
@@ -110,5 +111,29 @@ describe("fairTurns", () => {
     assert.strictEqual(handled.at(-1), "other")
     pending[0]?.emit("close")
     assert.deepStrictEqual(turn(), ["slow"])
+  })
+
+  it("does not count a stream whose head is written, nor make new keys wait for it", () => {
+    const opening: Array<ServerResponse> = []
+    const { handled, send, turn } = scene((response) => void opening.push(response))
+    const begin = () => opening.splice(0).forEach((response) => response.writeHead(200).write(": hb\n\n"))
+    for (let n = 0; n < 200; n++) {
+      send(`stream ${n}`)
+      begin()
+      turn()
+    }
+    assert.strictEqual(handled.length, 200)
+  })
+
+  it("goes on with what waits when the head of a slow answer is written", () => {
+    const opening: Array<ServerResponse> = []
+    const { handled, send, turn } = scene((response) => void opening.push(response))
+    for (let n = 0; n < 65; n++) {
+      send(`stream ${n}`)
+      turn()
+    }
+    assert.strictEqual(handled.length, 64)
+    opening[0]?.writeHead(200).write(": hb\n\n")
+    assert.deepStrictEqual(turn(), ["stream 64"])
   })
 })

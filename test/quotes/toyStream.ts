@@ -14,7 +14,8 @@ import {
 import type { Frame, StreamTerms } from "../../src/domain/quotes/QuoteStream.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { QuoteSession } from "../../src/quotes/QuoteSession.ts"
-import { monotonicMs, runTicks, type TickMeter } from "../../src/quotes/runTicks.ts"
+import { runTicks, type TickMeter } from "../../src/quotes/runTicks.ts"
+import { makeTimerWheel, monotonicMs } from "../../src/quotes/timerWheel.ts"
 import { at } from "./toyChain.ts"
 
 const TOKEN = at(10)
@@ -144,7 +145,7 @@ export const start = Effect.fnUntraced(function* (scenario: Scenario) {
   session.quoted(0, quoteOf(100n), 299, START)
   const { meter, spent } = meterOf(scenario.units ?? 300)
   const fiber = yield* Effect.forkChild(
-    runTicks(engineOf(scenario.answers).quote, {
+    runTicks(yield* makeTimerWheel, engineOf(scenario.answers).quote, {
       session,
       request: { inputMint: TOKEN, outputMint: SOL, amount: all.amount, slippageBps: all.slippageBps },
       intervalMs: all.intervalMs,

@@ -22,6 +22,7 @@ import { describeRefusal } from "../../quotes/describeRefusal.ts"
 import { exitCheck } from "../../quotes/exitCheck.ts"
 import { type Priced, QuoteEngine } from "../../quotes/QuoteEngine.ts"
 import { sharedQuotes } from "../../quotes/sharedQuotes.ts"
+import { makeTimerWheel } from "../../quotes/timerWheel.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { admittedSession } from "../middleware/sessionCookie.ts"
 import { StreamLimits } from "../streams/StreamLimits.ts"
@@ -78,7 +79,7 @@ const handlers = HttpApiBuilder.group(
     const engine = yield* QuoteEngine
     const accounting = { limiter: yield* RateLimiter, usage: yield* UsageStore, operation: "spot.stream" }
     const streams = yield* StreamLimits
-    const pricing = { quote: engine.quote, tickQuote: sharedQuotes(engine.quote) }
+    const pricing = { quote: engine.quote, tickQuote: sharedQuotes(engine.quote), wheel: yield* makeTimerWheel }
     const tokens = yield* TokenReader
 
     const quote = ({ query }: { readonly query: typeof QuoteQuery.Type }) =>

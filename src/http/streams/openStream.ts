@@ -7,7 +7,8 @@ import { type Charge, LimiterUnavailable } from "../../domain/Budget.ts"
 import type { QuoteRefusal } from "../../domain/quotes/Quote.ts"
 import type { StreamTerms } from "../../domain/quotes/QuoteStream.ts"
 import type { QuoteEngine } from "../../quotes/QuoteEngine.ts"
-import { monotonicMs, runTicks, type TickMeter } from "../../quotes/runTicks.ts"
+import { runTicks, type TickMeter } from "../../quotes/runTicks.ts"
+import { monotonicMs, type TimerWheel } from "../../quotes/timerWheel.ts"
 import { withDecisionDeadline } from "../middleware/decisionDeadline.ts"
 import type { StreamHolder, StreamSlot } from "./StreamLimits.ts"
 import { streamSession } from "./quoteStream.ts"
@@ -21,10 +22,11 @@ export interface StreamStart {
   readonly charge: Charge
 }
 
-/** Prices of a stream: of its first tick, which decides about the request, and of the later ones. */
+/** Prices of a stream: of its first tick, which decides about the request, and of the later ones, with their timers. */
 export interface StreamPricing {
   readonly quote: QuoteEngine["Service"]["quote"]
   readonly tickQuote: QuoteEngine["Service"]["quote"]
+  readonly wheel: TimerWheel
 }
 
 const unavailable = () => new LimiterUnavailable({ cause: "no decision in time" })
@@ -49,7 +51,7 @@ const tickMeter = ({ limiter, operation, usage }: StreamAccounting, { accountId,
 
 /** The response that carries the stream. Fails when the first tick cannot be priced. */
 export const openStream = Effect.fnUntraced(function* (
-  { quote, tickQuote }: StreamPricing,
+  { quote, tickQuote, wheel }: StreamPricing,
   accounting: StreamAccounting,
   { charge, slot, terms }: StreamStart
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, QuoteRefusal, Scope.Scope> {
@@ -71,7 +73,7 @@ export const openStream = Effect.fnUntraced(function* (
 
   const { durationSeconds, intervalMs } = terms
   const meter = tickMeter(accounting, slot.holder)
-  yield* runTicks(tickQuote, {
+  yield* runTicks(wheel, tickQuote, {
     session,
     request,
     intervalMs,

@@ -1,5 +1,5 @@
-import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
@@ -284,23 +284,6 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote/str
       assert.deepInclude(stream.frames().at(-1)?.data, { reason: "failed", errors: 30, unitsCharged: 1 })
       assert.deepInclude(stream.frames()[2]?.data["error"], { code: "internal_error" })
       assert.notInclude(stream.text(), "a bug")
-    })
-  )
-})
-
-describe("a service that shuts down", () => {
-  it.effect("closes its open streams first", () =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      const service = yield* Layer.buildWithScope(running({ engine: engineOver(makeMarket()) }), scope)
-      const stream = yield* Effect.provide(openStream(path()), service)
-      yield* arrived(stream, 2)
-      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      yield* TestClock.adjust(1)
-      yield* ended(stream)
-      assert.deepStrictEqual(story(stream), ["open", "quote 0", "close"])
-      assert.deepInclude(stream.frames().at(-1)?.data, { reason: "server_shutdown", ticks: 1, unitsCharged: 1 })
-      yield* Fiber.join(closing)
     })
   )
 })
