@@ -6,6 +6,7 @@ import type { HeldSpan, Leg, NetTrade, Occurrence, Quantity, TradeFee } from "..
 import { plainPrograms } from "./instructions.ts"
 import { exchangeOf, programAt } from "./nets/exchanges.ts"
 import { withFees } from "./nets/fees.ts"
+import { priorityOf } from "./nets/priority.ts"
 import { type Swap, swapsOf, type TradingGroup } from "./swaps.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
@@ -152,6 +153,8 @@ export const netTradesOf = (
 ): ReadonlyArray<NetTrade> => {
   const quantity = quantityIn(transaction)
   const nets: Array<NetTrade> = []
+  const priority = priorityOf(transaction)
+  const isPayer = (wallet: Address) => wallet === transaction.keys[0] && nets.every((net) => net.wallet !== wallet)
   const add = (group: TradingGroup, swap: Swap) => {
     const sides = sidesOf(quantity(swap.gave), quantity(swap.got))
     const only = onlyLeg(swap.legs, legs, sides)
@@ -167,7 +170,8 @@ export const netTradesOf = (
         token: heldIn(transaction, group.wallet, sides.token.mint),
         quote: heldIn(transaction, group.wallet, sides.quote.mint)
       },
-      fees: NO_FEES
+      fees: NO_FEES,
+      priorityLamports: isPayer(group.wallet) ? priority : 0n
     })
   }
   const filled = fillGroups(transaction, swaps, fills)
