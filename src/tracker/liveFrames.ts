@@ -47,7 +47,15 @@ export const headOf = (type: SharedFrame["type"], seq: number, sentAtMs: number)
 
 const digits = (amount: bigint | null): string | null => (amount === null ? null : amount.toString())
 
-const tradeJson = (trade: TrackerTrade): string => JSON.stringify({ ...trade, amount: digits(trade.amount) })
+const feesJson = (fees: TrackerTrade["fees"]) => ({
+  priorityLamports: digits(fees.priorityLamports),
+  tipLamports: digits(fees.tipLamports),
+  frontEndUsd: fees.frontEndUsd,
+  frontEndLamports: digits(fees.frontEndLamports)
+})
+
+const tradeJson = (trade: TrackerTrade): string =>
+  JSON.stringify({ ...trade, amount: digits(trade.amount), fees: feesJson(trade.fees) })
 
 const quantitiesJson = ({ inherited, known, received, unpriced }: PnlBody["quantities"]) => ({
   known: digits(known),
@@ -62,8 +70,8 @@ const pnlJson = (pnl: PnlBody): string =>
 const bodyJson = (event: LiveEvent): string => {
   switch (event.type) {
     case "trade": {
-      const { amount, type: _, ...rest } = event.body
-      return JSON.stringify({ ...rest, amount: digits(amount) })
+      const { amount, fees, type: _, ...rest } = event.body
+      return JSON.stringify({ ...rest, amount: digits(amount), fees: feesJson(fees) })
     }
     case "balance_update":
       return JSON.stringify({ ...event.body, balance: digits(event.body.balance) })

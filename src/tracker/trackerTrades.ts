@@ -6,7 +6,7 @@ import type { Rational } from "../domain/rational.ts"
 import { type Coverage, type Decimal, incomplete } from "../domain/Scalar.ts"
 import type { Signature } from "../domain/Signature.ts"
 import type { BalanceChange } from "../domain/market/Trade.ts"
-import type { TrackerTrade } from "../domain/wallets/Tracker.ts"
+import type { TrackerTrade, TradeFees } from "../domain/wallets/Tracker.ts"
 import { USD_DIGITS } from "../domain/units.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { TokenState } from "../tokens/TokenCache.ts"
@@ -35,6 +35,14 @@ const marketCap = (priceUsd: number | null, token: TokenState | null): number | 
   return priceUsd === null || facts === null ? null : priceUsd * uiNumber(facts.supply, facts.decimals)
 }
 
+/** The fees of a trade; a trade whose priority fee is unknown was recorded without its tips. */
+const feesOf = ({ feeLamports, feeUsdNanos = 0n, priorityLamports, tipLamports }: TapeTrade): TradeFees => ({
+  priorityLamports: priorityLamports ?? null,
+  tipLamports: tipLamports ?? (priorityLamports === undefined ? null : 0n),
+  frontEndUsd: usdTextOrNull(feeUsdNanos),
+  frontEndLamports: feeLamports ?? (feeUsdNanos === 0n ? 0n : null)
+})
+
 /** The trade in the contract's type; `token` is the cached state of its mint. */
 export const trackerTrade = (trade: TapeTrade, token: TokenState | null, commitment: TradeCommitment): TrackerTrade => {
   const metadata = token?._tag === "Token" ? token.metadata : null
@@ -58,6 +66,7 @@ export const trackerTrade = (trade: TapeTrade, token: TokenState | null, commitm
     pool: trade.pool,
     dex: trade.dex,
     quotable: quotableDex(trade.dex),
+    fees: feesOf(trade),
     symbol: metadata?.symbol ?? null,
     name: metadata?.name ?? null,
     image: null,

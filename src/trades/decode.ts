@@ -47,7 +47,7 @@ export const decodeTrades = (transaction: Transaction): DecodedTrades => {
     return NOTHING
   }
   const { swaps, unresolved } = poolSwapsOf(transaction)
-  const fills = fillsOf(transaction.instructions)
+  const fills = fillsOf(transaction)
   const wallets = walletsOf(transaction, swaps, fills)
   const occurrence = occurrenceIn(transaction)
   const quantity = (mint: Quantity["mint"], amount: bigint): Quantity => ({

@@ -9,6 +9,14 @@ import { parsedTransfer } from "./parsedTransfers.ts"
 export const SYSTEM_PROGRAM: Address = Address.make("11111111111111111111111111111111")
 export const ASSOCIATED_TOKEN_PROGRAM: Address = Address.make("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 
+/** Top-level programs that move a wallet's tokens or lamports without trading them. */
+export const plainPrograms: ReadonlySet<Address> = new Set([
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  ASSOCIATED_TOKEN_PROGRAM
+])
+
 /** One instruction that ran. */
 export interface Instruction {
   readonly program: Address

@@ -2,11 +2,11 @@
 import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { aggregatorOf } from "../programs/aggregators/aggregators.ts"
 import { isOrderProgram } from "../programs/jupiter/orders.ts"
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs/math/tokenAccount.ts"
 import type { HeldSpan, Leg, NetTrade, Occurrence, Quantity, TradeFee } from "../domain/market/Trade.ts"
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "./instructions.ts"
+import { plainPrograms } from "./instructions.ts"
 import { exchangeOf, programAt } from "./nets/exchanges.ts"
 import { withFees } from "./nets/fees.ts"
+import { priorityOf } from "./nets/priority.ts"
 import { type Swap, swapsOf, type TradingGroup } from "./swaps.ts"
 import type { Fill } from "./orders.ts"
 import type { PoolSwap } from "./poolSwaps.ts"
@@ -23,18 +23,28 @@ const routerAt = (transaction: Transaction, outer: number): string | null => {
 
 const outerOf = ({ instructions }: Transaction, at: number): number => instructions[at]?.outer ?? 0
 
+/** The group of an order's owner, and its exchange where it is known already. */
+interface FillGroup extends TradingGroup {
+  readonly exchange: Fill["exchange"]
+}
+
 const fillGroups = (
   transaction: Transaction,
   swaps: ReadonlyArray<PoolSwap>,
   fills: ReadonlyArray<Fill>
-): ReadonlyArray<TradingGroup> =>
-  fills.map(({ from, to, custody, owner }) => ({
+): ReadonlyArray<FillGroup> =>
+  fills.map(({ from, to, custody, exchange, owner }) => ({
     wallet: owner,
     custody,
+    exchange,
     fromOuter: outerOf(transaction, from),
     toOuter: outerOf(transaction, to),
     legs: swaps.flatMap(({ at }, i) => (from <= at && at <= to ? [i] : []))
   }))
+
+/** The signers of an order's fill: one that pays from its own tokens makes the opposite trade, one that swaps the order's makes none. */
+const fillersOf = ({ keys, signers }: Transaction, { exchange, ...group }: FillGroup): ReadonlyArray<TradingGroup> =>
+  exchange === null ? [] : keys.slice(0, signers).map((wallet) => ({ ...group, wallet, custody: null, legs: [] }))
 
 /** One group for each wallet that the pools traded with in a top-level instruction. */
 const legGroups = (
@@ -53,14 +63,6 @@ const legGroups = (
   }
   return groups
 }
-
-/** Top-level programs that move a wallet's tokens or lamports without trading them. */
-const plainPrograms: ReadonlySet<Address> = new Set([
-  SYSTEM_PROGRAM,
-  TOKEN_PROGRAM,
-  TOKEN_2022_PROGRAM,
-  ASSOCIATED_TOKEN_PROGRAM
-])
 
 /** Top-level instructions of other programs inside of which tokens moved between accounts. */
 const movingOuters = ({ instructions }: Transaction): ReadonlyArray<number> => {
@@ -151,6 +153,8 @@ export const netTradesOf = (
 ): ReadonlyArray<NetTrade> => {
   const quantity = quantityIn(transaction)
   const nets: Array<NetTrade> = []
+  const priority = priorityOf(transaction)
+  const isPayer = (wallet: Address) => wallet === transaction.keys[0] && nets.every((net) => net.wallet !== wallet)
   const add = (group: TradingGroup, swap: Swap) => {
     const sides = sidesOf(quantity(swap.gave), quantity(swap.got))
     const only = onlyLeg(swap.legs, legs, sides)
@@ -166,14 +170,20 @@ export const netTradesOf = (
         token: heldIn(transaction, group.wallet, sides.token.mint),
         quote: heldIn(transaction, group.wallet, sides.quote.mint)
       },
-      fees: NO_FEES
+      fees: NO_FEES,
+      priorityLamports: isPayer(group.wallet) ? priority : 0n
     })
   }
   const filled = fillGroups(transaction, swaps, fills)
   const isFilled = (outer: number) => filled.some(({ fromOuter, toOuter }) => fromOuter <= outer && outer <= toOuter)
   const byLegs = legGroups(legs, isFilled)
   for (const group of filled) {
-    swapsOf(transaction, group, swaps).forEach((swap) => add(group, swap))
+    const { exchange, legs: own } = group
+    const found = exchange === null ? swapsOf(transaction, group, swaps) : [{ ...exchange, legs: own }]
+    found.forEach((swap) => add(group, swap))
+    for (const filler of fillersOf(transaction, group)) {
+      exchanged(transaction, filler).forEach((swap) => add(filler, swap))
+    }
   }
   for (const group of byLegs.values()) {
     const byPools = swapsOf(transaction, group, swaps)

@@ -5,6 +5,9 @@
 import type { Address } from "../domain/Address.ts"
 import { isOrderProgram, type OrderAction, orderActionOf } from "../programs/jupiter/orders.ts"
 import { dataOf, type Instruction } from "./instructions.ts"
+import { escrowFillsOf } from "./nets/escrows.ts"
+import type { Exchange } from "./nets/exchanges.ts"
+import type { Transaction } from "./transaction.ts"
 
 /** One filling of one order, from the instruction that took the tokens out to the one that paid. */
 export interface Fill {
@@ -14,6 +17,8 @@ export interface Fill {
   readonly custody: Address
   /** Owner of the order; the account that keeps the tokens where the transaction does not name the owner. */
   readonly owner: Address
+  /** Amounts that the owner gave and got, where balances alone show the order; null for orders of known programs. */
+  readonly exchange: Exchange | null
 }
 
 const actionOf = (instruction: Instruction): OrderAction | null => {
@@ -27,11 +32,11 @@ const fillOf = (instruction: Instruction, action: OrderAction, from: number, to:
   }
   const custody = instruction.accounts[action.custody]
   const owner = action.owner === null ? custody : instruction.accounts[action.owner]
-  return custody === undefined || owner === undefined ? null : { from, to, custody, owner }
+  return custody === undefined || owner === undefined ? null : { from, to, custody, owner, exchange: null }
 }
 
-/** Every order that the transaction fills, in order. */
-export const fillsOf = (instructions: ReadonlyArray<Instruction>): ReadonlyArray<Fill> => {
+/** Fills of orders of known programs, in order. */
+export const knownFills = (instructions: ReadonlyArray<Instruction>): ReadonlyArray<Fill> => {
   const fills: Array<Fill> = []
   const begun = new Map<Address, number>()
   for (const [at, instruction] of instructions.entries()) {
@@ -54,4 +59,20 @@ export const fillsOf = (instructions: ReadonlyArray<Instruction>): ReadonlyArray
     }
   }
   return fills
+}
+
+/** Fills of orders of other programs, in order. */
+const escrowFills = (transaction: Transaction): ReadonlyArray<Fill> =>
+  escrowFillsOf(transaction).map(({ custody, fromOuter, gave, got, owner, toOuter }) => ({
+    from: transaction.instructions.findIndex(({ outer }) => outer === fromOuter),
+    to: transaction.instructions.findLastIndex(({ outer }) => outer === toOuter),
+    custody,
+    owner,
+    exchange: { gave, got }
+  }))
+
+/** Every order that the transaction fills: those of known programs in order, then those of others. */
+export const fillsOf = (transaction: Transaction): ReadonlyArray<Fill> => {
+  const known = knownFills(transaction.instructions)
+  return known.length > 0 ? known : escrowFills(transaction)
 }

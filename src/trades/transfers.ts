@@ -4,13 +4,16 @@ import type { Transfer } from "../domain/market/Trade.ts"
 import { type DecodedTrades, occurrenceIn } from "./decode.ts"
 import type { Instruction } from "./instructions.ts"
 import type { TokenTransfer } from "./tokenTransfers.ts"
-import { fillsOf } from "./orders.ts"
+import { fillsOf, knownFills } from "./orders.ts"
 import { decimalsOf, type Transaction } from "./transaction.ts"
 
 /** Top-level instructions whose transfers belong to trades. */
-const tradingOuters = ({ instructions }: Transaction, { legs, nets }: DecodedTrades): ReadonlySet<number> => {
+const tradingOuters = (transaction: Transaction, { legs, nets }: DecodedTrades): ReadonlySet<number> => {
+  const { instructions, keys, signers } = transaction
   const outers = new Set([...legs, ...nets].map(({ outer }) => outer))
-  for (const { from, to } of fillsOf(instructions)) {
+  // The owner of a filled order signs nothing.
+  const isSigned = nets.every(({ wallet }) => keys.lastIndexOf(wallet, signers - 1) !== -1)
+  for (const { from, to } of isSigned ? knownFills(instructions) : fillsOf(transaction)) {
     for (let at = from; at <= to; at++) {
       outers.add(instructions[at]?.outer ?? 0)
     }

@@ -16,10 +16,12 @@ export class HistoryStoreUnavailable extends Schema.TaggedError<HistoryStoreUnav
 export interface WalletProgress {
   readonly wallet: Address
   readonly progress: HistoryProgress
+  /** Time of the newest request for the history, to the minute, in milliseconds since the Unix epoch. */
+  readonly askedAtMs: number
 }
 
 /** A wallet whose turn it is. */
-export interface HistoryJob extends WalletProgress {
+export interface HistoryJob extends Pick<WalletProgress, "progress" | "wallet"> {
   /** Changes with every step. */
   readonly version: number
 }
@@ -43,10 +45,14 @@ export class HistoryStore extends Context.Service<
       progress: HistoryProgress,
       trades: ReadonlyArray<TapeTrade>
     ): Effect.Effect<boolean, HistoryStoreUnavailable>
-    /** Wallets whose progress changed at this time or later, in milliseconds since the Unix epoch. */
+    /** Wallets whose progress changed, or that were asked for, at this time or later, in milliseconds since the Unix epoch. */
     changedSince(timeMs: number): Effect.Effect<ReadonlyArray<WalletProgress>, HistoryStoreUnavailable>
     /** The newest trades of a wallet, newest first. */
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, HistoryStoreUnavailable>
+    /** Deletes the histories of a few wallets that were last asked for before this time; true when there may be more. */
+    forget(beforeMs: number): Effect.Effect<boolean, HistoryStoreUnavailable>
+    /** Dollars of a SOL at the end of the newest stored minute candle of `[fromMs, toMs)`; null without one. */
+    solClose(fromMs: number, toMs: number): Effect.Effect<number | null, HistoryStoreUnavailable>
     /** Stored swaps of SOL in pools within `(after, to]` of slots, the newest first, at most so many. */
     solSwaps(after: number, to: number, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, HistoryStoreUnavailable>
   }

@@ -8,6 +8,7 @@ import { makeTradeTable } from "../market/store/tradeTable.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
+import { packWallet } from "../market/store/tradeRows.ts"
 import { askedAgain, HistoryProgress, NOT_BEGUN } from "./historyProgress.ts"
 import { type HistoryJob, HistoryStore, HistoryStoreUnavailable } from "./HistoryStore.ts"
 
@@ -23,7 +24,16 @@ const ChainRow = Schema.Struct({ id: Schema.Number })
 const Row = Schema.Struct({ wallet: Address, version: Schema.Int, progress: Progress })
 const OfChain = Schema.Struct({ chain: Schema.Number, timeMs: Schema.Number })
 const Asked = Schema.Struct({ chain: Schema.Number, wallets: Schema.Array(Address) })
+const ProgressRow = Schema.Struct({ wallet: Address, progress: Progress, askedAt: Schema.Date })
+const WalletOnly = Schema.Struct({ wallet: Address })
+const Close = Schema.Struct({ close: Schema.NullOr(Schema.Number) })
 const Version = Schema.Struct({ version: Schema.Int })
+
+/** A repeated request is noted once in this time. */
+const ASKED_MS = 60_000
+/** Histories that are deleted at once: each has up to `WALLET_HISTORY` trades. */
+const FORGOTTEN_AT_ONCE = 5
+const MINUTE_MS = 60_000
 
 /** The queries of `wallet_backfills`. */
 const makeTable = (sql: SqlClient.SqlClient) => {
@@ -42,9 +52,9 @@ const makeTable = (sql: SqlClient.SqlClient) => {
   })
   const changed = SqlSchema.findAll({
     Request: OfChain,
-    Result: Row,
+    Result: ProgressRow,
     execute: ({ chain, timeMs }) => sql`
-      select wallet, version, progress::text from wallet_backfills
+      select wallet, progress::text, asked_at as "askedAt" from wallet_backfills
       where chain = ${chain} and changed_at >= ${PgTypes.timestamptz(timeMs)} order by changed_at
     `
   })
@@ -74,6 +84,41 @@ const makeTable = (sql: SqlClient.SqlClient) => {
       returning version
     `
   })
+  const forgotten = SqlSchema.findAll({
+    Request: OfChain,
+    Result: WalletOnly,
+    execute: ({ chain, timeMs }) => sql`
+      with old as materialized (
+        select wallet from wallet_backfills
+        where chain = ${chain} and asked_at < ${PgTypes.timestamptz(timeMs)}
+        order by asked_at, wallet limit ${FORGOTTEN_AT_ONCE} for update skip locked
+      )
+      delete from wallet_backfills using old
+      where wallet_backfills.chain = ${chain} and wallet_backfills.wallet = old.wallet
+      returning wallet_backfills.wallet
+    `
+  })
+  const closes = SqlSchema.findAll({
+    Request: Schema.Struct({ chain: Schema.Number, fromMs: Schema.Number, toMs: Schema.Number }),
+    Result: Close,
+    execute: ({ chain, fromMs, toMs }) => sql`
+      select close from bars
+      where mint = ${SOL} and chain = ${chain} and width = 60
+        and at >= ${PgTypes.timestamptz(fromMs)} and at <= ${PgTypes.timestamptz(toMs - MINUTE_MS)}
+      order by at desc limit 1
+    `
+  })
+  const noteAsked = (chain: number, wallets: ReadonlyArray<Address>, nowMs: number) => sql`
+    update wallet_backfills set asked_at = ${PgTypes.timestamptz(nowMs)}, changed_at = ${PgTypes.timestamptz(nowMs)}
+    where chain = ${chain} and ${sql.in("wallet", wallets)} and asked_at < ${PgTypes.timestamptz(nowMs - ASKED_MS)}
+  `
+  const deleteTrades = (chain: number, wallets: ReadonlyArray<Address>) => sql`
+    delete from wallet_history
+    where chain = ${chain} and ${sql.in(
+      "wallet",
+      wallets.map((wallet) => PgTypes.bytea(packWallet(wallet)))
+    )}
+  `
   const insert = (chain: number, wallet: Address, progress: string, nowMs: number) => sql`
     insert into wallet_backfills (chain, wallet, state, progress, asked_at, stepped_at, changed_at)
     values (
@@ -86,7 +131,7 @@ const makeTable = (sql: SqlClient.SqlClient) => {
     Effect.flatMap(encode(progress), (text) =>
       stepped({ chain, wallet, version, state: progress.state, progress: text, nowMs })
     )
-  return { chainOf, waiting, changed, locked, insert, update }
+  return { chainOf, waiting, changed, locked, insert, update, forgotten, closes, noteAsked, deleteTrades }
 }
 
 const make = Effect.gen(function* () {
@@ -117,6 +162,18 @@ const make = Effect.gen(function* () {
       },
       { discard: true }
     )
+    yield* table.noteAsked(chain, wallets, nowMs)
+  })
+
+  const forget = Effect.fnUntraced(function* (chain: number, timeMs: number) {
+    const gone = yield* table.forgotten({ chain, timeMs })
+    if (gone.length > 0) {
+      yield* table.deleteTrades(
+        chain,
+        gone.map(({ wallet }) => wallet)
+      )
+    }
+    return gone.length === FORGOTTEN_AT_ONCE
   })
 
   const save = Effect.fnUntraced(function* (chain: number, job: HistoryJob, found: ReadonlyArray<TapeTrade>) {
@@ -151,10 +208,18 @@ const make = Effect.gen(function* () {
       return fresh !== null
     }),
     changedSince: Effect.fn("HistoryStore.changedSince")(function* (timeMs: number) {
-      return yield* write(table.changed({ chain: yield* opened, timeMs }))
+      const rows = yield* write(table.changed({ chain: yield* opened, timeMs }))
+      return rows.map(({ askedAt, ...row }) => ({ ...row, askedAtMs: askedAt.getTime() }))
     }),
     ofWallet: Effect.fn("HistoryStore.ofWallet")(function* (wallet: Address, limit: number) {
       return yield* read(trades.ofWallet(yield* opened, wallet, limit))
+    }),
+    forget: Effect.fn("HistoryStore.forget")(function* (beforeMs: number) {
+      return yield* write(transaction(sql, forget(yield* opened, beforeMs)))
+    }),
+    solClose: Effect.fn("HistoryStore.solClose")(function* (fromMs: number, toMs: number) {
+      const [row] = yield* write(table.closes({ chain: yield* opened, fromMs, toMs }))
+      return row?.close ?? null
     }),
     solSwaps: Effect.fn("HistoryStore.solSwaps")(function* (after: number, to: number, limit: number) {
       return yield* write(market.swapsOf({ chain: yield* opened, after, to }, SOL, limit))

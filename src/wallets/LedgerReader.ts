@@ -1,4 +1,4 @@
-import { type Config, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Clock, type Config, Context, Duration, Effect, Layer, Schema } from "effect"
 import { Address } from "../domain/Address.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
@@ -82,7 +82,7 @@ export class LedgerReader extends Context.Service<
                 return LedgerReader.of({
                   read: () => Effect.succeed(null),
                   historyOf: Effect.fnUntraced(function* (wallet, limit) {
-                    const progress = progressOf(wallet)
+                    const progress = progressOf(wallet, yield* Clock.currentTimeMillis)
                     const trades = progress === null ? [] : yield* store.ofWallet(wallet, limit)
                     return progress && { progress, trades }
                   }, Effect.mapError(unavailable)),

@@ -8,7 +8,9 @@ import type { ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import type { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
 import { readTransaction } from "../trades/transaction.ts"
 import { advanced, type HistoryProgress, ranked, type RankedTransaction, refused } from "./historyProgress.ts"
-import type { HistoryJob, HistoryStore, HistoryStoreUnavailable } from "./HistoryStore.ts"
+import type { HistoryJob, HistoryStore, HistoryStoreUnavailable, WalletProgress } from "./HistoryStore.ts"
+import { TRADED_MS } from "../market/tape/SolPrice.ts"
+import { unitPrice } from "./pnlHistory.ts"
 import { decodedHistory, historyTradesOf, PRICED_BY, PRICED_SLOTS, solPriceBy } from "./historyTrades.ts"
 
 /** The reach and the pace of reading. */
@@ -17,19 +19,28 @@ export interface BackfillSettings {
   readonly most: number
   /** Transactions a second, over all wallets. */
   readonly rate: number
+  /** Time for which a history is kept after it was last asked for. */
+  readonly kept: Duration.Duration
 }
 
-/** `WALLET_HISTORY` (1,000 transactions of a wallet) and `WALLET_HISTORY_RATE` (10 a second). */
+/** `WALLET_HISTORY` (1,000 transactions of a wallet), `WALLET_HISTORY_RATE` (10 a second) and `WALLET_HISTORY_KEPT` (30 days). */
 export const backfillSettings: Config.Config<BackfillSettings> = Config.all({
   most: countSetting("WALLET_HISTORY", 1000),
-  rate: countSetting("WALLET_HISTORY_RATE", 10, 1)
+  rate: countSetting("WALLET_HISTORY_RATE", 10, 1),
+  kept: Config.Duration("WALLET_HISTORY_KEPT").pipe(Config.withDefault(Duration.days(30)))
 })
+
+/** A history is deleted this long after the processes stopped to show it, and later requests of any of them have arrived. */
+const FORGET_GRACE = Duration.hours(1)
+/** Histories that are no longer kept are looked for this often. */
+const FORGET_MS = 600_000
 
 /** Most wallets with a history, those that wait included. */
 export const MOST_WALLETS = 10_000
 
 /** Transactions of one step, after which it is another wallet's turn. */
 const STEP = 25
+const SOL_DECIMALS = 9
 const CONCURRENCY = 2
 const IDLE = Duration.seconds(1)
 const UNAVAILABLE_PAUSE = Duration.seconds(5)
@@ -63,7 +74,9 @@ const readOne = Effect.fnUntraced(function* (
     return []
   }
   const swaps = yield* store.solSwaps(decoded.slot - PRICED_SLOTS, decoded.slot, PRICED_BY)
-  return historyTradesOf(decoded, wallet, solPriceBy(swaps, decoded.timeMs))
+  const bySwaps = solPriceBy(swaps, decoded.timeMs)
+  const close = bySwaps === null ? yield* store.solClose(decoded.timeMs - TRADED_MS, decoded.timeMs) : null
+  return historyTradesOf(decoded, wallet, bySwaps ?? (close === null ? null : unitPrice(close, SOL_DECIMALS)))
 })
 
 /** Reads and stores the next transactions of a wallet. Returns the number of requests made to the node. */
@@ -95,18 +108,25 @@ interface Work {
   genesis: string | null
   /** Time of the last look at the node's chain. */
   genesisAtMs: number | null
-  readonly known: Map<Address, HistoryProgress>
+  readonly known: Map<Address, WalletProgress>
+  /** Time of the last look for histories that are no longer kept. */
+  forgotAtMs: number | null
   changedMs: number
   okAtMs: number | null
   isFailing: boolean
 }
 
 /** The reading of wallets: `step` reads one wallet's next transactions and returns the time to wait before the next. */
-export const makeBackfill = Effect.fnUntraced(function* (node: Node, store: Stores, { most, rate }: BackfillSettings) {
+export const makeBackfill = Effect.fnUntraced(function* (
+  node: Node,
+  store: Stores,
+  { kept, most, rate }: BackfillSettings
+) {
   const work: Work = {
     genesis: null,
     genesisAtMs: null,
     known: new Map(),
+    forgotAtMs: null,
     changedMs: 0,
     okAtMs: null,
     isFailing: false
@@ -132,8 +152,25 @@ export const makeBackfill = Effect.fnUntraced(function* (node: Node, store: Stor
   const synchronize = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     const changed = yield* store.changedSince(work.changedMs)
-    changed.forEach(({ progress, wallet }) => work.known.set(wallet, progress))
+    changed.forEach((each) => work.known.set(each.wallet, each))
     work.changedMs = nowMs - OVERLAP_MS
+  })
+
+  const keptMs = Duration.toMillis(kept)
+
+  /** Deletes a few histories that were not asked for in time. */
+  const forget = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (work.forgotAtMs !== null && nowMs - work.forgotAtMs < FORGET_MS) {
+      return
+    }
+    for (const { askedAtMs, wallet } of work.known.values()) {
+      if (askedAtMs < nowMs - keptMs) {
+        work.known.delete(wallet)
+      }
+    }
+    const more = yield* store.forget(nowMs - keptMs - Duration.toMillis(FORGET_GRACE))
+    work.forgotAtMs = more ? null : nowMs
   })
 
   /** A refusal concerns one wallet; any other failure is the node's, and the wallet keeps its turn. */
@@ -154,6 +191,7 @@ export const makeBackfill = Effect.fnUntraced(function* (node: Node, store: Stor
       job === null ? 0 : yield* stepOf(node, store, job, most).pipe(Effect.catchTag("ChainUnavailable", refuse(job)))
     if (work.genesis !== null) {
       yield* synchronize
+      yield* forget
     }
     const nowMs = yield* Clock.currentTimeMillis
     work.okAtMs = nowMs
@@ -171,7 +209,7 @@ export const makeBackfill = Effect.fnUntraced(function* (node: Node, store: Stor
   })
 
   const state = (): SourceState => {
-    const waiting = Array.from(work.known.values()).some((progress) => progress.state === "running")
+    const waiting = Array.from(work.known.values()).some(({ progress }) => progress.state === "running")
     return {
       observedAtMs: work.okAtMs,
       status: work.okAtMs === null ? "unavailable" : work.isFailing ? "stale" : waiting ? "partial" : "known",
@@ -190,7 +228,10 @@ export const makeBackfill = Effect.fnUntraced(function* (node: Node, store: Stor
   return {
     step,
     ask,
-    /** The progress of a wallet; null when it was never asked for. */
-    progressOf: (wallet: Address): HistoryProgress | null => work.known.get(wallet) ?? null
+    /** The progress of a wallet; null when it was not asked for, or too long ago. */
+    progressOf: (wallet: Address, nowMs: number): HistoryProgress | null => {
+      const known = work.known.get(wallet)
+      return known === undefined || known.askedAtMs < nowMs - keptMs ? null : known.progress
+    }
   }
 })

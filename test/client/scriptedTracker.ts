@@ -146,6 +146,7 @@ export const trade = (seq: number, eventId = `${signature}:${seq}`) => ({
   pool: null,
   dex: null,
   quotable: null,
+  fees: { priorityLamports: "0", tipLamports: "0", frontEndUsd: "0", frontEndLamports: "0" },
   symbol: null,
   name: null,
   image: null,

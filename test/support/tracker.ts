@@ -53,6 +53,7 @@ export const trackerTrade = (wallet: Address, ts: number, other: Partial<Tracker
   pool: null,
   dex: "orca",
   quotable: null,
+  fees: { priorityLamports: 12_345n, tipLamports: 0n, frontEndUsd: "1.5", frontEndLamports: null },
   symbol: null,
   name: null,
   image: null,

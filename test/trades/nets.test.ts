@@ -263,3 +263,28 @@ describe("the fees of a net trade", () => {
     assert.deepStrictEqual(feesOf(calls), [[200n], [1000n, ["front-end", FRONT_END, 10n, USDC, false]]])
   })
 })
+
+const priorities = (plan: Partial<Plan>, calls: ReadonlyArray<Call> = [run(bought)]) =>
+  decode(calls, { ...more, ...plan }).nets.map(({ priorityLamports }) => priorityLamports)
+const verified = (count: number): Call => ({
+  program: Address.make("Ed25519SigVerify111111111111111111111111111"),
+  accounts: [],
+  data: Uint8Array.of(count, 0)
+})
+
+describe("the priority fee of a net trade", () => {
+  it("is what the network fee is above its signatures, verified ones included", () => {
+    assert.deepStrictEqual(priorities({ fee: 5000 }), [0n])
+    assert.deepStrictEqual(priorities({ fee: 17_345 }), [12_345n])
+    assert.deepStrictEqual(priorities({ fee: 17_345 }, [verified(2), run(bought)]), [2_345n])
+    assert.deepStrictEqual(priorities({ fee: 4999 }), [null])
+  })
+
+  it("belongs to one trade, the first trade of the wallet that paid it", () => {
+    const signers = [TRADER, KEEPER]
+    const other = [pay("keeper usdc", "vault usdc", KEEPER, 700n), pay("b token", "keeper token", named("pool b"), 30n)]
+    const calls = [run(bought), run([...bought, ...other])]
+    assert.deepStrictEqual(priorities({ fee: 10_007, signers }, calls), [7n, 0n, 0n])
+    assert.deepStrictEqual(priorities({ fee: 10_007, signers: signers.toReversed() }, [run(bought)]), [0n])
+  })
+})

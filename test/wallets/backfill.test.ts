@@ -2,7 +2,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Address } from "../../src/domain/Address.ts"
+import { type Address, SOL } from "../../src/domain/Address.ts"
 import type { Signature } from "../../src/domain/Signature.ts"
 import * as TradeStorePg from "../../src/market/store/TradeStorePg.ts"
 import { TradeStore } from "../../src/market/store/TradeStore.ts"
@@ -57,7 +57,7 @@ const tradesByWallet = Effect.fnUntraced(function* (rpcUrl: string) {
   return Map.groupBy(trades, ({ wallet }) => wallet)
 })
 
-const settings = { most: 1000, rate: 1000 }
+const settings = { most: 1000, rate: 1000, kept: Duration.days(30) }
 
 /** Steps until no wallet waits. */
 const finish = Effect.fnUntraced(function* ({ step }: { readonly step: Effect.Effect<Duration.Duration> }) {
@@ -112,12 +112,41 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", () => {
         const backfill = yield* makeBackfill(node, store, settings)
         yield* backfill.step
         yield* backfill.ask([wallet])
-        assert.strictEqual(backfill.progressOf(wallet)?.state, "running")
+        assert.strictEqual(backfill.progressOf(wallet, Date.now())?.state, "running")
         yield* finish(backfill)
-        assert.deepInclude(backfill.progressOf(wallet), { state: "done", isWhole: true, missing: 0 })
+        assert.deepInclude(backfill.progressOf(wallet, Date.now()), { state: "done", isWhole: true, missing: 0 })
         const expected = (byBlocks.get(wallet) ?? []).toReversed()
         assert.isAbove(expected.length, 3)
         assert.deepStrictEqual(plain(yield* store.ofWallet(wallet, 1000)), plain(expected))
+      }).pipe(Effect.provide(simulated)),
+    120_000
+  )
+
+  it.live(
+    "is priced by the minute candles of SOL before it, where the swaps of SOL are no longer stored",
+    () =>
+      Effect.gen(function* () {
+        const { node, rpcUrl, sql, store } = yield* scene
+        const byBlocks = yield* tradesByWallet(rpcUrl)
+        const wallet = busiest(byBlocks, 0)
+        const fromMs = Math.min(...(byBlocks.get(wallet) ?? []).map(({ timeMs }) => timeMs))
+        yield* sql`create table minute_bars_all partition of minute_bars default`
+        // Candles up to the first trade, and one that had not ended then.
+        yield* sql`
+          insert into bars (mint, chain, width, at, open, high, low, close, trades, volume_usd_nanos)
+          select ${SOL}, id, 60, to_timestamp(${fromMs / 1000}::float8) - make_interval(secs => age), 1, 1, 1, price, 1, 1
+          from chains, (values (400, 1.0), (299, 2.0), (60, 123.5), (59, 3.0)) as bar (age, price)
+        `
+        const backfill = yield* makeBackfill(node, store, settings)
+        yield* store.ask([wallet])
+        yield* finish(backfill)
+        const first = (yield* store.ofWallet(wallet, 1000)).filter(({ timeMs }) => timeMs === fromMs)
+        const paid = first.filter(({ lamports }) => lamports !== null)
+        assert.isAbove(paid.length, 0)
+        assert.deepStrictEqual(
+          paid.map(({ volumeUsdNanos }) => volumeUsdNanos),
+          paid.map(({ lamports }) => ((lamports ?? 0n) * 1235n) / 10n)
+        )
       }).pipe(Effect.provide(simulated)),
     120_000
   )
@@ -167,7 +196,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", () => {
         const { node, rpcUrl, store } = yield* scene
         const byBlocks = yield* tradesByWallet(rpcUrl)
         const wallets = [busiest(byBlocks, 0), busiest(byBlocks, 1)]
-        const backfill = yield* makeBackfill(node, store, { most: 3, rate: 1000 })
+        const backfill = yield* makeBackfill(node, store, { ...settings, most: 3 })
         yield* store.ask(wallets)
         const first = yield* store.next
         assert.isNotNull(first)
@@ -176,7 +205,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", () => {
         assert.notStrictEqual((yield* store.next)?.wallet, first?.wallet, "it is the other's turn")
         yield* finish(backfill)
         for (const wallet of wallets) {
-          assert.deepInclude(backfill.progressOf(wallet), { state: "done", read: 3, isWhole: false })
+          assert.deepInclude(backfill.progressOf(wallet, Date.now()), { state: "done", read: 3, isWhole: false })
         }
       }).pipe(Effect.provide(simulated)),
     120_000
@@ -197,7 +226,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", () => {
         const without = new ChainUnavailable({ reason: "invalid", detail: "Method not found", rpcCode: -32601 })
         const refusedBy = yield* makeBackfill({ ...node, list: refusing(without) }, store, settings)
         yield* refusedBy.step
-        assert.deepInclude(refusedBy.progressOf(wallet), {
+        assert.deepInclude(refusedBy.progressOf(wallet, Date.now()), {
           state: "failed",
           error: "The node does not serve the history of wallets: Method not found"
         })
@@ -219,7 +248,7 @@ describe.runIf(TestDatabase.isAvailable)("the history of a wallet", () => {
         const backfill = yield* makeBackfill({ ...node, read }, store, settings)
         yield* store.ask([wallet])
         yield* finish(backfill)
-        assert.deepInclude(backfill.progressOf(wallet), { state: "done", missing: 1 })
+        assert.deepInclude(backfill.progressOf(wallet, Date.now()), { state: "done", missing: 1 })
         const signatures = (yield* store.ofWallet(wallet, 1000)).map(({ signature }) => signature)
         assert.notInclude(signatures, lost)
       }).pipe(Effect.provide(simulated)),

@@ -52,6 +52,7 @@ const trade = (seq: number, wallet: string, symbol: string) =>
     pool: null,
     dex: null,
     quotable: null,
+    fees: { priorityLamports: "0", tipLamports: "0", frontEndUsd: "0", frontEndLamports: "0" },
     symbol,
     name: null,
     image: null,

@@ -112,6 +112,11 @@ export interface NetTrade extends Trade {
   readonly held: { readonly token: HeldSpan | null; readonly quote: HeldSpan | null }
   /** Fees beside the swap, each with the last net trade that it can belong to. */
   readonly fees: ReadonlyArray<TradeFee>
+  /**
+   * The part of the network fee beyond the price of its signatures, with the first net trade of the wallet that paid it;
+   * zero with any other. Null when the count of signatures is unknown.
+   */
+  readonly priorityLamports: bigint | null
 }
 
 /** Tokens or lamports that went from one wallet to another outside of any trade. */

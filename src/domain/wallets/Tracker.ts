@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Address } from "../Address.ts"
 import { Atomic } from "../Amount.ts"
+import { Decimal } from "../Scalar.ts"
 import { Signature } from "../Signature.ts"
 
 /** Most different wallets that one account tracks. */
@@ -89,6 +90,26 @@ export class TrackerGroup extends Schema.Opaque<TrackerGroup>()(
   }).annotate({ identifier: "TrackerGroup", description: "A group of tracked wallets." })
 ) {}
 
+/** Payments of a wallet beside a trade. */
+export const TradeFees = Schema.Struct({
+  priorityLamports: Schema.NullOr(Atomic).annotate({
+    description:
+      "Priority fee that the wallet paid for the whole transaction, with its first trade of it; 0 with the others, and where another account paid. Null for trades recorded by an earlier release."
+  }),
+  tipLamports: Schema.NullOr(Atomic).annotate({
+    description:
+      "Tips to block builders that the wallet paid, with the last trade before them. Null like `priorityLamports`."
+  }),
+  frontEndUsd: Schema.NullOr(Decimal).annotate({
+    description:
+      "Fee of a wallet app, terminal or bot beside the amounts, in SOL or dollars: part of cost and proceeds. Null while the price of SOL in the block is unknown."
+  }),
+  frontEndLamports: Schema.NullOr(Atomic).annotate({
+    description: "The same fee in lamports; null unless all of it was paid in SOL."
+  })
+}).annotate({ identifier: "TradeFees", description: "Payments of a wallet beside a trade." })
+export type TradeFees = typeof TradeFees.Type
+
 /** One trade of a tracked wallet. `amount` is exact; measures are for display. */
 export class TrackerTrade extends Schema.Opaque<TrackerTrade>()(
   Schema.Struct({
@@ -116,6 +137,7 @@ export class TrackerTrade extends Schema.Opaque<TrackerTrade>()(
       description:
         "False for a closed AMM, whose pools are never quoted; null for a route of several pools, or an unknown dex."
     }),
+    fees: TradeFees,
     symbol: Text,
     name: Text,
     image: Text,

@@ -17,6 +17,7 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - Sessions of the app at \`/app/session\`: a session is a credential beside the key, with every scope and one budget for an account.
   Codes \`session_required\` and \`origin_not_allowed\` (403). What a session has opened, streams and sockets, ends with it
   (\`key_revoked\`, 4403). \`oidc\` is true where a provider signs in, at \`/sign-in/oidc\`.
+- \`fees\` of a tracked wallet's trade, in answers and frames: priority fee, tips and the front end's fee.
 - \`quotable\` of a tracked wallet's trade: false for a closed AMM.
 - Perps venues \`velocity\` (Drift before; the parameter still takes \`drift\`), \`aster\` and \`jupiter\`; \`venueSymbol\`, \`coinsPerUnit\` and
   \`unreadableMarkets\` of an entry.

@@ -49,7 +49,7 @@ export const toStored = (units: bigint | null): bigint | null => (units === null
 export const ROW_COLUMNS = `
   slot, place, at, role, signature, wallet, mint, is_buy, amount, decimals, lamports, price_usd, volume_usd_nanos,
   pool, dex, launchpad, sol_usd_nanos, fee_usd_nanos, fee_unknown, held_before, held_after,
-  fee_lamports
+  fee_lamports, priority_lamports, tip_lamports
 `
 
 /** The position of columns in a row, for those that read them apart. */
@@ -122,13 +122,21 @@ export const unknownNames = (rows: ReadonlyArray<Row>, nameOf: NameOf): Readonly
   return ids
 }
 
-/** The front-end fee of a row, and the units held around its transaction; absent where they are not known. */
-const walletData = (row: Row): Pick<TapeTrade, "feeLamports" | "feeUsdNanos" | "held"> => {
+/** The fees of a row, and the units held around its transaction; absent where they are not known. */
+const walletData = (
+  row: Row
+): Pick<TapeTrade, "feeLamports" | "feeUsdNanos" | "held" | "priorityLamports" | "tipLamports"> => {
   const [fee, before, after] = [unitsOrNull(row, 17), unitsOrNull(row, 19), unitsOrNull(row, 20)]
-  const feeLamports = unitsOrNull(row, 21)
+  const [feeLamports, priorityLamports, tipLamports] = [
+    unitsOrNull(row, 21),
+    unitsOrNull(row, 22),
+    unitsOrNull(row, 23)
+  ]
   return {
     ...(isSet(row, 18) || fee !== null ? { feeUsdNanos: fee } : {}),
     ...(feeLamports === null ? {} : { feeLamports }),
+    ...(priorityLamports === null ? {} : { priorityLamports }),
+    ...(tipLamports === null ? {} : { tipLamports }),
     ...(before === null || after === null ? {} : { held: { before, after } })
   }
 }

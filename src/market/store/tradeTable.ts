@@ -136,7 +136,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
       insert into ${sql(table)} (
         chain, slot, place, at, role, is_buy, decimals, amount, lamports, price_usd, volume_usd_nanos, sol_usd_nanos, mint,
         pool, dex, launchpad, wallet, signature, fee_usd_nanos, fee_unknown, fee_lamports, held_before,
-        held_after
+        held_after, priority_lamports, tip_lamports
       )
       select ${chain}::int, * from unnest(
         ${integers(trades.map(({ slot }) => slot))},
@@ -169,7 +169,9 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         )},
         ${units(trades.map(({ feeLamports }) => feeLamports ?? null))},
         ${units(trades.map(({ held }) => held?.before ?? null))},
-        ${units(trades.map(({ held }) => held?.after ?? null))}
+        ${units(trades.map(({ held }) => held?.after ?? null))},
+        ${units(trades.map(({ priorityLamports }) => priorityLamports ?? null))},
+        ${units(trades.map(({ tipLamports }) => tipLamports ?? null))}
       )
       on conflict do nothing
     `

@@ -39,6 +39,10 @@ export interface TapeTrade {
   readonly feeUsdNanos?: bigint | null | undefined
   /** The same fee in lamports; left out unless all of it was paid in SOL. */
   readonly feeLamports?: bigint | undefined
+  /** The priority fee that the wallet paid, with its first trade of the transaction; left out when it is not known. Never on a trade of role `pool`. */
+  readonly priorityLamports?: bigint | undefined
+  /** Tips to block builders that the wallet paid beside the trade, in lamports; left out when nothing was paid, or `priorityLamports` is. */
+  readonly tipLamports?: bigint | undefined
   /**
    * Units of the mint that the wallet's accounts held before and after the whole transaction; left out when they are not
    * known. Never on a trade of role `pool`.

@@ -196,9 +196,21 @@ const frontEndFee = (fees: ReadonlyArray<TradeFee>, { microPerLamport }: BlockPr
   }
 }
 
-/** A trade with the data of its wallet: fees of front ends, and the units held around the transaction. */
-const ofWallet = (trade: TapeTrade, fee: FrontEndFee, held: HeldSpan | null): TapeTrade => ({
+/** The priority fee and the tips of a wallet, in lamports. */
+type Costs = Pick<TapeTrade, "priorityLamports" | "tipLamports">
+
+const costsOf = ({ fees, priorityLamports }: NetTrade): Costs => {
+  const tips = fees.reduce((sum, { amount, kind }) => sum + (kind === "tip" ? amount : 0n), 0n)
+  return priorityLamports === null ? {} : { priorityLamports, ...(tips === 0n ? {} : { tipLamports: tips }) }
+}
+
+/** Costs of the sale in a swap of two tokens: the purchase has them. */
+const NO_COSTS: Costs = { priorityLamports: 0n }
+
+/** A trade with the data of its wallet: fees and costs beside it, and the units held around the transaction. */
+const ofWallet = (trade: TapeTrade, costs: Costs, fee: FrontEndFee, held: HeldSpan | null): TapeTrade => ({
   ...trade,
+  ...costs,
   ...(fee.nanos === 0n ? {} : { feeUsdNanos: fee.nanos }),
   ...(fee.lamports === null ? {} : { feeLamports: fee.lamports }),
   ...(held === null ? {} : { held })
@@ -244,16 +256,24 @@ const valued = (
 const walletTrades = (net: NetTrade, legs: ReadonlyArray<Leg>, price: BlockPrice): ReadonlyArray<TapeTrade> => {
   const place = PLACES / 2 + net.index
   if (isMoney(net.quote.mint)) {
-    return [ofWallet(tapeTrade(net, price, "wallet", place), frontEndFee(net.fees, price), net.held.token)]
+    return [
+      ofWallet(tapeTrade(net, price, "wallet", place), costsOf(net), frontEndFee(net.fees, price), net.held.token)
+    ]
   }
   const own = legs.filter(({ index }) => net.legs.includes(index))
   const [paid, got] = [moneyFor(net.quote, "sell", own), moneyFor(net.token, "buy", own)]
   const value = swapValue(net, [paid, got], price)
   const sale: NetTrade = { ...net, side: "sell", token: net.quote, quote: net.token }
   return [
-    ofWallet(valued(tapeTrade(net, price, "wallet", place), paid ?? got, value, price), NO_FEE, net.held.token),
+    ofWallet(
+      valued(tapeTrade(net, price, "wallet", place), paid ?? got, value, price),
+      costsOf(net),
+      NO_FEE,
+      net.held.token
+    ),
     ofWallet(
       valued(tapeTrade(sale, price, "wallet", place + PLACES / 4), paid ?? got, value, price),
+      net.priorityLamports === null ? {} : NO_COSTS,
       NO_FEE,
       net.held.quote
     )
@@ -276,7 +296,7 @@ export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): 
     const net = both.get(leg)
     return net === undefined
       ? tapeTrade(leg, price, "pool", leg.index)
-      : ofWallet(tapeTrade(leg, price, "both", leg.index), frontEndFee(net.fees, price), net.held.token)
+      : ofWallet(tapeTrade(leg, price, "both", leg.index), costsOf(net), frontEndFee(net.fees, price), net.held.token)
   }
   return [...legs.map(ofLeg), ...others.flatMap((net) => walletTrades(net, legs, price))]
 }

@@ -3,6 +3,7 @@
  * each from two public sources or more, among them defillama's adapters and the programs' own repositories.
  */
 import { Address } from "../../domain/Address.ts"
+import { PERPETUALS_PROGRAM } from "../jupiter/perpetuals.ts"
 import { jupiterPrograms } from "../jupiter/route.ts"
 
 /** The label of each aggregator by its programs. An instruction of one of them is a swap, its pools decoded or not. */
@@ -19,12 +20,14 @@ export const aggregatorOf: ReadonlyMap<Address, string> = new Map([
 
 /**
  * Programs that lend: collateral that goes in while a loan comes out is no trade, though one mint was given and another
- * received. Kamino Lend, marginfi and Save.
+ * received. Kamino Lend, marginfi and Save; and Jupiter Perpetuals, where the collateral of a position may return as another
+ * mint.
  */
 export const lendingPrograms: ReadonlySet<Address> = new Set([
   Address.make("KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD"),
   Address.make("MFv2hWf31Z9kbCa1snEPYctwafyhdvnV7FZnsebVacA"),
-  Address.make("So1endDq2YkqhipRh3WViPa8hdiSpxWy6z3Z6tMCpAo")
+  Address.make("So1endDq2YkqhipRh3WViPa8hdiSpxWy6z3Z6tMCpAo"),
+  PERPETUALS_PROGRAM
 ])
 
 /** The accounts that receive tips for the bundles of Jito's block engine. */

@@ -32,7 +32,7 @@ export type NoExchange =
   | "nft"
 
 /** True for a mint without decimals of which the transaction's accounts hold one at most. */
-const isNft = ({ tokenAccounts }: Transaction, mint: Mint): boolean => {
+export const isNft = ({ tokenAccounts }: Transaction, mint: Mint): boolean => {
   let [before, after] = [0n, 0n]
   for (const account of tokenAccounts.values()) {
     if (account.mint === mint) {
@@ -57,7 +57,7 @@ const isLiquidity = (instruction: Instruction): boolean => {
 }
 
 /** The reason that the programs of a top-level instruction give against a trade; null when there is none. */
-const programReason = (
+export const programReason = (
   { instructions, tokenAccounts }: Transaction,
   wallet: Address,
   outer: number

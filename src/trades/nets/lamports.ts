@@ -72,6 +72,20 @@ class WrappedBalances {
   }
 }
 
+/** The wrapped SOL that left an account as lamports when it was closed; zero for an account of another mint. */
+export const unwrappedBy = (transaction: Transaction, closed: TokenTransfer): bigint => {
+  const wrapped = new WrappedBalances(transaction)
+  for (const { transfers } of transaction.instructions) {
+    for (const transfer of transfers) {
+      if (transfer === closed) {
+        return transfer.kind === "close" && wrapped.isWrapped(transfer.account) ? wrapped.at(transfer.account) : 0n
+      }
+      wrapped.apply(transfer)
+    }
+  }
+  return 0n
+}
+
 /** The greatest part of a payment that another one of the same router may be to count as its fee: a twentieth. */
 const GREATEST_PART = 20n
 

@@ -183,6 +183,7 @@ layer(serving({ trackerFeed: feed }))("GET /api/v1/tracker/trades", (it) => {
             pool: null,
             dex: "orca",
             quotable: null,
+            fees: { priorityLamports: "12345", tipLamports: "0", frontEndUsd: "1.5", frontEndLamports: null },
             symbol: null,
             name: null,
             image: null,

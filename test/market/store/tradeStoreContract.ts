@@ -100,13 +100,13 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
       })
     )
 
-    it.effect("keeps the fee of a front end and the units that a wallet held around a trade", () =>
+    it.effect("keeps the fees of a wallet and the units that a wallet held around a trade", () =>
       Effect.gen(function* () {
         yield* open("balances")
         const held = { before: MAX_U64, after: 0n }
         const block = storedBlock(1, [
           { role: "both", held, feeUsdNanos: 7n },
-          { role: "wallet", feeUsdNanos: null },
+          { role: "wallet", feeUsdNanos: null, priorityLamports: 0n, tipLamports: 9n },
           {}
         ])
         yield* append(block)

@@ -38,7 +38,8 @@ export const netOf = (
   index: 0,
   legs,
   held: { token: null, quote: null },
-  fees: []
+  fees: [],
+  priorityLamports: null
 })
 
 /** A decoded transaction without trades, with these changes. */
