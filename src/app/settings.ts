@@ -20,7 +20,7 @@ import * as poolDiscovery from "../pools/poolDiscovery.ts"
 import { hubs, platformFee } from "../quotes/QuoteEngine.ts"
 import { staleAfter } from "../solana/accounts/chainSettings.ts"
 import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
-import { rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
+import { historyUrlSetting, rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
@@ -40,6 +40,7 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   oidcSettings.settings,
   Config.flatMap(nodeUrl, (url) => rpcSettings(Option.isSome(url) ? {} : { rpcUrl: "http://127.0.0.1" })),
   wsUrlSetting,
+  historyUrlSetting,
   blockSettings,
   statusTimeout,
   staleAfter,

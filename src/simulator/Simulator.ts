@@ -1,7 +1,7 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
-import { amountSetting } from "../domain/countSetting.ts"
-import { BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
+import { amountSetting, countSetting } from "../domain/countSetting.ts"
+import { type Block, BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
 import type { SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
 import type { CopyJournal } from "./traders/followersJournal.ts"
@@ -9,7 +9,7 @@ import { makeMarket, type Market } from "./traders/Market.ts"
 import type { SimMint, SimPool } from "./chain/SimPool.ts"
 import { keepPace } from "./traders/pace.ts"
 import { catchUp, livePast, readerPace, readsFirst, slotsOf } from "./traders/past.ts"
-import { makeSolanaNode } from "./node/SolanaNode.ts"
+import { makeSolanaNode, type SolanaNode } from "./node/SolanaNode.ts"
 
 /** Settings of a simulated chain. */
 export interface SimulatorOptions {
@@ -24,6 +24,8 @@ export interface SimulatorOptions {
   readonly startUnixMs?: number | undefined
   /** Hours of simulated past before it goes live. */
   readonly history: number
+  /** Blocks that the nodes keep. With more than 300 the past is made without waiting for its reader, and is kept. */
+  readonly blocksKept: number
 }
 
 // Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
@@ -48,6 +50,8 @@ export class Simulator extends Context.Service<
     /** All pools. */
     readonly pools: () => ReadonlyArray<SimPool>
     readonly faults: Faults
+    /** Another node of the same chain until the scope closes, with its own faults; only those of the first one halt the chain. */
+    addNode(ailment: Ailment): Effect.Effect<SolanaNode, HttpServerError.ServeError, Scope.Scope>
     /** Follows and fills of the simulated account that copies some of the wallets. */
     readonly copies: CopyJournal
     /** Makes this many slots at once, independently of the clock. */
@@ -63,8 +67,8 @@ export class Simulator extends Context.Service<
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
   /**
-   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_HISTORY` (25 hours) and
-   * `SIMULATOR_FAULTS_...`.
+   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_HISTORY` (25 hours),
+   * `SIMULATOR_BLOCKS_KEPT` (300) and `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
     Simulator,
@@ -75,7 +79,14 @@ export class Simulator extends Context.Service<
   )
 }
 
-const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy, history: 0 }
+const defaults: SimulatorOptions = {
+  seed: "fathom",
+  speed: 1,
+  swapsPerSecond: 30,
+  ailment: healthy,
+  history: 0,
+  blocksKept: BLOCKS_KEPT
+}
 
 /** Every five seconds one: 18,000 in the past, whose making takes a few seconds of a core. */
 const USUAL_SWAPS = 0.2
@@ -88,7 +99,8 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
   speed: amountSetting("SPEED", defaults.speed),
   swapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_SWAPS),
-  history: amountSetting("HISTORY", DAY_HOURS)
+  history: amountSetting("HISTORY", DAY_HOURS),
+  blocksKept: countSetting("BLOCKS_KEPT", BLOCKS_KEPT, 1)
 }).pipe(
   Config.nested("SIMULATOR"),
   Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))
@@ -97,7 +109,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
 const makeSimulator = Effect.fnUntraced(function* (
   options: SimulatorOptions
 ): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
-  const { seed, speed, swapsPerSecond, ailment, history } = options
+  const { seed, speed, swapsPerSecond, ailment, history, blocksKept } = options
   const builtAtMs = yield* Clock.currentTimeMillis
   const startUnixMs = options.startUnixMs ?? builtAtMs
   const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
@@ -116,22 +128,31 @@ const makeSimulator = Effect.fnUntraced(function* (
     ledger.bank = makeBank({ seed, startSlot: RESET_SLOT, startUnixMs: nowMs })
     ledger.market = makeMarket({ seed, bank: ledger.bank, swapsPerSecond, liveUnixMs: nowMs })
   }
-  const { rpcUrl, wsUrl, faults, publish, lastReadMs } = yield* makeSolanaNode({
-    seed,
-    bank: () => ledger.bank,
-    ailment,
-    resetLedger
+  const nodes = new Set<SolanaNode>()
+  const addNode = Effect.fnUntraced(function* (ailmentOfNode: Ailment) {
+    const node = yield* makeSolanaNode({ seed, bank: () => ledger.bank, ailment: ailmentOfNode, resetLedger })
+    yield* Effect.acquireRelease(
+      Effect.sync(() => nodes.add(node)),
+      () => Effect.sync(() => nodes.delete(node))
+    )
+    return node
   })
+  const { faults, lastReadMs, rpcUrl, wsUrl } = yield* addNode(ailment)
+  const publish = (block: Block): void => nodes.forEach((node) => node.publish(block))
 
   const step = (): void => {
+    if (faults.current().halted) {
+      ledger.bank.skip(1)
+      return
+    }
     const block = ledger.market.advance()
     publish(block)
-    faults.strike(block.slot)
+    nodes.forEach((node) => node.faults.strike(block.slot))
   }
   const past = livePast(bank, market, startSlot)
   bank.keep(Number.POSITIVE_INFINITY)
   const goLive = Effect.map(Clock.currentTimeMillis, (nowMs) => {
-    bank.keep(BLOCKS_KEPT)
+    bank.keep(blocksKept)
     // Slots that the clock has passed while the past was made.
     bank.skip(Math.floor(((nowMs - builtAtMs) * speed) / SLOT_MS))
   })
@@ -139,7 +160,8 @@ const makeSimulator = Effect.fnUntraced(function* (
     past.forEach(publish)
     yield* goLive
   } else {
-    yield* catchUp(past, publish, { mustWait: readerPace(bank), isBusy: readsFirst(lastReadMs) }).pipe(
+    const mustWait = blocksKept > BLOCKS_KEPT ? () => false : readerPace(bank)
+    yield* catchUp(past, publish, { mustWait, isBusy: readsFirst(lastReadMs) }).pipe(
       Effect.andThen(goLive),
       Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
@@ -155,6 +177,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     pastSlots,
     pools: () => ledger.market.pools(),
     faults,
+    addNode,
     copies: market.copies,
     advance: (slots) =>
       Effect.sync(() => {

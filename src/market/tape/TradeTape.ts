@@ -18,17 +18,17 @@ import { reportTape } from "./tapeReadings.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
 
-/** The market state is stale once no block has arrived for this long, in milliseconds, or once blocks are that old. */
+/** The market state is not current once no block has arrived for this long, in milliseconds, or once blocks are that old. */
 export const STALE_AFTER_MS = 30_000
 
-/** The reason why the market state is not current: no block was read, blocks have stopped, or the blocks are old. */
+/** The reason why the market state is not current: no block was read, blocks have stopped (a gap at its end), or they are old. */
 export const lackingNow = (
   { aliveAtMs, state }: Pick<TradeTape["Service"], "aliveAtMs" | "state">,
   nowMs: number
-): "backfill_running" | "not_captured" | "source_stale" | null => {
+): "backfill_running" | "not_captured" | "source_gap" | null => {
   const atMs = aliveAtMs()
   if (atMs === null || nowMs - atMs > STALE_AFTER_MS) {
-    return atMs === null ? "not_captured" : "source_stale"
+    return atMs === null ? "not_captured" : "source_gap"
   }
   return nowMs - state.now * 1000 > STALE_AFTER_MS ? "backfill_running" : null
 }
@@ -39,11 +39,9 @@ const blocksState = (tape: TradeTape["Service"], nowMs: number): SourceState => 
   const gaps = tape.gaps()
   const gapsOpen = gaps.filter(({ state }) => state === "open").length
   const reason = lacking ?? (gapsOpen > 0 ? "source_gap" : null)
-  const statuses = { not_captured: "unavailable", source_stale: "stale" } as const
   return {
     observedAtMs: tape.heardAtMs(),
-    status:
-      reason === null ? "known" : reason === "not_captured" || reason === "source_stale" ? statuses[reason] : "partial",
+    status: reason === null ? "known" : reason === "not_captured" ? "unavailable" : "partial",
     slot: tape.newestSlot(),
     gapsOpen,
     ...(reason !== null && { reason })
@@ -217,8 +215,11 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     coverageFrom: (second, nowMs) => {
       const lacking = lackingNow(service, nowMs)
       const [to, heldFrom] = [chain.state.now, Math.max(chain.state.heldFrom, chain.heldFrom)]
-      if (lacking !== "backfill_running") {
-        return lacking === null ? shown(coverageOf(chain, second, to, heldFrom)) : incomplete(lacking)
+      if (lacking === null) {
+        return shown(coverageOf(chain, second, to, heldFrom))
+      }
+      if (lacking === "not_captured") {
+        return incomplete(lacking)
       }
       // The window that was asked for ends now, later than the newest block.
       const begin = second + Math.floor(nowMs / 1000) - to

@@ -18,7 +18,7 @@ import { TokenBook } from "../../tokens/TokenBook.ts"
 import { EvmCandles, type EvmInterval } from "../candles/EvmCandles.ts"
 import type { EvmToken } from "../candles/evmChart.ts"
 import { makeCharts } from "../candles/makeCharts.ts"
-import { TradeTape } from "../tape/TradeTape.ts"
+import { lackingNow, TradeTape } from "../tape/TradeTape.ts"
 import type { WindowName } from "../windows/windows.ts"
 import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
@@ -32,8 +32,12 @@ export interface MarketAnswer<A> extends MarketKnowledge {
 }
 
 /** The state of a page as of now: blocks may have stopped since its view was taken, as every other read reports at once. */
-const stateNow = (page: MarketKnowledge, now: Coverage): Pick<MarketKnowledge, "coverage" | "status"> =>
-  now.reason === "source_stale" ? { coverage: now, status: statusOf(now) } : page
+const stateNow = (
+  page: MarketKnowledge,
+  now: Coverage,
+  lacking: ReturnType<typeof lackingNow>
+): Pick<MarketKnowledge, "coverage" | "status"> =>
+  lacking === "source_gap" && page.status !== "stale" ? { coverage: now, status: statusOf(now) } : page
 
 /** Reads of the market, from memory; charts of EVM tokens come from the service that keeps their candles. */
 export class MarketReader extends Context.Service<
@@ -99,7 +103,7 @@ export class MarketReader extends Context.Service<
           )
           const page = yield* movements(selectors, request, nowMs, make)
           const data = page.data.map((row) => movementRow(row, nowMs))
-          return { ...page, ...stateNow(page, views.coverage(window, nowMs)), data }
+          return { ...page, ...stateNow(page, views.coverage(window, nowMs), lackingNow(tape, nowMs)), data }
         })
 
         const discovery = Effect.fnUntraced(function* (selectors: DiscoverySelectors, request: PageRequest) {
@@ -111,7 +115,8 @@ export class MarketReader extends Context.Service<
             discoveryView(sources, selectors, views.contextAt(nowMs), views.coverage(selectors.window, nowMs))
           )
           const page = yield* discoveries(selectors, request, nowMs, make)
-          return { ...page, data: page.data.map((row) => discoveryRow(row, nowMs)) }
+          const data = page.data.map((row) => discoveryRow(row, nowMs))
+          return { ...page, ...stateNow(page, views.coverage(selectors.window, nowMs), lackingNow(tape, nowMs)), data }
         })
 
         return MarketReader.of({

@@ -84,15 +84,20 @@ export const liquidityScalar = ({ pools }: MeasureSources, mint: Mint, { nowMs, 
   return usdScalar(prices, depth.micro, depth.lacking, nowMs)
 }
 
-/** The lifetime of measures of the newest blocks. While blocks are being caught up with, it is that of current ones. */
+/** The lifetime of measures of the newest blocks. While these are old, it is that of measures which are made now. */
 export const lifeNow = (tape: TradeTape["Service"], nowMs: number): Lifetime => {
   const life = lifetimeAt(Math.min(tape.state.now * 1000, tape.heardAtMs() ?? 0))
-  return lackingNow(tape, nowMs) === "backfill_running"
-    ? { ...life, expiresAtMs: lifetimeAt(tape.aliveAtMs() ?? 0).expiresAtMs }
-    : life
+  switch (lackingNow(tape, nowMs)) {
+    case "backfill_running":
+      return { ...life, expiresAtMs: lifetimeAt(tape.aliveAtMs() ?? 0).expiresAtMs }
+    case "source_gap":
+      return { ...life, expiresAtMs: lifetimeAt(nowMs).expiresAtMs }
+    default:
+      return life
+  }
 }
 
-/** The coverage of a price, which holds while blocks arrive, at any age of the last trade. */
+/** The coverage of a price, which holds while blocks arrive, at any age of the last trade; none once they have stopped. */
 const heardOf = (tape: TradeTape["Service"], nowMs: number): Coverage => tape.coverageFrom(tape.state.now + 1, nowMs)
 
 /** The measures of a token. Its price is that of its last trade, or of its pools before the first; sums are of observed trades. */

@@ -1,5 +1,5 @@
-import { Config, Duration, Effect } from "effect"
-import { countSetting } from "../../domain/countSetting.ts"
+import { Config, Duration, Effect, Schema } from "effect"
+import { amountSetting, countSetting } from "../../domain/countSetting.ts"
 import { type Ailing, makeAiling } from "./ailing.ts"
 
 /** The faults of the node. */
@@ -25,6 +25,20 @@ export interface Ailment {
   readonly dropEverySlots: number
   /** One slot is left out after each so many; 0 is never. */
   readonly skipEverySlots: number
+  /** The share of `getBlock` calls that fail, from 0 to 1: the same ones on every run. */
+  readonly blockFailures: number
+  /** Blocks of these slots, both included, are answered with half their text; null is none. */
+  readonly truncatedBlocks: SlotRange | null
+  /** Blocks before this slot have been cleaned up; 0 is none. */
+  readonly prunedBelow: number
+  /** The node answers, but no block is made; slots pass. */
+  readonly halted: boolean
+}
+
+/** Slots from one to another, both included. */
+export interface SlotRange {
+  readonly from: number
+  readonly to: number
 }
 
 /** A node without faults. */
@@ -37,7 +51,19 @@ export const healthy: Ailment = {
   reorder: false,
   accounts: "ok",
   dropEverySlots: 0,
-  skipEverySlots: 0
+  skipEverySlots: 0,
+  blockFailures: 0,
+  truncatedBlocks: null,
+  prunedBelow: 0,
+  halted: false
+}
+
+/** `100-200`: the slots from 100 to 200. */
+const SlotRangeText = Schema.String.check(Schema.isPattern(/^\d{1,15}-\d{1,15}$/u))
+
+const rangeOf = (text: string): SlotRange => {
+  const [from = 0, to = 0] = text.split("-").map(Number)
+  return { from, to }
 }
 
 /** The initial faults: `SIMULATOR_FAULTS_HTTP=503`, `SIMULATOR_FAULTS_LAG="250 millis"` and so on. */
@@ -50,7 +76,14 @@ export const ailmentConfig: Config.Config<Ailment> = Config.all({
   reorder: Config.Boolean("REORDER").pipe(Config.withDefault(healthy.reorder)),
   accounts: Config.Literals(["ok", "truncated", "garbled"], "ACCOUNTS").pipe(Config.withDefault(healthy.accounts)),
   dropEverySlots: countSetting("DROP_EVERY_SLOTS", healthy.dropEverySlots),
-  skipEverySlots: countSetting("SKIP_EVERY_SLOTS", healthy.skipEverySlots)
+  skipEverySlots: countSetting("SKIP_EVERY_SLOTS", healthy.skipEverySlots),
+  blockFailures: amountSetting("BLOCK_FAILURES", healthy.blockFailures),
+  truncatedBlocks: Config.schema(SlotRangeText, "TRUNCATED_BLOCKS").pipe(
+    Config.map((text): SlotRange | null => rangeOf(text)),
+    Config.withDefault(healthy.truncatedBlocks)
+  ),
+  prunedBelow: countSetting("PRUNED_BELOW", healthy.prunedBelow),
+  halted: Config.Boolean("HALTED").pipe(Config.withDefault(healthy.halted))
 }).pipe(Config.nested("SIMULATOR_FAULTS"))
 
 /** The faults of a running node. */

@@ -3,8 +3,9 @@ import { Clock, Duration, Effect, Result, type Scope } from "effect"
 import { type HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { accountText, accountTextWith } from "../chain/accountJson.ts"
 import type { Bank, Block } from "../chain/Bank.ts"
+import { makeBlockFaults, prunedBelow } from "./blockFaults.ts"
 import { type Ailment, type Faults, makeFaults } from "./Faults.ts"
-import { failure, invalidRequest, parseError, readCall, readJson, success } from "./jsonRpc.ts"
+import { failure, internalError, invalidRequest, parseError, readCall, readJson, success } from "./jsonRpc.ts"
 import { accountReads, answer, type NodeState } from "./rpcMethods.ts"
 import { type Connection, runConnection } from "./Connection.ts"
 import { listen } from "./loopback.ts"
@@ -32,11 +33,18 @@ const answerOne = (state: NodeState, value: unknown): string | null => {
   if (accountReads.has(call.method)) {
     state.noteRead()
   }
-  const result = Result.match(answer(state, call.method, call.params), {
-    onSuccess: (text) => success(call.id, text),
-    onFailure: (reason) => failure(call.id, reason)
-  })
-  return call.id === undefined ? null : result
+  const fault = state.faultOf(call)
+  const result = Result.match(
+    fault === "failing" ? Result.fail(internalError) : answer(state, call.method, call.params),
+    {
+      onSuccess: (text) => success(call.id, text),
+      onFailure: (reason) => failure(call.id, reason)
+    }
+  )
+  if (call.id === undefined) {
+    return null
+  }
+  return fault === "truncated" ? result.slice(0, result.length >> 1) : result
 }
 
 /** The answer to a whole request body, single or batch; empty when it holds only notifications. */
@@ -148,8 +156,10 @@ export const makeSolanaNode = Effect.fnUntraced(function* ({
   const state: NodeState = {
     seed,
     get bank() {
-      return bank()
+      const { prunedBelow: slot } = faults.current()
+      return slot === 0 ? bank() : prunedBelow(bank(), slot)
     },
+    faultOf: makeBlockFaults(seed, faults.current),
     encode: encodeOf(faults),
     noteRead: () => {
       lastReadMs = clock.currentTimeMillisUnsafe()

@@ -10,6 +10,7 @@ export interface RpcFailure {
 export const parseError: RpcFailure = { code: -32700, message: "Parse error" }
 export const invalidRequest: RpcFailure = { code: -32600, message: "Invalid request" }
 export const methodNotFound: RpcFailure = { code: -32601, message: "Method not found" }
+export const internalError: RpcFailure = { code: -32603, message: "Internal error" }
 export const invalidParams = (detail: string): RpcFailure => ({ code: -32602, message: detail })
 
 /** The node has not reached `minContextSlot`. */

@@ -15,7 +15,8 @@ import {
   getTransaction,
   signatureStatuses
 } from "./blockMethods.ts"
-import { invalidParams, methodNotFound, type RpcFailure } from "./jsonRpc.ts"
+import type { BlockFault } from "./blockFaults.ts"
+import { invalidParams, methodNotFound, type RpcCall, type RpcFailure } from "./jsonRpc.ts"
 import { matchesFilter, readAddress, readOptions, readTexts, type RpcOptions } from "./rpcParams.ts"
 import { balanceOf, mintOf, uiAmountText } from "../chain/tokens.ts"
 
@@ -30,6 +31,8 @@ export interface NodeState {
   readonly noteRead: () => void
   /** The reported time of a block, in seconds since the Unix epoch, which faults may falsify. */
   readonly timeOfBlock: (block: KeptBlock) => number
+  /** The fault of the answer to a call; null when it is right. */
+  readonly faultOf: (call: RpcCall) => BlockFault | null
   readonly encode: (account: OnChainAccount, encoding: RpcOptions["encoding"], slice: RpcOptions["slice"]) => string
 }
 

@@ -1,11 +1,11 @@
-import { Config, Duration, Effect, Redacted, Stream } from "effect"
+import { Clock, Config, Duration, Effect, Option, Redacted, Stream } from "effect"
 import { countSetting } from "../../domain/countSetting.ts"
 import { SourceMonitor } from "../../health/SourceMonitor.ts"
 import type { Freshness } from "../accounts/ChainFeed.ts"
 import type { BlockFeed, BlockHead, SlotContent } from "./BlockFeed.ts"
 import { makeBlockReader } from "./blockReader.ts"
 import { BlockProgress, type BlockSettings, type BlockSource, followBlocks, withoutBlock } from "./followBlocks.ts"
-import { type RpcOptions, rpcSettings } from "../rpc/rpcSettings.ts"
+import { historyUrlSetting, type RpcOptions, type RpcSettings, rpcSettings } from "../rpc/rpcSettings.ts"
 import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { makeSolanaRpc } from "../rpc/SolanaRpcHttp.ts"
 import { BlockNodes } from "./blockNodes.ts"
@@ -16,6 +16,8 @@ export interface BlockFeedOptions extends RpcOptions {
   /** The module that the block thread runs: it calls `serveBlocks` with a decoder. */
   readonly worker: URL
   readonly blocks?: Partial<BlockSettings> | undefined
+  /** Nodes that old blocks are read from, comma-separated; those at `HISTORY_RPC_URL` unless these options name nodes. */
+  readonly historyUrl?: string | undefined
 }
 
 /**
@@ -44,18 +46,14 @@ const reportBlocks = Effect.fnUntraced(function* (freshness: () => Freshness, es
   })
 })
 
-/**
- * The blocks of the nodes at `SOLANA_RPC_URL`, or those the options name, in the form that `unpack` makes of the messages
- * of the decoder in the worker module. No request is made before `follow` runs.
- */
-export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
-  { worker, blocks, ...options }: BlockFeedOptions,
+/** The reads of some nodes, whose blocks are decoded in a thread of their own. */
+const makeReads = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
+  worker: URL,
+  { rpc: rpcOptions, blocks }: { readonly rpc: RpcSettings; readonly blocks: BlockSettings },
+  choice: NodeChoice,
   unpack: (message: Message) => Block
 ) {
-  const rpcOptions = yield* rpcSettings(options)
-  const choice = new NodeChoice(rpcOptions.nodes)
   const { commitment, scanTimeout } = rpcOptions
-  const settings = { ...(yield* blockSettings), ...blocks }
   // With several nodes, a call that failed goes to the next one instead.
   const retries = choice.hasOthers ? 0 : rpcOptions.retries
   const rpcs = yield* Effect.forEach(choice.nodes, (node) =>
@@ -67,25 +65,108 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
     commitment,
     timeoutMs: Duration.toMillis(scanTimeout),
     retries,
-    concurrency: settings.concurrency
+    concurrency: blocks.concurrency
   })
   const progress = new BlockProgress()
   const nodes = new BlockNodes(choice, (node) => rpcOf.get(node) ?? rpcs[0][1], progress)
   const times = new BlockTimes(nodes)
+  const list = (from: number, limit: number) => nodes.call((rpc) => rpc.getBlocksWithLimit(from, limit))
+  const read = (slot: number) =>
+    nodes
+      .call((_, node) => readPacked(slot, node), scanTimeout)
+      .pipe(
+        Effect.map(unpack),
+        Effect.flatMap((block) => times.timed(block))
+      )
+  const contentOf = (slot: number) =>
+    Effect.match(read(slot), {
+      onFailure: (failure): SlotContent<Block> => withoutBlock(slot, failure),
+      onSuccess: (block): SlotContent<Block> => ({ _tag: "Block", block })
+    })
+  return { nodes, times, progress, list, read, contentOf }
+})
+
+/** The addresses of the nodes with old blocks: those of the options, else `HISTORY_RPC_URL` unless the options name nodes. */
+const historyUrls = ({ historyUrl, rpcUrl }: BlockFeedOptions) =>
+  historyUrl === undefined && rpcUrl === undefined
+    ? Effect.map(
+        Effect.suspend(() => historyUrlSetting),
+        Option.map((urls) => urls.join(","))
+      )
+    : Effect.succeed(Option.fromUndefinedOr(historyUrl))
+
+/** Single blocks, and lists of them, from nodes with old blocks. A node of another chain than the wanted one is not used. */
+const makeHistory = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
+  { worker, ...options }: BlockFeedOptions & { readonly rpcUrl: string },
+  blocks: BlockSettings,
+  wanted: () => string | null,
+  unpack: (message: Message) => Block
+) {
+  const rpc = yield* rpcSettings(options)
+  const { contentOf, list, nodes } = yield* makeReads(
+    worker,
+    { rpc, blocks },
+    new NodeChoice(rpc.nodes, wanted),
+    unpack
+  )
+  const state: { readAtMs: number | null; hasFailed: boolean } = { readAtMs: null, hasFailed: false }
+  yield* (yield* SourceMonitor).report("history_feed", () => ({
+    observedAtMs: state.readAtMs,
+    status: state.hasFailed ? "stale" : state.readAtMs === null ? "unavailable" : "known",
+    node: nodes.host
+  }))
+  const read = (slot: number) =>
+    Effect.tap(contentOf(slot), (content) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => {
+        state.hasFailed = content._tag === "Gap" && content.reason !== "cleaned_up"
+        state.readAtMs = state.hasFailed ? state.readAtMs : nowMs
+      })
+    )
+  return { read, list: (from: number, limit: number) => Effect.orElseSucceed(list(from, limit), () => []) }
+})
+
+/** The content of a slot at the first of two readers that has it. It is gone only when neither has it any more. */
+const firstContent = <Block extends BlockHead>(
+  history: Effect.Effect<SlotContent<Block>>,
+  live: Effect.Effect<SlotContent<Block>>
+): Effect.Effect<SlotContent<Block>> =>
+  Effect.flatMap(history, (old) =>
+    old._tag === "Gap"
+      ? Effect.map(live, (recent) => (recent._tag === "Gap" && recent.reason === "cleaned_up" ? old : recent))
+      : Effect.succeed(old)
+  )
+
+/**
+ * The blocks of the nodes at `SOLANA_RPC_URL`, or those the options name, in the form that `unpack` makes of the messages
+ * of the decoder in the worker module. Single blocks are read from the nodes at `HISTORY_RPC_URL` first. No request is made
+ * before `follow` runs.
+ */
+export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends BlockHead>(
+  options: BlockFeedOptions,
+  unpack: (message: Message) => Block
+) {
+  const rpc = yield* rpcSettings(options)
+  const settings = { ...(yield* blockSettings), ...options.blocks }
+  const choice = new NodeChoice(rpc.nodes)
+  const { contentOf, list, nodes, progress, read, times } = yield* makeReads(
+    options.worker,
+    { rpc, blocks: settings },
+    choice,
+    unpack
+  )
   const feedFreshness = (): Freshness => ({ ...progress.freshness(), node: nodes.host })
   const source: BlockSource<Block> = {
     newest: nodes.newest(),
-    list: (from, limit) => nodes.call((rpc) => rpc.getBlocksWithLimit(from, limit)),
+    list,
     firstAvailable: nodes.call((rpc) => rpc.getFirstAvailableBlock()),
-    read: (slot) =>
-      nodes
-        .call((_, node) => readPacked(slot, node), scanTimeout)
-        .pipe(
-          Effect.map(unpack),
-          Effect.flatMap((block) => times.timed(block))
-        )
+    read
   }
   yield* reportBlocks(feedFreshness, () => times.estimated)
+  const rpcUrl = yield* historyUrls(options)
+  const history = Option.isNone(rpcUrl)
+    ? null
+    : yield* makeHistory({ ...options, rpcUrl: rpcUrl.value }, settings, () => choice.genesis, unpack)
+  const listed = (from: number, limit: number) => Effect.orElseSucceed(list(from, limit), () => [])
   const feed: BlockFeed<Block> = {
     follow: (after) =>
       Stream.suspend(() => {
@@ -94,12 +175,13 @@ export const makeBlockFeed = Effect.fnUntraced(function* <Message, Block extends
           Stream.interruptWhen(Effect.raceFirst(nodes.replaced.await, nodes.watchLag))
         )
       }),
-    read: (slot) =>
-      Effect.match(source.read(slot), {
-        onFailure: (failure): SlotContent<Block> => withoutBlock(slot, failure),
-        onSuccess: (block): SlotContent<Block> => ({ _tag: "Block", block })
-      }),
-    list: (from, limit) => Effect.orElseSucceed(source.list(from, limit), () => []),
+    read: (slot) => (history === null ? contentOf(slot) : firstContent(history.read(slot), contentOf(slot))),
+    list: (from, limit) =>
+      history === null
+        ? listed(from, limit)
+        : Effect.flatMap(history.list(from, limit), (slots) =>
+            slots.length === 0 ? listed(from, limit) : Effect.succeed(slots)
+          ),
     genesis: nodes.call((rpc) => rpc.getGenesisHash()),
     freshness: feedFreshness
   }

@@ -138,7 +138,8 @@ export class BlockNodes {
   #check(node: RpcNode): Effect.Effect<void, ChainUnavailable> {
     return Effect.gen({ self: this }, function* () {
       const nowMs = yield* monotonicMs
-      if (nowMs - (this.#checkedAtMs.get(node) ?? Number.NEGATIVE_INFINITY) < CHECKED_FOR_MS) {
+      const isRecent = nowMs - (this.#checkedAtMs.get(node) ?? Number.NEGATIVE_INFINITY) < CHECKED_FOR_MS
+      if (isRecent && this.#choice.isUpToDate(node)) {
         return
       }
       const rpc = this.#rpcOf(node)

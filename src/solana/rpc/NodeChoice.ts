@@ -13,9 +13,22 @@ export class NodeChoice {
   #at = 0
   #genesis: string | null = null
   readonly #seen = new Map<RpcNode, string>()
+  readonly #wanted: (() => string | null) | null
 
-  constructor(nodes: Array.NonEmptyReadonlyArray<RpcNode>) {
+  /** `wanted` is the chain that nodes must serve, where others decide which one is known. */
+  constructor(nodes: Array.NonEmptyReadonlyArray<RpcNode>, wanted: (() => string | null) | null = null) {
     this.nodes = nodes
+    this.#wanted = wanted
+  }
+
+  /** The hash of the known chain; null before a node was identified. */
+  get genesis(): string | null {
+    return this.#genesis
+  }
+
+  /** False when the chain of this node must be compared again, because another chain is wanted than the one it was seen to serve. */
+  isUpToDate(node: RpcNode): boolean {
+    return this.#wanted === null || this.#seen.get(node) === this.#wanted()
   }
 
   get current(): RpcNode {
@@ -43,6 +56,10 @@ export class NodeChoice {
 
   /** Compares the genesis hash of a node; null when the node does not report it. */
   identify(node: RpcNode, genesis: string | null): ChainVerdict {
+    if (this.#wanted !== null) {
+      this.#seen.set(node, genesis ?? "")
+      return genesis !== null && genesis === this.#wanted() ? "same" : "foreign"
+    }
     if (genesis === null) {
       return "same"
     }

@@ -72,6 +72,11 @@ export const wsUrlSetting: Config.Config<Option.Option<ReadonlyArray<string>>> =
   urls("SOLANA_WS_URL", ["ws:", "wss:"])
 )
 
+/** `HISTORY_RPC_URL`: the nodes that old blocks are read from, comma-separated, the preferred one first. */
+export const historyUrlSetting: Config.Config<Option.Option<ReadonlyArray<string>>> = Config.option(
+  urls("HISTORY_RPC_URL", ["http:", "https:"])
+)
+
 /** http becomes ws and https becomes wss. A validator that listens on another port for it needs `SOLANA_WS_URL`. */
 export const wsUrlOf = (rpcUrl: string): string => rpcUrl.replace(/^http/u, "ws")
 

@@ -290,8 +290,8 @@ layer(reading({ books, world: { keys } }))("GET /api/v1/market/chart/{token}", (
       const tape = yield* TradeTape
       yield* setSecond(HOUR + 32)
       const silent = yield* chart(TOKEN, { limit: "1" }, "e")
-      assert.strictEqual(silent.json("meta.status"), "stale")
-      assert.strictEqual(silent.json("meta.coverage.reason"), "source_stale")
+      assert.strictEqual(silent.json("meta.status"), "partial")
+      assert.strictEqual(silent.json("meta.coverage.reason"), "source_gap")
       const past = yield* chart(TOKEN, { from: String(MONDAY + 60), to: String(MONDAY + HOUR - 60) }, "e")
       assert.strictEqual(past.json("meta.status"), "known")
 

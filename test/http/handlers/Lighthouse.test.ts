@@ -200,15 +200,32 @@ layer(reading({ books, world: { keys } }))("the whole market", (it) => {
     })
   )
 
-  it.effect("is stale once the chain has been silent, and unknown behind a gap", () =>
+  it.effect("has values of what was seen while the chain is silent, as movement and /freshness report it", () =>
     Effect.gen(function* () {
       const tape = yield* TradeTape
       yield* setSecond(now + 34)
       const silent = yield* read("lighthouse", "b")
-      assert.strictEqual(silent.json("meta.status"), "stale")
-      assert.deepStrictEqual(silent.json("data.markets.0.stats.5m.trades"), unknown)
-      const overview = yield* read("overview?window=5m", "b")
-      assert.strictEqual(overview.json("data.activity.trades.coverage.reason"), "source_stale")
+      assert.strictEqual(silent.json("meta.status"), "partial")
+      assert.strictEqual(silent.json("meta.coverage.reason"), "source_gap")
+      assert.strictEqual(silent.json("data.markets.0.stats.5m.trades.changePct"), null)
+      assert.isAbove(Number(silent.json("data.markets.0.stats.5m.trades.total")), 0)
+      const five = silent.json("meta.windowCoverage.5m.share")
+      assert.isTrue(Number(five) > 0.85 && Number(five) < 0.95, String(five))
+      const overview = yield* read("overview?window=1h", "b")
+      assert.strictEqual(overview.json("data.activity.trades.coverage.reason"), "source_gap")
+      assert.strictEqual(overview.json("data.activity.trades.status"), "partial")
+      assert.isAbove(Number(overview.json("data.activity.trades.value")), 0)
+      const movement = yield* read("movement?window=5m&rank=trades&minLiquidityUsd=0", "b")
+      assert.strictEqual(movement.json("meta.status"), "partial")
+      assert.strictEqual(movement.json("meta.coverage.share"), five)
+      assert.isAbove(Number(movement.json("data.0.trades.value")), 0)
+      // Of a window of five minutes, too little is left after three.
+      yield* setSecond(now + 200)
+      const long = yield* read("lighthouse", "b")
+      assert.deepStrictEqual(long.json("data.markets.0.stats.5m.trades"), unknown)
+      assert.isAbove(Number(long.json("data.markets.0.stats.1h.trades.total")), 0)
+      assert.strictEqual(long.json("meta.status"), "partial")
+      yield* setSecond(now + 34)
       yield* tape.apply(block(now + 34, { afterGap: true }))
       assert.strictEqual((yield* read("lighthouse", "b")).json("meta.windowCoverage.5m.reason"), "source_gap")
     })

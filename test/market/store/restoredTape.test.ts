@@ -171,7 +171,7 @@ describe("a tape that begins again", () => {
         tape.coverageFrom(MONDAY + second_, (MONDAY + now) * 1000).reason
       // Until the first block comes it is being caught up with; then the chain is silent.
       assert.strictEqual(covered(second, 1, 100), "backfill_running")
-      assert.strictEqual(covered(second, 1, 131), "source_stale")
+      assert.strictEqual(covered(second, 1, 131), "source_gap")
       yield* second.read(blockAt(100))
       assert.isNull(covered(second, 1, 100))
       assert.strictEqual(covered(second, 0, 100), "not_captured")

@@ -41,7 +41,7 @@ it.effect("reports the coverage of every second, with the reason of a gap", () =
     assert.strictEqual(coverage(11, 30), "source_gap")
     assert.strictEqual(coverage(10, 30), "not_captured")
     assert.strictEqual(coverage(31, 40), null)
-    assert.strictEqual(coverage(31, 41), "source_stale")
+    assert.strictEqual(coverage(31, 41), "source_gap")
   }).pipe(Effect.provide(TradeTape.layerManual()))
 )
 

@@ -8,6 +8,8 @@ import { at, call, connect, postText } from "./client.ts"
 const CLOCK = "SysvarC1ock11111111111111111111111111111111"
 const health = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getHealth" })
 
+const NEWEST_VERSION = { maxSupportedTransactionVersion: 0 }
+
 const slotOf = (frame: unknown) => Number(at(frame, "params", "result", "context", "slot"))
 const dataOf = (account: unknown) => String(at(account, "data", 0))
 
@@ -166,6 +168,61 @@ layer(Simulator.layer({ seed: "faults", speed: 0, startUnixMs: 1_790_000_000_000
     }).pipe(Effect.ensuring(cured))
   )
 
+  it.effect("fail a share of the reads of blocks, and answer some with half their text", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, advance, faults } = yield* Simulator
+      yield* advance(1)
+      const slot = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+      const read = (wanted: number) =>
+        postText(
+          rpcUrl,
+          JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getBlock", params: [wanted, NEWEST_VERSION] })
+        )
+      yield* faults.set({ blockFailures: 0.5 })
+      const answers = yield* Effect.forEach(Array.from({ length: 60 }), () => read(slot))
+      const failed = answers.filter(({ json }) => at(json, "error", "code") === -32603).length
+      assert.isTrue(failed > 15 && failed < 45, String(failed))
+      assert.strictEqual(
+        answers.filter(({ json }) => at(json, "result", "parentSlot") === slot - 1).length,
+        60 - failed
+      )
+      yield* faults.set({ blockFailures: 0, truncatedBlocks: { from: slot, to: slot } })
+      assert.isUndefined((yield* read(slot)).json)
+      assert.isDefined((yield* read(slot - 1)).json)
+      assert.isNumber(at(yield* call(rpcUrl, "getBlockTime", slot), "result"))
+    }).pipe(Effect.ensuring(cured))
+  )
+
+  it.effect("prune the blocks before a slot, at one node of several", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, addNode, advance } = yield* Simulator
+      yield* advance(5)
+      const slot = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+      const other = yield* addNode({ ...healthy, prunedBelow: slot - 1 })
+      const code = (url: string) =>
+        Effect.map(call(url, "getBlock", slot - 2, NEWEST_VERSION), (answer) => at(answer, "error", "code"))
+      assert.strictEqual(yield* code(other.rpcUrl), -32001)
+      assert.isUndefined(yield* code(rpcUrl))
+      assert.strictEqual(at(yield* call(other.rpcUrl, "getFirstAvailableBlock"), "result"), slot - 1)
+      assert.deepStrictEqual(at(yield* call(other.rpcUrl, "getBlocks", slot - 4), "result"), [slot - 1, slot])
+    })
+  )
+
+  it.effect("halt the chain: the node answers, and slots pass without a block", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, advance, faults } = yield* Simulator
+      const slot = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+      yield* faults.set({ halted: true })
+      yield* advance(10)
+      assert.strictEqual(at(yield* call(rpcUrl, "getSlot"), "result"), slot)
+      yield* faults.clear
+      yield* advance(2)
+      const newest = Number(at(yield* call(rpcUrl, "getSlot"), "result"))
+      assert.strictEqual(newest, slot + 12)
+      assert.strictEqual(at(yield* call(rpcUrl, "getBlock", newest, NEWEST_VERSION), "result", "parentSlot"), slot + 1)
+    }).pipe(Effect.ensuring(cured))
+  )
+
   it.effect("recur at the configured interval", () =>
     Effect.gen(function* () {
       const { faults, advance, closed } = yield* following
@@ -203,15 +260,26 @@ describe("ailmentConfig", () => {
         SIMULATOR_FAULTS_HTTP: "429",
         SIMULATOR_FAULTS_LAG: "250 millis",
         SIMULATOR_FAULTS_DUPLICATES: "true",
-        SIMULATOR_FAULTS_ACCOUNTS: "truncated"
+        SIMULATOR_FAULTS_ACCOUNTS: "truncated",
+        SIMULATOR_FAULTS_BLOCK_FAILURES: "0.05",
+        SIMULATOR_FAULTS_TRUNCATED_BLOCKS: "100-200",
+        SIMULATOR_FAULTS_PRUNED_BELOW: "50",
+        SIMULATOR_FAULTS_HALTED: "true"
       })
       assert.deepStrictEqual(ailment, {
         ...healthy,
         http: "429",
         lag: Duration.millis(250),
         duplicates: true,
-        accounts: "truncated"
+        accounts: "truncated",
+        blockFailures: 0.05,
+        truncatedBlocks: { from: 100, to: 200 },
+        prunedBelow: 50,
+        halted: true
       })
+      for (const range of ["100", "a-b", "1-2-3"]) {
+        assert.strictEqual((yield* Effect.flip(read({ SIMULATOR_FAULTS_TRUNCATED_BLOCKS: range })))._tag, "ConfigError")
+      }
       assert.strictEqual((yield* Effect.flip(read({ SIMULATOR_FAULTS_HTTP: "418" })))._tag, "ConfigError")
     })
   )
