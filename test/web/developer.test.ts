@@ -101,7 +101,10 @@ describe.runIf(isAvailable)("in a browser", () => {
           await page.reload()
           const usage = page.getByRole("region", { name: "Usage of the last 30 days" })
           await usage.getByRole("link", { name: "accountKeys.create" }).waitFor()
-          await usage.getByRole("rowheader", { name: /^\d{4}-\d{2}-\d{2}$/u }).first().waitFor()
+          await usage
+            .getByRole("rowheader", { name: /^\d{4}-\d{2}-\d{2}$/u })
+            .first()
+            .waitFor()
           await usage.getByRole("img", { name: /Requests a day, at most/u }).waitFor()
           assert.deepStrictEqual(await axeFaults(page), [])
           // A key that was never used.
