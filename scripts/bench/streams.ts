@@ -3,7 +3,6 @@
  * `node scripts/bench/streams.ts [--json] [--together] [--streams 5000]`. Streams open over ten seconds, or all at once.
  */
 import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { createInterface } from "node:readline"
@@ -35,6 +34,7 @@ const FRAME = /event: (\w+)\ndata: \{"streamId":"\w+","seq":\d+,"atMs":(\d+),(?:
 const started: Array<number> = []
 const arrived: Array<number> = []
 let ticks = 0
+let broken = 0
 const frames: Record<string, number> = {}
 
 const listen = (port: number, secret: string): Promise<unknown> => {
@@ -61,7 +61,9 @@ const listen = (port: number, secret: string): Promise<unknown> => {
     }
     ticks += Number(/"reason":"completed","ticks":(\d+)/u.exec(text)?.[1] ?? 0)
   })
-  return once(socket, "close")
+  // A connection that breaks is counted by its missing frames.
+  socket.on("error", () => broken++)
+  return new Promise((resolve) => socket.once("close", resolve))
 }
 
 /** Processor time of a process so far, in milliseconds. */
@@ -116,6 +118,7 @@ report("streams", {
   ticksStarted: ticks,
   skippedPct: Number((100 * (1 - ticks / due)).toFixed(3)),
   frames,
+  brokenConnections: broken,
   startedWithin50msPct: share(started),
   startLatenessMs: lateness(started),
   arrivedWithin50msPct: share(arrived),

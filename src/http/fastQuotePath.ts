@@ -3,7 +3,7 @@
  *
  * Falls back to the default handler unless a 200, or the 429 of an empty budget, can be produced synchronously: for a request
  * that is not plain, a key that is not cached or may not quote, a trade without a price. Nothing is charged before the fallback,
- * and nothing is priced for a 429.
+ * and no query is read for a 429.
  */
 import { Clock, Effect, Exit, type Fiber, Redacted } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -71,6 +71,7 @@ const mayQuote = ({ ipPolicy, scopes }: ApiKey): boolean => ipPolicy === null &&
 const OUT_OF_BUDGET = rateLimited("quote", budgets.quote)
 
 const notAllowed: Effect.Effect<never, unknown> = Exit.fail("not allowed on the fast path")
+const notPlain: Effect.Effect<never, unknown> = Exit.fail("a query that is not plain")
 
 /** The secret of a request with one key; undefined without a key, or with two. */
 const secretIn = ({ headers }: IncomingMessage): string | undefined => {
@@ -103,12 +104,17 @@ export const fastQuotePath = Effect.gen(function* () {
       }))
     )
 
-  const serve = (secret: Redacted.Redacted, request: QuoteRequest): Effect.Effect<ServedRequest, unknown> =>
+  const serve = (secret: Redacted.Redacted, url: string): Effect.Effect<ServedRequest, unknown> =>
     Effect.flatMapEager(keys.authenticate(secret), (key) =>
       Effect.flatMapEager(
         mayQuote(key) ? limiter.peek(key, "quote") : notAllowed,
-        (state): Effect.Effect<ServedRequest, unknown> =>
-          state.remaining < 1 ? Effect.succeed({ _tag: "Rejected", key, state }) : price(key, request)
+        (state): Effect.Effect<ServedRequest, unknown> => {
+          if (state.remaining < 1) {
+            return Effect.succeed({ _tag: "Rejected", key, state })
+          }
+          const request = plainQuoteQuery(url.slice(PATH.length))
+          return request === undefined ? notPlain : price(key, request)
+        }
       )
     )
 
@@ -193,11 +199,10 @@ export const fastQuotePath = Effect.gen(function* () {
   return (defaultHandler: Handle): Handle =>
     (request, response) => {
       const secret = isPlain(request) && !begun() ? secretIn(request) : undefined
-      const wanted = secret === undefined ? undefined : plainQuoteQuery((request.url ?? "").slice(PATH.length))
-      if (secret === undefined || wanted === undefined) {
+      if (secret === undefined) {
         return defaultHandler(request, response)
       }
-      const served = run(serve(Redacted.make(secret), wanted))
+      const served = run(serve(Redacted.make(secret), request.url ?? ""))
       const exit = served.pollUnsafe()
       if (exit !== undefined && Exit.isSuccess(exit)) {
         const { value } = exit

@@ -92,6 +92,8 @@ const requests: ReadonlyArray<readonly [string, string, ReadonlyArray<string>, n
   ["a disabled key", `${path}?${query}`, [bearer("d")], 403],
   ["a spent budget", `${path}?${query}`, [bearer("e")], 429],
   ["a spent budget and an id of the caller's", `${path}?${query}`, [bearer("e"), "X-Client-Request-Id: order 7"], 429],
+  ["a spent budget and a malformed amount", `${path}?${query.replace("1000000000", "0x10")}`, [bearer("e")], 429],
+  ["a spent budget and no query", path, [bearer("e")], 429],
   ["a spent budget and a cold mint", `${path}?${query.replace(TOKEN, COLD)}`, [bearer("e")], 429],
   ["the thousandth parameter", `${path}?${query}${"&".repeat(1001)}slippageBps=7`, [bearer("a")], 200],
   ["an unknown parameter after a thousand", `${path}?${query}${"&".repeat(1001)}foo=1`, [bearer("a")], 400],
