@@ -23,6 +23,7 @@ import { envelope } from "./middleware/envelope.ts"
 import { openRequest, type RequestContext, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./middleware/headers.ts"
 import { rateLimited, recordCharge, recordRejection } from "./middleware/meter.ts"
+import { MAX_URL } from "./middleware/RequestLifecycle.ts"
 import { plainQuoteQuery } from "./plainQuoteQuery.ts"
 import { Settings } from "./Settings.ts"
 import { quoteText } from "./streams/wireQuote.ts"
@@ -56,7 +57,6 @@ interface LongAnswer {
 
 const PATH = "/api/v1/spot/quote?"
 const OPERATION = "spot.quote"
-const MAX_URL = 8192
 
 const isPlain = ({ headers, method, url = "" }: IncomingMessage): boolean =>
   method === "GET" &&

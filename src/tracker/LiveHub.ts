@@ -67,8 +67,9 @@ export class LiveHub implements LiveFollower, ConnectionOwner {
     this.#streams.set(grant.streamId, stream)
     const others = this.#byKey.get(grant.keyId) ?? new Set<LiveConnection>()
     this.#byKey.set(grant.keyId, others.add(connection))
-    const [oldest] = others
-    if (others.size > (grant.sockets ?? MOST_PER_KEY) && oldest !== undefined) {
+    // More than one where the plan has a lower limit than before. The new one is the last, and every plan has one.
+    const excess = Array.from(others).slice(0, -(grant.sockets ?? MOST_PER_KEY))
+    for (const oldest of excess) {
       oldest.close(4409, "replaced by a newer connection")
       this.closed(oldest, nowMs)
     }

@@ -12,7 +12,8 @@ import { rawHeader } from "./rawHeader.ts"
 import { placeholder } from "./ErrorEnvelope.ts"
 import { serverProblem } from "./envelope.ts"
 
-const MAX_URL = 8192
+/** The longest URL, in bytes: a longer one is a 414. */
+export const MAX_URL = 8192
 
 const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
 

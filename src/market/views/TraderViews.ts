@@ -4,7 +4,7 @@ import type { TraderRow, Traders, TraderWindow } from "../windows/Traders.ts"
 import { type Opened, type Pin, PinnedViews } from "./PinnedViews.ts"
 
 /** Pages can be read for 30 s after the first one; first pages within 2 s share a view. */
-const LIMITS = { lifeMs: 30_000, most: 64, sharedMs: 2000 }
+export const LIMITS = { lifeMs: 30_000, most: 64, sharedMs: 2000 }
 
 /** A page of the ranking. */
 export interface TraderPage {

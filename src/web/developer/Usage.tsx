@@ -4,7 +4,7 @@ import { tidyDecimal } from "../parts/numbers.ts"
 import { Empty, Shown } from "../parts/States.tsx"
 import { Table } from "../parts/Table.tsx"
 import type { ManagedKey } from "./keys.ts"
-import { byDay, byOperation, bytesText, rangeOf, readUsage, type UsageRow, type UsageSum } from "./usage.ts"
+import { byDay, byOperation, bytesText, isolated, rangeOf, readUsage, type UsageRow, type UsageSum } from "./usage.ts"
 
 const DAYS = 30
 const EVERY_MS = 15_000
@@ -117,7 +117,7 @@ export const Usage = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) =>
           <option value={APP}>The app</option>
           {keys.map(({ id, lastFour, name }) => (
             <option key={id} value={id}>
-              {name} (…{lastFour})
+              {isolated(name)} (…{lastFour})
             </option>
           ))}
         </select>

@@ -1,0 +1,128 @@
+/** The numbers of docs/limits.md are those of the code. */
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Schema } from "effect"
+import { readFileSync } from "node:fs"
+import { walletBatchPolicy } from "../src/access/WalletBatch.ts"
+import { usageDefaults, UsageQuery } from "../src/api/Account.ts"
+import { QuoteQuery, StreamQuery } from "../src/api/Spot.ts"
+import { SOL, USDC } from "../src/domain/Address.ts"
+import { MAX_ACTIVE_KEYS } from "../src/domain/ApiKey.ts"
+import { DEFAULT_PLAN } from "../src/domain/keys/Plan.ts"
+import { USAGE_DAYS } from "../src/domain/keys/Usage.ts"
+import { MAX_EXPIRY_MS, MAX_LIVE_ALERTS } from "../src/domain/wallets/Alert.ts"
+import { MAX_GROUPS, MAX_TRACKED_WALLETS } from "../src/domain/wallets/Tracker.ts"
+import { MAX_URL } from "../src/http/middleware/RequestLifecycle.ts"
+import { LIMITS } from "../src/market/views/TraderViews.ts"
+import { ticketPolicy } from "../src/tracker/Tickets.ts"
+
+const page = readFileSync("docs/limits.md", "utf8")
+const document = JSON.parse(readFileSync("src/api/openapi.json", "utf8"))
+
+/** Limits of the table rows by their first cell. */
+const rows = new Map(
+  Array.from(page.matchAll(/^\| (?!---)([^|]+) \| ([^|]+) \|$/gmu), ([, name = "", limit = ""]) => [name, limit])
+)
+
+/** Numbers of a text, in order. */
+const numbersIn = (text: string | undefined): ReadonlyArray<number> =>
+  Array.from(text?.matchAll(/\d+/gu) ?? [], ([digits]) => Number(digits))
+
+/** True when the query accepts the value of the parameter. */
+const accepts = (query: Schema.Codec<unknown, unknown>, name: string, value: number): boolean => {
+  const pair = { inputMint: SOL, outputMint: USDC, amount: "1" }
+  const base = name === "limit" ? {} : pair
+  return Option.isSome(Schema.decodeUnknownOption(query)({ ...base, [name]: String(value) }))
+}
+
+/** The two ends of a parameter, asserted on both sides. */
+const assertBounds = (query: Schema.Codec<unknown, unknown>, name: string, low: number, high: number) => {
+  assert.deepStrictEqual(
+    [low - 1, low, high, high + 1].map((value) => accepts(query, name, value)),
+    [false, true, true, false],
+    `${name} from ${low} to ${high}`
+  )
+}
+
+const itemsOf = (schema: string, field: string): readonly [number, number] => {
+  const { maxItems, minItems } = document.components.schemas[schema].properties[field]
+  return [minItems, maxItems]
+}
+
+const DAY_MS = 86_400_000
+const { alerts, quote, rest, sockets, streams, trackedWallets, windowSeconds } = DEFAULT_PLAN
+
+describe("docs/limits.md", () => {
+  it("has the budgets of the plan default", () => {
+    const text = page.replaceAll(/\s+/gu, " ")
+    assert.include(
+      text,
+      `two budgets of units in any ${windowSeconds} seconds: ${rest} of reads (\`rest\`) and ${quote} of quotes`
+    )
+  })
+
+  it.each([
+    ["active keys", [MAX_ACTIVE_KEYS, 409]],
+    ["tracked wallets", [trackedWallets, MAX_GROUPS]],
+    ["live alerts", [alerts, MAX_EXPIRY_MS / DAY_MS]],
+    ["quote streams open at a time", [streams]],
+    ["tracker sockets open at a time", [sockets, ticketPolicy.lifeMs / 1000]],
+    ["wallet summaries and liquidity reads", [walletBatchPolicy.concurrent, walletBatchPolicy.starts]],
+    ["URL", [MAX_URL / 1024]],
+    ["prices, wallet summaries", itemsOf("PricesRequest", "mints")],
+    ["prices, wallet summaries", itemsOf("WalletSummaryRequest", "wallets")],
+    ["exit check", itemsOf("ExitCheckRequest", "ladder")],
+    ["cursor of top traders", [LIMITS.lifeMs / 1000]]
+  ] as const)("has the numbers of %s", (name, numbers) => {
+    assert.deepStrictEqual(numbersIn(rows.get(name)), [...numbers])
+  })
+
+  it("has limits of the plan that are those of the specification", () => {
+    assert.deepStrictEqual([trackedWallets, alerts], [MAX_TRACKED_WALLETS, MAX_LIVE_ALERTS])
+  })
+
+  it("has the ends of parameters", () => {
+    const [leastBps = 0, mostBps = 0] = numbersIn(rows.get("slippage"))
+    assertBounds(QuoteQuery, "slippageBps", leastBps, mostBps)
+    const [leastMs = 0, mostMs = 0, leastSeconds = 0, mostSeconds = 0] = numbersIn(rows.get("quote stream"))
+    assertBounds(StreamQuery, "intervalMs", leastMs, mostMs)
+    assertBounds(StreamQuery, "durationSeconds", leastSeconds, mostSeconds)
+    const [mostRows = 0, csvRows, days] = numbersIn(rows.get("usage"))
+    assertBounds(UsageQuery, "limit", 1, mostRows)
+    assert.deepStrictEqual([csvRows, days], [usageDefaults.csvRows, USAGE_DAYS])
+  })
+
+  it("names the operations with a key that are free, and no others", () => {
+    const free = Object.entries<Record<string, Record<string, unknown>>>(document.paths).flatMap(([path, methods]) =>
+      Object.values(methods).some((operation) => operation["x-budget"] === null && operation["security"] !== undefined)
+        ? [path.replace("/api/v1", "")]
+        : []
+    )
+    const [named = ""] = [...rows].find(([, limit]) => limit === "free") ?? []
+    const [keyed = ""] = named.match(/[^`]+/u) ?? []
+    assert.deepStrictEqual(
+      free.filter((path) => !path.startsWith("/app/")),
+      [keyed]
+    )
+  })
+
+  it("has a test for each row with a number", () => {
+    const tested = new Set([
+      "active keys",
+      "tracked wallets",
+      "live alerts",
+      "quote streams open at a time",
+      "tracker sockets open at a time",
+      "wallet summaries and liquidity reads",
+      "URL",
+      "prices, wallet summaries",
+      "exit check",
+      "cursor of top traders",
+      "slippage",
+      "quote stream",
+      "usage"
+    ])
+    const [, ...sections] = page.split("## ")
+    const named = Array.from(sections.join("").matchAll(/^\| (?!---|number)([^|]+) \|/gmu), ([, name = ""]) => name)
+    assert.sameMembers(named, [...tested])
+  })
+})
