@@ -32,6 +32,20 @@ it(
   }
 )
 
+it("has the code of a whole start compiled by npm ci", { timeout: 4 * PATIENCE_MS }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fathom-cache-"))
+  try {
+    const env = { PATH: process.env["PATH"], HOME: folder, XDG_CACHE_HOME: folder, DATABASE_URL: "nonsense" }
+    const call = `import { compileStart } from "./scripts/prepare.mjs"; process.exit((await compileStart()) ? 0 : 1)`
+    execFileSync(process.execPath, ["--input-type=module", "-e", call], { env })
+    const compiled = globSync("**/fathom/code/**/*", { cwd: folder }).length
+    // More than the sources: modules of dependencies too.
+    assert.isAbove(compiled, globSync("src/**/*.ts").length)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 it("sets only flags that this Node knows", () => {
   const source = readFileSync("scripts/start.mjs", "utf8")
   const flags = Array.from(source.matchAll(/setFlagsFromString\("([^"]+)"\)/gu), ([, flag = ""]) => flag)
