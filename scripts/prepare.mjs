@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { buildPages } from "./web.mjs"
 
 const START = fileURLToPath(new URL("start.mjs", import.meta.url))
-const LIMIT_MS = 180_000
+const LIMIT_MS = 60_000
 const POLL_MS = 100
 
 /** Variables that name folders of the user and of the system: a setting such as DATABASE_URL must not reach this start. */
