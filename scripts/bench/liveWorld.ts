@@ -101,6 +101,7 @@ export const blockOf = (slot: number, wallets: ReadonlyArray<Address>): ((timeMs
       nets: [],
       transfers: [],
       changes: changesOf(wallet, mint, n),
+      moves: [],
       launches: [],
       unresolved: 0
     }))

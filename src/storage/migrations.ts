@@ -15,6 +15,7 @@ import * as walletHistory from "./migrations/0027_wallet_history.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
 import * as keyManagement from "./migrations/0031_key_management.ts"
 import * as signIns from "./migrations/0032_sign_ins.ts"
+import * as transfers from "./migrations/0036_transfers.ts"
 
 /** Every change of the schema, in order. Append only: a released migration is never edited. */
 export const migrations = {
@@ -34,5 +35,6 @@ export const migrations = {
   "0027_wallet_history": walletHistory.up,
   "0030_accounts": accounts.up,
   "0031_key_management": keyManagement.up,
-  "0032_sign_ins": signIns.up
+  "0032_sign_ins": signIns.up,
+  "0036_transfers": transfers.up
 }
