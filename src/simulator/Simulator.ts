@@ -1,6 +1,6 @@
 import { Clock, Config, Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServerError } from "effect/http"
-import { amountSetting } from "../domain/countSetting.ts"
+import { amountSetting, countSetting } from "../domain/countSetting.ts"
 import { BLOCKS_KEPT, digestOf, makeBank, SLOT_MS } from "./chain/Bank.ts"
 import type { SimWallet } from "./traders/cast.ts"
 import { type Ailment, ailmentConfig, type Faults, healthy } from "./node/Faults.ts"
@@ -24,6 +24,8 @@ export interface SimulatorOptions {
   readonly startUnixMs?: number | undefined
   /** Hours of simulated past before it goes live. */
   readonly history: number
+  /** Blocks that the node keeps. */
+  readonly blocks: number
 }
 
 // Slots count from the real chain's genesis, so that a later start never begins at an earlier slot.
@@ -63,8 +65,8 @@ export class Simulator extends Context.Service<
     Layer.effect(Simulator, makeSimulator({ ...defaults, ...options }))
 
   /**
-   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_HISTORY` (25 hours) and
-   * `SIMULATOR_FAULTS_...`.
+   * The same, from `SIMULATOR_SEED`, `SIMULATOR_SPEED`, `SIMULATOR_SWAPS_PER_SECOND` (0.2), `SIMULATOR_HISTORY` (25 hours),
+   * `SIMULATOR_BLOCKS` (300) and `SIMULATOR_FAULTS_...`.
    */
   static readonly layerConfig: Layer.Layer<Simulator, HttpServerError.ServeError | Config.ConfigError> = Layer.effect(
     Simulator,
@@ -75,7 +77,14 @@ export class Simulator extends Context.Service<
   )
 }
 
-const defaults: SimulatorOptions = { seed: "fathom", speed: 1, swapsPerSecond: 30, ailment: healthy, history: 0 }
+const defaults: SimulatorOptions = {
+  seed: "fathom",
+  speed: 1,
+  swapsPerSecond: 30,
+  ailment: healthy,
+  history: 0,
+  blocks: BLOCKS_KEPT
+}
 
 /** Every five seconds one: 18,000 in the past, whose making takes a few seconds of a core. */
 const USUAL_SWAPS = 0.2
@@ -88,7 +97,8 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
   seed: Config.String("SEED").pipe(Config.withDefault(defaults.seed)),
   speed: amountSetting("SPEED", defaults.speed),
   swapsPerSecond: amountSetting("SWAPS_PER_SECOND", USUAL_SWAPS),
-  history: amountSetting("HISTORY", DAY_HOURS)
+  history: amountSetting("HISTORY", DAY_HOURS),
+  blocks: countSetting("BLOCKS", BLOCKS_KEPT)
 }).pipe(
   Config.nested("SIMULATOR"),
   Config.flatMap((options) => Config.map(ailmentConfig, (ailment) => ({ ...options, ailment })))
@@ -97,7 +107,7 @@ export const simulatorConfig: Config.Config<SimulatorOptions> = Config.all({
 const makeSimulator = Effect.fnUntraced(function* (
   options: SimulatorOptions
 ): Effect.fn.Return<Simulator["Service"], HttpServerError.ServeError, Scope.Scope> {
-  const { seed, speed, swapsPerSecond, ailment, history } = options
+  const { seed, speed, swapsPerSecond, ailment, history, blocks } = options
   const builtAtMs = yield* Clock.currentTimeMillis
   const startUnixMs = options.startUnixMs ?? builtAtMs
   const startSlot = Math.max(1, Math.floor((startUnixMs - GENESIS_MS) / SLOT_MS))
@@ -131,7 +141,7 @@ const makeSimulator = Effect.fnUntraced(function* (
   const past = livePast(bank, market, startSlot)
   bank.keep(Number.POSITIVE_INFINITY)
   const goLive = Effect.map(Clock.currentTimeMillis, (nowMs) => {
-    bank.keep(BLOCKS_KEPT)
+    bank.keep(blocks)
     // Slots that the clock has passed while the past was made.
     bank.skip(Math.floor(((nowMs - builtAtMs) * speed) / SLOT_MS))
   })
@@ -139,7 +149,7 @@ const makeSimulator = Effect.fnUntraced(function* (
     past.forEach(publish)
     yield* goLive
   } else {
-    yield* catchUp(past, publish, readerPace(bank)).pipe(
+    yield* catchUp(past, publish, readerPace(bank, blocks)).pipe(
       Effect.andThen(goLive),
       Effect.andThen(keepPace(SLOT_MS / speed, step, (slots) => ledger.bank.skip(slots))),
       Effect.tapDefect((defect) => Effect.logError("The simulated chain stopped", defect)),
