@@ -102,6 +102,7 @@ export const blockOf = (slot: number, wallets: ReadonlyArray<Address>): ((timeMs
       nets: [],
       transfers: [],
       changes: changesOf(wallet, mint, n),
+      moves: [],
       launches: [],
       unresolved: 0
     }))

@@ -28,6 +28,9 @@ export interface RawTransaction {
   }
   readonly meta: {
     readonly err: unknown
+    readonly fee: number
+    readonly preBalances: ReadonlyArray<number>
+    readonly postBalances: ReadonlyArray<number>
     readonly innerInstructions: ReadonlyArray<{
       readonly index: number
       readonly instructions: ReadonlyArray<RawInstruction>

@@ -22,17 +22,22 @@ export interface RawLeg {
   readonly output: { readonly mint: string; readonly amount: bigint }
   /** The owner of the swap, as far as a single signer or the program's event names it. */
   readonly wallet: string
+  /** The top-level instruction. */
+  readonly outer: number
 }
 
-interface Transfer {
+/** A transfer between token accounts, before fees. */
+export interface RawTransfer {
   readonly source: string
   readonly destination: string
+  readonly authority: string
   readonly amount: bigint
   readonly fee: bigint
 }
 
 /** An instruction, and those that it called. */
 interface Invocation {
+  readonly outer: number
   readonly instruction: RawInstruction
   readonly inner: ReadonlyArray<RawInstruction>
 }
@@ -52,9 +57,9 @@ const invocationsOf = ({ meta, transaction }: RawTransaction): ReadonlyArray<Inv
     const called = inner.map((each, at) => {
       const rest = inner.slice(at + 1)
       const end = rest.findIndex((next) => heightOf(next) <= heightOf(each))
-      return { instruction: each, inner: end === -1 ? rest : rest.slice(0, end) }
+      return { outer: index, instruction: each, inner: end === -1 ? rest : rest.slice(0, end) }
     })
-    return [{ instruction, inner }, ...called]
+    return [{ outer: index, instruction, inner }, ...called]
   })
 
 const u64 = (data: Uint8Array, at: number): bigint =>
@@ -63,7 +68,7 @@ const u64 = (data: Uint8Array, at: number): bigint =>
 const transferOf = (
   { accounts, data, programIdIndex }: RawInstruction,
   keys: ReadonlyArray<string>
-): Transfer | null => {
+): RawTransfer | null => {
   const program = keys[programIdIndex]
   if (program === undefined || !TOKEN_PROGRAMS.has(program)) {
     return null
@@ -72,12 +77,12 @@ const transferOf = (
   const key = (at: number) => keys[accounts[at] ?? -1] ?? ""
   switch (bytes[0]) {
     case TRANSFER:
-      return { source: key(0), destination: key(1), amount: u64(bytes, 1), fee: 0n }
+      return { source: key(0), destination: key(1), authority: key(2), amount: u64(bytes, 1), fee: 0n }
     case TRANSFER_CHECKED:
-      return { source: key(0), destination: key(2), amount: u64(bytes, 1), fee: 0n }
+      return { source: key(0), destination: key(2), authority: key(3), amount: u64(bytes, 1), fee: 0n }
     case TRANSFER_FEE_EXTENSION:
       return bytes[1] === WITH_FEE
-        ? { source: key(0), destination: key(2), amount: u64(bytes, 2), fee: u64(bytes, 11) }
+        ? { source: key(0), destination: key(2), authority: key(3), amount: u64(bytes, 2), fee: u64(bytes, 11) }
         : null
     default:
       return null
@@ -103,7 +108,7 @@ const growthOf = ({ meta }: RawTransaction, index: number): bigint => {
 const legOf = (
   transaction: RawTransaction,
   keys: ReadonlyArray<string>,
-  { inner, instruction }: Invocation,
+  { inner, instruction, outer }: Invocation,
   { pool, referral, vaults }: SwapAccounts,
   isOnly: (vault: string) => boolean
 ): RawLeg | null => {
@@ -128,7 +133,8 @@ const legOf = (
         pool: keys[instruction.accounts[pool] ?? -1] ?? "",
         input: { mint: input.mint, amount: input.taken },
         output: { mint: output.mint, amount: output.paid },
-        wallet: keys[0] ?? ""
+        wallet: keys[0] ?? "",
+        outer
       }
 }
 
@@ -137,7 +143,7 @@ const EVENT_CPI = "e445a52e51cb9a1d"
 const [MINT, LAMPORTS, UNITS, IS_BUY, USER] = [8, 40, 48, 56, 57]
 
 /** The swap of the Pump.fun curve from its event. */
-const pumpLeg = (data: Uint8Array, pool: string): RawLeg | null => {
+const pumpLeg = (data: Uint8Array, pool: string, outer: number): RawLeg | null => {
   const text = Buffer.from(data).toString("hex")
   const event = text.startsWith(EVENT_CPI) ? data.subarray(8) : data
   if (!Buffer.from(event).toString("hex").startsWith(PUMP_TRADE)) {
@@ -147,11 +153,19 @@ const pumpLeg = (data: Uint8Array, pool: string): RawLeg | null => {
   const tokens = { mint: bs58.encode(event.subarray(MINT, MINT + 32)), amount: u64(event, UNITS) }
   const wallet = bs58.encode(event.subarray(USER, USER + 32))
   return event[IS_BUY] === 1
-    ? { pool, input: lamports, output: tokens, wallet }
-    : { pool, input: tokens, output: lamports, wallet }
+    ? { pool, input: lamports, output: tokens, wallet, outer }
+    : { pool, input: tokens, output: lamports, wallet, outer }
 }
 
 const CURVE = 3
+
+/** Every transfer of a top-level instruction, its own and those inside of it. */
+export const transfersIn = (transaction: RawTransaction, outer: number): ReadonlyArray<RawTransfer> => {
+  const keys = keysOf(transaction)
+  return invocationsOf(transaction)
+    .filter((each) => each.outer === outer)
+    .flatMap(({ instruction }) => transferOf(instruction, keys) ?? [])
+}
 
 /** Every pool swap of a successful transaction, in the order in which they ran. */
 export const legsOf = (transaction: RawTransaction): ReadonlyArray<RawLeg> => {
@@ -171,7 +185,7 @@ export const legsOf = (transaction: RawTransaction): ReadonlyArray<RawLeg> => {
     if (program === PUMP) {
       return invocation.inner.flatMap((inner) =>
         keys[inner.programIdIndex] === PUMP
-          ? (pumpLeg(bs58.decode(inner.data), keys[accounts[CURVE] ?? -1] ?? "") ?? [])
+          ? (pumpLeg(bs58.decode(inner.data), keys[accounts[CURVE] ?? -1] ?? "", invocation.outer) ?? [])
           : []
       )
     }

@@ -15,6 +15,7 @@ import * as walletHistory from "./migrations/0027_wallet_history.ts"
 import * as accounts from "./migrations/0030_accounts.ts"
 import * as keyManagement from "./migrations/0031_key_management.ts"
 import * as signIns from "./migrations/0032_sign_ins.ts"
+import * as transfers from "./migrations/0036_transfers.ts"
 import * as tradeCosts from "./migrations/0038_trade_costs.ts"
 import * as keyUsage from "./migrations/0040_key_usage.ts"
 import * as keyAddresses from "./migrations/0041_key_addresses.ts"
@@ -38,6 +39,7 @@ export const migrations = {
   "0030_accounts": accounts.up,
   "0031_key_management": keyManagement.up,
   "0032_sign_ins": signIns.up,
+  "0036_transfers": transfers.up,
   "0038_trade_costs": tradeCosts.up,
   "0040_key_usage": keyUsage.up,
   "0041_key_addresses": keyAddresses.up

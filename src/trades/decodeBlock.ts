@@ -4,6 +4,7 @@ import type { Launch } from "../domain/market/Launch.ts"
 import { balanceChangesOf } from "./balanceChanges.ts"
 import { decodeTrades } from "./decode.ts"
 import { launchesOf } from "./launches.ts"
+import { movesOf } from "./moves.ts"
 import { readBlock } from "./transaction.ts"
 import type { BlockTransaction, TradeBlock } from "./blocks/TradeBlock.ts"
 import { transfersOf } from "./transfers.ts"
@@ -31,9 +32,10 @@ export const decodeBlock = (slot: number, answer: unknown): TradeBlock | null =>
     const { legs, nets, unresolved } = trades
     const transfers = transfersOf(transaction, trades)
     const changes = balanceChangesOf(transaction, trades)
+    const moves = movesOf(transaction, trades, changes)
     launches.push(...launchesOf(transaction))
     if (legs.length + nets.length + unresolved + transfers.length + changes.length > 0) {
-      kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, unresolved })
+      kept.push({ signature: transaction.signature, index, legs, nets, transfers, changes, moves, unresolved })
     }
   }
   const blockTimeMs = blockTime === null ? null : blockTime * 1000

@@ -1,4 +1,4 @@
-import type { Address } from "../domain/Address.ts"
+import type { Address, Mint } from "../domain/Address.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 
@@ -8,6 +8,8 @@ const MOST_EACH = 10_000
 /** The trades of one wallet, oldest first. */
 interface Ring {
   trades: Array<TapeTrade>
+  /** Mints that were traded. */
+  readonly mints: Set<Mint>
   /** Trades before this time were dropped; null when none were. */
   droppedBeforeMs: number | null
 }
@@ -55,8 +57,8 @@ export class WalletRings {
     return this.total
   }
 
-  /** Adds the wallet trades of a block. Blocks come in order, each once. */
-  add({ trades, transactions }: Pick<PricedBatch, "trades" | "transactions">): void {
+  /** Adds the wallet trades of a block, and the transfers of mints that the wallet has traded. Blocks come in order, each once. */
+  add({ trades, transactions, transfers = [] }: Pick<PricedBatch, "trades" | "transactions" | "transfers">): void {
     const isUndated = lacksTime(transactions)
     for (const trade of trades) {
       if (trade.role !== "pool") {
@@ -66,6 +68,9 @@ export class WalletRings {
         }
       }
     }
+    transfers
+      .filter(({ mint, wallet }) => this.rings.get(wallet)?.mints.has(mint) === true)
+      .forEach((each) => this.keep(each))
     this.evict()
   }
 
@@ -85,10 +90,11 @@ export class WalletRings {
 
   private keep(trade: TapeTrade): void {
     // A wallet that returns after an eviction may have older trades.
-    const ring = this.rings.get(trade.wallet) ?? { trades: [], droppedBeforeMs: this.evictedMs }
+    const ring = this.rings.get(trade.wallet) ?? { trades: [], mints: new Set(), droppedBeforeMs: this.evictedMs }
     this.rings.delete(trade.wallet)
     this.rings.set(trade.wallet, ring)
     ring.trades.push(trade)
+    ring.mints.add(trade.mint)
     this.total++
     // Trimmed at twice the bound, so that trimming costs O(1) per trade.
     if (ring.trades.length >= 2 * MOST_EACH) {

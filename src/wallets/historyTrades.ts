@@ -3,8 +3,10 @@ import type { Address } from "../domain/Address.ts"
 import type { Rational } from "../domain/rational.ts"
 import { SolPrice } from "../market/tape/SolPrice.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { tapeTradesOf } from "../market/tape/tapeTrades.ts"
+import { tapeTradesOf, tapeTransfersOf } from "../market/tape/tapeTrades.ts"
+import { balanceChangesOf } from "../trades/balanceChanges.ts"
 import { type DecodedTrades, decodeTrades } from "../trades/decode.ts"
+import { movesOf } from "../trades/moves.ts"
 import type { Transaction } from "../trades/transaction.ts"
 
 /** The place of the newest transaction in its block where the node does not state it. */
@@ -15,22 +17,34 @@ export const PRICED_SLOTS = 750
 /** Trades of SOL that give a price. */
 export const PRICED_BY = 64
 
-/** A decoded transaction that has trades of the wallet. */
+/** A decoded transaction that has trades of the wallet, or transfers. */
 export interface DecodedHistory extends DecodedTrades {
   readonly slot: number
   readonly timeMs: number
+  readonly transfers: ReadonlyArray<TapeTrade>
 }
 
 /**
- * The trades of a transaction in which the wallet traded; null when it has none. `rank` counts the wallet's transactions of
+ * The trades and transfers of a transaction in which the wallet has any; null when it has none. `rank` counts the wallet's transactions of
  * the slot from the newest, and orders them where the node does not state their place.
  */
 export const decodedHistory = (transaction: Transaction, wallet: Address, rank: number): DecodedHistory | null => {
   const { blockTime, slot } = transaction
   const indexInBlock = transaction.indexInBlock ?? LAST_PLACE - rank
   const decoded = decodeTrades({ ...transaction, indexInBlock })
-  return blockTime !== null && decoded.nets.some((net) => net.wallet === wallet)
-    ? { ...decoded, slot, timeMs: blockTime * 1000 }
+  if (blockTime === null) {
+    return null
+  }
+  const changes = balanceChangesOf(transaction, decoded).filter(({ owner }) => owner === wallet)
+  const moves = movesOf(transaction, decoded, changes)
+  const timeMs = blockTime * 1000
+  return moves.length > 0 || decoded.nets.some((net) => net.wallet === wallet)
+    ? {
+        ...decoded,
+        slot,
+        timeMs,
+        transfers: tapeTransfersOf({ index: indexInBlock, moves, signature: transaction.signature }, { slot, timeMs })
+      }
     : null
 }
 
@@ -41,12 +55,14 @@ export const solPriceBy = (swaps: ReadonlyArray<TapeTrade>, timeMs: number): Rat
   return price.at(timeMs, null)
 }
 
-/** The wallet's own trades; without a price of SOL only those against dollars have a value. */
+/** The wallet's own trades and transfers; without a price of SOL only trades against dollars have a value. */
 export const historyTradesOf = (
   decoded: DecodedHistory,
   wallet: Address,
   microPerLamport: Rational | null
-): ReadonlyArray<TapeTrade> =>
-  tapeTradesOf(decoded, { timeMs: decoded.timeMs, microPerLamport }).filter(
+): ReadonlyArray<TapeTrade> => [
+  ...tapeTradesOf(decoded, { timeMs: decoded.timeMs, microPerLamport }).filter(
     (trade) => trade.role !== "pool" && trade.wallet === wallet
-  )
+  ),
+  ...decoded.transfers
+]

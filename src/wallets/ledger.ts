@@ -246,16 +246,19 @@ export interface EventOfMint extends MintEvent {
   readonly mint: Mint
 }
 
-/** The event of some trades of one mint in one transaction. */
+/** The event of some trades of one mint in one transaction, or of a transfer. */
 const eventOf = (first: TapeTrade, trades: ReadonlyArray<TapeTrade>): EventOfMint => ({
   mint: first.mint,
   timeMs: first.timeMs,
   decimals: first.decimals,
-  trades,
+  trades: first.role === "transfer" ? [] : trades,
   balance: first.held ?? null
 })
 
-/** The trades of a wallet by transaction and mint, in chain order. Quote money, which has no position, and pool swaps are left out. */
+/**
+ * The trades and transfers of a wallet by transaction and mint, in chain order. Quote money, which has no position, and pool
+ * swaps are left out.
+ */
 export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventOfMint> => {
   const counted = trades.filter(({ mint, role }) => role !== "pool" && !isMoney(mint)).toSorted(byChainOrder)
   const events: Array<EventOfMint> = []
@@ -275,11 +278,17 @@ export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventO
   return events
 }
 
-/** The positions of a wallet by mint after these trades, in any order. */
+/**
+ * The positions of a wallet by mint after these trades and transfers, in any order. A position begins with the first trade:
+ * what was transferred before it is part of the balance that the trade finds.
+ */
 export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
   const positions = new Map<Mint, Position>()
   for (const event of eventsOf(trades)) {
-    positions.set(event.mint, applyEvent(positions.get(event.mint) ?? emptyPosition(event.mint), event))
+    const known = positions.get(event.mint)
+    if (known !== undefined || event.trades.length > 0) {
+      positions.set(event.mint, applyEvent(known ?? emptyPosition(event.mint), event))
+    }
   }
   return positions
 }

@@ -29,8 +29,8 @@ export interface KnownPnl {
   readonly cost: bigint
 }
 
-/** Profit and loss of one position. Amounts in nano-dollars. */
-export interface PositionPnl {
+/** The amounts of one position that add up, in nano-dollars. */
+interface PositionSums {
   /** Of units sold; zero without sales. Null once a cost or a price of a sale is unknown. */
   readonly realized: bigint | null
   /** Value less cost of the units held; zero when none are. Null when either is unknown. */
@@ -45,17 +45,21 @@ export interface PositionPnl {
   readonly openCost: bigint | null
   /** Value of the units held at the mark, rounded down; null without a mark, unless none are held. */
   readonly value: bigint | null
+  /** True unless the position is known to hold no units. */
+  readonly open: boolean
+  readonly known: KnownPnl
+  /** Value of the units held with a known cost, rounded down; null without a mark, unless there are none. */
+  readonly knownValue: bigint | null
+}
+
+/** Profit and loss of one position. Amounts in nano-dollars. */
+export interface PositionPnl extends PositionSums {
   /** Average cost in dollars per whole token held; null when none are held, or the cost or the decimals are unknown. */
   readonly avgCost: Decimal | null
   /** The total in percent of the cost of all buys; null when either is unknown or the cost is zero. */
   readonly roiPct: Decimal | null
-  /** True unless the position is known to hold no units. */
-  readonly open: boolean
-  readonly known: KnownPnl
   /** Average cost in dollars per whole token of the units held with a known cost; null without such units or decimals. */
   readonly knownAvgCost: Decimal | null
-  /** Value of the units held with a known cost, rounded down; null without a mark, unless there are none. */
-  readonly knownValue: bigint | null
 }
 
 /** Nano-dollars as exact decimal text of dollars. */
@@ -86,9 +90,8 @@ const perToken = (costNanos: bigint | null, units: bigint, decimals: number | nu
     ? null
     : decimalText({ numerator: costNanos * tenTo(decimals), denominator: units * NANOS_PER_USD })
 
-/** Profit and loss of a position at `mark`, in micro-dollars per smallest unit; null when unknown. */
-export const pnlOf = (position: Position, mark: Rational | null): PositionPnl => {
-  const { boughtNanos, decimals, held, lots, proceedsNanos, realizedNanos } = position
+const sumsOf = (position: Position, mark: Rational | null): PositionSums => {
+  const { boughtNanos, held, lots, proceedsNanos, realizedNanos } = position
   const openCost = costOf(position)
   const value = valueOf(held, mark)
   const unrealized = minus(value, openCost)
@@ -103,8 +106,6 @@ export const pnlOf = (position: Position, mark: Rational | null): PositionPnl =>
     proceeds: proceedsNanos,
     openCost,
     value,
-    avgCost: perToken(openCost, unitsOf(lots), decimals),
-    roiPct: percent(total, boughtNanos),
     open: isOpen(position),
     known: {
       realized: position.knownRealizedNanos,
@@ -112,8 +113,19 @@ export const pnlOf = (position: Position, mark: Rational | null): PositionPnl =>
       total: sumOf([position.knownRealizedNanos, knownUnrealized]),
       cost: position.knownBoughtNanos
     },
-    knownAvgCost: perToken(lots.costNanos, lots.known, decimals),
     knownValue
+  }
+}
+
+/** Profit and loss of a position at `mark`, in micro-dollars per smallest unit; null when unknown. */
+export const pnlOf = (position: Position, mark: Rational | null): PositionPnl => {
+  const { decimals, lots } = position
+  const sums = sumsOf(position, mark)
+  return {
+    ...sums,
+    avgCost: perToken(sums.openCost, unitsOf(lots), decimals),
+    roiPct: percent(sums.total, sums.cost),
+    knownAvgCost: perToken(lots.costNanos, lots.known, decimals)
   }
 }
 
@@ -165,7 +177,7 @@ const fraction = (part: bigint, of: bigint): Decimal | null =>
 const sumKnown = (parts: ReadonlyArray<bigint | null>): bigint =>
   parts.reduce<bigint>((sum, part) => sum + (part ?? 0n), 0n)
 
-const knownOf = (positions: ReadonlyArray<Position>, each: ReadonlyArray<PositionPnl>): KnownWalletPnl => {
+const knownOf = (positions: ReadonlyArray<Position>, each: ReadonlyArray<PositionSums>): KnownWalletPnl => {
   const realized = sumKnown(each.map(({ known }) => known.realized))
   const unrealized = sumKnown(each.map(({ known }) => known.unrealized))
   const isMarked = each.length === 0 || each.some(({ known }) => known.unrealized !== null)
@@ -196,7 +208,7 @@ const knownOf = (positions: ReadonlyArray<Position>, each: ReadonlyArray<Positio
 export const summaryOf = (all: ReadonlyArray<MarkedPosition>): WalletPnl => {
   const marked = all.filter(({ position }) => isTraded(position))
   const positions = marked.map(({ position }) => position)
-  const each = marked.map(({ mark, position }) => pnlOf(position, mark))
+  const each = marked.map(({ mark, position }) => sumsOf(position, mark))
   const [realized, unrealized] = [sumOf(each.map((pnl) => pnl.realized)), sumOf(each.map((pnl) => pnl.unrealized))]
   const cost = sumOf(each.map((pnl) => pnl.cost))
   const total = sumOf([realized, unrealized])

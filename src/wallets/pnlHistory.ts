@@ -72,9 +72,12 @@ export const dailyPnl = (
   for (let dayMs = from; dayMs <= dayOf(nowMs); dayMs += DAY_MS) {
     let sums = noSums()
     for (let event = events[at]; event !== undefined && event.timeMs < dayMs + DAY_MS; event = events[++at]) {
-      const after = applied(positions.get(event.mint) ?? emptyPosition(event.mint), event)
-      positions.set(event.mint, after)
-      sums = event.timeMs < dayMs ? sums : added(sums, event, after)
+      const known = positions.get(event.mint)
+      if (known !== undefined || event.trades.length > 0) {
+        const after = applied(known ?? emptyPosition(event.mint), event)
+        positions.set(event.mint, after)
+        sums = event.timeMs < dayMs ? sums : added(sums, event, after)
+      }
     }
     const values = Array.from(positions.values(), (position) => valueOf(position.held, priceAt(position, dayMs)))
     rows.push(rowOf(dayMs, sums, sumOf(values), nowMs))

@@ -51,11 +51,15 @@ const shareOf = (known: number, total: number): CoverageShare => {
   return { complete: known === total, known, status, total }
 }
 
+/** The held trades, without transfers. */
+const tradesIn = (history: WalletHistory | null): WalletHistory["trades"] =>
+  history?.trades.filter(({ role }) => role !== "transfer") ?? []
+
 const transactionsOf = (trades: WalletHistory["trades"]): number =>
   new Set(trades.map(({ signature }) => signature)).size
 
 const indexOf = (history: WalletHistory | null, { events }: WalletShare): WalletIndexCoverage => {
-  const trades = history?.trades ?? []
+  const trades = tradesIn(history)
   const liveSinceMs = history?.liveSinceMs ?? null
   const coveredFromMs = history?.coveredFromMs ?? null
   const isUnbroken = liveSinceMs !== null && coveredFromMs !== null && liveSinceMs <= coveredFromMs
@@ -98,21 +102,24 @@ const historyShare = (events: number): CoverageShare => ({
   total: null
 })
 
-const observed = ({ backfill, positions }: Holdings, history: WalletHistory, valuation: Valuation) => ({
+const observed = (
+  { backfill, positions }: Holdings,
+  history: WalletHistory,
+  valuation: Valuation,
+  events = tradesIn(history).length
+) => ({
   scope: "observed_swaps",
   source: OBSERVED_SOURCE,
   fromMs: history.coveredFromMs,
   throughMs: history.coveredUntilMs,
   observedFromMs: history.trades.at(-1)?.timeMs ?? null,
   observedThroughMs: history.trades[0]?.timeMs ?? null,
-  observedEvents: history.trades.length,
+  observedEvents: events,
   undatedEvents: history.undated,
   exclusions: isWholeLife(backfill, history) ? WHOLE_EXCLUSIONS : OBSERVED_EXCLUSIONS,
   ...coverageOf(positions, valuation),
-  fees: shareOf(0, history.trades.length),
-  history: isWholeLife(backfill, history)
-    ? shareOf(history.trades.length, history.trades.length)
-    : historyShare(history.trades.length)
+  fees: shareOf(0, events),
+  history: isWholeLife(backfill, history) ? shareOf(events, events) : historyShare(events)
 })
 
 const native = (projection: LedgerProjection, valuation: Valuation) => ({

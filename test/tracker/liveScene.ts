@@ -102,6 +102,7 @@ export const transactionOf = (
   nets: [],
   transfers: [],
   changes,
+  moves: [],
   unresolved: 0
 })
 

@@ -22,6 +22,7 @@ const undatedTransaction: BlockTransaction = {
   index: 0,
   transfers: [],
   changes: [],
+  moves: [],
   unresolved: 0,
   nets: [],
   legs: [

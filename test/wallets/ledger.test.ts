@@ -250,3 +250,50 @@ describe("profit and loss", () => {
       })
   )
 })
+
+const transfer = (slot: number, before: bigint, after: bigint): TapeTrade =>
+  tradeOf({
+    role: "transfer",
+    slot,
+    index: 255,
+    side: after > before ? "buy" : "sell",
+    amount: after > before ? after - before : before - after,
+    volumeUsdNanos: null,
+    held: { before, after }
+  })
+
+describe("a transfer between trades", () => {
+  const bought = tradeOf({ slot: 2, amount: 100n, volumeUsdNanos: usd(50), held: { before: 300n, after: 400n } })
+  const sold = tradeOf({
+    slot: 5,
+    side: "sell",
+    amount: 80n,
+    volumeUsdNanos: usd(80),
+    held: { before: 200n, after: 120n }
+  })
+
+  it("moves units with their average cost, or units without one, and makes no profit", () => {
+    const position = positionsOf([bought, transfer(3, 400n, 200n)]).get(MINT)
+    assert.deepInclude(position, { held: 200n, realizedNanos: 0n, buys: 1, sells: 0, unpricedTrades: 0 })
+    assert.deepStrictEqual(position?.lots, { ...NO_LOTS, known: 50n, costNanos: usd(25), inherited: 150n })
+    const more = positionsOf([bought, transfer(3, 400n, 500n)]).get(MINT)
+    assert.deepStrictEqual(more?.lots, {
+      ...NO_LOTS,
+      known: 100n,
+      costNanos: usd(50),
+      inherited: 300n,
+      received: 100n
+    })
+  })
+
+  it("keeps a later sale from being doubted: the units that went were seen", () => {
+    const own = tradeOf({ slot: 2, amount: 400n, volumeUsdNanos: usd(400), held: { before: 0n, after: 400n } })
+    assert.isNull(positionsOf([own, sold]).get(MINT)?.realizedNanos)
+    assert.strictEqual(positionsOf([own, transfer(3, 400n, 200n), sold]).get(MINT)?.realizedNanos, 0n)
+  })
+
+  it("begins no position: what came before the first trade is part of the balance that the trade finds", () => {
+    assert.strictEqual(positionsOf([transfer(1, 0n, 300n)]).size, 0)
+    assert.deepStrictEqual(positionsOf([transfer(1, 0n, 300n), bought]).get(MINT), positionsOf([bought]).get(MINT))
+  })
+})

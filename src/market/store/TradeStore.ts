@@ -38,7 +38,7 @@ export class TradeStore extends Context.Service<
     launchesBefore(second: number, most: number): Effect.Effect<ReadonlyArray<StoredLaunch>, TradeStoreUnavailable>
     /** The newest swaps of SOL against dollars in pools, up to and including a slot, at most so many, oldest first. */
     solSwaps(slot: number, most: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
-    /** The newest trades of a wallet, newest first: those of role `wallet` or `both`. */
+    /** The newest trades and transfers of a wallet, newest first: all but those of role `pool`. */
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */
     bars(request: StoredBarsRequest): Effect.Effect<StoredBars, TradeStoreUnavailable>

@@ -100,12 +100,13 @@ const make = Effect.gen(function* () {
   ) {
     const nowMs = yield* Clock.currentTimeMillis
     const rows = batches.flatMap((batch) => batch.trades)
-    yield* write(partitions.ensure(rows.map(({ timeMs }) => timeMs)))
+    yield* write(partitions.ensure([...rows, ...batches].map(({ timeMs }) => timeMs)))
     const fresh = yield* write(
       transaction(
         sql,
         Effect.gen(function* () {
-          const fresh = rows.length > 0 ? yield* trades.insertTrades(open.id, rows) : []
+          const all = [...rows, ...batches.flatMap(({ transfers = [] }) => transfers)]
+          const fresh = all.length > 0 ? yield* trades.insertTrades(open.id, all) : []
           yield* repriced.length > 0 ? trades.reprice(open.id, repriced) : Effect.void
           const touched = [...rows, ...repriced]
           yield* touched.length > 0 ? bars.rewrite(open.id, stored.closed, touched) : Effect.void

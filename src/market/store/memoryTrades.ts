@@ -113,7 +113,8 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
       ),
     ofWallet: (wallet, limit) =>
       Effect.map(opened, (stored) =>
-        trades(stored)
+        Array.from(stored.blocks.values())
+          .flatMap((batch) => [...batch.trades, ...(batch.transfers ?? [])])
           .filter((trade) => trade.wallet === wallet && trade.role !== "pool")
           .toSorted(newestFirst)
           .slice(0, limit)

@@ -36,7 +36,7 @@ export const recordSettings: Config.Config<RecordSettings> = Config.map(
 )
 
 /** A block counts as a row, so that blocks without trades do not wait without bound. */
-const rowsOf = ({ trades }: StoredBatch): number => trades.length + 1
+const rowsOf = ({ trades, transfers = [] }: StoredBatch): number => trades.length + transfers.length + 1
 
 /** Blocks on their way to the store, oldest first. */
 class Waiting {

@@ -7,7 +7,7 @@ const WALLET_BYTES = 32
 /** The bytes of a signature. */
 export const SIGNATURE_BYTES = 64
 
-const ROLES: ReadonlyArray<Role> = ["pool", "wallet", "both"]
+const ROLES: ReadonlyArray<Role> = ["pool", "wallet", "both", "transfer"]
 
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }
 

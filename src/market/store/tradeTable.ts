@@ -120,6 +120,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
     execute: ({ after, chain, fromMs, most, to }) => sql`
       select slot from trade_rows
       where chain = ${chain} and slot > ${after} and slot <= ${to} and at >= ${PgTypes.timestamptz(fromMs)}
+        and role <> ${roleNumber("transfer")}
       order by slot desc offset ${PgTypes.int8(BigInt(most - 1))} limit 1
     `
   })
@@ -265,7 +266,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         sql`
           select ${columns} from trade_rows
           where chain = ${chain} and (slot, place) > (${after.slot}::int, ${after.place}::int) and slot <= ${to}
-            and at >= ${PgTypes.timestamptz(fromMs)}
+            and at >= ${PgTypes.timestamptz(fromMs)} and role <> ${roleNumber("transfer")}
           order by slot, place limit ${limit}
         `.values,
         readTrades
@@ -290,7 +291,7 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
         readTrades
       ),
 
-    /** The newest trades of a wallet, newest first, without those of single pools of a route. */
+    /** The newest trades and transfers of a wallet, newest first, without the trades of single pools of a route. */
     ofWallet: (chain: number, wallet: Address, limit: number) => {
       const packed = PgTypes.bytea(packWallet(wallet))
       return Effect.flatMap(

@@ -144,6 +144,12 @@ export class MarketState {
     return this.mints.find(mint) !== 0
   }
 
+  /** True when the wallet has traded the token, as far as that is held. */
+  isTrader({ mint, wallet }: Pick<TapeTrade, "mint" | "wallet">): boolean {
+    const token = this.mints.find(mint)
+    return token !== 0 && this.traders.find(token, wallet) !== 0
+  }
+
   /** Seconds of the first and the newest trade of a token; null when it is unknown. */
   seen(mint: Mint): { readonly first: number; readonly last: number } | null {
     const token = this.mints.find(mint)

@@ -3,6 +3,7 @@ import type { RevisedBar } from "../store/StoredBars.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
 
 /** The writes to a tape. */
@@ -17,6 +18,8 @@ export interface TapeControls {
   readonly keep: (store: TradeStore["Service"]) => void
   /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */
   readonly backfilling: (fromMs: number | null) => void
+  /** True when the market state has trades of the wallet in the mint. */
+  readonly isTrader: (trade: Pick<TapeTrade, "mint" | "wallet">) => boolean
   /** The newest slot on the tape; 0 before the first. */
   readonly newest: () => number
   /**

@@ -3,9 +3,10 @@ import type { HeldSpan } from "../../domain/market/Trade.ts"
 
 /**
  * The use of a trade. `pool`: one swap of one pool, for prices, volumes and venues. `wallet`: the net result of a whole
- * route, for the sums of its wallet. `both`: a route of one pool whose swap and net result are equal.
+ * route, for the sums of its wallet. `both`: a route of one pool whose swap and net result are equal. `transfer`: no trade,
+ * but units that came to a wallet or left it otherwise; kept beside the trades, for positions only.
  */
-export type Role = "pool" | "wallet" | "both"
+export type Role = "pool" | "wallet" | "both" | "transfer"
 
 /** One executed swap as the market structures take it, priced where a price was known. */
 export interface TapeTrade {

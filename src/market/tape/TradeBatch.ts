@@ -21,4 +21,6 @@ export interface TradeBatch {
 export interface PricedBatch extends TradeBatch {
   /** In the order of the chain: by slot, then by index. */
   readonly trades: ReadonlyArray<TapeTrade>
+  /** Units that came to wallets or left them otherwise, in the order of the chain; role `transfer`. */
+  readonly transfers?: ReadonlyArray<TapeTrade> | undefined
 }

@@ -259,6 +259,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     backfilling: (fromMs) => {
       chain.backfillFromMs = fromMs
     },
+    isTrader: (trade) => chain.state.isTrader(trade),
     newest: () => chain.continuity.newestSlot,
     startAnew: () => {
       sent.chain++

@@ -25,14 +25,26 @@ export interface TapeParts {
   readonly tape: TapeControls
 }
 
-/** The stored part of a block: trades that the market state rejects are not stored. */
-const storable = ({ afterGap, launches, slot, timeMs, trades }: PricedBatch, nowMs: number): StoredBatch => ({
-  slot,
-  timeMs,
-  launches,
-  afterGap,
-  trades: trades.filter((trade) => isAcceptable(trade, nowMs))
-})
+/**
+ * The stored part of a block: trades that the market state rejects are not stored, nor transfers of a mint that their wallet
+ * has not traded.
+ */
+const storableBy =
+  ({ isTrader }: Pick<TapeControls, "isTrader">) =>
+  ({ afterGap, launches, slot, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
+    const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
+    return {
+      slot,
+      timeMs,
+      launches,
+      afterGap,
+      trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
+      transfers: transfers.filter(
+        (transfer) =>
+          (isTrader(transfer) || traded.has(`${transfer.wallet} ${transfer.mint}`)) && isAcceptable(transfer, nowMs)
+      )
+    }
+  }
 
 /** The settings of storing blocks and of reading missing ones again. */
 export interface TapeSettings {
@@ -55,6 +67,7 @@ const driveChain = Effect.fnUntraced(function* (
   const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
   yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
   const pricing = makeBlockPricing(prices)
+  const storable = storableBy(tape)
   if (chain === null) {
     yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
   }

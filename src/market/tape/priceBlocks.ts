@@ -5,7 +5,7 @@ import { visitInParts } from "../../trades/blocks/PackedTransactions.ts"
 import type { PriceBook, Prices } from "../../tokens/PriceBook.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { MOST_SWAPS, SolPrice } from "./SolPrice.ts"
-import { type MintValue, repriced, tapeTradesOf } from "./tapeTrades.ts"
+import { type MintValue, repriced, tapeTradesOf, tapeTransfersOf } from "./tapeTrades.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 import type { TradeBatch } from "./TradeBatch.ts"
@@ -58,8 +58,10 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
     price: Effect.fnUntraced(function* (batch) {
       state.newest = Math.max(state.newest, batch.slot)
       const decoded: Array<DecodedTrades> = []
-      yield* visitInParts(batch.transactions, ({ legs, nets, unresolved }) => {
+      const transfers: Array<TapeTrade> = []
+      yield* visitInParts(batch.transactions, ({ index, legs, moves, nets, signature, unresolved }) => {
         decoded.push({ legs, nets, unresolved })
+        transfers.push(...tapeTransfersOf({ index, moves, signature }, batch))
       })
       sol.observe(
         decoded.flatMap(({ legs }) => legs),
@@ -76,7 +78,7 @@ export const makeBlockPricing = (prices: PriceBook["Service"]): BlockPricing => 
       }
       const trades: Array<TapeTrade> = []
       yield* visitInParts(decoded, (each) => trades.push(...tapeTradesOf(each, price)))
-      return { ...batch, trades }
+      return { ...batch, trades, transfers }
     }),
     recall: (trades) => sol.recall(trades),
     changed: (trades, timeMs) => {

@@ -12,14 +12,20 @@ import {
   type TradeFee,
   walletAmounts
 } from "../../domain/market/Trade.ts"
+import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
 import type { DecodedTrades } from "../../trades/decode.ts"
 import { quotePrice } from "../../trades/price.ts"
 import { NANOS_PER_USD } from "../../domain/units.ts"
 import { isDollar, isMoney } from "../../trades/sides.ts"
 import type { Role, TapeTrade } from "./TapeTrade.ts"
 
-/** Places of one transaction: the first half for pool swaps, the next quarter for tokens received by wallets, the last for tokens given. */
+/**
+ * Places of one transaction: the first half for pool swaps, the next quarter for tokens received by wallets, the last for
+ * tokens given, and from its end back for transfers.
+ */
 export const PLACES = 256
+/** Most transfers of one transaction. */
+const MOST_TRANSFERS = PLACES / 4 - 16
 const NANOS_PER_MICRO = 1000n
 /** Nano-dollars for a SOL are this many times the micro-dollars for a lamport. */
 const SOL_NANOS_PER_MICRO = 1_000_000_000_000n
@@ -300,6 +306,32 @@ export const tapeTradesOf = ({ legs, nets }: DecodedTrades, price: BlockPrice): 
   }
   return [...legs.map(ofLeg), ...others.flatMap((net) => walletTrades(net, legs, price))]
 }
+
+/** The moves of one transaction as trades of role `transfer`, without a price. */
+export const tapeTransfersOf = (
+  { index, moves, signature }: Pick<BlockTransaction, "index" | "moves" | "signature">,
+  { slot, timeMs }: { readonly slot: number; readonly timeMs: number }
+): ReadonlyArray<TapeTrade> =>
+  moves.slice(0, MOST_TRANSFERS).map(({ after, before, decimals, delta, mint, owner }, at) => ({
+    role: "transfer",
+    signature,
+    slot,
+    index: placeOf({ indexInBlock: index, index: PLACES - 1 - at }),
+    timeMs,
+    wallet: owner,
+    mint,
+    side: delta > 0n ? "buy" : "sell",
+    amount: delta > 0n ? delta : -delta,
+    decimals,
+    lamports: null,
+    solUsdNanos: null,
+    priceUsd: null,
+    volumeUsdNanos: null,
+    held: { before, after },
+    pool: null,
+    dex: null,
+    launchpad: null
+  }))
 
 /** A trade as it is with the price of SOL that is known now. Without one it stays as it is. */
 export const repriced = (trade: TapeTrade, microPerLamport: Rational | null): TapeTrade => {

@@ -43,16 +43,16 @@ const READER_PATIENCE_MS = 30_000
 const READ_KEPT = 5_000
 
 /**
- * True while the reader of the blocks is too far behind. Removes what was read: a whole past in memory would be several
- * hundred megabytes.
+ * True while the reader of the blocks is too far behind. Removes what was read, beside `kept` slots: a whole past in memory
+ * would be several hundred megabytes.
  */
-export const readerPace = (bank: Bank): ((nowMs: number) => boolean) => {
+export const readerPace = (bank: Bank, kept = READ_KEPT): ((nowMs: number) => boolean) => {
   let seen = { slot: bank.readUpTo(), atMs: Number.NEGATIVE_INFINITY }
   return (nowMs) => {
     const slot = bank.readUpTo()
     if (slot > seen.slot || seen.atMs === Number.NEGATIVE_INFINITY) {
       seen = { slot, atMs: nowMs }
-      bank.forgetBefore(slot - READ_KEPT)
+      bank.forgetBefore(slot - Math.max(kept, READ_KEPT))
     }
     const unread = Array.from(bank.blocks()).filter((block) => block.slot > slot).length
     return unread > MOST_UNREAD && nowMs - seen.atMs < READER_PATIENCE_MS

@@ -11,7 +11,7 @@ import type { BlockTransaction, TradeBlock } from "./TradeBlock.ts"
 /** Transactions of one part: making their objects takes less than a millisecond. */
 const PART = 24
 
-type Trading = Pick<BlockTransaction, "index" | "legs" | "nets" | "signature" | "unresolved">
+type Trading = Pick<BlockTransaction, "index" | "legs" | "moves" | "nets" | "signature" | "unresolved">
 type Movements = Pick<BlockTransaction, "changes" | "transfers">
 
 /** Some transactions, in two pieces. */
@@ -25,9 +25,10 @@ const pack = (value: unknown): Uint8Array<ArrayBuffer> => Uint8Array.from(serial
 
 const packPart = (transactions: ReadonlyArray<BlockTransaction>): PackedPart => ({
   trading: pack(
-    transactions.map(({ index, legs, nets, signature, unresolved }): Trading => ({
+    transactions.map(({ index, legs, moves, nets, signature, unresolved }): Trading => ({
       index,
       legs,
+      moves,
       nets,
       signature,
       unresolved
@@ -61,15 +62,17 @@ class PackedTransaction implements BlockTransaction {
   readonly signature: BlockTransaction["signature"]
   readonly index: number
   readonly legs: BlockTransaction["legs"]
+  readonly moves: BlockTransaction["moves"]
   readonly nets: BlockTransaction["nets"]
   readonly unresolved: number
   readonly #movements: PartMovements
   readonly #place: number
 
-  constructor({ index, legs, nets, signature, unresolved }: Trading, movements: PartMovements, place: number) {
+  constructor({ index, legs, moves, nets, signature, unresolved }: Trading, movements: PartMovements, place: number) {
     this.signature = signature
     this.index = index
     this.legs = legs
+    this.moves = moves
     this.nets = nets
     this.unresolved = unresolved
     this.#movements = movements

@@ -12,6 +12,8 @@ export interface BlockTransaction {
   readonly nets: ReadonlyArray<NetTrade>
   readonly transfers: ReadonlyArray<Transfer>
   readonly changes: ReadonlyArray<BalanceChange>
+  /** The changes of wallets in a mint without a net trade of it, beside those of SOL and dollars. */
+  readonly moves: ReadonlyArray<BalanceChange>
   /** Swap instructions of which one side is unknown. */
   readonly unresolved: number
 }

@@ -1,4 +1,6 @@
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import { tradeStoreContract } from "./tradeStoreContract.ts"
+import { transferContract } from "./transferContract.ts"
 
 tradeStoreContract("TradeStore.layerMemory", TradeStore.layerMemory)
+transferContract("transfers in TradeStore.layerMemory", TradeStore.layerMemory)

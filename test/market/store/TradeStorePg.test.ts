@@ -11,6 +11,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg, tradeStoreOf } from "../../support/tradeStores.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
 import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
+import { transferContract } from "./transferContract.ts"
 
 const DAY_MS = 86_400_000
 // The deadline is two seconds; a busy machine may add to it, and without one it would be thirty seconds.
@@ -29,6 +30,7 @@ const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effec
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   tradeStoreContract("TradeStorePg.layer", layerPg)
+  transferContract("transfers in TradeStorePg.layer", layerPg)
 })
 
 describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurrent: true }, () => {

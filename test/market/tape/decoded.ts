@@ -50,6 +50,7 @@ export const transactionOf = (given: Partial<BlockTransaction>): BlockTransactio
   nets: [],
   transfers: [],
   changes: [],
+  moves: [],
   unresolved: 0,
   ...given
 })

@@ -38,7 +38,7 @@ const volumeAt = (timeMs: number, known: ReadonlyMap<Mint, UnitPrice>, isStale =
     const { trades } = yield* makeBlockPricing(bookOf(known, isStale)).price({
       slot: 1,
       timeMs,
-      transactions: [{ legs: [trade], nets: [], unresolved: 0 } as never],
+      transactions: [{ index: 0, legs: [trade], moves: [], nets: [], unresolved: 0 } as never],
       launches: null,
       afterGap: false
     })

@@ -2,12 +2,13 @@ import type { BlockTransaction } from "../../../src/trades/blocks/TradeBlock.ts"
 
 /** Transactions as plain objects, to be compared. */
 export const plain = (transactions: Iterable<BlockTransaction>): ReadonlyArray<BlockTransaction> =>
-  Array.from(transactions, ({ changes, index, legs, nets, signature, transfers, unresolved }) => ({
+  Array.from(transactions, ({ changes, index, legs, moves, nets, signature, transfers, unresolved }) => ({
     signature,
     index,
     legs,
     nets,
     transfers,
     changes,
+    moves,
     unresolved
   }))

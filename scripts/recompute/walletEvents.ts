@@ -1,0 +1,151 @@
+/** The trades and transfers of wallets in one raw transaction. */
+import { DOLLARS } from "./bars.ts"
+import type { RawTransaction } from "./chain.ts"
+import { keysOf, legsOf, type RawLeg, SOL, transfersIn } from "./legs.ts"
+import type { SolRate } from "./solPrice.ts"
+
+/** A trade of one mint; `nanos` is its value in nano-dollars, null when unknown. */
+export interface RawTrade {
+  readonly isBuy: boolean
+  readonly amount: bigint
+  readonly nanos: bigint | null
+}
+
+/** A wallet's holding of one mint before and after one transaction, and its trades there. */
+export interface WalletEvent {
+  readonly wallet: string
+  readonly mint: string
+  readonly before: bigint
+  readonly after: bigint
+  readonly trades: ReadonlyArray<RawTrade>
+}
+
+interface Amount {
+  readonly mint: string
+  readonly amount: bigint
+}
+
+interface MintTrade extends RawTrade {
+  readonly mint: string
+}
+
+const isMoney = (mint: string): boolean => mint === SOL || DOLLARS.includes(mint)
+
+/** Sums over the token accounts of the transaction, by owner and mint. */
+const sumsOf = ({ meta }: RawTransaction) => {
+  const sums = new Map<string, { owner: string; mint: string; before: bigint; after: bigint }>()
+  const add = (side: "before" | "after") => (balance: (typeof meta.preTokenBalances)[number]) => {
+    const owner = balance.owner ?? ""
+    const key = `${owner} ${balance.mint}`
+    const sum = sums.get(key) ?? { owner, mint: balance.mint, before: 0n, after: 0n }
+    sums.set(key, { ...sum, [side]: sum[side] + BigInt(balance.uiTokenAmount.amount) })
+  }
+  meta.preTokenBalances.forEach(add("before"))
+  meta.postTokenBalances.forEach(add("after"))
+  return Array.from(sums.values())
+}
+
+/** Lamports that the fee payer got, less those it paid, without the network fee and the rent of accounts that it opened. */
+const lamportsOf = ({ meta }: RawTransaction): bigint => {
+  const before = new Set(meta.preTokenBalances.map(({ accountIndex }) => accountIndex))
+  const opened = meta.postTokenBalances.filter(({ accountIndex }) => !before.has(accountIndex))
+  const rent = opened.reduce((sum, { accountIndex }) => sum + (meta.postBalances[accountIndex] ?? 0), 0)
+  return BigInt((meta.postBalances[0] ?? 0) - (meta.preBalances[0] ?? 0) + meta.fee + rent)
+}
+
+/** The value of money in nano-dollars; null for other mints, or without a rate. */
+const nanosOf = ({ amount, mint }: Amount, rate: SolRate | null): bigint | null => {
+  if (DOLLARS.includes(mint)) {
+    return amount * 1000n
+  }
+  return mint === SOL && rate !== null ? (amount * rate.micros * 1000n) / rate.lamports : null
+}
+
+/** The value of the money that a route's own pools paid for a mint, or took for it; null when they took something else. */
+const legsValue = (legs: ReadonlyArray<RawLeg>, mint: string, isSold: boolean, rate: SolRate | null) => {
+  const own = legs.filter(({ input, output }) => (isSold ? input : output).mint === mint)
+  const money = own.map(({ input, output }) => (isSold ? output : input))
+  const [first] = money
+  return first === undefined || money.some((each) => each.mint !== first.mint)
+    ? null
+    : nanosOf({ mint: first.mint, amount: money.reduce((sum, { amount }) => sum + amount, 0n) }, rate)
+}
+
+/** The trades of one exchange: of a token against money one, of two tokens a sale and a purchase of one value. */
+const tradesOf = (gave: Amount, got: Amount, legs: ReadonlyArray<RawLeg>, rate: SolRate | null): Array<MintTrade> => {
+  const [sold, bought] = [
+    { mint: gave.mint, isBuy: false, amount: gave.amount },
+    { mint: got.mint, isBuy: true, amount: got.amount }
+  ]
+  if (isMoney(gave.mint)) {
+    return [{ ...bought, nanos: nanosOf(gave, rate) }]
+  }
+  if (isMoney(got.mint)) {
+    return [{ ...sold, nanos: nanosOf(got, rate) }]
+  }
+  const nanos = legsValue(legs, gave.mint, true, rate) ?? legsValue(legs, got.mint, false, rate)
+  return [
+    { ...bought, nanos },
+    { ...sold, nanos }
+  ]
+}
+
+/**
+ * The exchanges of the fee payer, one for each top-level instruction with swaps. What was sent is the sum of its own transfers
+ * there; what was received is the change over the whole transaction and everything sent.
+ */
+const exchangesOf = (
+  transaction: RawTransaction,
+  legs: ReadonlyArray<RawLeg>,
+  changeOf: (mint: string) => bigint,
+  rate: SolRate | null
+): Array<MintTrade> => {
+  const [wallet = ""] = keysOf(transaction)
+  const groups = Array.from(Map.groupBy(legs, ({ outer }) => outer))
+  const sentIn = (outer: number, leg: RawLeg) => {
+    const own = transfersIn(transaction, outer).filter(({ authority }) => authority === wallet)
+    const sum = own.reduce((total, { amount }) => total + amount, 0n)
+    return sum === 0n ? leg.input.amount : sum
+  }
+  return groups.flatMap(([outer, group]) => {
+    const [first, last] = [group[0], group.at(-1)]
+    if (first === undefined || last === undefined) {
+      return []
+    }
+    const isOnly = groups.length === 1
+    const others = groups.filter(([other, [leg]]) => other !== outer && leg?.input.mint === last.output.mint)
+    const sentElsewhere = others.reduce(
+      (sum, [other, [leg]]) => sum + (leg === undefined ? 0n : sentIn(other, leg)),
+      0n
+    )
+    const gave = { mint: first.input.mint, amount: isOnly ? -changeOf(first.input.mint) : sentIn(outer, first) }
+    const got = { mint: last.output.mint, amount: changeOf(last.output.mint) + sentElsewhere }
+    return gave.amount > 0n && got.amount > 0n ? tradesOf(gave, got, group, rate) : []
+  })
+}
+
+/** The events of a successful transaction: every holding of a token that changed or was traded, beside SOL and dollars. */
+export const eventsOf = (transaction: RawTransaction, rate: SolRate | null): ReadonlyArray<WalletEvent> => {
+  if (transaction.meta.err !== null) {
+    return []
+  }
+  const [payer = ""] = keysOf(transaction)
+  const sums = sumsOf(transaction)
+  const lamports = lamportsOf(transaction)
+  const changeOf = (mint: string) => {
+    const sum = sums.find((each) => each.owner === payer && each.mint === mint)
+    return (sum === undefined ? 0n : sum.after - sum.before) + (mint === SOL ? lamports : 0n)
+  }
+  const legs = legsOf(transaction).filter(({ wallet }) => wallet === payer)
+  const trades = exchangesOf(transaction, legs, changeOf, rate)
+  return sums
+    .filter(({ mint }) => !isMoney(mint))
+    .map(({ after, before, mint, owner }) => ({
+      wallet: owner,
+      mint,
+      before,
+      after,
+      trades: owner === payer ? trades.filter((trade) => trade.mint === mint) : []
+    }))
+    .filter(({ after, before, trades: own }) => after !== before || own.length > 0)
+}

@@ -1,0 +1,101 @@
+/** Recomputes positions and profits of wallets from raw blocks, and compares them with a running service. Uses nothing of `src/`. */
+import { parseArgs } from "node:util"
+import { blocksOf, call, slotsBetween } from "./recompute/chain.ts"
+import type { WalletDifference } from "./recompute/compareWallets.ts"
+import { busiest, checkWallet, makeReading, type ReadService } from "./recompute/wallets.ts"
+
+const help = `Usage: npm run recompute:wallets -- --rpc URL --api URL --key KEY [--wallets N] [--rounds N] [--json]
+
+Reads every block that the node of a simulated chain has over JSON-RPC, rebuilds holdings, lots, cost and profit of the N
+busiest wallets (200) from balances and transfers, and compares each figure with /wallets/{wallet}/positions and /pnl/history,
+and each holding with the balances of the chain. The node has to have every block that the service has
+(SIMULATOR_BLOCKS_KEPT). A wallet that trades meanwhile is compared again after the next blocks, at most 30 rounds. Exits with 1 when
+a figure differs, and prints each that does.
+`
+
+const MOST_PRINTED = 100
+const PAUSE_MS = 2000
+
+const { values } = parseArgs({
+  options: {
+    rpc: { type: "string" },
+    api: { type: "string" },
+    key: { type: "string" },
+    wallets: { type: "string", default: "200" },
+    rounds: { type: "string", default: "30" },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false }
+  }
+})
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Reads `data` of a path, and waits as long as the service asks for. */
+const reader =
+  (api: string, key: string): ReadService =>
+  async (path) => {
+    for (;;) {
+      const response = await fetch(api + path, { headers: { authorization: `Bearer ${key}` } })
+      if (response.ok) {
+        return ((await response.json()) as { readonly data: unknown }).data
+      }
+      const text = await response.text()
+      if (response.status !== 429) {
+        throw new Error(`${path}: ${response.status} ${text}`)
+      }
+      await pause(Number(response.headers.get("retry-after") ?? "1") * 1000)
+    }
+  }
+
+const main = async (rpc: string, read: ReadService): Promise<number> => {
+  const reading = makeReading()
+  const state = { from: Number(await call(rpc, "getFirstAvailableBlock", [])), fromMs: 0, toMs: 0 }
+  const readBlocks = async () => {
+    const to = Number(await call(rpc, "getSlot", [{ commitment: "confirmed" }]))
+    for await (const block of blocksOf(rpc, await slotsBetween(rpc, state.from, to))) {
+      reading.add(block)
+      state.fromMs = state.fromMs === 0 ? block.blockTime * 1000 : state.fromMs
+      state.toMs = block.blockTime * 1000
+    }
+    state.from = to + 1
+  }
+  await readBlocks()
+  const wallets = busiest(reading.books, Number(values.wallets))
+  const equal = new Map<string, number>()
+  let differences: ReadonlyArray<WalletDifference> = []
+  for (let round = 0; round < Number(values.rounds) && equal.size < wallets.length; round++) {
+    await (round === 0 ? undefined : pause(PAUSE_MS))
+    differences = []
+    for (const wallet of wallets.filter((each) => !equal.has(each))) {
+      await readBlocks()
+      const compared = await checkWallet(reading, wallet, read)
+      differences = [...differences, ...compared.differences]
+      if (compared.differences.length === 0) {
+        equal.set(wallet, compared.figures)
+      }
+    }
+  }
+  const report = {
+    ...reading.counts,
+    minutes: Math.round((state.toMs - state.fromMs) / 60_000),
+    wallets: wallets.length,
+    equal: equal.size,
+    figures: Array.from(equal.values()).reduce((sum, figures) => sum + figures, 0),
+    different: differences.length,
+    differences: differences.slice(0, MOST_PRINTED)
+  }
+  process.stdout.write(
+    values.json
+      ? `${JSON.stringify(report)}\n`
+      : `${report.blocks} blocks of ${report.minutes} minutes, ${report.events} events, ${report.transfers} transfers, ${report.tokenSwaps} swaps of two tokens; ${report.figures} figures of ${report.equal} of ${report.wallets} wallets are equal, ${report.different} differ\n${report.differences.map((each) => `  ${JSON.stringify(each)}\n`).join("")}`
+  )
+  return report.equal === report.wallets && report.figures > 0 ? 0 : 1
+}
+
+const { api, key, rpc } = values
+if (values.help || rpc === undefined || api === undefined || key === undefined) {
+  process.stdout.write(help)
+  process.exitCode = values.help ? 0 : 2
+} else {
+  process.exitCode = await main(rpc, reader(api, key))
+}

@@ -1,0 +1,108 @@
+/** Positions and profits of wallets against a computation from raw blocks that shares no code with them, over HTTP. */
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer, Stream } from "effect"
+import { blocksOf, call as rpc, slotsBetween } from "../../scripts/recompute/chain.ts"
+import {
+  busiest,
+  checkWallet,
+  makeReading,
+  type ReadService,
+  type WalletReading
+} from "../../scripts/recompute/wallets.ts"
+import type { Mint } from "../../src/domain/Address.ts"
+import { Listening } from "../../src/http/NodeServer.ts"
+import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
+import { PriceBook } from "../../src/tokens/PriceBook.ts"
+import { IdentityStore } from "../../src/wallets/IdentityStore.ts"
+import { LedgerReader } from "../../src/wallets/LedgerReader.ts"
+import { WalletIndex } from "../../src/wallets/WalletIndex.ts"
+import { WalletReader } from "../../src/wallets/WalletReader.ts"
+import { keyOf, running, secretOf } from "../support/http.ts"
+
+const STRETCHES = 3
+const SLOTS = 150
+const WALLETS = 25
+
+const readFrom =
+  (url: string): ReadService =>
+  async (path) => {
+    const response = await fetch(url + path, { headers: { authorization: `Bearer ${secretOf("a")}` } })
+    assert.strictEqual(response.status, 200)
+    return ((await response.json()) as { readonly data: unknown }).data
+  }
+
+/** Compares the busiest wallets, and returns the number of figures. */
+const compareAll = Effect.fnUntraced(function* (reading: WalletReading) {
+  const { url } = yield* Listening
+  return yield* Effect.promise(async () => {
+    let figures = 0
+    for (const wallet of busiest(reading.books, WALLETS)) {
+      const compared = await checkWallet(reading, wallet, readFrom(url))
+      assert.deepStrictEqual(compared.differences, [])
+      figures += compared.figures
+    }
+    return figures
+  })
+})
+
+// Blocks of the future are not accepted, so the chain begins ten minutes ago.
+const startUnixMs = Date.now() - 600_000
+
+const market = WalletReader.layer.pipe(
+  Layer.provide([IdentityStore.layerMemory, LedgerReader.layerNone, WalletIndex.layerMemory]),
+  Layer.provideMerge(layerWithTrades({ seed: "wallets", speed: 0, swapsPerSecond: 20, startUnixMs }))
+)
+
+layer(market, { timeout: "3 minutes", excludeTestServices: true })("an independent recomputation of wallets", (it) => {
+  it.effect(
+    "finds every holding, lot and profit, strict and known, transfers and swaps of two tokens included",
+    () =>
+      Effect.gen(function* () {
+        const [simulator, tape, wallets] = [yield* Simulator, yield* TradeTape, yield* WalletReader]
+        const reading = makeReading()
+        const newest = () => Effect.promise(() => rpc(simulator.rpcUrl, "getSlot", []).then(Number))
+        const applied = (slot: number) =>
+          Effect.sleep("20 millis").pipe(Effect.repeat({ until: () => tape.newestSlot() >= slot, times: 5000 }))
+        const seen: Array<number> = []
+        yield* tape.applied.pipe(
+          Stream.runForEach(({ slot }) => Effect.sync(() => void seen.push(slot))),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        // The service begins with the newest block of its first look.
+        yield* simulator
+          .advance(1)
+          .pipe(Effect.andThen(Effect.sleep("50 millis")), Effect.repeat({ until: () => seen.length > 0, times: 2000 }))
+        let from = (seen[0] ?? 0) - 1
+        for (let stretch = 0; stretch < STRETCHES; stretch++) {
+          yield* simulator.advance(SLOTS)
+          const to = yield* newest()
+          yield* Effect.promise(async () => {
+            for await (const block of blocksOf(simulator.rpcUrl, await slotsBetween(simulator.rpcUrl, from + 1, to))) {
+              reading.add(block)
+            }
+          })
+          yield* applied(to)
+          from = to
+        }
+        const mints = new Set(Array.from(reading.books.values()).flatMap((positions) => Array.from(positions.keys())))
+        const prices = yield* PriceBook
+        yield* Effect.forEach(mints, (mint) => prices.warm(mint as Mint), { discard: true })
+        const hasMarks = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          const { isStale, of } = prices.at(nowMs)
+          return !isStale && Array.from(mints).some((mint) => of(mint as Mint)?.usd)
+        })
+        yield* Effect.sleep("50 millis").pipe(
+          Effect.andThen(hasMarks),
+          Effect.repeat({ until: (has) => has, times: 500 })
+        )
+        const compared = yield* compareAll(reading).pipe(
+          Effect.provide(running({ wallets: Layer.succeed(WalletReader, wallets), keys: [keyOf("a")] }))
+        )
+        assert.isAbove(compared, 500)
+        assert.isAbove(reading.counts.transfers, 10)
+        assert.isAbove(reading.counts.tokenSwaps, 10)
+      }),
+    120_000
+  )
+})
