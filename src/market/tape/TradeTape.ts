@@ -59,6 +59,7 @@ export type MarketStateReads = Pick<
   | "markets"
   | "mintOfToken"
   | "now"
+  | "pools"
   | "scan"
   | "seen"
   | "tokens"
