@@ -15,6 +15,7 @@ import type { Applied, MarketLimits, MarketState } from "./MarketState.ts"
 import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain, shownFrom } from "./TapedChain.ts"
 import { TradeFeed } from "./TradeFeed.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
 
 /** The market state is stale once no block has arrived for this long, in milliseconds, or once blocks are that old. */
@@ -109,6 +110,8 @@ export class TradeTape extends Context.Service<
     readonly firstRead: () => number
     /** The store of candles older than those in memory; null without a store. */
     readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints"> | null
+    /** The blocks that are not stored yet, oldest first; none without a store, and while the store lags far behind. */
+    readonly unstored: () => ReadonlyArray<StoredBatch>
     /** Applies the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
@@ -213,6 +216,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),
     firstRead: () => chain.continuity.firstRead,
     stored: () => chain.store,
+    unstored: () => chain.unstored(),
     coverageFrom: (second, nowMs) => {
       const lacking = lackingNow(service, nowMs)
       const [to, heldFrom] = [chain.state.now, Math.max(chain.state.heldFrom, chain.heldFrom)]
@@ -246,6 +250,9 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     keep: (store) => {
       chain.store = store
     },
+    keepUnstored: (unstored) => {
+      chain.unstored = unstored
+    },
     resume: (progress, from, nowMs) => {
       resumeChain(chain, progress, from)
       chain.resumedAtMs = nowMs
@@ -261,7 +268,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     rebuild: Effect.fnUntraced(
       function* (stored) {
         tail = []
-        const next = { ...emptyChain(bounds), store: chain.store }
+        const next = { ...emptyChain(bounds), store: chain.store, unstored: chain.unstored }
         const { from, progress, slot } = yield* stored((batch, nowMs) => addBlock(next, batch, nowMs))
         resumeChain(next, progress, from)
         const nowMs = yield* Clock.currentTimeMillis
