@@ -5,6 +5,7 @@ import {
   compareMovement,
   compareOverview,
   compareTraders,
+  rankNames,
   type Recomputed
 } from "./compare.ts"
 import { compareLiquidity, comparePoolVolumes } from "./comparePools.ts"
@@ -26,7 +27,11 @@ const keys = [
 /** Windows, rankings and totals, and the rankings of the wallets of some mints. */
 export const comparisons = (mints: ReadonlyArray<string>): ReadonlyArray<Comparison> => [
   ...windowNames.flatMap((window): ReadonlyArray<Comparison> => [
-    (service, found, findings) => compareMovement(service, found, findings, window),
+    ...rankNames.map(
+      (rank): Comparison =>
+        (service, found, findings) =>
+          compareMovement(service, found, findings, window, rank)
+    ),
     (service, found, findings) => compareOverview(service, found, findings, window),
     (service, found, findings) => compareLighthouse(service, found, findings, window, keys)
   ]),

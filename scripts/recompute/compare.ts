@@ -13,6 +13,8 @@ export interface Recomputed {
   readonly now: number
   /** The first second of which nothing is missing. */
   readonly from: number
+  /** The second up to which bars are closed; all of them unless given. */
+  readonly closedTo?: number
   /** True when the record begins no later than that of the service. */
   readonly isWhole: boolean
 }
@@ -58,7 +60,11 @@ export const compareBars = async (
   const trades = comparable(found, mint).filter((trade) => pool === undefined || trade.pool === pool)
   for (const [resolution, width] of Object.entries(RESOLUTIONS)) {
     const from = Math.ceil(found.from / width) * width
-    const bars = barsOf(trades, width).filter(({ startMs }) => startMs >= from * 1000)
+    const until = found.closedTo ?? Number.POSITIVE_INFINITY
+    const bars = barsOf(trades, width).filter(({ startMs }) => {
+      const start = startMs / 1000
+      return start >= from && start + width <= until
+    })
     const [first, last] = [bars[0], bars.at(-1)]
     if (first === undefined || last === undefined) {
       continue
@@ -109,30 +115,38 @@ const compareRow = (findings: Findings, found: Recomputed, of: string, row: Wire
   }
 }
 
-/** Every ranking of a window: its tokens, their order and their figures. */
-export const compareMovement = async (service: Service, found: Recomputed, findings: Findings, window: WindowName) => {
-  if (!reaches(found, window)) {
+/** Names of the rankings. */
+export const rankNames: ReadonlyArray<string> = Object.keys(ranks)
+
+/** A ranking of a window: its tokens, their order and their figures. */
+export const compareMovement = async (
+  service: Service,
+  found: Recomputed,
+  findings: Findings,
+  window: WindowName,
+  rank: string
+) => {
+  const valueOf = ranks[rank]
+  if (valueOf === undefined || !reaches(found, window)) {
     return
   }
   const windows = new Map(tokenWindows(found.record, window, found.now).map((each) => [each.mint, each]))
   const isKnown = (mint: string) => !found.record.unknown.has(mint)
-  for (const [rank, valueOf] of Object.entries(ranks)) {
-    const rows = (await service.movement(window, rank)).filter(({ token }) => isKnown(token.address))
-    const values = Array.from(windows.values())
-      .filter(({ mint }) => isKnown(mint))
-      .flatMap((each) => valueOf(each) ?? [])
-      .toSorted((a, b) => b - a)
-    rows.forEach((row, place) => {
-      const of = `${rank} ${window} ${row.token.address}`
-      const own = windows.get(row.token.address)
-      const value = own === undefined ? null : valueOf(own)
-      findings.number("ranks", of, `place ${place + 1}`, value, values[place] ?? null, PERCENT_TOLERANCE)
-      if (own !== undefined) {
-        compareRow(findings, found, of, row, own)
-      }
-    })
-    findings.number("ranks", `${rank} ${window}`, "tokens", rows.length, values.length)
-  }
+  const rows = (await service.movement(window, rank)).filter(({ token }) => isKnown(token.address))
+  const values = Array.from(windows.values())
+    .filter(({ mint }) => isKnown(mint))
+    .flatMap((each) => valueOf(each) ?? [])
+    .toSorted((a, b) => b - a)
+  rows.forEach((row, place) => {
+    const of = `${rank} ${window} ${row.token.address}`
+    const own = windows.get(row.token.address)
+    const value = own === undefined ? null : valueOf(own)
+    findings.number("ranks", of, `place ${place + 1}`, value, values[place] ?? null, PERCENT_TOLERANCE)
+    if (own !== undefined) {
+      compareRow(findings, found, of, row, own)
+    }
+  })
+  findings.number("ranks", `${rank} ${window}`, "tokens", rows.length, values.length)
 }
 
 /** Estimates of distinct wallets are compared with this tolerance; a few more or less always count as equal. */

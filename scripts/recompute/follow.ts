@@ -9,6 +9,9 @@ interface Read {
   readonly second: number
 }
 
+/** Swaps of SOL of so many seconds before it price a trade. */
+const PRICED_SECONDS = 300
+
 /** Most tries to find a block later than a second, and the wait between two. */
 const TRIES = 60
 const WAIT_MS = 500
@@ -60,7 +63,7 @@ export const followChain = (rpc: string, first: number) => {
     after: ({ second, slot }: Read = blocks.at(-1) ?? { slot: 0, second: 0 }, isWhole = false): Recomputed => ({
       record: upTo(record, slot),
       now: second,
-      from: state.wholeFrom,
+      from: state.wholeFrom + (isWhole ? 0 : PRICED_SECONDS),
       isWhole: isWhole && state.fromGenesis
     })
   }

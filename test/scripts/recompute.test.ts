@@ -206,7 +206,7 @@ layer(services, { timeout: "2 minutes", excludeTestServices: true })("an indepen
       const [first, ...rest] = found.record.pools.toReversed()
       assert.isDefined(first)
       const record = { ...found.record, pools: rest.toReversed() }
-      yield* Effect.promise(() => compareMovement(service, { ...found, record }, findings, "5m"))
+      yield* Effect.promise(() => compareMovement(service, { ...found, record }, findings, "5m", "volume"))
       assert.isAbove(findings.differences.length, 0)
       assert.include(findings.differences.map(({ field }) => field).join(), "trades")
     })
