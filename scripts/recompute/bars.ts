@@ -1,83 +1,57 @@
-/** Minute candles in SOL from raw legs. Prices are exact fractions until they are compared. */
-import { type RawLeg, SOL } from "./legs.ts"
+/** Candles of any width from the trades of pools, in dollars and in SOL. */
+import type { PoolTrade } from "./record.ts"
 
-/** Mints that count as a dollar, of 6 decimals. */
-export const DOLLARS: ReadonlyArray<string> = [
-  "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-  "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB",
-  "USD1ttGY1N17NEEHLmELoaybftRBUSErhqYiQzvEmuB",
-  "2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo"
-]
-
-/** A leg from the side of its token. */
-export interface SidedLeg {
-  readonly mint: string
-  readonly isBuy: boolean
-  readonly amount: bigint
-  readonly quote: { readonly mint: string; readonly amount: bigint }
-  readonly pool: string
-}
-
-const rank = (mint: string): number =>
-  mint === SOL ? 1 : DOLLARS.includes(mint) ? 2 + DOLLARS.indexOf(mint) * -0.1 : 0
-
-/** The token is the mint that is neither SOL nor a dollar; of two such mints the one that was received. */
-export const sided = ({ input, output, pool }: RawLeg): SidedLeg =>
-  rank(output.mint) > rank(input.mint)
-    ? { mint: input.mint, isBuy: false, amount: input.amount, quote: output, pool }
-    : { mint: output.mint, isBuy: true, amount: output.amount, quote: input, pool }
-
-/** One minute of one mint. `isNative` while every trade of it was against SOL. */
-export interface MinuteBar {
-  readonly startMs: number
-  readonly trades: number
-  readonly buys: number
-  readonly lamports: bigint
+/** Prices of one denomination; null without a priced trade. */
+export interface Prices {
   readonly open: number
   readonly high: number
   readonly low: number
   readonly close: number
-  readonly isNative: boolean
 }
 
-const LAMPORTS = 1_000_000_000n
+/** One bar of one token. Volumes are sums of whole units of the known part. */
+export interface RawBar {
+  readonly startMs: number
+  readonly trades: number
+  readonly buys: number
+  readonly traders: number
+  readonly usd: Prices | null
+  readonly sol: Prices | null
+  readonly nanos: bigint
+  readonly buyNanos: bigint
+  readonly lamports: bigint
+  readonly buyLamports: bigint
+}
 
-/** SOL for a whole token: two exact integers, rounded once each and divided. */
-const priceOf = ({ amount, quote }: SidedLeg, decimals: number): number =>
-  Number(quote.amount * 10n ** BigInt(decimals)) / Number(amount * LAMPORTS)
+const pricesOf = (prices: ReadonlyArray<number | null>): Prices | null => {
+  const known = prices.filter((price) => price !== null)
+  const [open, close] = [known[0], known.at(-1)]
+  return open === undefined || close === undefined
+    ? null
+    : { open, close, high: Math.max(...known), low: Math.min(...known) }
+}
 
-/** The bar with one more trade. */
-export const withTrade = (
-  bar: MinuteBar | undefined,
-  leg: SidedLeg,
-  { decimals, timeMs }: { readonly decimals: number; readonly timeMs: number }
-): MinuteBar => {
-  const isNative = leg.quote.mint === SOL
-  const price = isNative && leg.amount > 0n && leg.quote.amount > 0n ? priceOf(leg, decimals) : Number.NaN
-  const lamports = isNative ? leg.quote.amount : 0n
-  if (bar === undefined) {
-    return {
-      startMs: timeMs - (timeMs % 60_000),
-      trades: 1,
-      buys: leg.isBuy ? 1 : 0,
-      lamports,
-      open: price,
-      high: price,
-      low: price,
-      close: price,
-      isNative
-    }
-  }
-  const isKnown = !Number.isNaN(price)
+const sum = (values: ReadonlyArray<bigint | null>): bigint =>
+  values.reduce<bigint>((all, each) => all + (each ?? 0n), 0n)
+
+const barOf = (startMs: number, trades: ReadonlyArray<PoolTrade>): RawBar => {
+  const buys = trades.filter(({ isBuy }) => isBuy)
   return {
-    ...bar,
-    trades: bar.trades + 1,
-    buys: bar.buys + (leg.isBuy ? 1 : 0),
-    lamports: bar.lamports + lamports,
-    open: Number.isNaN(bar.open) ? price : bar.open,
-    high: isKnown && !(bar.high >= price) ? price : bar.high,
-    low: isKnown && !(bar.low <= price) ? price : bar.low,
-    close: isKnown ? price : bar.close,
-    isNative: bar.isNative && isNative
+    startMs,
+    trades: trades.length,
+    buys: buys.length,
+    traders: new Set(trades.map(({ wallet }) => wallet)).size,
+    usd: pricesOf(trades.map(({ price }) => price)),
+    sol: pricesOf(trades.map(({ priceSol }) => priceSol)),
+    nanos: sum(trades.map(({ usdNanos }) => usdNanos)),
+    buyNanos: sum(buys.map(({ usdNanos }) => usdNanos)),
+    lamports: sum(trades.map(({ worth }) => worth)),
+    buyLamports: sum(buys.map(({ worth }) => worth))
   }
 }
+
+/** The bars of the trades of one token, oldest first; `width` in seconds. */
+export const barsOf = (trades: ReadonlyArray<PoolTrade>, width: number): ReadonlyArray<RawBar> =>
+  Array.from(Map.groupBy(trades, ({ second }) => second - (second % width)))
+    .map(([start, own]) => barOf(start * 1000, own))
+    .toSorted((a, b) => a.startMs - b.startMs)

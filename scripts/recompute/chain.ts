@@ -52,8 +52,8 @@ export interface RawBlock {
 
 const PARALLEL = 8
 const ATTEMPTS = 5
-/** Codes of a slot that has no block. */
-const SKIPPED: ReadonlyArray<number> = [-32007, -32009]
+/** Codes of a slot that has no block, and of one whose block the node no longer has. */
+const SKIPPED: ReadonlyArray<number> = [-32007, -32009, -32001]
 
 /** The result of a call; throws what the node reports. */
 export const call = async (url: string, method: string, params: ReadonlyArray<unknown>): Promise<unknown> => {

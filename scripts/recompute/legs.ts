@@ -1,195 +1,212 @@
 /** Pool swaps of a raw transaction, from the transfers into and out of the vaults of each swap instruction. */
 import bs58 from "bs58"
-import type { RawInstruction, RawTransaction } from "./chain.ts"
+import type { RawTransaction } from "./chain.ts"
 import { discriminator, programs, PUMP, type SwapAccounts } from "./programs.ts"
-
-const TOKEN_PROGRAMS = new Set([
-  "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
-  "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
-])
-const TRANSFER = 3
-const TRANSFER_CHECKED = 12
-const TRANSFER_FEE_EXTENSION = 26
-const WITH_FEE = 1
+import {
+  growthOf,
+  type Holder,
+  holdersOf,
+  type Invocation,
+  invocationsOf,
+  keysOf,
+  type Transfer,
+  transferOf,
+  u64
+} from "./transfers.ts"
 
 /** Wrapped SOL, which stands for lamports too. */
 export const SOL = "So11111111111111111111111111111111111111112"
 
 /** The amounts that one pool received and paid, in atomic units. */
 export interface RawLeg {
+  readonly program: string
   readonly pool: string
+  /** Its two vaults; empty for a curve that holds SOL itself. */
+  readonly vaults: ReadonlyArray<string>
+  readonly outer: number
   readonly input: { readonly mint: string; readonly amount: bigint }
   readonly output: { readonly mint: string; readonly amount: bigint }
-  /** The owner of the swap, as far as a single signer or the program's event names it. */
+  /** Units that left and reached the trader's accounts: the amounts with their transfer fees. */
+  readonly sent: bigint
+  readonly received: bigint
+  /** The signer that swapped: the owner of the account that paid, or the one that the program's event names. */
   readonly wallet: string
-  /** The top-level instruction. */
-  readonly outer: number
+  /** Lamports of the wallet that no transfer shows, fees included; negative for those paid. */
+  readonly nativeFlow: bigint
 }
 
-/** A transfer between token accounts, before fees. */
-export interface RawTransfer {
-  readonly source: string
-  readonly destination: string
-  readonly authority: string
-  readonly amount: bigint
-  readonly fee: bigint
+/** A transaction, read once for all that is made of it. */
+export interface ReadTransaction {
+  readonly raw: RawTransaction
+  readonly keys: ReadonlyArray<string>
+  readonly signers: ReadonlyArray<string>
+  readonly invocations: ReadonlyArray<Invocation>
+  readonly holders: ReadonlyMap<string, Holder>
+  /** Every transfer, with its top-level instruction. */
+  readonly transfers: ReadonlyArray<Transfer & { readonly outer: number }>
+  /** Units that reached the destination, less the transfer fee that was withheld. */
+  readonly arrived: (transfer: Transfer) => bigint
 }
 
-/** An instruction, and those that it called. */
-interface Invocation {
-  readonly outer: number
-  readonly instruction: RawInstruction
-  readonly inner: ReadonlyArray<RawInstruction>
+const BPS = 10_000n
+
+const feeAt = (amount: bigint, bps: bigint): bigint => (amount * bps + BPS - 1n) / BPS
+
+const sumOf = (transfers: ReadonlyArray<Transfer>, of: (transfer: Transfer) => bigint): bigint =>
+  transfers.reduce((sum, transfer) => sum + of(transfer), 0n)
+
+/**
+ * Fees that were withheld of transfers into one account, by what its balance lacks: of one transfer all of it, of several the
+ * fees of the one rate, rounded up, that gives the total. Stated fees where no rate does.
+ */
+const withheldIn = (into: ReadonlyArray<Transfer>, lacking: bigint): ((transfer: Transfer) => bigint) => {
+  const total = sumOf(into, ({ amount }) => amount)
+  if (lacking <= 0n || lacking > total) {
+    return ({ fee }) => fee
+  }
+  if (into.length === 1) {
+    return () => lacking
+  }
+  const near = (lacking * BPS) / total
+  const rate = [near - 1n, near, near + 1n].find((bps) => sumOf(into, ({ amount }) => feeAt(amount, bps)) === lacking)
+  return rate === undefined ? ({ fee }) => fee : ({ amount }) => feeAt(amount, rate)
 }
 
-/** The keys of a transaction, in the order of its account indexes. */
-export const keysOf = ({ meta, transaction }: RawTransaction): ReadonlyArray<string> => [
-  ...transaction.message.accountKeys,
-  ...(meta.loadedAddresses?.writable ?? []),
-  ...(meta.loadedAddresses?.readonly ?? [])
-]
-
-const heightOf = ({ stackHeight }: RawInstruction): number => stackHeight ?? 2
-
-const invocationsOf = ({ meta, transaction }: RawTransaction): ReadonlyArray<Invocation> =>
-  transaction.message.instructions.flatMap((instruction, index) => {
-    const inner = meta.innerInstructions?.find((group) => group.index === index)?.instructions ?? []
-    const called = inner.map((each, at) => {
-      const rest = inner.slice(at + 1)
-      const end = rest.findIndex((next) => heightOf(next) <= heightOf(each))
-      return { outer: index, instruction: each, inner: end === -1 ? rest : rest.slice(0, end) }
-    })
-    return [{ outer: index, instruction, inner }, ...called]
+/** Reads a transaction. */
+export const readTransaction = (raw: RawTransaction): ReadTransaction => {
+  const keys = keysOf(raw)
+  const invocations = invocationsOf(raw)
+  const holders = holdersOf(raw, keys, invocations)
+  const transfers = invocations.flatMap(({ instruction, outer }) => {
+    const transfer = transferOf(instruction, keys)
+    return transfer === null ? [] : [{ ...transfer, outer }]
   })
-
-const u64 = (data: Uint8Array, at: number): bigint =>
-  at + 8 <= data.length ? new DataView(data.buffer, data.byteOffset).getBigUint64(at, true) : 0n
-
-const transferOf = (
-  { accounts, data, programIdIndex }: RawInstruction,
-  keys: ReadonlyArray<string>
-): RawTransfer | null => {
-  const program = keys[programIdIndex]
-  if (program === undefined || !TOKEN_PROGRAMS.has(program)) {
-    return null
+  const remains = new Set(raw.meta.postTokenBalances.map(({ accountIndex }) => keys[accountIndex] ?? ""))
+  const withheld = new Map<string, (transfer: Transfer) => bigint>()
+  for (const account of new Set(transfers.map(({ destination }) => destination))) {
+    // Lamports are wrapped and unwrapped beside transfers.
+    if (remains.has(account) && holders.get(account)?.mint !== SOL) {
+      const into = transfers.filter(({ destination }) => destination === account)
+      const out = transfers.filter(({ source }) => source === account)
+      const moved = sumOf(into, ({ amount }) => amount) - sumOf(out, ({ amount }) => amount)
+      withheld.set(account, withheldIn(into, moved - growthOf(raw, keys.indexOf(account))))
+    }
   }
-  const bytes = bs58.decode(data)
-  const key = (at: number) => keys[accounts[at] ?? -1] ?? ""
-  switch (bytes[0]) {
-    case TRANSFER:
-      return { source: key(0), destination: key(1), authority: key(2), amount: u64(bytes, 1), fee: 0n }
-    case TRANSFER_CHECKED:
-      return { source: key(0), destination: key(2), authority: key(3), amount: u64(bytes, 1), fee: 0n }
-    case TRANSFER_FEE_EXTENSION:
-      return bytes[1] === WITH_FEE
-        ? { source: key(0), destination: key(2), authority: key(3), amount: u64(bytes, 2), fee: u64(bytes, 11) }
-        : null
-    default:
-      return null
+  return {
+    raw,
+    keys,
+    signers: keys.slice(0, raw.transaction.message.header.numRequiredSignatures),
+    invocations,
+    holders,
+    transfers,
+    arrived: (transfer) => transfer.amount - (withheld.get(transfer.destination)?.(transfer) ?? transfer.fee)
   }
-}
-
-const mintsOf = ({ meta }: RawTransaction, keys: ReadonlyArray<string>): ReadonlyMap<string, string> =>
-  new Map(
-    [...meta.preTokenBalances, ...meta.postTokenBalances].map(({ accountIndex, mint }) => [
-      keys[accountIndex] ?? "",
-      mint
-    ])
-  )
-
-/** The growth of a token account over the whole transaction. */
-const growthOf = ({ meta }: RawTransaction, index: number): bigint => {
-  const amount = (balances: RawTransaction["meta"]["preTokenBalances"]) =>
-    BigInt(balances.find(({ accountIndex }) => accountIndex === index)?.uiTokenAmount.amount ?? "0")
-  return amount(meta.postTokenBalances) - amount(meta.preTokenBalances)
 }
 
 /** The leg of a hop; null when its vaults did not exchange one mint for another. */
 const legOf = (
-  transaction: RawTransaction,
-  keys: ReadonlyArray<string>,
+  read: ReadTransaction,
   { inner, instruction, outer }: Invocation,
   { pool, referral, vaults }: SwapAccounts,
-  isOnly: (vault: string) => boolean
+  before: RawLeg | undefined
 ): RawLeg | null => {
+  const { holders, keys } = read
   const transfers = inner.flatMap((each) => transferOf(each, keys) ?? [])
-  const mints = mintsOf(transaction, keys)
   const sides = vaults.map((position) => {
-    const index = instruction.accounts[position] ?? -1
-    const vault = keys[index] ?? ""
-    const taken = transfers.filter(({ destination }) => destination === vault)
+    const vault = keys[instruction.accounts[position] ?? -1] ?? ""
+    const takes = transfers.filter(({ destination }) => destination === vault)
     const payments = transfers.filter(({ source }) => source === vault)
-    const paid = payments.slice(0, referral ? 1 : undefined).reduce((sum, { amount }) => sum + amount, 0n)
-    const sent = taken.reduce((sum, { amount, fee }) => sum + amount - fee, 0n)
-    // A transfer without a stated fee may still have been charged one: the growth of the balance is what arrived, where nothing else moved.
-    const got = taken.length > 0 && payments.length === 0 && isOnly(vault) ? growthOf(transaction, index) : sent
-    return { mint: mints.get(vault) ?? "", taken: got, paid }
+    const pays = payments.slice(0, referral ? 1 : undefined)
+    const paid = sumOf(pays, ({ amount }) => amount)
+    const taken = sumOf(takes, read.arrived)
+    return { mint: holders.get(vault)?.mint ?? "", vault, taken, paid, takes, pays }
   })
   const input = sides.find(({ paid, taken }) => taken > paid)
   const output = sides.find(({ paid, taken }) => paid > taken)
-  return input === undefined || output === undefined
-    ? null
-    : {
-        pool: keys[instruction.accounts[pool] ?? -1] ?? "",
-        input: { mint: input.mint, amount: input.taken },
-        output: { mint: output.mint, amount: output.paid },
-        wallet: keys[0] ?? "",
-        outer
-      }
+  const [take] = input?.takes ?? []
+  if (input === undefined || output === undefined || take === undefined) {
+    return null
+  }
+  const payer = holders.get(take.source)?.owner ?? take.authority
+  const isFromPool = before?.vaults.includes(take.source) === true
+  const wallet = isFromPool ? before.wallet : read.signers.includes(payer) ? payer : (keys[0] ?? "")
+  return {
+    program: keys[instruction.programIdIndex] ?? "",
+    pool: keys[instruction.accounts[pool] ?? -1] ?? "",
+    vaults: sides.map(({ vault }) => vault),
+    outer,
+    input: { mint: input.mint, amount: input.taken },
+    output: { mint: output.mint, amount: output.paid },
+    sent: sumOf(input.takes, ({ amount }) => amount),
+    received: sumOf(output.pays, read.arrived),
+    wallet,
+    nativeFlow: 0n
+  }
 }
 
 const PUMP_TRADE = discriminator("event", "TradeEvent")
 const EVENT_CPI = "e445a52e51cb9a1d"
-const [MINT, LAMPORTS, UNITS, IS_BUY, USER] = [8, 40, 48, 56, 57]
+const [MINT, LAMPORTS, UNITS, IS_BUY, USER, FEE, CREATOR_FEE] = [8, 40, 48, 56, 57, 169, 217]
 
-/** The swap of the Pump.fun curve from its event. */
+/** The body of an event that a program sent to itself, or the data as it is. */
+export const eventOf = (data: Uint8Array): Uint8Array =>
+  Buffer.from(data.subarray(0, 8)).toString("hex") === EVENT_CPI ? data.subarray(8) : data
+
+/** True when data begins with a discriminator. */
+export const begins = (data: Uint8Array, tag: string): boolean =>
+  Buffer.from(data.subarray(0, 8)).toString("hex") === tag
+
+/** The swap of the Pump.fun curve from its event, whose SOL amount is without fees. */
 const pumpLeg = (data: Uint8Array, pool: string, outer: number): RawLeg | null => {
-  const text = Buffer.from(data).toString("hex")
-  const event = text.startsWith(EVENT_CPI) ? data.subarray(8) : data
-  if (!Buffer.from(event).toString("hex").startsWith(PUMP_TRADE)) {
+  const event = eventOf(data)
+  if (!begins(event, PUMP_TRADE)) {
     return null
   }
   const lamports = { mint: SOL, amount: u64(event, LAMPORTS) }
   const tokens = { mint: bs58.encode(event.subarray(MINT, MINT + 32)), amount: u64(event, UNITS) }
   const wallet = bs58.encode(event.subarray(USER, USER + 32))
+  const fees = u64(event, FEE) + u64(event, CREATOR_FEE)
+  const at = { program: PUMP, pool, vaults: [], outer, wallet }
   return event[IS_BUY] === 1
-    ? { pool, input: lamports, output: tokens, wallet, outer }
-    : { pool, input: tokens, output: lamports, wallet, outer }
+    ? {
+        ...at,
+        input: lamports,
+        output: tokens,
+        sent: lamports.amount,
+        received: tokens.amount,
+        nativeFlow: -lamports.amount - fees
+      }
+    : {
+        ...at,
+        input: tokens,
+        output: lamports,
+        sent: tokens.amount,
+        received: lamports.amount,
+        nativeFlow: lamports.amount - fees
+      }
 }
 
 const CURVE = 3
 
-/** Every transfer of a top-level instruction, its own and those inside of it. */
-export const transfersIn = (transaction: RawTransaction, outer: number): ReadonlyArray<RawTransfer> => {
-  const keys = keysOf(transaction)
-  return invocationsOf(transaction)
-    .filter((each) => each.outer === outer)
-    .flatMap(({ instruction }) => transferOf(instruction, keys) ?? [])
-}
-
 /** Every pool swap of a successful transaction, in the order in which they ran. */
-export const legsOf = (transaction: RawTransaction): ReadonlyArray<RawLeg> => {
-  if (transaction.meta.err !== null) {
+export const legsOf = (read: ReadTransaction): ReadonlyArray<RawLeg> => {
+  const { invocations, keys, raw } = read
+  if (raw.meta.err !== null) {
     return []
   }
-  const keys = keysOf(transaction)
-  const invocations = invocationsOf(transaction)
-  const touched = invocations.flatMap(({ instruction }) => {
-    const transfer = transferOf(instruction, keys)
-    return transfer === null ? [] : [transfer.source, transfer.destination]
-  })
-  const isOnly = (vault: string) => touched.filter((account) => account === vault).length === 1
-  return invocations.flatMap((invocation) => {
+  const legs: Array<RawLeg> = []
+  const add = (leg: RawLeg | null) => (leg === null ? 0 : legs.push(leg))
+  for (const invocation of invocations) {
     const { accounts, data, programIdIndex } = invocation.instruction
     const program = keys[programIdIndex] ?? ""
     if (program === PUMP) {
-      return invocation.inner.flatMap((inner) =>
-        keys[inner.programIdIndex] === PUMP
-          ? (pumpLeg(bs58.decode(inner.data), keys[accounts[CURVE] ?? -1] ?? "", invocation.outer) ?? [])
-          : []
-      )
+      for (const inner of invocation.inner.filter((each) => keys[each.programIdIndex] === PUMP)) {
+        add(pumpLeg(bs58.decode(inner.data), keys[accounts[CURVE] ?? -1] ?? "", invocation.outer))
+      }
     }
-    const hops = programs.get(program)?.(bs58.decode(data), accounts.length) ?? []
-    return hops.flatMap((hop) => legOf(transaction, keys, invocation, hop, isOnly) ?? [])
-  })
+    for (const hop of programs.get(program)?.(bs58.decode(data), accounts.length) ?? []) {
+      add(legOf(read, invocation, hop, legs.at(-1)))
+    }
+  }
+  return legs
 }

@@ -35,6 +35,9 @@ const raydiumAmmV4: FindSwaps = ([tag], accounts) => {
 /** The Pump.fun curve, whose SOL side has no token account: its swaps come from the event of the program. */
 export const PUMP = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P"
 
+/** The bonding curves of Meteora. */
+export const DBC = "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN"
+
 /** Swap instructions by program id. */
 export const programs: ReadonlyMap<string, FindSwaps> = new Map([
   ["675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8", raydiumAmmV4],
@@ -66,5 +69,18 @@ export const programs: ReadonlyMap<string, FindSwaps> = new Map([
     })
   ],
   ["cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG", same(["swap", "swap2"], { pool: 1, vaults: [4, 5], referral: true })],
-  ["dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN", same(["swap", "swap2"], { pool: 2, vaults: [5, 6], referral: true })]
+  [DBC, same(["swap", "swap2"], { pool: 2, vaults: [5, 6], referral: true })]
+])
+
+/** Label of each program among the venues, and of the launchpad whose curve it is. */
+export const venues: ReadonlyMap<string, { readonly dex: string; readonly launchpad?: string }> = new Map([
+  ["675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8", { dex: "raydium-amm-v4" }],
+  ["CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C", { dex: "raydium-cpmm" }],
+  ["CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK", { dex: "raydium-clmm" }],
+  ["whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc", { dex: "orca-whirlpool" }],
+  ["pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA", { dex: "pumpswap" }],
+  ["LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo", { dex: "meteora-dlmm" }],
+  ["cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG", { dex: "meteora-damm-v2" }],
+  [DBC, { dex: "meteora-dbc-curve", launchpad: "meteora-dbc" }],
+  [PUMP, { dex: "pump-fun-curve", launchpad: "pump-fun" }]
 ])

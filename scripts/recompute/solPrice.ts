@@ -1,37 +1,46 @@
-/** The price of SOL by the swaps of the chain, as docs/numbers.md states it. */
-import { DOLLARS } from "./bars.ts"
-import { type RawLeg, SOL } from "./legs.ts"
+/** The price of SOL of a block, from the swaps of SOL against dollars up to and including it. */
 
-/** Micro-dollars for a lamport. */
-export interface SolRate {
+/** An exact price: micro-dollars for a lamport. */
+export interface Fraction {
+  readonly numerator: bigint
+  readonly denominator: bigint
+}
+
+/** A swap of SOL against dollars: micro-dollars and lamports. */
+export interface SolSwap {
+  readonly second: number
   readonly micros: bigint
   readonly lamports: bigint
 }
 
-interface SolSwap extends SolRate {
-  readonly timeMs: number
-}
-
 const NEWEST = 64
-const AGE_MS = 300_000
+const SECONDS = 300
 
-const swapOf = ({ input, output }: RawLeg, timeMs: number): ReadonlyArray<SolSwap> => {
-  const [sol, dollars] = input.mint === SOL ? [input, output] : [output, input]
-  return sol.mint === SOL && DOLLARS.includes(dollars.mint) && sol.amount > 0n && dollars.amount > 0n
-    ? [{ micros: dollars.amount, lamports: sol.amount, timeMs }]
-    : []
-}
-
-/** Follows the chain: each call gives the rate of a block, its own legs included; null when unknown. */
-export const makeSolRate = (): ((legs: ReadonlyArray<RawLeg>, timeMs: number) => SolRate | null) => {
+/** Prices blocks in the order of the chain. */
+export const makeSolPrice = () => {
   let swaps: ReadonlyArray<SolSwap> = []
-  return (legs, timeMs) => {
-    swaps = [...swaps, ...legs.flatMap((leg) => swapOf(leg, timeMs))].slice(-NEWEST)
-    const recent = swaps
-      .filter((swap) => Math.abs(timeMs - swap.timeMs) <= AGE_MS)
-      .toSorted((a, b) => Number(a.micros * b.lamports - b.micros * a.lamports))
-    const total = recent.reduce((sum, { micros }) => sum + micros, 0n)
-    let below = 0n
-    return recent.find(({ micros }) => 2n * (below += micros) >= total) ?? null
+  return {
+    /** Adds swaps in the order of the chain. */
+    add: (found: ReadonlyArray<SolSwap>) => {
+      swaps = [...swaps, ...found.filter(({ lamports, micros }) => lamports > 0n && micros > 0n)].slice(-NEWEST)
+    },
+    /** The lowest price at which half of the dollars are reached; null without a swap of the five minutes around. */
+    at: (second: number): Fraction | null => {
+      const recent = swaps
+        .filter((swap) => Math.abs(second - swap.second) <= SECONDS)
+        .toSorted((a, b) => {
+          const order = a.micros * b.lamports - b.micros * a.lamports
+          return order < 0n ? -1 : order > 0n ? 1 : 0
+        })
+      const total = recent.reduce((sum, { micros }) => sum + micros, 0n)
+      let reached = 0n
+      for (const { lamports, micros } of recent) {
+        reached += micros
+        if (reached * 2n >= total) {
+          return { numerator: micros, denominator: lamports }
+        }
+      }
+      return null
+    }
   }
 }

@@ -1,8 +1,8 @@
 /** The trades and transfers of wallets in one raw transaction. */
-import { DOLLARS } from "./bars.ts"
 import type { RawTransaction } from "./chain.ts"
-import { keysOf, legsOf, type RawLeg, SOL, transfersIn } from "./legs.ts"
-import type { SolRate } from "./solPrice.ts"
+import { type RawLeg, type ReadTransaction, SOL } from "./legs.ts"
+import { DOLLARS } from "./record.ts"
+import type { Fraction } from "./solPrice.ts"
 
 /** A trade of one mint; `nanos` is its value in nano-dollars, null when unknown. */
 export interface RawTrade {
@@ -54,15 +54,15 @@ const lamportsOf = ({ meta }: RawTransaction): bigint => {
 }
 
 /** The value of money in nano-dollars; null for other mints, or without a rate. */
-const nanosOf = ({ amount, mint }: Amount, rate: SolRate | null): bigint | null => {
+const nanosOf = ({ amount, mint }: Amount, rate: Fraction | null): bigint | null => {
   if (DOLLARS.includes(mint)) {
     return amount * 1000n
   }
-  return mint === SOL && rate !== null ? (amount * rate.micros * 1000n) / rate.lamports : null
+  return mint === SOL && rate !== null ? (amount * rate.numerator * 1000n) / rate.denominator : null
 }
 
 /** The value of the money that a route's own pools paid for a mint, or took for it; null when they took something else. */
-const legsValue = (legs: ReadonlyArray<RawLeg>, mint: string, isSold: boolean, rate: SolRate | null) => {
+const legsValue = (legs: ReadonlyArray<RawLeg>, mint: string, isSold: boolean, rate: Fraction | null) => {
   const own = legs.filter(({ input, output }) => (isSold ? input : output).mint === mint)
   const money = own.map(({ input, output }) => (isSold ? output : input))
   const [first] = money
@@ -72,7 +72,7 @@ const legsValue = (legs: ReadonlyArray<RawLeg>, mint: string, isSold: boolean, r
 }
 
 /** The trades of one exchange: of a token against money one, of two tokens a sale and a purchase of one value. */
-const tradesOf = (gave: Amount, got: Amount, legs: ReadonlyArray<RawLeg>, rate: SolRate | null): Array<MintTrade> => {
+const tradesOf = (gave: Amount, got: Amount, legs: ReadonlyArray<RawLeg>, rate: Fraction | null): Array<MintTrade> => {
   const [sold, bought] = [
     { mint: gave.mint, isBuy: false, amount: gave.amount },
     { mint: got.mint, isBuy: true, amount: got.amount }
@@ -95,15 +95,15 @@ const tradesOf = (gave: Amount, got: Amount, legs: ReadonlyArray<RawLeg>, rate: 
  * there; what was received is the change over the whole transaction and everything sent.
  */
 const exchangesOf = (
-  transaction: RawTransaction,
+  { keys, transfers }: ReadTransaction,
   legs: ReadonlyArray<RawLeg>,
   changeOf: (mint: string) => bigint,
-  rate: SolRate | null
+  rate: Fraction | null
 ): Array<MintTrade> => {
-  const [wallet = ""] = keysOf(transaction)
+  const [wallet = ""] = keys
   const groups = Array.from(Map.groupBy(legs, ({ outer }) => outer))
   const sentIn = (outer: number, leg: RawLeg) => {
-    const own = transfersIn(transaction, outer).filter(({ authority }) => authority === wallet)
+    const own = transfers.filter((each) => each.outer === outer && each.authority === wallet)
     const sum = own.reduce((total, { amount }) => total + amount, 0n)
     return sum === 0n ? leg.input.amount : sum
   }
@@ -125,19 +125,20 @@ const exchangesOf = (
 }
 
 /** The events of a successful transaction: every holding of a token that changed or was traded, beside SOL and dollars. */
-export const eventsOf = (transaction: RawTransaction, rate: SolRate | null): ReadonlyArray<WalletEvent> => {
-  if (transaction.meta.err !== null) {
-    return []
-  }
-  const [payer = ""] = keysOf(transaction)
-  const sums = sumsOf(transaction)
-  const lamports = lamportsOf(transaction)
+export const eventsOf = (
+  read: ReadTransaction,
+  swaps: ReadonlyArray<RawLeg>,
+  rate: Fraction | null
+): ReadonlyArray<WalletEvent> => {
+  const [payer = ""] = read.keys
+  const sums = sumsOf(read.raw)
+  const lamports = lamportsOf(read.raw)
   const changeOf = (mint: string) => {
     const sum = sums.find((each) => each.owner === payer && each.mint === mint)
     return (sum === undefined ? 0n : sum.after - sum.before) + (mint === SOL ? lamports : 0n)
   }
-  const legs = legsOf(transaction).filter(({ wallet }) => wallet === payer)
-  const trades = exchangesOf(transaction, legs, changeOf, rate)
+  const legs = swaps.filter(({ wallet }) => wallet === payer)
+  const trades = exchangesOf(read, legs, changeOf, rate)
   return sums
     .filter(({ mint }) => !isMoney(mint))
     .map(({ after, before, mint, owner }) => ({

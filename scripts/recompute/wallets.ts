@@ -2,8 +2,9 @@
 import { addEvent, type Books, type RawPosition } from "./book.ts"
 import type { RawBlock } from "./chain.ts"
 import { compareWallet, type ServiceHistory, type ServicePositions, type WalletDifference } from "./compareWallets.ts"
-import { legsOf } from "./legs.ts"
-import { makeSolRate } from "./solPrice.ts"
+import { legsOf, readTransaction } from "./legs.ts"
+import { solSwapsOf } from "./record.ts"
+import { makeSolPrice } from "./solPrice.ts"
 import { eventsOf } from "./walletEvents.ts"
 
 /** The books of a chain, and counts: of blocks, of events, of those that are transfers of a traded mint, of swaps of two tokens. */
@@ -19,23 +20,23 @@ export const makeReading = (): WalletReading & { readonly add: (block: RawBlock)
   const books: Books = new Map()
   const accounts = new Map<string, Map<string, bigint>>()
   const counts = { blocks: 0, events: 0, transfers: 0, tokenSwaps: 0 }
-  const rateOf = makeSolRate()
+  const price = makeSolPrice()
   const add = ({ blockTime, transactions }: RawBlock): void => {
     counts.blocks++
-    const rate = rateOf(
-      transactions.flatMap((transaction) => legsOf(transaction)),
-      blockTime * 1000
-    )
-    for (const transaction of transactions) {
-      const { accountKeys } = transaction.transaction.message
-      const { loadedAddresses } = transaction.meta
-      const keys = [...accountKeys, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])]
-      for (const { accountIndex, mint, owner, uiTokenAmount } of transaction.meta.postTokenBalances) {
+    const traded = transactions
+      .filter(({ meta }) => meta.err === null)
+      .map((raw) => readTransaction(raw))
+      .map((read) => ({ read, legs: legsOf(read) }))
+    price.add(traded.flatMap(({ legs }) => solSwapsOf(legs, blockTime)))
+    const rate = price.at(blockTime)
+    for (const { legs, read } of traded) {
+      const { keys, raw } = read
+      for (const { accountIndex, mint, owner, uiTokenAmount } of raw.meta.postTokenBalances) {
         const key = `${owner ?? ""} ${mint}`
         const held = accounts.get(key) ?? new Map<string, bigint>()
         accounts.set(key, held.set(keys[accountIndex] ?? "", BigInt(uiTokenAmount.amount)))
       }
-      const events = eventsOf(transaction, rate)
+      const events = eventsOf(read, legs, rate)
       events.forEach((event) => addEvent(books, event))
       counts.events += events.length
       counts.transfers += events.filter(

@@ -19,11 +19,17 @@ export class ActivityReader extends Context.Service<
     readonly activityOf: (mint: Mint, nowMs: number) => TokenActivity
     /** Time of the creation of a pool of the mint, in milliseconds since the Unix epoch; null when it was not seen. */
     readonly poolCreatedAtMs: (mint: Mint, pool: Address) => number | null
+    /** Dollars traded in a pool of the mint in the 24 hours before `nowMs`. */
+    readonly poolVolume24hUsd: (mint: Mint, pool: Address, nowMs: number) => Scalar
   }
 >()("fathom/tokens/ActivityReader") {
   /** Every figure unavailable. */
   static readonly layerUnknown: Layer.Layer<ActivityReader> = Layer.sync(ActivityReader, () =>
-    ActivityReader.of({ activityOf: () => uncounted, poolCreatedAtMs: () => null })
+    ActivityReader.of({
+      activityOf: () => uncounted,
+      poolCreatedAtMs: () => null,
+      poolVolume24hUsd: () => uncounted.volume24hUsd
+    })
   )
 }
 

@@ -142,11 +142,12 @@ export class TokenReader extends Context.Service<
             data: {
               token: refOf(mint, state),
               totalLiquidityUsd,
-              pools: depth.pools
-                .slice(0, limit)
-                .map((valued) =>
-                  poolRow(valued, mint, prices, { createdAtMs: activity.poolCreatedAtMs(mint, valued.pool.address) })
-                ),
+              pools: depth.pools.slice(0, limit).map((valued) =>
+                poolRow(valued, mint, prices, {
+                  createdAtMs: activity.poolCreatedAtMs(mint, valued.pool.address),
+                  volume24hUsd: activity.poolVolume24hUsd(mint, valued.pool.address, nowMs)
+                })
+              ),
               poolsLeftOut
             },
             knowledge: knowledgeOf([totalLiquidityUsd], prices.lifetime?.observedAtMs ?? null)

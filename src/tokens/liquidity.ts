@@ -2,7 +2,7 @@
 import type { Pool } from "../programs/Program.ts"
 import type { Mint } from "../domain/Address.ts"
 import { fromAtomic } from "../domain/decimal.ts"
-import type { CoverageReason } from "../domain/Scalar.ts"
+import type { CoverageReason, Scalar } from "../domain/Scalar.ts"
 import type { PoolLiquidity } from "../domain/market/Token.ts"
 import { depthOf as poolDepthOf, feeBpsOf, otherSide, type PoolDepth } from "./poolPrice.ts"
 import type { Prices } from "./PriceBook.ts"
@@ -99,6 +99,7 @@ const depthRow = (pool: Pool, mint: Mint, prices: Prices): PoolLiquidity["depth2
 /** Facts of a pool that its accounts do not state. */
 export interface PoolHistory {
   readonly createdAtMs: number | null
+  readonly volume24hUsd: Scalar
 }
 
 /** The row of a pool. A stale value is null; reserves are always given, with the age of their state. */
@@ -106,7 +107,7 @@ export const poolRow = (
   { micro, pool }: ValuedPool,
   mint: Mint,
   prices: Prices,
-  { createdAtMs }: PoolHistory
+  { createdAtMs, volume24hUsd }: PoolHistory
 ): PoolLiquidity => {
   const [a, b] = pool.reserves ?? [null, null]
   const isBase = pool.mintA === mint
@@ -120,7 +121,7 @@ export const poolRow = (
     liquidityUsd: micro === null || prices.isStale ? null : fromAtomic(micro, 6),
     depth2pct: depthRow(pool, mint, prices),
     createdAtMs,
-    volume24hUsd: null,
+    volume24hUsd,
     feeBps: feeBpsOf(pool, prices.clock),
     lpBurnedPct: null,
     stateSlot: pool.slot,

@@ -1,87 +1,214 @@
-/** The figures of the tape against a decoder that shares no code with it, on a simulated chain. */
+/** The figures of the service against a recomputation that shares no code with it, on a simulated chain. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { type MinuteBar, sided, withTrade } from "../../scripts/recompute/bars.ts"
-import { blocksOf, call, type RawBlock, slotsBetween } from "../../scripts/recompute/chain.ts"
-import { legsOf } from "../../scripts/recompute/legs.ts"
+import { Clock, ConfigProvider, Effect, Layer, Schedule } from "effect"
+import { call } from "../../scripts/recompute/chain.ts"
+import { checkBars, checkLiquidity, comparisons, mostTraded } from "../../scripts/recompute/check.ts"
+import type { TradeRecord } from "../../scripts/recompute/record.ts"
+import { compareMovement } from "../../scripts/recompute/compare.ts"
+import { makeFindings } from "../../scripts/recompute/differences.ts"
+import { followChain } from "../../scripts/recompute/follow.ts"
+import type { Service } from "../../scripts/recompute/service.ts"
+import { tokenWindows, windowNames } from "../../scripts/recompute/windows.ts"
 import type { Mint } from "../../src/domain/Address.ts"
+import { Address } from "../../src/domain/Address.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { MarketReader } from "../../src/market/views/MarketReader.ts"
+import * as tokenActivity from "../../src/market/views/tokenActivity.ts"
+import { TopTraders } from "../../src/market/views/TopTraders.ts"
+import { PoolBook } from "../../src/pools/PoolBook.ts"
+import { ChainFeed } from "../../src/solana/accounts/ChainFeed.ts"
 import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
+import { TokenReader } from "../../src/tokens/TokenReader.ts"
 
-const SLOTS = 600
-const MINUTE = 60_000
+const SLOTS = 300
+const SLOT_MS = 400
 
-const readAll = (rpcUrl: string) =>
-  Effect.promise(async (): Promise<ReadonlyArray<RawBlock>> => {
-    const newest = Number(await call(rpcUrl, "getSlot", []))
-    const blocks: Array<RawBlock> = []
-    for await (const block of blocksOf(rpcUrl, await slotsBetween(rpcUrl, newest - SLOTS + 1, newest))) {
-      blocks.push(block)
+// Old enough that no block is priced by the pools of now, which no one can recompute.
+const startUnixMs = Date.now() - 600_000
+
+/** A clock that stands still, so that answers do not depend on the time that the test takes. */
+const clockAt = (ms: number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => ms,
+  currentTimeMillis: Effect.succeed(ms),
+  currentTimeNanosUnsafe: () => BigInt(ms) * 1_000_000n,
+  currentTimeNanos: Effect.succeed(BigInt(ms) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => BigInt(ms) * 1_000_000n,
+  monotonicTimeNanos: Effect.succeed(BigInt(ms) * 1_000_000n),
+  sleep: () => Effect.never
+})
+
+const NOTHING = { numerator: 0n, denominator: 1n }
+
+const mintOf = (mint: string) => Address.make(mint)
+
+/** The reads of the service in this process, as its callers get them, at a time. */
+const readsAt = (ms: number) =>
+  Effect.gen(function* () {
+    const [reader, traders, tokens] = [yield* MarketReader, yield* TopTraders, yield* TokenReader]
+    const context = yield* Effect.context<never>()
+    const run = <A, E>(read: Effect.Effect<A, E>) =>
+      Effect.runPromiseWith(context)(Effect.provideService(read, Clock.Clock, clockAt(ms)))
+    const service: Service = {
+      newestSecond: async () => Math.floor(ms / 1000),
+      bars: (mint, { denom, from, pool, resolution, to }) =>
+        run(
+          Effect.map(
+            reader.chart(mintOf(mint), {
+              resolution: resolution as "1m",
+              denom,
+              mode: "price",
+              from,
+              to,
+              limit: 1500,
+              ...(pool === undefined ? {} : { pool: mintOf(pool) })
+            }),
+            ({ data }) => data.bars
+          )
+        ),
+      movement: (window, rank) =>
+        run(
+          Effect.map(
+            reader.movement(
+              { window, rank: rank as "volume", minLiquidityUsd: NOTHING, minVolumeUsd: NOTHING },
+              { limit: 200, pin: null }
+            ),
+            ({ data }) => data
+          )
+        ),
+      overview: (window) => run(Effect.map(reader.overview(window), ({ data }) => data)),
+      lighthouse: () => run(Effect.map(reader.lighthouse, ({ data }) => data.markets)),
+      topTraders: (mint, window) =>
+        run(Effect.map(traders.rank({ mint: mintOf(mint), window, limit: 10_000, pin: null }), ({ rows }) => rows)),
+      liquidity: (mint) => run(Effect.map(tokens.liquidityOf(mintOf(mint), 50), ({ data }) => data.pools)),
+      prices: (mints) =>
+        run(
+          Effect.map(tokens.pricesOf(mints.map(mintOf)), ({ data }) => {
+            return new Map(data.map(({ mint, priceUsd }) => [String(mint), priceUsd.value]))
+          })
+        )
     }
-    return blocks
+    return service
   })
 
-/** Minute bars of every mint. */
-const barsOf = (blocks: ReadonlyArray<RawBlock>, decimalsOf: (mint: string) => number) => {
-  const bars = new Map<string, Map<number, MinuteBar>>()
-  for (const { blockTime, transactions } of blocks) {
-    const timeMs = blockTime * 1000
-    for (const leg of transactions.flatMap((transaction) => legsOf(transaction)).map(sided)) {
-      const minutes = bars.get(leg.mint) ?? new Map<number, MinuteBar>()
-      const start = timeMs - (timeMs % MINUTE)
-      minutes.set(start, withTrade(minutes.get(start), leg, { decimals: decimalsOf(leg.mint), timeMs }))
-      bars.set(leg.mint, minutes)
-    }
-  }
-  return bars
-}
+/** Waits until every pool of these mints is in memory, as the chain is now. */
+const poolsLoaded = (record: TradeRecord, mints: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const [book, feed, tokens] = [yield* PoolBook, yield* ChainFeed, yield* TokenReader]
+    const newest = record.pools.at(-1)?.slot ?? 0
+    yield* tokens.pricesOf(mints.map(mintOf)).pipe(
+      Effect.filterOrFail(
+        ({ data }) =>
+          data.every(({ mint, priceUsd }) => priceUsd.value !== null && book.isLoaded(mint)) &&
+          feed.freshness().slot >= newest
+      ),
+      Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 1000 })
+    )
+  })
 
-// Blocks of the future are not accepted, so the chain begins ten minutes ago.
-const startUnixMs = Date.now() - 10 * MINUTE
+/** The chain, read by the service and by the recomputation. */
+const bothRead = Effect.gen(function* () {
+  const [simulator, tape] = [yield* Simulator, yield* TradeTape]
+  const newestSlot = Number(yield* Effect.promise(() => call(simulator.rpcUrl, "getSlot", [])))
+  const chain = followChain(simulator.rpcUrl, newestSlot - 2 * SLOTS)
+  yield* Effect.promise(() => chain.readOn())
+  const newest = chain.blocks.at(-1)?.slot ?? 0
+  yield* Effect.sleep("20 millis").pipe(Effect.repeat({ until: () => tape.newestSlot() >= newest, times: 5000 }))
+  const found = chain.after(undefined, true)
+  return { found, rpc: simulator.rpcUrl, service: yield* readsAt(found.now * 1000 + 1000), tape }
+})
 
-layer(layerWithTrades({ seed: "recompute", speed: 0, swapsPerSecond: 20, startUnixMs }), {
-  timeout: "2 minutes",
-  excludeTestServices: true
-})("an independent recomputation", (it) => {
-  it.effect("finds the minute candles of the tape, in SOL to the last digit", () =>
+const services = Layer.mergeAll(TopTraders.layer, TokenReader.layer.pipe(Layer.provide(tokenActivity.layer))).pipe(
+  Layer.provideMerge(layerWithTrades({ seed: "recompute", speed: 0, swapsPerSecond: 12, startUnixMs })),
+  // Two minutes of a day are compared, too.
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ MIN_COVERAGE: "0.0001" })))
+)
+
+layer(services, { timeout: "2 minutes", excludeTestServices: true })("an independent recomputation", (it) => {
+  it.effect("is of a chain with every venue", () =>
     Effect.gen(function* () {
-      const [simulator, tape] = [yield* Simulator, yield* TradeTape]
-      yield* simulator.advance(SLOTS)
-      const newest = Number(yield* Effect.promise(() => call(simulator.rpcUrl, "getSlot", [])))
-      const blocks = yield* readAll(simulator.rpcUrl)
-      const last = blocks.at(-1)
-      assert.strictEqual(last?.slot, newest)
-      yield* Effect.sleep("50 millis").pipe(
-        Effect.repeat({ until: () => tape.state.now >= (last?.blockTime ?? 0), times: 2000 })
-      )
-      const bars = barsOf(blocks, (mint) => tape.decimalsOf(mint as Mint) ?? 0)
-      let [compared, native] = [0, 0]
-      for (const [mint, minutes] of bars) {
-        // The first minute may have begun before the blocks that were read.
-        for (const bar of Array.from(minutes.values()).slice(1)) {
-          const page = tape.state.bars(mint as Mint, {
-            resolution: "1m",
-            from: bar.startMs / 1000,
-            to: bar.startMs / 1000 + 60,
-            limit: 1,
-            denom: "sol" as const
-          })
-          const found = page?.bars[0]
-          assert.strictEqual(found?.trades, bar.trades, `${mint} ${bar.startMs}`)
-          assert.strictEqual(found?.buys, bar.buys)
-          compared++
-          if (bar.isNative) {
-            native++
-            assert.deepStrictEqual(
-              [found?.open, found?.high, found?.low, found?.close, Number(found?.volume)],
-              [bar.open, bar.high, bar.low, bar.close, Number(bar.lamports) / 1e9],
-              `${mint} ${bar.startMs}`
-            )
-          }
+      yield* (yield* Simulator).advance(SLOTS)
+      const { found } = yield* bothRead
+      assert.isAbove(found.record.pools.length, 1000)
+      assert.isAbove(found.record.wallets.length, 500)
+      assert.strictEqual(found.record.unknown.size, 0)
+      assert.strictEqual(found.record.unexplained.size, 0)
+      assert.isAbove(new Set(found.record.pools.map(({ program }) => program)).size, 7)
+      assert.approximately(found.now - (found.record.pools[0]?.second ?? 0), (SLOTS * SLOT_MS) / 1000, 5)
+    })
+  )
+
+  it.effect("finds the same windows, rankings, totals and top traders", () =>
+    Effect.gen(function* () {
+      const { found, service } = yield* bothRead
+      const findings = makeFindings()
+      const mints = mostTraded(found.record, 40)
+      yield* poolsLoaded(found.record, mints)
+      for (const compare of comparisons(mints)) {
+        yield* Effect.promise(() => compare(service, found, findings))
+      }
+      assert.deepStrictEqual(findings.differences.slice(0, 10), [])
+      assert.isAbove(findings.compared.get("windows") ?? 0, 300)
+      assert.isAbove(findings.compared.get("ranks") ?? 0, 100)
+      assert.isAbove(findings.compared.get("totals") ?? 0, 100)
+      assert.isAbove(findings.compared.get("traders") ?? 0, 1000)
+      assert.isAbove(findings.compared.get("pool volumes") ?? 0, 30)
+    })
+  )
+
+  it.effect("finds the same purchases, sales and first prices of every window", () =>
+    Effect.gen(function* () {
+      const { found, tape } = yield* bothRead
+      for (const name of windowNames) {
+        const windows = tokenWindows(found.record, name, found.now)
+        assert.isAbove(windows.length, 10)
+        for (const { buys, mint, sells, start, traders, unpriced } of windows) {
+          const own = tape.state.window(mint as Mint, name)
+          assert.deepStrictEqual(
+            [own?.buys, own?.sells, own?.unpriced, own?.traders],
+            [buys, sells, unpriced, traders],
+            `${name} ${mint}`
+          )
+          assert.strictEqual(own?.startPrice === null, start === null)
+          assert.approximately(own?.startPrice ?? 0, start ?? 0, 1e-12 * (start ?? 1))
         }
       }
-      assert.isAbove(compared, 30)
-      assert.isAbove(native, 20)
+    })
+  )
+
+  it.effect("finds the same candles, of tokens and of single pools", () =>
+    Effect.gen(function* () {
+      const { found, service } = yield* bothRead
+      const findings = makeFindings()
+      const mints = mostTraded(found.record, 12)
+      yield* Effect.promise(() => checkBars(service, found, findings, mints))
+      assert.deepStrictEqual(findings.differences.slice(0, 10), [])
+      assert.isAbove(findings.compared.get("bars") ?? 0, 2000)
+    })
+  )
+
+  it.effect("finds the same reserves in the vaults, and their value", () =>
+    Effect.gen(function* () {
+      const { found, rpc, service } = yield* bothRead
+      const mints = mostTraded(found.record, 12)
+      yield* poolsLoaded(found.record, mints)
+      const findings = makeFindings()
+      const moving = yield* Effect.promise(() => checkLiquidity(service, rpc, found.record, findings, mints))
+      assert.deepStrictEqual(findings.differences.slice(0, 10), [])
+      assert.strictEqual(moving, 0)
+      assert.isAbove(findings.compared.get("liquidity") ?? 0, 60)
+    })
+  )
+
+  it.effect("reports a figure that differs", () =>
+    Effect.gen(function* () {
+      const { found, service } = yield* bothRead
+      const findings = makeFindings()
+      const [first, ...rest] = found.record.pools.toReversed()
+      assert.isDefined(first)
+      const record = { ...found.record, pools: rest.toReversed() }
+      yield* Effect.promise(() => compareMovement(service, { ...found, record }, findings, "5m", "volume"))
+      assert.isAbove(findings.differences.length, 0)
+      assert.include(findings.differences.map(({ field }) => field).join(), "trades")
     })
   )
 })

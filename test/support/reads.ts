@@ -99,6 +99,8 @@ export interface Readings {
   readonly evm?: Layer.Layer<EvmCandles>
   /** The store of older bars and of those of single pools; none unless given. */
   readonly stored?: ReturnType<TradeTape["Service"]["stored"]>
+  /** Blocks that it does not have yet. */
+  readonly unstored?: TradeTape["Service"]["unstored"]
   readonly world?: Parameters<typeof running>[0]
 }
 
@@ -108,6 +110,7 @@ export const reading = ({
   evm = EvmCandles.layerNone,
   limits = roomy,
   stored,
+  unstored = () => [],
   world
 }: Readings = {}) => {
   const manual = TradeTape.layerManual(limits)
@@ -116,7 +119,7 @@ export const reading = ({
       ? manual
       : Layer.effect(
           TradeTape,
-          TradeTape.use((service) => Effect.succeed({ ...service, stored: () => stored }))
+          TradeTape.use((service) => Effect.succeed({ ...service, stored: () => stored, unstored }))
         ).pipe(Layer.provide(manual))
   const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
     Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),

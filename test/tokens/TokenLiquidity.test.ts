@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { SOL, USDC } from "../../src/domain/Address.ts"
 import { constantProduct } from "../quotes/toyChain.ts"
 import { COLD, makeTokenWorld, NOTHING, PLAIN, pools, TOKEN } from "../support/tokens.ts"
-import { known, partly, withTokens } from "./tokenScene.ts"
+import { known, missing, partly, withTokens } from "./tokenScene.ts"
 
 describe("TokenReader.liquidityOf", () => {
   it.effect("lists the pools of the token, deepest first, each from the token's side", () =>
@@ -15,7 +15,7 @@ describe("TokenReader.liquidityOf", () => {
           baseMint: TOKEN,
           lpBurnedPct: null,
           createdAtMs: null,
-          volume24hUsd: null,
+          volume24hUsd: missing("usd", "not_captured"),
           stateAgeMs: 0
         }
         assert.deepStrictEqual(data.pools, [

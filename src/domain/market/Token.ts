@@ -99,7 +99,7 @@ export class PoolLiquidity extends Schema.Opaque<PoolLiquidity>()(
     }),
     depth2pct: PoolDepth2Pct,
     createdAtMs: time.annotate({ description: "When the pool was created; null when its creation was not seen." }),
-    volume24hUsd: Schema.Null.annotate({ description: "Not counted by pool." }),
+    volume24hUsd: Scalar,
     feeBps: Schema.NullOr(Schema.Finite).annotate({
       description: "Fee of a small swap at the pool's price now, the mean of both directions, without transfer fees."
     }),

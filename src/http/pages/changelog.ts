@@ -57,6 +57,8 @@ Changes are additive: fields and endpoints may be added to v1, and existing ones
 - \`dex\` of a wallet's trade over several pools is the aggregator that routed it, where it was null; trades through any program
   are listed, and pools without public prices are part of charts and volumes.
 - \`node\` of each source at \`/freshness\`, and at \`/readyz\`: the host of the Solana node in use.
+- Pools at \`liquidity\` have their volume of 24 hours, \`volume24hUsd\`, with its coverage; it was null. \`createdAtMs\` of a curve
+  stays after its migration. Charts of one pool end with the newest block.
 - Source \`blocks\` at \`/freshness\`: the newest block read, its node, and in \`estimatedTimes\` the number of blocks whose
   time is an estimate.
 

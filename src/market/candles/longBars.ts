@@ -4,9 +4,12 @@ import type { Address, Mint } from "../../domain/Address.ts"
 import type { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { type ChartWindow, nextBucket } from "./chartWindow.ts"
 import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.ts"
+import { BAR, START } from "./bar.ts"
 import { bucketStart, widthOf } from "./resolutions.ts"
+import { barsOfTrades } from "../store/barsOfTrades.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
-import type { StoredBars } from "../store/StoredBars.ts"
+import type { StoredBars, StoredBarsRequest } from "../store/StoredBars.ts"
 import type { TradeTape } from "../tape/TradeTape.ts"
 
 /** The bars that the store adds to a chart. */
@@ -58,9 +61,38 @@ const olderOf = (
 /** Widths of the first search for the bars of a pool, as multiples of the wanted bars. */
 const FIRST_REACH = 2
 
-/** The bars of one pool, all from the store: first among recent trades, then among all of them. */
+/** Bars of a pool with those of blocks that are not stored yet. A bucket with trades of both has two parts. */
+const withUnstored = (
+  bars: StoredBars,
+  unstored: ReadonlyArray<StoredBatch>,
+  request: StoredBarsRequest
+): StoredBars => {
+  const newer = unstored.filter(({ slot }) => slot > (bars.readToSlot ?? 0))
+  const last = newer.at(-1)
+  if (last === undefined) {
+    return bars
+  }
+  const made = barsOfTrades(
+    newer.flatMap(({ trades }) => trades),
+    request
+  )
+  const parts = [made.cells, bars.cells].flatMap((cells) =>
+    Array.from({ length: cells.length / BAR }, (_, place) => cells.subarray(place * BAR, (place + 1) * BAR))
+  )
+  const cells = new Float64Array(parts.length * BAR)
+  // Newest first; of one bucket the part that is not stored, because it is the later one.
+  parts
+    .toSorted((a, b) => (b[START] ?? 0) - (a[START] ?? 0))
+    .forEach((part, place) => {
+      cells.set(part, place * BAR)
+    })
+  return { cells, isCut: made.isCut || bars.isCut, readToMs: last.timeMs, readToSlot: last.slot }
+}
+
+/** The bars of one pool, from the store and from the blocks that are not stored yet: first among recent trades, then among all. */
 export const poolBars = (
   stored: Pick<TradeStore["Service"], "bars">,
+  unstored: ReadonlyArray<StoredBatch>,
   { mint, pool }: { readonly mint: Mint; readonly pool: Address },
   { from, limit, resolution, to }: ChartWindow,
   nowMs: number
@@ -71,7 +103,7 @@ export const poolBars = (
     const near = bucketStart(resolution, before - FIRST_REACH * limit * widthOf[resolution])
     const first = near > (from ?? 0) ? yield* stored.bars({ ...request, from: near }) : null
     const bars = first?.isCut === true ? first : yield* stored.bars(request)
-    return { bars, isMissing: false, isWhole: true }
+    return { bars: withUnstored(bars, unstored, request), isMissing: false, isWhole: true }
   }).pipe(
     Effect.catchTag("TradeStoreUnavailable", () =>
       Effect.succeed<OlderBars>({ bars: null, isMissing: true, isWhole: true })

@@ -32,7 +32,7 @@ const notTraded = (mint: Mint, state: ReturnType<TokenBook["Service"]["read"]>):
 
 const isKnown = ({ bars, isMissing }: OlderBars): boolean => isMissing || (bars?.cells.length ?? 0) > 0
 
-/** The bars that the store gives to a chart: those before memory, or all of a pool. */
+/** The bars that the store gives to a chart: those before memory, or those of a pool. */
 const storedBars = (
   tape: TradeTape["Service"],
   mint: Mint,
@@ -47,7 +47,8 @@ const storedBars = (
   const stored = tape.stored()
   return stored === null
     ? Effect.fail(new ChartUnavailable({ detail: "No store has the trades of single pools." }))
-    : poolBars(stored, { mint, pool }, window, nowMs)
+    : // Before the store is read, so that no block is in neither.
+      poolBars(stored, tape.unstored(), { mint, pool }, window, nowMs)
 }
 
 /** The charts of a market reader. */

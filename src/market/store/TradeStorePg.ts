@@ -212,8 +212,10 @@ const make = Effect.gen(function* () {
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened
       const closed = stored?.closed ?? closedBefore(0)
-      const found = yield* read(bars.read(id, closed, request))
-      return stored === null ? found : { ...found, readToMs: stored.progress.timeMs }
+      // Blocks may be stored while this reads: those of a pool are cut to the slot that is given with them.
+      const { slot, timeMs } = stored?.progress ?? { slot: 0, timeMs: 0 }
+      const found = yield* read(bars.read(id, closed, { ...request, toSlot: slot }))
+      return stored === null ? found : { ...found, readToMs: timeMs, readToSlot: slot }
     }),
     prints: Effect.fn("TradeStore.prints")(function* (request: PrintsRequest) {
       const { id } = yield* opened

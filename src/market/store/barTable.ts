@@ -32,6 +32,11 @@ export const closedAfter = (known: ClosedTo, second: number): ClosedTo => {
   return { minutes, hours, days: Math.max(known.days, floorTo(hours, DAY)) }
 }
 
+/** Selects bars; those of a pool from trades up to and including a slot. */
+interface CutBarsRequest extends StoredBarsRequest {
+  readonly toSlot: number
+}
+
 /** A closed candle of one width that a late trade belongs to. */
 interface Touched {
   readonly mint: Mint
@@ -98,9 +103,13 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
   }
 
   /** The widest closed candles that fit the resolution, finer ones for what they do not reach, then trades. */
-  const partsOf = (chain: number, closed: ClosedTo, { before, from, mint, pool, resolution }: StoredBarsRequest) => {
+  const partsOf = (
+    chain: number,
+    closed: ClosedTo,
+    { before, from, mint, pool, resolution, toSlot }: CutBarsRequest
+  ) => {
     if (pool !== undefined) {
-      return [sql`${trades(chain, from ?? 0, before)} and mint = ${mint} and pool = ${pool}`]
+      return [sql`${trades(chain, from ?? 0, before)} and mint = ${mint} and pool = ${pool} and slot <= ${toSlot}::int`]
     }
     const level = levelOf(resolution)
     const steps = [
@@ -190,7 +199,7 @@ export const makeBarTable = (sql: SqlClient.SqlClient) => {
     },
 
     /** The buckets of a request, the newest first. */
-    read: Effect.fnUntraced(function* (chain: number, closed: ClosedTo, request: StoredBarsRequest) {
+    read: Effect.fnUntraced(function* (chain: number, closed: ClosedTo, request: CutBarsRequest) {
       const parts = partsOf(chain, closed, request)
       if (parts.length === 0) {
         return { cells: new Float64Array(0), isCut: false }

@@ -122,7 +122,8 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
     bars: (request) =>
       Effect.map(opened, (stored) => {
         const found = barsOfTrades(trades(stored), request)
-        return stored.progress === null ? found : { ...found, readToMs: stored.progress.timeMs }
+        const { progress } = stored
+        return progress === null ? found : { ...found, readToMs: progress.timeMs, readToSlot: progress.slot }
       }),
     prints: (request) => Effect.map(opened, (stored) => printsOfTrades(trades(stored), request)),
     revised: () => Effect.as(opened, []),

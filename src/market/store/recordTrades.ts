@@ -60,6 +60,10 @@ class Waiting {
     return this.#batches.length === 0
   }
 
+  get batches(): ReadonlyArray<StoredBatch> {
+    return this.#batches
+  }
+
   add(batch: StoredBatch): void {
     this.#batches.push(batch)
     this.#rows += rowsOf(batch)
@@ -86,6 +90,8 @@ interface Recording {
   durable: number
   /** The newest slot that was abandoned; later than the stored one while blocks have to be read again. */
   lost: number
+  /** The blocks that are being written. */
+  writing: ReadonlyArray<StoredBatch>
   isUnavailable: boolean
   /** The time of the last success; null before the first. */
   storedAtMs: number | null
@@ -112,7 +118,14 @@ export const makeRecorder = Effect.fnUntraced(function* (
   settings: RecordSettings
 ) {
   const waiting = new Waiting(settings.waiting)
-  const state: Recording = { durable: after, lost: after, isUnavailable: false, storedAtMs: null, behindSinceMs: null }
+  const state: Recording = {
+    durable: after,
+    lost: after,
+    writing: [],
+    isUnavailable: false,
+    storedAtMs: null,
+    behindSinceMs: null
+  }
   const [arrived, room] = [Latch.makeUnsafe(false), Latch.makeUnsafe(true)]
 
   const abandon = (batches: ReadonlyArray<StoredBatch>): void => {
@@ -170,7 +183,8 @@ export const makeRecorder = Effect.fnUntraced(function* (
     if (waiting.isEmpty) {
       arrived.closeUnsafe()
     }
-    yield* write(batches, true)
+    state.writing = batches
+    yield* write(batches, true).pipe(Effect.ensuring(Effect.sync(() => (state.writing = []))))
   })
 
   yield* Effect.forever(writeNext).pipe(keepRunning("Storing trades"), Effect.forkScoped)
@@ -201,5 +215,9 @@ export const makeRecorder = Effect.fnUntraced(function* (
     return { observedAtMs: storedAtMs, status }
   }
 
-  return { offer, health, durable: () => state.durable }
+  /** Every block after the stored ones, oldest first; none while some of them were abandoned. */
+  const unstored = (): ReadonlyArray<StoredBatch> =>
+    state.lost > state.durable ? [] : [...state.writing, ...waiting.batches].filter(({ slot }) => slot > state.durable)
+
+  return { offer, health, durable: () => state.durable, unstored }
 })

@@ -7,6 +7,8 @@ export interface LaunchRecord {
   readonly launchpad: string
   /** Its curve, and its pool after the migration; null when unknown. */
   readonly pool: Address | null
+  /** Its curve, also after the migration; null when the creation was not seen. */
+  readonly curve: Address | null
   /** Null when the creation was not seen. */
   readonly createdAtMs: number | null
   readonly graduatedAtMs: number | null
@@ -31,6 +33,7 @@ export class Launches {
       mint,
       launchpad,
       pool: pool ?? known?.pool ?? null,
+      curve: created ? pool : (known?.curve ?? null),
       createdAtMs: created ? timeMs : (known?.createdAtMs ?? null),
       graduatedAtMs: created ? (known?.graduatedAtMs ?? null) : timeMs
     })

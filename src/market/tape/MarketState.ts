@@ -11,6 +11,7 @@ import type { TapeTrade } from "./TapeTrade.ts"
 import { type TokenGlance, TokenWindows, type TokenWindow } from "../windows/TokenWindows.ts"
 import type { RevisedBar, StoredBars } from "../store/StoredBars.ts"
 import { type TraderPage, type TraderPageRequest, TraderViews } from "../views/TraderViews.ts"
+import { PoolVolumes } from "../windows/PoolVolumes.ts"
 import { Traders } from "../windows/Traders.ts"
 import { windowFrom, type WindowName, windowIndex, WINDOWS } from "../windows/windows.ts"
 
@@ -28,6 +29,9 @@ export interface MarketLimits {
   readonly traders: number
 }
 
+/** Pools whose volume is kept for each token that is. */
+const POOLS_PER_TOKEN = 2
+
 /** The outcome of a batch. */
 export interface Applied {
   readonly applied: number
@@ -44,6 +48,8 @@ export interface Applied {
 export class MarketState {
   /** The activity of all markets. */
   readonly markets = new Markets()
+  /** The volume of each pool. */
+  readonly pools: PoolVolumes
   /** The sums of wallets, and their rankings. */
   readonly traders: Traders
   private readonly views: TraderViews
@@ -65,6 +71,7 @@ export class MarketState {
   constructor(limits: MarketLimits, origin: string) {
     this.limits = limits
     this.candles = new Candles(limits)
+    this.pools = new PoolVolumes(POOLS_PER_TOKEN * limits.tokens)
     this.traders = new Traders(limits.traders, {
       beforeChange: (token, trader) => this.views.beforeChange(token, trader),
       counted: (token, window, change) => this.windows.countTrader(token, window, change)
@@ -94,7 +101,7 @@ export class MarketState {
 
   /**
    * Replaces the state of a token by these trades, oldest first and of any age. Its pinned rankings end. The activity of
-   * markets, which is not kept by trade, does not change.
+   * markets and pools, which is not kept by trade, does not change.
    */
   correct(mint: Mint, trades: ReadonlyArray<TapeTrade>, nowMs: number): void {
     const token = this.mints.find(mint)
@@ -198,7 +205,7 @@ export class MarketState {
     return this.mints.size
   }
 
-  /** Bytes in use by candles, tokens and wallets, and by the buckets of their windows. Markets are not counted. */
+  /** Bytes in use by candles, tokens and wallets, and by the buckets of their windows. Markets and pools are not counted. */
   get usedBytes() {
     const [tokens, traders] = [this.windows.usedBytes, this.traders.usedBytes]
     return {
@@ -225,6 +232,9 @@ export class MarketState {
     this.enter()
     if (record.forPool) {
       this.markets.add(record, trade)
+      if (trade.pool !== null) {
+        this.pools.add(trade.pool, record)
+      }
     }
     return "applied"
   }

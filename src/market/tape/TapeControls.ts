@@ -16,6 +16,8 @@ export interface TapeControls {
   readonly revise: (bars: ReadonlyArray<RevisedBar>) => void
   /** Makes the store available to readers. */
   readonly keep: (store: TradeStore["Service"]) => void
+  /** Makes the blocks that are not stored yet available to readers. */
+  readonly keepUnstored: (unstored: () => ReadonlyArray<StoredBatch>) => void
   /** The time down to which earlier blocks are being read, in milliseconds; null while none are. */
   readonly backfilling: (fromMs: number | null) => void
   /** True when the market state has trades of the wallet in the mint. */

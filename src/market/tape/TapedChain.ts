@@ -42,6 +42,8 @@ export interface TapedChain {
   /** The second from which on blocks are in memory; of those read before this process, the store holds more. */
   heldFrom: number
   store: TradeStore["Service"] | null
+  /** The blocks after the stored ones, oldest first. */
+  unstored: () => ReadonlyArray<StoredBatch>
   /** The time down to which earlier blocks are being read; null while none are. */
   backfillFromMs: number | null
 }
@@ -58,6 +60,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
     resumedAtMs: null,
     heldFrom: Number.NEGATIVE_INFINITY,
     store: null,
+    unstored: () => [],
     backfillFromMs: null
   }
 }

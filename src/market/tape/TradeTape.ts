@@ -16,6 +16,7 @@ import { addBlock, coverageOf, emptyChain, recordedCoverage, resumeChain, shownF
 import { TradeFeed } from "./TradeFeed.ts"
 import { reportTape } from "./tapeReadings.ts"
 import type { PricedBatch } from "./TradeBatch.ts"
+import type { StoredBatch } from "../store/StoredBatch.ts"
 import { TradeStore } from "../store/TradeStore.ts"
 
 /** The market state is not current once no block has arrived for this long, in milliseconds, or once blocks are that old. */
@@ -58,6 +59,7 @@ export type MarketStateReads = Pick<
   | "markets"
   | "mintOfToken"
   | "now"
+  | "pools"
   | "scan"
   | "seen"
   | "tokens"
@@ -107,6 +109,8 @@ export class TradeTape extends Context.Service<
     readonly firstRead: () => number
     /** The store of candles older than those in memory; null without a store. */
     readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints"> | null
+    /** The blocks that are not stored yet, oldest first; none without a store, and while the store lags far behind. */
+    readonly unstored: () => ReadonlyArray<StoredBatch>
     /** Applies the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
@@ -212,6 +216,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),
     firstRead: () => chain.continuity.firstRead,
     stored: () => chain.store,
+    unstored: () => chain.unstored(),
     coverageFrom: (second, nowMs) => {
       const lacking = lackingNow(service, nowMs)
       const [to, heldFrom] = [chain.state.now, Math.max(chain.state.heldFrom, chain.heldFrom)]
@@ -252,6 +257,9 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     keep: (store) => {
       chain.store = store
     },
+    keepUnstored: (unstored) => {
+      chain.unstored = unstored
+    },
     resume: (progress, from, nowMs) => {
       resumeChain(chain, progress, from)
       chain.resumedAtMs = nowMs
@@ -268,7 +276,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     rebuild: Effect.fnUntraced(
       function* (stored) {
         tail = []
-        const next = { ...emptyChain(bounds), store: chain.store }
+        const next = { ...emptyChain(bounds), store: chain.store, unstored: chain.unstored }
         const { from, progress, slot } = yield* stored((batch, nowMs) => addBlock(next, batch, nowMs))
         resumeChain(next, progress, from)
         const nowMs = yield* Clock.currentTimeMillis

@@ -121,6 +121,7 @@ const driveChain = Effect.fnUntraced(function* (
   const recorder = chain === null ? null : yield* makeRecorder(store, { after, reread }, record)
   recording.health = recorder?.health ?? recording.health
   if (recorder !== null) {
+    tape.keepUnstored(recorder.unstored)
     const most = { trades: limits.trades, launches: limits.tokens }
     const history = Option.getOrElse(repair.history, () => (chain?.isSandbox === true ? null : DEFAULT_HISTORY))
     const step = yield* makeRepairs(

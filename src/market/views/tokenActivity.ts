@@ -1,13 +1,26 @@
 /** The activity of tokens, from the trades that were seen. */
 import { Effect, Layer } from "effect"
-import { USDC } from "../../domain/Address.ts"
-import { unavailable } from "../../domain/Scalar.ts"
+import { type Address, type Mint, USDC } from "../../domain/Address.ts"
+import { incomplete, unavailable } from "../../domain/Scalar.ts"
 import { ActivityReader } from "../../tokens/ActivityReader.ts"
 import { NOT_CAPTURED, volumeScalar } from "./measures.ts"
-import { coverageOf, lifeNow } from "./tokenMeasures.ts"
+import { coverageOf, lifeNow, windowStart } from "./tokenMeasures.ts"
 import { TradeTape } from "../tape/TradeTape.ts"
 
 const NONE = { volumeUsdNanos: 0n, trades: 0, unpriced: 0 }
+
+/** The creation of a curve, or of the pool that a migration made; null when it was not seen. */
+const poolCreatedAtMs = (
+  { launches }: Pick<TradeTape["Service"], "launches">,
+  mint: Mint,
+  pool: Address
+): number | null => {
+  const launch = launches.of(mint)
+  if (launch?.curve === pool) {
+    return launch.createdAtMs
+  }
+  return launch?.pool === pool ? launch.graduatedAtMs : null
+}
 
 /** The earlier of two times; the known one where the other is unknown. */
 const earlier = (a: number | null, b: number | null): number | null =>
@@ -18,10 +31,18 @@ export const layer: Layer.Layer<ActivityReader, never, TradeTape> = Layer.effect
   ActivityReader,
   Effect.map(TradeTape, (tape) =>
     ActivityReader.of({
-      poolCreatedAtMs: (mint, pool) => {
-        const launch = tape.launches.of(mint)
-        // A migration replaces the curve in the record with the pool that it created.
-        return launch?.pool === pool ? (launch.graduatedAtMs ?? launch.createdAtMs) : null
+      poolCreatedAtMs: (mint, pool) => poolCreatedAtMs(tape, mint, pool),
+      poolVolume24hUsd: (mint, pool, nowMs) => {
+        const { trades, unpriced, volumeUsdNanos } = tape.state.pools.read(pool, tape.state.now)
+        const from = windowStart(tape, "24h")
+        const createdAtMs = poolCreatedAtMs(tape, mint, pool)
+        // Earlier blocks than that of its creation hold no swap of it.
+        const begin = createdAtMs === null ? from : Math.max(from, Math.floor(createdAtMs / 1000) + 1)
+        const whole = tape.coverageFrom(from, nowMs)
+        const read = whole.complete ? whole : tape.coverageFrom(begin, nowMs)
+        const covered = begin < tape.state.pools.heldFrom ? incomplete("limit_clipped") : read
+        const sum = { nanos: volumeUsdNanos, trades, unpriced }
+        return volumeScalar(sum, covered, lifeNow(tape, nowMs), "observed_swaps_only")
       },
       activityOf: (mint, nowMs) => {
         const { trades, unpriced, volumeUsdNanos } = tape.state.window(mint, "24h") ?? NONE

@@ -33,7 +33,14 @@ layer(running({ keys, tokens: tokensOver(makeTokenWorld()) }))(
             buyUsd: "2.955736",
             reason: null
           },
-          volume24hUsd: null,
+          volume24hUsd: {
+            value: null,
+            unit: "usd",
+            status: "unavailable",
+            observedAtMs: null,
+            expiresAtMs: null,
+            coverage: { complete: false, reason: "not_captured" }
+          },
           quoteReserve: "2000000000",
           liquidityUsd: "600",
           feeBps: 0,

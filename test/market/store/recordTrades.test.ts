@@ -95,6 +95,27 @@ describe("a recorder", () => {
     })
   )
 
+  it.effect("names the blocks that are not stored yet, those being written among them", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(NOW)
+      const { offer, recorder, state } = yield* scene
+      assert.deepStrictEqual(recorder.unstored(), [])
+      state.isUnavailable = true
+      yield* offer(0, 20)
+      assert.deepStrictEqual(slots(recorder.unstored()), slots(blocks.slice(0, 20)))
+      yield* TestClock.adjust("500 millis")
+      assert.deepStrictEqual(slots(recorder.unstored()), slots(blocks.slice(0, 20)))
+      // Those between the stored and the waiting ones are gone: the rest alone would be a gap.
+      yield* offer(20, 60).pipe(Effect.forkChild)
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual(recorder.unstored(), [])
+      state.isUnavailable = false
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(recorder.unstored(), [])
+      assert.strictEqual(recorder.durable(), blocks[59]?.slot)
+    })
+  )
+
   it.effect("keeps waiting blocks while the store is unavailable for a short time", () =>
     Effect.gen(function* () {
       const { offer, state, stored } = yield* scene

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Mint, USDC } from "../../../src/domain/Address.ts"
 import * as tokenActivity from "../../../src/market/views/tokenActivity.ts"
+import type { MarketLimits } from "../../../src/market/tape/MarketState.ts"
 import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
 import type { PricedBatch } from "../../../src/market/tape/TradeBatch.ts"
 import { ActivityReader } from "../../../src/tokens/ActivityReader.ts"
@@ -20,8 +21,12 @@ const batch = (second: number, given: Partial<PricedBatch> = {}): PricedBatch =>
   ...given
 })
 
-/** Applies blocks as they come, and reads a token after the last of them. */
-const after = (batches: ReadonlyArray<PricedBatch>, mint: Mint = mintOf(1)) =>
+/** Applies blocks as they come, and reads after the last of them. */
+const readAfter = <A>(
+  batches: ReadonlyArray<PricedBatch>,
+  read: (reader: ActivityReader["Service"], nowMs: number) => A,
+  limits?: MarketLimits
+) =>
   Effect.gen(function* () {
     const tape = yield* TradeTape
     for (const one of batches) {
@@ -29,8 +34,12 @@ const after = (batches: ReadonlyArray<PricedBatch>, mint: Mint = mintOf(1)) =>
       yield* tape.apply(one)
     }
     const reader = yield* ActivityReader
-    return reader.activityOf(mint, batches.at(-1)?.timeMs ?? MONDAY * 1000)
-  }).pipe(Effect.provide(tokenActivity.layer.pipe(Layer.provideMerge(TradeTape.layerManual()))))
+    return read(reader, batches.at(-1)?.timeMs ?? MONDAY * 1000)
+  }).pipe(Effect.provide(tokenActivity.layer.pipe(Layer.provideMerge(TradeTape.layerManual(limits)))))
+
+/** A token after these blocks. */
+const after = (batches: ReadonlyArray<PricedBatch>, mint: Mint = mintOf(1)) =>
+  readAfter(batches, (reader, nowMs) => reader.activityOf(mint, nowMs))
 
 const tradeAt = (second: number, priced = true) =>
   trade({
@@ -91,5 +100,77 @@ it.effect("dates a launch that was seen, whose whole life was covered from then 
     assert.strictEqual(createdAtMs, (MONDAY + 100) * 1000)
     assert.strictEqual(firstSeenAtMs, createdAtMs)
     assert.strictEqual(volume24hUsd.value, "1")
+  })
+)
+
+const POOLS = [mintOf(101), mintOf(102), mintOf(103)] as const
+
+const inPool = (pool: Mint, second: number, index = 0) => ({ ...tradeAt(second), index, pool })
+
+const volumeOf = (pool: Mint) => (reader: ActivityReader["Service"], nowMs: number) =>
+  reader.poolVolume24hUsd(mintOf(1), pool, nowMs)
+
+it.effect("sums the swaps of each pool, late ones in their own time", () =>
+  Effect.gen(function* () {
+    const [one, other, idle] = POOLS
+    const blocks = [
+      batch(0),
+      batch(605, { trades: [inPool(one, 605), inPool(other, 605, 1)] }),
+      batch(1900, { trades: [inPool(one, 1900)] }),
+      batch(1901, { trades: [{ ...inPool(one, 610), slot: 1902 }] }),
+      batch(DAY)
+    ]
+    const volume = yield* readAfter(blocks, volumeOf(one))
+    assert.deepStrictEqual([volume.value, volume.coverage.reason], ["3", "observed_swaps_only"])
+    assert.strictEqual((yield* readAfter(blocks, volumeOf(other))).value, "1")
+    // Known to be zero, because the whole day was seen.
+    assert.strictEqual((yield* readAfter(blocks, volumeOf(idle))).value, "0")
+    // The bucket of ten minutes that both early swaps are in has left.
+    assert.strictEqual((yield* readAfter([...blocks, batch(DAY + 600)], volumeOf(one))).value, "1")
+  })
+)
+
+it.effect("gives the volume of a pool a reason where it is unknown", () =>
+  Effect.gen(function* () {
+    const [one] = POOLS
+    assert.strictEqual((yield* readAfter([], volumeOf(one))).coverage.reason, "not_captured")
+    const unpriced = { ...tradeAt(605, false), pool: one }
+    const volume = yield* readAfter([batch(0), batch(605, { trades: [unpriced] }), batch(DAY)], volumeOf(one))
+    assert.deepStrictEqual([volume.value, volume.coverage.reason], [null, "mark_unknown"])
+  })
+)
+
+it.effect("forgets the pools that traded longest ago, and then knows no volume as whole", () =>
+  Effect.gen(function* () {
+    const [one, other, third] = POOLS
+    const limits = { tokens: 1, bars: 1000, trades: 1000, traders: 1000 }
+    const blocks = [
+      batch(0),
+      batch(605, { trades: [inPool(one, 605)] }),
+      batch(1300, { trades: [inPool(other, 1300)] }),
+      batch(1301, { trades: [inPool(third, 1301)] })
+    ]
+    const volume = yield* readAfter([...blocks, batch(DAY)], volumeOf(other), limits)
+    assert.deepStrictEqual([volume.value, volume.coverage.reason], [null, "limit_clipped"])
+    assert.strictEqual((yield* readAfter([...blocks, batch(DAY + 700)], volumeOf(other), limits)).value, "1")
+  })
+)
+
+it.effect("dates a curve that was created and the pool that it migrated to", () =>
+  Effect.gen(function* () {
+    const [curve, pool, another] = POOLS
+    const of = { launchpad: "pump.fun", mint: mintOf(1) }
+    const blocks = [
+      batch(0),
+      batch(100, { launches: [{ ...of, event: "created", pool: curve }] }),
+      batch(200, { launches: [{ ...of, event: "migrated", pool }] }),
+      batch(300, { trades: [inPool(pool, 300)] })
+    ]
+    const times = yield* readAfter(blocks, (reader) =>
+      [curve, pool, another].map((each) => reader.poolCreatedAtMs(mintOf(1), each))
+    )
+    assert.deepStrictEqual(times, [(MONDAY + 100) * 1000, (MONDAY + 200) * 1000, null])
+    // A pool that was created within the record has its whole volume before a day was seen.
+    assert.strictEqual((yield* readAfter(blocks, volumeOf(pool))).value, "1")
   })
 )

@@ -1,0 +1,165 @@
+/** The reads of a service that are compared, in the form in which it writes them. */
+import type { RankedWindow } from "./traders.ts"
+import type { WireScalar } from "./differences.ts"
+import type { WindowName } from "./windows.ts"
+
+/** A candle. */
+export interface WireBar {
+  readonly t: number
+  readonly o: number
+  readonly h: number
+  readonly l: number
+  readonly c: number
+  readonly v: number
+  readonly n: number | null
+  readonly buys: number | null
+  readonly buyVolume: number | null
+  readonly traders: number | null
+}
+
+/** A row of a ranking of tokens. */
+export interface WireMovement {
+  readonly token: { readonly address: string }
+  readonly priceUsd: WireScalar
+  readonly changePct: WireScalar
+  readonly volumeUsd: WireScalar
+  readonly trades: WireScalar
+  readonly traders: WireScalar
+}
+
+/** Totals of the market. */
+export interface WireOverview {
+  readonly activity: Readonly<
+    Record<"buyVolumeUsd" | "buys" | "sellVolumeUsd" | "sells" | "traders" | "trades" | "volumeUsd", WireScalar>
+  >
+  readonly change: Readonly<Record<"tradesChangePct" | "volumeChangePct", WireScalar>>
+  readonly launches: Readonly<Record<"migrations" | "tokensCreated", WireScalar>>
+  readonly breadth: Readonly<Record<"advancing" | "declining" | "unchanged", WireScalar>>
+}
+
+interface WireCount {
+  readonly total: number | null
+}
+
+/** One market in its windows. */
+export interface WireMarket {
+  readonly key: string
+  readonly stats: Readonly<
+    Record<
+      WindowName,
+      {
+        readonly trades: { readonly total: number | null; readonly buys: number | null; readonly sells: number | null }
+        readonly volumeUsd: { readonly total: number | null; readonly buys: number | null }
+        readonly traders: WireCount
+        readonly tokensCreated: WireCount
+        readonly migrations: WireCount
+      }
+    >
+  >
+}
+
+/** A wallet of a ranking. */
+export interface WireTrader {
+  readonly wallet: string
+  readonly boughtTokens: string | null
+  readonly soldTokens: string | null
+  readonly boughtUsd: string | null
+  readonly soldUsd: string | null
+  readonly buys: number
+  readonly sells: number
+  readonly lastTradeAtMs: number
+  readonly realizedPnl: { readonly value: { readonly usd: string | null; readonly native: string | null } }
+}
+
+/** A pool of a token. */
+export interface WirePool {
+  readonly pool: string
+  readonly quoteMint: string
+  readonly baseReserve: bigint | string | null
+  readonly quoteReserve: bigint | string | null
+  readonly liquidityUsd: string | null
+  readonly volume24hUsd: WireScalar
+}
+
+/** Selects bars of a token. Bounds are Unix seconds. */
+export interface BarsQuery {
+  readonly resolution: string
+  readonly denom: "sol" | "usd"
+  readonly pool?: string
+  readonly from: number
+  readonly to: number
+}
+
+/** A running service, or one in the same process. */
+export interface Service {
+  /** The second of the newest block behind its answers. */
+  newestSecond(): Promise<number>
+  bars(mint: string, query: BarsQuery): Promise<ReadonlyArray<WireBar>>
+  movement(window: WindowName, rank: string): Promise<ReadonlyArray<WireMovement>>
+  overview(window: WindowName): Promise<WireOverview>
+  lighthouse(): Promise<ReadonlyArray<WireMarket>>
+  topTraders(mint: string, window: RankedWindow): Promise<ReadonlyArray<WireTrader>>
+  liquidity(mint: string): Promise<ReadonlyArray<WirePool>>
+  /** Dollars of a whole token, by mint. */
+  prices(mints: ReadonlyArray<string>): Promise<ReadonlyMap<string, string | null>>
+}
+
+/** Attempts of a read that the service has no answer to yet, or none for so many callers. */
+const TRIES = 10
+
+/** A service over HTTP, with a key that may read the market. */
+export const httpService = (api: string, key: string): Service => {
+  const ask = async (path: string, body?: unknown, tries = TRIES): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${api}/api/v1/${path}`, {
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) })
+    })
+    const isBusy = response.status === 429 || response.status === 503
+    if (isBusy && tries > 0) {
+      const seconds = Number(response.headers.get("retry-after") ?? 1)
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+      return ask(path, body, tries - 1)
+    }
+    if (!response.ok) {
+      throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    }
+    return (await response.json()) as Record<string, unknown>
+  }
+  const dataOf = async (path: string, body?: unknown) => (await ask(path, body))["data"]
+  const pages = async (path: string): Promise<ReadonlyArray<unknown>> => {
+    const rows: Array<unknown> = []
+    for (let cursor: unknown = null; ;) {
+      const page = await ask(typeof cursor === "string" ? `${path}&cursor=${encodeURIComponent(cursor)}` : path)
+      rows.push(...(page["data"] as ReadonlyArray<unknown>))
+      cursor = page["nextCursor"]
+      if (typeof cursor !== "string") {
+        return rows
+      }
+    }
+  }
+  return {
+    newestSecond: async () => {
+      const { meta } = (await ask("market/overview?window=5m")) as { meta: { observedAtMs: number } }
+      return Math.floor(meta.observedAtMs / 1000)
+    },
+    bars: async (mint, { denom, from, pool, resolution, to }) => {
+      const query = `resolution=${resolution}&denom=${denom}&from=${from}&to=${to}&limit=1500`
+      const data = await dataOf(`market/chart/${mint}?${query}${pool === undefined ? "" : `&pool=${pool}`}`)
+      return (data as { bars: ReadonlyArray<WireBar> }).bars
+    },
+    movement: async (window, rank) =>
+      (await pages(
+        `market/movement?window=${window}&rank=${rank}&minLiquidityUsd=0&minVolumeUsd=0&limit=100`
+      )) as ReadonlyArray<WireMovement>,
+    overview: async (window) => (await dataOf(`market/overview?window=${window}`)) as WireOverview,
+    lighthouse: async () => ((await dataOf("market/lighthouse")) as { markets: ReadonlyArray<WireMarket> }).markets,
+    topTraders: async (mint, window) =>
+      (await pages(`tokens/solana/${mint}/top-traders?window=${window}&limit=100`)) as ReadonlyArray<WireTrader>,
+    liquidity: async (mint) =>
+      ((await dataOf(`tokens/solana/${mint}/liquidity?limit=50`)) as { pools: ReadonlyArray<WirePool> }).pools,
+    prices: async (mints) => {
+      const rows = (await dataOf("prices", { mints })) as ReadonlyArray<{ mint: string; priceUsd: WireScalar }>
+      return new Map(rows.map(({ mint, priceUsd }) => [mint, priceUsd.value]))
+    }
+  }
+}

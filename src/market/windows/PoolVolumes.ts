@@ -1,0 +1,118 @@
+import type { Address } from "../../domain/Address.ts"
+import type { TradeRecord } from "../tape/TradeRecord.ts"
+import { wideValue } from "../columnar/wide.ts"
+import { bucketSeconds, firstBucket, windowSeconds } from "./windows.ts"
+
+/** The swaps of one pool in the 24 h window. */
+export interface PoolVolume {
+  readonly trades: number
+  /** Nano-dollars, the exact sum of the known volumes. */
+  readonly volumeUsdNanos: bigint
+  /** Swaps whose volume is unknown; with any, the volume is a lower bound. */
+  readonly unpriced: number
+}
+
+const DAY = windowSeconds[3] ?? 0
+const STEP = bucketSeconds[3] ?? 1
+const FORMER = DAY / STEP
+
+/** The sums of ten minutes of one pool. High and low parts are added apart: both stay exact below 2^53. */
+interface Bucket {
+  readonly bucket: number
+  high: number
+  low: number
+  trades: number
+  unpriced: number
+}
+
+interface Pool {
+  /** In the order of time. */
+  buckets: Array<Bucket>
+  lastSecond: number
+}
+
+const NONE: PoolVolume = { trades: 0, volumeUsdNanos: 0n, unpriced: 0 }
+
+/**
+ * The 24 h volume of each pool, from buckets of ten minutes as the windows of tokens. Bounded: the pools whose newest bucket
+ * began longest ago are forgotten first.
+ */
+export class PoolVolumes {
+  private readonly most: number
+  /** In the order in which their newest bucket began. */
+  private readonly pools = new Map<Address, Pool>()
+  private lost = Number.NEGATIVE_INFINITY
+
+  /** Room for `most` pools. */
+  constructor(most: number) {
+    this.most = most
+  }
+
+  /** Adds a swap of a pool, of any age that the window holds. */
+  add(address: Address, record: TradeRecord): void {
+    const bucket = Math.floor(record.second / STEP)
+    const pool = this.pools.get(address)
+    const newest = pool?.buckets.at(-1)
+    const held = newest?.bucket === bucket ? newest : this.begin(address, pool, bucket)
+    held.trades++
+    if (record.usdKnown) {
+      held.high += record.usdHigh
+      held.low += record.usdLow
+    } else {
+      held.unpriced++
+    }
+    const known = pool ?? this.pools.get(address)
+    if (known !== undefined && record.second > known.lastSecond) {
+      known.lastSecond = record.second
+    }
+  }
+
+  /** The volume of a pool in the window that ends with the second `now`. */
+  read(address: Address, now: number): PoolVolume {
+    const first = firstBucket(DAY, STEP, now)
+    const held = this.pools.get(address)?.buckets.filter(({ bucket }) => bucket >= first) ?? []
+    return held.reduce<PoolVolume>(
+      (sum, { high, low, trades, unpriced }) => ({
+        trades: sum.trades + trades,
+        volumeUsdNanos: sum.volumeUsdNanos + wideValue(high, 0) + BigInt(low),
+        unpriced: sum.unpriced + unpriced
+      }),
+      NONE
+    )
+  }
+
+  /** The second after the newest swap of any pool that was forgotten: volumes are whole from there on. */
+  get heldFrom(): number {
+    return this.lost + 1
+  }
+
+  private begin(address: Address, known: Pool | undefined, bucket: number): Bucket {
+    const added: Bucket = { bucket, high: 0, low: 0, trades: 0, unpriced: 0 }
+    if (known === undefined) {
+      this.pools.set(address, { buckets: [added], lastSecond: Number.NEGATIVE_INFINITY })
+      this.makeRoom()
+      return added
+    }
+    const place = known.buckets.findLastIndex((each) => each.bucket <= bucket)
+    const found = known.buckets[place]
+    if (found?.bucket === bucket) {
+      return found
+    }
+    known.buckets.splice(place + 1, 0, added)
+    if (place + 1 === known.buckets.length - 1) {
+      const oldest = bucket - FORMER
+      known.buckets = known.buckets.filter((each) => each.bucket > oldest)
+      this.pools.delete(address)
+      this.pools.set(address, known)
+    }
+    return added
+  }
+
+  private makeRoom(): void {
+    const [oldest] = this.pools
+    if (this.pools.size > this.most && oldest !== undefined) {
+      this.lost = Math.max(this.lost, oldest[1].lastSecond)
+      this.pools.delete(oldest[0])
+    }
+  }
+}
