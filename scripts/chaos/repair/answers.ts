@@ -22,8 +22,11 @@ export interface Difference {
 
 const PATIENCE_MS = 30_000
 
-/** Status and content of an answer; status 0 when there is none. */
-export const ask = async ({ baseUrl, secret }: Asked, { body, path }: Question) => {
+/** Status and content of an answer; status 0 when there is none. Waits for as long as a 429 asks. */
+export const ask = async (
+  { baseUrl, secret }: Asked,
+  { body, path }: Question
+): Promise<{ readonly status: number; readonly content: unknown }> => {
   try {
     const response = await fetch(baseUrl + path, {
       method: body === undefined ? "GET" : "POST",
@@ -32,6 +35,10 @@ export const ask = async ({ baseUrl, secret }: Asked, { body, path }: Question) 
       signal: AbortSignal.timeout(PATIENCE_MS)
     })
     const content: unknown = JSON.parse(await response.text())
+    if (response.status === 429) {
+      await new Promise((resume) => setTimeout(resume, 1000 * Number(response.headers.get("retry-after") ?? 1)))
+      return await ask({ baseUrl, secret }, { path, ...(body !== undefined && { body }) })
+    }
     return { status: response.status, content }
   } catch (cause) {
     return { status: 0, content: String(cause) }
