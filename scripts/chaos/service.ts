@@ -3,13 +3,14 @@ import { PgClient } from "@effect/sql-pg"
 import { ConfigProvider, Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { type ChildProcess, spawn } from "node:child_process"
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { COMMAND_LINE } from "../../src/domain/keys/KeyAudit.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import * as KeyStorePg from "../../src/access/KeyStorePg.ts"
 import { ApiScope } from "../../src/domain/ApiKey.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { findBinaries } from "../../src/storage/binaries.ts"
 import { ChangeChannel } from "../../src/storage/ChangeChannel.ts"
 import { clientConfig } from "../../src/storage/Database.ts"
@@ -129,6 +130,8 @@ interface Ready {
 /** The service as a process of its own; its output goes to `service.log`. */
 export const service = Effect.fnUntraced(function* (folder: string, settings: Readonly<Record<string, string>>) {
   const file = join(folder, "ready.json")
+  // That of a process that was killed.
+  rmSync(file, { force: true })
   const log = openSync(join(folder, "service.log"), "a")
   const main = new URL("../../src/main.ts", import.meta.url).pathname
   const child = yield* Effect.acquireRelease(
@@ -156,11 +159,12 @@ export const service = Effect.fnUntraced(function* (folder: string, settings: Re
     Effect.orDie
   )
   const content: Ready = JSON.parse(readFileSync(file, "utf8"))
-  const stop = Effect.suspend(() => {
-    child.kill("SIGTERM")
-    return Processes.ended(child)
-  })
-  return { ...content, stop, output: () => linesOf(join(folder, "service.log")) }
+  const end = (signal: "SIGKILL" | "SIGTERM") =>
+    Effect.suspend(() => {
+      child.kill(signal)
+      return Processes.ended(child)
+    })
+  return { ...content, stop: end("SIGTERM"), kill: end("SIGKILL"), output: () => linesOf(join(folder, "service.log")) }
 })
 
 /** One query on a connection of its own, tried again for ten seconds. */
@@ -186,7 +190,16 @@ export const keyStore = (url: string) => {
 }
 
 /** A new key with every scope, of an account. */
-export const issue = (accountId: string) =>
+export const issue = (accountId: string, plan: string = DEFAULT_PLAN.name) =>
   KeyStore.use((keys) =>
-    keys.issue({ accountId, name: "chaos", scopes: ApiScope.literals, ipPolicy: null }, COMMAND_LINE)
+    keys.issue({ accountId, name: "chaos", scopes: ApiScope.literals, ipPolicy: null, plan }, COMMAND_LINE)
+  )
+
+/** A new key that may read without a pause. */
+export const issueUnlimited = (accountId: string) =>
+  KeyStore.use((keys) =>
+    Effect.andThen(
+      keys.setPlan({ ...DEFAULT_PLAN, name: "unlimited", rest: 100_000_000 }),
+      issue(accountId, "unlimited")
+    )
   )

@@ -40,6 +40,10 @@ export class SourceFreshness extends Schema.Opaque<SourceFreshness>()(
     share: Schema.optionalKey(Schema.Finite).annotate({
       description: "Of work that has an end: the part that is done, from 0 to 1."
     }),
+    failedAtMs: Schema.optionalKey(Schema.NullOr(Schema.Int)).annotate({
+      description:
+        "Of services that are asked when a request needs them (EVM candles, perps venues, funding): time of the last failure; null before the first."
+    }),
     reason: Schema.optionalKey(CoverageReason).annotate({ description: "Why it is not current; absent where it is." })
   }).annotate({ identifier: "SourceFreshness", description: "Lag of one source." })
 ) {}
@@ -70,7 +74,8 @@ export class Readiness extends Schema.Opaque<Readiness>()(
   Schema.Struct({
     status: Schema.Literal("ok"),
     lagging: Schema.Array(SourceFreshness).annotate({
-      description: "Stores and background work that lag or are unavailable; empty when all are current."
+      description:
+        "Sources that lag or are unavailable, without services that no request has needed yet; empty when all are current."
     }),
     node: Schema.optionalKey(Schema.String).annotate({
       description: "Host of the node that the chain is read from; absent where there is none."

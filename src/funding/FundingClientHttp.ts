@@ -1,6 +1,7 @@
 import { type Config, Effect, Layer, Result, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import type { AccountWallet, CatalogEntry } from "../domain/Funding.ts"
+import { watchUpstream } from "../health/SourceMonitor.ts"
 import {
   type DepositTarget,
   FundingClient,
@@ -65,6 +66,9 @@ const refusalOf = (text: string): Unknown | FundingUnavailable => {
 
 const make = Effect.fnUntraced(function* (options: FundingOptions) {
   const call = yield* makeFundingCall(yield* fundingSettings(options))
+  const watched = (yield* watchUpstream("funding"))(
+    ({ _tag }: Unknown | FundingUnavailable) => _tag !== "FundingUnavailable"
+  )
 
   const answerTo = Effect.fnUntraced(function* <A, E>(
     request: FundingRequest,
@@ -81,7 +85,7 @@ const make = Effect.fnUntraced(function* (options: FundingOptions) {
     }
     const flaw = flawOf(answer.success)
     return yield* flaw === null ? Effect.succeed(answer.success) : unavailable(flaw)
-  })
+  }, watched)
 
   const wallets = Effect.fn("FundingClient.wallets")(function* (owner: string) {
     const request: FundingRequest = { path: ownerPath(owner, "wallets"), params: {}, maxBytes: LISTS }

@@ -17,6 +17,8 @@ export interface SourceState {
   /** Of a feed of blocks: the newest slot, and the gaps that are still read again. */
   readonly slot?: number
   readonly gapsOpen?: number
+  /** Of a service that is asked when a request needs it: the time of its last failure; null before the first. */
+  readonly failedAtMs?: number | null
 }
 
 /** A source by name. */
@@ -89,4 +91,33 @@ export const watchCalls = Effect.fnUntraced(function* (source: string) {
       Effect.tap(call, () => Effect.map(Clock.currentTimeMillis, succeeded)),
       () => failed
     )
+})
+
+/**
+ * Reports another service that is asked when a request needs it: as its last answer was, and unavailable before the first.
+ * Returns the wrapper of its calls, which takes the errors that are answers nevertheless.
+ */
+export const watchUpstream = Effect.fnUntraced(function* (source: string) {
+  const last: { readAtMs: number | null; failedAtMs: number | null; hasFailed: boolean } = {
+    readAtMs: null,
+    failedAtMs: null,
+    hasFailed: false
+  }
+  yield* (yield* SourceMonitor).report(source, () => ({
+    observedAtMs: last.readAtMs,
+    failedAtMs: last.failedAtMs,
+    status: last.readAtMs === null ? "unavailable" : last.hasFailed ? "stale" : "known",
+    ...(last.readAtMs === null && !last.hasFailed && { reason: "not_captured" as const })
+  }))
+  const note = (hasFailed: boolean) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      last.hasFailed = hasFailed
+      last[hasFailed ? "failedAtMs" : "readAtMs"] = nowMs
+    })
+  return <E>(isAnswer: (error: E) => boolean) =>
+    <A, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      call.pipe(
+        Effect.tap(() => note(false)),
+        Effect.tapError((error) => note(!isAnswer(error)))
+      )
 })

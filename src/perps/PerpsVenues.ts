@@ -1,4 +1,5 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
+import { watchUpstream } from "../health/SourceMonitor.ts"
 import type { PerpsVenue } from "../domain/Perps.ts"
 import { defaultRules, makeSharedReads, type ReadRules, type SharedReads } from "./SharedReads.ts"
 import type { Fees, Venue, VenueFault, VenueMarket } from "./Venue.ts"
@@ -43,8 +44,16 @@ export class PerpsVenues extends Context.Service<
   ): Layer.Layer<PerpsVenues> => Layer.effect(PerpsVenues, make(venues, { ...defaultRules, ourBps: 0n, ...options }))
 }
 
-const readingOf = Effect.fnUntraced(function* ({ read, reliability, venue }: SharedReads, symbol: string) {
-  const outcome = yield* Effect.result(read(symbol))
+/** True for the answer of a venue that was reached: it does not list the market, or its book is old. */
+const isAnswer = (fault: VenueFault): boolean => fault._tag !== "VenueUnreadable"
+
+/** A venue's reads, whose last outcome is reported. */
+interface WatchedReads extends SharedReads {
+  readonly watched: (read: ReturnType<SharedReads["read"]>) => ReturnType<SharedReads["read"]>
+}
+
+const readingOf = Effect.fnUntraced(function* ({ read, reliability, venue, watched }: WatchedReads, symbol: string) {
+  const outcome = yield* Effect.result(watched(read(symbol)))
   if (Result.isFailure(outcome) && outcome.failure._tag === "VenueUnreadable" && outcome.failure.why !== "resting") {
     const { detail, why } = outcome.failure
     yield* Effect.logDebug("A venue could not be read", { venue: venue.key, why, detail })
@@ -60,7 +69,13 @@ const readingOf = Effect.fnUntraced(function* ({ read, reliability, venue }: Sha
 })
 
 const make = Effect.fnUntraced(function* (venues: ReadonlyArray<Venue>, { ourBps, ...rules }: PerpsOptions) {
-  const shared = yield* Effect.forEach(venues, (venue) => makeSharedReads(venue, rules))
+  const shared = yield* Effect.forEach(
+    venues,
+    Effect.fnUntraced(function* (venue) {
+      const watch = yield* watchUpstream(`perps_${venue.key}`)
+      return { ...(yield* makeSharedReads(venue, rules)), watched: watch(isAnswer) }
+    })
+  )
 
   const read = Effect.fn("PerpsVenues.read")((symbol: string, wanted: ReadonlyArray<PerpsVenue>) =>
     Effect.forEach(

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
+import * as SourceMonitor from "../../src/health/SourceMonitor.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { NoMarket, type Venue, VenueUnreadable } from "../../src/perps/Venue.ts"
 import { market, steady, venueOf } from "./readings.ts"
@@ -53,6 +54,45 @@ describe("PerpsVenues", () => {
         )
       })
     )
+  )
+
+  it.effect("are sources of /freshness, each with its last answer and its last failure", () =>
+    Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      const { sources } = yield* SourceMonitor.SourceMonitor
+      const venues = [
+        steady("hl", market()),
+        venueOf("dydx", down),
+        venueOf("paradex", (symbol) => Effect.fail(new NoMarket({ symbol })))
+      ]
+      const unasked = yield* using(
+        venues,
+        Effect.sync(() => sources(nowMs))
+      )
+      assert.deepStrictEqual(
+        unasked.map(({ source, status }) => [source, status]),
+        [
+          ["perps_dydx", "unavailable"],
+          ["perps_hl", "unavailable"],
+          ["perps_paradex", "unavailable"]
+        ]
+      )
+      const asked = yield* using(
+        venues,
+        Effect.andThen(
+          readings(),
+          Effect.sync(() => sources(nowMs))
+        )
+      )
+      assert.deepStrictEqual(
+        asked.map(({ failedAtMs, observedAtMs, status }) => [status, observedAtMs, failedAtMs]),
+        [
+          ["unavailable", null, nowMs],
+          ["known", nowMs, null],
+          ["known", nowMs, null]
+        ]
+      )
+    }).pipe(Effect.provide(SourceMonitor.layer))
   )
 
   it.effect("waits for a dead venue until the deadline and no longer, and has the others' answers then", () =>

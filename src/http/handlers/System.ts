@@ -59,6 +59,10 @@ const monitoredFreshness = (
   ...(estimatedTimes !== undefined && { estimatedTimes })
 })
 
+/** True for a service that no request has needed yet. */
+const isUnasked = ({ failedAtMs, observedAtMs }: SourceFreshness): boolean =>
+  failedAtMs === null && observedAtMs === null
+
 /** The reason why the service takes no traffic while the chain is not followed. */
 const notLive = (heardAtMs: number | null, nowMs: number): string =>
   heardAtMs === null
@@ -106,7 +110,7 @@ export const layer = HttpApiBuilder.group(
         return yield* unavailable(notLive(heardAtMs, yield* Clock.currentTimeMillis))
       }
       const lagging = (yield* Clock.clockWith(sources)).filter(
-        ({ source, status }) => source !== "chain" && status !== "known"
+        (source) => source.source !== "chain" && source.status !== "known" && !isUnasked(source)
       )
       return { status: "ok" as const, lagging, ...(node !== undefined && { node }) }
     })

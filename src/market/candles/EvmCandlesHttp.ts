@@ -2,6 +2,7 @@ import { ByteSize, Clock, Config, Duration, Effect, Layer, Option, Schema } from
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { type ChartRefusal, ChartNotReady, ChartUnavailable, ChartUnknown } from "../../domain/market/Chart.ts"
 import { Decimal } from "../../domain/Scalar.ts"
+import { watchUpstream } from "../../health/SourceMonitor.ts"
 import { withDeadline } from "../../upstream/protection.ts"
 import type { UpstreamFailure } from "../../upstream/UpstreamFailure.ts"
 import { type Exchange, makeExchange, type Reply } from "../../upstream/upstreamHttp.ts"
@@ -88,7 +89,8 @@ const makeRequest = (exchange: Exchange, url: string) =>
     }
   })
 
-const make = (exchange: Exchange, url: string, deadline: Duration.Duration) => {
+const make = Effect.fnUntraced(function* (exchange: Exchange, url: string, deadline: Duration.Duration) {
+  const watched = (yield* watchUpstream("evm_candles"))(({ _tag }: ChartRefusal) => _tag !== "ChartUnavailable")
   const request = makeRequest(exchange, url)
   const deadlineMs = Duration.toMillis(deadline)
 
@@ -113,11 +115,12 @@ const make = (exchange: Exchange, url: string, deadline: Duration.Duration) => {
       const nowMs = yield* Clock.currentTimeMillis
       return yield* requestUntil(request, nowMs + deadlineMs).pipe(
         withDeadline(deadline),
-        Effect.catchTag("UpstreamFailure", (failure) => Effect.fail(failed(failure)))
+        Effect.catchTag("UpstreamFailure", (failure) => Effect.fail(failed(failure))),
+        watched
       )
     })
   })
-}
+})
 
 /** The least delay between requests, also where the source asks for none. */
 const SHORTEST_MS = 100
@@ -138,8 +141,6 @@ export const layer = (url?: string): Layer.Layer<EvmCandles, Config.ConfigError,
       const exchange = yield* makeExchange
       const { deadline, url: configured } = yield* settings
       const chosen = Option.getOrUndefined(configured) ?? url
-      return chosen === undefined
-        ? EvmCandles.layerNone
-        : Layer.sync(EvmCandles, () => make(exchange, chosen, deadline))
+      return chosen === undefined ? EvmCandles.layerNone : Layer.effect(EvmCandles, make(exchange, chosen, deadline))
     })
   )

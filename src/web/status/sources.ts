@@ -24,11 +24,15 @@ const purposes: Readonly<Record<string, string>> = {
   follows: "Copy trading",
   keys: "API keys",
   repair: "Reading of blocks that were missed",
-  backfill: "Reading of history"
+  backfill: "Reading of history",
+  history_feed: "The node that old blocks are read from",
+  evm_candles: "Candles of EVM tokens",
+  funding: "Deposits and balances"
 }
 
 /** The purpose of a source; null for one that has no description. */
-export const purposeOf = (source: string): string | null => purposes[source] ?? null
+export const purposeOf = (source: string): string | null =>
+  purposes[source] ?? (source.startsWith("perps_") ? "A perps venue" : null)
 
 const states = {
   known: "Current",

@@ -173,6 +173,11 @@ layer(running().pipe(Layer.provideMerge(reporting), Layer.provide(SourceMonitor.
       const ready = yield* call("/readyz", { key: null })
       assert.strictEqual(ready.status, 200)
       assert.deepStrictEqual(JSON.parse(ready.text), { status: "ok", lagging: [lagging] })
+      // A service that no request has needed is not behind.
+      trades = { observedAtMs: null, failedAtMs: null, status: "unavailable", reason: "not_captured" }
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual((yield* call("/readyz", { key: null })).json("lagging"), [])
+      assert.strictEqual((yield* call("/freshness", { key: null })).json("data.3.failedAtMs"), null)
       trades = { observedAtMs: nowMs + 2000, status: "known" }
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual((yield* call("/readyz", { key: null })).json("lagging"), [])

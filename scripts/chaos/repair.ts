@@ -1,0 +1,226 @@
+/**
+ * Stops, failing reads and `kill -9` of a service on a simulated chain, against one that nothing disturbs:
+ * `npm run repair:check -- --json [--stops 30,120,300] [--speed 4] [--history 25] [--failures 0.05] [--truncated 40] [--rate 60]`.
+ *
+ * Stops are in seconds of 2.5 slots, `--truncated` in slots, `--history` in hours. Both services start beside a chain with
+ * history and read it backwards, one of them killed meanwhile. Then that one is stopped several times, a stretch of blocks is
+ * cut in half, and it is killed while it reads missing blocks again. In the end the chain halts. Exits with 1 unless every
+ * bar, window, ranking and wallet of both services is equal, and no window of an hour or more was ever null.
+ */
+import { Clock, Duration, Effect, Fiber, Logger, Redacted, Schedule } from "effect"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { SLOT_MS } from "../../src/simulator/chain/Bank.ts"
+import { report } from "../bench/report.ts"
+import { type Asked, at, compare, type Difference, nullWindows, questionsOf, sourceState } from "./repair/answers.ts"
+import { startChain } from "./repair/startChain.ts"
+import { embedded, issueUnlimited, keyStore, service } from "./service.ts"
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean" },
+    stops: { type: "string", default: "30,120,300" },
+    speed: { type: "string", default: "4" },
+    history: { type: "string", default: "25" },
+    failures: { type: "string", default: "0.05" },
+    truncated: { type: "string", default: "40" },
+    rate: { type: "string", default: "60" }
+  }
+})
+const stops = values.stops.split(",").map(Number)
+const speed = Number(values.speed)
+const truncated = Number(values.truncated)
+/** Blocks that a start catches up with: fewer than are made in the shortest stop. */
+const CATCH_UP = 40
+const SAMPLE_WALLETS = 20
+const STEP = "200 millis"
+
+const settings = {
+  // Longer than the chain: it ends with the first block, at every service the same.
+  HISTORY: `${Number(values.history) + 1} hours`,
+  REPAIR_RATE: values.rate,
+  // Accounts stay as they are while the chain is halted.
+  STALE_AFTER: "1 hour",
+  SOLANA_WATCHDOG: "1 hour",
+  SOLANA_BLOCK_CATCH_UP: String(CATCH_UP),
+  SOLANA_BLOCK_CONCURRENCY: "6",
+  SOLANA_BLOCK_POLL: `${Math.max(20, Math.round(SLOT_MS / speed))} millis`
+}
+
+/** Repeats a look until it holds. */
+const until = Effect.fnUntraced(function* (what: string, look: Effect.Effect<boolean>) {
+  const [took] = yield* Effect.timed(
+    look.pipe(
+      Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("200 millis") }),
+      Effect.timeout("5 minutes"),
+      Effect.catchTag("TimeoutError", () => Effect.die(new Error(`${what} did not come`)))
+    )
+  )
+  process.stderr.write(`${what}: ${Duration.format(took)}\n`)
+})
+
+/** True once a source of the service has such a member. */
+const hasState = (asked: Asked, source: string, member: string, holds: (value: unknown) => boolean) =>
+  Effect.promise(async () => holds(at(await sourceState(asked, source), member)))
+
+const isRepaired = (asked: Asked) => hasState(asked, "blocks", "gapsOpen", (open) => open === 0)
+const isRead = (asked: Asked) => hasState(asked, "backfill", "status", (status) => status === "known")
+
+/** A service with a database of its own, which is started again on the same one. */
+const lives = (name: string, rpcUrl: string, folder: string) => {
+  const database = embedded(join(folder, name))
+  const life: { asked: Asked | null; secret: string | null; down: { ms: number; since: number | null } } = {
+    asked: null,
+    secret: null,
+    down: { ms: 0, since: null }
+  }
+  mkdirSync(join(folder, name))
+  const start = Effect.gen(function* () {
+    const running = yield* service(join(folder, name), { ...database.settings, ...settings, SOLANA_RPC_URL: rpcUrl })
+    if (life.secret === null) {
+      const { secret } = yield* issueUnlimited("chaos").pipe(Effect.provide(keyStore(database.url)), Effect.orDie)
+      life.secret = Redacted.value(secret)
+    }
+    const asked: Asked = { baseUrl: running.baseUrl, secret: life.secret }
+    life.asked = asked
+    const end = (effect: Effect.Effect<void>) =>
+      Effect.andThen(
+        Effect.sync(() => (life.asked = null)),
+        effect
+      )
+    return { ...running, asked, stop: end(Effect.asVoid(running.stop)), kill: end(Effect.asVoid(running.kill)) }
+  })
+  return { life, start }
+}
+
+/** Notes windows that are null at the disturbed service and not at the other one. */
+const watchWindows = (disturbed: { readonly asked: Asked | null }, undisturbed: Asked, seen: Map<string, number>) =>
+  Effect.gen(function* () {
+    const { asked } = disturbed
+    if (asked !== null) {
+      const missing = yield* Effect.promise(() => nullWindows(asked))
+      const expected =
+        missing === null || missing.length === 0 ? [] : yield* Effect.promise(() => nullWindows(undisturbed))
+      seen.set("answers", (seen.get("answers") ?? 0) + (missing === null ? 0 : 1))
+      seen.set("no answer", (seen.get("no answer") ?? 0) + (missing === null ? 1 : 0))
+      for (const window of (missing ?? []).filter((each) => expected?.includes(each) !== true)) {
+        seen.set(window, (seen.get(window) ?? 0) + 1)
+      }
+    }
+    yield* Effect.sleep(STEP)
+  }).pipe(Effect.forever)
+
+/** Compares until nothing differs, for a minute at most: memory is brought up to date some time after the store. */
+const compareAll = Effect.fnUntraced(function* (
+  both: readonly [Asked, Asked],
+  mints: ReadonlyArray<string>,
+  wallets: ReadonlyArray<string>
+) {
+  const result: Record<
+    string,
+    { questions: number; compared: number; differences: number; first: ReadonlyArray<Difference> }
+  > = {}
+  for (const [name, questions] of Object.entries(questionsOf(mints, wallets))) {
+    const { compared, found } = yield* Effect.promise(() => compare(both, questions)).pipe(
+      Effect.repeat({ until: ({ found: left }) => left.length === 0, times: 3, schedule: Schedule.spaced("2 seconds") })
+    )
+    result[name] = { questions: questions.length, compared, differences: found.length, first: found.slice(0, 8) }
+  }
+  return result
+})
+
+const run = Effect.fnUntraced(function* (folder: string) {
+  const chain = yield* startChain({ seed: "repair", speed, swapsPerSecond: 0.2, history: Number(values.history) })
+  yield* until(
+    "the chain is live",
+    Effect.zipWith(chain.newestMs, Clock.currentTimeMillis, (atMs, nowMs) => atMs > nowMs - 3000)
+  )
+  const wallets = chain.wallets.slice(0, SAMPLE_WALLETS)
+  const undisturbed = yield* lives("undisturbed", chain.rpcUrl, folder).start
+  const other = lives("disturbed", chain.ailingUrl, folder)
+  yield* chain.command({ ailing: { blockFailures: Number(values.failures) } })
+
+  const first = yield* other.start
+  const share = hasState(first.asked, "backfill", "share", (value) => typeof value === "number" && value > 0.1)
+  yield* until("a part of the history is read", share)
+  yield* first.kill
+  let disturbed = yield* other.start
+  yield* until(
+    "the history is read",
+    Effect.zipWith(isRead(disturbed.asked), isRead(undisturbed.asked), (a, b) => a && b)
+  )
+  yield* until(
+    "nothing is missing",
+    Effect.zipWith(isRepaired(disturbed.asked), isRepaired(undisturbed.asked), (a, b) => a && b)
+  )
+
+  const nulls = new Map<string, number>()
+  const isThere = Effect.promise(async () => {
+    const [missing, expected] = [await nullWindows(disturbed.asked), await nullWindows(undisturbed.asked)]
+    return missing !== null && !missing.includes("1h") && missing.every((window) => expected?.includes(window))
+  })
+  yield* until("the windows are there", isThere)
+  const watcher = yield* Effect.forkChild(watchWindows(other.life, undisturbed.asked, nulls))
+  const from = (yield* chain.newest) + 5
+  yield* chain.command({ ailing: { truncatedBlocks: { from, to: from + truncated } } })
+  yield* until(
+    "truncated blocks are passed",
+    Effect.map(chain.newest, (slot) => slot > from + truncated + 60)
+  )
+  yield* chain.command({ ailing: { truncatedBlocks: null } })
+  for (const seconds of stops) {
+    yield* disturbed.stop
+    yield* Effect.sleep((seconds * 1000) / speed)
+    disturbed = yield* other.start
+    yield* until(
+      `missing blocks after a stop of ${seconds} s`,
+      hasState(disturbed.asked, "blocks", "gapsOpen", (open) => typeof open === "number" && open > 0)
+    )
+  }
+  yield* Effect.sleep("1 second")
+  const open = yield* Effect.promise(() => sourceState(disturbed.asked, "blocks"))
+  yield* disturbed.kill
+  disturbed = yield* other.start
+  yield* until("everything is read again", isRepaired(disturbed.asked))
+
+  const mints = yield* chain.command({ healthy: { halted: true }, ailing: { blockFailures: 0 } })
+  const last = yield* chain.newest
+  const isAtEnd = (asked: Asked) => hasState(asked, "blocks", "slot", (slot) => slot === last)
+  yield* until(
+    "the last block",
+    Effect.zipWith(isAtEnd(disturbed.asked), isAtEnd(undisturbed.asked), (a, b) => a && b)
+  )
+  yield* until("the last gap is closed", isRepaired(disturbed.asked))
+  const results = yield* compareAll([undisturbed.asked, disturbed.asked], mints, wallets)
+  yield* Fiber.interrupt(watcher)
+  const nullAnswers = Object.fromEntries(nulls)
+  const isGood =
+    Object.values(results).every(({ differences }) => differences === 0) &&
+    ["1h", "6h", "24h"].every((window) => !nulls.has(window)) &&
+    Number(at(open, "gapsOpen") ?? 0) > 0
+  return {
+    isGood,
+    stops,
+    mints: mints.length,
+    gapsOpenAtKill: at(open, "gapsOpen"),
+    nullWindows: nullAnswers,
+    ...results
+  }
+})
+
+const folder = mkdtempSync(join(tmpdir(), "fathom-repair-"))
+const fiber = Effect.runFork(Effect.scoped(run(folder)).pipe(Effect.provide(Logger.layer([]))))
+// The processes that it started end with it.
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => fiber.interruptUnsafe())
+}
+const result = await Effect.runPromise(Fiber.join(fiber))
+report("repair:check", result)
+if (result.isGood) {
+  rmSync(folder, { recursive: true, force: true })
+} else {
+  process.stderr.write(`Logs of the failed run are in ${folder}\n`)
+}
+process.exit(result.isGood ? 0 : 1)
