@@ -20,6 +20,7 @@ import * as tokenActivity from "../market/views/tokenActivity.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import { TopTraders } from "../market/views/TopTraders.ts"
+import { TradesReader } from "../market/views/TradesReader.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
@@ -73,7 +74,7 @@ const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pro
   Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape))])
 )
 
-const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
+const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
 )
 

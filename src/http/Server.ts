@@ -16,6 +16,7 @@ import type { CopyReader } from "../copying/CopyReader.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
 import type { MarketReader } from "../market/views/MarketReader.ts"
 import type { TopTraders as TraderRankings } from "../market/views/TopTraders.ts"
+import type { TradesReader } from "../market/views/TradesReader.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
@@ -43,6 +44,7 @@ import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
+import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
 import * as Routing from "./handlers/Routing.ts"
@@ -81,6 +83,7 @@ export type Capabilities =
   | TokenReader
   | TrackerFeed
   | TrackerStore
+  | TradesReader
   | TraderRankings
   | TransactionStatus
   | WalletBatch
@@ -116,6 +119,7 @@ const handlers = Layer.mergeAll(
   Market.layer,
   Tokens.layer,
   TopTraders.layer,
+  Trades.layer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

@@ -14,6 +14,7 @@ import { CopyReader } from "../../src/copying/CopyReader.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { MarketReader } from "../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../src/market/views/TopTraders.ts"
+import { TradesReader } from "../../src/market/views/TradesReader.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
@@ -71,6 +72,7 @@ const noEngine = Layer.succeed(QuoteEngine, {
 
 const noMarket = Layer.mergeAll(
   Layer.succeed(TopTraders, { rank: () => Effect.die("this test has no market") }),
+  Layer.succeed(TradesReader, { page: () => Effect.die("this test has no market") }),
   Layer.succeed(MarketReader, {
     chart: () => Effect.die("this test has no market"),
     evmChart: () => Effect.die("this test has no market"),
@@ -129,7 +131,7 @@ export interface World {
   readonly copying?: Layer.Layer<CopyReader>
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
-  readonly market?: Layer.Layer<MarketReader | TopTraders>
+  readonly market?: Layer.Layer<MarketReader | TopTraders | TradesReader>
   readonly tracker?: Layer.Layer<TrackerStore | Tickets>
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
   readonly wallets?: Layer.Layer<WalletReader>
@@ -162,6 +164,7 @@ export type Capable =
   | TopTraders
   | TrackerFeed
   | TrackerStore
+  | TradesReader
   | TransactionStatus
   | WalletBatch
   | WalletReader

@@ -8,6 +8,7 @@ import { driveTape } from "./driveTape.ts"
 import type { TapeControls } from "./TapeControls.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
+import type { RecentTrades } from "./RecentTrades.ts"
 import { repairSettings } from "../repair/RepairWorker.ts"
 import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
@@ -80,6 +81,8 @@ export class TradeTape extends Context.Service<
   {
     readonly state: MarketStateReads
     readonly launches: Pick<Launches, "of" | "all">
+    /** The trades of the newest blocks. */
+    readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped">
     /** True when the feed reports launches. */
     readonly reportsLaunches: () => boolean
     /** Decimals of a token, from the last of its trades that had them; null when none did. */
@@ -94,8 +97,8 @@ export class TradeTape extends Context.Service<
     readonly readFrom: (second: number, to?: number) => Coverage
     /** The first second from which on every block was read, by this process or those before it; infinite at first. */
     readonly recordedSince: () => number
-    /** The coverage of the time since a second by this process and those before it. */
-    readonly recordedFrom: (second: number) => Coverage
+    /** The coverage of the time since a second, up to the newest block or this one, by this process and those before it. */
+    readonly recordedFrom: (second: number, to?: number) => Coverage
     /** The coverage of the time since a second in data that is still held, for the windows. */
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
     /** The second from which on the bars of a token are in memory; minus infinity when all of them are. */
@@ -106,8 +109,8 @@ export class TradeTape extends Context.Service<
     readonly gaps: () => Gaps
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
     readonly firstRead: () => number
-    /** The store of candles older than those in memory; null without a store. */
-    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints"> | null
+    /** The store of candles and trades older than those in memory; null without a store. */
+    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints" | "swapsOf"> | null
     /** Applies the next block. For one writer at a time. */
     apply(batch: PricedBatch): Effect.Effect<Applied>
     /** Every batch from the subscription on, once it is applied. A subscriber more than 1,024 behind loses the oldest. */
@@ -198,6 +201,9 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     get launches() {
       return chain.launches
     },
+    get recent() {
+      return chain.recent
+    },
     reportsLaunches: () => reports.launches,
     decimalsOf: (mint) => chain.decimals.of(mint),
     heardAtMs: () => chain.heardAtMs,
@@ -206,7 +212,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
-    recordedFrom: (second) => recordedCoverage(chain, second, chain.state.now),
+    recordedFrom: (second, to = chain.state.now) => recordedCoverage(chain, second, to),
     newestSlot: () => chain.continuity.newestSlot,
     gaps: () => chain.continuity.gaps,
     heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),

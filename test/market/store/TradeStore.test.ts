@@ -1,4 +1,6 @@
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { tradePagesContract } from "./tradePagesContract.ts"
 import { tradeStoreContract } from "./tradeStoreContract.ts"
 
 tradeStoreContract("TradeStore.layerMemory", TradeStore.layerMemory)
+tradePagesContract("TradeStore.layerMemory, by page", TradeStore.layerMemory)
