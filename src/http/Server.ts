@@ -120,6 +120,7 @@ const handlers = Layer.mergeAll(
   Tokens.layer,
   TopTraders.layer,
   Trades.layer,
+  Trades.poolsLayer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

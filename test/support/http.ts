@@ -72,7 +72,10 @@ const noEngine = Layer.succeed(QuoteEngine, {
 
 const noMarket = Layer.mergeAll(
   Layer.succeed(TopTraders, { rank: () => Effect.die("this test has no market") }),
-  Layer.succeed(TradesReader, { page: () => Effect.die("this test has no market") }),
+  Layer.succeed(TradesReader, {
+    ofToken: () => Effect.die("this test has no market"),
+    ofPool: () => Effect.die("this test has no market")
+  }),
   Layer.succeed(MarketReader, {
     chart: () => Effect.die("this test has no market"),
     evmChart: () => Effect.die("this test has no market"),
@@ -88,6 +91,7 @@ const noTokens = Layer.mergeAll(
     decimalsOf: () => Effect.succeed(null),
     factsOf: () => Effect.die("this test has no tokens"),
     liquidityOf: () => Effect.die("this test has no tokens"),
+    poolOf: () => Effect.die("this test has no tokens"),
     pricesOf: () => Effect.die("this test has no tokens")
   }),
   Layer.succeed(RiskReader, { riskOf: () => Effect.die("this test has no tokens") })

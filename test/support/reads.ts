@@ -71,6 +71,10 @@ const poolBook = (books: Books) =>
     poolsOf: (mint) => books.pools.get(mint) ?? [],
     isLoaded: (mint) => books.pools.has(mint),
     leftOut: () => 0,
+    poolAt: (address) =>
+      Array.from(books.pools.values())
+        .flat()
+        .find((pool) => pool.address === address) ?? null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: (mint) =>
       Effect.as(

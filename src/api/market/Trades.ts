@@ -3,10 +3,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Address } from "../../domain/Address.ts"
 import { Coverage, Status } from "../../domain/Scalar.ts"
 import { TokenTrade, TradeSide } from "../../domain/market/TokenTrade.ts"
+import { PoolFacts } from "../../domain/market/Token.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { CursorParameter, LimitParameter, NextCursor } from "../cursor.ts"
-import { DecimalParameter, described, IntegerParameter, refuse, tokenParams } from "../parameters.ts"
-import { DataUnavailable, InvalidCursor, TokenNotFound, UnsupportedChain } from "../problems.ts"
+import { DecimalParameter, described, IntegerParameter, NoQuery, refuse, tokenParams } from "../parameters.ts"
+import { DataUnavailable, InvalidCursor, PoolNotFound, TokenNotFound, UnsupportedChain } from "../problems.ts"
 
 /** Trades of a page unless given. */
 export const defaultTrades = 50
@@ -41,6 +42,9 @@ export const TokenTradesQuery = Schema.Struct({
   pool: noted(Address, "Only trades of this pool.")
 }).check(isOrdered)
 
+/** Query of the trades of a pool. */
+export const PoolTradesQuery = Schema.Struct(filters).check(isOrdered)
+
 /** Trades of one token, newest first. */
 export class TokenTradesAnswer extends Schema.Opaque<TokenTradesAnswer>()(
   Schema.Struct({
@@ -61,6 +65,71 @@ export class TokenTradesAnswer extends Schema.Opaque<TokenTradesAnswer>()(
       "Trades of one token, newest first. The coverage is that of the time from the oldest trade of the page, on the last page from the beginning asked for."
   })
 ) {}
+
+const knowledge = {
+  observedAtMs: Schema.NullOr(Schema.Int).annotate({ description: "The newest observation of a source used." }),
+  status: Status,
+  coverage: Coverage
+}
+
+/** Trades of one pool, newest first. */
+export class PoolTradesAnswer extends Schema.Opaque<PoolTradesAnswer>()(
+  Schema.Struct({
+    data: Schema.Array(TokenTrade),
+    nextCursor: NextCursor,
+    meta: Schema.Struct({
+      requestId: Schema.String,
+      methodVersion: Schema.Literal("public-trades-v1"),
+      chain: Schema.Literal("solana"),
+      pool: Address,
+      ...knowledge
+    })
+  }).annotate({ identifier: "PoolTradesAnswer", description: "Trades of one pool, newest first." })
+) {}
+
+/** Facts of one pool. */
+export class PoolAnswer extends Schema.Opaque<PoolAnswer>()(
+  Schema.Struct({
+    data: PoolFacts,
+    meta: Schema.Struct({
+      requestId: Schema.String,
+      methodVersion: Schema.Literal("public-pool-v1"),
+      chain: Schema.Literal("solana"),
+      ...knowledge
+    })
+  }).annotate({ identifier: "PoolAnswer", description: "Facts of one pool." })
+) {}
+
+const poolParams = { address: Address.annotate({ description: "A pool: base58 of 32 bytes." }) }
+
+/** One pool: its facts and its trades. */
+export class PoolsGroup extends HttpApiGroup.make("pools")
+  .add(
+    HttpApiEndpoint.get("facts", "/api/v1/pools/:address", {
+      params: poolParams,
+      query: NoQuery,
+      success: PoolAnswer,
+      error: [PoolNotFound, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Facts of one pool")
+      .annotate(
+        OpenApi.Description,
+        "Venue, reserves, value, depth within 2 % and fee now. Pools are in memory once a token that they trade was asked for."
+      ),
+    HttpApiEndpoint.get("trades", "/api/v1/pools/:address/trades", {
+      params: poolParams,
+      query: PoolTradesQuery,
+      success: PoolTradesAnswer,
+      error: [PoolNotFound, InvalidCursor, DataUnavailable]
+    })
+      .annotate(OpenApi.Summary, "Trades of one pool, newest first")
+      .annotate(
+        OpenApi.Description,
+        "As the trades of a token: a page may have fewer than `limit` and still a next one."
+      )
+  )
+  .middleware(Authorization)
+  .annotate(OpenApi.Description, "One pool: its facts and its trades.") {}
 
 /** Swaps of tokens, one by one. */
 export class TradesGroup extends HttpApiGroup.make("trades")

@@ -16,14 +16,7 @@ const nanosOf = (text: string): bigint => {
 }
 
 /** The filter of a query. */
-export const tradeFilter = ({
-  from,
-  minUsd,
-  pool,
-  side,
-  to,
-  wallet
-}: Omit<typeof TokenTradesQuery.Type, "cursor" | "limit">): TradeFilter => ({
+export const tradeFilter = ({ from, minUsd, pool, side, to, wallet }: typeof TokenTradesQuery.Type): TradeFilter => ({
   side: side ?? null,
   wallet: wallet ?? null,
   pool: pool ?? null,

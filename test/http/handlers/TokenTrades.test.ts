@@ -13,6 +13,7 @@ import { at, DOLLAR } from "../../support/views.ts"
 
 const TOKEN = mintOf(1)
 const UNKNOWN = mintOf(2)
+const COLD = mintOf(3)
 const POOL = address(5, 1)
 const NOW = 100
 
@@ -202,6 +203,8 @@ layer(reading({ books, stored, world: { keys } }))("GET /api/v1/tokens/{chain}/{
       assert.strictEqual(side.json("error.details.0.field"), "side")
       assert.strictEqual(code(yield* trades({}, TOKEN, "base")), "400 unsupported_chain")
       assert.strictEqual(code(yield* trades({}, UNKNOWN)), "404 token_not_found")
+      assert.strictEqual(code(yield* trades({}, COLD)), "503 data_unavailable")
+      assert.include(books.warmed, COLD)
     })
   )
 })
