@@ -82,6 +82,7 @@ const noMarket = Layer.mergeAll(
     lighthouse: Effect.die("this test has no market"),
     overview: () => Effect.die("this test has no market"),
     movement: () => Effect.die("this test has no market"),
+    tokenStats: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })
 )

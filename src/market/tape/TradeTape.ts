@@ -54,6 +54,7 @@ const blocksState = (tape: TradeTape["Service"], nowMs: number): SourceState => 
 export type MarketStateReads = Pick<
   MarketState,
   | "bars"
+  | "boughtSince"
   | "has"
   | "heldFrom"
   | "lastPrice"
