@@ -199,7 +199,7 @@ export const issue = (accountId: string, plan: string = DEFAULT_PLAN.name) =>
 export const issueUnlimited = (accountId: string) =>
   KeyStore.use((keys) =>
     Effect.andThen(
-      keys.setPlan({ ...DEFAULT_PLAN, name: "unlimited", rest: 100_000_000 }),
+      keys.setPlan({ ...DEFAULT_PLAN, name: "unlimited", rest: 100_000_000 }, COMMAND_LINE),
       issue(accountId, "unlimited")
     )
   )

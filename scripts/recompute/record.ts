@@ -80,7 +80,7 @@ const rank = (mint: string): number => (mint === SOL ? 1 : DOLLARS.includes(mint
 const isMoney = (mint: string): boolean => rank(mint) > 0
 
 /** The token is the side that is less of a money; of two alike the one that was received. */
-const sided = (input: Side, output: Side) =>
+export const sided = (input: Side, output: Side) =>
   rank(output.mint) > rank(input.mint)
     ? { isBuy: false, token: input, quote: output }
     : { isBuy: true, token: output, quote: input }

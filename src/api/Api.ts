@@ -8,6 +8,7 @@ import { CalloutsGroup } from "./Callouts.ts"
 import { ClosedGroup } from "./Closed.ts"
 import { CopyingGroup } from "./Copying.ts"
 import { MarketGroup } from "./Market.ts"
+import { PoolsGroup, TradesGroup } from "./market/Trades.ts"
 import { PerpsGroup } from "./Perps.ts"
 import { ErrorEnvelope } from "./middleware/ErrorEnvelope.ts"
 import { RoutingGroup } from "./Routing.ts"
@@ -36,6 +37,8 @@ const contract = HttpApi.make("fathom")
   .add(MarketGroup)
   .add(TokensGroup)
   .add(TopTradersGroup)
+  .add(TradesGroup)
+  .add(PoolsGroup)
   .add(WalletsGroup)
   .add(TrackingGroup)
   .add(PerpsGroup)

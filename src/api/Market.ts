@@ -15,7 +15,8 @@ import {
 } from "../domain/market/MarketViews.ts"
 import { Authorization } from "./middleware/Authorization.ts"
 import { LimitParameter, NextCursor } from "./cursor.ts"
-import { CommaList, DecimalParameter, described, IntegerParameter, NoQuery, refuse } from "./parameters.ts"
+import { TokenStatsAnswer, TokenStatsQuery } from "./market/Stats.ts"
+import { CommaList, DecimalParameter, described, IntegerParameter, NoQuery, refuse, tokenParams } from "./parameters.ts"
 import {
   ChartWarming,
   CursorExpired,
@@ -216,6 +217,12 @@ export class MarketGroup extends HttpApiGroup.make("market")
       success: MovementAnswer,
       error: [InvalidCursor, CursorExpired, DataUnavailable]
     }).annotate(OpenApi.Summary, "Tokens ranked by what they did in a window"),
+    HttpApiEndpoint.get("stats", "/api/v1/tokens/:chain/:address/stats", {
+      params: tokenParams,
+      query: TokenStatsQuery,
+      success: TokenStatsAnswer,
+      error: [UnsupportedChain, TokenNotFound, ChartWarming, DataUnavailable]
+    }).annotate(OpenApi.Summary, "Activity of one token in four windows, and its highest and lowest price"),
     HttpApiEndpoint.get("discovery", "/api/v1/market/discovery", {
       query: DiscoveryQuery,
       success: DiscoveryAnswer,

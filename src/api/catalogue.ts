@@ -24,6 +24,10 @@ export const catalogue = {
   feature_unavailable: { status: 403, message: "This version does not offer this capability." },
   not_found: { status: 404, message: "This path does not exist." },
   token_not_found: { status: 404, message: "The token is unknown." },
+  pool_not_found: {
+    status: 404,
+    message: "The pool is not in memory: ask for a token that it trades, or there is no such pool."
+  },
   wallet_not_found: { status: 404, message: "The wallet is unknown." },
   funding_target_not_found: { status: 404, message: "The network or asset is not in the catalog of this wallet." },
   alert_not_found: { status: 404, message: "The alert is unknown." },

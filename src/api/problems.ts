@@ -55,6 +55,9 @@ export class PathNotFound extends problem<PathNotFound>()("PathNotFound", "not_f
 /** 404: The token is unknown to this service. */
 export class TokenNotFound extends problem<TokenNotFound>()("TokenNotFound", "token_not_found") {}
 
+/** 404: The pool is not in memory, or there is none of this address. */
+export class PoolNotFound extends problem<PoolNotFound>()("PoolNotFound", "pool_not_found") {}
+
 /** 404: Unknown, or not the caller's: indistinguishable. */
 export class WalletNotFound extends problem<WalletNotFound>()("WalletNotFound", "wallet_not_found") {}
 

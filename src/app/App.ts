@@ -23,6 +23,7 @@ import * as tokenActivity from "../market/views/tokenActivity.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import { TopTraders } from "../market/views/TopTraders.ts"
+import { TradesReader } from "../market/views/TradesReader.ts"
 import * as AdminServer from "../observability/AdminServer.ts"
 import * as Logs from "../observability/Logs.ts"
 import * as Traces from "../observability/Traces.ts"
@@ -82,7 +83,7 @@ const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pro
   Layer.provide([TokenBook.layer, PriceBook.layer, tokenActivity.layer.pipe(Layer.provide(tape))])
 )
 
-const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
+const reads = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, evm])
 )
 

@@ -17,6 +17,7 @@ import type { CopyReader } from "../copying/CopyReader.ts"
 import type { FundingClient } from "../funding/FundingClient.ts"
 import type { MarketReader } from "../market/views/MarketReader.ts"
 import type { TopTraders as TraderRankings } from "../market/views/TopTraders.ts"
+import type { TradesReader } from "../market/views/TradesReader.ts"
 import type { PerpsVenues } from "../perps/PerpsVenues.ts"
 import type { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import type { ChainFeed } from "../solana/accounts/ChainFeed.ts"
@@ -44,6 +45,7 @@ import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
 import * as Market from "./handlers/Market.ts"
+import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
 import { operationNames, requestMetrics } from "./requestMetrics.ts"
@@ -83,6 +85,7 @@ export type Capabilities =
   | TokenReader
   | TrackerFeed
   | TrackerStore
+  | TradesReader
   | TraderRankings
   | TransactionStatus
   | UsageStore
@@ -119,6 +122,8 @@ const handlers = Layer.mergeAll(
   Market.layer,
   Tokens.layer,
   TopTraders.layer,
+  Trades.layer,
+  Trades.poolsLayer,
   Tracker.layer,
   Wallets.layer,
   Perps.layer,

@@ -1,7 +1,7 @@
 import { type Config, Context, Effect, Latch, Layer } from "effect"
 import type { Pool, Program } from "../programs/Program.ts"
 import { programs } from "../programs/registry.ts"
-import { type Mint, SOL } from "../domain/Address.ts"
+import { type Address, type Mint, SOL } from "../domain/Address.ts"
 import { Readings } from "../health/Readings.ts"
 import { type ChainEvent, ChainFeed } from "../solana/accounts/ChainFeed.ts"
 import { ChainHub } from "../solana/accounts/ChainHub.ts"
@@ -29,6 +29,8 @@ export class PoolBook extends Context.Service<
     readonly isLoaded: (mint: Mint) => boolean
     /** Pools of the mint that its last discovery found and left out, because it has more than `POOLS_PER_MINT`. */
     readonly leftOut: (mint: Mint) => number
+    /** The priced pool of an address; null while it is not in memory, as before its mint was asked for. */
+    readonly poolAt: (address: Address) => Pool | null
     /** Every priced pool as a graph, independent of the mint it was loaded for. */
     readonly graph: PoolGraph
     /**
@@ -76,6 +78,7 @@ export class PoolBook extends Context.Service<
           poolsOf: (mint) => cache.poolsOf(mint).pools,
           isLoaded: (mint) => mint === SOL || cache.isReady(mint) || discovery.isAbsent(mint),
           leftOut: (mint) => cache.leftOut(mint),
+          poolAt: (address) => cache.poolAt(address),
           graph: { partnersOf: (mint) => cache.partnersOf(mint), poolsBetween: (a, b) => cache.pairOf(a, b).pools },
           // Most pools trade SOL: they are loaded with the other mint.
           warm: (mint) => (mint === SOL ? Effect.succeed({ _tag: "Loaded" }) : discovery.warm(mint))

@@ -192,6 +192,18 @@ export class PoolCache {
     return this.#read(mint, null)
   }
 
+  /** The priced pool of an address; null while it is not in memory or cannot be priced. */
+  poolAt(address: Address): Pool | null {
+    const entry = this.#entries.get(address)
+    if (entry === undefined) {
+      return null
+    }
+    if (this.#dirty.has(entry)) {
+      this.#refresh(entry)
+    }
+    return isUnpriceable(entry.decoded) ? null : entry.decoded
+  }
+
   #read(a: Mint, b: Mint | null): MintPools {
     const view = this.#index.view(a, b)
     if (view.value !== null) {

@@ -1,22 +1,24 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Mint, SOL, USDC } from "../domain/Address.ts"
+import { type Address, type Mint, SOL, USDC } from "../domain/Address.ts"
 import { fromAtomic } from "../domain/decimal.ts"
 import {
   bareToken,
   type Knowledge,
   type MintPrice,
+  type PoolFacts,
   type TokenFacts,
   type TokenLiquidity,
   TokenMalformed,
   TokenNotLoaded,
   type TokenRef,
   type TokenRefusal,
+  UnknownPool,
   UnknownToken
 } from "../domain/market/Token.ts"
 import { TooManyColdMints } from "../domain/quotes/Quote.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { ActivityReader } from "./ActivityReader.ts"
-import { depthOf, poolRow } from "./liquidity.ts"
+import { baseMintOf, depthOf, poolRow } from "./liquidity.ts"
 import { PriceBook, type UnitPrice } from "./PriceBook.ts"
 import { isFresh, proofOf } from "./risk.ts"
 import { knowledgeOf, marketCapScalar, priceScalar, usdScalar } from "./scalars.ts"
@@ -40,6 +42,8 @@ export class TokenReader extends Context.Service<
     decimalsOf(mint: Mint): Effect.Effect<number | null>
     /** The deepest `limit` pools of the token; the sum is of all. */
     liquidityOf(mint: Mint, limit: number): Effect.Effect<TokenReading<TokenLiquidity>, TokenRefusal>
+    /** One pool in memory, from the side of its token. */
+    poolOf(pool: Address): Effect.Effect<TokenReading<PoolFacts>, UnknownPool>
     /** One row for every mint, in order. */
     pricesOf(mints: ReadonlyArray<Mint>): Effect.Effect<TokenReading<ReadonlyArray<MintPrice>>>
   }
@@ -154,6 +158,29 @@ export class TokenReader extends Context.Service<
           }
         })
 
+        const poolOf = Effect.fn("TokenReader.poolOf")(function* (address: Address) {
+          const pool = pools.poolAt(address)
+          if (pool === null) {
+            return yield* new UnknownPool({ pool: address })
+          }
+          const nowMs = yield* Clock.currentTimeMillis
+          const prices = priceBook.at(nowMs)
+          const { lacking, micro } = depthOf([pool], prices)
+          const base = baseMintOf(pool)
+          const row = poolRow({ pool, micro }, base, prices, {
+            createdAtMs: activity.poolCreatedAtMs(base, address),
+            volume24hUsd: activity.poolVolume24hUsd(base, address, nowMs)
+          })
+          return {
+            data: {
+              pool: row,
+              baseToken: tokenRefOf(row.baseMint, tokens.read(row.baseMint)),
+              quoteToken: tokenRefOf(row.quoteMint, tokens.read(row.quoteMint))
+            },
+            knowledge: knowledgeOf([usdScalar(prices, micro, lacking, nowMs)], prices.lifetime?.observedAtMs ?? null)
+          }
+        })
+
         const pricesOf = Effect.fn("TokenReader.pricesOf")(function* (mints: ReadonlyArray<Mint>) {
           const nowMs = yield* Clock.currentTimeMillis
           const prices = priceBook.at(nowMs)
@@ -177,7 +204,7 @@ export class TokenReader extends Context.Service<
           return { data, knowledge: knowledgeOf(scalars, null) }
         })
 
-        return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, pricesOf })
+        return TokenReader.of({ factsOf, decimalsOf: readDecimals, liquidityOf, poolOf, pricesOf })
       })
     )
 }
@@ -210,6 +237,10 @@ const refOf = (mint: Mint, state: Token): TokenRef => ({
   name: state.metadata?.name ?? null,
   decimals: decimalsOf(mint, state)
 })
+
+/** The token as far as its state is in memory. */
+const tokenRefOf = (mint: Mint, state: TokenState | null): TokenRef =>
+  state?._tag === "Token" ? refOf(mint, state) : { ...bareToken(mint), decimals: decimalsOf(mint, state) }
 
 /** Authorities of the token, where a current proof exists by the rules of the risk signals. */
 const authoritiesOf = (

@@ -1,8 +1,9 @@
 /** Liquidity of the pools of a token. */
 import type { Pool } from "../programs/Program.ts"
-import type { Mint } from "../domain/Address.ts"
+import { type Mint, SOL } from "../domain/Address.ts"
 import { fromAtomic } from "../domain/decimal.ts"
 import type { CoverageReason, Scalar } from "../domain/Scalar.ts"
+import { DOLLARS } from "../domain/stables.ts"
 import type { PoolLiquidity } from "../domain/market/Token.ts"
 import { depthOf as poolDepthOf, feeBpsOf, otherSide, type PoolDepth } from "./poolPrice.ts"
 import type { Prices } from "./PriceBook.ts"
@@ -95,6 +96,13 @@ const depthRow = (pool: Pool, mint: Mint, prices: Prices): PoolLiquidity["depth2
     reason: reasonOf(depth)
   }
 }
+
+/** Mints by how soon they are the quote, the first of the dollars before all others. */
+const quoteRank: ReadonlyMap<Mint, number> = new Map([SOL, ...DOLLARS.toReversed()].map((mint, i) => [mint, i + 1]))
+
+/** The token of a pool: the mint that is neither a dollar nor SOL, of SOL and a dollar SOL, of two tokens the first. */
+export const baseMintOf = ({ mintA, mintB }: Pick<Pool, "mintA" | "mintB">): Mint =>
+  (quoteRank.get(mintA) ?? 0) > (quoteRank.get(mintB) ?? 0) ? mintB : mintA
 
 /** Facts of a pool that its accounts do not state. */
 export interface PoolHistory {

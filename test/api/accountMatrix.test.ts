@@ -13,7 +13,8 @@ import { call, keyOf, running } from "../support/http.ts"
 import * as MemoryAccounts from "../support/memoryAccounts.ts"
 import { type Document, type Operation, operationsOf } from "../support/openapi.ts"
 import type { Request } from "./walkRequests.ts"
-import { anything, valid } from "./walkTable.ts"
+import { anything } from "./walkRequests.ts"
+import { valid } from "./walkTable.ts"
 
 const document: Document = JSON.parse(readFileSync(new URL("../../src/api/openapi.json", import.meta.url), "utf8"))
 const operations = operationsOf(document).filter(({ isKeyed }) => isKeyed)

@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { type Request } from "./walkRequests.ts"
-import { valid, anything } from "./walkTable.ts"
+import { anything } from "./walkRequests.ts"
+import { valid } from "./walkTable.ts"
 import { Asked, bare } from "./walkWorlds.ts"
 
 interface Shape {

@@ -50,6 +50,8 @@ export interface Offer {
   readonly wallet: string
   readonly network: string
   readonly asset: string
+  /** A pool of the mint. */
+  readonly pool: string
   /** A follow of the account. */
   readonly follow: string
 }
@@ -101,6 +103,16 @@ export const bySession = (request: Request, before: NonNullable<Way["before"]> =
 })
 
 export const nowhere = at(200)
+
+/** Calls that only need to be understood, for answers that come before anything is looked up. */
+export const anything: Offer = {
+  mint: nowhere,
+  wallet: "w_1",
+  network: "n",
+  asset: "a",
+  follow: "cf_none",
+  pool: nowhere
+}
 
 export const batchOnce = {
   body: { wallets: [{ wallet: nowhere }] },

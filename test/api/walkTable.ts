@@ -18,6 +18,7 @@ import {
   SPENT_SESSION,
   type Way,
   alertOn,
+  anything,
   batchOnce,
   bySession,
   groupOnce,
@@ -32,6 +33,7 @@ import {
   tooLarge,
   trackNowhere
 } from "./walkRequests.ts"
+import { readAnswers, readCalls } from "./walkReads.ts"
 import { signature } from "../solana/rpc/statusNode.ts"
 
 const signIn = { body: { token: SIGN_IN_TOKEN }, headers: pageHeaders }
@@ -83,6 +85,7 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "tokens.risk": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "tokens.liquidity": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "tokens.prices": ({ mint }) => ({ body: { mints: [mint, SOL] } }),
+  ...readCalls,
   "topTraders.rank": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "wallets.summary": () => ({ body: { wallets: [nowhere] } }),
   "wallets.positions": () => ({ params: { wallet: nowhere } }),
@@ -112,9 +115,6 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "callouts.feed": () => ({}),
   "callouts.token": ({ mint }) => ({ params: { mint } })
 }
-
-/** Calls that only need to be understood, for answers that come before anything is looked up. */
-export const anything: Offer = { mint: nowhere, wallet: "w_1", network: "n", asset: "a", follow: "cf_none" }
 
 const requestOf = (id: string): Request => valid[id]?.(anything) ?? {}
 
@@ -287,6 +287,7 @@ const special: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
   "routing.route": { 404: overToys({ body: nothingThere }), 501: overToys({ body: withoutSol }) },
   "market.chart": { 404: inSimulation({ params: { token: nowhere } }) },
   "tokens.facts": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
+  ...readAnswers,
   "tokens.liquidity": { 404: inSimulation({ params: { chain: "solana", address: nowhere } }) },
   "market.movement": { 409: onTape({ query: { rank: "trades", minLiquidityUsd: "0", limit: "1" } }, 63) },
   "market.discovery": { 409: onTape({ query: { stage: "trending", limit: "1" } }, 63) },

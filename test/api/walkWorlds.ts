@@ -208,6 +208,10 @@ const Catalog = Schema.Struct({
   )
 })
 
+const Pools = Schema.fromJsonString(
+  Schema.Struct({ data: Schema.Struct({ pools: Schema.Array(Schema.Struct({ pool: Schema.String })) }) })
+)
+
 const Follows = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
 /** Funding targets, followed wallets, and the last of the mints: the first are SOL and dollars. */
@@ -222,8 +226,19 @@ const offerOf = Effect.fnUntraced(function* (url: string, key: string, mints: Re
   const catalog = yield* Schema.decodeUnknownEffect(Catalog)(yield* ask(path))
   const [entry] = catalog.data
   const follows = yield* Schema.decodeUnknownEffect(Follows)(yield* ask("/api/v1/copy/follows"))
+  // Pools are in memory once their token was asked for.
+  const mint = mints.at(-1) ?? ""
+  const liquidity = yield* Effect.promise(() =>
+    fetch(`${url}/api/v1/tokens/solana/${mint}/liquidity`, { headers: { authorization: `Bearer ${key}` } }).then(
+      (answer) => answer.text()
+    )
+  ).pipe(
+    Effect.flatMap(Schema.decodeEffect(Pools)),
+    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 })
+  )
   return {
-    mint: mints.at(-1) ?? "",
+    mint,
+    pool: liquidity.data.pools[0]?.pool ?? "",
     wallet,
     network: entry?.network.id ?? "",
     asset: entry?.assets[0]?.id ?? "",

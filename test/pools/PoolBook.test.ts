@@ -35,6 +35,18 @@ describe("PoolBook", () => {
     )
   })
 
+  it.effect("finds a pool by its address once its mint was asked for", () =>
+    withBook(chainWithOnePool(), (book) =>
+      Effect.gen(function* () {
+        assert.isNull(book.poolAt(POOL))
+        yield* book.warm(TOKEN)
+        yield* settle
+        assert.strictEqual(book.poolAt(POOL), book.poolsOf(TOKEN)[0])
+        assert.isNull(book.poolAt(POOL_2))
+      })
+    )
+  )
+
   it.effect("answers an empty list, not cold, for a mint that has no pools", () =>
     withBook(new ToyChain(), (book) =>
       Effect.gen(function* () {

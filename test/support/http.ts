@@ -15,6 +15,7 @@ import { CopyReader } from "../../src/copying/CopyReader.ts"
 import { FundingClient } from "../../src/funding/FundingClient.ts"
 import { MarketReader } from "../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../src/market/views/TopTraders.ts"
+import { TradesReader } from "../../src/market/views/TradesReader.ts"
 import { PerpsVenues } from "../../src/perps/PerpsVenues.ts"
 import { QuoteEngine } from "../../src/quotes/QuoteEngine.ts"
 import { Listening } from "../../src/http/NodeServer.ts"
@@ -73,12 +74,17 @@ const noEngine = Layer.succeed(QuoteEngine, {
 
 const noMarket = Layer.mergeAll(
   Layer.succeed(TopTraders, { rank: () => Effect.die("this test has no market") }),
+  Layer.succeed(TradesReader, {
+    ofToken: () => Effect.die("this test has no market"),
+    ofPool: () => Effect.die("this test has no market")
+  }),
   Layer.succeed(MarketReader, {
     chart: () => Effect.die("this test has no market"),
     evmChart: () => Effect.die("this test has no market"),
     lighthouse: Effect.die("this test has no market"),
     overview: () => Effect.die("this test has no market"),
     movement: () => Effect.die("this test has no market"),
+    tokenStats: () => Effect.die("this test has no market"),
     discovery: () => Effect.die("this test has no market")
   })
 )
@@ -88,6 +94,7 @@ const noTokens = Layer.mergeAll(
     decimalsOf: () => Effect.succeed(null),
     factsOf: () => Effect.die("this test has no tokens"),
     liquidityOf: () => Effect.die("this test has no tokens"),
+    poolOf: () => Effect.die("this test has no tokens"),
     pricesOf: () => Effect.die("this test has no tokens")
   }),
   Layer.succeed(RiskReader, { riskOf: () => Effect.die("this test has no tokens") })
@@ -131,7 +138,7 @@ export interface World {
   readonly copying?: Layer.Layer<CopyReader>
   readonly funding?: Layer.Layer<FundingClient>
   readonly tokens?: Layer.Layer<TokenReader | RiskReader>
-  readonly market?: Layer.Layer<MarketReader | TopTraders>
+  readonly market?: Layer.Layer<MarketReader | TopTraders | TradesReader>
   readonly tracker?: Layer.Layer<TrackerStore | Tickets>
   readonly trackerFeed?: Layer.Layer<TrackerFeed>
   readonly wallets?: Layer.Layer<WalletReader>
@@ -165,6 +172,7 @@ export type Capable =
   | TopTraders
   | TrackerFeed
   | TrackerStore
+  | TradesReader
   | TransactionStatus
   | UsageStore
   | WalletBatch

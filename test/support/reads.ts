@@ -5,6 +5,7 @@ import type { Pool } from "../../src/programs/Program.ts"
 import { EvmCandles } from "../../src/market/candles/EvmCandles.ts"
 import { MarketReader } from "../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../src/market/views/TopTraders.ts"
+import { TradesReader } from "../../src/market/views/TradesReader.ts"
 import type { MarketLimits } from "../../src/market/tape/MarketState.ts"
 import { TradeTape } from "../../src/market/tape/TradeTape.ts"
 import type { PricedBatch } from "../../src/market/tape/TradeBatch.ts"
@@ -70,6 +71,10 @@ const poolBook = (books: Books) =>
     poolsOf: (mint) => books.pools.get(mint) ?? [],
     isLoaded: (mint) => books.pools.has(mint),
     leftOut: () => 0,
+    poolAt: (address) =>
+      Array.from(books.pools.values())
+        .flat()
+        .find((pool) => pool.address === address) ?? null,
     graph: { partnersOf: () => [], poolsBetween: () => [] },
     warm: (mint) =>
       Effect.as(
@@ -121,7 +126,7 @@ export const reading = ({
           TradeTape,
           TradeTape.use((service) => Effect.succeed({ ...service, stored: () => stored, unstored }))
         ).pipe(Layer.provide(manual))
-  const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
+  const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
     Layer.provide([tokenBook(books), poolBook(books), priceBook(books), evm]),
     Layer.provideMerge(tape)
   )

@@ -15,6 +15,7 @@ import { FundingClient } from "../../../src/funding/FundingClient.ts"
 import { EvmCandles } from "../../../src/market/candles/EvmCandles.ts"
 import { MarketReader } from "../../../src/market/views/MarketReader.ts"
 import { TopTraders } from "../../../src/market/views/TopTraders.ts"
+import { TradesReader } from "../../../src/market/views/TradesReader.ts"
 import { TradeFeed } from "../../../src/market/tape/TradeFeed.ts"
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import { OidcClient } from "../../../src/accounts/OidcClient.ts"
@@ -62,7 +63,7 @@ const tokens = Layer.mergeAll(TokenReader.layer, RiskReader.layer.pipe(Layer.pro
   Layer.provide(warmMarket)
 )
 
-const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer).pipe(
+const market = Layer.mergeAll(MarketReader.layer, TopTraders.layer, TradesReader.layer).pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer, EvmCandles.layerNone]),
   Layer.provide(warmMarket)
 )

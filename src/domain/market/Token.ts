@@ -164,6 +164,21 @@ export interface Knowledge {
   readonly coverage: Coverage
 }
 
+/** One pool with both of its tokens. */
+export class PoolFacts extends Schema.Opaque<PoolFacts>()(
+  Schema.Struct({
+    pool: PoolLiquidity,
+    baseToken: TokenRef,
+    quoteToken: TokenRef
+  }).annotate({
+    identifier: "PoolFacts",
+    description: "One pool with both of its tokens. The base is the token that is neither SOL nor a dollar."
+  })
+) {}
+
+/** The pool is not in memory: its mints were not asked for, or there is no such pool. */
+export class UnknownPool extends Schema.TaggedError<UnknownPool>()("UnknownPool", { pool: Address }) {}
+
 /** The chain has no such mint. */
 export class UnknownToken extends Schema.TaggedError<UnknownToken>()("UnknownToken", { mint: Address }) {}
 

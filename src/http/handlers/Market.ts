@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import {
@@ -17,8 +17,10 @@ import { MarketReader } from "../../market/views/MarketReader.ts"
 import { directionOf } from "../../market/views/movement.ts"
 import { STALE_AFTER_MS } from "../../market/tape/TradeTape.ts"
 import { chartRequest, unsupportedChain } from "./chartRequests.ts"
-import { unavailable } from "../problems.ts"
+import { invalid, unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
+import type { TokenStatsQuery } from "../../api/market/Stats.ts"
+import { mintOf, type TokenPath } from "./tokenPath.ts"
 import { discoverySelectors, movementSelectors, readPin, sealedBy, writePin } from "./marketRequests.ts"
 
 const problemOf = (refusal: ChartRefusal) => {
@@ -46,6 +48,10 @@ const metaOf = <const Version extends string>(
   { coverage, observedAtMs, status }: MarketKnowledge
 ) => metaWith({ methodVersion, chain: "solana", observedAtMs, status, coverage })
 
+interface StatsInput extends TokenPath {
+  readonly query: typeof TokenStatsQuery.Type
+}
+
 interface ChartInput {
   readonly params: { readonly token: string }
   readonly query: typeof ChartQuery.Type
@@ -68,6 +74,16 @@ export const layer = HttpApiBuilder.group(
         data,
         meta: yield* metaWith({ methodVersion: "public-chart-v1", chain: data.token.chain, ...knowledge })
       }
+    })
+
+    const stats = Effect.fnUntraced(function* (input: StatsInput) {
+      const mint = yield* mintOf(input)
+      const from = input.query.from ?? null
+      if (from !== null && from * 1000 >= (yield* Clock.currentTimeMillis)) {
+        return yield* invalid({ in: "query", field: "from", issue: "out_of_range" }, "from must be in the past.")
+      }
+      const read = yield* Effect.mapError(reader.tokenStats(mint, from), problemOf)
+      return { data: read.data, meta: yield* metaOf("public-stats-v1", read) }
     })
 
     const lighthouse = Effect.fnUntraced(function* () {
@@ -121,6 +137,6 @@ export const layer = HttpApiBuilder.group(
       }
     })
 
-    return handlers.handleAll({ chart, lighthouse, overview, movement, discovery })
+    return handlers.handleAll({ chart, stats, lighthouse, overview, movement, discovery })
   })
 )

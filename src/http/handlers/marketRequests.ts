@@ -10,7 +10,7 @@ import type { Pin } from "../../market/views/PinnedViews.ts"
 import { readCursor, type Selectors, writeCursor } from "../middleware/cursor.ts"
 
 /** The value of decimal text that the contract has validated. */
-const rational = (text: string): Rational => {
+export const rational = (text: string): Rational => {
   const [digits = "", fraction = ""] = text.split(".")
   return { numerator: BigInt(digits + fraction), denominator: tenTo(fraction.length) }
 }

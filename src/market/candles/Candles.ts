@@ -1,4 +1,5 @@
-import { addToBar, BAR, beginBar, COUNT, REVISION, START, TRADERS } from "./bar.ts"
+import { addToBar, BAR, beginBar, BUY_VOLUME, COUNT, moneyAt, REVISION, START, TRADERS } from "./bar.ts"
+import { addWide, readWide } from "../columnar/wide.ts"
 import { BarTraders } from "./BarTraders.ts"
 import { BarLog, SERIES, type Visit } from "./BarLog.ts"
 import { type BarPage, type BarWindow, foldBars, walkStored } from "./foldBars.ts"
@@ -81,6 +82,31 @@ export class Candles {
       log?.isTrimmed(token) === true,
       older?.isCut === true
     )
+  }
+
+  /**
+   * Nano-dollars bought in the bars of a stored width from a second on, where a bar begins; null where some of them are not
+   * held or do not know it. Trades of an unknown value are not in it.
+   */
+  boughtSince(token: number, resolution: Resolution, second: number): bigint | null {
+    const held = this.trimmedTo(token, resolution)
+    if (held !== null && held > second) {
+      return null
+    }
+    const sum = new Float64Array(2)
+    const level = levelOf(resolution)
+    const at = moneyAt.usd + BUY_VOLUME
+    const add: Visit = (cells, start) => {
+      if ((cells[start + START] ?? 0) < second) {
+        return false
+      }
+      addWide(sum, 0, cells[start + at] ?? 0, cells[start + at + 1] ?? 0)
+      return true
+    }
+    if (this.has(token) && add(this.tokens.page(token), this.tokens.at(token) + level * BAR)) {
+      this.closed[level]?.walkBack(token, add)
+    }
+    return sum.some(Number.isNaN) ? null : readWide(sum, 0)
   }
 
   /** The second from which on nothing was dropped of the bars that a resolution is made of; null when nothing ever was. */

@@ -9,6 +9,7 @@ import { makeMemoryTrades } from "./memoryTrades.ts"
 import type { PrintsRequest, RevisedBar, StoredBars, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch, StoredLaunch } from "./StoredBatch.ts"
 import type { Repair, TradeProgress } from "./TradeProgress.ts"
+import type { TradesFound, TradesRequest } from "./TradesRequest.ts"
 
 /**
  * Trades, launches and candles that outlive the process, of one chain at a time. A trade is identified by its slot and its
@@ -40,6 +41,8 @@ export class TradeStore extends Context.Service<
     solSwaps(slot: number, most: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
     /** The newest trades and transfers of a wallet, newest first: all but those of role `pool`. */
     ofWallet(wallet: Address, limit: number): Effect.Effect<ReadonlyArray<TapeTrade>, TradeStoreUnavailable>
+    /** The newest swaps of a mint in pools before a place, as far as one query searches. */
+    swapsOf(request: TradesRequest): Effect.Effect<TradesFound, TradeStoreUnavailable>
     /** Candles of a token, from closed ones and from the trades of those that are still open. */
     bars(request: StoredBarsRequest): Effect.Effect<StoredBars, TradeStoreUnavailable>
     /** The trades that a candle is made of, in the order of the chain. */

@@ -19,7 +19,9 @@ import type { PrintsRequest, StoredBarsRequest } from "./StoredBars.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { makeTradeNames } from "./tradeNames.ts"
+import { makeTradePages } from "./tradePages.ts"
 import { makeTradeTable } from "./tradeTable.ts"
+import type { TradesRequest } from "./TradesRequest.ts"
 import { LATE_SECONDS } from "../windows/windows.ts"
 
 /** On the path of a request. */
@@ -75,6 +77,7 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const names = makeTradeNames(sql)
   const trades = makeTradeTable(sql, names)
+  const pageOf = makeTradePages(sql, trades)
   // The writer and repairs take turns: each goes on from the state that the other has stored.
   const turns = yield* Semaphore.make(1)
   const bars = makeBarTable(sql)
@@ -208,6 +211,10 @@ const make = Effect.gen(function* () {
     ofWallet: Effect.fn("TradeStore.ofWallet")(function* (wallet: Address, limit: number) {
       const { id } = yield* opened
       return yield* read(trades.ofWallet(id, wallet, limit))
+    }),
+    swapsOf: Effect.fn("TradeStore.swapsOf")(function* (request: TradesRequest) {
+      const { id } = yield* opened
+      return yield* read(pageOf(id, request))
     }),
     bars: Effect.fn("TradeStore.bars")(function* (request: StoredBarsRequest) {
       const { id, stored } = yield* opened

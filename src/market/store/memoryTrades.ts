@@ -2,10 +2,10 @@
 import { Effect, Stream } from "effect"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { isSolSwap } from "../tape/SolPrice.ts"
-import { orderKey } from "../tape/TradeRecord.ts"
 import { barsOfTrades, printsOfTrades } from "./barsOfTrades.ts"
 import type { TapeTrade } from "../tape/TapeTrade.ts"
 import { joinProgress, repairedProgress } from "./TradeProgress.ts"
+import { isRequested, newestFirst } from "./TradesRequest.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { ChainIdentity } from "./ChainIdentity.ts"
 import type { RestoreRequest, StoredBatch } from "./StoredBatch.ts"
@@ -48,8 +48,6 @@ const reprice = ({ blocks }: StoredChain, slot: number, trades: ReadonlyArray<Ta
     blocks.set(slot, { ...batch, trades: batch.trades.map((trade) => now.get(trade.index) ?? trade) })
   }
 }
-
-const newestFirst = (a: TapeTrade, b: TapeTrade) => orderKey(b.slot, b.index) - orderKey(a.slot, a.index)
 
 /** A trade store whose content ends with the process. */
 export const makeMemoryTrades = (): TradeStore["Service"] => {
@@ -119,6 +117,14 @@ export const makeMemoryTrades = (): TradeStore["Service"] => {
           .toSorted(newestFirst)
           .slice(0, limit)
       ),
+    swapsOf: (request) =>
+      Effect.map(opened, (stored) => ({
+        trades: trades(stored)
+          .filter((trade) => isRequested(trade, request))
+          .toSorted(newestFirst)
+          .slice(0, request.limit),
+        searchedTo: null
+      })),
     bars: (request) =>
       Effect.map(opened, (stored) => {
         const found = barsOfTrades(trades(stored), request)

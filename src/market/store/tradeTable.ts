@@ -201,6 +201,9 @@ export const makeTradeTable = (sql: SqlClient.SqlClient, names: TradeNames, tabl
   }
 
   return {
+    /** The trades of rows with the columns of `ROW_COLUMNS`. */
+    readTrades,
+
     /**
      * Inserts trades that are not there yet, in the transaction of the caller. Returns names to keep once it is committed.
      */

@@ -146,6 +146,12 @@ export class MarketState {
     return this.candles.trimmedTo(token, resolution) ?? first
   }
 
+  /** Nano-dollars bought of a token from a second on, by bars of a stored width; null when unknown. */
+  boughtSince(mint: Mint, resolution: Resolution, second: number): bigint | null {
+    const token = this.mints.find(mint)
+    return token === 0 ? null : this.candles.boughtSince(token, resolution, second)
+  }
+
   /** True when the token is known. */
   has(mint: Mint): boolean {
     return this.mints.find(mint) !== 0

@@ -6,6 +6,7 @@ import type { TradeProgress } from "../store/TradeProgress.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import { Continuity } from "./Continuity.ts"
 import { Launches } from "./Launches.ts"
+import { RecentTrades } from "./RecentTrades.ts"
 import { type Applied, type MarketLimits, MarketState } from "./MarketState.ts"
 import type { TapeTrade } from "./TapeTrade.ts"
 
@@ -34,6 +35,7 @@ const rememberDecimals = (state: Pick<MarketState, "has" | "tokens">) => {
 export interface TapedChain {
   readonly state: MarketState
   readonly launches: Launches
+  readonly recent: RecentTrades
   readonly continuity: Continuity
   readonly decimals: ReturnType<typeof rememberDecimals>
   heardAtMs: number | null
@@ -54,6 +56,7 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
   return {
     state,
     launches: new Launches(bounds.tokens),
+    recent: new RecentTrades(),
     continuity: new Continuity(),
     decimals: rememberDecimals(state),
     heardAtMs: null,
@@ -66,7 +69,11 @@ export const emptyChain = (bounds: MarketLimits): TapedChain => {
 }
 
 /** Adds a block to a chain. */
-export const addBlock = ({ decimals, launches, state }: TapedChain, batch: StoredBatch, nowMs: number): Applied => {
+export const addBlock = (
+  { decimals, launches, recent, state }: TapedChain,
+  batch: StoredBatch,
+  nowMs: number
+): Applied => {
   const applied = state.apply(batch.trades, nowMs)
   for (const launch of batch.launches ?? []) {
     launches.add(launch, batch.timeMs)
@@ -74,6 +81,7 @@ export const addBlock = ({ decimals, launches, state }: TapedChain, batch: Store
   }
   state.advance(batch.timeMs)
   decimals.note(batch.trades)
+  recent.add(batch)
   return applied
 }
 

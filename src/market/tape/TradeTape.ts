@@ -8,6 +8,7 @@ import { driveTape } from "./driveTape.ts"
 import type { TapeControls } from "./TapeControls.ts"
 import type { Gaps } from "./Gaps.ts"
 import type { Launches } from "./Launches.ts"
+import type { RecentTrades } from "./RecentTrades.ts"
 import { repairSettings } from "../repair/RepairWorker.ts"
 import { recordSettings } from "../store/recordTrades.ts"
 import type { Resolution } from "../candles/resolutions.ts"
@@ -53,6 +54,7 @@ const blocksState = (tape: TradeTape["Service"], nowMs: number): SourceState => 
 export type MarketStateReads = Pick<
   MarketState,
   | "bars"
+  | "boughtSince"
   | "has"
   | "heldFrom"
   | "lastPrice"
@@ -81,6 +83,8 @@ export class TradeTape extends Context.Service<
   {
     readonly state: MarketStateReads
     readonly launches: Pick<Launches, "of" | "all">
+    /** The trades of the newest blocks. */
+    readonly recent: Pick<RecentTrades, "find" | "fromSlot" | "hasDropped">
     /** True when the feed reports launches. */
     readonly reportsLaunches: () => boolean
     /** Decimals of a token, from the last of its trades that had them; null when none did. */
@@ -95,8 +99,8 @@ export class TradeTape extends Context.Service<
     readonly readFrom: (second: number, to?: number) => Coverage
     /** The first second from which on every block was read, by this process or those before it; infinite at first. */
     readonly recordedSince: () => number
-    /** The coverage of the time since a second by this process and those before it. */
-    readonly recordedFrom: (second: number) => Coverage
+    /** The coverage of the time since a second, up to the newest block or this one, by this process and those before it. */
+    readonly recordedFrom: (second: number, to?: number) => Coverage
     /** The coverage of the time since a second in data that is still held, for the windows. */
     readonly coverageFrom: (second: number, nowMs: number) => Coverage
     /** The second from which on the bars of a token are in memory; minus infinity when all of them are. */
@@ -107,8 +111,8 @@ export class TradeTape extends Context.Service<
     readonly gaps: () => Gaps
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
     readonly firstRead: () => number
-    /** The store of candles older than those in memory; null without a store. */
-    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints"> | null
+    /** The store of candles and trades older than those in memory; null without a store. */
+    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints" | "swapsOf"> | null
     /** The blocks that are not stored yet, oldest first; none without a store, and while the store lags far behind. */
     readonly unstored: () => ReadonlyArray<StoredBatch>
     /** Applies the next block. For one writer at a time. */
@@ -202,6 +206,9 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     get launches() {
       return chain.launches
     },
+    get recent() {
+      return chain.recent
+    },
     reportsLaunches: () => reports.launches,
     decimalsOf: (mint) => chain.decimals.of(mint),
     heardAtMs: () => chain.heardAtMs,
@@ -210,7 +217,7 @@ const makeTape = Effect.fnUntraced(function* (bounds: MarketLimits, least = LEAS
     since: () => Math.max(chain.continuity.since, chain.heldFrom),
     readFrom: (second, to = chain.state.now) => shown(coverageOf(chain, second, to, chain.heldFrom)),
     recordedSince: () => chain.continuity.since,
-    recordedFrom: (second) => recordedCoverage(chain, second, chain.state.now),
+    recordedFrom: (second, to = chain.state.now) => recordedCoverage(chain, second, to),
     newestSlot: () => chain.continuity.newestSlot,
     gaps: () => chain.continuity.gaps,
     heldSince: (mint, resolution) => Math.max(chain.state.heldSince(mint, resolution), chain.heldFrom),

@@ -11,6 +11,7 @@ import {
   type ViewExpired,
   type WindowCoverage
 } from "../../domain/market/MarketViews.ts"
+import type { TokenStats } from "../../domain/market/TokenStats.ts"
 import type { Coverage } from "../../domain/Scalar.ts"
 import { PoolBook } from "../../pools/PoolBook.ts"
 import { PriceBook } from "../../tokens/PriceBook.ts"
@@ -23,6 +24,8 @@ import type { WindowName } from "../windows/windows.ts"
 import { type DiscoverySelectors, discoveryView } from "./discovery.ts"
 import { makeMarketViews } from "./makeMarketViews.ts"
 import { type MovementSelectors, movementView } from "./movement.ts"
+import { coverageOf } from "./tokenMeasures.ts"
+import { rangeRequest, tokenStats as statsOf } from "./tokenStats.ts"
 import { discoveryRow, movementRow, type RankedPage, statusOf } from "./pages.ts"
 import { makeRankedPages, type PageRequest } from "./rankedPages.ts"
 
@@ -47,6 +50,8 @@ export class MarketReader extends Context.Service<
     chart(mint: Mint, request: ChartRequest): Effect.Effect<KnownChart, ChartRefusal>
     /** Candles of an EVM token, folded from those of an interval that its source has. */
     evmChart(token: EvmToken, interval: EvmInterval, request: ChartRequest): Effect.Effect<KnownChart, ChartRefusal>
+    /** Windows of a token, and the range of its price since a second; since the beginning of the record for null. */
+    tokenStats(mint: Mint, from: number | null): Effect.Effect<MarketAnswer<TokenStats>, ChartRefusal>
     /** Every market in every window. */
     readonly lighthouse: Effect.Effect<
       MarketAnswer<Lighthouse> & { readonly windowCoverage: WindowCoverage },
@@ -119,8 +124,20 @@ export class MarketReader extends Context.Service<
           return { ...page, ...stateNow(page, views.coverage(selectors.window, nowMs), lackingNow(tape, nowMs)), data }
         })
 
+        const charts = makeCharts(tape, tokens, yield* EvmCandles)
+
+        const tokenStats = Effect.fnUntraced(function* (mint: Mint, from: number | null) {
+          const nowMs = yield* Clock.currentTimeMillis
+          const chart = yield* charts.chart(mint, rangeRequest(from, nowMs))
+          const { life } = views.contextAt(nowMs)
+          const data = statsOf(sources, mint, chart, { life, nowMs })
+          const coverage = coverageOf(tape, mint, "24h", nowMs)
+          return { data, observedAtMs: life.observedAtMs, status: statusOf(coverage), coverage }
+        })
+
         return MarketReader.of({
-          ...makeCharts(tape, tokens, yield* EvmCandles),
+          ...charts,
+          tokenStats,
           lighthouse: Effect.map(now, views.lighthouse),
           overview: (window) => Effect.map(now, (nowMs) => views.overview(window, nowMs)),
           movement,

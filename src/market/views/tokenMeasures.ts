@@ -40,7 +40,8 @@ export interface TokenMeasures {
   readonly traders: Scalar
 }
 
-const NOTHING: TokenWindow = {
+/** The window of a token without trades. */
+export const NOTHING: TokenWindow = {
   trades: 0,
   buys: 0,
   sells: 0,

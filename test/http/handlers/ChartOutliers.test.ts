@@ -15,7 +15,7 @@ const books = makeBooks()
 books.tokens.set(TOKEN, minted(1_000_000n, 6))
 
 const memory = makeMemoryTrades()
-const stored = { bars: memory.bars, prints: memory.prints, keptSeconds: () => Number.POSITIVE_INFINITY }
+const stored = { ...memory, keptSeconds: () => Number.POSITIVE_INFINITY }
 
 const at = (second: number, given: Partial<TapeTrade> = {}) =>
   trade({ timeMs: (MONDAY + second) * 1000, slot: 1000 + second, volumeUsdNanos: 1000n * DOLLAR, ...given })

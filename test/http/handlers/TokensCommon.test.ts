@@ -88,6 +88,7 @@ const broken = Layer.mergeAll(
     factsOf: () => Effect.die(new Error("hunter2")),
     decimalsOf: () => Effect.die(new Error("hunter2")),
     liquidityOf: () => Effect.die(new Error("hunter2")),
+    poolOf: () => Effect.die(new Error("hunter2")),
     pricesOf: () => Effect.die(new Error("hunter2"))
   }),
   Layer.succeed(RiskReader, { riskOf: () => Effect.die(new Error("hunter2")) })
@@ -136,6 +137,7 @@ describe("two liquidity reads at a time", () => {
         waiting.reads++
         return Effect.andThen(Deferred.await(gate), Effect.fail(new TokenNotLoaded({ mint })))
       },
+      poolOf: () => Effect.die("not asked"),
       pricesOf: () => Effect.die("not asked")
     }),
     Layer.succeed(RiskReader, { riskOf: () => Effect.die("not asked") })

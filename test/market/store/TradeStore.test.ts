@@ -1,6 +1,8 @@
 import { TradeStore } from "../../../src/market/store/TradeStore.ts"
+import { tradePagesContract } from "./tradePagesContract.ts"
 import { tradeStoreContract } from "./tradeStoreContract.ts"
 import { transferContract } from "./transferContract.ts"
 
 tradeStoreContract("TradeStore.layerMemory", TradeStore.layerMemory)
 transferContract("transfers in TradeStore.layerMemory", TradeStore.layerMemory)
+tradePagesContract("TradeStore.layerMemory, by page", TradeStore.layerMemory)

@@ -10,6 +10,10 @@ import * as Proxy from "../../support/Proxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { layerPg, tradeStoreOf } from "../../support/tradeStores.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { makeTradeNames } from "../../../src/market/store/tradeNames.ts"
+import { makeTradePages } from "../../../src/market/store/tradePages.ts"
+import { makeTradeTable } from "../../../src/market/store/tradeTable.ts"
+import { ofMint, tradePagesContract } from "./tradePagesContract.ts"
 import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
 import { transferContract } from "./transferContract.ts"
 
@@ -31,9 +35,34 @@ const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effec
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   tradeStoreContract("TradeStorePg.layer", layerPg)
   transferContract("transfers in TradeStorePg.layer", layerPg)
+  tradePagesContract("TradeStorePg.layer, by page", layerPg)
 })
 
 describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurrent: true }, () => {
+  it.live("are searched for a rare one a bounded number at a time", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const store = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* store.open({ genesis: "searched", isSandbox: false })
+      const blocks = Array.from({ length: 10 }, (_, second) =>
+        storedBlock(second, [{ side: second === 1 ? "sell" : "buy" }])
+      )
+      yield* store.append(blocks)
+      const sql = yield* sqlOf(address)
+      const pageOf = makeTradePages(sql, makeTradeTable(sql, makeTradeNames(sql)), 4)
+      const [chain] = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Schema.Number })))(
+        yield* sql`select id from chains where genesis = ${"searched"}`
+      )
+      const sales = ofMint(1, 5, { side: "sell" })
+      const first = yield* pageOf(chain?.id ?? 0, sales)
+      assert.deepStrictEqual(first, { trades: [], searchedTo: { slot: 1006, index: 0 } })
+      const second = yield* pageOf(chain?.id ?? 0, { ...sales, before: first.searchedTo })
+      assert.deepStrictEqual(second.searchedTo, { slot: 1002, index: 0 })
+      const third = yield* pageOf(chain?.id ?? 0, { ...sales, before: second.searchedTo })
+      assert.deepStrictEqual([third.trades.map(({ slot }) => slot), third.searchedTo], [[1001], null])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("are there for the next process, closed candles included", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create

@@ -8,6 +8,7 @@ import { TradeStore } from "../../../src/market/store/TradeStore.ts"
 import type { MissingBlocks } from "../../../src/market/tape/Gaps.ts"
 import type { StoredBatch } from "../../../src/market/store/StoredBatch.ts"
 import { mintOf, MONDAY, trade, walletOf } from "../tape/tape.ts"
+import { ofMint } from "./tradePagesContract.ts"
 
 /** A block of a second after `MONDAY`; its trades are numbered in the order given. */
 export const storedBlock = (
@@ -77,6 +78,7 @@ export const tradeStoreContract = <E>(name: string, store: Layer.Layer<TradeStor
           trades.prints({ mint: mintOf(1), denom: "usd", from: 0, before: MONDAY, limit: 1 }),
           trades.revised(MONDAY),
           trades.closeBars,
+          trades.swapsOf(ofMint(1, 1)),
           trades.launchesBefore(MONDAY, 1)
         ]
         for (const question of questions) {

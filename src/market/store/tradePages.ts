@@ -1,0 +1,76 @@
+/** Pages of the pool swaps of a mint, as queries. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { makeTradeTable } from "./tradeTable.ts"
+import { packWallet, roleNumber, ROW_COLUMNS, toStored } from "./tradeRows.ts"
+import type { TradesFound, TradesRequest } from "./TradesRequest.ts"
+
+/** Swaps of a mint that one query looks at when it filters them: a rare filter continues on the next page. */
+const MOST_SEARCHED = 20_000
+/** Blocks of any trade within this time after the end of the request are looked at for its slot. */
+const SLOT_SEARCH_MS = 5000
+/** Slots by which the times of blocks may be out of order. */
+const SLOT_MARGIN = 150
+const FIRST_NEGATIVE = 1n << 63n
+
+const readPlaces = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ slot: Schema.Number, place: Schema.Number }))
+)
+
+type Table = Pick<ReturnType<typeof makeTradeTable>, "firstSlot" | "readTrades">
+
+/** The query of a page. `searched` is the number of swaps that it looks at, for tests. */
+export const makeTradePages = (sql: SqlClient.SqlClient, table: Table, searched = MOST_SEARCHED) => {
+  const columns = sql.literal(ROW_COLUMNS)
+
+  /** Swaps of the mint before the place and within the time, newest first. */
+  const candidates = (chain: number, { before, fromMs, mint, toMs }: TradesRequest, endSlot: number | null) => {
+    const conditions = [
+      sql`mint = (select id from trade_names where name = ${mint})`,
+      sql`chain = ${chain}`,
+      sql`role <> ${roleNumber("wallet")}`,
+      ...(before === null ? [] : [sql`(slot, place) < (${before.slot}::int, ${before.index}::int)`]),
+      ...(endSlot === null ? [] : [sql`slot < ${endSlot}::int`]),
+      ...(fromMs === null ? [] : [sql`at >= ${PgTypes.timestamptz(fromMs)}`]),
+      ...(toMs === null ? [] : [sql`at < ${PgTypes.timestamptz(toMs)}`])
+    ]
+    return sql`from trade_rows where ${sql.and(conditions)} order by slot desc, place desc`
+  }
+
+  const ofValue = (least: bigint) =>
+    least < FIRST_NEGATIVE
+      ? sql`(volume_usd_nanos >= ${PgTypes.int8(least)} or volume_usd_nanos < 0)`
+      : sql`(volume_usd_nanos < 0 and volume_usd_nanos >= ${PgTypes.int8(toStored(least) ?? 0n)})`
+
+  const filters = ({ minUsdNanos, pool, side, wallet }: TradesRequest) => [
+    ...(side === null ? [] : [sql`is_buy = ${side === "buy"}`]),
+    ...(wallet === null ? [] : [sql`wallet = ${PgTypes.bytea(packWallet(wallet))}`]),
+    ...(pool === null ? [] : [sql`pool = (select id from trade_names where name = ${pool})`]),
+    ...(minUsdNanos === null ? [] : [ofValue(minUsdNanos)])
+  ]
+
+  return Effect.fnUntraced(function* (chain: number, request: TradesRequest) {
+    const { limit, toMs } = request
+    const after = toMs === null ? null : yield* table.firstSlot(chain, toMs, toMs + SLOT_SEARCH_MS)
+    const from = candidates(chain, request, after === null ? null : after + SLOT_MARGIN)
+    const conditions = filters(request)
+    if (conditions.length === 0) {
+      const trades = yield* Effect.flatMap(sql`select ${columns} ${from} limit ${limit}`.values, table.readTrades)
+      return { trades, searchedTo: null } satisfies TradesFound
+    }
+    const trades = yield* Effect.flatMap(
+      sql`
+        select ${columns} from (select * ${from} limit ${searched}) as candidates
+        where ${sql.and(conditions)} order by slot desc, place desc limit ${limit}
+      `.values,
+      table.readTrades
+    )
+    const ends =
+      trades.length === limit
+        ? []
+        : yield* Effect.flatMap(sql`select slot, place ${from} offset ${searched - 1} limit 1`, readPlaces)
+    const [end] = ends
+    return { trades, searchedTo: end === undefined ? null : { slot: end.slot, index: end.place } } satisfies TradesFound
+  })
+}

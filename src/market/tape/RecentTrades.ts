@@ -1,0 +1,58 @@
+import type { StoredBatch } from "../store/StoredBatch.ts"
+import { isRequested, newestFirst, type TradesRequest } from "../store/TradesRequest.ts"
+import type { TapeTrade } from "./TapeTrade.ts"
+
+/** Trades kept at most, some ten seconds of a busy chain: longer than the store lags behind. */
+const MOST_TRADES = 20_000
+
+/** The trades of the newest blocks, as they were applied. */
+export class RecentTrades {
+  private readonly most: number
+  private blocks: Array<Pick<StoredBatch, "slot" | "trades">> = []
+  private trades = 0
+  private from = Number.POSITIVE_INFINITY
+  private dropped = false
+
+  constructor(most = MOST_TRADES) {
+    this.most = most
+  }
+
+  /** Adds a block; the oldest blocks leave while there are too many trades. */
+  add({ slot, trades }: Pick<StoredBatch, "slot" | "trades">): void {
+    this.from = Number.isFinite(this.from) ? this.from : slot
+    if (trades.length === 0) {
+      return
+    }
+    this.blocks.push({ slot, trades })
+    this.trades += trades.length
+    let gone = 0
+    while (this.trades > this.most) {
+      const block = this.blocks[gone++]
+      if (block === undefined) {
+        break
+      }
+      this.trades -= block.trades.length
+      this.from = Math.max(this.from, block.slot + 1)
+      this.dropped = true
+    }
+    this.blocks = gone === 0 ? this.blocks : this.blocks.slice(gone)
+  }
+
+  /** The slot from which on the trades of every block that was added are held; infinite before the first block. */
+  get fromSlot(): number {
+    return this.from
+  }
+
+  /** True once trades were dropped to make room for newer ones. */
+  get hasDropped(): boolean {
+    return this.dropped
+  }
+
+  /** The newest swaps of a request among the trades held, newest first. */
+  find(request: TradesRequest): ReadonlyArray<TapeTrade> {
+    return this.blocks
+      .flatMap(({ trades }) => trades.filter((trade) => isRequested(trade, request)))
+      .toSorted(newestFirst)
+      .slice(0, request.limit)
+  }
+}

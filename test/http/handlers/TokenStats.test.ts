@@ -1,0 +1,115 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { TokenStatsAnswer } from "../../../src/api/market/Stats.ts"
+import { USDC } from "../../../src/domain/Address.ts"
+import { TradeTape } from "../../../src/market/tape/TradeTape.ts"
+import { mintOf, MONDAY, walletOf } from "../../market/tape/tape.ts"
+import { type Answer, call } from "../../support/http.ts"
+import { block, makeBooks, minted, reading, setSecond } from "../../support/reads.ts"
+import { at, DOLLAR } from "../../support/views.ts"
+import { assertInvalid, assertRefused, keys } from "./tokenCalls.ts"
+
+const TOKEN = mintOf(1)
+const UNKNOWN = mintOf(2)
+const COLD = mintOf(3)
+const HOUR = 3600
+const NOW = 3 * HOUR
+
+const books = makeBooks()
+books.tokens.set(TOKEN, minted(1_000_000n, 6))
+books.tokens.set(USDC, minted(1_000_000n, 6))
+books.tokens.set(UNKNOWN, { _tag: "NoToken", observation: { slot: 1, observedAtMs: 1000 } })
+
+const stats = (query: Record<string, string> = {}, mint = TOKEN, chain = "solana") =>
+  call(`/api/v1/tokens/${chain}/${mint}/stats?${new URLSearchParams(query)}`, { key: "b" })
+const read = (answer: Answer) => Schema.decodeUnknownSync(Schema.fromJsonString(TokenStatsAnswer))(answer.text).data
+const valuesOf = (answer: Answer, place: number) => {
+  const found = read(answer).windows[place]
+  return [
+    found?.openUsd.value,
+    found?.closeUsd.value,
+    found?.changePct.value,
+    found?.volumeUsd.value,
+    found?.buyVolumeUsd.value,
+    found?.sellVolumeUsd.value,
+    found?.trades.value,
+    found?.buys.value,
+    found?.sells.value,
+    found?.traders.value
+  ]
+}
+
+layer(reading({ books, world: { keys } }))("GET /api/v1/tokens/{chain}/{address}/stats", (it) => {
+  it.effect("sums each window to the nano-dollar, both sides apart", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* setSecond(NOW)
+      // A day of blocks, so that every window is covered.
+      yield* tape.apply(block(NOW - 90_000, { slot: 1 }))
+      yield* tape.apply(
+        block(NOW, {
+          trades: [
+            at(100, { priceUsd: 4, volumeUsdNanos: 7n * DOLLAR }),
+            at(200, { priceUsd: 0.5, volumeUsdNanos: 1n, side: "sell", index: 1, wallet: walletOf(2) }),
+            at(NOW - 600, { priceUsd: 2, volumeUsdNanos: 2n * DOLLAR }),
+            at(NOW - 500, { role: "wallet", volumeUsdNanos: 99n * DOLLAR, wallet: walletOf(3) }),
+            at(NOW - 10, { priceUsd: 3, volumeUsdNanos: DOLLAR / 2n, side: "sell", wallet: walletOf(2) })
+          ]
+        })
+      )
+      const answer = yield* stats()
+      assert.strictEqual(answer.status, 200, answer.text)
+      const five = ["2", "3", "50", "0.5", "0", "0.5", "1", "0", "1", "1"]
+      const hour = ["0.5", "3", "500", "2.5", "2", "0.5", "2", "1", "1", "3"]
+      const day = [null, "3", null, "9.500000001", "9", "0.500000001", "4", "2", "2", "3"]
+      assert.deepStrictEqual(valuesOf(answer, 0), five)
+      assert.deepStrictEqual(valuesOf(answer, 1), hour)
+      assert.deepStrictEqual(valuesOf(answer, 3), day)
+      assert.strictEqual(answer.json("data.windows.0.volumeUsd.coverage.reason"), "observed_swaps_only")
+      assert.strictEqual(answer.json("data.windows.0.fromMs"), (MONDAY + NOW - 299) * 1000)
+      assert.strictEqual(answer.json("meta.methodVersion"), "public-stats-v1")
+    })
+  )
+
+  it.effect("finds the highest and the lowest price since the beginning of the record, or a second", () =>
+    Effect.gen(function* () {
+      const all = yield* stats()
+      assert.deepInclude(all.json("data.range.high"), { barMs: MONDAY * 1000 })
+      assert.strictEqual(all.json("data.range.high.priceUsd.value"), "4")
+      assert.strictEqual(all.json("data.range.low.priceUsd.value"), "0.5")
+      assert.deepStrictEqual(all.json("data.range.coverage"), { complete: false, reason: "not_captured" })
+      const late = yield* stats({ from: String(MONDAY + HOUR) })
+      assert.strictEqual(late.json("data.range.high.priceUsd.value"), "3")
+      assert.strictEqual(late.json("data.range.high.priceUsd.status"), "known")
+      assert.strictEqual(late.json("data.range.high.barMs"), (MONDAY + NOW - 60) * 1000)
+      assert.strictEqual(late.json("data.range.low.priceUsd.value"), "2")
+      assert.strictEqual(late.json("data.range.resolutionMs"), 60_000)
+      assert.deepStrictEqual(late.json("data.range.coverage"), { complete: true, reason: null })
+    })
+  )
+
+  it.effect("knows no sides of a window whose trades have no value, and counts nothing for USDC itself", () =>
+    Effect.gen(function* () {
+      const tape = yield* TradeTape
+      yield* tape.apply(block(NOW + 1, { trades: [at(NOW + 1, { mint: mintOf(9), volumeUsdNanos: null })] }))
+      books.tokens.set(mintOf(9), minted(1n, 6))
+      const unvalued = yield* stats({}, mintOf(9))
+      assert.strictEqual(unvalued.json("data.windows.0.trades.value"), "1")
+      for (const field of ["volumeUsd", "buyVolumeUsd", "sellVolumeUsd"]) {
+        assert.deepInclude(unvalued.json(`data.windows.0.${field}`), { value: null, status: "unavailable" })
+      }
+      const dollar = yield* stats({}, USDC)
+      assert.deepInclude(dollar.json("data.windows.0.trades"), { value: null, status: "unavailable" })
+    })
+  )
+
+  it.effect("refuses what it cannot read, by name", () =>
+    Effect.gen(function* () {
+      assertRefused(yield* stats({}, TOKEN, "base"), 400, "unsupported_chain")
+      assertRefused(yield* stats({}, UNKNOWN), 404, "token_not_found")
+      assertRefused(yield* stats({}, COLD), 503, "chart_warming")
+      assertInvalid(yield* stats({ from: String(MONDAY + 2 * NOW) }), "query", "from", "out_of_range")
+      assertInvalid(yield* stats({ from: "-1" }), "query", "from", "format")
+    })
+  )
+})

@@ -1,0 +1,128 @@
+/** Trades and statistics of tokens against a count from raw blocks that shares no code with them, on a simulated chain. */
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { blocksOf, call, slotsBetween } from "../../scripts/recompute/chain.ts"
+import { legsOf, type RawLeg, readTransaction, SOL } from "../../scripts/recompute/legs.ts"
+import { sided } from "../../scripts/recompute/record.ts"
+import type { Mint } from "../../src/domain/Address.ts"
+import type { TokenTrade } from "../../src/domain/market/TokenTrade.ts"
+import { TradeTape } from "../../src/market/tape/TradeTape.ts"
+import { MarketReader } from "../../src/market/views/MarketReader.ts"
+import { rangeRequest, tokenStats } from "../../src/market/views/tokenStats.ts"
+import { TradesReader } from "../../src/market/views/TradesReader.ts"
+import { TokenBook } from "../../src/tokens/TokenBook.ts"
+import { layerWithTrades, Simulator } from "../../src/testing/SimulatedMarket.ts"
+
+/** Two minutes of the chain, less than half of the shortest window. */
+const SLOTS = 600
+/** Tokens compared, the most traded first. */
+const MOST = 12
+const PAGE = 37
+
+interface RawTrade extends Pick<RawLeg, "pool">, ReturnType<typeof sided> {
+  readonly signature: string
+  readonly slot: number
+  readonly blockTime: number
+}
+
+const readAll = (rpcUrl: string) =>
+  Effect.promise(async (): Promise<ReadonlyArray<RawTrade>> => {
+    const newest = Number(await call(rpcUrl, "getSlot", []))
+    const trades: Array<RawTrade> = []
+    for await (const { blockTime, slot, transactions } of blocksOf(
+      rpcUrl,
+      await slotsBetween(rpcUrl, newest - SLOTS + 1, newest)
+    )) {
+      for (const transaction of transactions) {
+        const [signature = ""] = transaction.transaction.signatures
+        const legs = legsOf(readTransaction(transaction))
+        trades.push(
+          ...legs.map(({ input, output, pool }) => ({ ...sided(input, output), pool, signature, slot, blockTime }))
+        )
+      }
+    }
+    return trades
+  })
+
+/** The fields of a trade that both sides have, as text. */
+const ofRaw = ({ isBuy, pool, quote, signature, slot, token }: RawTrade) =>
+  [slot, signature, isBuy ? "buy" : "sell", pool, token.amount, quote.mint === SOL ? quote.amount : null].join(" ")
+
+const ofRead = ({ legs: { quote, token }, pool, side, signature, slot }: TokenTrade) =>
+  [slot, signature, side, pool, token.amount, quote?.amount ?? null].join(" ")
+
+/** Every page of a mint, joined. */
+const allTrades = Effect.fnUntraced(function* (mint: Mint) {
+  const reader = yield* TradesReader
+  const filter = { side: null, wallet: null, pool: null, minUsdNanos: null, fromMs: null, toMs: null }
+  const first = yield* reader.ofToken(mint, { filter, before: null, limit: PAGE })
+  const trades = [...first.trades]
+  let { next } = first
+  while (next !== null) {
+    const page = yield* reader.ofToken(mint, { filter, before: next, limit: PAGE })
+    trades.push(...page.trades)
+    next = page.next
+  }
+  return trades
+})
+
+// Blocks of the future are not accepted, so the chain begins ten minutes ago.
+const startUnixMs = Date.now() - 600_000
+
+const market = TradesReader.layer.pipe(
+  Layer.provideMerge(layerWithTrades({ seed: "recompute trades", speed: 0, swapsPerSecond: 20, startUnixMs })),
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ MIN_COVERAGE: "0.01" })))
+)
+
+layer(market, { timeout: "2 minutes", excludeTestServices: true })("a count from raw blocks", (it) => {
+  it.effect("finds each trade of a token once, and the sums of its window", () =>
+    Effect.gen(function* () {
+      const [simulator, tape, reader] = [yield* Simulator, yield* TradeTape, yield* MarketReader]
+      const tokens = yield* TokenBook
+      yield* simulator.advance(SLOTS)
+      const raw = yield* readAll(simulator.rpcUrl)
+      yield* Effect.sleep("50 millis").pipe(
+        Effect.repeat({ until: () => tape.newestSlot() >= newestOf(raw), times: 2000 })
+      )
+      // The statistics of the newest block, whatever the clock shows.
+      const nowMs = tape.state.now * 1000
+      const now = { nowMs, life: { observedAtMs: nowMs, expiresAtMs: null } }
+      const firstSlot = newestOf(raw) - SLOTS + 1
+      const byMint = Array.from(Map.groupBy(raw, ({ token }) => token.mint))
+        .toSorted(([, a], [, b]) => b.length - a.length)
+        .slice(0, MOST)
+      let compared = 0
+      for (const [mint, expected] of byMint) {
+        const found = (yield* allTrades(mint as Mint)).filter(({ slot }) => slot >= firstSlot)
+        assert.deepStrictEqual(found.map(ofRead).toSorted(), expected.map(ofRaw).toSorted(), mint)
+        assert.strictEqual(new Set(found.map(({ id }) => id)).size, found.length)
+        compared += found.length
+        const chart = yield* reader.chart(mint as Mint, rangeRequest(null, now.nowMs))
+        const [window] = tokenStats({ tape, tokens }, mint as Mint, chart, now).windows
+        const within = expected.filter(({ blockTime }) => blockTime * 1000 >= (window?.fromMs ?? 0))
+        const bought = found.filter(({ side, timeMs }) => side === "buy" && timeMs >= (window?.fromMs ?? 0))
+        assert.deepStrictEqual(
+          [window?.trades.value, window?.buys.value, window?.sells.value],
+          [within.length, within.filter(({ isBuy }) => isBuy).length, within.filter(({ isBuy }) => !isBuy).length].map(
+            String
+          ),
+          `${mint} ${JSON.stringify(window?.trades)}`
+        )
+        assert.strictEqual(window?.buyVolumeUsd.value, dollars(bought), mint)
+      }
+      assert.isAbove(compared, 500)
+    })
+  )
+})
+
+const newestOf = (trades: ReadonlyArray<RawTrade>): number => trades.at(-1)?.slot ?? 0
+
+/** The exact sum of values in dollars. */
+const dollars = (trades: ReadonlyArray<TokenTrade>): string => {
+  const nanos = trades.reduce((sum, { volumeUsd }) => {
+    const [whole = "0", fraction = ""] = (volumeUsd ?? "0").split(".")
+    return sum + BigInt(whole + fraction.padEnd(9, "0"))
+  }, 0n)
+  const digits = nanos.toString().padStart(10, "0")
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/u, "")
+}
