@@ -1,8 +1,9 @@
-/** The calls of the reads of single trades and pools, and the setup of their own answers. */
+/** The calls of the reads of usage, single trades and pools, and the setup of their own answers. */
 import { inSimulation, nowhere, type Offer, type Request, type Way } from "./walkRequests.ts"
 
 /** A call of each that it answers well. */
 export const readCalls: Readonly<Record<string, (offer: Offer) => Request>> = {
+  "account.usage": () => ({ query: { from: "2026-01-01" } }),
   "market.stats": ({ mint }) => ({ params: { chain: "solana", address: mint } }),
   "pools.facts": ({ pool }) => ({ params: { address: pool } }),
   "pools.trades": ({ pool }) => ({ params: { address: pool }, query: { limit: "5" } }),

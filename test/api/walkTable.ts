@@ -52,7 +52,6 @@ export const valid: Readonly<Record<string, (offer: Offer) => Request>> = {
   "system.live": () => ({}),
   "system.ready": () => ({}),
   "account.key": () => ({}),
-  "account.usage": () => ({ query: { from: "2026-01-01" } }),
   "accountKeys.list": () => ({ headers: cookieAlone }),
   "accountKeys.create": () => ({ ...newKey, headers: sessionHeaders }),
   "accountKeys.change": () => ({ ...noKey, body: { name: "changed" }, headers: sessionHeaders }),

@@ -3,7 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import type { SourceFreshness } from "../../api/System.ts"
-import { type MonitoredSource, SourceMonitor } from "../../health/SourceMonitor.ts"
+import { type MonitoredSource, SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
 import { ChainFeed, type Freshness } from "../../solana/accounts/ChainFeed.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { Drain } from "../Drain.ts"
@@ -19,13 +19,13 @@ const statuses = {
   down: "unavailable"
 } as const
 
-/** Freshness of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
-const chainFreshness = ({ heardAtMs, node, state }: Freshness, nowMs: number): SourceFreshness => ({
-  source: "chain",
+const CHAIN = "chain"
+
+/** State of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
+const chainState = ({ heardAtMs, node, state }: Freshness): SourceState => ({
   observedAtMs: heardAtMs,
-  lagMs: heardAtMs === null ? null : Math.max(0, nowMs - heardAtMs),
   status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state],
-  ...(node !== undefined && { node })
+  node
 })
 
 /** Time for which one answer about the sources is repeated. */
@@ -45,7 +45,8 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
     return Effect.succeed(cached.value)
   }
 }
-/** Freshness of a store or of background work. */
+
+/** Freshness of a source as it is answered. */
 const monitoredFreshness = (
   { estimatedTimes, node, observedAtMs, source, status, ...detail }: MonitoredSource,
   nowMs: number
@@ -78,10 +79,14 @@ export const layer = HttpApiBuilder.group(
     const monitor = yield* SourceMonitor
     const { publicUrl } = yield* Settings
 
-    const sources = cachedFor(CACHED_MS, (nowMs) => [
-      chainFreshness(feed.freshness(), nowMs),
-      ...monitor.sources(nowMs).map((source) => monitoredFreshness(source, nowMs))
-    ])
+    // For metrics; the answers below have the chain first, also where nothing is monitored.
+    yield* monitor.report(CHAIN, () => chainState(feed.freshness()))
+    const sources = cachedFor(CACHED_MS, (nowMs) =>
+      [
+        { source: CHAIN, ...chainState(feed.freshness()) },
+        ...monitor.sources(nowMs).filter(({ source }) => source !== CHAIN)
+      ].map((source) => monitoredFreshness(source, nowMs))
+    )
     const freshness = () => Effect.all({ data: Clock.clockWith(sources), meta: metaWith({}) })
 
     const describe = Effect.fnUntraced(function* ({
@@ -110,7 +115,7 @@ export const layer = HttpApiBuilder.group(
         return yield* unavailable(notLive(heardAtMs, yield* Clock.currentTimeMillis))
       }
       const lagging = (yield* Clock.clockWith(sources)).filter(
-        (source) => source.source !== "chain" && source.status !== "known" && !isUnasked(source)
+        (source) => source.source !== CHAIN && source.status !== "known" && !isUnasked(source)
       )
       return { status: "ok" as const, lagging, ...(node !== undefined && { node }) }
     })
