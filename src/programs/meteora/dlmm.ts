@@ -12,7 +12,7 @@ import {
   readBin
 } from "./dlmmBins.ts"
 import { type BinArraysAhead, binArraysAhead, isBitmapExtension } from "./dlmmBitmap.ts"
-import { dlmmRate, type DlmmReference, dlmmReference } from "./dlmmFees.ts"
+import { dlmmOverflows, dlmmRate, type DlmmReference, dlmmReference } from "./dlmmFees.ts"
 import {
   DLMM_PAIR_DISCRIMINATOR,
   DLMM_PAIR_LENGTH,
@@ -265,7 +265,7 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     swap: (aToB, amountIn, clock) => {
       const { quote, transfers } = aToB ? selling : buying
       const received = transfers.received(amountIn, clock.epoch)
-      if (received === 0n || !isOpen(pair, clock)) {
+      if (received === 0n || !isOpen(pair, clock) || dlmmOverflows(pair, clock.unixTimestamp)) {
         return REFUSED
       }
       const totals = quote(dlmmReference(pair, clock.unixTimestamp), received)
@@ -283,6 +283,9 @@ const decode = (pool: OnChainAccount, accounts: Accounts, derive: DeriveAddress)
     feeRate: (_aToB, clock) => dlmmFeeRate(pair, clock.unixTimestamp),
     inputTo: (aToB, share, clock) => {
       const { ladder, transfers } = aToB ? selling : buying
+      if (dlmmOverflows(pair, clock.unixTimestamp)) {
+        return { amountIn: 0n, complete: true }
+      }
       const reference = dlmmReference(pair, clock.unixTimestamp)
       const { amountIn, complete } = dlmmInputTo(pair, ladder, share, reference, edgeOf(aToB))
       return { amountIn: transfers.sent(amountIn, clock.epoch), complete }

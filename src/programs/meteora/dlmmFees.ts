@@ -28,6 +28,18 @@ export const dlmmReference = (pair: DlmmPair, unixTimestamp: number): DlmmRefere
   return { index: pair.activeId, volatility: kept }
 }
 
+const U32_END = 2 ** 32
+
+/**
+ * True while the program fails every swap: in the time between filter and decay period it multiplies the accumulator by the
+ * reduction in 32 bits, and stops where the product does not fit.
+ */
+export const dlmmOverflows = (pair: DlmmPair, unixTimestamp: number): boolean => {
+  const elapsed = unixTimestamp - pair.volatilityUpdatedAt
+  const isReduced = elapsed >= pair.filterPeriod && elapsed < pair.decayPeriod
+  return isReduced && pair.volatilityAccumulator * pair.reduction >= U32_END
+}
+
 /** The volatility that a swap reaches in a bin, in basis points of bins moved. */
 export const dlmmVolatility = (pair: DlmmPair, { index, volatility }: DlmmReference, binId: number): number =>
   Math.min(volatility + Math.abs(index - binId) * BPS, pair.volatilityMaximum)

@@ -26,6 +26,18 @@ const rateOf = (percent: bigint): Field => [dlmmPairAt.baseFactor, percent * 10_
 
 const reason = (offset: number, value: bigint) => failing(decode(dlmmWith(near, [[offset, value, 1]]))).reason
 
+const at = (unixTimestamp: number) => ({ ...clock, unixTimestamp })
+
+/** Endings of a swap 9, 10, 119 and 120 seconds after the last one; the filter period is 10 s, the decay period 120 s. */
+const endingsWith = (accumulator: bigint) => {
+  const fields: ReadonlyArray<Field> = [
+    [dlmmPairAt.volatilityAccumulator, accumulator, 4],
+    [dlmmPairAt.volatilityUpdatedAt, 1000n]
+  ]
+  const pool = priced(decode(dlmmWith(near, fields)))
+  return [1009, 1010, 1119, 1120].map((time) => pool.swap(true, 100_000n, at(time)).ending)
+}
+
 describe("meteoraDlmm", () => {
   it("pays what the program pays", () => {
     // The two bins next to the price of the pair 9t3EyC9F…, which takes 1 % in Y, and 0.0005 % more one bin away.
@@ -118,6 +130,12 @@ describe("meteoraDlmm", () => {
     // 1 % and 0.04 %, 0.25 %, nothing; in turns, so that no answer is another's.
     const turns = [1009, 1010, 1120, 1009, 1010, 1120]
     assert.deepStrictEqual(turns.map(outAt), [98_960n, 98_750n, 99_000n, 98_960n, 98_750n, 99_000n])
+  })
+
+  it("refuses every swap while the program's product of accumulator and reduction does not fit 32 bits", () => {
+    // 858,993 · 5000 = 2^32 - 2296, and one more of the accumulator is 2704 past it.
+    assert.deepStrictEqual(endingsWith(858_993n), ["filled", "filled", "filled", "filled"])
+    assert.deepStrictEqual(endingsWith(858_994n), ["filled", "refused", "refused", "filled"])
   })
 
   it("fills orders behind provided liquidity, those partly filled first", () => {
