@@ -18,6 +18,7 @@ import { raydiumClmm } from "./raydium/clmm.ts"
 import { raydiumClmmSwaps } from "./raydium/clmmInstructions.ts"
 import { raydiumCpmm } from "./raydium/cpmm.ts"
 import { raydiumCpmmSwaps } from "./raydium/cpmmInstructions.ts"
+import { unprovenAmmSwaps } from "./unproven/unprovenAmms.ts"
 import { whirlpool } from "./orca/whirlpool.ts"
 import { whirlpoolSwaps } from "./orca/whirlpoolInstructions.ts"
 
@@ -37,8 +38,12 @@ const venues: ReadonlyArray<{ readonly program: Program; readonly decoder: SwapD
 /** Every program whose pools are priced. */
 export const programs: ReadonlyArray<Program> = venues.map(({ program }) => program)
 
-/** Every program whose swaps are decoded, those without public prices last. */
-export const swapDecoders: ReadonlyArray<SwapDecoder> = [...venues.map(({ decoder }) => decoder), ...closedAmmSwaps]
+/** Every program whose swaps are decoded, those that are never quoted last. */
+export const swapDecoders: ReadonlyArray<SwapDecoder> = [
+  ...venues.map(({ decoder }) => decoder),
+  ...closedAmmSwaps,
+  ...unprovenAmmSwaps
+]
 
 /** The decoders by program address. */
 export const swapDecoderOf: ReadonlyMap<Address, SwapDecoder> = new Map(

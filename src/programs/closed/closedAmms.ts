@@ -4,23 +4,10 @@
  * pool: Dune's spellbook (dbt_subprojects/solana/models/_sector/dex) and, for AlphaQ, LimeChain's magnus; SolFi, Obric and
  * ZeroFi compared with mainnet transactions.
  */
-import { Address } from "../../domain/Address.ts"
-import { type Hop, type SwapDecoder, tagAt, tagOf } from "../SwapDecoder.ts"
+import type { SwapDecoder } from "../SwapDecoder.ts"
+import { type ChartedAmm, vaultSwaps } from "../vaultSwaps.ts"
 
-interface ClosedAmm {
-  readonly dex: string
-  readonly programId: string
-  /** First bytes of a swap, one or eight as hex digits; empty where price updates begin alike. */
-  readonly tags: ReadonlyArray<string>
-  /** Count of accounts of a swap, where the tag does not suffice. */
-  readonly accounts?: number
-  /** Index of the pool. */
-  readonly pool: number
-  /** Indexes of the vaults; without them the first payment is the trader's. */
-  readonly vaults?: readonly [number, number]
-}
-
-const closed: ReadonlyArray<ClosedAmm> = [
+const closed: ReadonlyArray<ChartedAmm> = [
   {
     dex: "humidifi",
     programId: "9H6tua7jkLhdm3w8BvgpTn5LZNU7g4ZynDmCiNN3q6Rp",
@@ -51,30 +38,5 @@ const closed: ReadonlyArray<ClosedAmm> = [
   }
 ]
 
-const hasTag = (data: Uint8Array, tag: string): boolean =>
-  tag.length === 2 ? data[0] === Number.parseInt(tag, 16) : tagAt(data, 0) === tagOf(tag)
-
-const hopOf = (amm: ClosedAmm, accounts: ReadonlyArray<Address>): Hop | null => {
-  const pool = accounts[amm.pool]
-  if (pool === undefined) {
-    return null
-  }
-  const [a, b] = (amm.vaults ?? []).map((index) => accounts[index])
-  return { pool, vaults: a === undefined || b === undefined ? null : [a, b] }
-}
-
-const decoderOf = (amm: ClosedAmm): SwapDecoder => ({
-  dex: amm.dex,
-  programId: Address.make(amm.programId),
-  quotable: false,
-  hops: (data, accounts) => {
-    const isSwap =
-      (amm.accounts === undefined || accounts.length === amm.accounts) &&
-      (amm.tags.length === 0 || amm.tags.some((tag) => hasTag(data, tag)))
-    const hop = isSwap ? hopOf(amm, accounts) : null
-    return hop === null ? [] : [hop]
-  }
-})
-
 /** Swaps of HumidiFi, SolFi, Tessera, ZeroFi, GoonFi, BisonFi, AlphaQ and Obric. */
-export const closedAmmSwaps: ReadonlyArray<SwapDecoder> = closed.map(decoderOf)
+export const closedAmmSwaps: ReadonlyArray<SwapDecoder> = closed.map(vaultSwaps)

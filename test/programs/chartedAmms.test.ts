@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SOL } from "../../src/domain/Address.ts"
 import { closedAmmSwaps } from "../../src/programs/closed/closedAmms.ts"
+import { unprovenAmmSwaps } from "../../src/programs/unproven/unprovenAmms.ts"
 import { programs, swapDecoderOf } from "../../src/programs/registry.ts"
 import type { SwapDecoder } from "../../src/programs/SwapDecoder.ts"
 import { decodeTrades } from "../../src/trades/decode.ts"
@@ -36,12 +37,25 @@ const layouts = (
     ["bisonfi", "07", 9, 1],
     ["alphaq", "0c", 12, 1, [5, 6]],
     ["obric", "f8c69e91e17587c8", 12, 0],
-    ["obric", "414b3f4ceb5b5b88", 12, 0]
+    ["obric", "414b3f4ceb5b5b88", 12, 0],
+    ["pancakeswap-clmm", "f8c69e91e17587c8", 10, 2, [5, 6]],
+    ["pancakeswap-clmm", "2b04ed0b1ac91e62", 13, 2, [5, 6]],
+    ["byreal", "f8c69e91e17587c8", 10, 2, [5, 6]],
+    ["byreal", "2b04ed0b1ac91e62", 13, 2, [5, 6]],
+    ["raydium-launchlab", "faea0d7bd59c13ec", 18, 4, [7, 8]],
+    ["raydium-launchlab", "18d3742869039938", 18, 4, [7, 8]],
+    ["raydium-launchlab", "9527de9bd37c981a", 18, 4, [7, 8]],
+    ["raydium-launchlab", "5fc8472208090ba6", 18, 4, [7, 8]],
+    ["meteora-damm-v1", "f8c69e91e17587c8", 15, 0, [5, 6]],
+    ["manifest", "04", 8, 1, [5, 6]]
   ] satisfies ReadonlyArray<Layout>
 ).map((layout: Layout) => ({ title: `${layout[0]} ${layout[1]}`, layout }))
 
+/** Every AMM that is charted and not quoted. */
+const charted = [...closedAmmSwaps, ...unprovenAmmSwaps]
+
 const decoderOf = (dex: string): SwapDecoder => {
-  const found = closedAmmSwaps.find((decoder) => decoder.dex === dex)
+  const found = charted.find((decoder) => decoder.dex === dex)
   assert.isDefined(found)
   return found
 }
@@ -59,7 +73,7 @@ const callOf = (
 const decode = (call: Call) =>
   decodeTrades(transactionOf({ signers: [TRADER], calls: [call], holdings: swapHoldings() }))
 
-describe("AMMs without public source", () => {
+describe("AMMs without proven prices", () => {
   it.each(layouts)("have a leg and a net trade by what moved: $title", ({ layout }) => {
     const { legs, nets, unresolved } = decode(callOf(layout, swapTransfers()))
     assert.deepStrictEqual(
@@ -86,8 +100,8 @@ describe("AMMs without public source", () => {
   })
 
   it("are never quoted", () => {
-    assert.isTrue(closedAmmSwaps.every(({ quotable }) => quotable === false))
+    assert.isTrue(charted.every(({ quotable }) => quotable === false))
     const quoted = new Set(programs.map(({ programId }) => programId))
-    assert.isTrue(closedAmmSwaps.every(({ programId }) => !quoted.has(programId) && swapDecoderOf.has(programId)))
+    assert.isTrue(charted.every(({ programId }) => !quoted.has(programId) && swapDecoderOf.has(programId)))
   })
 })

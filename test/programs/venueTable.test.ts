@@ -1,0 +1,18 @@
+import { assert, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { closedAmmSwaps } from "../../src/programs/closed/closedAmms.ts"
+import { programs, swapDecoders } from "../../src/programs/registry.ts"
+import { unprovenAmmSwaps } from "../../src/programs/unproven/unprovenAmms.ts"
+
+const rows = readFileSync("docs/numbers.md", "utf8")
+  .split("\n| venues | quotes |")[1]
+  ?.split("\n")
+  .slice(2, 5)
+  .map((row) => Array.from(row.split("|")[1]?.matchAll(/`([^`]+)`/gu) ?? [], ([, name]) => name))
+
+const named = (all: ReadonlyArray<{ readonly dex: string }>) => all.map(({ dex }) => dex)
+
+it("docs/numbers.md lists every venue of the registry by what is quoted of it", () => {
+  assert.deepStrictEqual(rows, [named(programs), named(closedAmmSwaps), named(unprovenAmmSwaps)])
+  assert.sameMembers(rows.flat(), named(swapDecoders))
+})
