@@ -89,6 +89,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "upstream",
     "wallets"
   ],
+  "effect/ai": ["http"],
   "effect/cli": ["app", "main.ts"],
   "effect/encoding": ["client", "http", "simulator", "solana"],
   "effect/http": [

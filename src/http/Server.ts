@@ -44,6 +44,7 @@ import * as JsonBody from "./middleware/JsonBody.ts"
 import { fastQuotePath } from "./fastQuotePath.ts"
 import { Listening, serve } from "./NodeServer.ts"
 import { openPaths } from "./openPaths.ts"
+import { InnerApp, layer as mcp, MCP_PATH } from "./mcp/McpRoute.ts"
 import * as Market from "./handlers/Market.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
@@ -101,7 +102,13 @@ const pages = [...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages]
 /** Routes beside a contract: its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) => Layer.mergeAll(SharePage.layer, ProviderSignIn.layer, WebApp.layer, RequestLifecycle.layer(api, pages))
+) =>
+  Layer.mergeAll(
+    SharePage.layer,
+    ProviderSignIn.layer,
+    WebApp.layer,
+    RequestLifecycle.layer(api, pages, new Set([MCP_PATH]))
+  )
 
 /** Services that every served contract requires. */
 export const ground = Layer.mergeAll(
@@ -135,6 +142,7 @@ const handlers = Layer.mergeAll(
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),
+  mcp,
   surroundings(Api)
 ).pipe(Layer.provide(middleware))
 
@@ -150,6 +158,9 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
         requestMetrics(operationNames(Api, pages))
       ]),
       ([app, fastPath, upgrade, measured]) =>
-        serve(app, { fastPath, measured, upgrade, openPaths: openPaths(Api, pages) })
+        Effect.andThen(
+          InnerApp.use((inner) => Effect.sync(() => void (inner.app = app))),
+          serve(app, { fastPath, measured, upgrade, openPaths: openPaths(Api, pages) })
+        )
     )
-  ).pipe(Layer.provide([LiveSessions.layer, ground]))
+  ).pipe(Layer.provide([LiveSessions.layer, ground, InnerApp.layer]))

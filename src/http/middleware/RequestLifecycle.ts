@@ -38,11 +38,12 @@ const reportDefect = (cause: Cause.Cause<unknown>) =>
 
 /**
  * Global middleware around every request, routed or not: opens the request context, answers OPTIONS and too long URLs, and
- * registers `finalizeResponse`. `pages` are the paths outside the contract.
+ * registers `finalizeResponse`. `pages` are the paths outside the contract, `ownErrors` those whose errors have a form of their own.
  */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  pages: ReadonlyArray<`/${string}`>
+  pages: ReadonlyArray<`/${string}`>,
+  ownErrors: ReadonlySet<string> = new Set()
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | RateLimiter | UsageStore | Drain> =>
   HttpRouter.middleware(
     Effect.gen(function* () {
@@ -53,6 +54,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
         usage: yield* UsageStore,
         closing: begun,
         isPage: pageTest(pages),
+        hasOwnErrors: (url: string) => ownErrors.has(url.split("?", 1)[0] ?? ""),
         allowed: allowedMethods(api, pages)
       }
       const nextId = yield* RequestIds

@@ -20,6 +20,8 @@ export interface ResponseServices {
   readonly closing: () => boolean
   /** True for the URL of a page or document outside the contract. */
   readonly isPage: (url: string) => boolean
+  /** True for a URL whose errors have a form of their own, such as JSON-RPC. */
+  readonly hasOwnErrors: (url: string) => boolean
   /** Methods of the route at this URL; empty when there is none. */
   readonly allowed: (url: string) => ReadonlyArray<string>
 }
@@ -121,7 +123,8 @@ const count = (
 export const finalizeResponse =
   (context: RequestContext, services: ResponseServices): HttpEffect.PreResponseHandler =>
   (request, response) => {
-    if (context.problem === undefined && response.status >= 400 && !context.replayed && !isHtml(response)) {
+    const isWritten = context.replayed || isHtml(response) || services.hasOwnErrors(request.url)
+    if (context.problem === undefined && response.status >= 400 && !isWritten) {
       context.problem = problemOfStatus(response.status, request.url, context, services)
     }
     const status = context.problem === undefined ? response.status : catalogue[context.problem.error.code].status

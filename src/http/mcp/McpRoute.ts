@@ -1,0 +1,142 @@
+/**
+ * `/mcp`: the reads of the contract as tools of the Model Context Protocol over streamable HTTP. A call of a tool is the request
+ * that it stands for, with the key of the caller: the same admission, budgets and answers.
+ */
+import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
+import { McpProtocol, McpSchema, McpServer } from "effect/ai"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { OpenApi } from "effect/http-api"
+import { Api } from "../../api/Api.ts"
+import { KEY_HEADER } from "../middleware/bearer.ts"
+import { answerBytes, type ContractDocument, type ReadTool, readTools, type ToolRequest } from "./tools.ts"
+import { answerText } from "./answerText.ts"
+
+/** Path of the endpoint. */
+export const MCP_PATH = "/mcp"
+
+type App = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  unknown,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+/** The service that calls of tools are answered by; set once its routes are built. */
+export class InnerApp extends Context.Service<InnerApp, { app: App | null }>()("fathom/http/mcp/McpRoute/InnerApp") {
+  static readonly layer = Layer.sync(InnerApp, () => ({ app: null }))
+}
+
+const INSTRUCTIONS =
+  "Solana market data, wallets, quotes and perps. Amounts are integers of atomic units as text. Each number states how well it is " +
+  "known: `status` known, partial, stale or unavailable, with its coverage; null is unknown, never zero. Send the key as " +
+  "Authorization: Bearer or X-API-Key."
+
+/** Headers of the caller that the request of a tool has too. */
+const PASSED = ["authorization", KEY_HEADER, "x-forwarded-for"]
+
+const innerRequest = (outer: HttpServerRequest.HttpServerRequest, { body, method, url }: ToolRequest) => {
+  const headers = new Headers({ accept: "application/json" })
+  for (const name of PASSED) {
+    const value = outer.headers[name]
+    if (value !== undefined) {
+      headers.set(name, value)
+    }
+  }
+  if (body !== null) {
+    headers.set("content-type", "application/json")
+  }
+  const request = new Request(`http://fathom.invalid${url}`, { method, headers, ...(body !== null && { body }) })
+  return HttpServerRequest.fromWeb(request).modify({
+    url,
+    ...(Option.isSome(outer.remoteAddress) && { remoteAddress: outer.remoteAddress })
+  })
+}
+
+/** The answer of the service, with everything that it does after a handler. */
+const answered = (app: App, request: HttpServerRequest.HttpServerRequest) =>
+  Effect.gen(function* () {
+    const result = yield* Deferred.make<HttpServerResponse.HttpServerResponse>()
+    yield* HttpEffect.toHandled(app, (_, response) => Deferred.succeed(result, response)).pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+      Effect.catchCause(() => Effect.void),
+      Effect.forkChild
+    )
+    const response = HttpServerResponse.toWeb(yield* Deferred.await(result))
+    return { status: response.status, headers: response.headers, text: yield* Effect.promise(() => response.text()) }
+  })
+
+const result = (text: string, isError: boolean) =>
+  new McpSchema.CallToolResult({ content: [McpSchema.TextContent.make({ text })], isError })
+
+interface Problem {
+  readonly error: { readonly code: string; readonly message: string }
+}
+
+const isProblem = (value: unknown): value is Problem => typeof value === "object" && value !== null && "error" in value
+
+/** A refusal in one line: code, message, and when to ask again. */
+const refusal = (status: number, body: unknown, retryAfter: string | null): string => {
+  const said = isProblem(body) ? `${body.error.code}: ${body.error.message}` : "The service failed."
+  return `${status} ${said}${retryAfter === null ? "" : ` Ask again in ${retryAfter} s.`}`
+}
+
+const numberOr = (value: unknown, byDefault: number): number => (typeof value === "number" ? value : byDefault)
+
+const call = Effect.fnUntraced(function* (tool: ReadTool, args: Readonly<Record<string, unknown>>) {
+  const { app } = yield* InnerApp
+  const outer = yield* HttpServerRequest.HttpServerRequest
+  if (app === null) {
+    return result("503 The service is starting.", true)
+  }
+  const { headers, status, text } = yield* answered(app, innerRequest(outer, tool.requestOf(args)))
+  const body: unknown = JSON.parse(text === "" ? "null" : text)
+  if (status >= 400) {
+    return result(refusal(status, body, headers.get("retry-after")), true)
+  }
+  const wanted = Math.trunc(numberOr(args["maxBytes"], answerBytes.usual))
+  const maxBytes = Math.min(answerBytes.most, Math.max(answerBytes.least, wanted))
+  return result(answerText(body, { maxBytes, fromElement: Math.max(0, numberOr(args["fromElement"], 0)) }), false)
+})
+
+const registrations = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const server = yield* McpServer.McpServer
+    const inner = yield* InnerApp
+    for (const tool of readTools(OpenApi.fromApi(Api) as unknown as ContractDocument)) {
+      yield* server.addTool({
+        tool: new McpSchema.Tool({
+          name: tool.name,
+          description: tool.description,
+          inputSchema: tool.inputSchema,
+          annotations: { readOnlyHint: true, openWorldHint: true }
+        }),
+        annotations: Context.empty(),
+        handle: (args: Readonly<Record<string, unknown>> | undefined) =>
+          Effect.contextWith((services: Context.Context<never>) =>
+            call(tool, args ?? {}).pipe(
+              Effect.provideService(InnerApp, inner),
+              Effect.provideService(
+                HttpServerRequest.HttpServerRequest,
+                Context.getUnsafe(
+                  services as Context.Context<HttpServerRequest.HttpServerRequest>,
+                  HttpServerRequest.HttpServerRequest
+                )
+              ),
+              Effect.scoped
+            )
+          )
+      })
+    }
+  })
+)
+
+/** The endpoint. Requests of other origins are refused, so that a page elsewhere cannot use it. */
+export const layer = McpServer.layerHttp({
+  name: "fathom",
+  version: "0.1.0",
+  instructions: INSTRUCTIONS,
+  path: MCP_PATH,
+  protocols: [McpProtocol.v2025_11_25, McpProtocol.v2025_06_18, McpProtocol.v2025_03_26],
+  allowSessionTermination: true,
+  allowSubscriptions: false,
+  registrations
+}).pipe(Layer.orDie)

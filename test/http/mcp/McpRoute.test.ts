@@ -1,0 +1,110 @@
+import { assert, layer } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { Effect } from "effect"
+import { SOL } from "../../../src/domain/Address.ts"
+import { Listening } from "../../../src/http/NodeServer.ts"
+import { RateLimiter } from "../../../src/access/RateLimiter.ts"
+import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
+import { call, keyOf, running, secretOf } from "../../support/http.ts"
+import { engineOver, makeMarket, TOKEN } from "../../support/market.ts"
+
+interface ToolAnswer {
+  readonly isError?: boolean
+  readonly content: ReadonlyArray<{ readonly type: string; readonly text: string }>
+}
+
+/** A client of the public SDK, connected with the key of that letter; without a key for null. */
+const connected = Effect.fnUntraced(function* (key: string | null) {
+  const { url } = yield* Listening
+  return yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${secretOf(key)}` }
+      const client = new Client({ name: "test", version: "1" })
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+      return client
+    }),
+    (client) => Effect.promise(() => client.close())
+  )
+})
+
+const use = (client: Client, name: string, args: Record<string, unknown>) =>
+  Effect.promise(async () => {
+    const { content, isError } = (await client.callTool({ name, arguments: args })) as unknown as ToolAnswer
+    return { isError: isError === true, text: content.map(({ text }) => text).join("") }
+  })
+
+const post = (body: string, headers: Record<string, string> = {}) =>
+  call("/mcp", {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
+  })
+
+const quote = { inputMint: SOL, outputMint: TOKEN, amount: "1000000" }
+
+const world = running({
+  keys: [keyOf("a"), keyOf("b", { ipPolicy: ["10.0.0.0/8"] }), keyOf("c", { scopes: ["perps.read"] }), keyOf("e")],
+  engine: engineOver(makeMarket())
+})
+
+layer(world)("/mcp", (it) => {
+  it.effect("lists a tool for every read, with the schema of its question", () =>
+    Effect.gen(function* () {
+      const client = yield* connected("a")
+      assert.strictEqual(client.getServerVersion()?.name, "fathom")
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      const names = tools.map(({ name }) => name)
+      for (const name of ["spot_quote", "market_chart", "wallets_summary", "tokens_prices", "perps_quote"]) {
+        assert.include(names, name)
+      }
+      assert.isEmpty(names.filter((name) => /accountKeys|stream|closed|create|sessions/u.test(name)))
+      const tool = tools.find(({ name }) => name === "spot_quote")
+      assert.includeMembers(Array.from(tool?.inputSchema.required ?? []), ["inputMint", "outputMint"])
+      assert.include(tool?.description, "quote budget")
+      assert.isTrue(tool?.annotations?.readOnlyHint)
+    })
+  )
+
+  it.effect("answers a quote as the endpoint does, and charges it", () =>
+    Effect.gen(function* () {
+      const client = yield* connected("a")
+      const before = yield* call(`/api/v1/spot/quote?${new URLSearchParams(quote)}`)
+      const { isError, text } = yield* use(client, "spot_quote", quote)
+      assert.isFalse(isError, text)
+      const { outAmount } = JSON.parse(text.slice(text.indexOf("{"))) as { readonly outAmount: string }
+      assert.strictEqual(outAmount, before.json("outAmount"))
+      const after = yield* call(`/api/v1/spot/quote?${new URLSearchParams(quote)}`)
+      const remaining = (answer: typeof before) => Number(answer.headers.get("x-ratelimit-remaining"))
+      assert.strictEqual(remaining(before) - remaining(after), 2)
+    })
+  )
+
+  it.effect("answers refusals with their code, as errors of the tool", () =>
+    Effect.gen(function* () {
+      const said = Effect.fnUntraced(function* (key: string | null, args: Record<string, unknown>) {
+        const { isError, text } = yield* use(yield* connected(key), "spot_quote", args)
+        assert.isTrue(isError, text)
+        return text
+      })
+      assert.match(yield* said(null, quote), /^401 \w+: /u)
+      assert.match(yield* said("b", quote), /^403 \w+: /u)
+      assert.match(yield* said("c", quote), /^403 \w+: /u)
+      assert.match(yield* said("a", { ...quote, amount: "-1" }), /^400 .*amount/u)
+      const limiter = yield* RateLimiter
+      yield* Effect.orDie(limiter.admit({ key: { id: "key_e", plan: DEFAULT_PLAN }, budget: "quote", cost: 300 }))
+      assert.match(yield* said("e", quote), /^429 rate_limited: .*Ask again in \d+ s\.$/u)
+    })
+  )
+
+  it.effect("keeps errors of the protocol in its own form, and refuses pages of other origins", () =>
+    Effect.gen(function* () {
+      const malformed = yield* post("{")
+      assert.isUndefined(malformed.json("requestId"))
+      assert.isNumber(malformed.json("error.code"))
+      const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
+      assert.strictEqual((yield* post(ping, { origin: "https://elsewhere.example" })).status, 403)
+      assert.strictEqual((yield* call("/mcp")).status, 405)
+    })
+  )
+})

@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import { answerText } from "../../../src/http/mcp/answerText.ts"
+
+const row = (n: number) => ({
+  n,
+  volumeUsd: { value: n % 3 === 0 ? null : "1.5", status: n % 3 === 0 ? "unavailable" : "known" }
+})
+const answer = { data: Array.from({ length: 100 }, (_, n) => row(n)), meta: { requestId: "r" } }
+
+const whole = { maxBytes: 100_000, fromElement: 0 }
+
+describe("the text of an answer", () => {
+  it("is the whole JSON where it fits, after the states of its numbers", () => {
+    const text = answerText(answer, whole)
+    assert.strictEqual(text, `Numbers: 66 known, 34 unavailable.\n${JSON.stringify(answer)}`)
+    assert.strictEqual(answerText({ a: 1 }, whole), '{"a":1}')
+  })
+
+  it("shows the longest list by parts that join to the whole", () => {
+    const seen: Array<number> = []
+    for (let from = 0; from < 100;) {
+      const text = answerText(answer, { maxBytes: 1500, fromElement: from })
+      assert.isAtMost(Buffer.byteLength(text), 1500)
+      const [, json = "", note = ""] = text.split("\n")
+      const shown = JSON.parse(json) as typeof answer
+      assert.strictEqual(shown.meta.requestId, "r")
+      seen.push(...shown.data.map(({ n }) => n))
+      const next = /fromElement (\d+)/u.exec(note)?.[1]
+      assert.include(note, "of 100 of data")
+      from = next === undefined ? 100 : Number(next)
+    }
+    assert.deepStrictEqual(
+      seen,
+      answer.data.map(({ n }) => n)
+    )
+  })
+
+  it("never exceeds its bound, whatever the shape", () => {
+    const long = "ä".repeat(5000)
+    const shapes = [
+      long,
+      [long, long],
+      { a: { b: [{ c: long }] } },
+      { list: [], text: long },
+      [[1, 2], [[long]]],
+      null,
+      7
+    ]
+    for (const shape of shapes) {
+      for (const fromElement of [0, 1, 50]) {
+        assert.isAtMost(Buffer.byteLength(answerText(shape, { maxBytes: 1000, fromElement })), 1000)
+      }
+    }
+  })
+})
