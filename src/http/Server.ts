@@ -60,6 +60,7 @@ import * as Tokens from "./handlers/Tokens.ts"
 import * as TopTraders from "./handlers/TopTraders.ts"
 import * as Tracker from "./handlers/Tracker.ts"
 import { trackerSocket } from "./streams/TrackerSocket.ts"
+import * as ReferencePages from "./pages/ReferencePages.ts"
 import * as ProviderSignIn from "./pages/ProviderSignIn.ts"
 import * as WebApp from "./pages/WebApp.ts"
 import * as Wallets from "./handlers/Wallets.ts"
@@ -97,7 +98,7 @@ export type Capabilities =
 export const middleware = Layer.mergeAll(Authorization.layer, JsonBody.layer, ErrorEnvelope.layer)
 
 /** Paths that answer GET outside a contract. */
-const pages = [...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages]
+const pages = [...SharePage.pages, ...ProviderSignIn.pages, ...WebApp.pages, ...ReferencePages.pagesOf(Api)]
 
 /** Routes beside a contract: its pages, and the middleware around every request. */
 export const surroundings = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -107,6 +108,7 @@ export const surroundings = <Id extends string, Groups extends HttpApiGroup.Cons
     SharePage.layer,
     ProviderSignIn.layer,
     WebApp.layer,
+    ReferencePages.layer(api),
     RequestLifecycle.layer(api, pages, new Set([MCP_PATH]))
   )
 
