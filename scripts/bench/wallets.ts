@@ -91,7 +91,15 @@ const prices = Layer.succeed(PriceBook, {
 const asked = Array.from({ length: ASKED }, (_, n) => addressOf(2, n))
 
 const identities = asked.map((wallet) =>
-  IdentityRecord.make({ wallet, labels: ["Known"], display: null, platforms: [], classifications: [], sns: null })
+  IdentityRecord.make({
+    wallet,
+    labels: ["Known"],
+    display: null,
+    platforms: [],
+    classifications: [],
+    sns: null,
+    owner: null
+  })
 )
 
 const folder = mkdtempSync(join(tmpdir(), "fathom-bench-"))

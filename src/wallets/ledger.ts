@@ -23,6 +23,8 @@ export interface MintEvent {
    * balances were not read.
    */
   readonly balance: HeldSpan | "unchanged" | null
+  /** Lots among the units received that came with their cost, from a wallet of the same owner; left out when none did. */
+  readonly arrived?: Lots | undefined
 }
 
 const Nanos = Schema.NullOr(Schema.BigInt)
@@ -121,7 +123,7 @@ const spent = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null
 const earned = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null => minus(volumeUsdNanos, feeUsdNanos)
 
 /** A position that is changed in place, once for each event. */
-type Draft = { -readonly [K in keyof Position]: Position[K] }
+export type Draft = { -readonly [K in keyof Position]: Position[K] }
 
 const buy = (draft: Draft, trade: WalletTrade): void => {
   const { amount } = trade
@@ -189,15 +191,17 @@ const open = (draft: Draft, before: bigint): void => {
   }
 }
 
-const receive = (draft: Draft, amount: bigint): void => {
+const receive = (draft: Draft, amount: bigint, arrived: Lots): void => {
   draft.held = plus(draft.held, amount)
-  draft.lots = addLots(draft.lots, { received: amount })
+  draft.lots = addLots(addLots(draft.lots, arrived), { received: amount - unitsOf(arrived) })
 }
 
 /** Units that leave otherwise than by a trade take their average cost with them and make no profit. */
-const send = (draft: Draft, amount: bigint): void => {
+const send = (draft: Draft, amount: bigint): Lots => {
+  const { left, taken } = takeLots(draft.lots, amount)
   draft.held = minus(draft.held, amount)
-  draft.lots = takeLots(draft.lots, amount).left
+  draft.lots = left
+  return taken
 }
 
 /** Purchases before sales, each in the order given. */
@@ -210,25 +214,33 @@ const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrad
 const spanOf = ({ firstAtMs, held }: Position, balance: MintEvent["balance"]): HeldSpan | null =>
   balance !== "unchanged" ? balance : firstAtMs === null || held === null ? null : { before: held, after: held }
 
-const addEvent = (draft: Draft, { balance: given, decimals, timeMs, trades }: MintEvent): void => {
-  const balance = spanOf(draft, given)
+/** Units of the balance that the trades do not explain: received when positive, sent when negative. */
+const otherUnits = ({ after, before }: HeldSpan, trades: ReadonlyArray<WalletTrade>): bigint =>
+  trades.reduce((rest, { amount, side }) => rest + (side === "buy" ? -amount : amount), after - before)
+
+/** Units that an event received, or sent when negative, otherwise than by its trades; zero without a balance. */
+export const unexplained = ({ balance, trades }: MintEvent): bigint =>
+  balance === null || balance === "unchanged" ? 0n : otherUnits(balance, trades)
+
+/** Changes a position by an event as `applyEvent` does, and returns the lots that were sent. */
+export const addEvent = (draft: Draft, event: MintEvent): Lots => {
+  const { arrived = NO_LOTS, decimals, timeMs, trades } = event
+  const balance = spanOf(draft, event.balance)
   if (balance === null) {
     trades.forEach((trade) => addTrade(draft, trade))
-    return
+    return NO_LOTS
   }
-  const traded = trades.reduce((sum, { amount, side }) => sum + (side === "buy" ? amount : -amount), 0n)
-  const other = balance.after - balance.before - traded
+  const other = otherUnits(balance, trades)
   open(draft, balance.before)
   if (other > 0n) {
-    receive(draft, other)
+    receive(draft, other, arrived)
   }
   buysFirst(trades).forEach((trade) => addTrade(draft, trade))
-  if (other < 0n) {
-    send(draft, -other)
-  }
+  const sent = other < 0n ? send(draft, -other) : NO_LOTS
   draft.decimals ??= decimals
   draft.firstAtMs ??= timeMs
   draft.lastAtMs = timeMs
+  return sent
 }
 
 /**
@@ -257,14 +269,17 @@ export const applyEvent = (position: Position, event: MintEvent): Position => {
 export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<WalletTrade, "index" | "slot">): number =>
   a.slot - b.slot || a.index - b.index
 
-/** An event with its mint. */
-export interface EventOfMint extends MintEvent {
+/** An event with its mint and place. */
+export interface EventOfMint extends MintEvent, Pick<WalletTrade, "index" | "signature" | "slot"> {
   readonly mint: Mint
 }
 
 /** The event of some trades of one mint in one transaction, or of a transfer. */
 const eventOf = (first: TapeTrade, trades: ReadonlyArray<TapeTrade>): EventOfMint => ({
   mint: first.mint,
+  signature: first.signature,
+  slot: first.slot,
+  index: first.index,
   timeMs: first.timeMs,
   decimals: first.decimals,
   trades: first.role === "transfer" ? [] : trades,
@@ -294,15 +309,15 @@ export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventO
   return events
 }
 
-/**
- * The positions of a wallet by mint after these trades and transfers, in any order. A position begins with the first trade:
- * what was transferred before it is part of the balance that the trade finds.
- */
-export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
+/** True when the event begins a position: with a trade, or with lots of the same owner. */
+export const beginsPosition = ({ arrived, trades }: MintEvent): boolean => trades.length > 0 || arrived !== undefined
+
+/** The positions of a wallet by mint after these events, in the order of the chain. */
+export const positionsAfter = (events: ReadonlyArray<EventOfMint>): ReadonlyMap<Mint, Position> => {
   const positions = new Map<Mint, Draft>()
-  for (const event of eventsOf(trades)) {
+  for (const event of events) {
     const known = positions.get(event.mint)
-    if (known !== undefined || event.trades.length > 0) {
+    if (known !== undefined || beginsPosition(event)) {
       const draft: Draft = known ?? emptyPosition(event.mint)
       positions.set(event.mint, draft)
       addEvent(draft, event)
@@ -310,3 +325,10 @@ export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint,
   }
   return positions
 }
+
+/**
+ * The positions of a wallet by mint after these trades and transfers, in any order. A position begins with the first trade:
+ * what was transferred before it is part of the balance that the trade finds.
+ */
+export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> =>
+  positionsAfter(eventsOf(trades))
