@@ -21,6 +21,7 @@ import { Settings } from "../http/Settings.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
 import * as tokenActivity from "../market/views/tokenActivity.ts"
 import { TradeTape } from "../market/tape/TradeTape.ts"
+import { WatchedWallets } from "../market/tape/WatchedWallets.ts"
 import { MarketReader } from "../market/views/MarketReader.ts"
 import { TopTraders } from "../market/views/TopTraders.ts"
 import { TradesReader } from "../market/views/TradesReader.ts"
@@ -68,7 +69,11 @@ export const standaloneQuotes = quotes.pipe(Layer.provide(platform))
 const loadedQuotes = Startup.preloaded.pipe(Layer.provide(TokenBook.layer), Layer.provideMerge(quotes))
 
 const tradeStore = TradeStorePg.layer.pipe(Layer.provide(Database.layer))
-const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore]))
+const watchedWallets = Layer.effect(
+  WatchedWallets,
+  WatchList.useSync(({ has }) => ({ has }))
+).pipe(Layer.provide(WatchList.layer))
+const tape = TradeTape.layer.pipe(Layer.provide([PriceBook.layer, tradeStore, watchedWallets]))
 
 const calloutStore = CalloutStorePg.layer.pipe(Layer.provide(Database.layer))
 const alertStore = AlertStorePg.layer.pipe(Layer.provide(Database.layer))

@@ -4,8 +4,8 @@ import { compare } from "../domain/rational.ts"
 import { isOpen } from "../wallets/ledger.ts"
 import type { LiveFollower } from "./LiveFollower.ts"
 import { type Mark, pnlBody, pnlSummaryBody } from "./trackerTrades.ts"
-import type { HeldPosition, PnlBook } from "./WalletLedger.ts"
-import type { WalletLedgers } from "./WalletLedgers.ts"
+import type { HeldPosition, PnlBook } from "./books/WalletLedger.ts"
+import type { WalletLedgers } from "./books/WalletLedgers.ts"
 
 /** Minimum interval between two updates of the same figure, in milliseconds. */
 export const intervals = { pnl: 1000, summary: 2000 } as const
@@ -47,6 +47,17 @@ export class LiveFigures {
     }
   }
 
+  /** Queues books and all of their positions. */
+  enqueueBooks(books: Iterable<PnlBook>): void {
+    for (const book of books) {
+      this.#summaries.add(book)
+      for (const held of book.positions.values()) {
+        held.due = "resync"
+        this.#positions.add(held)
+      }
+    }
+  }
+
   /** Sends the positions whose interval has passed, and their books; the others stay queued. */
   #emit(positions: Iterable<HeldPosition>, pass: FigurePass): void {
     const books = new Set<PnlBook>()
@@ -73,7 +84,11 @@ export class LiveFigures {
     this.#positions.clear()
     this.#emit(positions, pass)
     for (const book of Array.from(this.#summaries)) {
-      this.#emitSummary(book, pass)
+      if (this.#ledgers.holds(book)) {
+        this.#emitSummary(book, pass)
+      } else {
+        this.#summaries.delete(book)
+      }
     }
   }
 

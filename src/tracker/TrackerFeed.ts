@@ -10,13 +10,17 @@ import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
 import { visitInParts } from "../trades/blocks/PackedTransactions.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
+import { RestoredWallets, storedGapMs, storedTradesOf } from "./books/restoredTrades.ts"
 import { TrackerState } from "./TrackerState.ts"
 import type { FeedHealth } from "./FeedHealth.ts"
 import type { LiveFollower } from "./LiveFollower.ts"
 import type { PnlSnapshot, RecentTrades, WalletSince } from "./WalletSince.ts"
 import { WatchList } from "./WatchList.ts"
 
-/** Trades, balances and profits of tracked wallets, live from blocks. History before the start of tracking is not included. */
+/**
+ * Trades, balances and profits of tracked wallets, live from blocks, and from stored ones after a restart. History before the
+ * start of tracking is not included.
+ */
 export class TrackerFeed extends Context.Service<
   TrackerFeed,
   {
@@ -45,14 +49,20 @@ export class TrackerFeed extends Context.Service<
       const watched = yield* WatchList
       const activity = yield* PubSub.sliding<{ readonly wallet: Address; readonly atMs: number }>(ACTIVITY_HELD)
       const followers = new Set<LiveFollower>()
+      const restored = new RestoredWallets(watched)
       const state = new TrackerState({
         sincesOf: (wallet) => watched.sincesOf(wallet),
+        isRestored: (wallet) => restored.has(wallet),
         tokenOf: (mint) => tokens.read(mint),
         pricesAt: (nowMs) => prices.at(nowMs),
         commitment: tokens.commitment === "finalized" ? "finalized" : "confirmed"
       })
       let newestMs: number | null = null
-      const progress: { atMs: number | null; isBroken: boolean } = { atMs: null, isBroken: false }
+      const progress: { atMs: number | null; isBroken: boolean; restoreAtMs: number } = {
+        atMs: null,
+        isBroken: false,
+        restoreAtMs: 0
+      }
 
       const wants = (wallet: Address, sinceMs?: number) => {
         for (const follower of followers) {
@@ -80,7 +90,31 @@ export class TrackerFeed extends Context.Service<
         return found
       })
 
+      /** Restores ledgers up to the block; those that fail are tried again before a later one. */
+      const restore = Effect.fnUntraced(function* ({ slot }: PricedBatch) {
+        const waiting = restored.waiting()
+        if (waiting.length === 0 || (yield* Clock.currentTimeMillis) < progress.restoreAtMs) {
+          return
+        }
+        state.noteGap(storedGapMs(tape))
+        const one = (since: WalletSince) =>
+          Effect.map(storedTradesOf(tape, since, slot), (stored) => {
+            // Marked first, so that the ledger counts as whole once it is read.
+            restored.restored(since)
+            state.restore(since.wallet, stored)
+          })
+        yield* Effect.forEach(waiting, one, { concurrency: RESTORED_AT_ONCE, discard: true }).pipe(
+          Effect.timeout(RESTORE_TIME),
+          Effect.catchCause((cause) =>
+            Effect.map(Clock.currentTimeMillis, (nowMs) => (progress.restoreAtMs = nowMs + RESTORE_AGAIN_MS)).pipe(
+              Effect.andThen(Effect.logWarning("Tracked wallets are not all restored yet", cause))
+            )
+          )
+        )
+      })
+
       const take = Effect.fnUntraced(function* (batch: PricedBatch, isBehind: boolean) {
+        yield* restore(batch)
         const transactions = yield* concerning(batch)
         const nowMs = yield* Clock.currentTimeMillis
         const afterGap = batch.afterGap || isBehind
@@ -89,6 +123,7 @@ export class TrackerFeed extends Context.Service<
           reportGap(batch.afterGap ? "source_gap" : "behind", batch.timeMs, nowMs)
         }
         newestMs = batch.timeMs
+        restored.applied(batch.timeMs)
         send(events, nowMs)
         wallets.forEach((wallet) => PubSub.publishUnsafe(activity, { wallet, atMs: batch.timeMs }))
         const unknown = Array.from(mints).filter((mint) => tokens.read(mint) === null)
@@ -97,9 +132,14 @@ export class TrackerFeed extends Context.Service<
         })
       })
 
+      const startAnew = () => {
+        state.startAnew()
+        restored.startAnew()
+      }
+
       /** A block that cannot be applied leaves a gap before the next one. */
       const takeNext = ({ batch, isAnew, missed }: CountedBatch) =>
-        Effect.sync(() => (isAnew ? state.startAnew() : undefined)).pipe(
+        Effect.sync(() => (isAnew ? startAnew() : undefined)).pipe(
           Effect.andThen(take({ ...batch, afterGap: batch.afterGap || isAnew }, missed > 0 || progress.isBroken)),
           Effect.andThen(Clock.currentTimeMillis),
           Effect.map((nowMs) => {
@@ -154,6 +194,11 @@ export class TrackerFeed extends Context.Service<
   )
 }
 
+/** Wallets restored beside each other. */
+const RESTORED_AT_ONCE = 4
+/** Longest time for which a block waits for the store. */
+const RESTORE_TIME = Duration.seconds(2)
+const RESTORE_AGAIN_MS = 2000
 const ACTIVITY_HELD = 16_384
 const SEND_DUE_EVERY = Duration.millis(100)
 const FORGET_EVERY = Duration.seconds(30)

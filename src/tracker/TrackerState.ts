@@ -15,16 +15,21 @@ import {
   pnlBody,
   pnlSummaryBody,
   trackerTrade,
+  unrestoredSummaryBody,
   type TradeCommitment
 } from "./trackerTrades.ts"
-import { positionEventsOf, type TransactionUpdate } from "./positionEvents.ts"
-import { type HeldPosition, PnlBook } from "./WalletLedger.ts"
-import { WalletLedgers } from "./WalletLedgers.ts"
+import { positionEventsOf, type TransactionUpdate } from "./books/positionEvents.ts"
+import { eventsOf } from "../wallets/ledger.ts"
+import type { StoredTrades } from "./books/restoredTrades.ts"
+import { type HeldPosition, PnlBook } from "./books/WalletLedger.ts"
+import { WalletLedgers } from "./books/WalletLedgers.ts"
 
 /** Inputs of the tracker state, read synchronously. */
 export interface TrackerSources {
   /** Seconds from which accounts track the wallet, in milliseconds; empty for an untracked wallet. */
   readonly sincesOf: (wallet: Address) => ReadonlySet<number>
+  /** False while the stored trades of the wallet are not restored; left out where nothing is. */
+  readonly isRestored?: (wallet: Address) => boolean
   readonly tokenOf: (mint: Mint) => TokenState | null
   readonly pricesAt: (nowMs: number) => Prices
   readonly commitment: TradeCommitment
@@ -57,6 +62,23 @@ export class TrackerState {
   startAnew(): void {
     this.#ledgers = new WalletLedgers(this.#mostTrades)
     this.#figures = new LiveFigures(this.#ledgers)
+  }
+
+  /** Builds the ledger of a wallet from stored trades and transfers, oldest first, all before the next block. */
+  restore(wallet: Address, { isClipped, trades }: StoredTrades): void {
+    const ledger = this.#ledgers.renew(wallet)
+    for (const trade of trades) {
+      if (trade.role !== "transfer") {
+        this.#ledgers.add(ledger, trade)
+      }
+    }
+    ledger.restore(eventsOf(trades), this.#sources.sincesOf(wallet), isClipped)
+    this.#figures.enqueueBooks(ledger.books.values())
+  }
+
+  /** Blocks before this time may be missing from what is restored, in milliseconds. */
+  noteGap(beforeMs: number): void {
+    this.#gapMs = Math.max(this.#gapMs, beforeMs)
   }
 
   /**
@@ -146,6 +168,10 @@ export class TrackerState {
     const books = wallets.map(
       ({ sinceMs, wallet }) => this.#ledgers.get(wallet)?.bookSince(sinceMs) ?? new PnlBook(wallet, sinceMs)
     )
+    const summaryOf = (book: PnlBook) =>
+      this.#isRestored(book.wallet)
+        ? pnlSummaryBody({ book, marks, gapMs, nowMs })
+        : unrestoredSummaryBody(book.wallet, nowMs)
     const pnl = books
       .flatMap(({ positions }) => Array.from(positions.values()))
       .toSorted((a, b) => (b.position.lastAtMs ?? 0) - (a.position.lastAtMs ?? 0))
@@ -153,7 +179,11 @@ export class TrackerState {
       .map(({ book, position }) =>
         pnlBody({ book, position, mark: marks(position.mint), gapMs, trigger: "resync", nowMs })
       )
-    return { pnl, summaries: books.map((book) => pnlSummaryBody({ book, marks, gapMs, nowMs })) }
+    return { pnl, summaries: books.map(summaryOf) }
+  }
+
+  #isRestored(wallet: Address): boolean {
+    return this.#sources.isRestored?.(wallet) ?? true
   }
 
   #isTracked(wallet: Address): boolean {
@@ -165,7 +195,10 @@ export class TrackerState {
   }
 
   #trade(trade: TapeTrade, { events, wants }: FigurePass): void {
-    this.#ledgers.add(this.#ledgers.of(trade.wallet), trade)
+    // A later restore finds the trades of a wallet that waits for one in the store.
+    if (this.#isRestored(trade.wallet)) {
+      this.#ledgers.add(this.#ledgers.of(trade.wallet), trade)
+    }
     if (wants(trade.wallet)) {
       events.push({ type: "trade", wallet: trade.wallet, body: this.#tradeOf(trade) })
     }
@@ -175,6 +208,9 @@ export class TrackerState {
   #applyEvents(update: TransactionUpdate, timeMs: number): ReadonlyArray<HeldPosition> {
     const events = positionEventsOf(update, timeMs, (wallet) => this.#isTracked(wallet))
     return events.flatMap(({ event, wallet }) => {
+      if (!this.#isRestored(wallet)) {
+        return []
+      }
       const touched = this.#ledgers.of(wallet).apply(event, this.#sources.sincesOf(wallet))
       touched.forEach((held) => (held.due = event.trades.length > 0 || held.due === "trade" ? "trade" : "transfer"))
       return touched

@@ -21,6 +21,10 @@ export class WatchList extends Context.Service<
     sincesOf(wallet: Address): ReadonlySet<number>
     /** Count of tracked wallets. */
     size(): number
+    /** Every tracked wallet. */
+    wallets(): Iterable<Address>
+    /** A number that grows whenever a wallet or a second may have come or gone. */
+    revision(): number
     /** Adds a wallet. Called by the store only. */
     add(watch: Watch): void
     /** Replaces the list. Wallets added after `since`, a `mark()`, stay. */
@@ -34,6 +38,7 @@ export class WatchList extends Context.Service<
     Effect.sync(() => {
       let listed = new Map<Address, Set<number>>()
       let additions = 0
+      let replacements = 0
       // Oldest first. A `replace` with rows read before an addition must not remove it.
       let added: Array<{ readonly watch: Watch; readonly at: number }> = []
 
@@ -44,12 +49,15 @@ export class WatchList extends Context.Service<
         has: (wallet) => listed.has(wallet),
         sincesOf: (wallet) => listed.get(wallet) ?? NOT_TRACKED,
         size: () => listed.size,
+        wallets: () => listed.keys(),
+        revision: () => additions + replacements,
         add: (watch) => {
           added.push({ watch, at: ++additions })
           put(listed, watch)
         },
         replace: (watches, since) => {
           added = added.filter(({ at }) => at > since)
+          replacements++
           listed = new Map()
           for (const watch of watches) {
             put(listed, watch)

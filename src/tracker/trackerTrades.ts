@@ -1,6 +1,6 @@
 /** Conversion of trades, balances and profits of tracked wallets into the types of the contract. */
 import type { LiveEvent, PnlBody, PnlSummaryBody } from "../domain/wallets/LiveFrame.ts"
-import type { Mint } from "../domain/Address.ts"
+import type { Address, Mint } from "../domain/Address.ts"
 import { uiNumber } from "../domain/decimal.ts"
 import type { Rational } from "../domain/rational.ts"
 import { type Coverage, type Decimal, incomplete } from "../domain/Scalar.ts"
@@ -16,7 +16,7 @@ import { knownBody, knownWalletBody, quantitiesOf } from "../wallets/pnlBodies.t
 import { PNL_MODE, pnlOf, summaryOf, usdText, usdTextOrNull, type WalletPnl } from "../wallets/pnl.ts"
 import { markText } from "../wallets/walletPositions.ts"
 import { OBSERVED_SOURCE } from "../wallets/walletSummary.ts"
-import type { PnlBook } from "./WalletLedger.ts"
+import type { PnlBook } from "./books/WalletLedger.ts"
 
 const SOL_DIGITS = 9
 
@@ -154,6 +154,29 @@ export const pnlBody = (input: {
     trigger
   }
 }
+
+/** Profit and loss of a wallet whose stored trades are not restored yet: nothing of it is known. */
+export const unrestoredSummaryBody = (wallet: Address, nowMs: number): PnlSummaryBody => ({
+  wallet,
+  realized: null,
+  unrealized: null,
+  total: null,
+  roiPct: null,
+  costUsd: null,
+  proceedsUsd: null,
+  openCostUsd: null,
+  openValueUsd: null,
+  positionsOpen: 0,
+  positionsClosed: 0,
+  positionsUnknownBasis: 0,
+  trades: 0,
+  winRatePct: null,
+  known: knownWalletBody(summaryOf([])),
+  pnlMode: PNL_MODE,
+  source: OBSERVED_SOURCE,
+  coverage: incomplete("backfill_running"),
+  asOf: nowMs
+})
 
 /** Profit and loss of a wallet. */
 export const pnlSummaryBody = (input: {

@@ -2,6 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import type { Address } from "../domain/Address.ts"
 import type { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 
+/** Other wallets of one owner that are looked at. */
+export const MOST_LINKED = 16
+
 /** Identity records of wallets by source. Records of different sources are independent. */
 export class IdentityStore extends Context.Service<
   IdentityStore,
@@ -10,6 +13,13 @@ export class IdentityStore extends Context.Service<
     of(
       wallets: ReadonlyArray<Address>
     ): Effect.Effect<ReadonlyMap<Address, ReadonlyArray<IdentityRecord>>, IdentityStoreUnavailable>
+    /**
+     * The other wallets that a source gives the same owner, ordered by address, at most 16 of one wallet; wallets without any
+     * are left out.
+     */
+    linkedTo(
+      wallets: ReadonlyArray<Address>
+    ): Effect.Effect<ReadonlyMap<Address, ReadonlyArray<Address>>, IdentityStoreUnavailable>
     /** Replaces all records of a source. Of two records of one wallet the last is kept. */
     replace(source: string, records: ReadonlyArray<IdentityRecord>): Effect.Effect<void, IdentityStoreUnavailable>
   }
@@ -23,7 +33,20 @@ export class IdentityStore extends Context.Service<
         .toSorted()
         .flatMap((source) => sources.get(source)?.get(wallet) ?? [])
 
+    const linksOf = (wallet: Address): ReadonlyArray<Address> => {
+      const linked = Array.from(sources.values()).flatMap((records) => {
+        const owner = records.get(wallet)?.owner ?? null
+        return owner === null ? [] : Array.from(records.values()).filter((other) => other.owner === owner)
+      })
+      const others = new Set(linked.map((other) => other.wallet).filter((other) => other !== wallet))
+      return Array.from(others).toSorted().slice(0, MOST_LINKED)
+    }
+
     return IdentityStore.of({
+      linkedTo: (wallets) =>
+        Effect.sync(
+          () => new Map(wallets.map((wallet) => [wallet, linksOf(wallet)] as const).filter(([, of]) => of.length > 0))
+        ),
       of: (wallets) =>
         Effect.sync(
           () => new Map(wallets.map((wallet) => [wallet, recordsOf(wallet)] as const).filter(([, of]) => of.length > 0))

@@ -5,7 +5,7 @@ import { Address } from "../domain/Address.ts"
 import { IdentityRecord, IdentityStoreUnavailable } from "../domain/wallets/WalletIdentity.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
-import { IdentityStore } from "./IdentityStore.ts"
+import { IdentityStore, MOST_LINKED } from "./IdentityStore.ts"
 
 /** On the request path. */
 const READ_DEADLINE = Duration.millis(400)
@@ -35,6 +35,29 @@ const make = Effect.gen(function* () {
     )
   })
 
+  const linksOf = SqlSchema.findAll({
+    Request: Schema.Array(Address),
+    Result: Schema.Struct({ wallet: Address, linked: Address }),
+    execute: (wallets) => sql`
+      select distinct own.wallet as wallet, other.wallet as linked
+      from wallet_identities as own
+      join wallet_identities as other
+        on other.source = own.source and other.record ->> 'owner' = own.record ->> 'owner'
+        and other.record ->> 'owner' is not null and other.wallet <> own.wallet
+      where ${sql.in("own.wallet", wallets)} and own.record ->> 'owner' is not null
+      order by 1, 2
+    `
+  })
+
+  const linkedTo = Effect.fnUntraced(function* (wallets: ReadonlyArray<Address>) {
+    const links = Map.groupBy(yield* linksOf(wallets), ({ wallet }) => wallet)
+    const linked = Array.from(
+      links,
+      ([wallet, of]) => [wallet, of.slice(0, MOST_LINKED).map((each) => each.linked)] as const
+    )
+    return new Map<Address, ReadonlyArray<Address>>(linked)
+  })
+
   const replace = Effect.fnUntraced(function* (source: string, records: ReadonlyArray<IdentityRecord>) {
     const last = new Map(records.map((record) => [record.wallet, record]))
     const text = yield* asJson(Array.from(last.values()))
@@ -50,6 +73,11 @@ const make = Effect.gen(function* () {
       wallets.length === 0
         ? Effect.succeed(new Map<Address, Array<IdentityRecord>>())
         : bounded(READ_DEADLINE, unavailable)(of(wallets))
+    ),
+    linkedTo: Effect.fn("IdentityStore.linkedTo")((wallets: ReadonlyArray<Address>) =>
+      wallets.length === 0
+        ? Effect.succeed(new Map<Address, ReadonlyArray<Address>>())
+        : bounded(READ_DEADLINE, unavailable)(linkedTo(wallets))
     ),
     replace: Effect.fn("IdentityStore.replace")((source: string, records: ReadonlyArray<IdentityRecord>) =>
       bounded(WRITE_DEADLINE, unavailable)(transaction(sql, replace(source, records)))

@@ -10,7 +10,7 @@ import { takeShare, type WalletShare } from "./walletShare.ts"
 
 /** Trades held of one wallet, up to its share. Times in milliseconds since the Unix epoch. */
 export interface WalletHistory {
-  /** Newest first; never empty. */
+  /** Newest first; at least one of them is no transfer. */
   readonly trades: ReadonlyArray<TapeTrade>
   /** True if the share is used up, so that older trades may exist. */
   readonly truncated: boolean
@@ -98,7 +98,7 @@ const historyOf = (
   { droppedBeforeMs, trades, truncated, undated }: Held
 ): WalletHistory | null => {
   const [oldest, newest] = [trades.at(-1), trades[0]]
-  if (oldest === undefined || newest === undefined) {
+  if (oldest === undefined || newest === undefined || trades.every(({ role }) => role === "transfer")) {
     return null
   }
   const since = tape.since() * 1000

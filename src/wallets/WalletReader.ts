@@ -9,9 +9,10 @@ import { within } from "../storage/deadline.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { identityOf } from "./identity.ts"
 import { IdentityStore } from "./IdentityStore.ts"
-import { eventsOf, isOpen, type Position, positionsOf as positionsAfter } from "./ledger.ts"
+import { eventsOf, isOpen, type Position, positionsAfter } from "./ledger.ts"
 import { backfillBody, joinHistory } from "./joinHistory.ts"
 import { faultOf, LedgerReader } from "./LedgerReader.ts"
+import { linkedEvents } from "./ownerLinks.ts"
 import { WalletIndex, type WalletIndexUnavailable } from "./WalletIndex.ts"
 import { shareOfBatch, type WalletShare } from "./walletShare.ts"
 import { dailyPnl, type HistoryRequest, unitPrice } from "./pnlHistory.ts"
@@ -97,14 +98,38 @@ export class WalletReader extends Context.Service<
             )
           : Effect.void
 
-      const holdingsOf = Effect.fnUntraced(function* (wallet: Address, share: WalletShare, nowMs: number) {
-        const projection = yield* projectionOf(wallet, nowMs)
+      /** Other wallets of the owners; none when the identities are unavailable. */
+      const linksOf = (wallets: ReadonlyArray<Address>) =>
+        Effect.catch(identities.linkedTo(wallets), ({ cause }) =>
+          Effect.as(
+            Effect.logWarning("Wallets of one owner are unavailable", cause),
+            new Map<Address, ReadonlyArray<Address>>()
+          )
+        )
+
+      const historyWith = Effect.fnUntraced(function* (wallet: Address, share: WalletShare) {
         const observed = yield* index.read(wallet, share)
         const past = yield* historyOf(wallet, share.events)
         const history = past === null ? observed : joinHistory(observed, past, share)
-        const positions =
-          projection === null && history !== null ? Array.from(positionsAfter(history.trades).values()) : []
-        return { projection, history, positions, backfill: past?.progress ?? null }
+        return { history, backfill: past?.progress ?? null }
+      })
+
+      const holdingsOf = Effect.fnUntraced(function* (
+        wallet: Address,
+        linked: ReadonlyArray<Address>,
+        share: WalletShare,
+        nowMs: number
+      ) {
+        const projection = yield* projectionOf(wallet, nowMs)
+        const { backfill, history } = yield* historyWith(wallet, share)
+        const trades = history?.trades ?? []
+        const others = yield* Effect.forEach(trades.length === 0 ? [] : linked, (other) =>
+          Effect.map(historyWith(other, share), (found) => [other, found.history?.trades ?? []] as const)
+        )
+        const events =
+          others.length === 0 ? eventsOf(trades) : linkedEvents(wallet, new Map([[wallet, trades], ...others]))
+        const positions = projection === null ? Array.from(positionsAfter(events).values()) : []
+        return { projection, history, events, positions, backfill }
       })
 
       /** Holdings that were read in time. Fails when every read failed; a timeout alone is not a failure. */
@@ -115,12 +140,15 @@ export class WalletReader extends Context.Service<
       ) {
         const found = new Map<Address, Holdings>()
         const failures: Array<WalletIndexUnavailable> = []
-        const readOne = (wallet: Address) =>
-          Effect.match(holdingsOf(wallet, share, nowMs), {
+        const readOne = (links: ReadonlyMap<Address, ReadonlyArray<Address>>) => (wallet: Address) =>
+          Effect.match(holdingsOf(wallet, links.get(wallet) ?? [], share, nowMs), {
             onFailure: (failure) => void failures.push(failure),
             onSuccess: (holdings) => void found.set(wallet, holdings)
           })
-        yield* Effect.forEach(wallets, readOne, { concurrency: CONCURRENT_READS, discard: true }).pipe(
+        yield* linksOf(wallets).pipe(
+          Effect.flatMap((links) =>
+            Effect.forEach(wallets, readOne(links), { concurrency: CONCURRENT_READS, discard: true })
+          ),
           within(DEADLINE, () => new DeadlinePassed()),
           Effect.catchTag("DeadlinePassed", () => Effect.logWarning("Wallet summaries exceeded their deadline"))
         )
@@ -206,8 +234,7 @@ export class WalletReader extends Context.Service<
         const candles = dailyCloses(market, nowMs, days)
         const priceAt: HistoryRequest["priceAt"] = (position, dayMs) =>
           nowMs - dayMs < DAY_MS ? (marks.get(position.mint) ?? null) : candles(position, dayMs)
-        const events = eventsOf(holdings?.history?.trades ?? [])
-        return { ...state, days: dailyPnl(events, { days, nowMs, priceAt }) }
+        return { ...state, days: dailyPnl(holdings?.events ?? [], { days, nowMs, priceAt }) }
       })
 
       return WalletReader.of({ rowsOf, positionsOf, pnlHistoryOf })

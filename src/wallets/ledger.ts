@@ -23,6 +23,8 @@ export interface MintEvent {
    * balances were not read.
    */
   readonly balance: HeldSpan | "unchanged" | null
+  /** Lots among the units received that came with their cost, from a wallet of the same owner; left out when none did. */
+  readonly arrived?: Lots | undefined
 }
 
 const Nanos = Schema.NullOr(Schema.BigInt)
@@ -120,90 +122,87 @@ const spent = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null
 /** Proceeds of a sale less its front-end fee; null when either is unknown. */
 const earned = ({ feeUsdNanos = 0n, volumeUsdNanos }: WalletTrade): bigint | null => minus(volumeUsdNanos, feeUsdNanos)
 
-const buy = (position: Position, trade: WalletTrade): Partial<Position> => {
+/** A position that is changed in place, once for each event. */
+export type Draft = { -readonly [K in keyof Position]: Position[K] }
+
+const buy = (draft: Draft, trade: WalletTrade): void => {
   const { amount } = trade
   const cost = spent(trade)
   const value = trade.volumeUsdNanos ?? 0n
-  return {
-    held: position.held === null ? null : position.held + amount,
-    lots: addLots(position.lots, cost === null ? { unpriced: amount } : { known: amount, costNanos: cost }),
-    boughtUnits: position.boughtUnits + amount,
-    boughtNanos: plus(position.boughtNanos, cost),
-    knownBoughtNanos: position.knownBoughtNanos + (cost ?? 0n),
-    volumeNanos: position.volumeNanos + value,
-    knownVolumeNanos: position.knownVolumeNanos + (cost === null ? 0n : value),
-    buys: position.buys + 1,
-    unknownBasis: position.unknownBasis + (cost === null ? 1 : 0)
-  }
+  draft.held = plus(draft.held, amount)
+  draft.lots = addLots(draft.lots, cost === null ? { unpriced: amount } : { known: amount, costNanos: cost })
+  draft.boughtUnits += amount
+  draft.boughtNanos = plus(draft.boughtNanos, cost)
+  draft.knownBoughtNanos += cost ?? 0n
+  draft.volumeNanos += value
+  draft.knownVolumeNanos += cost === null ? 0n : value
+  draft.buys++
+  draft.unknownBasis += cost === null ? 1 : 0
 }
 
 /** The part of `value` that `part` of `amount` units has, rounded down. */
 const shareOf = (value: bigint, part: bigint, amount: bigint): bigint =>
   part === amount ? value : (value * part) / amount
 
-const sell = (position: Position, trade: WalletTrade): Partial<Position> => {
+const sell = (draft: Draft, trade: WalletTrade): void => {
   const { amount } = trade
-  const seen = unitsOf(position.lots)
+  const seen = unitsOf(draft.lots)
   const isBeyond = amount > seen
   // Units beyond those seen were there before.
-  const { left, taken } = takeLots(
-    isBeyond ? addLots(position.lots, { inherited: amount - seen }) : position.lots,
-    amount
-  )
+  const { left, taken } = takeLots(isBeyond ? addLots(draft.lots, { inherited: amount - seen }) : draft.lots, amount)
   const proceeds = earned(trade)
   const value = trade.volumeUsdNanos ?? 0n
   const isKnown = taken.known === amount
   const knownPart = proceeds === null || amount === 0n ? 0n : shareOf(proceeds, taken.known, amount) - taken.costNanos
-  return {
-    held: isBeyond || position.held === null ? null : position.held - amount,
-    lots: left,
-    soldUnits: position.soldUnits + amount,
-    proceedsNanos: plus(position.proceedsNanos, proceeds),
-    realizedNanos: plus(position.realizedNanos, isKnown ? minus(proceeds, taken.costNanos) : null),
-    knownRealizedNanos: position.knownRealizedNanos + knownPart,
-    volumeNanos: position.volumeNanos + value,
-    knownVolumeNanos: position.knownVolumeNanos + (amount === 0n ? 0n : shareOf(value, taken.known, amount)),
-    sells: position.sells + 1,
-    unknownBasis: position.unknownBasis + (isKnown ? 0 : 1)
+  draft.held = isBeyond ? null : minus(draft.held, amount)
+  draft.lots = left
+  draft.soldUnits += amount
+  draft.proceedsNanos = plus(draft.proceedsNanos, proceeds)
+  draft.realizedNanos = plus(draft.realizedNanos, isKnown ? minus(proceeds, taken.costNanos) : null)
+  draft.knownRealizedNanos += knownPart
+  draft.volumeNanos += value
+  draft.knownVolumeNanos += amount === 0n ? 0n : shareOf(value, taken.known, amount)
+  draft.sells++
+  draft.unknownBasis += isKnown ? 0 : 1
+}
+
+const addTrade = (draft: Draft, trade: WalletTrade): void => {
+  if (trade.side === "buy") {
+    buy(draft, trade)
+  } else {
+    sell(draft, trade)
+  }
+  draft.unpricedTrades += trade.volumeUsdNanos === null ? 1 : 0
+  draft.decimals = trade.decimals ?? draft.decimals
+  draft.firstAtMs ??= trade.timeMs
+  draft.lastAtMs = trade.timeMs
+}
+
+/** Gives the lots `before` units: what is missing was there before, what is too much went unseen. */
+const open = (draft: Draft, before: bigint): void => {
+  const seen = unitsOf(draft.lots)
+  draft.held = before
+  if (before > seen) {
+    draft.lots = addLots(draft.lots, { inherited: before - seen })
+  } else if (before < seen) {
+    draft.lots = takeLots(draft.lots, seen - before).left
+    // It may have been a sale.
+    draft.realizedNanos = null
   }
 }
 
-/**
- * The position after a trade of its mint, without a balance. Trades come in chain order, by slot and then by index. A sale
- * takes units of known and of unknown cost in proportion; units beyond those seen have an unknown cost, and how many are
- * left is then unknown.
- */
-export const applyTrade = (position: Position, trade: WalletTrade): Position => ({
-  ...position,
-  ...(trade.side === "buy" ? buy(position, trade) : sell(position, trade)),
-  unpricedTrades: position.unpricedTrades + (trade.volumeUsdNanos === null ? 1 : 0),
-  decimals: trade.decimals ?? position.decimals,
-  firstAtMs: position.firstAtMs ?? trade.timeMs,
-  lastAtMs: trade.timeMs
-})
-
-/** The position once its lots hold `before` units: what is missing was there before, what is too much went unseen. */
-const opened = (position: Position, before: bigint): Position => {
-  const seen = unitsOf(position.lots)
-  if (before >= seen) {
-    return { ...position, held: before, lots: addLots(position.lots, { inherited: before - seen }) }
-  }
-  // It may have been a sale.
-  return { ...position, held: before, lots: takeLots(position.lots, seen - before).left, realizedNanos: null }
+const receive = (draft: Draft, amount: bigint, arrived: Lots): void => {
+  draft.held = plus(draft.held, amount)
+  draft.lots = addLots(addLots(draft.lots, arrived), { received: amount - unitsOf(arrived) })
 }
-
-const received = (position: Position, amount: bigint): Position => ({
-  ...position,
-  held: plus(position.held, amount),
-  lots: addLots(position.lots, { received: amount })
-})
 
 /** Units that leave otherwise than by a trade take their average cost with them and make no profit. */
-const sent = (position: Position, amount: bigint): Position => ({
-  ...position,
-  held: minus(position.held, amount),
-  lots: takeLots(position.lots, amount).left
-})
+const send = (draft: Draft, amount: bigint): Lots => {
+  const { left, taken } = takeLots(draft.lots, amount)
+  draft.held = minus(draft.held, amount)
+  draft.lots = left
+  return taken
+}
 
 /** Purchases before sales, each in the order given. */
 const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrade> =>
@@ -215,40 +214,72 @@ const buysFirst = (trades: ReadonlyArray<WalletTrade>): ReadonlyArray<WalletTrad
 const spanOf = ({ firstAtMs, held }: Position, balance: MintEvent["balance"]): HeldSpan | null =>
   balance !== "unchanged" ? balance : firstAtMs === null || held === null ? null : { before: held, after: held }
 
+/** Units of the balance that the trades do not explain: received when positive, sent when negative. */
+const otherUnits = ({ after, before }: HeldSpan, trades: ReadonlyArray<WalletTrade>): bigint =>
+  trades.reduce((rest, { amount, side }) => rest + (side === "buy" ? -amount : amount), after - before)
+
+/** Units that an event received, or sent when negative, otherwise than by its trades; zero without a balance. */
+export const unexplained = ({ balance, trades }: MintEvent): bigint =>
+  balance === null || balance === "unchanged" ? 0n : otherUnits(balance, trades)
+
+/** Changes a position by an event as `applyEvent` does, and returns the lots that were sent. */
+export const addEvent = (draft: Draft, event: MintEvent): Lots => {
+  const { arrived = NO_LOTS, decimals, timeMs, trades } = event
+  const balance = spanOf(draft, event.balance)
+  if (balance === null) {
+    trades.forEach((trade) => addTrade(draft, trade))
+    return NO_LOTS
+  }
+  const other = otherUnits(balance, trades)
+  open(draft, balance.before)
+  if (other > 0n) {
+    receive(draft, other, arrived)
+  }
+  buysFirst(trades).forEach((trade) => addTrade(draft, trade))
+  const sent = other < 0n ? send(draft, -other) : NO_LOTS
+  draft.decimals ??= decimals
+  draft.firstAtMs ??= timeMs
+  draft.lastAtMs = timeMs
+  return sent
+}
+
+/**
+ * The position after a trade of its mint, without a balance. Trades come in chain order, by slot and then by index. A sale
+ * takes units of known and of unknown cost in proportion; units beyond those seen have an unknown cost, and how many are
+ * left is then unknown.
+ */
+export const applyTrade = (position: Position, trade: WalletTrade): Position => {
+  const draft: Draft = { ...position }
+  addTrade(draft, trade)
+  return draft
+}
+
 /**
  * The position after one transaction. With a balance, `held` is the chain's: units that were there before the first one
  * seen are inherited, and what the trades do not explain was received or sent. Within a transaction, what comes counts
  * before what goes.
  */
-export const applyEvent = (position: Position, { balance: given, decimals, timeMs, trades }: MintEvent): Position => {
-  const balance = spanOf(position, given)
-  if (balance === null) {
-    return trades.reduce(applyTrade, position)
-  }
-  const traded = trades.reduce((sum, { amount, side }) => sum + (side === "buy" ? amount : -amount), 0n)
-  const other = balance.after - balance.before - traded
-  const start = opened(position, balance.before)
-  const after = buysFirst(trades).reduce(applyTrade, other > 0n ? received(start, other) : start)
-  return {
-    ...(other < 0n ? sent(after, -other) : after),
-    decimals: after.decimals ?? decimals,
-    firstAtMs: after.firstAtMs ?? timeMs,
-    lastAtMs: timeMs
-  }
+export const applyEvent = (position: Position, event: MintEvent): Position => {
+  const draft: Draft = { ...position }
+  addEvent(draft, event)
+  return draft
 }
 
 /** Chain order: negative when `a` comes first. */
 export const byChainOrder = (a: Pick<WalletTrade, "index" | "slot">, b: Pick<WalletTrade, "index" | "slot">): number =>
   a.slot - b.slot || a.index - b.index
 
-/** An event with its mint. */
-export interface EventOfMint extends MintEvent {
+/** An event with its mint and place. */
+export interface EventOfMint extends MintEvent, Pick<WalletTrade, "index" | "signature" | "slot"> {
   readonly mint: Mint
 }
 
 /** The event of some trades of one mint in one transaction, or of a transfer. */
 const eventOf = (first: TapeTrade, trades: ReadonlyArray<TapeTrade>): EventOfMint => ({
   mint: first.mint,
+  signature: first.signature,
+  slot: first.slot,
+  index: first.index,
   timeMs: first.timeMs,
   decimals: first.decimals,
   trades: first.role === "transfer" ? [] : trades,
@@ -278,17 +309,26 @@ export const eventsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyArray<EventO
   return events
 }
 
-/**
- * The positions of a wallet by mint after these trades and transfers, in any order. A position begins with the first trade:
- * what was transferred before it is part of the balance that the trade finds.
- */
-export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> => {
-  const positions = new Map<Mint, Position>()
-  for (const event of eventsOf(trades)) {
+/** True when the event begins a position: with a trade, or with lots of the same owner. */
+export const beginsPosition = ({ arrived, trades }: MintEvent): boolean => trades.length > 0 || arrived !== undefined
+
+/** The positions of a wallet by mint after these events, in the order of the chain. */
+export const positionsAfter = (events: ReadonlyArray<EventOfMint>): ReadonlyMap<Mint, Position> => {
+  const positions = new Map<Mint, Draft>()
+  for (const event of events) {
     const known = positions.get(event.mint)
-    if (known !== undefined || event.trades.length > 0) {
-      positions.set(event.mint, applyEvent(known ?? emptyPosition(event.mint), event))
+    if (known !== undefined || beginsPosition(event)) {
+      const draft: Draft = known ?? emptyPosition(event.mint)
+      positions.set(event.mint, draft)
+      addEvent(draft, event)
     }
   }
   return positions
 }
+
+/**
+ * The positions of a wallet by mint after these trades and transfers, in any order. A position begins with the first trade:
+ * what was transferred before it is part of the balance that the trade finds.
+ */
+export const positionsOf = (trades: ReadonlyArray<TapeTrade>): ReadonlyMap<Mint, Position> =>
+  positionsAfter(eventsOf(trades))

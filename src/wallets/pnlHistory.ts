@@ -3,7 +3,7 @@ import type { Mint } from "../domain/Address.ts"
 import { numberText, tenTo } from "../domain/decimal.ts"
 import type { Rational } from "../domain/rational.ts"
 import type { WalletDay } from "../domain/wallets/WalletPositions.ts"
-import { applyEvent, emptyPosition, type MintEvent, type Position } from "./ledger.ts"
+import { applyEvent, beginsPosition, emptyPosition, type MintEvent, type Position } from "./ledger.ts"
 import { sumOf, usdText, usdTextOrNull, valueOf } from "./pnl.ts"
 
 const DAY_MS = 86_400_000
@@ -73,7 +73,7 @@ export const dailyPnl = (
     let sums = noSums()
     for (let event = events[at]; event !== undefined && event.timeMs < dayMs + DAY_MS; event = events[++at]) {
       const known = positions.get(event.mint)
-      if (known !== undefined || event.trades.length > 0) {
+      if (known !== undefined || beginsPosition(event)) {
         const after = applied(known ?? emptyPosition(event.mint), event)
         positions.set(event.mint, after)
         sums = event.timeMs < dayMs ? sums : added(sums, event, after)

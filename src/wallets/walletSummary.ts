@@ -10,7 +10,7 @@ import type {
 } from "../domain/wallets/WalletSummary.ts"
 import type { HistoryProgress } from "./historyProgress.ts"
 import { historyReason, isWholeLife } from "./joinHistory.ts"
-import { isBasisKnown, isOpen, type Position } from "./ledger.ts"
+import { type EventOfMint, isBasisKnown, isOpen, type Position } from "./ledger.ts"
 import type { LedgerProjection } from "./LedgerReader.ts"
 import { knownWalletBody } from "./pnlBodies.ts"
 import { PNL_MODE, summaryOf, usdTextOrNull } from "./pnl.ts"
@@ -30,6 +30,8 @@ const NATIVE_EXCLUSIONS = ["transfers", "pre_window_inventory"]
 /** Data held of one wallet by the index, the ledger, or both. */
 export interface Holdings {
   readonly positions: ReadonlyArray<Position>
+  /** The events that the positions are made of, in the order of the chain. */
+  readonly events: ReadonlyArray<EventOfMint>
   /** Null without observed trades. */
   readonly history: WalletHistory | null
   /** Null without a consistent projection. */

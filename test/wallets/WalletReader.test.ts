@@ -249,7 +249,7 @@ describe("rows of wallets", () => {
       const index = () => Effect.fail(new WalletIndexUnavailable({ cause }))
       assert.strictEqual((yield* Effect.flip(rowsOf({ index }, WALLET)))._tag, "WalletsUnavailable")
       const gone = Effect.fail(new IdentityStoreUnavailable({ cause }))
-      const store = Layer.succeed(IdentityStore, { of: () => gone, replace: () => gone })
+      const store = Layer.succeed(IdentityStore, { of: () => gone, linkedTo: () => gone, replace: () => gone })
       assert.strictEqual((yield* Effect.flip(rowsOf({ ...known, store }, WALLET)))._tag, "WalletsUnavailable")
     })
   )

@@ -17,6 +17,7 @@ export const recordOf = (overrides: Partial<IdentityRecord> = {}): IdentityRecor
     platforms: [],
     classifications: [],
     sns: null,
+    owner: null,
     ...overrides
   })
 

@@ -108,7 +108,9 @@ export class IdentityRecord extends Schema.Opaque<IdentityRecord>()(
       ),
       []
     ),
-    sns: optional(Schema.NullOr(CachedName), null)
+    sns: optional(Schema.NullOr(CachedName), null),
+    /** The owner that wallets of the same source share; null when it is not known. Not shown. */
+    owner: optional(Schema.NullOr(Word), null)
   })
 ) {}
 

@@ -13,6 +13,7 @@ import type { MarketLimits } from "./MarketState.ts"
 import type { TapeControls } from "./TapeControls.ts"
 import type { ChainIdentity } from "../store/ChainIdentity.ts"
 import type { TradeFeed } from "./TradeFeed.ts"
+import { type WatchedSet, WatchedWallets } from "./WatchedWallets.ts"
 import type { TradeStore } from "../store/TradeStore.ts"
 import type { StoredBatch } from "../store/StoredBatch.ts"
 import type { PricedBatch, TradeBatch } from "./TradeBatch.ts"
@@ -27,10 +28,10 @@ export interface TapeParts {
 
 /**
  * The stored part of a block: trades that the market state rejects are not stored, nor transfers of a mint that their wallet
- * has not traded.
+ * has not traded, unless it is watched.
  */
 const storableBy =
-  ({ isTrader }: Pick<TapeControls, "isTrader">) =>
+  ({ isTrader }: Pick<TapeControls, "isTrader">, watched: WatchedSet) =>
   ({ afterGap, launches, slot, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
     return {
@@ -41,7 +42,8 @@ const storableBy =
       trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
       transfers: transfers.filter(
         (transfer) =>
-          (isTrader(transfer) || traded.has(`${transfer.wallet} ${transfer.mint}`)) && isAcceptable(transfer, nowMs)
+          (watched.has(transfer.wallet) || isTrader(transfer) || traded.has(`${transfer.wallet} ${transfer.mint}`)) &&
+          isAcceptable(transfer, nowMs)
       )
     }
   }
@@ -67,7 +69,7 @@ const driveChain = Effect.fnUntraced(function* (
   const recording: { health: (nowMs: number) => SourceState } = { health: () => NOT_STORED }
   yield* (yield* SourceMonitor).report("trades", (nowMs) => recording.health(nowMs))
   const pricing = makeBlockPricing(prices)
-  const storable = storableBy(tape)
+  const storable = storableBy(tape, yield* WatchedWallets)
   if (chain === null) {
     yield* Effect.logWarning("The node does not report its genesis hash: trades are kept in memory only")
   }

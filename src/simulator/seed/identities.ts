@@ -51,6 +51,7 @@ const recordOf = (
   atMs: number
 ): IdentityRecord => ({
   wallet,
+  owner: null,
   labels: labels ?? [],
   display: display ?? null,
   platforms:

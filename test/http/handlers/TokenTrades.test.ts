@@ -27,6 +27,7 @@ const stored = {
   bars: memory.bars,
   prints: memory.prints,
   keptSeconds: () => Number.POSITIVE_INFINITY,
+  ofWallet: memory.ofWallet,
   swapsOf: (request: Parameters<typeof memory.swapsOf>[0]) =>
     Effect.suspend(() => {
       store.asked++

@@ -1,5 +1,5 @@
-import type { Address } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
+import type { Address } from "../../domain/Address.ts"
+import type { TapeTrade } from "../../market/tape/TapeTrade.ts"
 import { type PnlBook, TRADES_PER_WALLET, WalletLedger } from "./WalletLedger.ts"
 
 /** Trades held for all wallets together. */
@@ -34,6 +34,19 @@ export class WalletLedgers {
     }
     const ledger = new WalletLedger(wallet)
     this.#ledgers.set(wallet, ledger)
+    return ledger
+  }
+
+  /** An empty ledger of the wallet in place of the one before. */
+  renew(wallet: Address): WalletLedger {
+    const before = this.#ledgers.get(wallet)
+    const ledger = new WalletLedger(wallet)
+    this.#ledgers.set(wallet, ledger)
+    if (before !== undefined && before.trades.length > 0) {
+      this.#turns = this.#turns.slice(this.#turn).filter((one) => one !== before)
+      this.#turn = 0
+      this.#passes.delete(before)
+    }
     return ledger
   }
 

@@ -1,7 +1,7 @@
-import type { Address, Mint } from "../domain/Address.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import type { Rational } from "../domain/rational.ts"
-import { applyEvent, emptyPosition, isOpen, isTraded, type MintEvent, type Position } from "../wallets/ledger.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import type { TapeTrade } from "../../market/tape/TapeTrade.ts"
+import type { Rational } from "../../domain/rational.ts"
+import { applyEvent, emptyPosition, isOpen, isTraded, type MintEvent, type Position } from "../../wallets/ledger.ts"
 
 /** Newest trades held per wallet, and newest changes of its positions. */
 export const TRADES_PER_WALLET = 250
@@ -9,7 +9,7 @@ export const TRADES_PER_WALLET = 250
 export const POSITIONS_PER_BOOK = 500
 
 /** Cause of a figure update. */
-export type Trigger = "trade" | "transfer" | "mark"
+export type Trigger = "trade" | "transfer" | "mark" | "resync"
 
 /** The trades of a wallet in one mint in one transaction, or a transfer of it. */
 export interface PositionEvent extends MintEvent {
@@ -106,6 +106,21 @@ export class WalletLedger {
       this.#dropEvent()
     }
     return books.map((book) => book.take(event))
+  }
+
+  /** Takes stored events into new books of `sinces`, oldest first; `isClipped` when older ones were left out. */
+  restore(events: ReadonlyArray<PositionEvent>, sinces: Iterable<number>, isClipped: boolean): void {
+    const oldestMs = events[0]?.timeMs ?? 0
+    this.truncated ||= isClipped
+    this.#eventsTruncated ||= isClipped
+    const seconds = Array.from(sinces)
+    for (const sinceMs of seconds) {
+      this.books.set(sinceMs, new PnlBook(this.wallet, sinceMs, isClipped && oldestMs >= sinceMs))
+    }
+    for (const event of events) {
+      this.apply(event, seconds)
+      this.lastEventAtMs = event.timeMs
+    }
   }
 
   /** The book of that second, built from the held events if new. */

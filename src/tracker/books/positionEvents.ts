@@ -1,9 +1,9 @@
 /** Changes of the positions of tracked wallets in one transaction. */
-import type { Address, Mint } from "../domain/Address.ts"
-import type { BalanceChange } from "../domain/market/Trade.ts"
-import type { TapeTrade } from "../market/tape/TapeTrade.ts"
-import { isMoney } from "../trades/sides.ts"
-import type { BlockTransaction } from "../trades/blocks/TradeBlock.ts"
+import type { Address, Mint } from "../../domain/Address.ts"
+import type { BalanceChange } from "../../domain/market/Trade.ts"
+import type { TapeTrade } from "../../market/tape/TapeTrade.ts"
+import { isMoney } from "../../trades/sides.ts"
+import type { BlockTransaction } from "../../trades/blocks/TradeBlock.ts"
 import type { PositionEvent } from "./WalletLedger.ts"
 
 /** Trades and balance changes of one transaction that concern tracked wallets. */

@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { toBase58 } from "../../src/domain/base58.ts"
+import { SLOT_MS, type Bank } from "../../src/simulator/chain/Bank.ts"
+import { balanceOf, mintOf } from "../../src/simulator/chain/tokens.ts"
+import { isTokenAccount } from "../../src/simulator/chain/World.ts"
+import { getBlock } from "../../src/simulator/node/blockMethods.ts"
+import { tapeTradesOf } from "../../src/market/tape/tapeTrades.ts"
+import { decodeBlock } from "../../src/trades/decodeBlock.ts"
+import { isMoney } from "../../src/trades/sides.ts"
+import { TrackerState } from "../../src/tracker/TrackerState.ts"
+import { newMarket } from "../simulator/chain/chains.ts"
+import { named, pricesOf } from "./liveScene.ts"
+
+/** Swaps a second of the simulator as it is set. */
+const SWAPS_PER_SECOND = 0.2
+const UNSEEN_MS = 5 * 60_000
+const SEEN_MS = 30 * 60_000
+/** 150 dollars for a SOL. */
+const microPerLamport = { numerator: 3n, denominator: 20n }
+
+/** Units of every owner and mint over all of its token accounts, money aside. */
+const balancesOf = (bank: Bank): ReadonlyMap<string, bigint> => {
+  const balances = new Map<string, bigint>()
+  for (const account of bank.accounts()) {
+    if (isTokenAccount(account) && account.data.length >= 165 && !isMoney(mintOf(account))) {
+      const key = `${toBase58(account.data.subarray(32, 64))} ${mintOf(account)}`
+      balances.set(key, (balances.get(key) ?? 0n) + balanceOf(account))
+    }
+  }
+  return balances
+}
+
+const ownersOf = (balances: ReadonlyMap<string, bigint>): ReadonlySet<string> =>
+  new Set(Array.from(balances).flatMap(([key, units]) => (units > 0n ? [key.split(" ")[0] ?? ""] : [])))
+
+describe("half an hour of the simulated market as it is set", () => {
+  it(
+    "leaves every position with the balance of the chain, a strict total where all was seen, and elsewhere the known share",
+    { timeout: 180_000 },
+    () => {
+      const { bank, market } = newMarket("half an hour", SWAPS_PER_SECOND)
+      for (let passed = 0; passed < UNSEEN_MS; passed += SLOT_MS) {
+        market.advance()
+      }
+      const wallets = market.wallets.flatMap(({ address, label }) => (label === "validator" ? [] : [address]))
+      const tracked = new Set(wallets)
+      const state = new TrackerState({
+        sincesOf: (wallet) => new Set(tracked.has(wallet) ? [0] : []),
+        tokenOf: () => named,
+        pricesAt: (nowMs) => pricesOf({ usd: 1n }, nowMs),
+        commitment: "confirmed"
+      })
+      /** Wallets with units of which the cost was not seen: there before, or come by a transfer. */
+      const unknown = new Set(ownersOf(balancesOf(bank)))
+      let timeMs = 0
+      for (let passed = 0; passed < SEEN_MS; passed += SLOT_MS) {
+        const block = market.advance()
+        const text = Result.getOrThrow(
+          getBlock(bank, [block.slot, { maxSupportedTransactionVersion: 0, rewards: false }])
+        )
+        timeMs = block.unixTimestamp * 1000
+        const transactions = Array.from(decodeBlock(block.slot, JSON.parse(text))?.transactions ?? [])
+        for (const { changes, index } of transactions) {
+          const made = block.transactions[index]
+          for (const { delta, mint, native, owner } of changes) {
+            if (!native && !isMoney(mint) && delta > 0n && (made?.wallet !== owner || made.swaps.length === 0)) {
+              unknown.add(owner)
+            }
+          }
+        }
+        const trades = transactions.flatMap((each) => tapeTradesOf(each, { timeMs, microPerLamport }))
+        const batch = { slot: block.slot, timeMs, transactions, launches: null, afterGap: false, trades }
+        state.apply(batch, timeMs, () => false)
+      }
+
+      const balances = balancesOf(bank)
+      const { pnl, summaries } = state.pnlSnapshotOf(
+        wallets.map((wallet) => ({ wallet, sinceMs: 0 })),
+        100_000,
+        timeMs
+      )
+      for (const { holding, mint, wallet } of pnl) {
+        assert.strictEqual(holding, balances.get(`${wallet} ${mint}`) ?? 0n, `${wallet} ${mint}`)
+      }
+      const counts = { strict: 0, partly: 0 }
+      for (const { known, realized, total, trades, unrealized, wallet } of summaries.filter(
+        (each) => each.trades > 0
+      )) {
+        if (!unknown.has(wallet)) {
+          assert.isNotNull(total, wallet)
+          assert.deepStrictEqual([known.realized, known.unrealized], [realized, unrealized], wallet)
+          assert.strictEqual(known.volumeShare, "1")
+          counts.strict += trades
+        } else {
+          assert.isNotNull(known.total, wallet)
+          assert.isNotNull(known.volumeShare, wallet)
+          counts.partly += total === null ? 1 : 0
+        }
+      }
+      assert.isAbove(counts.strict, 20)
+      assert.isAbove(counts.partly, 0)
+    }
+  )
+})
