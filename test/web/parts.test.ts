@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { unitsOf } from "../../src/web/data/amounts.ts"
 import { shortDecimal } from "../../src/web/parts/numbers.ts"
+import { isolated } from "../../src/web/parts/words.ts"
 import { extrasOf } from "../../src/web/status/sources.ts"
 import { type Bar, mergedBars } from "../../src/web/token/bars.ts"
 import { spanStats } from "../../src/web/token/spanStats.ts"
@@ -109,5 +110,17 @@ describe("a source", () => {
       ["backfill: since", "–"],
       ["missing", "2"]
     ])
+  })
+})
+
+describe("text that others wrote", () => {
+  it("keeps its direction to itself, whatever marks it holds", () => {
+    assert.strictEqual(`${isolated("a\u202E")} 12`, "\u2068a\u2069 12")
+    assert.strictEqual(isolated("a\u2069\u2067b"), "\u2068ab\u2069")
+    assert.strictEqual(isolated("\u05D0\u200F1"), "\u2068\u05D0\u200F1\u2069")
+  })
+
+  it("is cut between characters when it is long", () => {
+    assert.strictEqual(isolated("😀".repeat(65)), `\u2068${"😀".repeat(64)}…\u2069`)
   })
 })

@@ -95,7 +95,7 @@ const columns: ReadonlyArray<Column<Alert>> = [
         {conditionWords(condition)}
         {note !== null && (
           <div class="soft">
-            <bdi>{note}</bdi>
+            <bdi class="words">{note}</bdi>
           </div>
         )}
       </>

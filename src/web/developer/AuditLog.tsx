@@ -53,10 +53,10 @@ export const AuditLog = ({ keys, version }: { readonly keys: ReadonlyArray<Manag
               columns={[
                 { name: "Time", cell: ({ atMs }) => timeText(atMs) },
                 { name: "Change", cell: ({ action }) => action },
-                { name: "Key", cell: ({ keyId }) => names.get(keyId) ?? keyId },
+                { name: "Key", cell: ({ keyId }) => <bdi>{names.get(keyId) ?? keyId}</bdi> },
                 { name: "By", cell: ({ actor }) => actors[actor] ?? actor },
                 { name: "From", cell: ({ address }) => address ?? "–" },
-                { name: "Details", cell: ({ detail }) => detail ?? "–" }
+                { name: "Details", cell: ({ detail }) => <bdi class="words">{detail ?? "–"}</bdi> }
               ]}
             />
           )

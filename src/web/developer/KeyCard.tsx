@@ -55,7 +55,9 @@ export const KeyCard = ({
   return (
     <li class={`card api-key ${state}`}>
       <div class="row spread">
-        <h3>{name}</h3>
+        <h3>
+          <bdi>{name}</bdi>
+        </h3>
         <span class={`badge ${state}`}>{stateWords[state]}</span>
       </div>
       <p class="address">

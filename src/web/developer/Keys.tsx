@@ -31,6 +31,12 @@ const overlaps = [
   [7 * 24 * HOUR_S, "after a week"]
 ] as const
 
+const Named = ({ name, task }: { readonly task: string; readonly name: string }) => (
+  <>
+    {task} <bdi>{name}</bdi>
+  </>
+)
+
 const Rotation = ({
   action,
   of: key,
@@ -44,7 +50,7 @@ const Rotation = ({
 }) => {
   const [overlap, setOverlap] = useState(24 * HOUR_S)
   return (
-    <Dialog title={`Rotate ${key.name}`} onClose={onClose}>
+    <Dialog title={<Named task="Rotate" name={key.name} />} onClose={onClose}>
       <p>
         A new key with the same rights takes its place. The old one goes on for a while, so that your programs can
         change over.
@@ -94,7 +100,7 @@ const TaskDialog = ({
 }) => {
   if (task === "change") {
     return (
-      <Dialog title={`Edit ${key.name}`} onClose={onClose}>
+      <Dialog title={<Named task="Edit" name={key.name} />} onClose={onClose}>
         <KeyForm
           action={action}
           before={key}
@@ -122,7 +128,7 @@ const TaskDialog = ({
   }
   return (
     <Confirm
-      title={`Revoke ${key.name}?`}
+      title={<Named task="Revoke" name={key.name} />}
       action="Revoke for good"
       failure={action.failure}
       isBusy={action.isBusy}

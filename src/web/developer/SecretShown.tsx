@@ -19,7 +19,7 @@ export const SecretShown = ({
   return (
     <section class="card secret" aria-labelledby="secret">
       <h2 id="secret" tabIndex={-1} ref={heading}>
-        The secret of {key.name}
+        The secret of <bdi>{key.name}</bdi>
       </h2>
       <p>It is shown this once. Keep it where only your programs read it.</p>
       <pre tabIndex={0} role="region" aria-label="Secret">

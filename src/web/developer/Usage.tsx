@@ -3,8 +3,9 @@ import { useReading } from "../data/useRead.ts"
 import { tidyDecimal } from "../parts/numbers.ts"
 import { Empty, Shown } from "../parts/States.tsx"
 import { Table } from "../parts/Table.tsx"
+import { isolated } from "../parts/words.ts"
 import type { ManagedKey } from "./keys.ts"
-import { byDay, byOperation, bytesText, isolated, rangeOf, readUsage, type UsageRow, type UsageSum } from "./usage.ts"
+import { byDay, byOperation, bytesText, rangeOf, readUsage, type UsageRow, type UsageSum } from "./usage.ts"
 
 const DAYS = 30
 const EVERY_MS = 15_000

@@ -101,6 +101,3 @@ export const bytesText = (bytes: number): string => {
   const value = bytes / 1000 ** power
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`
 }
-
-/** Text whose direction marks end with it: a choice holds no elements that would isolate it. */
-export const isolated = (text: string): string => `\u2068${text}\u2069`

@@ -57,11 +57,18 @@ const Entry = ({ of: callout }: { readonly of: Callout }) => (
     />
     <p>
       <a href={`/c/${encodeURIComponent(callout.id)}`} target="_self">
-        Share page<span class="hidden"> of {callout.tokenName ?? callout.mint}</span>
+        Share page
+        <span class="hidden">
+          {" "}
+          of <bdi>{callout.tokenName ?? callout.mint}</bdi>
+        </span>
       </a>{" "}
       {" · "}
       <a href={`/callouts?mint=${callout.mint}`}>
-        All of this token<span class="hidden">, {callout.tokenName ?? callout.mint}</span>
+        All of this token
+        <span class="hidden">
+          , <bdi>{callout.tokenName ?? callout.mint}</bdi>
+        </span>
       </a>
     </p>
   </li>

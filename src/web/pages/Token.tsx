@@ -3,7 +3,7 @@ import { type Read, useRead } from "../data/useRead.ts"
 import { symbolOf } from "../market/TokenName.tsx"
 import { Loading } from "../parts/States.tsx"
 import { useTitle } from "../parts/useTitle.ts"
-import { shortAddress } from "../parts/words.ts"
+import { isolated, shortAddress } from "../parts/words.ts"
 import "../style/market.css"
 import { Candles } from "../token/Candles.tsx"
 import { type Counterpart, SOL, USDC } from "../token/counterpart.ts"
@@ -57,7 +57,7 @@ export const Token = () => {
   )
   const token = facts.answer?.data.token ?? null
   const title = token === null ? shortAddress(mint) : symbolOf(token)
-  useTitle(title)
+  useTitle(isolated(title))
   return (
     <>
       <h1>

@@ -10,7 +10,7 @@ export const Dialog = ({
   onClose,
   title
 }: {
-  readonly title: string
+  readonly title: ComponentChildren
   readonly onClose: () => void
   readonly children: ComponentChildren
 }) => {
@@ -48,7 +48,7 @@ export const Confirm = ({
   onConfirm,
   title
 }: {
-  readonly title: string
+  readonly title: ComponentChildren
   /** Name of the button that goes on. */
   readonly action: string
   readonly failure: RequestFailed | null

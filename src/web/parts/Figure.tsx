@@ -71,6 +71,12 @@ export const Units = ({
     <data value="">–</data>
   ) : (
     <data value={amount} title={`${amount} atomic units`}>
-      {decimals === null ? `${amount} units` : tidyDecimal(decimalText(amount, decimals))} {symbol}
+      {decimals === null ? `${amount} units` : tidyDecimal(decimalText(amount, decimals))}
+      {symbol !== "" && (
+        <>
+          {" "}
+          <bdi>{symbol}</bdi>
+        </>
+      )}
     </data>
   )

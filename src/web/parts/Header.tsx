@@ -41,7 +41,7 @@ export const Header = () => {
         {state === "in" && account !== null ? (
           <>
             <a href="/settings/developer" aria-current={isAt(path, "/settings") ? "page" : undefined}>
-              {account.name}
+              <bdi>{account.name}</bdi>
             </a>
             <button type="button" class="plain" onClick={() => void signOut()}>
               Sign out

@@ -5,7 +5,7 @@ import { ageWords, shortAddress, timeText } from "./words.ts"
 /** A link to a token's page, by its symbol where there is one. */
 export const TokenLink = ({ mint, symbol = null }: { readonly mint: string; readonly symbol?: string | null }) => (
   <a href={`/t/${mint}`} title={mint}>
-    {symbol === null ? <span class="address">{shortAddress(mint)}</span> : <bdi>{symbol}</bdi>}
+    {symbol === null ? <span class="address">{shortAddress(mint)}</span> : <bdi title={symbol}>{symbol}</bdi>}
   </a>
 )
 
@@ -21,7 +21,7 @@ export const WalletLink = ({
 }) => (
   <a href={`/w/${wallet}`} title={wallet}>
     {children}
-    {label === null ? <span class="address">{shortAddress(wallet)}</span> : <bdi>{label}</bdi>}
+    {label === null ? <span class="address">{shortAddress(wallet)}</span> : <bdi title={label}>{label}</bdi>}
   </a>
 )
 

@@ -41,3 +41,16 @@ export const timeText = (ms: number): string =>
 
 /** The ends of an address, for places that are narrow; the whole one belongs in a title. */
 export const shortAddress = (address: string): string => `${address.slice(0, 4)}…${address.slice(-4)}`
+
+/** Characters of a text that others wrote, where no element can cut it. */
+const MOST_CHARACTERS = 64
+
+/**
+ * A text that others wrote, for places without elements, such as titles and choices: its marks of direction end with it, and
+ * a long one is cut.
+ */
+export const isolated = (text: string): string => {
+  const characters = Array.from(text)
+  const cut = characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS).join("")}…` : text
+  return `\u2068${cut.replaceAll(/[\u202A-\u202E\u2066-\u2069]/gu, "")}\u2069`
+}

@@ -103,7 +103,11 @@ export const ExitLadder = ({ counter, token }: { readonly token: Counterpart; re
       <h2 id="exit">Exit ladder</h2>
       <form class="quote-form" onSubmit={ask} noValidate>
         <TypedField
-          label={`Position in ${token.symbol}`}
+          label={
+            <>
+              Position in <bdi>{token.symbol}</bdi>
+            </>
+          }
           value={position}
           onInput={setPosition}
           fault={isTried ? positionFault : null}

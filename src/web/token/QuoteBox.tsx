@@ -64,7 +64,11 @@ export const QuoteBox = ({ counter, token }: { readonly token: Counterpart; read
       <form class="quote-form" onSubmit={ask} noValidate>
         <Choice label="Side" options={sides} value={side} onChange={setSide} />
         <TypedField
-          label={`Amount in ${input.symbol}`}
+          label={
+            <>
+              Amount in <bdi>{input.symbol}</bdi>
+            </>
+          }
           value={amount}
           onInput={setAmount}
           fault={isTried ? amountFault : null}

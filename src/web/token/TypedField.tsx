@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 
 /** A number that is typed, with its fault below it. */
@@ -7,7 +8,7 @@ export const TypedField = ({
   onInput,
   value
 }: {
-  readonly label: string
+  readonly label: ComponentChildren
   readonly value: string
   readonly fault: string | null
   readonly onInput: (value: string) => void

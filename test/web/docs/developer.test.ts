@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ipPolicyOf, type ManagedKey, stateOf } from "../../../src/web/developer/keys.ts"
-import { byDay, byOperation, bytesText, isolated, type UsageRow } from "../../../src/web/developer/usage.ts"
+import { byDay, byOperation, bytesText, type UsageRow } from "../../../src/web/developer/usage.ts"
 
 const key: ManagedKey = {
   id: "key_1",
@@ -70,9 +70,5 @@ describe("usage on the page", () => {
 
   it("writes bytes with their unit", () => {
     assert.deepStrictEqual([0, 999, 1500, 12_345_678].map(bytesText), ["0 B", "999 B", "1.5 kB", "12 MB"])
-  })
-
-  it("keeps the direction marks of a name inside of the name", () => {
-    assert.strictEqual(`${isolated("a\u202E")} (…abcd)`, "\u2068a\u202E\u2069 (…abcd)")
   })
 })
