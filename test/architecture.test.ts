@@ -24,7 +24,7 @@ const capabilities = [
 /** Rooms that each room of src/ may import from. Files at the root count as rooms. */
 const folders: Record<string, ReadonlyArray<string>> = {
   domain: [],
-  health: [],
+  health: ["domain"],
   observability: ["domain", "health"],
   programs: ["domain"],
   api: ["domain"],
