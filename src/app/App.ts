@@ -17,6 +17,7 @@ import * as Readings from "../health/Readings.ts"
 import * as SourceMonitor from "../health/SourceMonitor.ts"
 import * as Server from "../http/Server.ts"
 import { noteStates } from "../http/sources.ts"
+import * as requestLog from "../http/requestLog.ts"
 import { MeasureRequests } from "../http/requestMetrics.ts"
 import { Settings } from "../http/Settings.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
@@ -138,7 +139,7 @@ export const layer = Startup.layer.pipe(
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
   // The database starts while the market does.
   Layer.provideMerge(noteStates),
-  Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring]),
+  Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring, requestLog.layerConfig]),
   Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer]),
   Layer.provide([platform, Logs.layer])
 )

@@ -4,12 +4,10 @@ import { FindMyWay, type HttpRouter } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { Handle } from "./fastQuotePath.ts"
 import { routerConfig } from "./middleware/allowedMethods.ts"
+import { CLIENT_LEFT } from "./requestLog.ts"
 
 /** Upper bounds of the durations, in seconds. */
 const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-
-/** Status of a request whose client closed the connection before the answer began. */
-const CLIENT_LEFT = 499
 
 /** True where metrics are collected; measuring costs about a microsecond a request. */
 export const MeasureRequests = Context.Reference<boolean>("fathom/http/requestMetrics/MeasureRequests", {
