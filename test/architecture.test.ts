@@ -24,7 +24,7 @@ const capabilities = [
 /** Rooms that each room of src/ may import from. Files at the root count as rooms. */
 const folders: Record<string, ReadonlyArray<string>> = {
   domain: [],
-  health: [],
+  health: ["domain"],
   observability: ["domain", "health"],
   programs: ["domain"],
   api: ["domain"],
@@ -137,10 +137,11 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "node:perf_hooks": ["observability"],
   "node:querystring": ["http"],
   "node:sqlite": ["storage"],
-  "node:stream": ["http"],
+  "node:stream": ["http", "storage"],
+  "node:stream/promises": ["storage"],
   "node:v8": ["trades"],
   "node:worker_threads": ["simulator", "solana"],
-  "node:zlib": ["access", "http"],
+  "node:zlib": ["access", "http", "storage"],
   "lightweight-charts": ["web"],
   "openid-client": ["accounts"],
   preact: ["web"],

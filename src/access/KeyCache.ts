@@ -25,6 +25,11 @@ export class KeyCache {
     return this.changes
   }
 
+  /** Number of cached keys, and of hashes that are known to be of none. */
+  get sizes(): { readonly known: number; readonly unknown: number } {
+    return { known: this.keys.size, unknown: this.unknownUntilMs.size }
+  }
+
   /** The key of the hash; null when the store has none; undefined when it is not cached. */
   get(hash: string, nowMs: number): ApiKey | null | undefined {
     const key = this.keys.get(hash)

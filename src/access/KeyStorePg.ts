@@ -12,6 +12,7 @@ import {
 import type { Plan } from "../domain/keys/Plan.ts"
 import { SecretSource } from "../domain/randomText.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
+import { Readings } from "../health/Readings.ts"
 import { ChangeChannel } from "../storage/ChangeChannel.ts"
 import { bounded } from "../storage/deadline.ts"
 import { transaction } from "../storage/transaction.ts"
@@ -71,6 +72,14 @@ const make = Effect.gen(function* () {
   const addresses = new AddressLog()
   const closed = yield* PubSub.unbounded<string>()
 
+  yield* (yield* Readings).report(
+    {
+      name: "fathom_keys_cached",
+      help: "Keys that are known from memory, and hashes that are known to be of no key.",
+      kind: "gauge"
+    },
+    () => Object.entries(cache.sizes).map(([kind, value]) => ({ value, labels: { kind } }))
+  )
   // Handlers, not a stream: a key has to leave the cache before the next beat proves the channel.
   yield* channel.subscribe("keys", {
     onChange: (subject) => {

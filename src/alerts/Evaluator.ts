@@ -3,7 +3,7 @@ import type { Mint } from "../domain/Address.ts"
 import type { Alert, AlertStep, AlertStoreUnavailable } from "../domain/wallets/Alert.ts"
 import { decimalText } from "../domain/rational.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
+import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
 import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import type { PricedBatch } from "../market/tape/TradeBatch.ts"
 import { Requester } from "../pools/Requester.ts"
@@ -203,7 +203,7 @@ export class Evaluator extends Context.Service<
         )
         yield* occasions.pipe(
           Stream.runForEach((occasion) => keepGoing("Evaluating alerts")(attend(occasion))),
-          keepRunning("Evaluating alerts"),
+          keepRunning("Evaluating alerts", "alerts"),
           Effect.forkScoped({ startImmediately: true })
         )
         const silentMs = LATE_TICKS * Duration.toMillis(every) + LATE_MS
@@ -245,7 +245,12 @@ const ticking = (_tag: "Tick" | "Purge", interval: Duration.Duration) =>
 /** Retries every second, so that a crossing that could not be stored yet is kept. */
 const retryForever = <A>(effect: Effect.Effect<A, AlertStoreUnavailable>): Effect.Effect<A> =>
   effect.pipe(
-    Effect.tapError(({ cause }) => Effect.logWarning("The alert store is unavailable: alerts wait", cause)),
+    Effect.tapError(({ cause }) =>
+      Effect.andThen(
+        Effect.logWarning("The alert store is unavailable: alerts wait", cause),
+        noteFailure("alerts", cause)
+      )
+    ),
     Effect.retry(Schedule.spaced("1 second")),
     Effect.orDie
   )

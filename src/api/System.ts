@@ -69,6 +69,33 @@ export class Health extends Schema.Opaque<Health>()(
   })
 ) {}
 
+/** State and past of one part of the service. */
+export class PartState extends Schema.Opaque<PartState>()(
+  Schema.Struct({
+    part: Schema.String.annotate({ description: "Name of the source, as at `/freshness`." }),
+    status: Schema.Literals(["known", "partial", "stale", "unavailable"]),
+    sinceMs: Schema.Int.annotate({
+      description: "Time since which it is in this state, as the process has seen it, to a second."
+    }),
+    lastError: Schema.NullOr(
+      Schema.Struct({
+        atMs: Schema.Int,
+        detail: Schema.String.annotate({ description: "The reason in words, without secrets; at most 200 characters." })
+      })
+    ).annotate({ description: "Its last failure since the start of the process; null before the first." })
+  }).annotate({ identifier: "PartState", description: "State and past of one part of the service." })
+) {}
+
+/** `verbose` without a value is `true`. */
+const ReadinessQuery = Schema.Struct({
+  verbose: Schema.optionalKey(
+    Schema.Literals(["", "true", "false"]).annotate({
+      description:
+        "`true`, or no value: lists every part. A 503 then names the parts that are not current in its message."
+    })
+  )
+})
+
 /** The answer of the readiness probe. */
 export class Readiness extends Schema.Opaque<Readiness>()(
   Schema.Struct({
@@ -79,7 +106,8 @@ export class Readiness extends Schema.Opaque<Readiness>()(
     }),
     node: Schema.optionalKey(Schema.String).annotate({
       description: "Host of the node that the chain is read from; absent where there is none."
-    })
+    }),
+    parts: Schema.optionalKey(Schema.Array(PartState)).annotate({ description: "Every part; with `verbose` only." })
   }).annotate({ identifier: "Readiness", description: "The service takes traffic; `lagging` lists what is behind." })
 ) {}
 
@@ -102,9 +130,10 @@ export class SystemGroup extends HttpApiGroup.make("system")
       OpenApi.Summary,
       "Liveness: the process answers"
     ),
-    HttpApiEndpoint.get("ready", "/readyz", { query: NoQuery, success: Readiness, error: DataUnavailable }).annotate(
-      OpenApi.Summary,
-      "Readiness: the chain feed is live and no shutdown has begun"
-    )
+    HttpApiEndpoint.get("ready", "/readyz", {
+      query: ReadinessQuery,
+      success: Readiness,
+      error: DataUnavailable
+    }).annotate(OpenApi.Summary, "Readiness: the chain feed is live and no shutdown has begun")
   )
   .annotate(OpenApi.Description, "The service itself.") {}

@@ -16,6 +16,8 @@ import * as FollowStorePg from "../copying/FollowStorePg.ts"
 import * as Readings from "../health/Readings.ts"
 import * as SourceMonitor from "../health/SourceMonitor.ts"
 import * as Server from "../http/Server.ts"
+import { noteStates } from "../http/sources.ts"
+import * as requestLog from "../http/requestLog.ts"
 import { MeasureRequests } from "../http/requestMetrics.ts"
 import { Settings } from "../http/Settings.ts"
 import * as TradeStorePg from "../market/store/TradeStorePg.ts"
@@ -141,7 +143,8 @@ export const layer = Startup.layer.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([capabilities, access, Settings.layerConfig, demoData, TokenBook.layer]),
   // The database starts while the market does.
-  Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring]),
+  Layer.provideMerge(noteStates),
+  Layer.provide([loadedQuotes, Database.layer, AdminServer.layer, measuring, requestLog.layerConfig]),
   Layer.provide([SourceMonitor.layer, Readings.layer, Traces.layer]),
   Layer.provide([platform, Logs.layer])
 )

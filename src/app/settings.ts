@@ -6,6 +6,7 @@ import * as SessionStorePg from "../accounts/SessionStorePg.ts"
 import * as Evaluator from "../alerts/Evaluator.ts"
 import * as attributionFeed from "../callouts/attributionFeed.ts"
 import { fundingSettings } from "../funding/fundingSettings.ts"
+import * as requestLog from "../http/requestLog.ts"
 import { Settings } from "../http/Settings.ts"
 import * as EvmCandlesHttp from "../market/candles/EvmCandlesHttp.ts"
 import { recordSettings } from "../market/store/recordTrades.ts"
@@ -33,6 +34,7 @@ import { isSimulated, nodeUrl, preloadedMints, quoteEngine } from "./marketSetti
 const all: ReadonlyArray<Config.Config<unknown>> = [
   AdminServer.settings,
   Logs.settings,
+  requestLog.settings,
   Traces.settings,
   Database.settings,
   KeyStorePg.settings,

@@ -5,7 +5,7 @@ import type { Address } from "../domain/Address.ts"
 import type { AttributedTrade } from "../domain/wallets/Callout.ts"
 import { NANOS_PER_USD } from "../domain/units.ts"
 import { keepGoing, keepRunning } from "../health/keepRunning.ts"
-import { SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
+import { noteFailure, SourceMonitor, stateByAge } from "../health/SourceMonitor.ts"
 import { type CountedBatch, TradeTape } from "../market/tape/TradeTape.ts"
 import { attributionOf, type CalloutLink, type Terms } from "./attribution.ts"
 import { CalloutStore } from "./CalloutStore.ts"
@@ -73,7 +73,8 @@ export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.Confi
       const reportFailure = (cause: unknown) => {
         const isFirst = !progress.isWaiting
         progress.isWaiting = true
-        return isFirst ? Effect.logWarning("Trades cannot be attributed to callouts; retrying", cause) : Effect.void
+        const logged = Effect.logWarning("Trades cannot be attributed to callouts; retrying", cause)
+        return Effect.andThen(isFirst ? logged : Effect.void, noteFailure("callouts", cause))
       }
       const take = Effect.fnUntraced(function* ({ batch, isAnew, missed }: CountedBatch) {
         if (isAnew) {
@@ -96,7 +97,7 @@ export const attributeTrades = (links: LinksOf): Layer.Layer<never, Config.Confi
 
       yield* appliedCounted.pipe(
         Stream.runForEach((counted) => keepGoing("Attributing a block")(take(counted))),
-        keepRunning("Attributing trades to callouts"),
+        keepRunning("Attributing trades to callouts", "callouts"),
         Effect.forkScoped({ startImmediately: true })
       )
       yield* monitor.report("callouts", (nowMs) => {

@@ -21,6 +21,22 @@ export const errorDetail = (cause: unknown): string => {
   return rest === "" || own.includes(rest) ? own : `${own}: ${rest}`
 }
 
+const MOST_PUBLIC = 200
+
+/**
+ * The same words for an answer that anyone may read: addresses of services by their host, without texts of 24 letters, digits
+ * or more, which may be secrets or wallets, and at most 200 characters.
+ */
+export const publicDetail = (cause: unknown): string =>
+  errorDetail(cause)
+    .replaceAll(/\s+/gu, " ")
+    .replaceAll(
+      /\b(?<scheme>[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/@?#"']*@)?(?<host>[^\s/@?#"']*)[^\s"']*/giu,
+      "$<scheme>$<host>"
+    )
+    .replaceAll(/[\w+=-]{24,}/gu, "…")
+    .slice(0, MOST_PUBLIC)
+
 /**
  * Returns a function that logs the first failure at once, in one line. Further ones are counted, and the count is logged with
  * the first failure after ten seconds.

@@ -1,4 +1,5 @@
-import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { Cause, Clock, Context, Effect, Layer, type Scope } from "effect"
+import { publicDetail } from "../domain/foldedLog.ts"
 
 /** State of one source at one time. */
 export interface SourceState {
@@ -26,6 +27,22 @@ export interface MonitoredSource extends SourceState {
   readonly source: string
 }
 
+/** A failure of a source. */
+export interface SourceError {
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number
+  /** The reason in words, without secrets. */
+  readonly detail: string
+}
+
+/** The past of a source in this process. */
+export interface SourceHistory {
+  /** Time at which the source was first seen in its present state, in milliseconds since the Unix epoch. */
+  readonly sinceMs: number
+  /** Null before the first. */
+  readonly lastError: SourceError | null
+}
+
 /** The states of the stores and background loops of this process. */
 export interface SourceMonitor {
   /** Adds a source until the scope closes. `read` is synchronous and must not fail. A later source of that name replaces it. */
@@ -34,11 +51,24 @@ export interface SourceMonitor {
   readonly stateOf: (source: string, nowMs: number) => SourceState | null
   /** Every source, in order of name. */
   readonly sources: (nowMs: number) => ReadonlyArray<MonitoredSource>
+  /** Notes a failure. The source need not be reported here. */
+  readonly failed: (source: string, cause: unknown, nowMs: number) => void
+  /** Notes the state that a source is in now, and returns since when it is. */
+  readonly history: (source: string, status: SourceState["status"], nowMs: number) => SourceHistory
 }
 
 const make = (): SourceMonitor => {
   const readers = new Map<string, (nowMs: number) => SourceState>()
+  const entered = new Map<string, { readonly status: SourceState["status"]; readonly sinceMs: number }>()
+  const errors = new Map<string, SourceError>()
   return {
+    failed: (source, cause, nowMs) => void errors.set(source, { atMs: nowMs, detail: publicDetail(cause) }),
+    history: (source, status, nowMs) => {
+      const known = entered.get(source)
+      const state = known?.status === status ? known : { status, sinceMs: nowMs }
+      entered.set(source, state)
+      return { sinceMs: state.sinceMs, lastError: errors.get(source) ?? null }
+    },
     report: (source, read) =>
       Effect.asVoid(
         Effect.acquireRelease(
@@ -56,8 +86,20 @@ const make = (): SourceMonitor => {
 
 /** Without a layer, states are kept nowhere. */
 export const SourceMonitor = Context.Reference<SourceMonitor>("fathom/health/SourceMonitor", {
-  defaultValue: () => ({ report: () => Effect.void, stateOf: () => null, sources: () => [] })
+  defaultValue: () => ({
+    report: () => Effect.void,
+    stateOf: () => null,
+    sources: () => [],
+    failed: () => undefined,
+    history: (_source, _status, nowMs) => ({ sinceMs: nowMs, lastError: null })
+  })
 })
+
+/** Notes a failure of a source in the monitor of the fiber. */
+export const noteFailure = (source: string, cause: unknown): Effect.Effect<void> =>
+  Effect.flatMap(SourceMonitor, ({ failed }) =>
+    Clock.clockWith((clock) => Effect.sync(() => failed(source, cause, clock.currentTimeMillisUnsafe())))
+  )
 
 /** A monitor of its own. */
 export const layer: Layer.Layer<never> = Layer.sync(SourceMonitor, make)
@@ -83,13 +125,17 @@ export const watchCalls = Effect.fnUntraced(function* (source: string) {
     last.atMs = nowMs
     last.hasFailed = false
   }
-  const failed = Effect.sync(() => {
-    last.hasFailed = true
-  })
+  const failed = (cause: Cause.Cause<unknown>) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      last.hasFailed = true
+      if (!Cause.hasInterruptsOnly(cause)) {
+        monitor.failed(source, Cause.squash(cause), nowMs)
+      }
+    })
   return <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.onError(
       Effect.tap(call, () => Effect.map(Clock.currentTimeMillis, succeeded)),
-      () => failed
+      failed
     )
 })
 
@@ -103,21 +149,27 @@ export const watchUpstream = Effect.fnUntraced(function* (source: string) {
     failedAtMs: null,
     hasFailed: false
   }
-  yield* (yield* SourceMonitor).report(source, () => ({
+  const monitor = yield* SourceMonitor
+  yield* monitor.report(source, () => ({
     observedAtMs: last.readAtMs,
     failedAtMs: last.failedAtMs,
     status: last.readAtMs === null ? "unavailable" : last.hasFailed ? "stale" : "known",
     ...(last.readAtMs === null && !last.hasFailed && { reason: "not_captured" as const })
   }))
-  const note = (hasFailed: boolean) =>
+  const succeeded = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    last.hasFailed = false
+    last.readAtMs = nowMs
+  })
+  const failed = (error: unknown) =>
     Effect.map(Clock.currentTimeMillis, (nowMs) => {
-      last.hasFailed = hasFailed
-      last[hasFailed ? "failedAtMs" : "readAtMs"] = nowMs
+      last.hasFailed = true
+      last.failedAtMs = nowMs
+      monitor.failed(source, error, nowMs)
     })
   return <E>(isAnswer: (error: E) => boolean) =>
     <A, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       call.pipe(
-        Effect.tap(() => note(false)),
-        Effect.tapError((error) => note(!isAnswer(error)))
+        Effect.tap(() => succeeded),
+        Effect.tapError((error) => (isAnswer(error) ? succeeded : failed(error)))
       )
 })

@@ -1,5 +1,6 @@
 /** Background loops that end only with their scope. */
-import { Clock, Effect } from "effect"
+import { Cause, Clock, Effect } from "effect"
+import { noteFailure } from "./SourceMonitor.ts"
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
@@ -9,10 +10,10 @@ const STEADY_MS = 60_000
 /**
  * Runs a background loop again whenever it fails, dies or is interrupted from inside, and logs it with the cause. The pause
  * before a restart doubles from 250 ms to 30 s, and is short again after a minute without a failure. Returns when the loop
- * ends by itself; interrupting the fiber ends it for good.
+ * ends by itself; interrupting the fiber ends it for good. The failure is that of `source`, where the loop keeps one up to date.
  */
 export const keepRunning =
-  (name: string) =>
+  (name: string, source?: string) =>
   <A, E, R>(loop: Effect.Effect<A, E, R>): Effect.Effect<A, never, R> =>
     Effect.flatMap(Clock.Clock, (clock) => {
       const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
@@ -22,6 +23,7 @@ export const keepRunning =
         return Effect.catchCause(loop, (cause) => {
           pauseMs = nowMs() - begunMs >= STEADY_MS ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
           return Effect.logError(`${name} stopped and restarts`, { pauseMs }, cause).pipe(
+            Effect.andThen(source === undefined ? Effect.void : noteFailure(source, Cause.squash(cause))),
             Effect.andThen(Effect.sleep(pauseMs)),
             Effect.andThen(run)
           )

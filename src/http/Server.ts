@@ -49,6 +49,7 @@ import * as Market from "./handlers/Market.ts"
 import * as Trades from "./market/Trades.ts"
 import * as Perps from "./handlers/Perps.ts"
 import * as ErrorEnvelope from "./middleware/ErrorEnvelope.ts"
+import { requestLog } from "./requestLog.ts"
 import { operationNames, requestMetrics } from "./requestMetrics.ts"
 import * as Routing from "./handlers/Routing.ts"
 import type { Settings } from "./Settings.ts"
@@ -148,6 +149,8 @@ const routes = Layer.mergeAll(
   surroundings(Api)
 ).pipe(Layer.provide(middleware))
 
+const nameOf = operationNames(Api, pages)
+
 /** Serves the contract until its scope closes, then drains. */
 export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.ConfigError, Capabilities | Settings> =
   Layer.effect(
@@ -157,12 +160,18 @@ export const layer: Layer.Layer<Listening, HttpServerError.ServeError | Config.C
         HttpRouter.toHttpEffect(routes),
         fastQuotePath,
         trackerSocket,
-        requestMetrics(operationNames(Api, pages))
+        requestMetrics(nameOf),
+        requestLog(nameOf)
       ]),
-      ([app, fastPath, upgrade, measured]) =>
+      ([app, fastPath, upgrade, measured, logged]) =>
         Effect.andThen(
           InnerApp.use((inner) => Effect.sync(() => void (inner.app = app))),
-          serve(app, { fastPath, measured, upgrade, openPaths: openPaths(Api, pages) })
+          serve(app, {
+            fastPath,
+            measured: (handle) => measured(logged(handle)),
+            upgrade,
+            openPaths: openPaths(Api, pages)
+          })
         )
     )
   ).pipe(Layer.provide([LiveSessions.layer, ground, InnerApp.layer]))

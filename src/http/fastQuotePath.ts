@@ -20,7 +20,7 @@ import { Drain } from "./Drain.ts"
 import { chosenEncoding, compressed, MOST_PLAIN_BYTES, varyByEncoding } from "./middleware/contentEncoding.ts"
 import { clientAddress } from "./middleware/clientAddress.ts"
 import { envelope } from "./middleware/envelope.ts"
-import { openRequest, type RequestContext, RequestIds } from "./middleware/RequestContext.ts"
+import { keepContext, openRequest, type RequestContext, RequestIds } from "./middleware/RequestContext.ts"
 import { type HeaderRecord, writeCommonHeaders, writeProblem } from "./middleware/headers.ts"
 import { rateLimited, recordCharge, recordRejection } from "./middleware/meter.ts"
 import { MAX_URL } from "./middleware/RequestLifecycle.ts"
@@ -157,15 +157,17 @@ export const fastQuotePath = Effect.gen(function* () {
     }
   }
 
-  const contextOf = ({ headers }: IncomingMessage): RequestContext => {
-    const sent = headers["x-client-request-id"]
+  const open = (request: IncomingMessage, key: ApiKey): RequestContext => {
+    const sent = request.headers["x-client-request-id"]
     const context = openRequest(nextId(), Array.isArray(sent) ? sent.join(", ") : sent)
     context.keyed = true
+    context.caller = key
+    keepContext(request, context)
     return context
   }
 
   const reject = (request: IncomingMessage, response: ServerResponse, { key, state }: RejectedRequest): void => {
-    const context = contextOf(request)
+    const context = open(request, key)
     recordRejection(context, state)
     const { limit, windowMs } = budgets.quote
     const problem = state.limit === limit && state.windowMs === windowMs ? OUT_OF_BUDGET : rateLimited("quote", state)
@@ -180,7 +182,7 @@ export const fastQuotePath = Effect.gen(function* () {
   }
 
   const write = (request: IncomingMessage, response: ServerResponse, { charge, key, quote }: PricedRequest): void => {
-    const context = contextOf(request)
+    const context = open(request, key)
     recordCharge(context, charge)
     const text = quoteText(quote)
     const length = Buffer.byteLength(text)

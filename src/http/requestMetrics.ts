@@ -4,12 +4,11 @@ import { FindMyWay, type HttpRouter } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { Handle } from "./fastQuotePath.ts"
 import { routerConfig } from "./middleware/allowedMethods.ts"
+import { contextOf } from "./middleware/RequestContext.ts"
+import { CLIENT_LEFT } from "./requestLog.ts"
 
 /** Upper bounds of the durations, in seconds. */
 const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-
-/** Status of a request whose client closed the connection before the answer began. */
-const CLIENT_LEFT = 499
 
 /** True where metrics are collected; measuring costs about a microsecond a request. */
 export const MeasureRequests = Context.Reference<boolean>("fathom/http/requestMetrics/MeasureRequests", {
@@ -44,8 +43,8 @@ export const operationNames = <Id extends string, Groups extends HttpApiGroup.Co
   }
 }
 
-/** Counts one answered request; a stream has no duration. */
-type Record = (operation: string, status: number, seconds: number | null) => void
+/** Counts one answered request; a stream has no duration, and `budget` is null for a request that draws on none. */
+type Record = (operation: string, status: number, seconds: number | null, budget: string | null) => void
 
 /** The value at a key, made by the first use. */
 const cached = <A>(values: Map<string, A>, key: string, make: () => A): A => {
@@ -77,8 +76,20 @@ const makeRecord = (context: Context.Context<never>): Record => {
         attributes: { operation }
       })
     )
-  return (operation, status, seconds) => {
+  const refusals = new Map<string, Metric.Counter<number>>()
+  const refusalsOf = (budget: string) =>
+    cached(refusals, budget, () =>
+      Metric.counter("fathom_budget_refusals_total", {
+        description: "Requests answered 429 by the budget that they draw on; `none` for those refused before.",
+        incremental: true,
+        attributes: { budget }
+      })
+    )
+  return (operation, status, seconds, budget) => {
     counterOf(operation, status).updateUnsafe(1, context)
+    if (status === 429) {
+      refusalsOf(budget ?? "none").updateUnsafe(1, context)
+    }
     if (seconds !== null) {
       timerOf(operation).updateUnsafe(seconds, context)
     }
@@ -101,7 +112,8 @@ export const requestMetrics = (
         record(
           nameOf(request.method ?? "", request.url ?? ""),
           response.headersSent ? response.statusCode : CLIENT_LEFT,
-          isStream ? null : (performance.now() - begunMs) / 1000
+          isStream ? null : (performance.now() - begunMs) / 1000,
+          contextOf(request)?.reading?.budget ?? null
         )
       })
       handle(request, response)

@@ -1,5 +1,5 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Clock, Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Queue, Schedule, Scope, Stream } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { randomBase62, SecretSource } from "../domain/randomText.ts"
 import { SourceMonitor } from "../health/SourceMonitor.ts"
@@ -80,6 +80,7 @@ interface Subscription extends ChangeHandlers {
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const clock = yield* Clock.Clock
+  const monitor = yield* SourceMonitor
   const scope = yield* Effect.scope
   const sender = randomBase62(16, yield* SecretSource)
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
@@ -146,7 +147,11 @@ const make = Effect.gen(function* () {
     isConnected = false
     isBeating = false
     isReported = true
-    return isFirst && Exit.isFailure(exit)
+    if (Exit.isSuccess(exit)) {
+      return Effect.void
+    }
+    monitor.failed("database", Cause.squash(exit.cause), clock.currentTimeMillisUnsafe())
+    return isFirst
       ? Effect.logWarning("Changes of other processes cannot be received; keys are read from the database", exit.cause)
       : Effect.void
   }
@@ -183,7 +188,7 @@ const make = Effect.gen(function* () {
 
   const isProven = () =>
     isBeating && provenAtMs !== null && ticks - provenAtTick < PROVEN_TICKS && nowMs() - provenAtMs < PROVEN_FOR_MS
-  yield* (yield* SourceMonitor).report("database", () => ({
+  yield* monitor.report("database", () => ({
     observedAtMs: beatAtMs,
     status: isProven() ? "known" : beatAtMs === null ? "unavailable" : "stale"
   }))

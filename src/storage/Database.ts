@@ -1,20 +1,16 @@
 /** The database: the one that `DATABASE_URL` names, or an embedded PostgreSQL in `DATA_DIR`. */
 import { PgClient } from "@effect/sql-pg"
 import { Config, Duration, Effect, Exit, Layer, Option, Scope, String } from "effect"
-import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import type { Migrator, SqlClient, SqlError } from "effect/sql"
 import { join, resolve } from "node:path"
 import { rangeSetting } from "../domain/countSetting.ts"
 import { startStep } from "../domain/startStep.ts"
 import { ChangeChannel } from "./ChangeChannel.ts"
-import { type FolderUnusable, prepareFolder } from "./dataFolder.ts"
+import { type FolderUnusable, holdsDatabase, NoDatabase, prepareFolder } from "./dataFolder.ts"
 import { awaitServer, type DatabaseUnusable } from "./databaseUrl.ts"
 import { within } from "./deadline.ts"
 import * as EmbeddedServer from "./EmbeddedServer.ts"
-import { migrations } from "./migrations.ts"
-import { transaction } from "./transaction.ts"
-
-// Any number, the same in every process.
-const MIGRATION_LOCK = 7_426_110
+import { migrate, type SchemaTooNew } from "./schema.ts"
 
 /** The folder of what this process keeps: `DATA_DIR`, `.fathom`. */
 export const dataDir: Config.Config<string> = Config.String("DATA_DIR").pipe(Config.withDefault(".fathom"))
@@ -62,20 +58,6 @@ export const makeClient = Effect.fnUntraced(function* (config: PgClient.PgPoolCo
   return yield* Scope.provide(PgClient.make(config), pool)
 })
 
-/** Brings the schema up to date in one transaction. Of several processes that start at once, one does it and the others wait. */
-export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* transaction(
-      sql,
-      Effect.gen(function* () {
-        yield* sql`set local statement_timeout = 0`
-        yield* sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
-        yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "schema_migrations" })
-      })
-    )
-  })
-
 /**
  * Waits for the server of `DATABASE_URL`, else makes and checks the folder of the embedded one. Starts nothing; fails when
  * the database cannot be used.
@@ -88,6 +70,15 @@ export const check: Effect.Effect<void, Config.ConfigError | DatabaseUnusable | 
       : prepareFolder(resolve(dataDir, "postgres"))
   }
 )
+
+/** Fails when there is no `DATABASE_URL` and the folder of the embedded server holds no database yet. Makes nothing. */
+export const isThere: Effect.Effect<void, Config.ConfigError | NoDatabase> = Effect.gen(function* () {
+  const { dataDir, url } = yield* settings
+  const folder = resolve(dataDir, "postgres")
+  if (Option.isNone(url) && !holdsDatabase(folder)) {
+    return yield* new NoDatabase({ folder })
+  }
+})
 
 const connect = Effect.fnUntraced(function* (embedded: typeof EmbeddedServer.start) {
   const { dataDir, url, ...rest } = yield* settings
@@ -110,6 +101,7 @@ type Unusable =
   | EmbeddedServer.NoBinaries
   | EmbeddedServer.ServerFailed
   | Migrator.MigrationError
+  | SchemaTooNew
   | SqlError.SqlError
 
 const migrated = (
@@ -125,3 +117,11 @@ export const layer = migrated(EmbeddedServer.start)
 
 /** The same for a short command: it works beside a service that is already running in `DATA_DIR`. */
 export const layerBeside = migrated(EmbeddedServer.join)
+
+/** The database without its migrations and without the change channel, for a copy of it as it is. Beside a running service. */
+export const layerAsIs: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Unusable> = PgClient.layerFrom(
+  connect(EmbeddedServer.join)
+)
+
+/** The same, as the only owner of `DATA_DIR`. */
+export const layerAlone: typeof layerAsIs = PgClient.layerFrom(connect(EmbeddedServer.start))

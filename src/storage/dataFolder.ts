@@ -14,6 +14,16 @@ export class FolderUnusable extends Schema.TaggedError<FolderUnusable>()("Folder
   }
 }
 
+/** The folder holds no database. */
+export class NoDatabase extends Schema.TaggedError<NoDatabase>()("NoDatabase", { folder: Schema.String }) {
+  override get message(): string {
+    return `${this.folder} holds no database: set DATA_DIR to the folder of a service, or DATABASE_URL to a server`
+  }
+}
+
+/** True when a server has made its database in the folder. */
+export const holdsDatabase = (folder: string): boolean => existsSync(join(folder, "data", "PG_VERSION"))
+
 const MIB = 2 ** 20
 /** A new cluster takes 40 MiB, half of it for the write-ahead log. */
 const NEW_CLUSTER_MIB = 128

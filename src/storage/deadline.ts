@@ -1,5 +1,5 @@
 /** Deadlines of database queries, and one typed failure per port. */
-import { type Duration, Effect, Fiber, type Schema } from "effect"
+import { type Duration, Effect, Exit, Fiber, Metric, Predicate, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { withinTurns } from "../domain/loopTime.ts"
 import { failOnLostConnection } from "./transaction.ts"
@@ -24,10 +24,54 @@ export const within =
 /** Failure of a query: the database is unavailable, or a row does not have the expected shape. */
 export type Broken = SqlError.SqlError | Schema.SchemaError
 
-/** Runs a query to its end or to the deadline. Any failure of the database becomes the one that `unavailable` makes. */
-export const bounded =
-  <Unavailable>(limit: Duration.Input, unavailable: (cause: unknown) => Unavailable) =>
-  <A, E, R>(effect: Effect.Effect<A, E | Broken, R>) =>
-    Effect.catchTag(within(limit, unavailable)(failOnLostConnection(effect)), ["SqlError", "SchemaError"], (cause) =>
-      Effect.fail(unavailable(cause))
-    )
+/** Upper bounds of the durations, in seconds. */
+const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** `late` is a call that its deadline ended; a row that a caller may not have or change is an answer. */
+type Outcome = "answered" | "failed" | "late"
+
+const timers = new Map<string, Metric.Histogram<number>>()
+
+const timerOf = (store: string, outcome: Outcome): Metric.Histogram<number> => {
+  const name = `${store} ${outcome}`
+  const timer =
+    timers.get(name) ??
+    Metric.histogram("fathom_store_call_seconds", {
+      description: "Time of calls of PostgreSQL by store and outcome, waiting for a connection included.",
+      boundaries: BOUNDARIES,
+      attributes: { store, outcome }
+    })
+  timers.set(name, timer)
+  return timer
+}
+
+/** Name of the store whose failure this is: `KeyStore` of `KeyStoreUnavailable`. */
+const storeOf = (failure: unknown): string =>
+  Predicate.hasProperty(failure, "_tag") ? String(failure._tag).replace(/Unavailable$/u, "") : "other"
+
+/**
+ * Runs a query to its end or to the deadline, and measures it. Any failure of the database becomes the one that `unavailable`
+ * makes, which also names the store.
+ */
+export const bounded = <Unavailable>(limit: Duration.Input, unavailable: (cause: unknown) => Unavailable) => {
+  const store = storeOf(unavailable(null))
+  return <A, E, R>(effect: Effect.Effect<A, E | Broken, R>) =>
+    Effect.clockWith((clock) => {
+      const begun = clock.monotonicTimeNanosUnsafe()
+      let outcome: Outcome = "answered"
+      const failed = (how: Outcome) => (cause: unknown) => {
+        outcome = how
+        return unavailable(cause)
+      }
+      const call = Effect.catchTag(
+        within(limit, failed("late"))(failOnLostConnection(effect)),
+        ["SqlError", "SchemaError"],
+        (cause) => Effect.fail(failed("failed")(cause))
+      )
+      return Effect.onExit(call, (exit) =>
+        Exit.hasInterrupts(exit)
+          ? Effect.void
+          : Metric.update(timerOf(store, outcome), Number(clock.monotonicTimeNanosUnsafe() - begun) / 1e9)
+      )
+    })
+}

@@ -156,7 +156,7 @@ export class TrackerFeed extends Context.Service<
 
       yield* tape.appliedCounted.pipe(
         Stream.runForEach(takeNext),
-        keepRunning("Tracking wallets"),
+        keepRunning("Tracking wallets", "tracker"),
         Effect.forkScoped({ startImmediately: true })
       )
       yield* (yield* SourceMonitor).report("tracker", (nowMs) => stateByAge(progress.atMs, SILENT_MS, nowMs))

@@ -2,7 +2,7 @@
 import { Clock, Config, Duration, Effect, Result } from "effect"
 import type { Address } from "../domain/Address.ts"
 import { countSetting } from "../domain/countSetting.ts"
-import { SourceMonitor, type SourceState } from "../health/SourceMonitor.ts"
+import { noteFailure, SourceMonitor, type SourceState } from "../health/SourceMonitor.ts"
 import type { TapeTrade } from "../market/tape/TapeTrade.ts"
 import type { ChainUnavailable } from "../solana/accounts/ChainFeed.ts"
 import type { TransactionHistory } from "../solana/rpc/TransactionHistory.ts"
@@ -203,7 +203,10 @@ export const makeBackfill = Effect.fnUntraced(function* (
     work.isFailing = true
     const pause = failure._tag === "ChainUnavailable" ? (failure.retryAfterMs ?? 0) : 0
     return Effect.as(
-      Effect.logWarning("Histories of wallets cannot be read now", failure),
+      Effect.andThen(
+        Effect.logWarning("Histories of wallets cannot be read now", failure),
+        noteFailure("wallet_history", failure)
+      ),
       Duration.max(UNAVAILABLE_PAUSE, Duration.millis(pause))
     )
   })

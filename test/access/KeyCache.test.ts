@@ -28,6 +28,7 @@ describe("KeyCache", () => {
   it("holds keys and unknown hashes, and nothing else", () => {
     const cache = new KeyCache()
     cache.remember("known", key("k"), cache.version, 0)
+    assert.deepStrictEqual(cache.sizes, { known: 1, unknown: 0 })
     cache.remember("unknown", null, cache.version, 0)
     assert.strictEqual(cache.get("known", 0)?.id, "k")
     assert.isNull(cache.get("unknown", 59_999))

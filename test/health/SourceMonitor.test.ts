@@ -27,3 +27,23 @@ describe("a service that is asked when a request needs it", () => {
     }).pipe(Effect.scoped, Effect.provide(SourceMonitor.layer))
   )
 })
+
+describe("the past of a source", () => {
+  it.effect("has the time of its last change of state, and the last failure of its calls", () =>
+    Effect.gen(function* () {
+      const monitor = yield* SourceMonitor.SourceMonitor
+      yield* monitor.report("database", (nowMs) => ({ observedAtMs: nowMs, status: "known" }))
+      const watched = yield* SourceMonitor.watchCalls("callouts")
+      const status = (nowMs: number) => monitor.stateOf("callouts", nowMs)?.status ?? "unavailable"
+      const history = (nowMs: number) => monitor.history("callouts", status(nowMs), nowMs)
+      assert.deepStrictEqual(history(10), { sinceMs: 10, lastError: null })
+      assert.deepStrictEqual(history(20), { sinceMs: 10, lastError: null })
+      yield* TestClock.setTime(30)
+      yield* Effect.ignore(watched(Effect.fail(new Error("no connection"))))
+      const lastError = { atMs: 30, detail: "no connection" }
+      assert.deepStrictEqual(history(40), { sinceMs: 40, lastError })
+      yield* watched(Effect.void)
+      assert.deepStrictEqual(history(50), { sinceMs: 50, lastError })
+    }).pipe(Effect.scoped, Effect.provide(SourceMonitor.layer))
+  )
+})

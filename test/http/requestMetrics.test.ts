@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { Api } from "../../src/api/Api.ts"
 import { SOL } from "../../src/domain/Address.ts"
+import { DEFAULT_PLAN } from "../../src/domain/keys/Plan.ts"
 import { MeasureRequests, operationNames } from "../../src/http/requestMetrics.ts"
 import { prometheusText } from "../../src/observability/prometheus.ts"
 import { call, running } from "../support/http.ts"
@@ -37,6 +38,18 @@ layer(measured)("requests", (it) => {
       yield* lineOf('fathom_http_requests_total{operation="none",status="404"} 1')
       yield* lineOf('fathom_http_request_seconds_count{operation="spot.quote"} 2')
       yield* lineOf('fathom_http_request_seconds_bucket{operation="spot.quote",le="+Inf"} 2')
+    })
+  )
+})
+
+layer(measured)("requests beyond a budget", (it) => {
+  it.effect("are counted by the budget", () =>
+    Effect.gen(function* () {
+      const quote = `/api/v1/spot/quote?inputMint=${SOL}&outputMint=${TOKEN}&amount=1000000`
+      const { quote: limit } = DEFAULT_PLAN
+      yield* Effect.forEach(Array.from({ length: limit }), () => call(quote), { concurrency: 8, discard: true })
+      assert.strictEqual((yield* call(quote)).status, 429)
+      yield* lineOf('fathom_budget_refusals_total{budget="quote"} 1')
     })
   )
 })

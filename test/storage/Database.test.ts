@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Database from "../../src/storage/Database.ts"
 import { migrations } from "../../src/storage/migrations.ts"
+import { migrate } from "../../src/storage/schema.ts"
 import * as Proxy from "../support/Proxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -135,15 +136,25 @@ describe.runIf(TestDatabase.isAvailable)("migrate", () => {
         yield* sql`drop schema public cascade`
         yield* sql`create schema public`
       }).pipe(Effect.provide(first))
-      yield* Effect.forEach(clients, (client) => Effect.provide(Database.migrate, client), { concurrency: "unbounded" })
+      yield* Effect.forEach(clients, (client) => Effect.provide(migrate, client), { concurrency: "unbounded" })
       assert.deepStrictEqual(yield* Effect.provide(applied, first), Object.keys(migrations))
     })
+  )
+
+  it.live("refuses a database that a later version has migrated, and names the migrations", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`insert into schema_migrations (migration_id, name) values (9001, 'later'), (9002, 'latest')`
+      const error = yield* Effect.flip(migrate)
+      assert.strictEqual(error._tag, "SchemaTooNew")
+      assert.include(error.message, "9001_later, 9002_latest")
+    }).pipe(Effect.provide(TestDatabase.layer))
   )
 
   it.live("changes nothing when it has run before", () =>
     Effect.gen(function* () {
       const before = yield* applied
-      yield* Database.migrate
+      yield* migrate
       assert.deepStrictEqual(yield* applied, before)
     }).pipe(Effect.provide(TestDatabase.layer))
   )

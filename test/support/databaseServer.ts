@@ -8,8 +8,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { findBinaries } from "../../src/storage/binaries.ts"
-import { migrate } from "../../src/storage/Database.ts"
 import * as EmbeddedServer from "../../src/storage/EmbeddedServer.ts"
+import { migrate } from "../../src/storage/schema.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

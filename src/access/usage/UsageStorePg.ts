@@ -46,7 +46,12 @@ const make = Effect.gen(function* () {
     return batch === null
       ? Effect.void
       : onFlush(table.add(batch, clock.currentTimeMillisUnsafe())).pipe(
-          Effect.tapError(() => Effect.sync(() => (hasFailed = true))),
+          Effect.tapError(({ cause }) =>
+            Effect.sync(() => {
+              hasFailed = true
+              monitor.failed("usage", cause, clock.currentTimeMillisUnsafe())
+            })
+          ),
           Effect.map(() => {
             pending = null
             hasFailed = false

@@ -2,31 +2,15 @@ import { Clock, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
-import type { SourceFreshness } from "../../api/System.ts"
-import { type MonitoredSource, SourceMonitor, type SourceState } from "../../health/SourceMonitor.ts"
-import { ChainFeed, type Freshness } from "../../solana/accounts/ChainFeed.ts"
+import type { PartState, SourceFreshness } from "../../api/System.ts"
+import { SourceMonitor } from "../../health/SourceMonitor.ts"
+import { ChainFeed } from "../../solana/accounts/ChainFeed.ts"
 import { baseUrl } from "../middleware/baseUrl.ts"
 import { Drain } from "../Drain.ts"
 import { unavailable } from "../problems.ts"
 import { metaWith } from "./metaWith.ts"
 import { Settings } from "../Settings.ts"
-
-const statuses = {
-  live: "known",
-  recorded: "known",
-  polling: "partial",
-  loading: "partial",
-  down: "unavailable"
-} as const
-
-const CHAIN = "chain"
-
-/** State of the chain feed. A feed that has delivered once and is down now is stale, not unavailable. */
-const chainState = ({ heardAtMs, node, state }: Freshness): SourceState => ({
-  observedAtMs: heardAtMs,
-  status: heardAtMs === null ? "unavailable" : state === "down" ? "stale" : statuses[state],
-  node
-})
+import { partsOf, sourcesOf } from "../sources.ts"
 
 /** Time for which one answer about the sources is repeated. */
 const CACHED_MS = 1000
@@ -45,21 +29,6 @@ const cachedFor = <A>(ttlMs: number, compute: (nowMs: number) => A) => {
     return Effect.succeed(cached.value)
   }
 }
-
-/** Freshness of a source as it is answered. */
-const monitoredFreshness = (
-  { estimatedTimes, node, observedAtMs, source, status, ...detail }: MonitoredSource,
-  nowMs: number
-): SourceFreshness => ({
-  ...detail,
-  source,
-  observedAtMs,
-  lagMs: observedAtMs === null ? null : Math.max(0, nowMs - observedAtMs),
-  status,
-  ...(node !== undefined && { node }),
-  ...(estimatedTimes !== undefined && { estimatedTimes })
-})
-
 /** True for a service that no request has needed yet. */
 const isUnasked = ({ failedAtMs, observedAtMs }: SourceFreshness): boolean =>
   failedAtMs === null && observedAtMs === null
@@ -70,6 +39,16 @@ const notLive = (heardAtMs: number | null, nowMs: number): string =>
     ? "The chain feed is not live yet."
     : `The chain was lost ${Math.max(0, Math.round((nowMs - heardAtMs) / 1000))} s ago.`
 
+/** The parts that are not current, for a message. */
+const partsText = (parts: ReadonlyArray<PartState>): string => {
+  const behind = parts.filter(({ status }) => status !== "known")
+  const texts = behind.map(({ lastError, part, sinceMs, status }) => {
+    const error = lastError === null ? "" : ` (${new Date(lastError.atMs).toISOString()}: ${lastError.detail})`
+    return `${part}: ${status} since ${new Date(sinceMs).toISOString()}${error}`
+  })
+  return `Not current: ${texts.join("; ")}.`
+}
+
 export const layer = HttpApiBuilder.group(
   Api,
   "system",
@@ -79,14 +58,7 @@ export const layer = HttpApiBuilder.group(
     const monitor = yield* SourceMonitor
     const { publicUrl } = yield* Settings
 
-    // For metrics; the answers below have the chain first, also where nothing is monitored.
-    yield* monitor.report(CHAIN, () => chainState(feed.freshness()))
-    const sources = cachedFor(CACHED_MS, (nowMs) =>
-      [
-        { source: CHAIN, ...chainState(feed.freshness()) },
-        ...monitor.sources(nowMs).filter(({ source }) => source !== CHAIN)
-      ].map((source) => monitoredFreshness(source, nowMs))
-    )
+    const sources = cachedFor(CACHED_MS, (nowMs) => sourcesOf(feed, monitor, nowMs))
     const freshness = () => Effect.all({ data: Clock.clockWith(sources), meta: metaWith({}) })
 
     const describe = Effect.fnUntraced(function* ({
@@ -106,18 +78,26 @@ export const layer = HttpApiBuilder.group(
       }
     })
 
-    const ready = Effect.fnUntraced(function* () {
+    const ready = Effect.fnUntraced(function* ({ query }: { readonly query: { readonly verbose?: string } }) {
+      const isVerbose = query.verbose !== undefined && query.verbose !== "false"
       if (drain.begun()) {
         return yield* unavailable("The service is shutting down.")
       }
       const { heardAtMs, node, state } = feed.freshness()
       if (state === "loading" || state === "down") {
-        return yield* unavailable(notLive(heardAtMs, yield* Clock.currentTimeMillis))
+        const nowMs = yield* Clock.currentTimeMillis
+        const reason = notLive(heardAtMs, nowMs)
+        return yield* unavailable(isVerbose ? `${reason} ${partsText(partsOf(feed, monitor, nowMs))}` : reason)
       }
       const lagging = (yield* Clock.clockWith(sources)).filter(
-        (source) => source.source !== CHAIN && source.status !== "known" && !isUnasked(source)
+        (source) => source.source !== "chain" && source.status !== "known" && !isUnasked(source)
       )
-      return { status: "ok" as const, lagging, ...(node !== undefined && { node }) }
+      return {
+        status: "ok" as const,
+        lagging,
+        ...(node !== undefined && { node }),
+        ...(isVerbose && { parts: partsOf(feed, monitor, yield* Clock.currentTimeMillis) })
+      }
     })
 
     return handlers.handleAll({

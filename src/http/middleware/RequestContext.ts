@@ -70,3 +70,12 @@ export const RequestContext = Context.Reference<RequestContext>("fathom/http/mid
 export const RequestIds = Context.Reference<() => string>("fathom/http/middleware/RequestContext/RequestIds", {
   defaultValue: () => () => crypto.randomUUID()
 })
+
+/** Contexts by the request of Node, for observers outside the fiber. */
+const contexts = new WeakMap<object, RequestContext>()
+
+/** Keeps the context of a request of Node while that lives. */
+export const keepContext = (request: object, context: RequestContext): void => void contexts.set(request, context)
+
+/** The context of a request of Node; undefined before it has one, as for a request that the parser rejects. */
+export const contextOf = (request: object): RequestContext | undefined => contexts.get(request)

@@ -5,7 +5,7 @@ import { RateLimiter } from "../../access/RateLimiter.ts"
 import { UsageStore } from "../../access/usage/UsageStore.ts"
 import { allowedMethods } from "./allowedMethods.ts"
 import { Drain } from "../Drain.ts"
-import { RequestContext, openRequest, RequestIds } from "./RequestContext.ts"
+import { keepContext, RequestContext, openRequest, RequestIds } from "./RequestContext.ts"
 import { finalizeResponse } from "./finalizeResponse.ts"
 import { preflightHeaders } from "./headers.ts"
 import { rawHeader } from "./rawHeader.ts"
@@ -64,6 +64,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
         return Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const context = openRequest(nextId(), rawHeader(request, "x-client-request-id"))
+          keepContext(request.source, context)
           HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, finalizeResponse(context, services))
           if (request.url.length > MAX_URL) {
             context.problem = serverProblem("uri_too_long")

@@ -7,6 +7,7 @@ import type { Plan } from "../../domain/keys/Plan.ts"
 import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
+import { Readings } from "../../health/Readings.ts"
 import { limited } from "../problems.ts"
 
 type Ending = "server_shutdown" | "key_revoked"
@@ -72,6 +73,11 @@ export class StreamLimits extends Context.Service<
             slot.end(ending, nowMs)
           }
         })
+
+      yield* (yield* Readings).report(
+        { name: "fathom_quote_streams", help: "Open quote streams.", kind: "gauge" },
+        () => slots.values().reduce((sum, { size }) => sum + size, 0)
+      )
 
       const allSlots = () => Array.from(slots.values()).flatMap((some) => Array.from(some))
 

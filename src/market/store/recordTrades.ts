@@ -3,7 +3,7 @@ import { Cause, Clock, Config, Duration, Effect, Latch, Schedule, Stream } from 
 import { countSetting } from "../../domain/countSetting.ts"
 import { TradeStoreUnavailable } from "../../domain/market/Trade.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
-import type { SourceState } from "../../health/SourceMonitor.ts"
+import { noteFailure, type SourceState } from "../../health/SourceMonitor.ts"
 import type { TradeStore } from "./TradeStore.ts"
 import type { StoredBatch } from "./StoredBatch.ts"
 
@@ -137,6 +137,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
       yield* Effect.logWarning("Trades cannot be stored", { after: state.durable }, cause)
     }
     state.isUnavailable = true
+    yield* noteFailure("trades", cause)
   })
 
   const reportSuccess = Effect.fnUntraced(function* (batches: ReadonlyArray<StoredBatch>) {
@@ -187,7 +188,7 @@ export const makeRecorder = Effect.fnUntraced(function* (
     yield* write(batches, true).pipe(Effect.ensuring(Effect.sync(() => (state.writing = []))))
   })
 
-  yield* Effect.forever(writeNext).pipe(keepRunning("Storing trades"), Effect.forkScoped)
+  yield* Effect.forever(writeNext).pipe(keepRunning("Storing trades", "trades"), Effect.forkScoped)
 
   const offer = Effect.fnUntraced(function* (batch: StoredBatch) {
     if (waiting.isFull && state.lost <= state.durable) {

@@ -131,7 +131,7 @@ const driveChain = Effect.fnUntraced(function* (
       { rate: repair.rate, history }
     )
     yield* Effect.forever(Effect.flatMap(step, Effect.sleep)).pipe(
-      keepRunning("Reading missing blocks again"),
+      keepRunning("Reading missing blocks again", "backfill"),
       Effect.forkScoped
     )
   }
@@ -154,7 +154,7 @@ const driveChain = Effect.fnUntraced(function* (
       position.after = Math.max(position.after, batch.slot)
       return Effect.catchCause(take(batch), (cause) => leftOut(batch.slot, cause))
     })
-  ).pipe(keepRunning("Following blocks"))
+  ).pipe(keepRunning("Following blocks", "blocks"))
 })
 
 /** Runs until the tape ends. A chain that replaces the one before begins with what is stored of it, if anything. */

@@ -7,6 +7,7 @@ import { ChainState } from "./ChainState.ts"
 import { followChain, settleWhenQuiet } from "./followChain.ts"
 import { makeOutbox } from "../blocks/outbox.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
+import { noteFailure } from "../../health/SourceMonitor.ts"
 import { NodeChoice } from "../rpc/NodeChoice.ts"
 import { Patience } from "../rpc/Patience.ts"
 import { pollWhileAway } from "./pollChain.ts"
@@ -81,7 +82,10 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
         const next = choice.current.host
         return Effect.andThen(
           Metric.update(lossCount, 1),
-          Effect.logWarning("The chain was lost", { node: node.host, reason, detail, next })
+          Effect.andThen(
+            Effect.logWarning("The chain was lost", { node: node.host, reason, detail, next }),
+            noteFailure("chain", `${node.host}: ${reason}, ${detail}`)
+          )
         )
       }),
       // A connection that had worked starts the pauses anew.
@@ -93,7 +97,7 @@ const make = Effect.fnUntraced(function* (options: RpcOptions) {
     Effect.retry(pauses),
     Effect.andThen(breath),
     Effect.forever,
-    keepRunning("Following the chain"),
+    keepRunning("Following the chain", "chain"),
     Effect.forkScoped
   )
   yield* settleWhenQuiet(state).pipe(keepRunning("Emitting the writes of a slot"), Effect.forkScoped)

@@ -1,5 +1,6 @@
 /** The nodes that blocks are read from: one at a time, the next one when it fails, lags, or serves another chain. */
 import { Clock, Duration, Effect, Latch } from "effect"
+import { noteFailure } from "../../health/SourceMonitor.ts"
 import type { ChainClock } from "../../domain/OnChainAccount.ts"
 import { ChainUnavailable } from "../accounts/ChainFeed.ts"
 import { CLOCK, readClock } from "../clockSysvar.ts"
@@ -132,7 +133,10 @@ export class BlockNodes {
     if (reason === "timeout") {
       this.#patience.lengthen()
     }
-    return Effect.logWarning("Blocks are read from another node", { node: node.host, reason, detail, next: this.host })
+    return Effect.andThen(
+      Effect.logWarning("Blocks are read from another node", { node: node.host, reason, detail, next: this.host }),
+      noteFailure("block_feed", `${node.host}: ${reason}, ${detail}`)
+    )
   }
 
   #check(node: RpcNode): Effect.Effect<void, ChainUnavailable> {

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as TestDatabase from "../../support/TestDatabase.ts"
 
 const main = new URL("../../../src/main.ts", import.meta.url).pathname
 
@@ -70,6 +72,23 @@ describe("fathom", () => {
       assert.strictEqual(output, `fathom: ${message}\n`)
       assert.strictEqual(code, 1)
       assert.isFalse(existsSync(path))
+    })
+  )
+
+  it.live.runIf(TestDatabase.isAvailable)("refuses a database of a later version, and names its migrations", () =>
+    Effect.gen(function* () {
+      const { database, host } = yield* TestDatabase.create
+      const later = Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`insert into schema_migrations (migration_id, name) values (9001, 'later')`
+      )
+      yield* Effect.provide(later, TestDatabase.connect({ database, host }))
+      const url = `postgres://postgres@localhost/${database}?host=${encodeURIComponent(host)}`
+      const { code, output } = yield* run(["--port", "0", "--data-dir", yield* folder], { DATABASE_URL: url })
+      const words =
+        "migrations that this version does not know (9001_later): use the version that made them, or a later one"
+      assert.include(output, `fathom: the database has ${words}\n`)
+      assert.strictEqual(code, 1)
     })
   )
 

@@ -5,6 +5,7 @@ import { DEFAULT_PLAN } from "../../../src/domain/keys/Plan.ts"
 import * as SourceMonitor from "../../../src/health/SourceMonitor.ts"
 import type { SourceState } from "../../../src/health/SourceMonitor.ts"
 import type { Freshness } from "../../../src/solana/accounts/ChainFeed.ts"
+import { noteStates } from "../../../src/http/sources.ts"
 import { call, feed, keyOf, running, secretOf } from "../../support/http.ts"
 import { buildPages } from "../../support/pages.ts"
 
@@ -184,6 +185,88 @@ layer(running().pipe(Layer.provideMerge(reporting), Layer.provide(SourceMonitor.
     })
   )
 })
+
+const noted = noteStates.pipe(Layer.provide(feed(() => fresh)))
+
+let ailing: SourceState = { observedAtMs: 0, status: "known" }
+
+const withPast = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* (yield* SourceMonitor.SourceMonitor).report("trades", () => ailing)
+    yield* SourceMonitor.noteFailure("chain", new Error("wss://node.test:8900/?api-key=hunter2 closed"))
+  })
+)
+
+layer(running({ feed: feed(() => fresh) }).pipe(Layer.provideMerge(withPast), Layer.provideMerge(SourceMonitor.layer)))(
+  "GET /readyz?verbose",
+  (it) => {
+    it.effect("lists every part with its state, since when, and its last error", () =>
+      Effect.gen(function* () {
+        const nowMs = yield* Clock.currentTimeMillis
+        fresh = { slot: 2, heardAtMs: nowMs, state: "live" }
+        ailing = { observedAtMs: nowMs, status: "known" }
+        const chain = {
+          part: "chain",
+          status: "known",
+          sinceMs: nowMs,
+          lastError: { atMs: 0, detail: "wss://node.test:8900 closed" }
+        }
+        const trades = { part: "trades", status: "known", sinceMs: nowMs, lastError: null }
+        for (const path of ["/readyz?verbose", "/readyz?verbose=true"]) {
+          assert.deepStrictEqual((yield* call(path, { key: null })).json("parts"), [chain, trades])
+        }
+        yield* TestClock.adjust("5 seconds")
+        ailing = { observedAtMs: nowMs, status: "stale" }
+        yield* SourceMonitor.noteFailure("trades", "full disk")
+        const stale = { status: "stale", sinceMs: nowMs + 5000, lastError: { atMs: nowMs + 5000, detail: "full disk" } }
+        assert.deepStrictEqual((yield* call("/readyz?verbose", { key: null })).json("parts.1"), { ...trades, ...stale })
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual((yield* call("/readyz?verbose", { key: null })).json("parts.1"), { ...trades, ...stale })
+      })
+    )
+
+    it.effect("names the parts that are not current in the message of a 503", () =>
+      Effect.gen(function* () {
+        fresh = { slot: 2, heardAtMs: (yield* Clock.currentTimeMillis) - 3000, state: "down" }
+        const { status, text } = yield* call("/readyz?verbose", { key: null })
+        assert.strictEqual(status, 503)
+        assert.match(
+          text,
+          /The chain was lost 3 s ago\. Not current: chain: stale since \S+ \(\S+: wss:\/\/node\.test:8900 closed\)/u
+        )
+      })
+    )
+
+    it.effect("shows no parts without it, and refuses other values and parameters", () =>
+      Effect.gen(function* () {
+        fresh = { slot: 2, heardAtMs: yield* Clock.currentTimeMillis, state: "live" }
+        for (const path of ["/readyz", "/readyz?verbose=false"]) {
+          assert.isUndefined((yield* call(path, { key: null })).json("parts"))
+        }
+        for (const path of ["/readyz?verbose=2", "/readyz?verbos"]) {
+          assert.strictEqual((yield* call(path, { key: null })).status, 400)
+        }
+      })
+    )
+  }
+)
+
+layer(running({ feed: feed(() => fresh) }).pipe(Layer.provideMerge(noted), Layer.provideMerge(SourceMonitor.layer)))(
+  "changes of state",
+  (it) => {
+    it.effect("are noted every second, however seldom they are asked for", () =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("1 second")
+        fresh = { slot: 2, heardAtMs: null, state: "loading" }
+        yield* TestClock.adjust("1 second")
+        const sinceMs = yield* Clock.currentTimeMillis
+        yield* TestClock.adjust("9 seconds")
+        const { history } = yield* SourceMonitor.SourceMonitor
+        assert.strictEqual(history("chain", "unavailable", sinceMs + 9000).sinceMs, sinceMs)
+      })
+    )
+  }
+)
 
 layer(running({ keys: [keyOf("a", { scopes: ["perps.read"] })] }))("GET /api/v1/account/key", (it) => {
   it.effect("describes any key, free of charge", () =>
