@@ -29,6 +29,7 @@ import * as Traces from "../observability/Traces.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
+import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import { AuditReader } from "../tokens/AuditReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { RiskReader } from "../tokens/RiskReader.ts"
@@ -99,6 +100,18 @@ const tracker = KeepActivity.layer.pipe(
   Layer.provide([tape, TokenBook.layer, PriceBook.layer])
 )
 
+/** State that processes share: in memory, or in Valkey where `VALKEY_URL` is set, whose modules only that loads. */
+const sharedState = Layer.unwrap(
+  Effect.flatMap(valkeyUrl, (url) =>
+    Option.isNone(url)
+      ? Effect.succeed(Layer.mergeAll(RateLimiter.layerMemory))
+      : Effect.map(
+          Effect.promise(() => import("./SharedState.ts")),
+          (shared) => shared.layer(url.value)
+        )
+  )
+)
+
 const ledger = LedgerReader.layerBackfill.pipe(Layer.provide(HistoryStorePg.layer.pipe(Layer.provide(Database.layer))))
 
 const wallets = WalletReader.layer.pipe(
@@ -115,7 +128,7 @@ const capabilities = Layer.mergeAll(tokens, tracker, calloutStore, copying, read
 
 const access = Layer.mergeAll(
   keyStore,
-  RateLimiter.layerMemory,
+  sharedState,
   WalletBatch.layerMemory,
   UsageStorePg.layer.pipe(Layer.provide(Database.layer)),
   accountStores,

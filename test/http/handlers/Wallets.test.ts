@@ -234,7 +234,12 @@ describe("wallets that cannot be read", () => {
   })
 
   const down = Effect.fail(new LimiterUnavailable({ cause: "down" }))
-  const limiter = Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down })
+  const limiter = Layer.succeed(RateLimiter, {
+    isImmediate: true,
+    admit: () => down,
+    refund: () => down,
+    peek: () => down
+  })
   layer(running({ wallets: reader, limiter }))((it) => {
     it.effect("because admission cannot be decided are a 503 of its own", () =>
       Effect.gen(function* () {
