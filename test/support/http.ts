@@ -122,6 +122,7 @@ export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
   readonly keyStore?: Layer.Layer<KeyStore>
   readonly limiter?: Layer.Layer<RateLimiter>
+  readonly limits?: Layer.Layer<CallerLimits>
   readonly feed?: Layer.Layer<ChainFeed>
   readonly engine?: Layer.Layer<QuoteEngine>
   readonly statuses?: Layer.Layer<TransactionStatus>
@@ -190,7 +191,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.tracker ?? memoryTracker,
     world.trackerFeed ?? trackerFeed(),
     world.wallets ?? noWallets,
-    WalletBatch.layer.pipe(Layer.provideMerge(CallerLimits.layerMemory)),
+    WalletBatch.layer.pipe(Layer.provideMerge(world.limits ?? CallerLimits.layerMemory)),
     world.usage ?? MemoryUsage.layer,
     world.accounts ?? MemoryAccounts.layer,
     world.oidc ?? OidcClient.layerUnconfigured,
