@@ -110,7 +110,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
   "effect/http-api": ["api", "app", "client", "http", "testing", "web"],
   "effect/net": ["access", "http"],
   "effect/observability": ["observability"],
-  "effect/persistence": ["funding", "perps", "solana", "upstream"],
+  "effect/persistence": ["funding", "perps", "solana", "storage", "tracker", "access", "upstream"],
   "effect/socket": ["app", "client", "simulator", "solana"],
   "effect/sql": [
     "access",
@@ -124,7 +124,7 @@ const packages: Record<string, ReadonlyArray<string>> = {
     "tracker",
     "wallets"
   ],
-  "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "testing"],
+  "@effect/platform-node": ["app", "main.ts", "http", "observability", "simulator", "storage", "testing"],
   "@effect/sql-pg": ["access", "accounts", "alerts", "callouts", "copying", "market", "storage", "tracker", "wallets"],
   "node:child_process": ["storage"],
   "node:crypto": ["access", "accounts", "storage", "http", "simulator", "solana", "tracker"],
@@ -262,12 +262,33 @@ const staticImports = (file: string) =>
     ([, path = ""]) => normalize(join(dirname(file), path))
   )
 
-describe("a command", () => {
-  const loaded = new Set(["src/main.ts"])
+/** These files and all that they load. */
+const loadedWith = (...files: ReadonlyArray<string>): ReadonlySet<string> => {
+  const loaded = new Set(files)
   // A set also visits what is added meanwhile.
   for (const file of loaded) {
     staticImports(file).forEach((path) => loaded.add(path))
   }
+  return loaded
+}
+
+const importsClient = (file: string) =>
+  /^import (?!type).*from "(?:@effect\/platform-node(?:\/NodeRedis)?|redis)"/mu.test(readFileSync(file, "utf8"))
+
+describe("a service that shares nothing", () => {
+  it("loads of Valkey its settings and its port alone", () => {
+    const loaded = [...loadedWith("src/main.ts", "src/app/App.ts", "src/app/Simulated.ts")]
+    assert.deepStrictEqual(
+      loaded.filter((file) => file.includes("alkey")),
+      ["src/storage/valkey/Valkey.ts"]
+    )
+    assert.deepStrictEqual(loaded.filter(importsClient), [])
+    assert.isTrue(importsClient("src/storage/valkey/ValkeyRedis.ts"))
+  })
+})
+
+describe("a command", () => {
+  const loaded = loadedWith("src/main.ts")
 
   it("loads the keys, and neither the service nor the simulator before one is needed", () => {
     assert.include([...loaded], "src/access/KeyStorePg.ts")

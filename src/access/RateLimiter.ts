@@ -16,6 +16,8 @@ import { KeyedBudget, type KeyBudget } from "../domain/KeyedBudget.ts"
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
+    /** True when every decision is made in memory, before the call returns. */
+    readonly isImmediate: boolean
     /** Charges the whole cost or nothing. */
     admit(request: {
       readonly key: Caller
@@ -33,6 +35,7 @@ export class RateLimiter extends Context.Service<
     const meters = { rest: new KeyedBudget(budgets.rest), quote: new KeyedBudget(budgets.quote) }
 
     return RateLimiter.of({
+      isImmediate: true,
       admit: ({ budget, cost, key }) =>
         Clock.clockWith((clock) => {
           if (!Number.isSafeInteger(cost) || cost < 0) {

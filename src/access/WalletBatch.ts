@@ -1,5 +1,6 @@
-import { Clock, Context, Effect, Layer, Schema, type Scope } from "effect"
-import { KeyedBudget } from "../domain/KeyedBudget.ts"
+import { Context, Effect, Exit, Layer, Schema, Scope } from "effect"
+import type { LimiterUnavailable } from "../domain/Budget.ts"
+import { CallerLimits } from "./CallerLimits.ts"
 
 /** Limits of reads that gather many accounts, per caller: at a time, and begun in any window. */
 export const walletBatchPolicy = { name: "wallet-batch", concurrent: 2, starts: 60, windowMs: 60_000 } as const
@@ -15,40 +16,32 @@ export class WalletBatch extends Context.Service<
   WalletBatch,
   {
     /** Takes one of the caller's two places until the scope ends, and counts a start. A refusal counts nothing. */
-    enter(caller: string): Effect.Effect<void, BatchRefused, Scope.Scope>
+    enter(caller: string): Effect.Effect<void, BatchRefused | LimiterUnavailable, Scope.Scope>
   }
 >()("fathom/access/WalletBatch") {
-  /** Places and starts of this process alone. */
-  static readonly layerMemory: Layer.Layer<WalletBatch> = Layer.sync(WalletBatch, () => {
-    const starts = new KeyedBudget({ limit: walletBatchPolicy.starts, windowMs: walletBatchPolicy.windowMs })
-    const running = new Map<string, number>()
+  static readonly layer: Layer.Layer<WalletBatch, never, CallerLimits> = Layer.effect(
+    WalletBatch,
+    Effect.gen(function* () {
+      const limits = yield* CallerLimits
+      const { concurrent, name: kind, starts, windowMs } = walletBatchPolicy
 
-    const take = (caller: string) =>
-      Clock.clockWith((clock) => {
-        const busy = running.get(caller) ?? 0
-        if (busy >= walletBatchPolicy.concurrent) {
-          return Effect.fail(new BatchRefused({ limit: "concurrent", retryAfterMs: null }))
-        }
-        const decision = starts.admit(caller, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
-        if (decision._tag === "Refused") {
-          return Effect.fail(new BatchRefused({ limit: "starts", retryAfterMs: decision.fitsInMs }))
-        }
-        running.set(caller, busy + 1)
-        return Effect.void
+      const enter = Effect.fnUntraced(function* (caller: string) {
+        const place = yield* Scope.fork(yield* Scope.Scope)
+        yield* Scope.provide(limits.take({ kind, caller, limit: concurrent }), place).pipe(
+          Effect.catchTag("NoPlace", () => new BatchRefused({ limit: "concurrent", retryAfterMs: null }))
+        )
+        yield* limits.count({ kind, caller, limit: starts, windowMs }).pipe(
+          Effect.catchTag("TooOften", ({ retryAfterMs }) => new BatchRefused({ limit: "starts", retryAfterMs })),
+          Effect.onError(() => Scope.close(place, Exit.void))
+        )
       })
 
-    const leave = (caller: string) =>
-      Effect.sync(() => {
-        const busy = running.get(caller) ?? 0
-        if (busy > 1) {
-          running.set(caller, busy - 1)
-        } else {
-          running.delete(caller)
-        }
-      })
-
-    return WalletBatch.of({
-      enter: (caller) => Effect.acquireRelease(take(caller), () => leave(caller))
+      return WalletBatch.of({ enter })
     })
-  })
+  )
+
+  /** Places and starts of this process alone. */
+  static readonly layerMemory: Layer.Layer<WalletBatch> = WalletBatch.layer.pipe(
+    Layer.provide(CallerLimits.layerMemory)
+  )
 }

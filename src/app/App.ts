@@ -3,6 +3,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { Effect, Layer, Option } from "effect"
+import { CallerLimits } from "../access/CallerLimits.ts"
 import * as IdempotencyPg from "../access/IdempotencyPg.ts"
 import { RateLimiter } from "../access/RateLimiter.ts"
 import * as UsageStorePg from "../access/usage/UsageStorePg.ts"
@@ -33,13 +34,14 @@ import * as Traces from "../observability/Traces.ts"
 import { PoolBook } from "../pools/PoolBook.ts"
 import { QuoteEngine } from "../quotes/QuoteEngine.ts"
 import * as Database from "../storage/Database.ts"
+import { valkeyUrl } from "../storage/valkey/Valkey.ts"
 import { AuditReader } from "../tokens/AuditReader.ts"
 import { PriceBook } from "../tokens/PriceBook.ts"
 import { RiskReader } from "../tokens/RiskReader.ts"
 import { TokenBook } from "../tokens/TokenBook.ts"
 import { TokenReader } from "../tokens/TokenReader.ts"
 import * as KeepActivity from "../tracker/keepActivity.ts"
-import { Tickets } from "../tracker/Tickets.ts"
+import { Tickets } from "../tracker/tickets/Tickets.ts"
 import { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import * as TrackerStorePg from "../tracker/TrackerStorePg.ts"
 import { WatchList } from "../tracker/WatchList.ts"
@@ -101,9 +103,21 @@ const alerts = Evaluator.layer.pipe(
 
 const copying = CopyReader.layer.pipe(Layer.provide([followStore, PriceBook.layer, TokenBook.layer]))
 
+/** State that processes share: in memory, or in Valkey where `VALKEY_URL` is set, whose modules only that loads. */
+const sharedState = Layer.unwrap(
+  Effect.flatMap(valkeyUrl, (url) =>
+    Option.isNone(url)
+      ? Effect.succeed(Layer.mergeAll(RateLimiter.layerMemory, CallerLimits.layerMemory, Tickets.layerMemory))
+      : Effect.map(
+          Effect.promise(() => import("./SharedState.ts")),
+          (shared) => shared.layer(url.value)
+        )
+  )
+)
+
 const tracker = KeepActivity.layer.pipe(
   Layer.provideMerge([trackerStore, TrackerFeed.layer]),
-  Layer.provideMerge([WatchList.layer, Tickets.layerMemory]),
+  Layer.provideMerge(WatchList.layer),
   Layer.provide([tape, TokenBook.layer, PriceBook.layer])
 )
 
@@ -123,8 +137,7 @@ const capabilities = Layer.mergeAll(tokens, tracker, calloutStore, copying, read
 
 const access = Layer.mergeAll(
   keyStore,
-  RateLimiter.layerMemory,
-  WalletBatch.layerMemory,
+  WalletBatch.layer.pipe(Layer.provideMerge(sharedState)),
   UsageStorePg.layer.pipe(Layer.provide(Database.layer)),
   accountStores,
   OidcClientHttp.layer,

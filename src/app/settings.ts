@@ -24,6 +24,7 @@ import { blockSettings } from "../solana/blocks/BlockFeedRpc.ts"
 import { historyUrlSetting, rpcSettings, wsUrlSetting } from "../solana/rpc/rpcSettings.ts"
 import { statusTimeout } from "../solana/rpc/TransactionStatusRpc.ts"
 import * as Database from "../storage/Database.ts"
+import { valkeyUrl, whenDown } from "../storage/valkey/Valkey.ts"
 import * as priceSettings from "../tokens/priceSettings.ts"
 import * as TokenBook from "../tokens/TokenBook.ts"
 import * as LiveSessions from "../tracker/LiveSessions.ts"
@@ -37,6 +38,8 @@ const all: ReadonlyArray<Config.Config<unknown>> = [
   requestLog.settings,
   Traces.settings,
   Database.settings,
+  valkeyUrl,
+  whenDown,
   KeyStorePg.settings,
   SessionStorePg.settings,
   oidcSettings.settings,

@@ -2,15 +2,16 @@
 import { Duration, Effect } from "effect"
 
 const TURN_MS = 50
+const LEAST_TURNS = 4
 const MOST_TURNS = 8
 
 /**
- * Sleeps for `limit` in up to eight timers, one after the other. A loop that is busy adds its delay to each of them, so it has
+ * Sleeps for `limit` in four to eight timers, one after the other. A loop that is busy adds its delay to each of them, so it has
  * read its sockets several times before the sleep ends: an answer that has arrived in time is not taken for a missing one.
  */
 export const sleepInTurns = (limit: Duration.Input): Effect.Effect<void> => {
   const ms = Duration.toMillis(limit)
-  const turns = Math.min(MOST_TURNS, Math.max(1, Math.ceil(ms / TURN_MS)))
+  const turns = Math.min(MOST_TURNS, Math.max(LEAST_TURNS, Math.ceil(ms / TURN_MS)))
   return Effect.asVoid(Effect.replicateEffect(Effect.sleep(Duration.millis(ms / turns)), turns, { discard: true }))
 }
 

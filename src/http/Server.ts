@@ -4,6 +4,7 @@ import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api
 import type { AccountStore } from "../accounts/AccountStore.ts"
 import type { OidcClient } from "../accounts/OidcClient.ts"
 import type { SessionStore } from "../accounts/SessionStore.ts"
+import type { CallerLimits } from "../access/CallerLimits.ts"
 import type { Idempotency } from "../access/Idempotency.ts"
 import type { KeyStore } from "../access/KeyStore.ts"
 import type { RateLimiter } from "../access/RateLimiter.ts"
@@ -25,7 +26,7 @@ import type { TransactionStatus } from "../solana/rpc/TransactionStatus.ts"
 import type { RiskReader } from "../tokens/RiskReader.ts"
 import type { TokenReader } from "../tokens/TokenReader.ts"
 import { LiveSessions } from "../tracker/LiveSessions.ts"
-import type { Tickets } from "../tracker/Tickets.ts"
+import type { Tickets } from "../tracker/tickets/Tickets.ts"
 import type { TrackerFeed } from "../tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../tracker/TrackerStore.ts"
 import type { WalletReader } from "../wallets/WalletReader.ts"
@@ -70,6 +71,7 @@ import * as Wallets from "./handlers/Wallets.ts"
 export type Capabilities =
   | AccountStore
   | AlertStore
+  | CallerLimits
   | CalloutStore
   | ChainFeed
   | CopyReader

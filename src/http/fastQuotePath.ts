@@ -2,7 +2,7 @@
  * `GET /api/v1/spot/quote` answered straight from the socket, with the same bytes as the default handler.
  *
  * Falls back to the default handler unless a 200, or the 429 of an empty budget, can be produced synchronously: for a request
- * that is not plain, a key that is not cached or may not quote, a trade without a price. Nothing is charged before the fallback,
+ * that is not plain, a key that is not cached or may not quote, a trade without a price, budgets shared by processes. Nothing is charged before the fallback,
  * and no query is read for a 429.
  */
 import { Clock, Effect, Exit, type Fiber, Redacted } from "effect"
@@ -200,7 +200,7 @@ export const fastQuotePath = Effect.gen(function* () {
 
   return (defaultHandler: Handle): Handle =>
     (request, response) => {
-      const secret = isPlain(request) && !begun() ? secretIn(request) : undefined
+      const secret = limiter.isImmediate && isPlain(request) && !begun() ? secretIn(request) : undefined
       if (secret === undefined) {
         return defaultHandler(request, response)
       }

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { type ErrorDetail, retryAfter } from "../api/Problem.ts"
 import type { TooManyColdMints } from "../domain/quotes/Quote.ts"
-import { DataUnavailable, InvalidRequest, RateLimited } from "../api/problems.ts"
+import { DataUnavailable, InvalidRequest, LimiterUnavailable, RateLimited } from "../api/problems.ts"
 
 /** The 400 of one field. */
 export const invalid = (detail: ErrorDetail, message: string): InvalidRequest =>
@@ -30,3 +30,7 @@ export const storeUnavailable =
   (log: string, message: string) =>
   ({ cause }: { readonly cause: unknown }): Effect.Effect<never, DataUnavailable> =>
     Effect.andThen(Effect.logError(log, cause), Effect.fail(unavailable(message)))
+
+/** Logs the cause of a failed limiter and fails with its 503. */
+export const limiterUnavailable = ({ cause }: { readonly cause: unknown }): Effect.Effect<never, LimiterUnavailable> =>
+  Effect.andThen(Effect.logError("The limiter is unavailable", cause), Effect.fail(new LimiterUnavailable()))

@@ -1,6 +1,6 @@
 import { type ControlFrame, type NoticeCode } from "../domain/wallets/LiveFrame.ts"
 import { controlText, type SharedFrame } from "./liveFrames.ts"
-import type { Grant } from "./Tickets.ts"
+import type { Grant } from "./tickets/Tickets.ts"
 
 /** WebSocket close codes of the tracker stream. */
 export type CloseCode = 1001 | 1008 | 1012 | 1013 | 4401 | 4403 | 4409 | 4429

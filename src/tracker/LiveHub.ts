@@ -8,7 +8,7 @@ import { LiveStream, MOST_KEPT } from "./LiveStream.ts"
 import { secondOf } from "./overview.ts"
 import { LagMonitor } from "./LagMonitor.ts"
 import { type SnapshotSources, snapshotOf } from "./snapshot.ts"
-import type { Grant } from "./Tickets.ts"
+import type { Grant } from "./tickets/Tickets.ts"
 import type { LiveFollower } from "./LiveFollower.ts"
 
 /** Connections per key; one more replaces the oldest. */

@@ -9,7 +9,7 @@ import { Readings } from "../health/Readings.ts"
 import type { CloseCode, LiveConnection, LiveWire } from "./LiveConnection.ts"
 import { LiveHub } from "./LiveHub.ts"
 import type { LiveStream } from "./LiveStream.ts"
-import { type Grant, Tickets } from "./Tickets.ts"
+import { type Grant, Tickets } from "./tickets/Tickets.ts"
 import { TrackerFeed } from "./TrackerFeed.ts"
 import { TrackerStore } from "./TrackerStore.ts"
 
@@ -90,7 +90,9 @@ export class LiveSessions extends Context.Service<
         if (draining.begun) {
           return yield* Effect.fail(refusals.restarting)
         }
-        const grant = yield* tickets.redeem(ticket)
+        const grant = yield* Effect.catchTag(tickets.redeem(ticket), "TicketsUnavailable", () =>
+          Effect.fail(refusals.unavailable)
+        )
         if (grant === null) {
           return yield* Effect.fail(refusals.ticket)
         }

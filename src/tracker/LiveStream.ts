@@ -3,7 +3,7 @@ import type { LiveGap } from "../domain/wallets/LiveFrame.ts"
 import type { TrackedWallet } from "../domain/wallets/Tracker.ts"
 import type { LiveConnection } from "./LiveConnection.ts"
 import type { SharedFrame } from "./liveFrames.ts"
-import type { Grant } from "./Tickets.ts"
+import type { Grant } from "./tickets/Tickets.ts"
 
 /** Frames of a stream that can be replayed. */
 export const MOST_KEPT = 2000

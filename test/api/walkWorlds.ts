@@ -105,7 +105,12 @@ export const limiterless = asked.pipe(
       keys,
       settings,
       accounts: MemoryAccounts.layerFailing(Effect.fail(new AccountStoreUnavailable({ cause: "down" }))),
-      limiter: Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down })
+      limiter: Layer.succeed(RateLimiter, {
+        isImmediate: true,
+        admit: () => down,
+        refund: () => down,
+        peek: () => down
+      })
     })
   )
 )

@@ -2,6 +2,7 @@
 import { Duration, Effect, Layer, Redacted, Stream } from "effect"
 import { connect } from "node:net"
 import { checksum } from "../../src/access/keyFormat.ts"
+import { CallerLimits } from "../../src/access/CallerLimits.ts"
 import type { Idempotency } from "../../src/access/Idempotency.ts"
 import { KeyStore } from "../../src/access/KeyStore.ts"
 import type { KnownKey } from "../../src/access/memoryKeys.ts"
@@ -25,7 +26,7 @@ import { ChainFeed, type Freshness } from "../../src/solana/accounts/ChainFeed.t
 import { TransactionStatus } from "../../src/solana/rpc/TransactionStatus.ts"
 import { RiskReader } from "../../src/tokens/RiskReader.ts"
 import { TokenReader } from "../../src/tokens/TokenReader.ts"
-import type { Tickets } from "../../src/tracker/Tickets.ts"
+import type { Tickets } from "../../src/tracker/tickets/Tickets.ts"
 import type { TrackerFeed } from "../../src/tracker/TrackerFeed.ts"
 import type { TrackerStore } from "../../src/tracker/TrackerStore.ts"
 import { WalletReader } from "../../src/wallets/WalletReader.ts"
@@ -128,6 +129,7 @@ export interface World {
   readonly keys?: ReadonlyArray<KnownKey>
   readonly keyStore?: Layer.Layer<KeyStore>
   readonly limiter?: Layer.Layer<RateLimiter>
+  readonly limits?: Layer.Layer<CallerLimits>
   readonly feed?: Layer.Layer<ChainFeed>
   readonly engine?: Layer.Layer<QuoteEngine>
   readonly statuses?: Layer.Layer<TransactionStatus>
@@ -152,6 +154,7 @@ export interface World {
 export type Capable =
   | AccountStore
   | AlertStore
+  | CallerLimits
   | CalloutStore
   | ChainFeed
   | CopyReader
@@ -196,7 +199,7 @@ export const capabilities = (world: World): Layer.Layer<Capable> =>
     world.tracker ?? memoryTracker,
     world.trackerFeed ?? trackerFeed(),
     world.wallets ?? noWallets,
-    WalletBatch.layerMemory,
+    WalletBatch.layer.pipe(Layer.provideMerge(world.limits ?? CallerLimits.layerMemory)),
     world.usage ?? MemoryUsage.layer,
     world.accounts ?? MemoryAccounts.layer,
     world.oidc ?? OidcClient.layerUnconfigured,

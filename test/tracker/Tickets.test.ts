@@ -1,70 +1,18 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Grant, Tickets } from "../../src/tracker/Tickets.ts"
-import { addressOf } from "../callouts/callouts.ts"
+import { Tickets } from "../../src/tracker/tickets/Tickets.ts"
 import { at } from "../support/clock.ts"
+import { grant, ticketsContract } from "./ticketsContract.ts"
 
-const grant: Grant = {
-  keyId: "key_a",
-  session: null,
-  accountId: "account_a",
-  wallets: [addressOf(1)],
-  group: null,
-  control: false,
-  streamId: "str_1"
-}
+ticketsContract("Tickets.layerMemory", Tickets.layerMemory)
 
-it.effect("redeems a ticket once, also under concurrent requests", () =>
+it.effect("returns null for an expired ticket", () =>
   Effect.gen(function* () {
     const tickets = yield* Tickets
     const { ticket } = yield* tickets.issue(grant)
-    const redeemed = yield* Effect.forEach(Array.from({ length: 10 }), () => tickets.redeem(ticket), {
-      concurrency: "unbounded"
-    })
-    assert.deepStrictEqual(
-      redeemed.filter((one) => one !== null),
-      [grant]
-    )
-  }).pipe(Effect.provide(Tickets.layerMemory))
-)
-
-it.effect("returns null for an invalid or expired ticket", () =>
-  Effect.gen(function* () {
-    const tickets = yield* Tickets
-    const { expiresAtMs, ticket } = yield* tickets.issue(grant)
-    assert.strictEqual(expiresAtMs, 60_000)
-    for (const text of ["", "tkt_", `${ticket}0`, ticket.toUpperCase(), `tkt_${"0".repeat(40)}`, `${ticket}\n`]) {
-      assert.isNull(yield* tickets.redeem(text))
-    }
     yield* TestClock.adjust("60 seconds")
     assert.isNull(yield* tickets.redeem(ticket))
-  }).pipe(Effect.provide(Tickets.layerMemory))
-)
-
-it.effect("issues unique tickets", () =>
-  Effect.gen(function* () {
-    const tickets = yield* Tickets
-    const made = yield* Effect.forEach(Array.from({ length: 200 }), () => tickets.issue(grant))
-    assert.strictEqual(new Set(made.map(({ ticket }) => ticket)).size, 200)
-  }).pipe(Effect.provide(Tickets.layerMemory))
-)
-
-it.effect("counts ten calls in any minute of each key", () =>
-  Effect.gen(function* () {
-    const tickets = yield* Tickets
-    for (let i = 0; i < 10; i++) {
-      yield* tickets.enter("key_a")
-      yield* TestClock.adjust("1 second")
-    }
-    const refused = yield* Effect.flip(tickets.enter("key_a"))
-    assert.strictEqual(refused.retryAfterMs, 50_000)
-    yield* tickets.enter("key_b")
-    yield* TestClock.adjust("49999 millis")
-    assert.strictEqual((yield* Effect.flip(tickets.enter("key_a"))).retryAfterMs, 1)
-    yield* TestClock.adjust("1 millis")
-    yield* tickets.enter("key_a")
-    yield* Effect.flip(tickets.enter("key_a"))
   }).pipe(Effect.provide(Tickets.layerMemory))
 )
 

@@ -5,6 +5,7 @@
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
+import { CallerLimits } from "../../../src/access/CallerLimits.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletBatch } from "../../../src/access/WalletBatch.ts"
 import { Evaluator } from "../../../src/alerts/Evaluator.ts"
@@ -33,7 +34,7 @@ import { PriceBook } from "../../../src/tokens/PriceBook.ts"
 import { RiskReader } from "../../../src/tokens/RiskReader.ts"
 import { TokenBook } from "../../../src/tokens/TokenBook.ts"
 import { TokenReader } from "../../../src/tokens/TokenReader.ts"
-import { Tickets } from "../../../src/tracker/Tickets.ts"
+import { Tickets } from "../../../src/tracker/tickets/Tickets.ts"
 import { TrackerFeed } from "../../../src/tracker/TrackerFeed.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
 import { TradeBlocks } from "../../../src/trades/blocks/TradeBlocks.ts"
@@ -99,7 +100,7 @@ const serving = Server.layer.pipe(
   Layer.provide([
     KeyStore.layerMemory({ keys: knownKeys }),
     RateLimiter.layerMemory,
-    WalletBatch.layerMemory,
+    WalletBatch.layer.pipe(Layer.provideMerge(CallerLimits.layerMemory)),
     Settings.layer({ port: 0 }),
     TransactionStatus.layerUnreachable,
     FundingClient.layerUnconfigured,

@@ -27,12 +27,12 @@ import {
   TrackerGroup
 } from "../../domain/wallets/Tracker.ts"
 import { addressesOf, secondOf, statusOf, withActivity } from "../../tracker/overview.ts"
-import { ticketPolicy, Tickets, type TooManySessions } from "../../tracker/Tickets.ts"
+import { ticketPolicy, Tickets, type TooManySessions } from "../../tracker/tickets/Tickets.ts"
 import { TrackerFeed } from "../../tracker/TrackerFeed.ts"
 import { TrackerStore } from "../../tracker/TrackerStore.ts"
 import { answerOf, makeOnce } from "../middleware/idempotent.ts"
 import { admittedSession } from "../middleware/sessionCookie.ts"
-import { invalid, limited, storeUnavailable } from "../problems.ts"
+import { invalid, limited, limiterUnavailable, storeUnavailable } from "../problems.ts"
 import { realtimeUrl } from "./realtimeUrl.ts"
 import { Settings } from "../Settings.ts"
 
@@ -47,6 +47,8 @@ interface Requested {
 }
 
 const unavailable = storeUnavailable("The tracker store is unavailable", "Tracked wallets are unavailable: try again.")
+
+const ticketsUnavailable = storeUnavailable("Tickets cannot be issued", "Live connections are unavailable: try again.")
 
 const unknownGroup =
   (part: ErrorDetail["in"], field = "group") =>
@@ -230,23 +232,27 @@ export const layer = HttpApiBuilder.group(
     }: Requested & { readonly query: typeof SessionQuery.Type }) {
       const key = yield* CurrentKey
       const { accountId, id: keyId, plan } = key
-      yield* tickets.enter(keyId).pipe(Effect.catchTag("TooManySessions", tooOften))
+      yield* tickets
+        .enter(keyId)
+        .pipe(Effect.catchTags({ TooManySessions: tooOften, LimiterUnavailable: limiterUnavailable }))
       const wallets = addressesOf((yield* overview(query.group)).wallets)
       if (wallets.length === 0) {
         return nothingTracked
       }
       const { group = null, control = defaults.control } = query
       const streamId = `str_${randomBase62(STREAM_ID_LENGTH, random)}`
-      const { expiresAtMs, ticket } = yield* tickets.issue({
-        keyId,
-        session: admittedSession(request, key),
-        accountId,
-        wallets,
-        group,
-        control,
-        streamId,
-        sockets: plan.sockets
-      })
+      const { expiresAtMs, ticket } = yield* tickets
+        .issue({
+          keyId,
+          session: admittedSession(request, key),
+          accountId,
+          wallets,
+          group,
+          control,
+          streamId,
+          sockets: plan.sockets
+        })
+        .pipe(Effect.catchTag("TicketsUnavailable", ticketsUnavailable))
       return {
         wsUrl: realtimeUrl(publicUrl, request, { ticket, wallets }),
         wallets,

@@ -1,7 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { type BatchRefused, type WalletBatch, walletBatchPolicy } from "../../access/WalletBatch.ts"
-import type { RateLimited } from "../../api/problems.ts"
-import { limited } from "../problems.ts"
+import type { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
+import { limited, limiterUnavailable } from "../problems.ts"
 
 const { concurrent, name, starts } = walletBatchPolicy
 
@@ -10,10 +10,12 @@ const messages = {
   starts: `Only ${starts} reads of this kind may be started a minute.`
 }
 
-const tooMany = ({ limit, retryAfterMs }: BatchRefused) => limited(name, messages[limit], retryAfterMs ?? 0)
+const tooMany = ({ limit, retryAfterMs }: BatchRefused) =>
+  Effect.fail(limited(name, messages[limit], retryAfterMs ?? 0))
 
 /** Admits a caller to a read of many accounts until the scope ends. */
 export const enterBatch = (
   batch: WalletBatch["Service"],
   caller: string
-): Effect.Effect<void, RateLimited, Scope.Scope> => Effect.mapError(batch.enter(caller), tooMany)
+): Effect.Effect<void, RateLimited | LimiterUnavailable, Scope.Scope> =>
+  batch.enter(caller).pipe(Effect.catchTags({ BatchRefused: tooMany, LimiterUnavailable: limiterUnavailable }))

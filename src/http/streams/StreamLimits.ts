@@ -1,14 +1,15 @@
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
+import { CallerLimits } from "../../access/CallerLimits.ts"
 import { KeyStore } from "../../access/KeyStore.ts"
 import { endsSession, SessionStore } from "../../accounts/SessionStore.ts"
-import type { RateLimited } from "../../api/problems.ts"
+import type { LimiterUnavailable, RateLimited } from "../../api/problems.ts"
 import type { Caller } from "../../domain/Budget.ts"
 import type { Plan } from "../../domain/keys/Plan.ts"
 import type { QuoteSession } from "../../quotes/QuoteSession.ts"
 import { Drain } from "../Drain.ts"
 import { keepRunning } from "../../health/keepRunning.ts"
 import { Readings } from "../../health/Readings.ts"
-import { limited } from "../problems.ts"
+import { limited, limiterUnavailable } from "../problems.ts"
 
 type Ending = "server_shutdown" | "key_revoked"
 
@@ -51,80 +52,85 @@ export class StreamSlot {
 
 const tooMany = ({ streams }: Plan) => limited("stream", `A key may have ${streams} streams open at a time.`)
 
-/** The open quote streams of this process, limited per key and ended by revocation, the end of a session and shutdown. */
+/** The open quote streams of this process, limited per key over all processes that share limits, and ended by revocation, the end of a session and shutdown. */
 export class StreamLimits extends Context.Service<
   StreamLimits,
   {
     /** Takes one of the slots that the plan of the key has, until the scope ends. */
-    acquire(holder: StreamHolder): Effect.Effect<StreamSlot, RateLimited, Scope.Scope>
+    acquire(holder: StreamHolder): Effect.Effect<StreamSlot, RateLimited | LimiterUnavailable, Scope.Scope>
   }
 >()("fathom/http/streams/StreamLimits") {
-  static readonly layer: Layer.Layer<StreamLimits, never, KeyStore | SessionStore | Drain> = Layer.effect(
-    StreamLimits,
-    Effect.gen(function* () {
-      const keys = yield* KeyStore
-      const sessions = yield* SessionStore
-      const drain = yield* Drain
-      const slots = new Map<string, Set<StreamSlot>>()
+  static readonly layer: Layer.Layer<StreamLimits, never, CallerLimits | KeyStore | SessionStore | Drain> =
+    Layer.effect(
+      StreamLimits,
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const sessions = yield* SessionStore
+        const drain = yield* Drain
+        const limits = yield* CallerLimits
+        const slots = new Map<string, Set<StreamSlot>>()
 
-      const endAll = (ending: Ending, which: Iterable<StreamSlot>) =>
-        Effect.map(Clock.currentTimeMillis, (nowMs) => {
-          for (const slot of which) {
-            slot.end(ending, nowMs)
-          }
+        const endAll = (ending: Ending, which: Iterable<StreamSlot>) =>
+          Effect.map(Clock.currentTimeMillis, (nowMs) => {
+            for (const slot of which) {
+              slot.end(ending, nowMs)
+            }
+          })
+
+        yield* (yield* Readings).report(
+          { name: "fathom_quote_streams", help: "Open quote streams.", kind: "gauge" },
+          () => slots.values().reduce((sum, { size }) => sum + size, 0)
+        )
+
+        const allSlots = () => Array.from(slots.values()).flatMap((some) => Array.from(some))
+
+        yield* keys.closures.pipe(
+          Stream.runForEach((key) => endAll("key_revoked", slots.get(key) ?? [])),
+          keepRunning("Ending streams of closed keys"),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        yield* sessions.closures.pipe(
+          Stream.runForEach((closure) =>
+            endAll(
+              "key_revoked",
+              allSlots().filter(({ holder }) => endsSession(closure, holder.accountId, holder.session))
+            )
+          ),
+          keepRunning("Ending streams of ended sessions"),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        yield* drain.wait.pipe(
+          Effect.andThen(Effect.suspend(() => endAll("server_shutdown", allSlots()))),
+          Effect.forkScoped({ startImmediately: true })
+        )
+
+        const place = ({ key: { id, plan } }: StreamHolder) =>
+          limits
+            .take({ kind: "streams", caller: id, limit: plan.streams })
+            .pipe(
+              Effect.catchTags({ NoPlace: () => Effect.fail(tooMany(plan)), LimiterUnavailable: limiterUnavailable })
+            )
+
+        const open = (holder: StreamHolder) =>
+          Effect.suspend(() => {
+            const slot = new StreamSlot(holder)
+            const { id } = holder.key
+            slots.set(id, (slots.get(id) ?? new Set<StreamSlot>()).add(slot))
+            return drain.begun() ? Effect.as(endAll("server_shutdown", [slot]), slot) : Effect.succeed(slot)
+          })
+
+        const release = (slot: StreamSlot) =>
+          Effect.sync(() => {
+            const taken = slots.get(slot.key.id)
+            taken?.delete(slot)
+            if (taken?.size === 0) {
+              slots.delete(slot.key.id)
+            }
+          })
+
+        return StreamLimits.of({
+          acquire: (holder) => Effect.andThen(place(holder), Effect.acquireRelease(open(holder), release))
         })
-
-      yield* (yield* Readings).report(
-        { name: "fathom_quote_streams", help: "Open quote streams.", kind: "gauge" },
-        () => slots.values().reduce((sum, { size }) => sum + size, 0)
-      )
-
-      const allSlots = () => Array.from(slots.values()).flatMap((some) => Array.from(some))
-
-      yield* keys.closures.pipe(
-        Stream.runForEach((key) => endAll("key_revoked", slots.get(key) ?? [])),
-        keepRunning("Ending streams of closed keys"),
-        Effect.forkScoped({ startImmediately: true })
-      )
-      yield* sessions.closures.pipe(
-        Stream.runForEach((closure) =>
-          endAll(
-            "key_revoked",
-            allSlots().filter(({ holder }) => endsSession(closure, holder.accountId, holder.session))
-          )
-        ),
-        keepRunning("Ending streams of ended sessions"),
-        Effect.forkScoped({ startImmediately: true })
-      )
-      yield* drain.wait.pipe(
-        Effect.andThen(Effect.suspend(() => endAll("server_shutdown", allSlots()))),
-        Effect.forkScoped({ startImmediately: true })
-      )
-
-      const take = (holder: StreamHolder) =>
-        Effect.suspend(() => {
-          const { id, plan } = holder.key
-          const taken = slots.get(id) ?? new Set<StreamSlot>()
-          if (taken.size >= plan.streams) {
-            return Effect.fail(tooMany(plan))
-          }
-          const slot = new StreamSlot(holder)
-          slots.set(id, taken.add(slot))
-          return drain.begun() ? Effect.as(endAll("server_shutdown", [slot]), slot) : Effect.succeed(slot)
-        })
-
-      const release = (slot: StreamSlot) =>
-        Effect.sync(() => {
-          const taken = slots.get(slot.key.id)
-          taken?.delete(slot)
-          if (taken?.size === 0) {
-            slots.delete(slot.key.id)
-          }
-        })
-
-      return StreamLimits.of({
-        acquire: (holder) => Effect.acquireRelease(take(holder), release)
       })
-    })
-  )
+    )
 }

@@ -227,7 +227,12 @@ const bug = () => Effect.die(new Error("a bug"))
 const storeBroken = storeOf(() => ({ create: bug, find: bug, page: bug, change: bug, remove: bug, events: bug }))
 
 const down = Effect.fail(new LimiterUnavailable({ cause: "down" }))
-const noLimiter = Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down })
+const noLimiter = Layer.succeed(RateLimiter, {
+  isImmediate: true,
+  admit: () => down,
+  refund: () => down,
+  peek: () => down
+})
 const named = { headers: { "idempotency-key": "one-and-only" } }
 const noNames = Layer.succeed(Idempotency, {
   begin: () => Effect.fail(new IdempotencyUnavailable({ cause: "away" }))

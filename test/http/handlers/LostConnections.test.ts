@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as AlertStorePg from "../../../src/alerts/AlertStorePg.ts"
-import { Tickets } from "../../../src/tracker/Tickets.ts"
+import { Tickets } from "../../../src/tracker/tickets/Tickets.ts"
 import * as TrackerStorePg from "../../../src/tracker/TrackerStorePg.ts"
 import { WatchList } from "../../../src/tracker/WatchList.ts"
 import { wanted } from "../../alerts/http.ts"

@@ -87,6 +87,7 @@ layer(reading({ books, world: { keys } }))("every read of the market", (it) => {
 })
 
 const brokenLimiter = Layer.succeed(RateLimiter, {
+  isImmediate: true,
   admit: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
   refund: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
   peek: () => Effect.fail(new LimiterUnavailable({ cause: "down" }))

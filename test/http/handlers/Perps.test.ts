@@ -282,6 +282,7 @@ layer(running({ keys, perps: frozen }))("a dead venue", (it) => {
 })
 
 const stuck = Layer.succeed(RateLimiter, {
+  isImmediate: true,
   admit: () => Effect.fail(new LimiterUnavailable({ cause: "stuck" })),
   refund: () => Effect.fail(new LimiterUnavailable({ cause: "stuck" })),
   peek: () => Effect.fail(new LimiterUnavailable({ cause: "stuck" }))

@@ -92,6 +92,7 @@ layer(running({ keys, engine: engineOver(market) }))("every spot endpoint", (it)
 })
 
 const brokenLimiter = Layer.succeed(RateLimiter, {
+  isImmediate: true,
   admit: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
   refund: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
   peek: () => Effect.fail(new LimiterUnavailable({ cause: "down" }))

@@ -109,6 +109,7 @@ layer(running({ tokens: broken }))("a reader with a bug", (it) => {
 })
 
 const noLimiter = Layer.succeed(RateLimiter, {
+  isImmediate: true,
   admit: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
   refund: () => Effect.fail(new LimiterUnavailable({ cause: "down" })),
   peek: () => Effect.fail(new LimiterUnavailable({ cause: "down" }))

@@ -2,10 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { Listening } from "../../../src/http/NodeServer.ts"
-import { Tickets } from "../../../src/tracker/Tickets.ts"
+import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
+import { Tickets, TicketsUnavailable } from "../../../src/tracker/tickets/Tickets.ts"
 import { TrackerStore } from "../../../src/tracker/TrackerStore.ts"
 import { addressOf, START } from "../../callouts/callouts.ts"
 import { call } from "../../support/http.ts"
+import { memoryTracker } from "../../support/tracker.ts"
 import { assertDetail, assertRefused, later, serving, SESSION, track } from "./trackerCalls.ts"
 
 const [fern, moss] = [addressOf(1), addressOf(2)]
@@ -161,3 +163,34 @@ layer(serving({ settings: { publicUrl: "https://fathom.example/desk/" } }))("a s
     })
   )
 })
+
+const lost = new TicketsUnavailable({ cause: "down" })
+const uncounted = new LimiterUnavailable({ cause: "down" })
+const ticketsThat = (methods: Partial<Tickets["Service"]>) =>
+  Layer.effect(
+    Tickets,
+    Effect.map(Tickets, (tickets) => Tickets.of({ ...tickets, ...methods }))
+  ).pipe(Layer.provideMerge(memoryTracker))
+
+layer(serving({ tracker: ticketsThat({ issue: () => Effect.fail(lost) }) }))(
+  "a store of tickets that is away",
+  (it) => {
+    it.effect("is a 503", () =>
+      Effect.gen(function* () {
+        yield* track("a", { wallet: fern })
+        assertRefused(yield* call(SESSION, { key: "a" }), 503, "data_unavailable")
+      })
+    )
+  }
+)
+
+layer(serving({ tracker: ticketsThat({ enter: () => Effect.fail(uncounted) }) }))(
+  "calls that cannot be counted",
+  (it) => {
+    it.effect("are a 503", () =>
+      Effect.gen(function* () {
+        assertRefused(yield* call(SESSION, { key: "a" }), 503, "limiter_unavailable")
+      })
+    )
+  }
+)

@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { CallerLimits } from "../../../src/access/CallerLimits.ts"
 import { RateLimiter } from "../../../src/access/RateLimiter.ts"
 import { WalletSummaryAnswer } from "../../../src/api/Wallets.ts"
 import type { Address } from "../../../src/domain/Address.ts"
@@ -234,7 +235,23 @@ describe("wallets that cannot be read", () => {
   })
 
   const down = Effect.fail(new LimiterUnavailable({ cause: "down" }))
-  const limiter = Layer.succeed(RateLimiter, { admit: () => down, refund: () => down, peek: () => down })
+  const limiter = Layer.succeed(RateLimiter, {
+    isImmediate: true,
+    admit: () => down,
+    refund: () => down,
+    peek: () => down
+  })
+  const limits = Layer.succeed(CallerLimits, { take: () => down, count: () => down })
+  layer(running({ wallets: reader, limits }))((it) => {
+    it.effect("because places cannot be counted are a 503 that costs nothing", () =>
+      Effect.gen(function* () {
+        const answer = yield* summaryOf([WALLET])
+        assert.deepStrictEqual([answer.status, answer.json("error.code")], [503, "limiter_unavailable"])
+        assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "120")
+      })
+    )
+  })
+
   layer(running({ wallets: reader, limiter }))((it) => {
     it.effect("because admission cannot be decided are a 503 of its own", () =>
       Effect.gen(function* () {

@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { COMMAND_LINE } from "../../../src/domain/keys/KeyAudit.ts"
+import { CallerLimits } from "../../../src/access/CallerLimits.ts"
 import { KeyStore } from "../../../src/access/KeyStore.ts"
 import { SOL, USDC } from "../../../src/domain/Address.ts"
+import { LimiterUnavailable } from "../../../src/domain/Budget.ts"
 import { SpotQuote } from "../../../src/domain/quotes/Quote.ts"
 import { call, keyOf, running } from "../../support/http.ts"
 import { COLD, engineOver, LONELY, makeMarket, ODD, TOKEN } from "../../support/market.ts"
@@ -284,6 +286,19 @@ layer(running({ keys, engine: engineOver(market) }))("GET /api/v1/spot/quote/str
       assert.deepInclude(stream.frames().at(-1)?.data, { reason: "failed", errors: 30, unitsCharged: 1 })
       assert.deepInclude(stream.frames()[2]?.data["error"], { code: "internal_error" })
       assert.notInclude(stream.text(), "a bug")
+    })
+  )
+})
+
+const down = Effect.fail(new LimiterUnavailable({ cause: "down" }))
+const limits = Layer.succeed(CallerLimits, { take: () => down, count: () => down })
+
+layer(running({ keys, engine: engineOver(market), limits }))("a stream whose place cannot be counted", (it) => {
+  it.effect("is a 503 that costs nothing", () =>
+    Effect.gen(function* () {
+      const answer = yield* call(path())
+      assert.deepStrictEqual([answer.status, answer.json("error.code")], [503, "limiter_unavailable"])
+      assert.strictEqual(answer.headers.get("x-ratelimit-remaining"), "300")
     })
   )
 })

@@ -1,0 +1,96 @@
+import { Clock, Context, Effect, Layer, Schema, type Scope } from "effect"
+import type { LimiterUnavailable } from "../domain/Budget.ts"
+import { KeyedBudget } from "../domain/KeyedBudget.ts"
+
+/** Every place of the caller is taken. */
+export class NoPlace extends Schema.TaggedError<NoPlace>()("NoPlace", {}) {}
+
+/** One more would be too many; it fits after `retryAfterMs`. */
+export class TooOften extends Schema.TaggedError<TooOften>()("TooOften", { retryAfterMs: Schema.Finite }) {}
+
+/** Things that a caller may do at a time. */
+export interface PlaceRequest {
+  /** Kind of the places: those of a caller are counted by kind. */
+  readonly kind: string
+  readonly caller: string
+  readonly limit: number
+}
+
+/** Things that a caller may begin in any window. A kind has one window. */
+export interface StartRequest extends PlaceRequest {
+  readonly windowMs: number
+}
+
+/** Limits of callers beside their budgets: places at a time, and starts in any window. */
+export class CallerLimits extends Context.Service<
+  CallerLimits,
+  {
+    /** Takes a place until the scope closes. */
+    take(request: PlaceRequest): Effect.Effect<void, NoPlace | LimiterUnavailable, Scope.Scope>
+    /** Counts a start. A refusal counts nothing. */
+    count(request: StartRequest): Effect.Effect<void, TooOften | LimiterUnavailable>
+  }
+>()("fathom/access/CallerLimits") {
+  /** Limits of this process alone, by the monotonic clock. */
+  static readonly layerMemory: Layer.Layer<CallerLimits> = Layer.sync(CallerLimits, () => {
+    const places = new HeldPlaces()
+    const starts = new Map<string, KeyedBudget>()
+
+    return CallerLimits.of({
+      take: (request) =>
+        Effect.asVoid(
+          Effect.acquireRelease(
+            Effect.suspend(() =>
+              places.count(request) < request.limit ? Effect.succeed(places.add(request)) : Effect.fail(new NoPlace())
+            ),
+            (place) => Effect.sync(() => places.remove(request, place))
+          )
+        ),
+      count: ({ caller, kind, limit, windowMs }) =>
+        Clock.clockWith((clock) => {
+          const budget = starts.get(kind) ?? new KeyedBudget({ limit, windowMs })
+          starts.set(kind, budget)
+          const terms = { limit, windowMs }
+          const decision = budget.admit(caller, 1, Number(clock.monotonicTimeNanosUnsafe()) / 1e6, terms)
+          return decision._tag === "Refused"
+            ? Effect.fail(new TooOften({ retryAfterMs: decision.fitsInMs }))
+            : Effect.void
+        })
+    })
+  })
+}
+
+/** Places that this process holds, by kind and caller. */
+export class HeldPlaces {
+  readonly #places = new Map<string, Set<string>>()
+  #last = 0
+
+  /** Places by the name of their kind and caller. */
+  get all(): ReadonlyMap<string, ReadonlySet<string>> {
+    return this.#places
+  }
+
+  count(request: PlaceRequest): number {
+    return this.#places.get(nameOf(request))?.size ?? 0
+  }
+
+  /** Takes a place, whatever the limit; returns its number among those of this process. */
+  add(request: PlaceRequest): string {
+    const name = nameOf(request)
+    const place = `${++this.#last}`
+    this.#places.set(name, (this.#places.get(name) ?? new Set()).add(place))
+    return place
+  }
+
+  remove(request: PlaceRequest, place: string): void {
+    const name = nameOf(request)
+    const places = this.#places.get(name)
+    places?.delete(place)
+    if (places?.size === 0) {
+      this.#places.delete(name)
+    }
+  }
+}
+
+/** Name of the places of a kind and a caller. */
+export const nameOf = ({ caller, kind }: PlaceRequest): string => `{${caller}}:${kind}`

@@ -1,0 +1,13 @@
+/** State in Valkey. Loaded where `VALKEY_URL` is set. */
+import { Layer } from "effect"
+import * as CallerLimitsValkey from "../access/CallerLimitsValkey.ts"
+import * as RateLimiterValkey from "../access/RateLimiterValkey.ts"
+import * as ValkeyRedis from "../storage/valkey/ValkeyRedis.ts"
+import * as TicketsValkey from "../tracker/tickets/TicketsValkey.ts"
+
+/** The state that processes share through the server at this address. */
+export const layer = (url: string) =>
+  TicketsValkey.layer.pipe(
+    Layer.provideMerge([RateLimiterValkey.layer, CallerLimitsValkey.layer]),
+    Layer.provide(ValkeyRedis.layer(url))
+  )

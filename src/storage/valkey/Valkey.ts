@@ -1,0 +1,93 @@
+/** The Valkey or Redis server that the processes of one service share. Knows no client: `ValkeyRedis.ts` is loaded where `VALKEY_URL` is set. */
+import { Config, Context, Duration, Effect, Exit, Fiber, Option, Schedule, Schema } from "effect"
+import type { Redis } from "effect/persistence"
+import { withinTurns } from "../../domain/loopTime.ts"
+
+/** The server is away, or did not answer in time. A command may have been carried out all the same. */
+export class ValkeyUnavailable extends Schema.TaggedError<ValkeyUnavailable>()("ValkeyUnavailable", {
+  cause: Schema.Defect()
+}) {}
+
+interface ScriptTypes {
+  readonly params: ReadonlyArray<unknown>
+  readonly result: unknown
+}
+
+/** Commands to the shared server. Calls fail at once while it is known to be away. */
+export class Valkey extends Context.Service<
+  Valkey,
+  {
+    /** Runs a script atomically. */
+    eval<Types extends ScriptTypes>(
+      script: Redis.Script<Types>
+    ): (...params: Types["params"]) => Effect.Effect<Types["result"], ValkeyUnavailable>
+    /** Runs one command. */
+    send(command: string, ...args: ReadonlyArray<string>): Effect.Effect<unknown, ValkeyUnavailable>
+    /** Notes that an answer is late: the server counts as away until it answers again. */
+    readonly noteLate: () => void
+    /** True while the server answers. */
+    readonly isUp: () => boolean
+    /** Times that the server has answered again after it was away, the first contact included. */
+    readonly contacts: () => number
+    /** Processes that share the server, by its last answer; at least this one. */
+    readonly processes: () => number
+  }
+>()("fathom/storage/valkey/Valkey") {}
+
+/** Limit of a decision about a request, without the delays of a busy event loop. */
+const DECISION_DEADLINE = Duration.millis(50)
+
+/** The server counts as away when an answer is late: it takes a beat until it can be asked again. */
+const UNDO_RETRIES = { schedule: Schedule.spaced("250 millis"), times: 20 }
+
+const late = new Error("Valkey did not answer in time")
+
+/**
+ * The answer to a call, or `ValkeyUnavailable` after 50 ms or the given limit. A late answer, and one whose caller was
+ * interrupted, is undone by `undo`.
+ */
+export const inTime = <A, E, R>(
+  valkey: Valkey["Service"],
+  call: Effect.Effect<A, E, R>,
+  undo: (answer: A) => Effect.Effect<unknown, unknown> = () => Effect.void,
+  limit: Duration.Duration = DECISION_DEADLINE
+): Effect.Effect<A, E | ValkeyUnavailable, R> =>
+  Effect.flatMap(Effect.forkDetach(call, { startImmediately: true }), (fiber) => {
+    const abandon = Effect.sync(() =>
+      fiber.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) {
+          Effect.runFork(Effect.ignoreCause(Effect.retry(undo(exit.value), UNDO_RETRIES)))
+        }
+      })
+    )
+    return Fiber.await(fiber).pipe(
+      withinTurns(limit, Effect.succeed(null)),
+      Effect.onInterrupt(() => abandon),
+      Effect.flatMap((exit): Effect.Effect<A, E | ValkeyUnavailable> => {
+        if (exit !== null) {
+          return exit
+        }
+        valkey.noteLate()
+        return Effect.andThen(abandon, Effect.fail(new ValkeyUnavailable({ cause: late })))
+      })
+    )
+  })
+
+/** `VALKEY_URL`: `redis:`, `rediss:`, `valkey:` or `valkeys:`, with user, password, port and database where they differ from the server's defaults. */
+export const valkeyUrl: Config.Config<Option.Option<string>> = Config.option(
+  Config.schema(
+    Schema.String.check(
+      Schema.makeFilter(
+        (text) =>
+          (/^(?:redis|valkey)s?:\/\//u.test(text) && URL.canParse(text)) ||
+          "must be an address such as redis://user:password@host:6379"
+      )
+    ),
+    "VALKEY_URL"
+  )
+).pipe(Config.map(Option.map((text) => text.replace(/^valkey/u, "redis"))))
+
+/** `BUDGET_STORE_DOWN`: decisions of each process by its share of a limit, or none, while Valkey is away. */
+export const whenDown = Config.Literals(["local", "refuse"], "BUDGET_STORE_DOWN").pipe(
+  Config.withDefault("local" as const)
+)
