@@ -112,7 +112,10 @@ export class TradeTape extends Context.Service<
     /** The second from which on blocks were read at all, by this process or those before it; infinite at first. */
     readonly firstRead: () => number
     /** The store of candles and trades older than those in memory; null without a store. */
-    readonly stored: () => Pick<TradeStore["Service"], "bars" | "keptSeconds" | "prints" | "swapsOf"> | null
+    readonly stored: () => Pick<
+      TradeStore["Service"],
+      "bars" | "keptSeconds" | "prints" | "supplyOf" | "swapsOf"
+    > | null
     /** The blocks that are not stored yet, oldest first; none without a store, and while the store lags far behind. */
     readonly unstored: () => ReadonlyArray<StoredBatch>
     /** Applies the next block. For one writer at a time. */

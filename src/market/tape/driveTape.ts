@@ -31,12 +31,13 @@ export interface TapeParts {
  */
 const storableBy =
   ({ isTrader }: Pick<TapeControls, "isTrader">) =>
-  ({ afterGap, launches, slot, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
+  ({ afterGap, launches, slot, supply, timeMs, trades, transfers = [] }: PricedBatch, nowMs: number): StoredBatch => {
     const traded = new Set(trades.map(({ mint, wallet }) => `${wallet} ${mint}`))
     return {
       slot,
       timeMs,
       launches,
+      supply,
       afterGap,
       trades: trades.filter((trade) => isAcceptable(trade, nowMs)),
       transfers: transfers.filter(

@@ -14,6 +14,7 @@ import { makeTradeNames } from "../../../src/market/store/tradeNames.ts"
 import { makeTradePages } from "../../../src/market/store/tradePages.ts"
 import { makeTradeTable } from "../../../src/market/store/tradeTable.ts"
 import { ofMint, tradePagesContract } from "./tradePagesContract.ts"
+import { supplyContract } from "./supplyContract.ts"
 import { storedBlock, tradeStoreContract } from "./tradeStoreContract.ts"
 import { transferContract } from "./transferContract.ts"
 
@@ -34,6 +35,7 @@ const asked = (question: Effect.Effect<unknown, TradeStoreUnavailable>) => Effec
 
 describe.runIf(TestDatabase.isAvailable)("the contract", () => {
   tradeStoreContract("TradeStorePg.layer", layerPg)
+  supplyContract("changes of supply in TradeStorePg.layer", layerPg)
   transferContract("transfers in TradeStorePg.layer", layerPg)
   tradePagesContract("TradeStorePg.layer, by page", layerPg)
 })
