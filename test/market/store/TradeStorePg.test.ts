@@ -156,6 +156,26 @@ describe.runIf(TestDatabase.isAvailable)("the trades of a database", { concurren
     })
   )
 
+  it.live("have no change of supply from before the release that began to store them", () =>
+    Effect.gen(function* () {
+      const address = yield* TestDatabase.create
+      const sql = yield* sqlOf(address)
+      const chain = { genesis: "older release", isSandbox: false }
+      const store = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* store.open(chain)
+      yield* store.append([storedBlock(1, [], { supply: [{ mint: mintOf(1), change: 5n }] })])
+      const asked = { mint: mintOf(1), from: 0, most: 10 }
+      assert.isBelow((yield* store.supplyOf(asked)).from, MONDAY)
+      // As the migration leaves a chain that has blocks.
+      yield* sql`update chains set supply_from = slot_at + interval '1 second'`
+      const later = yield* open(tradeStoreOf(TestDatabase.connect(address)))
+      yield* later.open(chain)
+      const { changes, from, toSlot } = yield* later.supplyOf(asked)
+      assert.deepStrictEqual(changes, [{ slot: 1001, second: MONDAY + 1, change: 5n }])
+      assert.deepStrictEqual([from, toSlot], [MONDAY + 2, 1001])
+    })
+  )
+
   it.live("are dropped by the day once they are too old, with days made ahead", () =>
     Effect.gen(function* () {
       const address = yield* TestDatabase.create
